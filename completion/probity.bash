@@ -17,7 +17,7 @@ _probity() {
         previous=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     if ((COMP_CWORD == 1)); then
-        words='record csv log report info index check recover drain spools level tree threads memory blocks hist diff export list model overhead runs timeline view help --help --version --jobs'
+        words='record csv log report info index check recover drain spools level tree waits path threads memory blocks hist diff export list model overhead runs timeline view help --help --version --jobs'
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
         return
     fi
@@ -120,6 +120,29 @@ _probity() {
                 --until) value=any ;;
                 --tid) value=any ;;
                 --value) value=words words='wall cpu off-cpu calls' ;;
+                -o | --output) value=path ;;
+            esac
+            ;;
+        waits)
+            options='--by --top --since --until --json --csv -o --output -f --force -h --help'
+            case $previous in
+                --by) value=words words='object lock file peer function thread' ;;
+                --top) value=any ;;
+                --since) value=any ;;
+                --until) value=any ;;
+                -o | --output) value=path ;;
+            esac
+            ;;
+        path)
+            options='--request --function --from --to --slowest --since --until --json --csv -o --output -f --force -h --help'
+            case $previous in
+                --request) value=any ;;
+                --function) value=any ;;
+                --from) value=any ;;
+                --to) value=any ;;
+                --slowest) value=any ;;
+                --since) value=any ;;
+                --until) value=any ;;
                 -o | --output) value=path ;;
             esac
             ;;
@@ -268,7 +291,7 @@ _probity() {
                 -o | --output) value=path ;;
             esac
             ;;
-        help) operand=words words='record csv log report info index check recover drain spools level tree threads memory blocks hist diff export list model overhead runs timeline view ' ;;
+        help) operand=words words='record csv log report info index check recover drain spools level tree waits path threads memory blocks hist diff export list model overhead runs timeline view ' ;;
     esac
     # The program comes after "--".
     if [[ $operand == program &&

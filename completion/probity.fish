@@ -13,6 +13,8 @@ set -l commands \
     spools \
     level \
     tree \
+    waits \
+    path \
     threads \
     memory \
     blocks \
@@ -42,6 +44,8 @@ complete -c probity -n $none -a drain -d 'write traces for programs without a wr
 complete -c probity -n $none -a spools -d 'list the spools in shared memory; recover or remove orphaned ones'
 complete -c probity -n $none -a level -d 'show or change the levels of a running program'
 complete -c probity -n $none -a tree -d 'show the call tree'
+complete -c probity -n $none -a waits -d 'show where the waiting went, and who caused it'
+complete -c probity -n $none -a path -d 'show the critical path of the slowest request or call'
 complete -c probity -n $none -a threads -d 'show on-CPU and off-CPU time of each thread'
 complete -c probity -n $none -a memory -d 'show what allocated memory, and what is still allocated'
 complete -c probity -n $none -a blocks -d 'show time between consecutive probes'
@@ -156,6 +160,27 @@ complete -c probity -n "$in tree" -l folded -d 'print folded stacks'
 complete -c probity -n "$in tree" -l value -x -a 'wall cpu off-cpu calls' -d 'value of folded stacks'
 complete -c probity -n "$in tree" -s o -l output -r -d 'write to a file'
 complete -c probity -n "$in tree" -s f -l force -d 'overwrite an existing file'
+
+complete -c probity -n "$in waits" -l by -x -a 'object lock file peer function thread' -d 'what a row is about'
+complete -c probity -n "$in waits" -l top -x -d 'number of rows'
+complete -c probity -n "$in waits" -l since -x -d 'only waits that begin at or after this time'
+complete -c probity -n "$in waits" -l until -x -d 'only waits that begin before this time'
+complete -c probity -n "$in waits" -l json -d 'print JSON'
+complete -c probity -n "$in waits" -l csv -d 'print CSV'
+complete -c probity -n "$in waits" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in waits" -s f -l force -d 'overwrite an existing file'
+
+complete -c probity -n "$in path" -l request -x -d 'only requests with this id'
+complete -c probity -n "$in path" -l function -x -d 'calls of the functions that match'
+complete -c probity -n "$in path" -l from -x -d 'probes that begin spans'
+complete -c probity -n "$in path" -l to -x -d 'probes that end them'
+complete -c probity -n "$in path" -l slowest -x -d 'number of paths'
+complete -c probity -n "$in path" -l since -x -d 'only those that begin at or after this time'
+complete -c probity -n "$in path" -l until -x -d 'only those that begin before this time'
+complete -c probity -n "$in path" -l json -d 'print JSON'
+complete -c probity -n "$in path" -l csv -d 'print CSV'
+complete -c probity -n "$in path" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in path" -s f -l force -d 'overwrite an existing file'
 
 complete -c probity -n "$in threads" -l sort -x -a 'first last lifetime cpu off-cpu records hits scopes tid name' -d 'sort key'
 complete -c probity -n "$in threads" -l since -x -d 'only records at or after this time'

@@ -67,6 +67,8 @@ extern const struct cli_command cli_command_overhead;
 extern const struct cli_command cli_command_runs;
 extern const struct cli_command cli_command_timeline;
 extern const struct cli_command cli_command_view;
+extern const struct cli_command cli_command_waits;
+extern const struct cli_command cli_command_path;
 
 /* Prints an untrusted text on one line of a terminal, with control characters as escapes. */
 void cli_put_text(FILE *stream, const char *text);

@@ -58,6 +58,12 @@ all_forms timeline '^tree ' '"threads": \[' '' scopes
 all_forms overhead '^wall ' '"wall": ' '^' -n 1 -- "$BUILD/examples/hello"
 runs 0 '<title>' view -o - scopes
 
+# Requests, and a lock that is taken by two threads.
+runs 0 '' record -o typed -- "$PROGRAMS/typed" 50
+all_forms waits '^ +[0-9]+ .* lock items 0x' '"kind": "lock", "name": "items"' \
+    '^lock,items,0x' typed
+all_forms path '^request [0-9]+: ' '"what": "request"' '^1,[0-9]+,[a-z-]+,' typed
+
 # Every format; two are binary, and two contain no names.
 while read -r format; do
     runs 0 '' export --format "$format" -o "exported.$format" scopes

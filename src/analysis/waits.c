@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * waits.c: follows each thread from the begin of a wait to its end, and keeps what all threads did
+ * for as long as a wait for a lock is open.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/waits_internal.h"
+#include "base/array_grow.h"
+#include "base/hash.h"
+#include "probity_typed.h"
+
+/* ---- Threads -----------------------------------------------------------------------------------
+ */
+
+static int learn_tid(struct probity_waits *waits, const struct probity_event *event)
+{
+    uint64_t key = (uint64_t)event->trace << 32 | event->tid, hash = probity_hash(key);
+    struct thread_id *item = probity_hashtable_at(&waits->tids, hash);
+
+    while (item != NULL && item->key != key)
+        item = (struct thread_id *)item->link.next;
+    if (item == NULL) {
+        item = calloc(1, sizeof *item);
+        if (item == NULL || probity_hashtable_add(&waits->tids, item, hash) != 0) {
+            free(item);
+            return PROBITY_ERROR_MEMORY;
+        }
+        item->key = key;
+    }
+    item->slot = event->thread_slot; /* the latest thread with this id */
+    return 0;
+}
+
+static struct wait_thread *thread_at(struct probity_waits *waits,
+                                     const struct probity_event *event)
+{
+    uint32_t slot = event->thread_slot;
+
+    if (slot >= waits->thread_count) {
+        void *grown = probity_array_grow(waits->threads, sizeof *waits->threads, slot,
+                                         &waits->thread_count);
+        if (grown == NULL)
+            return NULL;
+        waits->threads = grown;
+    }
+    if (waits->threads[slot] == NULL) {
+        struct wait_thread *thread = calloc(1, sizeof *thread);
+        if (thread == NULL || learn_tid(waits, event) != 0) {
+            free(thread);
+            return NULL;
+        }
+        thread->wait.slot = slot;
+        thread->trace = event->trace;
+        thread->tid = event->tid;
+        waits->threads[slot] = thread;
+    }
+    return waits->threads[slot];
+}
+
+static int is_call(const struct probity_function *function)
+{
+    return function != NULL && strncmp(function->recorded_file, "libc/", 5) == 0;
+}
+
+static struct probity_past_doing doing_of(const struct probity_waits *waits, uint32_t slot)
+{
+    struct probity_past_doing doing = {NULL, NULL};
+
+    for (uint32_t depth = probity_scopes_depth(waits->scopes, slot); depth > 0; depth--) {
+        const struct probity_scope *scope = probity_scopes_at(waits->scopes, slot, depth - 1);
+        if (!is_call(scope->function)) {
+            doing.function = scope->function;
+            break;
+        }
+        if (doing.call == NULL)
+            doing.call = scope->function;
+    }
+    return doing;
+}
+
+/* ---- Open waits --------------------------------------------------------------------------------
+ */
+
+static void link_wait(struct probity_waits *waits, struct open_wait *wait)
+{
+    wait->older = waits->newest_wait;
+    wait->newer = NULL;
+    *(wait->older != NULL ? &wait->older->newer : &waits->oldest_wait) = wait;
+    waits->newest_wait = wait;
+}
+
+static void unlink_wait(struct probity_waits *waits, struct open_wait *wait)
+{
+    *(wait->older != NULL ? &wait->older->newer : &waits->oldest_wait) = wait->newer;
+    *(wait->newer != NULL ? &wait->newer->older : &waits->newest_wait) = wait->older;
+}
+
+/* Only the holders of locks are followed into the past. */
+static uint64_t needed_ns(const struct probity_waits *waits)
+{
+    uint64_t oldest_ns = waits->oldest_wait != NULL ? waits->oldest_wait->from_ns : waits->now_ns;
+
+    return waits->need_ns < oldest_ns ? waits->need_ns : oldest_ns;
+}
+
+static void forget_wait(struct probity_waits *waits, struct open_wait *wait)
+{
+    if (wait->kind != PROBITY_WAIT_CONDITION)
+        unlink_wait(waits, wait);
+    waits_object_remove_waiter(wait->object, wait);
+}
+
+/* The end of the thread's wait is not in the trace. */
+static void abandon(struct probity_waits *waits, struct wait_thread *thread)
+{
+    if (thread->wait.object == NULL)
+        return;
+    forget_wait(waits, &thread->wait);
+    waits->facts.lost++;
+}
+
+static enum probity_wait_kind kind_of(const struct wait_object *object, uint32_t role)
+{
+    if (role == PROBITY_ROLE_CONDITION_WAIT)
+        return PROBITY_WAIT_CONDITION;
+    return strcmp(object->public.name, "semaphore") == 0 ? PROBITY_WAIT_SEMAPHORE
+                                                         : PROBITY_WAIT_LOCK;
+}
+
+static int is_read_lock(const struct probity_event *event)
+{
+    static const char name[] = "rwlock-read:";
+
+    return event->name != NULL && event->name_bytes >= sizeof name - 1 &&
+           memcmp(event->name, name, sizeof name - 1) == 0;
+}
+
+static int begin_wait(struct probity_waits *waits, struct wait_thread *thread,
+                      const struct probity_event *event)
+{
+    struct open_wait *wait = &thread->wait;
+
+    abandon(waits, thread);
+    struct wait_object *object = waits_object_at(waits, event);
+    if (object == NULL)
+        return PROBITY_ERROR_MEMORY;
+    *wait = (struct open_wait){
+        .kind = kind_of(object, event->role), .slot = event->thread_slot,
+        .depth = probity_scopes_depth(waits->scopes, event->thread_slot),
+        .from_ns = waits->now_ns, .correlation = event->correlation,
+        .has_correlation = event->has_correlation, .is_shared = is_read_lock(event),
+        .waker_slot = PROBITY_WAITS_NO_THREAD,
+        .doing = probity_past_now(&waits->past, event->thread_slot)};
+    waits_object_add_waiter(object, wait);
+    if (wait->kind != PROBITY_WAIT_CONDITION)
+        link_wait(waits, wait);
+    return 0;
+}
+
+/* Describes a wait that ends now, or would. */
+static int describe(struct probity_waits *waits, struct open_wait *open, int error, int is_open,
+                    struct probity_wait *ret_wait)
+{
+    *ret_wait = (struct probity_wait){
+        .kind = open->kind, .thread_slot = open->slot, .from_ns = open->from_ns,
+        .to_ns = waits->now_ns, .waited_ns = waits->now_ns - open->from_ns, .doing = open->doing,
+        .error = error, .is_open = is_open, .object = &open->object->public, .culprit = -1,
+        .mutex = open->kind == PROBITY_WAIT_CONDITION && open->has_correlation ? open->correlation
+                                                                               : 0,
+        .waker_slot = PROBITY_WAITS_NO_THREAD};
+    if (!is_open && error == 0 && open->kind != PROBITY_WAIT_LOCK) {
+        waits_object_find_waker(open->object, open);
+        waits->facts.ambiguous += open->is_ambiguous != 0;
+    }
+    if (open->waker_slot != PROBITY_WAITS_NO_THREAD && !open->is_ambiguous && error == 0) {
+        ret_wait->waker_slot = open->waker_slot;
+        ret_wait->waker_ns = open->waker_ns;
+        ret_wait->waker_doing = open->waker_doing;
+    }
+    return waits_find_holders(waits, open, ret_wait);
+}
+
+static int end_wait(struct probity_waits *waits, struct wait_thread *thread, int error_number,
+                    int is_open)
+{
+    struct probity_wait wait;
+    int error = describe(waits, &thread->wait, error_number, is_open, &wait);
+
+    if (error == 0) {
+        waits->facts.waits++;
+        error = waits->take(waits->context, &wait, is_open ? NULL : waits->event);
+    }
+    thread->ended_ns = waits->now_ns;
+    forget_wait(waits, &thread->wait);
+    return error;
+}
+
+/* Whether the thread waits for this object. If it waits for another one, it does so no more: a
+ * signal handler may not take locks. */
+static int is_waiting_for(struct probity_waits *waits, struct wait_thread *thread,
+                          const struct probity_event *event)
+{
+    const struct open_wait *wait = &thread->wait;
+
+    if (wait->object == NULL)
+        return 0;
+    if (wait->object->public.id == event->object)
+        return 1;
+    if (wait->kind != PROBITY_WAIT_CONDITION || wait->correlation != event->object)
+        abandon(waits, thread);
+    return 0;
+}
+
+/* ---- Roles -------------------------------------------------------------------------------------
+ */
+
+static int error_of(const struct probity_event *event)
+{
+    return event->has_correlation && event->correlation <= INT32_MAX ? (int)event->correlation : 0;
+}
+
+static int take_hold(struct probity_waits *waits, struct wait_thread *thread,
+                     const struct probity_event *event)
+{
+    int error = 0;
+
+    if (is_waiting_for(waits, thread, event) && thread->wait.kind != PROBITY_WAIT_CONDITION)
+        error = end_wait(waits, thread, 0, 0);
+    struct wait_object *object = error == 0 ? waits_object_at(waits, event) : NULL;
+    if (object == NULL)
+        return error != 0 ? error : PROBITY_ERROR_MEMORY;
+    return waits_object_hold(waits, object, thread, is_read_lock(event));
+}
+
+static int take_release(struct probity_waits *waits, struct wait_thread *thread,
+                        const struct probity_event *event)
+{
+    struct wait_object *object = waits_object_at(waits, event);
+
+    if (object == NULL)
+        return PROBITY_ERROR_MEMORY;
+    int is_counted = kind_of(object, event->role) == PROBITY_WAIT_SEMAPHORE;
+    if (!is_counted) /* a signal handler may post a semaphore */
+        (void)is_waiting_for(waits, thread, event);
+    int error = waits_object_release(waits, object, thread, is_counted);
+    if (error == 0 && is_counted)
+        error = waits_object_notify(waits, object, event->thread_slot, 1);
+    return error;
+}
+
+static int take_end(struct probity_waits *waits, struct wait_thread *thread,
+                    const struct probity_event *event)
+{
+    int is_condition = event->role == PROBITY_ROLE_WOKEN;
+
+    if (!is_waiting_for(waits, thread, event) ||
+        (thread->wait.kind == PROBITY_WAIT_CONDITION) != is_condition)
+        return 0;
+    int error_number = error_of(event);
+    return end_wait(waits, thread, error_number == 0 && !is_condition ? -1 : error_number, 0);
+}
+
+static int take_notify(struct probity_waits *waits, const struct probity_event *event)
+{
+    struct wait_object *object = waits_object_at(waits, event);
+    int is_all = event->role == PROBITY_ROLE_THREAD_END || !event->has_correlation;
+
+    if (object == NULL)
+        return PROBITY_ERROR_MEMORY;
+    return waits_object_notify(waits, object, event->thread_slot,
+                               is_all ? UINT64_MAX : event->correlation);
+}
+
+static int take_change(struct probity_waits *waits, const struct probity_event *event)
+{
+    struct wait_object *object = waits_object_at(waits, event);
+
+    if (object == NULL)
+        return PROBITY_ERROR_MEMORY;
+    waits_object_reset(waits, object);
+    object->public.place = event->has_place ? event->place : 0;
+    object->public.place_tick = event->tick;
+    object->public.is_place_made = event->has_place;
+    if (event->role == PROBITY_ROLE_LOCK_GONE && object->waiter_count == 0)
+        waits_object_remove(waits, object);
+    return 0;
+}
+
+static int put_role(struct probity_waits *waits, struct wait_thread *thread,
+                    const struct probity_event *event)
+{
+    if (!event->has_object)
+        return 0;
+    switch (event->role) {
+    case PROBITY_ROLE_LOCK_WAIT:
+    case PROBITY_ROLE_CONDITION_WAIT: return begin_wait(waits, thread, event);
+    case PROBITY_ROLE_LOCK_HOLD: return take_hold(waits, thread, event);
+    case PROBITY_ROLE_LOCK_RELEASE: return take_release(waits, thread, event);
+    case PROBITY_ROLE_GIVEN_UP:
+    case PROBITY_ROLE_WOKEN: return take_end(waits, thread, event);
+    case PROBITY_ROLE_NOTIFY:
+    case PROBITY_ROLE_THREAD_END: return take_notify(waits, event);
+    case PROBITY_ROLE_LOCK_MADE:
+    case PROBITY_ROLE_LOCK_GONE: return take_change(waits, event);
+    default: return 0;
+    }
+}
+
+/* ---- Calls of the C library --------------------------------------------------------------------
+ */
+
+static int kind_of_call(const struct probity_function *function, enum probity_wait_kind *ret_kind)
+{
+    static const struct {
+        const char *file;
+        enum probity_wait_kind kind;
+    } families[] = {{"libc/io", PROBITY_WAIT_IO},
+                    {"libc/sleep", PROBITY_WAIT_SLEEP},
+                    {"libc/threads", PROBITY_WAIT_THREADS}};
+
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        if (strcmp(function->recorded_file, families[i].file) == 0) {
+            *ret_kind = families[i].kind;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A call is a wait if the thread was off the CPU in it, and not in a wait of its own. */
+static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
+                      uint32_t thread_slot, const struct probity_event *event)
+{
+    struct probity_waits *waits = context;
+    struct probity_wait wait = {.culprit = -1, .waker_slot = PROBITY_WAITS_NO_THREAD,
+                                .thread_slot = thread_slot, .scope = scope,
+                                .from_ns = scope->enter_wall_ns,
+                                .to_ns = scope->enter_wall_ns + scope->elapsed.wall_ns,
+                                .is_open = how == PROBITY_SCOPE_OPEN};
+
+    if (!is_call(scope->function) || !kind_of_call(scope->function, &wait.kind) ||
+        how == PROBITY_SCOPE_UNWOUND || waits->error != 0)
+        return;
+    const struct wait_thread *thread = waits->threads[thread_slot];
+    if (thread->ended_ns > wait.from_ns || thread->wait.object != NULL)
+        return;
+    wait.waited_ns = scope->elapsed.wall_ns;
+    if (event != NULL && event->cpu_known)
+        wait.waited_ns -= scope->elapsed.cpu_ns < wait.waited_ns ? scope->elapsed.cpu_ns
+                                                                 : wait.waited_ns;
+    if (wait.waited_ns == 0)
+        return;
+    wait.doing = probity_past_now(&waits->past, thread_slot);
+    wait.doing.call = scope->function;
+    waits->facts.waits++;
+    waits->error = waits->take(waits->context, &wait, event);
+}
+
+/* ---- Events ------------------------------------------------------------------------------------
+ */
+
+/* The records between are missing: whether a wait has ended, or a lock was released, is unknown. */
+static void lose(struct probity_waits *waits, struct wait_thread *thread)
+{
+    abandon(waits, thread);
+    thread->epoch++;
+    probity_past_lose(&waits->past, thread->wait.slot);
+}
+
+static int put_point(struct probity_waits *waits, const struct probity_event *event)
+{
+    const struct probity_past_point point = {waits->now_ns, event->cpu_ns,
+                                             doing_of(waits, event->thread_slot),
+                                             event->cpu_known};
+
+    return probity_past_put(&waits->past, event->thread_slot, &point, needed_ns(waits));
+}
+
+int probity_waits_put(struct probity_waits *waits, const struct probity_event *event)
+{
+    const struct probity_scopes_listener listener = {NULL, on_closed, waits};
+    struct wait_thread *thread = thread_at(waits, event);
+
+    if (thread == NULL)
+        return PROBITY_ERROR_MEMORY;
+    waits->now_ns = event->wall_ns > waits->now_ns ? event->wall_ns : waits->now_ns;
+    waits->event = event;
+    if (event->kind == PROBITY_EVENT_LOST)
+        lose(waits, thread);
+    int error = probity_scopes_put(waits->scopes, event, &listener);
+    if (error == 0)
+        error = waits->error;
+    if (error == 0 && (probity_event_is_record(event->kind) || event->kind == PROBITY_EVENT_LOST))
+        error = put_point(waits, event);
+    /* The function in which the thread waited has returned. */
+    if (thread->wait.object != NULL &&
+        probity_scopes_depth(waits->scopes, event->thread_slot) < thread->wait.depth)
+        abandon(waits, thread);
+    if (error == 0 && event->kind == PROBITY_EVENT_HIT && event->role != 0)
+        error = put_role(waits, thread, event);
+    waits->event = NULL;
+    return error;
+}
+
+int probity_waits_finish(struct probity_waits *waits)
+{
+    const struct probity_scopes_listener listener = {NULL, on_closed, waits};
+    int error = 0;
+
+    for (uint32_t slot = 0; error == 0 && slot < waits->thread_count; slot++) {
+        if (waits->threads[slot] != NULL && waits->threads[slot]->wait.object != NULL)
+            error = end_wait(waits, waits->threads[slot], 0, 1);
+    }
+    probity_scopes_finish(waits->scopes, &listener);
+    return error != 0 ? error : waits->error;
+}
+
+/* ---- Interface ---------------------------------------------------------------------------------
+ */
+
+int probity_waits_open_wait(struct probity_waits *waits, uint32_t thread_slot,
+                            struct probity_wait *ret_wait)
+{
+    struct wait_thread *thread =
+        thread_slot < waits->thread_count ? waits->threads[thread_slot] : NULL;
+
+    return thread != NULL && thread->wait.object != NULL &&
+           describe(waits, &thread->wait, 0, 1, ret_wait) == 0;
+}
+
+void probity_waits_need(struct probity_waits *waits, uint64_t ns)
+{
+    waits->need_ns = ns;
+}
+
+const struct probity_past *probity_waits_past(const struct probity_waits *waits)
+{
+    return &waits->past;
+}
+
+uint64_t probity_waits_now(const struct probity_waits *waits)
+{
+    return waits->now_ns;
+}
+
+const struct probity_scopes *probity_waits_scopes(const struct probity_waits *waits)
+{
+    return waits->scopes;
+}
+
+struct probity_waits_facts probity_waits_facts(const struct probity_waits *waits)
+{
+    struct probity_waits_facts facts = waits->facts;
+
+    facts.points_forgotten = waits->past.forgotten;
+    return facts;
+}
+
+int probity_waits_open(probity_waits_take *take, void *context, struct probity_waits **ret_waits)
+{
+    struct probity_waits *waits = calloc(1, sizeof *waits);
+
+    if (waits == NULL || probity_scopes_open(&waits->scopes) != 0) {
+        free(waits);
+        return PROBITY_ERROR_MEMORY;
+    }
+    waits->take = take;
+    waits->context = context;
+    waits->need_ns = UINT64_MAX;
+    *ret_waits = waits;
+    return 0;
+}
+
+static void release_items(struct probity_hashtable *table)
+{
+    for (void *item; (item = probity_hashtable_take(table)) != NULL;)
+        free(item);
+}
+
+void probity_waits_close(struct probity_waits *waits)
+{
+    for (uint32_t slot = 0; slot < waits->thread_count; slot++)
+        free(waits->threads[slot]);
+    free(waits->threads);
+    waits_objects_release(waits);
+    release_items(&waits->tids);
+    release_items(&waits->names);
+    probity_past_release(&waits->past);
+    probity_scopes_close(waits->scopes);
+    free(waits->holders);
+    free(waits);
+}

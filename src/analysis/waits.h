@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * waits.h: turns events into waits: which thread waited how long for what, and because of whom. The
+ * rules are in doc/calls.md, "How a reader assigns waiting". What cannot be known (records were
+ * dropped, the trace is cut, several threads may have woken the waiter) stays unknown: no thread is
+ * named by guess.
+ *
+ *     holder    ───────hold═══════════════════release──────────────
+ *     waiter    ────────────wait·····························hold──
+ *                           |------ held ------|-- wake-up --|
+ *
+ * Memory: threads; PROBITY_WAITS_OBJECTS_MAX locks and other objects, of which those that are not
+ * in use are forgotten first; PROBITY_WAITS_HOLDS_MAX holdings of an object that is waited for;
+ * and thread_past.h. What was forgotten is counted. Prints nothing.
+ */
+#ifndef PROBITY_ANALYSIS_WAITS_H
+#define PROBITY_ANALYSIS_WAITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/scopes.h"
+#include "analysis/thread_past.h"
+#include "reader/reader.h"
+
+enum { PROBITY_WAITS_OBJECTS_MAX = 1 << 18, PROBITY_WAITS_HOLDS_MAX = 1024 };
+
+/* In place of a thread's slot. */
+#define PROBITY_WAITS_NO_THREAD UINT32_MAX
+
+enum probity_wait_kind {
+    PROBITY_WAIT_LOCK,      /* held by threads: mutex, read-write lock, spin lock, once */
+    PROBITY_WAIT_SEMAPHORE,
+    PROBITY_WAIT_CONDITION, /* woken by threads: condition variable, barrier, join, futex */
+    PROBITY_WAIT_IO,        /* a call of the C library in which the thread was off the CPU */
+    PROBITY_WAIT_SLEEP,
+    PROBITY_WAIT_THREADS,   /* waitpid and its like */
+    PROBITY_WAIT_KINDS
+};
+
+/* A lock, or whatever else threads wait for. Valid during the call that passes it. */
+struct probity_wait_object {
+    uint32_t trace;
+    uint64_t id;
+    const char *name; /* of its first site, without the role: "cache", "mutex"; valid until close */
+    uint64_t place;   /* return address of its initialization, else of its first hit; 0: unknown */
+    uint64_t place_tick; /* when that was */
+    int is_place_made;
+};
+
+/* A thread that held the object during a wait. */
+struct probity_wait_holder {
+    uint32_t thread_slot; /* PROBITY_WAITS_NO_THREAD: only its thread id is known */
+    uint32_t tid;         /* 0: its slot is known */
+    uint64_t from_ns, to_ns; /* within the wait. If equal, how long it held is unknown */
+    int has_released;
+};
+
+struct probity_wait {
+    enum probity_wait_kind kind;
+    uint32_t thread_slot;
+    uint64_t from_ns, to_ns; /* CLOCK_REALTIME */
+    uint64_t waited_ns;      /* to - from; of calls of the C library the time off the CPU */
+    struct probity_past_doing doing; /* of the waiter, when the wait began */
+    int error;               /* error number, if it was given up */
+    int is_open;             /* has not ended; to_ns is that of the last event */
+    const struct probity_wait_object *object; /* NULL for calls of the C library */
+    uint64_t mutex;          /* of a condition: the lock that was given back; 0: none or unknown */
+    /* In order of release, and then those that have not released. */
+    const struct probity_wait_holder *holders;
+    size_t holder_count;
+    int culprit;             /* index of the holder that released last before the wait's end; -1 */
+    int is_holder_forgotten; /* earlier holders do not fit */
+    /* Who ended the wait for a condition or semaphore, and when; NO_THREAD: unknown. */
+    uint32_t waker_slot;
+    uint64_t waker_ns;
+    struct probity_past_doing waker_doing;
+    const struct probity_scope *scope; /* of calls of the C library */
+};
+
+/* Returns 0, or an error that stops the analysis. event: the one that ended the wait, NULL at the
+ * end of the trace. */
+typedef int probity_waits_take(void *context, const struct probity_wait *wait,
+                               const struct probity_event *event);
+
+struct probity_waits_facts {
+    uint64_t waits;
+    uint64_t lost;              /* waits whose end is not in the trace */
+    uint64_t orphans;           /* releases whose hold is not in the trace */
+    uint64_t objects_forgotten; /* in use when they were forgotten */
+    uint64_t holds_forgotten;
+    uint64_t ambiguous;         /* waits that several threads may have ended */
+    uint64_t points_forgotten;  /* of thread_past.h */
+};
+
+struct probity_waits;
+
+/* Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_waits_open(probity_waits_take *take, void *context, struct probity_waits **ret_waits);
+
+/* Takes the next event in time order. Returns 0, PROBITY_ERROR_MEMORY or the result of `take`. */
+int probity_waits_put(struct probity_waits *waits, const struct probity_event *event);
+
+/* Passes on the waits that have not ended, in order of their begin. Returns as above. */
+int probity_waits_finish(struct probity_waits *waits);
+
+/* Events before ns are not needed to look back, except for waits that are open. UINT64_MAX, the
+ * initial value: none is. */
+void probity_waits_need(struct probity_waits *waits, uint64_t ns);
+
+/* What each thread did lately: at least since the begin of each open wait for a lock. */
+const struct probity_past *probity_waits_past(const struct probity_waits *waits);
+
+/* A thread's wait that has not ended, as it would be passed on now; 0 if there is none. Valid until
+ * the next call. */
+int probity_waits_open_wait(struct probity_waits *waits, uint32_t thread_slot,
+                            struct probity_wait *ret_wait);
+
+/* Time of the latest event. Never steps back, unlike CLOCK_REALTIME. */
+uint64_t probity_waits_now(const struct probity_waits *waits);
+
+const struct probity_scopes *probity_waits_scopes(const struct probity_waits *waits);
+
+struct probity_waits_facts probity_waits_facts(const struct probity_waits *waits);
+
+void probity_waits_close(struct probity_waits *waits);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * waits_internal.h: state of the waits analysis. waits.c follows threads, waits_objects.c what they
+ * hold and wait for, waits_holders.c says who held an object during a wait.
+ *
+ *     thread ──► open wait ──► object ──► holds, now
+ *                    ▲            │ ├───► past: holdings that ended during an open wait
+ *                    └─ waiters ──┘ └───► tokens: notifies not yet assigned to a waiter
+ */
+#ifndef PROBITY_ANALYSIS_WAITS_INTERNAL_H
+#define PROBITY_ANALYSIS_WAITS_INTERNAL_H
+
+#include "analysis/waits.h"
+#include "base/hashtable.h"
+
+/* A thread that holds an object. */
+struct object_hold {
+    uint32_t slot, tid, depth;
+    uint32_t epoch;     /* of the thread when it took the object: see wait_thread */
+    uint64_t from_ns;
+    uint8_t is_shared, is_doubtful; /* doubtful: another thread took it, too, so that the release
+                                       may be lost; if it comes, the hold was a shared one */
+};
+
+/* A holding that ended. from_ns equals to_ns if its begin is unknown. */
+struct object_held {
+    uint32_t slot, tid;
+    uint64_t from_ns, to_ns;
+    uint8_t is_shared;
+};
+
+/* A notify that woke fewer threads than were waiting. */
+struct object_token {
+    uint32_t slot;
+    uint64_t at_ns, left;
+    struct probity_past_doing doing;
+};
+
+struct wait_object {
+    struct probity_link link;
+    struct probity_wait_object public;
+    struct wait_object *older, *newer; /* by use; newer: or the next in the free list */
+    struct object_hold *holds;
+    size_t hold_count, hold_capacity;
+    struct object_held *past; /* a ring; in order of to_ns */
+    uint32_t past_first, past_count, past_capacity;
+    uint64_t past_lost_ns;    /* holdings that ended until then may be missing */
+    struct object_token *tokens;
+    size_t token_count, token_capacity;
+    struct open_wait *waiters;
+    uint64_t waiter_count, unassigned; /* unassigned: waiters without a waker */
+    uint32_t released_slot;            /* who released last; NO_THREAD: unknown */
+};
+
+struct open_wait {
+    struct wait_object *object; /* NULL: not waiting */
+    struct open_wait *older, *newer;             /* waits for locks, by begin */
+    struct open_wait *previous_waiter, *next_waiter; /* of the object */
+    enum probity_wait_kind kind;
+    uint32_t slot, depth; /* depth: open scopes when it began */
+    uint64_t from_ns, correlation;
+    int has_correlation, is_shared;
+    int is_ambiguous;
+    uint32_t waker_slot;
+    uint64_t waker_ns;
+    struct probity_past_doing doing, waker_doing;
+};
+
+struct wait_thread {
+    struct open_wait wait;
+    uint32_t trace, tid;
+    uint32_t epoch; /* number of times that its records were dropped */
+    uint64_t ended_ns; /* end of its latest wait */
+};
+
+struct thread_id {
+    struct probity_link link;
+    uint64_t key; /* trace and thread id */
+    uint32_t slot;
+};
+
+struct wait_name {
+    struct probity_link link;
+    size_t bytes;
+    char text[];
+};
+
+struct probity_waits {
+    probity_waits_take *take;
+    void *context;
+    struct probity_scopes *scopes;
+    struct probity_past past;
+    struct wait_thread **threads; /* by slot; NULL: not seen yet */
+    uint32_t thread_count;
+    struct probity_hashtable tids, names, objects;
+    struct wait_object *oldest, *newest, *free_objects;
+    struct open_wait *oldest_wait, *newest_wait;
+    uint64_t now_ns, need_ns;
+    struct probity_waits_facts facts;
+    const struct probity_event *event; /* while it is put */
+    int error;                         /* of `take`, or no memory, in a callback */
+    struct probity_wait_holder *holders;
+    size_t holder_capacity;
+};
+
+/* ---- waits_objects.c ---- */
+
+/* Finds or adds an object of an event. NULL if out of memory. */
+struct wait_object *waits_object_at(struct probity_waits *waits, const struct probity_event *event);
+
+/* Forgets what is known of an object that was initialized or destroyed. */
+void waits_object_reset(struct probity_waits *waits, struct wait_object *object);
+
+/* Removes an object that nobody waits for. */
+void waits_object_remove(struct probity_waits *waits, struct wait_object *object);
+
+/* A thread took the object. Returns 0 or PROBITY_ERROR_MEMORY. */
+int waits_object_hold(struct probity_waits *waits, struct wait_object *object,
+                      const struct wait_thread *thread, int is_shared);
+
+/* A thread released it. is_counted: a semaphore, which any thread may release. Returns as above. */
+int waits_object_release(struct probity_waits *waits, struct wait_object *object,
+                         const struct wait_thread *thread, int is_counted);
+
+void waits_object_add_waiter(struct wait_object *object, struct open_wait *wait);
+void waits_object_remove_waiter(struct wait_object *object, struct open_wait *wait);
+
+/* At most `limit` waiters are woken. Returns 0 or PROBITY_ERROR_MEMORY. */
+int waits_object_notify(struct probity_waits *waits, struct wait_object *object, uint32_t slot,
+                        uint64_t limit);
+
+/* Assigns a waker to a wait that ends, if that is certain. */
+void waits_object_find_waker(struct wait_object *object, struct open_wait *wait);
+
+void waits_objects_release(struct probity_waits *waits);
+
+/* ---- waits_holders.c ---- */
+
+/* Sets the holders and the culprit of a wait that ends, or would end now. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
+int waits_find_holders(struct probity_waits *waits, const struct open_wait *open,
+                       struct probity_wait *wait);
+
+/* The slot of a thread id; PROBITY_WAITS_NO_THREAD if it has no records so far. */
+uint32_t waits_slot_of(const struct probity_waits *waits, uint32_t trace, uint64_t tid);
+
+#endif

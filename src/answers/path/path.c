@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * path.c: follows spans from begin to end, and keeps the waits of all threads meanwhile. When one
+ * of the slowest spans so far has ended, path_walk.c finds its parts.
+ */
+#include "answers/path/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers/path/path_internal.h"
+#include "base/array_grow.h"
+#include "probity_typed.h"
+
+enum { BEGINS = 1, ENDS = 2 };
+
+/* ---- Waits -------------------------------------------------------------------------------------
+ */
+
+static void free_wait(struct path_wait *wait)
+{
+    free(wait->name);
+    free(wait->holders);
+}
+
+static uint64_t needed_ns(const struct probity_path *path)
+{
+    const struct path_open *open = path->open.oldest != NULL ? path->open.oldest->owner : NULL;
+
+    return open != NULL ? open->since_ns[0] : UINT64_MAX;
+}
+
+static void drop_oldest(struct probity_path *path, struct path_thread *thread)
+{
+    free_wait(&thread->waits[thread->first++]);
+    path->wait_count--;
+    if (thread->first < 64 || thread->first < thread->count / 2)
+        return;
+    thread->count -= thread->first;
+    memmove(thread->waits, thread->waits + thread->first, thread->count * sizeof *thread->waits);
+    thread->first = 0;
+}
+
+static struct path_thread *thread_at(struct probity_path *path, uint32_t slot)
+{
+    if (slot >= path->thread_count) {
+        void *grown = probity_array_grow(path->of_threads, sizeof *path->of_threads, slot,
+                                         &path->thread_count);
+        if (grown == NULL)
+            return NULL;
+        path->of_threads = grown;
+    }
+    return &path->of_threads[slot];
+}
+
+static int copy_wait(const struct probity_wait *wait, const struct probity_wait_name *name,
+                     struct path_wait *ret_wait)
+{
+    size_t bytes = wait->holder_count * sizeof *wait->holders;
+    struct path_wait copy = {wait->kind, name->what, strdup(name->text), name->object,
+                             wait->from_ns, wait->to_ns, wait->doing, wait->waker_slot,
+                             wait->waker_ns, bytes > 0 ? malloc(bytes) : NULL,
+                             wait->holder_count};
+
+    if (copy.name == NULL || (bytes > 0 && copy.holders == NULL)) {
+        free_wait(&copy);
+        return PROBITY_ERROR_MEMORY;
+    }
+    if (bytes > 0)
+        memcpy(copy.holders, wait->holders, bytes);
+    *ret_wait = copy;
+    return 0;
+}
+
+static int take_wait(void *context, const struct probity_wait *wait,
+                     const struct probity_event *event)
+{
+    struct probity_path *path = context;
+    struct path_thread *thread = thread_at(path, wait->thread_slot);
+    const struct probity_thread_label *label = probity_path_thread(path, wait->thread_slot);
+    uint64_t need_ns = needed_ns(path);
+
+    (void)event;
+    if (thread == NULL)
+        return PROBITY_ERROR_MEMORY;
+    if (wait->to_ns <= need_ns || label == NULL)
+        return 0;
+    while (thread->first < thread->count && thread->waits[thread->first].to_ns <= need_ns)
+        drop_oldest(path, thread);
+    if (path->wait_count >= PROBITY_PATH_WAITS_MAX && thread->first < thread->count) {
+        path->waits_forgotten++;
+        drop_oldest(path, thread);
+    }
+    struct path_wait *waits = probity_array_room(thread->waits, sizeof *waits, thread->count,
+                                                 &thread->capacity);
+    if (waits == NULL)
+        return PROBITY_ERROR_MEMORY;
+    thread->waits = waits;
+    struct probity_wait_name name = probity_wait_names_of(&path->names, label->trace, wait);
+    int error = copy_wait(wait, &name, &waits[thread->count]);
+    thread->count += error == 0;
+    path->wait_count += error == 0;
+    return error;
+}
+
+/* ---- Spans that have ended ---------------------------------------------------------------------
+ */
+
+static void free_span(struct probity_path_span *span)
+{
+    for (size_t i = 0; i < span->link_count; i++) {
+        free(span->links[i]->name);
+        free(span->links[i]);
+    }
+    free(span->links);
+    free(span->parts);
+    free(span);
+}
+
+static uint64_t length_of(const struct probity_path_span *span)
+{
+    return span->to_ns - span->from_ns;
+}
+
+/* Keeps the slowest ones. Takes over the span. */
+static int keep_span(struct probity_path *path, struct probity_path_span *span)
+{
+    struct probity_path_span **spans = probity_array_room(path->spans, sizeof *spans,
+                                                          path->span_count, &path->span_capacity);
+    size_t at = path->span_count;
+
+    if (spans == NULL) {
+        free_span(span);
+        return PROBITY_ERROR_MEMORY;
+    }
+    path->spans = spans;
+    for (; at > 0 && length_of(spans[at - 1]) < length_of(span); at--)
+        spans[at] = spans[at - 1];
+    spans[at] = span;
+    if (++path->span_count > path->options.slowest)
+        free_span(spans[--path->span_count]);
+    return 0;
+}
+
+static int end_span(struct probity_path *path, const struct probity_event *event,
+                    const struct path_open *open, int has_id)
+{
+    const struct probity_path_options *options = &path->options;
+    uint64_t from_ns = open->since_ns[0], to_ns = probity_waits_now(path->waits);
+
+    if (from_ns < options->from_ns || (options->to_ns > 0 && from_ns >= options->to_ns) ||
+        (options->has_request && event->correlation != options->request) ||
+        (path->span_count == options->slowest &&
+         length_of(path->spans[path->span_count - 1]) >= to_ns - from_ns))
+        return 0;
+    struct probity_path_span *span = calloc(1, sizeof *span);
+    if (span == NULL)
+        return PROBITY_ERROR_MEMORY;
+    span->from_ns = from_ns;
+    span->to_ns = to_ns;
+    span->thread_slot = event->thread_slot;
+    span->has_id = has_id;
+    span->id = has_id ? event->correlation : 0;
+    int error = path_walk(path, open, span);
+    if (error != 0)
+        free_span(span);
+    return error != 0 ? error : keep_span(path, span);
+}
+
+/* ---- Spans that are open -----------------------------------------------------------------------
+ */
+
+static void forget_open(struct probity_path *path, struct probity_inflight_item *item)
+{
+    free(item->owner);
+    probity_inflight_remove(&path->open, item);
+}
+
+static int begin_span(struct probity_path *path, const struct probity_event *event,
+                      const struct probity_inflight_key *key)
+{
+    struct probity_inflight_item *item = probity_inflight_find(&path->open, key);
+    struct path_open *open;
+
+    if (item != NULL) /* its end is missing */
+        forget_open(path, item);
+    if (path->open.count >= PATH_OPEN_MAX) {
+        path->open.forgotten++;
+        forget_open(path, path->open.oldest);
+    }
+    open = calloc(1, sizeof *open);
+    item = open != NULL ? probity_inflight_add(&path->open, key) : NULL;
+    if (item == NULL) {
+        free(open);
+        return PROBITY_ERROR_MEMORY;
+    }
+    open->slots[0] = event->thread_slot;
+    open->since_ns[0] = open->latest_ns = probity_waits_now(path->waits);
+    open->hop_count = 1;
+    item->owner = open;
+    return 0;
+}
+
+/* A hit of the same piece of work, maybe in another thread. */
+static void go_on(struct probity_path *path, struct path_open *open, uint32_t slot)
+{
+    uint32_t *last = &open->slots[open->hop_count - 1];
+
+    if (*last != slot && open->hop_count < PROBITY_PATH_HOPS_MAX) {
+        open->since_ns[open->hop_count] = open->latest_ns;
+        open->slots[open->hop_count++] = slot;
+    } else if (*last != slot) {
+        *last = PROBITY_WAITS_NO_THREAD;
+    }
+    open->latest_ns = probity_waits_now(path->waits);
+}
+
+static int is_work(const struct probity_event *event)
+{
+    return event->kind == PROBITY_EVENT_HIT && event->has_correlation &&
+           (event->role == 0 || (event->role >= PROBITY_ROLE_QUEUE_PUT &&
+                                 event->role <= PROBITY_ROLE_REQUEST_END));
+}
+
+/* Calls are identified by thread and depth, hits without ids by thread. */
+static struct probity_inflight_key key_of(const struct probity_path *path,
+                                          const struct probity_event *event)
+{
+    uint32_t depth = probity_scopes_depth(probity_waits_scopes(path->waits), event->thread_slot);
+
+    if (is_work(event))
+        return (struct probity_inflight_key){event->correlation, 0, event->trace, 0};
+    if (event->kind == PROBITY_EVENT_HIT)
+        return (struct probity_inflight_key){event->thread_slot, 0, event->trace, 1};
+    return (struct probity_inflight_key){event->thread_slot,
+                                         depth + (event->kind == PROBITY_EVENT_LEAVE),
+                                         event->trace, 2};
+}
+
+static unsigned marks_of(const struct probity_path *path, const struct probity_event *event)
+{
+    if (path->options.marks != NULL)
+        return path->options.marks(path->options.context, event);
+    if (!is_work(event))
+        return 0;
+    return event->role == PROBITY_ROLE_REQUEST_BEGIN ? BEGINS
+           : event->role == PROBITY_ROLE_REQUEST_END ? ENDS
+                                                     : 0;
+}
+
+static int put_span(struct probity_path *path, const struct probity_event *event)
+{
+    unsigned marks = marks_of(path, event);
+    int error = 0;
+
+    if (marks == 0 && !is_work(event))
+        return 0;
+    const struct probity_inflight_key key = key_of(path, event);
+    struct probity_inflight_item *item = probity_inflight_find(&path->open, &key);
+    if (item != NULL && is_work(event))
+        go_on(path, item->owner, event->thread_slot);
+    if (item != NULL && marks & ENDS) {
+        error = end_span(path, event, item->owner, is_work(event));
+        forget_open(path, item);
+    }
+    if (error == 0 && marks & BEGINS)
+        error = begin_span(path, event, &key);
+    probity_waits_need(path->waits, needed_ns(path));
+    return error;
+}
+
+/* ---- Events ------------------------------------------------------------------------------------
+ */
+
+static int know_thread(struct probity_path *path, const struct probity_event *event)
+{
+    uint32_t slot = event->thread_slot;
+
+    if (slot < path->label_count && path->labels[slot] != NULL)
+        return 0;
+    if (slot >= path->label_count) {
+        void *grown = probity_array_grow(path->labels, sizeof *path->labels, slot,
+                                         &path->label_count);
+        if (grown == NULL)
+            return PROBITY_ERROR_MEMORY;
+        path->labels = grown;
+    }
+    path->labels[slot] = probity_thread_table_at(&path->threads, event);
+    return path->labels[slot] != NULL ? 0 : PROBITY_ERROR_MEMORY;
+}
+
+int probity_path_put(struct probity_path *path, const struct probity_event *event)
+{
+    int error = know_thread(path, event);
+
+    if (error == 0 && event->kind == PROBITY_EVENT_THREAD_NAME)
+        error = probity_thread_table_name(&path->threads, event);
+    if (error == 0)
+        error = probity_wait_names_before(&path->names, event);
+    if (error == 0)
+        error = probity_waits_put(path->waits, event);
+    if (error == 0)
+        error = probity_wait_names_after(&path->names, event);
+    return error == 0 ? put_span(path, event) : error;
+}
+
+const struct probity_path_span *const *probity_path_spans(const struct probity_path *path,
+                                                          size_t *ret_count)
+{
+    *ret_count = path->span_count;
+    return (const struct probity_path_span *const *)path->spans;
+}
+
+const struct probity_thread_label *probity_path_thread(const struct probity_path *path,
+                                                       uint32_t thread_slot)
+{
+    return thread_slot < path->label_count ? path->labels[thread_slot] : NULL;
+}
+
+struct probity_waits_facts probity_path_facts(const struct probity_path *path)
+{
+    struct probity_waits_facts facts = probity_waits_facts(path->waits);
+
+    facts.holds_forgotten += path->waits_forgotten;
+    return facts;
+}
+
+const struct probity_scopes_repairs *probity_path_repairs(const struct probity_path *path)
+{
+    return probity_scopes_repairs(probity_waits_scopes(path->waits));
+}
+
+int probity_path_open(const struct probity_path_options *options, struct probity_path **ret_path)
+{
+    struct probity_path *path = calloc(1, sizeof *path);
+
+    if (path == NULL || probity_waits_open(take_wait, path, &path->waits) != 0) {
+        free(path);
+        return PROBITY_ERROR_MEMORY;
+    }
+    path->options = *options;
+    *ret_path = path;
+    return 0;
+}
+
+void probity_path_close(struct probity_path *path)
+{
+    for (size_t i = 0; i < path->span_count; i++)
+        free_span(path->spans[i]);
+    free(path->spans);
+    while (path->open.oldest != NULL)
+        forget_open(path, path->open.oldest);
+    probity_inflight_release(&path->open);
+    for (uint32_t slot = 0; slot < path->thread_count; slot++) {
+        struct path_thread *thread = &path->of_threads[slot];
+        while (thread->first < thread->count)
+            free_wait(&thread->waits[thread->first++]);
+        free(thread->waits);
+    }
+    free(path->of_threads);
+    probity_waits_close(path->waits);
+    probity_wait_names_release(&path->names);
+    probity_thread_table_release(&path->threads);
+    free(path->labels);
+    free(path);
+}

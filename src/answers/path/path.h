@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * path.h: critical paths: what a request, a call or a span between two probes consisted of,
+ * through threads and locks. Going back from its end, what the thread ran is on the path; at a wait
+ * the path goes over to the thread that caused it (doc/calls.md, "Critical path"). The parts of a
+ * path are disjoint and sum to its time exactly. Memory: what all threads did since the oldest open
+ * span began, within the limits of thread_past.h and PROBITY_PATH_WAITS_MAX. Prints nothing.
+ */
+#ifndef PROBITY_ANSWERS_PATH_PATH_H
+#define PROBITY_ANSWERS_PATH_PATH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/thread_table.h"
+#include "analysis/waits.h"
+#include "answers/waits/wait_names.h"
+
+enum {
+    PROBITY_PATH_WAITS_MAX = 1 << 18, /* kept in all */
+    PROBITY_PATH_DEPTH_MAX = 16,      /* how often a path goes over to another thread */
+    PROBITY_PATH_PARTS_MAX = 1 << 16, /* of one path; the earlier time is one part then */
+    PROBITY_PATH_HOPS_MAX = 64        /* changes of thread of one request */
+};
+
+enum probity_path_state {
+    PROBITY_PATH_RUNNING,
+    PROBITY_PATH_OFF,     /* off the CPU, for no recorded reason */
+    PROBITY_PATH_WAIT,    /* in a wait of which nobody accounts for this part */
+    PROBITY_PATH_WAKE_UP, /* after the lock was released or the waiter notified */
+    PROBITY_PATH_UNKNOWN, /* no records, or forgotten */
+    PROBITY_PATH_STATES
+};
+
+/* A wait that the path went over, or that a part is in. */
+struct probity_path_link {
+    uint32_t thread_slot; /* the waiter */
+    enum probity_wait_what what;
+    char *name;
+    uint64_t object;
+    const struct probity_path_link *outer; /* the wait that led to this thread; or NULL */
+};
+
+struct probity_path_part {
+    uint64_t from_ns, ns; /* CLOCK_REALTIME */
+    enum probity_path_state state;
+    uint32_t thread_slot;
+    struct probity_past_doing doing;
+    const struct probity_path_link *link; /* the innermost wait; NULL: the span's own thread */
+};
+
+struct probity_path_span {
+    uint64_t from_ns, to_ns;
+    uint32_t thread_slot; /* in which it ended */
+    uint64_t id;          /* of a request; else 0 */
+    int has_id;
+    struct probity_path_part *parts; /* in time order */
+    size_t part_count, part_capacity;
+    struct probity_path_link **links;
+    size_t link_count, link_capacity;
+};
+
+struct probity_path_options {
+    uint64_t from_ns, to_ns; /* spans that begin in [from, to); both 0: all */
+    size_t slowest;          /* how many to keep, at least 1 */
+    int has_request;         /* requests with this id only */
+    uint64_t request;
+    /* Whether an event begins and ends a span (bits 1 and 2); NULL: requests. */
+    unsigned (*marks)(void *context, const struct probity_event *event);
+    void *context;
+};
+
+struct probity_path;
+
+/* Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_path_open(const struct probity_path_options *options, struct probity_path **ret_path);
+
+/* Takes the next event in time order. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_path_put(struct probity_path *path, const struct probity_event *event);
+
+/* The slowest spans that have ended, slowest first. Valid until close. */
+const struct probity_path_span *const *probity_path_spans(const struct probity_path *path,
+                                                          size_t *ret_count);
+
+/* NULL if unknown. */
+const struct probity_thread_label *probity_path_thread(const struct probity_path *path,
+                                                       uint32_t thread_slot);
+
+struct probity_waits_facts probity_path_facts(const struct probity_path *path);
+const struct probity_scopes_repairs *probity_path_repairs(const struct probity_path *path);
+
+void probity_path_close(struct probity_path *path);
+
+#endif

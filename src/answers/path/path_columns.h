@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * path_columns.h: the figures of a part of a path, as columns of CSV and members of JSON.
+ */
+#ifndef PROBITY_ANSWERS_PATH_PATH_COLUMNS_H
+#define PROBITY_ANSWERS_PATH_PATH_COLUMNS_H
+
+#include "answers/path/path.h"
+#include "print/columns.h"
+
+struct probity_path_row {
+    const struct probity_path_span *span;
+    const struct probity_path_part *part;
+};
+
+enum { PROBITY_PATH_COLUMNS = 5 };
+
+/* Of a struct probity_path_row. */
+extern const struct probity_column probity_path_columns[PROBITY_PATH_COLUMNS];
+
+#endif

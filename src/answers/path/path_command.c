@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * path_command.c: `probity path`: the critical paths of the slowest requests, calls or spans.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "answers/path/path_csv.h"
+#include "answers/path/path_json.h"
+#include "answers/path/path_text.h"
+#include "cli/filter.h"
+#include "cli/query.h"
+
+enum { SLOWEST_MAX = 100000 };
+
+struct path_call {
+    struct cli_query answer;
+    struct probity_path *path;
+    struct probity_path_options options;
+    struct cli_filter from, to;
+    const char *request, *function;
+    size_t slowest;
+};
+
+static int passes(struct cli_filter *filter, const struct probity_event *event)
+{
+    return cli_filter_passes(filter, event->is_site ? UINT64_MAX : event->id, event->name,
+                             event->name_bytes);
+}
+
+/* Bits as struct probity_path_options takes them. */
+static unsigned marks_of_probes(void *context, const struct probity_event *event)
+{
+    struct path_call *call = context;
+
+    if (event->kind != PROBITY_EVENT_HIT)
+        return 0;
+    return (unsigned)passes(&call->from, event) | (unsigned)passes(&call->to, event) << 1;
+}
+
+static unsigned marks_of_calls(void *context, const struct probity_event *event)
+{
+    const struct path_call *call = context;
+
+    if ((event->kind != PROBITY_EVENT_ENTER && event->kind != PROBITY_EVENT_LEAVE) ||
+        event->function == NULL ||
+        !cli_function_matches(call->function, event->function->name, event->function->signature))
+        return 0;
+    return event->kind == PROBITY_EVENT_ENTER ? 1 : 2;
+}
+
+static int open_path(void *context, uint64_t from_ns, uint64_t to_ns)
+{
+    struct path_call *call = context;
+
+    call->options.from_ns = from_ns;
+    call->options.to_ns = to_ns;
+    call->options.slowest = call->slowest;
+    return probity_path_open(&call->options, &call->path);
+}
+
+static int put_event(void *context, const struct probity_event *event)
+{
+    struct path_call *call = context;
+
+    return probity_path_put(call->path, event);
+}
+
+static int finish_path(void *context, const struct probity_reader *reader)
+{
+    (void)context;
+    (void)reader;
+    return 0;
+}
+
+static int print_path(void *context, FILE *stream, const struct probity_reader *reader,
+                      int has_colour)
+{
+    struct path_call *call = context;
+    const struct probity_path_answer answer = {reader, call->path,
+                                               call->options.marks == NULL ? "request"
+                                               : call->function != NULL    ? "call"
+                                                                           : "span"};
+
+    if (call->answer.as_json)
+        return probity_path_json(stream, &answer);
+    if (call->answer.as_csv)
+        probity_path_csv(stream, &answer);
+    else
+        probity_path_text(stream, has_colour, &answer);
+    return 0;
+}
+
+static int take_request(struct path_call *call)
+{
+    char *end;
+
+    errno = 0;
+    call->options.request = strtoull(call->request, &end, 0);
+    call->options.has_request = 1;
+    if (errno != 0 || end == call->request || *end != '\0' || *call->request == '-')
+        return cli_fail_usage(&cli_command_path, "invalid --request '%s'", call->request);
+    return CLI_OK;
+}
+
+static int run_on(void *context, char **names, size_t count)
+{
+    struct path_call *call = context;
+    size_t spans = 0;
+    int are_probes = call->from.count + call->to.count > 0;
+
+    if ((call->request != NULL) + (call->function != NULL) + are_probes > 1)
+        return cli_fail_usage(&cli_command_path,
+                              "--request, --function and --from with --to are mutually exclusive");
+    if (are_probes && (call->from.count == 0 || call->to.count == 0))
+        return cli_fail_usage(&cli_command_path, "--from and --to require each other");
+    if (call->request != NULL && take_request(call) != CLI_OK)
+        return CLI_USAGE;
+    call->options.context = call;
+    call->options.marks = are_probes               ? marks_of_probes
+                          : call->function != NULL ? marks_of_calls
+                                                   : NULL;
+    int status = cli_query_run(&call->answer, names, count);
+    if (call->path != NULL)
+        (void)probity_path_spans(call->path, &spans);
+    return status == CLI_OK && spans == 0
+               ? cli_fail(&cli_command_path, "no matching span has begun and ended")
+               : status;
+}
+
+static void release(void *context)
+{
+    struct path_call *call = context;
+
+    if (call->path != NULL)
+        probity_path_close(call->path);
+    cli_filter_release(&call->from);
+    cli_filter_release(&call->to);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct cli_query_steps steps = {
+        .run = run_on, .open = open_path, .put = put_event, .finish = finish_path,
+        .print = print_path, .release = release};
+    struct path_call call = {
+        .answer = {.command = &cli_command_path, .steps = &steps, .context = &call},
+        .slowest = 1};
+
+    return cli_query_main(&call.answer, argc, argv);
+}
+
+static const struct cli_option options[] = {
+    {.name = "request", .value = "ID", .help = "only requests with this id",
+     CLI_TEXT(struct path_call, request)},
+    {.name = "function", .value = "PATTERN", .help = "calls of the functions that match",
+     CLI_TEXT(struct path_call, function)},
+    {.name = "from", .value = "ID,...",
+     .help = "spans from a hit of these probe numbers or names to the next hit of those given by "
+             "--to, with the same id if they have ids, else in the same thread",
+     .brief = "probes that begin spans", CLI_NAMES(struct path_call, from)},
+    {.name = "to", .value = "ID,...", .help = "probes that end them",
+     CLI_NAMES(struct path_call, to)},
+    {.name = "slowest", .value = "N", .help = "show the N slowest (default: 1)",
+     .brief = "number of paths", CLI_NUMBER(struct path_call, slowest, 1, SLOWEST_MAX)},
+    CLI_QUERY_SINCE_ROWS(struct path_call, "only those that begin"),
+    CLI_QUERY_JSON_ROW(struct path_call, "print one JSON object; times in ns"),
+    CLI_QUERY_CSV_ROW(struct path_call, "print CSV with a header, one line per part; times in ns"),
+    CLI_QUERY_OUTPUT_ROWS(struct path_call),
+    {.name = NULL},
+};
+
+const struct cli_command cli_command_path = {
+    .name = "path",
+    .run = run,
+    .summary = "Show the critical path of the slowest request or call",
+    .usage = "[OPTION]... TRACE...",
+    .help =
+        "What the time of a request consisted of, through threads and locks: what its thread ran, "
+        "and where it waited, what the thread did that it waited for. The parts sum to the time "
+        "from begin to end. Without options: the slowest request (PROBITY_REQUEST_BEGIN).",
+    .options = options,
+};

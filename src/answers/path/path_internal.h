@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * path_internal.h: state of path.c (spans and the waits of each thread) for path_walk.c, which goes
+ * back through them.
+ */
+#ifndef PROBITY_ANSWERS_PATH_PATH_INTERNAL_H
+#define PROBITY_ANSWERS_PATH_PATH_INTERNAL_H
+
+#include "analysis/inflight.h"
+#include "answers/path/path.h"
+
+enum { PATH_OPEN_MAX = 1 << 14 };
+
+/* A wait that has ended, or of which this is known so far. */
+struct path_wait {
+    enum probity_wait_kind kind;
+    enum probity_wait_what what;
+    char *name;
+    uint64_t object, from_ns, to_ns;
+    struct probity_past_doing doing;
+    uint32_t waker_slot;
+    uint64_t waker_ns;
+    struct probity_wait_holder *holders;
+    size_t holder_count;
+};
+
+struct path_thread {
+    struct path_wait *waits; /* in order of their ends */
+    size_t first, count, capacity;
+};
+
+/* A span that has begun. */
+struct path_open {
+    uint32_t slots[PROBITY_PATH_HOPS_MAX]; /* the threads it was in, and since when */
+    uint64_t since_ns[PROBITY_PATH_HOPS_MAX];
+    size_t hop_count;      /* if there were more, the last one is of no thread */
+    uint64_t latest_ns;    /* its latest hit */
+};
+
+struct probity_path {
+    struct probity_path_options options;
+    struct probity_waits *waits;
+    struct probity_wait_names names;
+    struct probity_thread_table threads;
+    const struct probity_thread_label **labels; /* by slot */
+    uint32_t label_count;
+    struct path_thread *of_threads; /* by slot */
+    uint32_t thread_count;
+    size_t wait_count; /* kept, in all threads */
+    uint64_t waits_forgotten;
+    struct probity_inflight open; /* by id, or by thread and depth; owner: a struct path_open */
+    struct probity_path_span **spans;
+    size_t span_count, span_capacity;
+};
+
+/* Finds the parts of a span from its hops. Returns 0 or PROBITY_ERROR_MEMORY. */
+int path_walk(struct probity_path *path, const struct path_open *open,
+              struct probity_path_span *span);
+
+#endif

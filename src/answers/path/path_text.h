@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * path_text.h: critical paths as text.
+ */
+#ifndef PROBITY_ANSWERS_PATH_PATH_TEXT_H
+#define PROBITY_ANSWERS_PATH_PATH_TEXT_H
+
+#include <stdio.h>
+
+#include "answers/path/path.h"
+
+/* Paths and their traces, for all output formats. */
+struct probity_path_answer {
+    const struct probity_reader *reader;
+    const struct probity_path *path;
+    const char *what; /* what a span is: "request", "call", "span" */
+};
+
+/* "running", "off-cpu", "waiting", "wake-up", "unknown". */
+const char *probity_path_state_name(enum probity_path_state state);
+
+/* For each span a line, and one for each part; then what is missing, repairs, and whether the
+ * traces are complete. The caller checks the stream for errors. */
+void probity_path_text(FILE *stream, int has_colour, const struct probity_path_answer *answer);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * path_walk.c: goes back from the end of a span. Each step covers time that no other step covers,
+ * so that the parts sum to the span.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers/path/path_internal.h"
+#include "base/array_grow.h"
+#include "probity.h"
+
+/* Less is not recorded (doc/trace-format.md, "CPU time"), but comes about by rounding. */
+enum { OFF_NS_LEAST = 100 };
+
+struct walk {
+    struct probity_path *path;
+    struct probity_path_span *span;
+    int error;
+};
+
+/* A stretch of one thread: [from, to) with the wait that led there, at this depth. */
+struct leg {
+    uint32_t slot;
+    uint64_t from_ns, to_ns;
+    const struct probity_path_link *link;
+    unsigned depth;
+};
+
+static void walk_leg(struct walk *walk, const struct leg *leg);
+
+/* Adds a part before those found so far; joins it with the one after it if they are alike. */
+static void add_part(struct walk *walk, const struct leg *leg, uint64_t from_ns, uint64_t to_ns,
+                     enum probity_path_state state, const struct probity_past_doing *doing)
+{
+    struct probity_path_span *span = walk->span;
+    struct probity_path_part *last =
+        span->part_count > 0 ? &span->parts[span->part_count - 1] : NULL;
+
+    if (from_ns >= to_ns || walk->error != 0)
+        return;
+    int is_alike = last != NULL && last->state == state && last->thread_slot == leg->slot &&
+                   last->link == leg->link && last->doing.function == doing->function &&
+                   last->doing.call == doing->call;
+    if (is_alike || span->part_count == PROBITY_PATH_PARTS_MAX) {
+        if (!is_alike)
+            last->state = PROBITY_PATH_UNKNOWN;
+        last->from_ns = from_ns;
+        last->ns += to_ns - from_ns;
+        return;
+    }
+    struct probity_path_part *parts = probity_array_room(span->parts, sizeof *parts,
+                                                         span->part_count, &span->part_capacity);
+    if (parts == NULL) {
+        walk->error = PROBITY_ERROR_MEMORY;
+        return;
+    }
+    span->parts = parts;
+    parts[span->part_count++] = (struct probity_path_part){
+        from_ns, to_ns - from_ns, state, leg->slot, *doing, leg->link};
+}
+
+static const struct probity_path_link *add_link(struct walk *walk, const struct leg *leg,
+                                                const struct path_wait *wait)
+{
+    struct probity_path_span *span = walk->span;
+    struct probity_path_link **links = probity_array_room(span->links, sizeof *links,
+                                                          span->link_count, &span->link_capacity);
+    struct probity_path_link *link = links != NULL ? malloc(sizeof *link) : NULL;
+    char *name = link != NULL ? strdup(wait->name) : NULL;
+
+    if (links != NULL)
+        span->links = links;
+    if (name == NULL) {
+        free(link);
+        walk->error = PROBITY_ERROR_MEMORY;
+        return NULL;
+    }
+    *link = (struct probity_path_link){leg->slot, wait->what, name, wait->object, leg->link};
+    links[span->link_count++] = link;
+    return link;
+}
+
+/* What a thread did outside of waits: it ran for the CPU time of each stretch. Where in a stretch
+ * it was off the CPU is not known, so that is shown as its beginning. */
+static void walk_running(struct walk *walk, const struct leg *leg, uint64_t from_ns,
+                         uint64_t to_ns, enum probity_path_state off)
+{
+    const struct probity_past_doing nothing = {NULL, NULL};
+    struct probity_past_stretch stretch;
+
+    while (from_ns < to_ns &&
+           probity_past_before(probity_waits_past(walk->path->waits), leg->slot, from_ns, to_ns,
+                               &stretch)) {
+        uint64_t ran_ns = stretch.is_cpu_known ? stretch.cpu_ns : 0;
+        if (stretch.is_cpu_known && to_ns - stretch.from_ns - ran_ns < OFF_NS_LEAST)
+            ran_ns = to_ns - stretch.from_ns;
+        add_part(walk, leg, to_ns - ran_ns, to_ns, PROBITY_PATH_RUNNING, &stretch.doing);
+        add_part(walk, leg, stretch.from_ns, to_ns - ran_ns,
+                 stretch.is_cpu_known || off == PROBITY_PATH_WAIT ? off : PROBITY_PATH_UNKNOWN,
+                 &stretch.doing);
+        to_ns = stretch.from_ns;
+    }
+    add_part(walk, leg, from_ns, to_ns, PROBITY_PATH_UNKNOWN, &nothing);
+}
+
+/* Goes over to the thread that a wait is due to. */
+static void walk_cause(struct walk *walk, const struct leg *leg, uint32_t slot, uint64_t from_ns,
+                       uint64_t to_ns)
+{
+    const struct leg over = {slot, from_ns, to_ns, leg->link, leg->depth + 1};
+
+    walk_leg(walk, &over);
+}
+
+static void walk_holders(struct walk *walk, const struct leg *inner, const struct path_wait *wait,
+                         uint64_t from_ns, uint64_t to_ns)
+{
+    enum probity_path_state gap = PROBITY_PATH_WAKE_UP;
+
+    for (size_t i = wait->holder_count; i > 0 && to_ns > from_ns; i--) {
+        const struct probity_wait_holder *holder = &wait->holders[i - 1];
+        uint64_t begin_ns = holder->from_ns > from_ns ? holder->from_ns : from_ns;
+        uint64_t end_ns = holder->to_ns < to_ns ? holder->to_ns : to_ns;
+        if (begin_ns >= end_ns || holder->thread_slot == PROBITY_WAITS_NO_THREAD)
+            continue;
+        add_part(walk, inner, end_ns, to_ns, gap, &wait->doing);
+        walk_cause(walk, inner, holder->thread_slot, begin_ns, end_ns);
+        to_ns = begin_ns;
+        gap = PROBITY_PATH_WAIT;
+    }
+    add_part(walk, inner, from_ns, to_ns, PROBITY_PATH_WAIT, &wait->doing);
+}
+
+static void walk_wait(struct walk *walk, const struct leg *leg, const struct path_wait *wait,
+                      uint64_t from_ns, uint64_t to_ns)
+{
+    const struct probity_path_link *link = add_link(walk, leg, wait);
+    const struct leg inner = {leg->slot, from_ns, to_ns, link, leg->depth};
+
+    if (link == NULL)
+        return;
+    if (wait->kind == PROBITY_WAIT_IO || wait->kind == PROBITY_WAIT_SLEEP ||
+        wait->kind == PROBITY_WAIT_THREADS) {
+        walk_running(walk, &inner, from_ns, to_ns, PROBITY_PATH_WAIT);
+    } else if (leg->depth >= PROBITY_PATH_DEPTH_MAX) {
+        add_part(walk, &inner, from_ns, to_ns, PROBITY_PATH_WAIT, &wait->doing);
+    } else if (wait->holder_count > 0) {
+        walk_holders(walk, &inner, wait, from_ns, to_ns);
+    } else if (wait->waker_slot != PROBITY_WAITS_NO_THREAD && wait->waker_ns > from_ns) {
+        uint64_t woken_ns = wait->waker_ns < to_ns ? wait->waker_ns : to_ns;
+        add_part(walk, &inner, woken_ns, to_ns, PROBITY_PATH_WAKE_UP, &wait->doing);
+        walk_cause(walk, &inner, wait->waker_slot, from_ns, woken_ns);
+    } else {
+        add_part(walk, &inner, from_ns, to_ns, PROBITY_PATH_WAIT, &wait->doing);
+    }
+}
+
+/* A thread's wait that has not ended yet, as a copy in `ret_wait`. */
+static int open_wait_of(struct probity_path *path, uint32_t slot, struct path_wait *ret_wait,
+                        char name[PROBITY_WAIT_NAME_BYTES])
+{
+    struct probity_wait wait;
+
+    if (!probity_waits_open_wait(path->waits, slot, &wait))
+        return 0;
+    struct probity_wait_name of = probity_wait_names_of(&path->names, wait.object->trace, &wait);
+    strncpy(name, of.text, PROBITY_WAIT_NAME_BYTES - 1);
+    *ret_wait = (struct path_wait){wait.kind, of.what, name, of.object, wait.from_ns, wait.to_ns,
+                                   wait.doing, wait.waker_slot, wait.waker_ns, NULL, 0};
+    return 1;
+}
+
+/* The latest wait of a thread that overlaps [from, to), among those that have ended. */
+static const struct path_wait *latest_wait(const struct probity_path *path, uint32_t slot,
+                                           uint64_t from_ns, uint64_t to_ns)
+{
+    const struct path_thread *thread =
+        slot < path->thread_count ? &path->of_threads[slot] : NULL;
+    size_t low, high;
+
+    if (thread == NULL || thread->count == thread->first)
+        return NULL;
+    /* Those that begin before to_ns. */
+    for (low = thread->first, high = thread->count; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        if (thread->waits[middle].from_ns < to_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == thread->first || thread->waits[low - 1].to_ns <= from_ns)
+        return NULL;
+    return &thread->waits[low - 1];
+}
+
+static void walk_leg(struct walk *walk, const struct leg *leg)
+{
+    char name[PROBITY_WAIT_NAME_BYTES] = "";
+    struct path_wait open;
+    uint64_t to_ns = leg->to_ns;
+
+    if (open_wait_of(walk->path, leg->slot, &open, name) && open.from_ns < to_ns) {
+        uint64_t begin_ns = open.from_ns > leg->from_ns ? open.from_ns : leg->from_ns;
+        walk_wait(walk, leg, &open, begin_ns, to_ns);
+        to_ns = begin_ns;
+    }
+    while (to_ns > leg->from_ns && walk->error == 0) {
+        const struct path_wait *wait = latest_wait(walk->path, leg->slot, leg->from_ns, to_ns);
+        uint64_t end_ns = wait == NULL ? leg->from_ns : wait->to_ns < to_ns ? wait->to_ns : to_ns;
+        walk_running(walk, leg, end_ns, to_ns, PROBITY_PATH_OFF);
+        if (wait == NULL)
+            return;
+        uint64_t begin_ns = wait->from_ns > leg->from_ns ? wait->from_ns : leg->from_ns;
+        walk_wait(walk, leg, wait, begin_ns, end_ns);
+        to_ns = begin_ns;
+    }
+}
+
+static void reverse(struct probity_path_span *span)
+{
+    for (size_t i = 0, j = span->part_count; i + 1 < j; i++) {
+        struct probity_path_part part = span->parts[i];
+        span->parts[i] = span->parts[--j];
+        span->parts[j] = part;
+    }
+}
+
+int path_walk(struct probity_path *path, const struct path_open *open,
+              struct probity_path_span *span)
+{
+    struct walk walk = {path, span, 0};
+    uint64_t to_ns = span->to_ns;
+
+    /* Between the last hit of a request in one thread and its first in the next one, the latter
+     * accounts for the time: it was busy with others, or waited. */
+    for (size_t i = open->hop_count; i > 0; i--) {
+        const struct leg leg = {open->slots[i - 1], open->since_ns[i - 1], to_ns, NULL, 0};
+        if (leg.from_ns < to_ns)
+            walk_leg(&walk, &leg);
+        to_ns = leg.from_ns < to_ns ? leg.from_ns : to_ns;
+    }
+    reverse(span);
+    return walk.error;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * descriptors.c: a table of open descriptors. A call's parameters are kept from its enter to its
+ * leave, which has the result.
+ */
+#include "answers/waits/descriptors.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array_grow.h"
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "print/values.h"
+#include "probity.h"
+
+enum { TEXT_MAX = 256 };
+
+struct descriptor_call {
+    const struct probity_function *function; /* NULL: none is in progress */
+    int64_t fd, to; /* -1: none. to: the second descriptor of dup2() */
+    char path[TEXT_MAX], peer[TEXT_MAX];
+};
+
+struct descriptor {
+    struct probity_link link;
+    uint64_t key; /* trace and number */
+    enum probity_descriptor_kind kind;
+    char name[];
+};
+
+/* The values of an event, by their names. */
+struct call_values {
+    int64_t fd, result;
+    char path[TEXT_MAX], peer[TEXT_MAX];
+};
+
+/* ---- Values ------------------------------------------------------------------------------------
+ */
+
+static int64_t integer_of(const struct probity_value_view *view)
+{
+    if (view->is_cut)
+        return -1;
+    if (view->bytes == 4)
+        return (int32_t)probity_get_u32(view->at);
+    return view->bytes == 8 ? (int64_t)probity_get_u64(view->at) : -1;
+}
+
+static void copy_text(char to[TEXT_MAX], const struct probity_value_view *view)
+{
+    char *end = probity_value_put(to, to + TEXT_MAX - 1, view, PROBITY_VALUE_RAW);
+
+    *end = '\0';
+}
+
+static void take_values(const struct probity_event *event, struct call_values *ret_values)
+{
+    struct probity_value_walk walk = probity_value_walk_of(event);
+    struct probity_value_view view;
+
+    *ret_values = (struct call_values){.fd = -1, .result = -1};
+    while (probity_value_walk_next(&walk, &view)) {
+        if (strcmp(view.text, "fd") == 0)
+            ret_values->fd = integer_of(&view);
+        else if (strcmp(view.text, "result") == 0)
+            ret_values->result = integer_of(&view);
+        else if (strcmp(view.text, "path") == 0)
+            copy_text(ret_values->path, &view);
+        else if (strcmp(view.text, "peer") == 0)
+            copy_text(ret_values->peer, &view);
+    }
+}
+
+/* ---- The table ---------------------------------------------------------------------------------
+ */
+
+static uint64_t key_of(uint32_t trace, int64_t fd)
+{
+    return (uint64_t)trace << 32 | (uint32_t)fd;
+}
+
+static struct descriptor *find(const struct probity_descriptors *descriptors, uint64_t key)
+{
+    struct descriptor *item = probity_hashtable_at(&descriptors->items, probity_hash(key));
+
+    while (item != NULL && item->key != key)
+        item = (struct descriptor *)item->link.next;
+    return item;
+}
+
+static void forget(struct probity_descriptors *descriptors, uint64_t key)
+{
+    struct descriptor *item = find(descriptors, key);
+
+    if (item == NULL)
+        return;
+    struct probity_link **place =
+        &descriptors->items.first[item->link.hash & (descriptors->items.chains - 1)];
+    while (*place != &item->link)
+        place = &(*place)->next;
+    *place = item->link.next;
+    descriptors->items.items--;
+    free(item);
+}
+
+static enum probity_descriptor_kind kind_of(const char *name)
+{
+    static const char *const others[] = {"socket:", "pipe:", "anon_inode:", "unix:", "epoll"};
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strncmp(name, others[i], strlen(others[i])) == 0)
+            return PROBITY_DESCRIPTOR_PEER;
+    }
+    return PROBITY_DESCRIPTOR_FILE;
+}
+
+static int set(struct probity_descriptors *descriptors, uint32_t trace, int64_t fd,
+               enum probity_descriptor_kind kind, const char *name)
+{
+    uint64_t key = key_of(trace, fd);
+    size_t bytes = strlen(name) + 1;
+
+    if (fd < 0 || fd > INT32_MAX)
+        return 0;
+    struct descriptor *item = malloc(sizeof *item + bytes);
+    if (item == NULL)
+        return PROBITY_ERROR_MEMORY;
+    item->key = key;
+    item->kind = kind;
+    memcpy(item->name, name, bytes);
+    forget(descriptors, key); /* after the copy: the name may be its own */
+    if (descriptors->items.items >= PROBITY_DESCRIPTORS_MAX) {
+        descriptors->forgotten++;
+        free(item);
+        return 0;
+    }
+    if (probity_hashtable_add(&descriptors->items, item, probity_hash(key)) == 0)
+        return 0;
+    free(item);
+    return PROBITY_ERROR_MEMORY;
+}
+
+/* ---- Calls -------------------------------------------------------------------------------------
+ */
+
+static struct descriptor_call *call_at(struct probity_descriptors *descriptors, uint32_t slot)
+{
+    if (slot >= descriptors->call_count) {
+        void *grown = probity_array_grow(descriptors->calls, sizeof *descriptors->calls, slot,
+                                         &descriptors->call_count);
+        if (grown == NULL)
+            return NULL;
+        descriptors->calls = grown;
+    }
+    return &descriptors->calls[slot];
+}
+
+static int is_named(const struct probity_function *function, const char *prefix)
+{
+    return strncmp(function->name, prefix, strlen(prefix)) == 0;
+}
+
+static int finish_call(struct probity_descriptors *descriptors, uint32_t trace,
+                       const struct descriptor_call *call, const struct call_values *values)
+{
+    const struct probity_function *function = call->function;
+    const char *peer = values->peer[0] != '\0' ? values->peer : call->peer;
+    enum probity_descriptor_kind kind = PROBITY_DESCRIPTOR_PEER;
+
+    if (is_named(function, "close") && call->fd >= 0)
+        forget(descriptors, key_of(trace, call->fd));
+    if (is_named(function, "connect") && peer[0] != '\0')
+        return set(descriptors, trace, call->fd, kind, peer);
+    if (values->result < 0)
+        return 0;
+    if (is_named(function, "accept"))
+        return set(descriptors, trace, values->result, kind, peer[0] != '\0' ? peer : "socket:");
+    if (is_named(function, "dup")) {
+        const struct descriptor *from = find(descriptors, key_of(trace, call->fd));
+        return from != NULL ? set(descriptors, trace, values->result, from->kind, from->name) : 0;
+    }
+    if (is_named(function, "socket") || is_named(function, "epoll_create"))
+        return set(descriptors, trace, values->result, kind,
+                   is_named(function, "socket") ? "socket:" : "epoll");
+    if (is_named(function, "open") || is_named(function, "creat"))
+        return set(descriptors, trace, values->result, kind_of(call->path), call->path);
+    return 0;
+}
+
+/* A message that names a descriptor which was open before recording began. */
+static int take_message(struct probity_descriptors *descriptors, const struct probity_event *event)
+{
+    struct probity_value_walk walk = probity_value_walk_of(event);
+    struct probity_value_view title, number, target;
+    char name[TEXT_MAX];
+
+    if (event->format == NULL || event->format->count != 3 ||
+        !probity_value_walk_next(&walk, &title) || title.type != PROBITY_VALUE_LITERAL ||
+        strcmp(title.text, "\"descriptor\"") != 0 || !probity_value_walk_next(&walk, &number) ||
+        !probity_value_walk_next(&walk, &target))
+        return 0;
+    copy_text(name, &target);
+    return set(descriptors, event->trace, integer_of(&number), kind_of(name), name);
+}
+
+static int is_io(const struct probity_function *function)
+{
+    return function != NULL && strcmp(function->recorded_file, "libc/io") == 0;
+}
+
+int probity_descriptors_put(struct probity_descriptors *descriptors,
+                            const struct probity_event *event)
+{
+    struct call_values values;
+
+    if (event->kind == PROBITY_EVENT_MESSAGE)
+        return take_message(descriptors, event);
+    if ((event->kind != PROBITY_EVENT_ENTER && event->kind != PROBITY_EVENT_LEAVE) ||
+        !is_io(event->function))
+        return 0;
+    struct descriptor_call *call = call_at(descriptors, event->thread_slot);
+    if (call == NULL)
+        return PROBITY_ERROR_MEMORY;
+    take_values(event, &values);
+    if (event->kind == PROBITY_EVENT_ENTER) {
+        call->function = event->function;
+        call->fd = values.fd;
+        memcpy(call->path, values.path, TEXT_MAX);
+        memcpy(call->peer, values.peer, TEXT_MAX);
+        return 0;
+    }
+    if (call->function != event->function)
+        return 0;
+    int error = finish_call(descriptors, event->trace, call, &values);
+    call->function = NULL;
+    return error;
+}
+
+struct probity_descriptor_target probity_descriptors_target(
+    struct probity_descriptors *descriptors, uint32_t trace, uint32_t thread_slot)
+{
+    const struct descriptor_call *call =
+        thread_slot < descriptors->call_count ? &descriptors->calls[thread_slot] : NULL;
+
+    if (call == NULL || call->function == NULL)
+        return (struct probity_descriptor_target){PROBITY_DESCRIPTOR_UNKNOWN, ""};
+    if (call->peer[0] != '\0')
+        return (struct probity_descriptor_target){PROBITY_DESCRIPTOR_PEER, call->peer};
+    if (call->path[0] != '\0')
+        return (struct probity_descriptor_target){PROBITY_DESCRIPTOR_FILE, call->path};
+    if (call->fd < 0)
+        return (struct probity_descriptor_target){PROBITY_DESCRIPTOR_UNKNOWN, ""};
+    const struct descriptor *item = find(descriptors, key_of(trace, call->fd));
+    if (item != NULL)
+        return (struct probity_descriptor_target){item->kind, item->name};
+    snprintf(descriptors->text, sizeof descriptors->text, "descriptor %" PRId64, call->fd);
+    return (struct probity_descriptor_target){PROBITY_DESCRIPTOR_UNKNOWN, descriptors->text};
+}
+
+void probity_descriptors_release(struct probity_descriptors *descriptors)
+{
+    for (void *item; (item = probity_hashtable_take(&descriptors->items)) != NULL;)
+        free(item);
+    free(descriptors->calls);
+}

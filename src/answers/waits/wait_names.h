@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wait_names.h: how answers name what was waited for. A lock has the name of its site, then the
+ * symbol of its data, else the place where it was made or first used (doc/calls.md, "Mappings").
+ */
+#ifndef PROBITY_ANSWERS_WAITS_WAIT_NAMES_H
+#define PROBITY_ANSWERS_WAITS_WAIT_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/mappings.h"
+#include "analysis/waits.h"
+#include "answers/waits/descriptors.h"
+
+enum { PROBITY_WAIT_NAME_BYTES = 512 };
+
+/* Where to find symbols; set by the tool, NULL elsewhere. Writes the symbol of an address, as
+ * linked, in a file: "table" or "table+0x10" for data, "f (file.c:12)" for code. Returns 1, or 0 if
+ * there is none, or if the file has another build id. */
+typedef int probity_wait_symbol(const char *path, const char *build_id, uint64_t address,
+                                int is_data, char *ret_text, size_t bytes);
+extern probity_wait_symbol *probity_wait_symbol_find;
+
+/* What kind of thing a row is about. */
+enum probity_wait_what {
+    PROBITY_WAIT_WHAT_LOCK,
+    PROBITY_WAIT_WHAT_CONDITION,
+    PROBITY_WAIT_WHAT_FILE,
+    PROBITY_WAIT_WHAT_PEER,
+    PROBITY_WAIT_WHAT_CALL, /* a call of the C library of which no file or peer is known */
+    PROBITY_WAIT_WHAT_SLEEP,
+    PROBITY_WAIT_WHATS
+};
+
+/* "lock", "condition", "file", "peer", "call", "sleep". */
+const char *probity_wait_what_name(enum probity_wait_what what);
+
+/* Valid until release of the names; the texts until the next call. */
+struct probity_wait_names {
+    struct probity_mappings mappings;
+    struct probity_descriptors descriptors;
+    char text[PROBITY_WAIT_NAME_BYTES];
+};
+
+struct probity_wait_name {
+    enum probity_wait_what what;
+    const char *text; /* "cache", "mutex table", "mutex made at f (file.c:12)", a path, a peer */
+    uint64_t object;  /* address or number of a lock or condition, else 0 */
+};
+
+/* Takes any event, in order: `before` if it is not a leave, before the analysis of waits takes it,
+ * else after that. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_wait_names_before(struct probity_wait_names *names, const struct probity_event *event);
+int probity_wait_names_after(struct probity_wait_names *names, const struct probity_event *event);
+
+/* Names what a wait was for; call it while the wait is passed on. */
+struct probity_wait_name probity_wait_names_of(struct probity_wait_names *names, uint32_t trace,
+                                               const struct probity_wait *wait);
+
+void probity_wait_names_release(struct probity_wait_names *names);
+
+#endif

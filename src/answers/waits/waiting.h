@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * waiting.h: where the waiting went: rows by lock, file, peer, function or thread, each with its
+ * waits, its waiters, its holders and what they did, and the longest waits. Memory: see waits.h;
+ * PROBITY_WAITING_ROWS_MAX rows with at most PROBITY_WAITING_HOLDERS_MAX holders each. The rest is
+ * one row, or one holder. Prints nothing.
+ */
+#ifndef PROBITY_ANSWERS_WAITS_WAITING_H
+#define PROBITY_ANSWERS_WAITS_WAITING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/duration_stats.h"
+#include "analysis/thread_table.h"
+#include "analysis/waits.h"
+#include "answers/waits/wait_names.h"
+
+enum {
+    PROBITY_WAITING_ROWS_MAX = 16384,
+    PROBITY_WAITING_HOLDERS_MAX = 48,
+    PROBITY_WAITING_WORST = 3,
+    PROBITY_WAITING_WAITERS_MAX = 4096
+};
+
+enum probity_waiting_by {
+    PROBITY_WAITING_BY_OBJECT, /* whatever was waited for */
+    PROBITY_WAITING_BY_LOCK,   /* and conditions */
+    PROBITY_WAITING_BY_FILE,
+    PROBITY_WAITING_BY_PEER,
+    PROBITY_WAITING_BY_FUNCTION, /* of the waiter: all waits */
+    PROBITY_WAITING_BY_THREAD    /* the waiter: all waits */
+};
+
+/* A thread in a function that held an object, or woke a waiter. */
+struct probity_waiting_holder {
+    uint32_t thread_slot; /* PROBITY_WAITS_NO_THREAD: only the thread id is known; or all others */
+    uint32_t tid;         /* 0: the slot is known */
+    struct probity_past_doing doing;
+    uint64_t waits;          /* of which it was the culprit */
+    uint64_t ns;             /* waiting that it accounts for */
+    uint64_t known_ns, cpu_ns; /* how much of it has CPU times, and these */
+};
+
+/* One long wait. */
+struct probity_waiting_case {
+    uint64_t from_ns, ns; /* CLOCK_REALTIME */
+    uint32_t thread_slot;
+    struct probity_past_doing doing;
+    uint32_t culprit_slot, culprit_tid; /* as in a holder */
+    struct probity_past_doing culprit_doing;
+    int is_open;
+    char *what; /* if the row is not about one thing: its name; or NULL */
+};
+
+struct probity_waiting_row {
+    enum probity_wait_what what; /* PROBITY_WAIT_WHATS for rows by function and thread */
+    uint32_t trace;
+    char *name;      /* as in wait_names.h; "" for rows by function and thread */
+    uint64_t object; /* 0: none */
+    const struct probity_function *function; /* of a row by function; may be NULL */
+    uint32_t thread_slot;                    /* of a row by thread, else NO_THREAD */
+    int is_rest;                             /* all that did not get a row */
+    struct probity_duration_stats durations;
+    uint64_t open, given_up;
+    uint64_t known_ns;       /* waiting that holders and wakers account for */
+    uint32_t *waiters;       /* slots */
+    size_t waiter_count, waiter_capacity;
+    int are_waiters_least;   /* there were more */
+    struct probity_waiting_holder *holders; /* most time first, once finished */
+    size_t holder_count, holder_capacity;
+    struct probity_waiting_case worst[PROBITY_WAITING_WORST]; /* longest first */
+    size_t worst_count;
+};
+
+struct probity_waiting_options {
+    enum probity_waiting_by by;
+    uint64_t from_ns, to_ns; /* waits that begin in [from, to) of CLOCK_REALTIME; both 0: all */
+};
+
+struct probity_waiting;
+
+/* Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_waiting_open(const struct probity_waiting_options *options,
+                         struct probity_waiting **ret_waiting);
+
+/* Takes the next event in time order. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_waiting_put(struct probity_waiting *waiting, const struct probity_event *event);
+
+/* Nothing may be added afterwards. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_waiting_finish(struct probity_waiting *waiting);
+
+/* After finish, most waiting first. Valid until close. */
+const struct probity_waiting_row *const *probity_waiting_rows(
+    const struct probity_waiting *waiting, size_t *ret_count);
+
+/* A thread that a row names; NULL for NO_THREAD. */
+const struct probity_thread_label *probity_waiting_thread(const struct probity_waiting *waiting,
+                                                          uint32_t thread_slot);
+
+struct probity_waits_facts probity_waiting_facts(const struct probity_waiting *waiting);
+const struct probity_scopes_repairs *probity_waiting_repairs(
+    const struct probity_waiting *waiting);
+
+void probity_waiting_close(struct probity_waiting *waiting);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * waiting_internal.h: state of waiting.c, and a small table for what a thread did most.
+ */
+#ifndef PROBITY_ANSWERS_WAITS_WAITING_INTERNAL_H
+#define PROBITY_ANSWERS_WAITS_WAITING_INTERNAL_H
+
+#include "answers/waits/waiting.h"
+#include "base/hashtable.h"
+
+struct waiting_item {
+    struct probity_link link;
+    struct probity_waiting_row row;
+};
+
+struct probity_waiting {
+    struct probity_waiting_options options;
+    struct probity_waits *waits;
+    struct probity_wait_names names;
+    struct probity_thread_table threads;
+    const struct probity_thread_label **labels; /* by slot */
+    uint32_t label_count;
+    uint32_t trace; /* of the wait that is being added */
+    struct probity_hashtable rows;
+    struct waiting_item *rest; /* among the rows; NULL: none is left over */
+    struct probity_waiting_row **list;
+    size_t count;
+};
+
+/* Sums for what a thread did in one wait. If it did more things than fit, the rest is not counted.
+ */
+struct waiting_most {
+    struct {
+        struct probity_past_doing doing;
+        uint64_t ns;
+    } items[16];
+    size_t count;
+};
+
+static inline void waiting_most_add(struct waiting_most *most,
+                                    const struct probity_past_doing *doing, uint64_t ns)
+{
+    size_t i = 0;
+
+    while (i < most->count && (most->items[i].doing.function != doing->function ||
+                               most->items[i].doing.call != doing->call))
+        i++;
+    if (i == sizeof most->items / sizeof *most->items)
+        return;
+    if (i == most->count) {
+        most->items[most->count].doing = *doing;
+        most->items[most->count++].ns = 0;
+    }
+    most->items[i].ns += ns;
+}
+
+static inline struct probity_past_doing waiting_most_of(const struct waiting_most *most)
+{
+    struct probity_past_doing doing = {NULL, NULL};
+    uint64_t ns = 0;
+
+    for (size_t i = 0; i < most->count; i++) {
+        if (most->items[i].ns > ns) {
+            ns = most->items[i].ns;
+            doing = most->items[i].doing;
+        }
+    }
+    return doing;
+}
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * waits_command.c: `probity waits`: where the waiting went.
+ */
+#include "answers/waits/waits_csv.h"
+#include "answers/waits/waits_json.h"
+#include "answers/waits/waits_text.h"
+#include "cli/query.h"
+
+/* Rows in text by default, and holders of each. */
+enum { TOP_USUAL = 20, HOLDERS_USUAL = 5 };
+
+struct waits_call {
+    struct cli_query answer;
+    struct probity_waiting *waiting;
+    int by; /* an enum probity_waiting_by */
+    size_t top;
+};
+
+static int open_waits(void *context, uint64_t from_ns, uint64_t to_ns)
+{
+    struct waits_call *call = context;
+    const struct probity_waiting_options options = {(enum probity_waiting_by)call->by, from_ns,
+                                                    to_ns};
+
+    return probity_waiting_open(&options, &call->waiting);
+}
+
+static int put_event(void *context, const struct probity_event *event)
+{
+    struct waits_call *call = context;
+
+    return probity_waiting_put(call->waiting, event);
+}
+
+static int finish_waits(void *context, const struct probity_reader *reader)
+{
+    struct waits_call *call = context;
+
+    (void)reader;
+    return probity_waiting_finish(call->waiting);
+}
+
+static int print_waits(void *context, FILE *stream, const struct probity_reader *reader,
+                       int has_colour)
+{
+    struct waits_call *call = context;
+    int is_text = !call->answer.as_json && !call->answer.as_csv;
+    const struct probity_waits_answer answer = {
+        reader, call->waiting, (enum probity_waiting_by)call->by,
+        call->top > 0 ? call->top : is_text ? TOP_USUAL : 0, HOLDERS_USUAL};
+
+    if (call->answer.as_json)
+        return probity_waits_json(stream, &answer);
+    if (call->answer.as_csv)
+        probity_waits_csv(stream, &answer);
+    else
+        probity_waits_text(stream, has_colour, cli_query_line_columns(&call->answer), &answer);
+    return 0;
+}
+
+static void release(void *context)
+{
+    struct waits_call *call = context;
+
+    if (call->waiting != NULL)
+        probity_waiting_close(call->waiting);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct cli_query_steps steps = {
+        .open = open_waits, .put = put_event, .finish = finish_waits, .print = print_waits,
+        .release = release};
+    struct waits_call call = {
+        .answer = {.command = &cli_command_waits, .steps = &steps, .context = &call}};
+
+    return cli_query_main(&call.answer, argc, argv);
+}
+
+static const struct cli_option options[] = {
+    {.name = "by", .value = "WHAT", .brief = "what a row is about", .initial = "object",
+     .help = "one row for each object (whatever was waited for), lock, file, peer, waiting "
+             "function or waiting thread: object (the default), lock, file, peer, function, thread",
+     CLI_CHOICE(struct waits_call, by, "object lock file peer function thread")},
+    {.name = "top", .value = "N", .help = "show the N rows with the most waiting (default: 20 in "
+                                          "text, all in JSON and CSV)",
+     .brief = "number of rows", CLI_NUMBER(struct waits_call, top, 1, CLI_LIMIT_MAX)},
+    CLI_QUERY_SINCE_ROWS(struct waits_call, "only waits that begin"),
+    CLI_QUERY_JSON_ROW(struct waits_call, "print one JSON object; times in ns"),
+    CLI_QUERY_CSV_ROW(struct waits_call, "print CSV with a header, one line per row; times in ns"),
+    CLI_QUERY_OUTPUT_ROWS(struct waits_call),
+    {.name = NULL},
+};
+
+const struct cli_command cli_command_waits = {
+    .name = "waits",
+    .run = run,
+    .summary = "Show where the waiting went, and who caused it",
+    .usage = "[OPTION]... TRACE...",
+    .help =
+        "For each lock, condition, file, peer and sleep that threads waited for: number and times "
+        "of the waits, which threads held it meanwhile or ended the wait, in which function, and "
+        "the longest waits. Needs records of locks: typed probes, or `record --calls`.",
+    .options = options,
+};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * waits_text.h: where the waiting went, as text.
+ */
+#ifndef PROBITY_ANSWERS_WAITS_WAITS_TEXT_H
+#define PROBITY_ANSWERS_WAITS_WAITS_TEXT_H
+
+#include <stdio.h>
+
+#include "answers/waits/waiting.h"
+
+/* Rows and their traces, for all output formats. */
+struct probity_waits_answer {
+    const struct probity_reader *reader;
+    const struct probity_waiting *waiting;
+    enum probity_waiting_by by;
+    size_t top;         /* number of rows to show; 0: all */
+    size_t holders_max; /* of each row, in text */
+};
+
+/* Number of rows to show of `count`. */
+size_t probity_waits_shown(const struct probity_waits_answer *answer, size_t count);
+
+/* A line for each row, with lines for its holders and its longest waits; then what is missing,
+ * repairs, and whether the traces are complete. line_columns: terminal width, or 0. The caller
+ * checks the stream for errors. */
+void probity_waits_text(FILE *stream, int has_colour, size_t line_columns,
+                        const struct probity_waits_answer *answer);
+
+#endif

@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_waits.c: waits of generated events with known holders, wakers and functions; what is missing
+ * names nobody.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/waits.h"
+#include "probity.h"
+
+#define START UINT64_C(1700000000000000000)
+
+enum {
+    WAIT = 1, HOLD = 2, BACK = 3, CONDITION = 8, WOKEN = 9, NOTIFY = 10, MADE = 11, GONE = 12,
+    GIVEN_UP = 15, THREAD_END = 17
+};
+
+enum { TAKEN_MAX = 4096, HOLDERS_MAX = 8 };
+
+/* A copy of a wait that was passed on. */
+struct taken {
+    struct probity_wait wait;
+    struct probity_wait_holder holders[HOLDERS_MAX];
+    uint64_t object;
+    char name[32];
+};
+
+struct test {
+    struct probity_waits *waits;
+    struct taken taken[TAKEN_MAX];
+    size_t count;
+};
+
+static const struct probity_function function_f = {
+    .number = 10, .name = "f", .recorded_file = "a.c"};
+static const struct probity_function function_g = {
+    .number = 12, .name = "g", .recorded_file = "a.c"};
+static const struct probity_function function_read = {
+    .number = 14, .name = "read", .recorded_file = "libc/io"};
+
+static int take(void *context, const struct probity_wait *wait, const struct probity_event *event)
+{
+    struct test *test = context;
+    struct taken *taken = &test->taken[test->count++ % TAKEN_MAX];
+
+    (void)event;
+    taken->wait = *wait;
+    for (size_t i = 0; i < wait->holder_count && i < HOLDERS_MAX; i++)
+        taken->holders[i] = wait->holders[i];
+    taken->object = wait->object != NULL ? wait->object->id : 0;
+    strncpy(taken->name, wait->object != NULL ? wait->object->name : "", sizeof taken->name - 1);
+    return 0;
+}
+
+static struct test *start(void)
+{
+    struct test *test = calloc(1, sizeof *test);
+
+    assert_non_null(test);
+    assert_int_equal(probity_waits_open(take, test, &test->waits), 0);
+    return test;
+}
+
+static void stop(struct test *test)
+{
+    probity_waits_close(test->waits);
+    free(test);
+}
+
+static struct probity_event event_of(uint32_t thread, uint64_t ns)
+{
+    return (struct probity_event){.kind = PROBITY_EVENT_HIT, .thread_slot = thread,
+                                  .thread = thread, .tid = 100 + thread, .tick = 1000 + ns,
+                                  .wall_ns = START + ns, .wall_known = 1, .cpu_ns = ns,
+                                  .cpu_known = 1};
+}
+
+static void put(struct test *test, const struct probity_event *event)
+{
+    assert_int_equal(probity_waits_put(test->waits, event), 0);
+}
+
+static void hit_named(struct test *test, uint32_t thread, uint64_t ns, uint32_t role,
+                      uint64_t object, const char *name, int64_t id)
+{
+    struct probity_event event = event_of(thread, ns);
+
+    event.role = role;
+    event.has_object = 1;
+    event.object = object;
+    event.is_site = 1;
+    event.name = name;
+    event.name_bytes = strlen(name);
+    event.has_correlation = id >= 0;
+    event.correlation = id >= 0 ? (uint64_t)id : 0;
+    put(test, &event);
+}
+
+static void hit(struct test *test, uint32_t thread, uint64_t ns, uint32_t role, uint64_t object)
+{
+    hit_named(test, thread, ns, role, object, "cache:role", -1);
+}
+
+static void call(struct test *test, uint32_t thread, uint64_t ns, uint32_t kind,
+                 const struct probity_function *function, uint64_t cpu_ns)
+{
+    struct probity_event event = event_of(thread, ns);
+
+    event.kind = kind;
+    event.function = function;
+    event.id = function->number;
+    event.cpu_ns = cpu_ns;
+    put(test, &event);
+}
+
+static void enter(struct test *test, uint32_t thread, uint64_t ns,
+                  const struct probity_function *function)
+{
+    call(test, thread, ns, PROBITY_EVENT_ENTER, function, ns);
+}
+
+static void leave(struct test *test, uint32_t thread, uint64_t ns,
+                  const struct probity_function *function)
+{
+    call(test, thread, ns, PROBITY_EVENT_LEAVE, function, ns);
+}
+
+static void lose(struct test *test, uint32_t thread, uint64_t ns)
+{
+    static const uint8_t payload[8] = {1};
+    struct probity_event event = event_of(thread, ns);
+
+    event.kind = PROBITY_EVENT_LOST;
+    event.payload = payload;
+    event.payload_bytes = sizeof payload;
+    put(test, &event);
+}
+
+static void expect_holder(const struct taken *taken, size_t index, uint32_t slot, uint64_t from,
+                          uint64_t to)
+{
+    assert_true(index < taken->wait.holder_count);
+    assert_int_equal(taken->holders[index].thread_slot, slot);
+    assert_int_equal(taken->holders[index].from_ns - START, from);
+    assert_int_equal(taken->holders[index].to_ns - START, to);
+}
+
+/* What a thread mostly did in a range. */
+static const struct probity_function *doing(struct test *test, uint32_t thread, uint64_t from,
+                                            uint64_t to)
+{
+    struct probity_past_stretch stretch;
+
+    if (!probity_past_before(probity_waits_past(test->waits), thread, START + from, START + to,
+                             &stretch))
+        return NULL;
+    return stretch.doing.function;
+}
+
+/* ---- Locks -------------------------------------------------------------------------------------
+ */
+
+static void the_holder_and_its_function_are_named(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    enter(test, 1, 5, &function_f);
+    hit(test, 1, 10, HOLD, 7);
+    enter(test, 2, 20, &function_g);
+    hit(test, 2, 30, WAIT, 7);
+    hit(test, 1, 90, BACK, 7);
+    hit(test, 2, 100, HOLD, 7);
+    assert_int_equal(test->count, 1);
+    const struct taken *taken = &test->taken[0];
+    assert_int_equal(taken->wait.kind, PROBITY_WAIT_LOCK);
+    assert_int_equal(taken->wait.waited_ns, 70);
+    assert_int_equal(taken->object, 7);
+    assert_string_equal(taken->name, "cache");
+    assert_ptr_equal(taken->wait.doing.function, &function_g);
+    assert_int_equal(taken->wait.holder_count, 1);
+    assert_int_equal(taken->wait.culprit, 0);
+    expect_holder(taken, 0, 1, 30, 90);
+    assert_ptr_equal(doing(test, 1, 30, 90), &function_f);
+    stop(test);
+}
+
+/* Two threads take the lock before the waiter does; the last one is the culprit. */
+static void all_holders_have_their_parts(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    hit(test, 1, 10, HOLD, 7);
+    hit(test, 2, 20, WAIT, 7);
+    hit(test, 1, 40, BACK, 7);
+    hit(test, 3, 50, HOLD, 7);
+    hit(test, 3, 80, BACK, 7);
+    hit(test, 2, 90, HOLD, 7);
+    assert_int_equal(test->taken[0].wait.holder_count, 2);
+    expect_holder(&test->taken[0], 0, 1, 20, 40);
+    expect_holder(&test->taken[0], 1, 3, 50, 80);
+    assert_int_equal(test->taken[0].wait.culprit, 1);
+    stop(test);
+}
+
+/* The record of the hold may follow the wait that it causes; the lock itself has said who had it.
+ */
+static void a_hold_may_be_recorded_after_the_wait(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    hit_named(test, 1, 1, HOLD, 8, "mutex:hold", -1);
+    hit_named(test, 2, 20, WAIT, 7, "mutex:wait", 101);
+    hit_named(test, 1, 25, HOLD, 7, "mutex:hold", -1);
+    hit_named(test, 1, 80, BACK, 7, "mutex:release", -1);
+    hit_named(test, 2, 90, HOLD, 7, "mutex:hold", -1);
+    expect_holder(&test->taken[0], 0, 1, 20, 80);
+    stop(test);
+}
+
+static void recursive_locks_are_held_to_their_last_release(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    hit(test, 1, 10, HOLD, 7);
+    hit(test, 1, 11, HOLD, 7);
+    hit(test, 2, 20, WAIT, 7);
+    hit(test, 1, 40, BACK, 7);
+    hit(test, 1, 60, BACK, 7);
+    hit(test, 2, 70, HOLD, 7);
+    assert_int_equal(test->taken[0].wait.holder_count, 1);
+    expect_holder(&test->taken[0], 0, 1, 20, 60);
+    stop(test);
+}
+
+static void readers_do_not_hold_up_readers(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    hit_named(test, 1, 10, HOLD, 7, "rwlock-read:hold", -1);
+    hit_named(test, 2, 11, HOLD, 7, "rwlock-read:hold", -1);
+    hit_named(test, 3, 20, WAIT, 7, "rwlock-write:wait", 0);
+    hit_named(test, 1, 30, BACK, 7, "rwlock-read:release", -1);
+    hit_named(test, 2, 40, BACK, 7, "rwlock-read:release", -1);
+    hit_named(test, 3, 50, HOLD, 7, "rwlock-write:hold", -1);
+    assert_int_equal(test->taken[0].wait.holder_count, 2);
+    expect_holder(&test->taken[0], 0, 1, 20, 30);
+    expect_holder(&test->taken[0], 1, 2, 20, 40);
+    hit_named(test, 1, 60, WAIT, 7, "rwlock-read:wait", 0);
+    hit_named(test, 2, 65, WAIT, 7, "rwlock-read:wait", 0);
+    hit_named(test, 3, 70, BACK, 7, "rwlock-write:release", -1);
+    hit_named(test, 1, 80, HOLD, 7, "rwlock-read:hold", -1);
+    hit_named(test, 1, 85, BACK, 7, "rwlock-read:release", -1);
+    hit_named(test, 2, 90, HOLD, 7, "rwlock-read:hold", -1);
+    assert_int_equal(test->count, 3);
+    for (size_t i = 1; i < 3; i++) {
+        assert_int_equal(test->taken[i].wait.holder_count, 1);
+        assert_int_equal(test->taken[i].holders[0].thread_slot, 3);
+    }
+    stop(test);
+}
+
+/* After a time limit, the holder still has the lock. */
+static void a_wait_may_be_given_up(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    hit(test, 1, 10, HOLD, 7);
+    hit(test, 2, 20, WAIT, 7);
+    hit_named(test, 2, 50, GIVEN_UP, 7, "cache:given-up", 110);
+    assert_int_equal(test->taken[0].wait.error, 110);
+    assert_int_equal(test->taken[0].wait.culprit, -1);
+    expect_holder(&test->taken[0], 0, 1, 20, 50);
+    assert_false(test->taken[0].holders[0].has_released);
+    stop(test);
+}
+
+static void what_still_waits_at_the_end_is_open(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    hit(test, 1, 10, HOLD, 7);
+    hit(test, 2, 12, HOLD, 8);
+    hit(test, 2, 20, WAIT, 7);
+    hit(test, 1, 30, WAIT, 8);
+    hit(test, 3, 100, 0, 0);
+    assert_int_equal(probity_waits_finish(test->waits), 0);
+    assert_int_equal(test->count, 2);
+    assert_true(test->taken[0].wait.is_open);
+    expect_holder(&test->taken[0], 0, 2, 30, 100);
+    expect_holder(&test->taken[1], 0, 1, 20, 100);
+    stop(test);
+}
+
+/* ---- Wakers ------------------------------------------------------------------------------------
+ */
+
+static void the_thread_that_notifies_is_the_waker(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    hit_named(test, 2, 10, CONDITION, 9, "condition:wait", 7);
+    enter(test, 1, 20, &function_f);
+    hit_named(test, 1, 50, NOTIFY, 9, "condition:notify", 1);
+    leave(test, 1, 55, &function_f);
+    hit_named(test, 2, 60, WOKEN, 9, "condition:woken", 0);
+    assert_int_equal(test->count, 1);
+    assert_int_equal(test->taken[0].wait.kind, PROBITY_WAIT_CONDITION);
+    assert_int_equal(test->taken[0].wait.mutex, 7);
+    assert_int_equal(test->taken[0].wait.waker_slot, 1);
+    assert_int_equal(test->taken[0].wait.waker_ns - START, 50);
+    assert_ptr_equal(test->taken[0].wait.waker_doing.function, &function_f);
+    stop(test);
+}
+
+/* Of two waiters one is woken by each of two threads: which one by which is not known. */
+static void an_ambiguous_waker_is_not_named(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    for (uint32_t thread = 3; thread < 5; thread++)
+        hit_named(test, thread, 10, CONDITION, 9, "condition:wait", 7);
+    hit_named(test, 1, 20, NOTIFY, 9, "condition:notify", 1);
+    hit_named(test, 2, 21, NOTIFY, 9, "condition:notify", 1);
+    hit_named(test, 3, 30, WOKEN, 9, "condition:woken", 0);
+    assert_int_equal(test->taken[0].wait.waker_slot, PROBITY_WAITS_NO_THREAD);
+    assert_int_equal(probity_waits_facts(test->waits).ambiguous, 1);
+    stop(test);
+}
+
+static void a_notify_is_for_those_who_wait_already(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    hit_named(test, 1, 5, NOTIFY, 9, "condition:notify", UINT32_MAX);
+    hit_named(test, 3, 10, CONDITION, 9, "condition:wait", 7);
+    hit_named(test, 4, 11, CONDITION, 9, "condition:wait", 7);
+    hit_named(test, 1, 20, NOTIFY, 9, "condition:notify", UINT32_MAX);
+    hit_named(test, 3, 25, WOKEN, 9, "condition:woken", 0);
+    hit_named(test, 3, 26, CONDITION, 9, "condition:wait", 7);
+    hit_named(test, 2, 30, NOTIFY, 9, "condition:notify", UINT32_MAX);
+    hit_named(test, 4, 35, WOKEN, 9, "condition:woken", 0);
+    hit_named(test, 3, 36, WOKEN, 9, "condition:woken", 0);
+    assert_int_equal(test->count, 3);
+    assert_int_equal(test->taken[0].wait.waker_slot, 1);
+    assert_int_equal(test->taken[1].wait.waker_slot, 1); /* thread 4 was slow */
+    assert_int_equal(test->taken[2].wait.waker_slot, 2);
+    stop(test);
+}
+
+static void a_time_limit_wakes_by_itself(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    hit_named(test, 3, 10, CONDITION, 9, "condition:wait", 7);
+    hit_named(test, 1, 20, NOTIFY, 9, "condition:notify", 1);
+    hit_named(test, 3, 30, WOKEN, 9, "condition:woken", 110);
+    assert_int_equal(test->taken[0].wait.waker_slot, PROBITY_WAITS_NO_THREAD);
+    assert_int_equal(test->taken[0].wait.error, 110);
+    stop(test);
+}
+
+static void who_posts_a_semaphore_wakes(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    hit_named(test, 2, 5, HOLD, 9, "semaphore:hold", -1);
+    hit_named(test, 3, 10, WAIT, 9, "semaphore:wait", 0);
+    hit_named(test, 1, 40, BACK, 9, "semaphore:release", -1);
+    hit_named(test, 3, 50, HOLD, 9, "semaphore:hold", -1);
+    assert_int_equal(test->taken[0].wait.kind, PROBITY_WAIT_SEMAPHORE);
+    assert_int_equal(test->taken[0].wait.waker_slot, 1);
+    assert_int_equal(test->taken[0].wait.holder_count, 0);
+    hit_named(test, 1, 60, WAIT, 9, "semaphore:wait", 0);
+    hit_named(test, 3, 90, BACK, 9, "semaphore:release", -1);
+    hit_named(test, 1, 95, HOLD, 9, "semaphore:hold", -1);
+    assert_int_equal(test->taken[1].wait.waker_slot, 3);
+    expect_holder(&test->taken[1], 0, 3, 60, 90);
+    assert_int_equal(probity_waits_facts(test->waits).orphans, 0);
+    stop(test);
+}
+
+static void the_end_of_a_thread_wakes_who_joins_it(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    hit_named(test, 1, 10, CONDITION, 55, "join:wait", -1);
+    hit_named(test, 2, 40, THREAD_END, 55, "thread:end", 0);
+    hit_named(test, 1, 50, WOKEN, 55, "join:woken", 0);
+    assert_int_equal(test->taken[0].wait.waker_slot, 2);
+    stop(test);
+}
+
+/* ---- Calls of the C library --------------------------------------------------------------------
+ */
+
+static void a_call_waits_while_it_is_off_the_cpu(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    enter(test, 1, 10, &function_f);
+    enter(test, 1, 20, &function_read);
+    call(test, 1, 120, PROBITY_EVENT_LEAVE, &function_read, 50);
+    enter(test, 1, 130, &function_read);
+    call(test, 1, 140, PROBITY_EVENT_LEAVE, &function_read, 200);
+    assert_int_equal(test->count, 1);
+    assert_int_equal(test->taken[0].wait.kind, PROBITY_WAIT_IO);
+    assert_int_equal(test->taken[0].wait.waited_ns, 70);
+    assert_ptr_equal(test->taken[0].wait.doing.function, &function_f);
+    assert_ptr_equal(test->taken[0].wait.doing.call, &function_read);
+    stop(test);
+}
+
+/* ---- Missing records ---------------------------------------------------------------------------
+ */
+
+/* Neither a wait that ends in the dark nor a holder that may have released is invented. */
+static void lost_records_name_nobody(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    hit(test, 1, 10, HOLD, 7);
+    hit(test, 2, 20, WAIT, 7);
+    lose(test, 2, 30);
+    hit(test, 2, 90, HOLD, 7);
+    assert_int_equal(test->count, 0);
+    hit(test, 2, 95, BACK, 7);
+    hit(test, 1, 100, HOLD, 8);
+    lose(test, 1, 110);
+    hit(test, 2, 120, WAIT, 8);
+    hit(test, 1, 130, BACK, 8);
+    hit(test, 2, 140, HOLD, 8);
+    assert_int_equal(test->count, 1);
+    expect_holder(&test->taken[0], 0, 1, 130, 130); /* it released, but since when it held? */
+    assert_int_equal(probity_waits_facts(test->waits).lost, 1);
+    assert_int_equal(probity_waits_facts(test->waits).orphans, 1);
+    stop(test);
+}
+
+/* Thread 1 still "holds" the lock, because its release is lost without a word. */
+static void a_stale_hold_is_not_a_holder(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    hit(test, 1, 10, HOLD, 7);
+    hit(test, 3, 20, HOLD, 7);
+    hit(test, 2, 30, WAIT, 7);
+    hit(test, 3, 40, BACK, 7);
+    hit(test, 2, 50, HOLD, 7);
+    assert_int_equal(test->taken[0].wait.holder_count, 1);
+    expect_holder(&test->taken[0], 0, 3, 30, 40);
+    hit(test, 2, 60, BACK, 7);
+    hit(test, 1, 70, HOLD, 7);
+    hit(test, 2, 80, WAIT, 7);
+    hit(test, 1, 90, BACK, 7);
+    hit(test, 2, 95, HOLD, 7);
+    expect_holder(&test->taken[1], 0, 1, 80, 90);
+    stop(test);
+}
+
+/* The waiter takes another lock, or returns from the function in which it waited. */
+static void a_wait_without_an_end_is_given_up(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    hit(test, 1, 10, HOLD, 7);
+    hit(test, 2, 20, WAIT, 7);
+    hit(test, 2, 50, HOLD, 8);
+    hit(test, 2, 60, HOLD, 7);
+    enter(test, 3, 70, &function_f);
+    hit(test, 3, 71, WAIT, 9);
+    leave(test, 3, 80, &function_f);
+    hit(test, 3, 90, HOLD, 9);
+    assert_int_equal(test->count, 0);
+    assert_int_equal(probity_waits_facts(test->waits).lost, 2);
+    stop(test);
+}
+
+/* A free lock that is waited for as a matter of form has no culprit, an attempt that failed has. */
+static void a_free_lock_has_no_culprit(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    hit(test, 1, 10, HOLD, 7);
+    hit(test, 1, 20, BACK, 7);
+    hit(test, 2, 30, WAIT, 7);
+    hit(test, 2, 31, HOLD, 7);
+    assert_int_equal(test->taken[0].wait.holder_count, 0);
+    assert_int_equal(test->taken[0].wait.culprit, -1);
+    hit(test, 2, 40, BACK, 7);
+    hit_named(test, 1, 41, WAIT, 7, "rwlock-write:wait", 0);
+    hit_named(test, 1, 45, HOLD, 7, "rwlock-write:hold", -1);
+    assert_int_equal(test->taken[1].wait.culprit, 0);
+    assert_int_equal(test->taken[1].holders[0].thread_slot, 2);
+    stop(test);
+}
+
+static void an_address_is_used_again(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    hit(test, 1, 10, HOLD, 7);
+    hit(test, 3, 15, GONE, 7);
+    hit(test, 3, 16, MADE, 7);
+    hit(test, 2, 20, WAIT, 7);
+    hit_named(test, 2, 50, GIVEN_UP, 7, "cache:given-up", 110);
+    assert_int_equal(test->taken[0].wait.holder_count, 0);
+    stop(test);
+}
+
+/* ---- Bounds ------------------------------------------------------------------------------------
+ */
+
+static void millions_of_locks_take_bounded_memory(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    hit(test, 1, 1, HOLD, 1);
+    hit(test, 2, 2, WAIT, 1);
+    for (uint64_t i = 0; i < 2 * PROBITY_WAITS_OBJECTS_MAX; i++)
+        hit(test, 3, 10 + i, HOLD, 100 + i);
+    assert_true(probity_waits_facts(test->waits).objects_forgotten >= PROBITY_WAITS_OBJECTS_MAX);
+    /* What somebody waits for is not forgotten. */
+    hit(test, 1, 10000000, BACK, 1);
+    hit(test, 2, 10000001, HOLD, 1);
+    assert_int_equal(test->count, 1);
+    expect_holder(&test->taken[0], 0, 1, 2, 10000000);
+    stop(test);
+}
+
+/* A starved waiter sees more handovers than are kept: the earlier ones are said to be missing. */
+static void a_starved_waiter_keeps_its_latest_holders(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    hit(test, 2, 1, WAIT, 7);
+    for (uint64_t i = 0; i < PROBITY_WAITS_HOLDS_MAX + 5; i++) {
+        hit(test, 1, 10 * i + 10, HOLD, 7);
+        hit(test, 1, 10 * i + 15, BACK, 7);
+    }
+    hit(test, 2, 1000000, HOLD, 7);
+    assert_int_equal(test->taken[0].wait.holder_count, PROBITY_WAITS_HOLDS_MAX);
+    assert_true(test->taken[0].wait.is_holder_forgotten);
+    assert_int_equal(probity_waits_facts(test->waits).holds_forgotten, 5);
+    stop(test);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_holder_and_its_function_are_named),
+        cmocka_unit_test(all_holders_have_their_parts),
+        cmocka_unit_test(a_hold_may_be_recorded_after_the_wait),
+        cmocka_unit_test(recursive_locks_are_held_to_their_last_release),
+        cmocka_unit_test(readers_do_not_hold_up_readers),
+        cmocka_unit_test(a_wait_may_be_given_up),
+        cmocka_unit_test(what_still_waits_at_the_end_is_open),
+        cmocka_unit_test(the_thread_that_notifies_is_the_waker),
+        cmocka_unit_test(an_ambiguous_waker_is_not_named),
+        cmocka_unit_test(a_notify_is_for_those_who_wait_already),
+        cmocka_unit_test(a_time_limit_wakes_by_itself),
+        cmocka_unit_test(who_posts_a_semaphore_wakes),
+        cmocka_unit_test(the_end_of_a_thread_wakes_who_joins_it),
+        cmocka_unit_test(a_call_waits_while_it_is_off_the_cpu),
+        cmocka_unit_test(lost_records_name_nobody),
+        cmocka_unit_test(a_stale_hold_is_not_a_holder),
+        cmocka_unit_test(a_wait_without_an_end_is_given_up),
+        cmocka_unit_test(a_free_lock_has_no_culprit),
+        cmocka_unit_test(an_address_is_used_again),
+        cmocka_unit_test(millions_of_locks_take_bounded_memory),
+        cmocka_unit_test(a_starved_waiter_keeps_its_latest_holders),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
