@@ -11,6 +11,7 @@ set -l commands \
     recover \
     drain \
     spools \
+    ps \
     level \
     tree \
     threads \
@@ -39,6 +40,7 @@ complete -c probity -n $none -a check -d 'verify traces and list any faults'
 complete -c probity -n $none -a recover -d 'recover records left by a killed process'
 complete -c probity -n $none -a drain -d 'write traces for programs without a writer thread'
 complete -c probity -n $none -a spools -d 'list the spools in shared memory; recover or remove orphaned ones'
+complete -c probity -n $none -a ps -d 'list the programs that are recording'
 complete -c probity -n $none -a level -d 'show or change the levels of a running program'
 complete -c probity -n $none -a tree -d 'show the call tree'
 complete -c probity -n $none -a threads -d 'show on-CPU and off-CPU time of each thread'
@@ -131,6 +133,10 @@ complete -c probity -n "$in spools" -l lose-records -d 'with --remove, also spoo
 complete -c probity -n "$in spools" -s a -l all -d 'include spools of other users'
 complete -c probity -n "$in spools" -l trust -d 'also recover or remove spools of other users'
 complete -c probity -n "$in spools" -l json -d 'print JSON'
+
+complete -c probity -n "$in ps" -s a -l all -d 'include programs of other users'
+complete -c probity -n "$in ps" -l json -d 'print JSON'
+complete -c probity -n "$in ps" -l csv -d 'print CSV'
 
 complete -c probity -n "$in level" -l json -d 'print JSON'
 

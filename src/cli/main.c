@@ -26,6 +26,7 @@ static const struct cli_command *const commands[] = {
     &cli_command_recover,
     &cli_command_drain,
     &cli_command_spools,
+    &cli_command_ps,
     &cli_command_level,
     &cli_command_tree,
     &cli_command_threads,

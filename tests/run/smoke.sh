@@ -97,6 +97,7 @@ is_draining() {
 
 runs_live thread
 all_forms spools '/live' '/live"' ''
+all_forms ps '/live$' '/live"' '/live,'
 runs 0 "^$live: levels 5, 5" level live
 runs_json 0 "\"pid\": $live," level --json live
 ends_live
