@@ -12,6 +12,7 @@ set -l commands \
     drain \
     spools \
     ps \
+    top \
     level \
     tree \
     threads \
@@ -41,6 +42,7 @@ complete -c probity -n $none -a recover -d 'recover records left by a killed pro
 complete -c probity -n $none -a drain -d 'write traces for programs without a writer thread'
 complete -c probity -n $none -a spools -d 'list the spools in shared memory; recover or remove orphaned ones'
 complete -c probity -n $none -a ps -d 'list the programs that are recording'
+complete -c probity -n $none -a top -d 'watch what running programs do'
 complete -c probity -n $none -a level -d 'show or change the levels of a running program'
 complete -c probity -n $none -a tree -d 'show the call tree'
 complete -c probity -n $none -a threads -d 'show on-CPU and off-CPU time of each thread'
@@ -137,6 +139,13 @@ complete -c probity -n "$in spools" -l json -d 'print JSON'
 complete -c probity -n "$in ps" -s a -l all -d 'include programs of other users'
 complete -c probity -n "$in ps" -l json -d 'print JSON'
 complete -c probity -n "$in ps" -l csv -d 'print CSV'
+
+complete -c probity -n "$in top" -l by -x -a 'functions blocks threads processes' -d 'what the rows are'
+complete -c probity -n "$in top" -l sort -x -a 'calls wall cpu off-cpu p50 p99 max' -d 'sort key'
+complete -c probity -n "$in top" -s i -l interval -x -d 'time between two tables'
+complete -c probity -n "$in top" -s n -l count -x -d 'number of tables'
+complete -c probity -n "$in top" -l limit -x -d 'maximum number of rows'
+complete -c probity -n "$in top" -l json -d 'print JSON'
 
 complete -c probity -n "$in level" -l json -d 'print JSON'
 

@@ -54,6 +54,7 @@ extern const struct cli_command cli_command_recover;
 extern const struct cli_command cli_command_drain;
 extern const struct cli_command cli_command_spools;
 extern const struct cli_command cli_command_ps;
+extern const struct cli_command cli_command_top;
 extern const struct cli_command cli_command_level;
 extern const struct cli_command cli_command_tree;
 extern const struct cli_command cli_command_threads;

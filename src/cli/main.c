@@ -27,6 +27,7 @@ static const struct cli_command *const commands[] = {
     &cli_command_drain,
     &cli_command_spools,
     &cli_command_ps,
+    &cli_command_top,
     &cli_command_level,
     &cli_command_tree,
     &cli_command_threads,
