@@ -17,7 +17,7 @@ _probity() {
         previous=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     if ((COMP_CWORD == 1)); then
-        words='record csv log report info index check recover drain spools ps top level tree threads blocks hist diff export list model overhead runs timeline view help --help --version --jobs'
+        words='record csv log report info index check recover drain spools ps top level attach detach tree threads blocks hist diff export list model overhead runs timeline view help --help --version --jobs'
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
         return
     fi
@@ -117,6 +117,20 @@ _probity() {
             esac
             ;;
         level)
+            options='--json -h --help'
+            ;;
+        attach)
+            options='-o --output --mode --profile --level --budget --label --wait --json -h --help'
+            case $previous in
+                -o | --output) value=path ;;
+                --mode) value=words words='block drop ring' ;;
+                --level) value=any ;;
+                --budget) value=any ;;
+                --label) value=any ;;
+                --wait) value=any ;;
+            esac
+            ;;
+        detach)
             options='--json -h --help'
             ;;
         tree)
@@ -269,7 +283,7 @@ _probity() {
                 -o | --output) value=path ;;
             esac
             ;;
-        help) operand=words words='record csv log report info index check recover drain spools ps top level tree threads blocks hist diff export list model overhead runs timeline view ' ;;
+        help) operand=words words='record csv log report info index check recover drain spools ps top level attach detach tree threads blocks hist diff export list model overhead runs timeline view ' ;;
     esac
     # The program comes after "--".
     if [[ $operand == program &&

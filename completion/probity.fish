@@ -14,6 +14,8 @@ set -l commands \
     ps \
     top \
     level \
+    attach \
+    detach \
     tree \
     threads \
     blocks \
@@ -44,6 +46,8 @@ complete -c probity -n $none -a spools -d 'list the spools in shared memory; rec
 complete -c probity -n $none -a ps -d 'list the programs that are recording'
 complete -c probity -n $none -a top -d 'watch what running programs do'
 complete -c probity -n $none -a level -d 'show or change the levels of a running program'
+complete -c probity -n $none -a attach -d 'start recording a running program'
+complete -c probity -n $none -a detach -d 'end the recording of a running program'
 complete -c probity -n $none -a tree -d 'show the call tree'
 complete -c probity -n $none -a threads -d 'show on-CPU and off-CPU time of each thread'
 complete -c probity -n $none -a blocks -d 'show time between consecutive probes'
@@ -148,6 +152,17 @@ complete -c probity -n "$in top" -l limit -x -d 'maximum number of rows'
 complete -c probity -n "$in top" -l json -d 'print JSON'
 
 complete -c probity -n "$in level" -l json -d 'print JSON'
+
+complete -c probity -n "$in attach" -s o -l output -r -d 'the trace'
+complete -c probity -n "$in attach" -l mode -x -a 'block drop ring' -d 'what to do if the writer does not keep up'
+complete -c probity -n "$in attach" -l profile -d 'count and time calls instead of recording them'
+complete -c probity -n "$in attach" -l level -x -d 'level of functions and parameters'
+complete -c probity -n "$in attach" -l budget -x -d 'share of CPU time for recording'
+complete -c probity -n "$in attach" -l label -x -d 'a label for this run'
+complete -c probity -n "$in attach" -l wait -x -d 'how long to wait for a probe'
+complete -c probity -n "$in attach" -l json -d 'print JSON'
+
+complete -c probity -n "$in detach" -l json -d 'print JSON'
 
 complete -c probity -n "$in tree" -l by-thread -d 'show a tree for each thread'
 complete -c probity -n "$in tree" -l depth -x -d 'maximum number of levels'
