@@ -53,6 +53,13 @@ static struct probity_settings inherited;
 static int inherited_records;
 static int inherited_stop; /* probity_stop() applies to children too */
 
+static int is_silent;
+
+void probity_session_keep_silent(int is)
+{
+    __atomic_store_n(&is_silent, is, __ATOMIC_RELAXED);
+}
+
 /* Prints the line, truncated if long, unless one was printed before. */
 static __attribute__((format(printf, 1, 2))) void complain_once(const char *format, ...)
 {
@@ -61,7 +68,8 @@ static __attribute__((format(printf, 1, 2))) void complain_once(const char *form
     int before = errno;
     va_list arguments;
 
-    if (__atomic_exchange_n(&is_reported, 1, __ATOMIC_RELAXED) != 0)
+    if (__atomic_load_n(&is_silent, __ATOMIC_RELAXED) ||
+        __atomic_exchange_n(&is_reported, 1, __ATOMIC_RELAXED) != 0)
         return;
     va_start(arguments, format);
     int length = vsnprintf(line, sizeof line, format, arguments);

@@ -118,6 +118,10 @@ void probity_session_discard_autostart(struct probity_session *session);
  * line of this function and the next three. */
 void probity_session_complain(const char *what, const char *why);
 
+/* Whether nothing is printed from now on, because another process is told the reason. Under the
+ * session's lock. */
+void probity_session_keep_silent(int is_silent);
+
 /* Prints another text: "probity: TEXT". */
 void probity_session_say_once(const char *text);
 

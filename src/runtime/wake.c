@@ -67,7 +67,9 @@ static int start(struct probity_session *session)
         return result;
     settings->is_for_text = 0;
     settings->log[0] = settings->summary[0] = 0;
+    probity_session_keep_silent(1);
     result = probity_session_start(session, settings, 0);
+    probity_session_keep_silent(0);
     if (result == 0)
         probity_session_need_writer(session); /* which also ends the recording on request */
     return result;

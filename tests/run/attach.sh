@@ -64,7 +64,9 @@ for program in counted counted.shared; do
     says "a session" 0 "" ps
     says "json" 0 "{\"pid\": $job, \"trace\": \"$WORK/counted" detach --json "$job"
     says "not recording" 1 "is not recording" detach "$job"
-    says "options" 0 "profile.probity" attach --profile --level 2 --label night --budget 5% \
+    says "budget" 0 "budget" attach --budget 5% -o budget.probity "$job"
+    says "budget" 0 "budget" detach "$job"
+    says "options" 0 "profile.probity" attach --profile --level 2 --label night \
         -o "$WORK/profile.probity" "$job"
     expect "options" '["profile","night"]' \
         "$("$PROBITY" ps --json | jq -c '.processes[0] | [.mode, .label]')"
@@ -111,7 +113,8 @@ expect "idle: no trace" "again.probity began.probity" "$(echo *.probity)"
 start killed "$PROGRAMS/waiting"
 "$PROBITY" attach --wait 600s "$job" > output 2> errors &
 tool=$!
-reads_memory() { ls -l "/proc/$tool/fd" 2> /dev/null | grep -q "/proc/$job/mem"; }
+victim=$job
+reads_memory() { readlink "/proc/$tool/fd/"* 2> /dev/null | grep -q "/proc/$victim/mem"; }
 wait_until "$tool" reads_memory || fail "killed: $(cat errors)"
 kill -KILL "$job"
 status=0
