@@ -17,7 +17,7 @@ _probity() {
         previous=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     if ((COMP_CWORD == 1)); then
-        words='record csv log report info index check recover drain spools level tree waits path threads memory blocks hist diff export list model overhead runs timeline view help --help --version --jobs'
+        words='record csv log report info index check recover drain spools ps top level attach detach tree waits path threads memory blocks hist diff export list model overhead runs timeline view help --help --version --jobs'
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
         return
     fi
@@ -104,7 +104,34 @@ _probity() {
         spools)
             options='--recover --remove --lose-records -a --all --trust --json -h --help'
             ;;
+        ps)
+            options='-a --all --json --csv -h --help'
+            ;;
+        top)
+            options='--by --sort -i --interval -n --count --limit --json -h --help'
+            case $previous in
+                --by) value=words words='functions blocks threads processes' ;;
+                --sort) value=words words='calls wall cpu off-cpu p50 p99 max' ;;
+                -i | --interval) value=any ;;
+                -n | --count) value=any ;;
+                --limit) value=any ;;
+            esac
+            ;;
         level)
+            options='--json -h --help'
+            ;;
+        attach)
+            options='-o --output --mode --profile --level --budget --label --wait --json -h --help'
+            case $previous in
+                -o | --output) value=path ;;
+                --mode) value=words words='block drop ring' ;;
+                --level) value=any ;;
+                --budget) value=any ;;
+                --label) value=any ;;
+                --wait) value=any ;;
+            esac
+            ;;
+        detach)
             options='--json -h --help'
             ;;
         tree)
@@ -291,7 +318,7 @@ _probity() {
                 -o | --output) value=path ;;
             esac
             ;;
-        help) operand=words words='record csv log report info index check recover drain spools level tree waits path threads memory blocks hist diff export list model overhead runs timeline view ' ;;
+        help) operand=words words='record csv log report info index check recover drain spools ps top level attach detach tree waits path threads memory blocks hist diff export list model overhead runs timeline view ' ;;
     esac
     # The program comes after "--".
     if [[ $operand == program &&

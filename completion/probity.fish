@@ -11,7 +11,11 @@ set -l commands \
     recover \
     drain \
     spools \
+    ps \
+    top \
     level \
+    attach \
+    detach \
     tree \
     waits \
     path \
@@ -42,7 +46,11 @@ complete -c probity -n $none -a check -d 'verify traces and list any faults'
 complete -c probity -n $none -a recover -d 'recover records left by a killed process'
 complete -c probity -n $none -a drain -d 'write traces for programs without a writer thread'
 complete -c probity -n $none -a spools -d 'list the spools in shared memory; recover or remove orphaned ones'
+complete -c probity -n $none -a ps -d 'list the programs that are recording'
+complete -c probity -n $none -a top -d 'watch what running programs do'
 complete -c probity -n $none -a level -d 'show or change the levels of a running program'
+complete -c probity -n $none -a attach -d 'start recording a running program'
+complete -c probity -n $none -a detach -d 'end the recording of a running program'
 complete -c probity -n $none -a tree -d 'show the call tree'
 complete -c probity -n $none -a waits -d 'show where the waiting went, and who caused it'
 complete -c probity -n $none -a path -d 'show the critical path of the slowest request or call'
@@ -139,7 +147,29 @@ complete -c probity -n "$in spools" -s a -l all -d 'include spools of other user
 complete -c probity -n "$in spools" -l trust -d 'also recover or remove spools of other users'
 complete -c probity -n "$in spools" -l json -d 'print JSON'
 
+complete -c probity -n "$in ps" -s a -l all -d 'include programs of other users'
+complete -c probity -n "$in ps" -l json -d 'print JSON'
+complete -c probity -n "$in ps" -l csv -d 'print CSV'
+
+complete -c probity -n "$in top" -l by -x -a 'functions blocks threads processes' -d 'what the rows are'
+complete -c probity -n "$in top" -l sort -x -a 'calls wall cpu off-cpu p50 p99 max' -d 'sort key'
+complete -c probity -n "$in top" -s i -l interval -x -d 'time between two tables'
+complete -c probity -n "$in top" -s n -l count -x -d 'number of tables'
+complete -c probity -n "$in top" -l limit -x -d 'maximum number of rows'
+complete -c probity -n "$in top" -l json -d 'print JSON'
+
 complete -c probity -n "$in level" -l json -d 'print JSON'
+
+complete -c probity -n "$in attach" -s o -l output -r -d 'the trace'
+complete -c probity -n "$in attach" -l mode -x -a 'block drop ring' -d 'what to do if the writer does not keep up'
+complete -c probity -n "$in attach" -l profile -d 'count and time calls instead of recording them'
+complete -c probity -n "$in attach" -l level -x -d 'level of functions and parameters'
+complete -c probity -n "$in attach" -l budget -x -d 'share of CPU time for recording'
+complete -c probity -n "$in attach" -l label -x -d 'a label for this run'
+complete -c probity -n "$in attach" -l wait -x -d 'how long to wait for a probe'
+complete -c probity -n "$in attach" -l json -d 'print JSON'
+
+complete -c probity -n "$in detach" -l json -d 'print JSON'
 
 complete -c probity -n "$in tree" -l by-thread -d 'show a tree for each thread'
 complete -c probity -n "$in tree" -l depth -x -d 'maximum number of levels'

@@ -43,6 +43,7 @@ set(PROBITY_SOURCES
   src/runtime/trace_file.c
   src/runtime/typed.c
   src/runtime/values.c
+  src/runtime/wake.c
   src/spool/cells.c
   src/spool/control.c
   src/spool/drain.c
@@ -54,4 +55,5 @@ set(PROBITY_SOURCES
   src/writer/pass.c
   src/writer/profile.c
   src/writer/tally.c
+  src/writer/wake_process.c
   src/writer/writer.c)

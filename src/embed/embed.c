@@ -124,7 +124,8 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
 
 __attribute__((destructor(FIRST_PRIORITY))) static void at_exit(void)
 {
-    stop(PROBITY_END_EXIT);
+    if (stop(PROBITY_END_EXIT) == PROBITY_ERROR_STATE)
+        probity_session_await_end();
     probity_thread_unwatch_exits();
 }
 

@@ -32,6 +32,7 @@
 #include "runtime/spool_file.h"
 #include "runtime/thread.h"
 #include "runtime/trace_file.h"
+#include "runtime/wake.h"
 #include "spool/segment.h"
 
 enum {
@@ -53,6 +54,13 @@ static struct probity_settings inherited;
 static int inherited_records;
 static int inherited_stop; /* probity_stop() applies to children too */
 
+static int is_silent;
+
+void probity_session_keep_silent(int is)
+{
+    __atomic_store_n(&is_silent, is, __ATOMIC_RELAXED);
+}
+
 /* Prints the line, truncated if long, unless one was printed before. */
 static __attribute__((format(printf, 1, 2))) void complain_once(const char *format, ...)
 {
@@ -61,7 +69,8 @@ static __attribute__((format(printf, 1, 2))) void complain_once(const char *form
     int before = errno;
     va_list arguments;
 
-    if (__atomic_exchange_n(&is_reported, 1, __ATOMIC_RELAXED) != 0)
+    if (__atomic_load_n(&is_silent, __ATOMIC_RELAXED) ||
+        __atomic_exchange_n(&is_reported, 1, __ATOMIC_RELAXED) != 0)
         return;
     va_start(arguments, format);
     int length = vsnprintf(line, sizeof line, format, arguments);
@@ -234,7 +243,7 @@ static void rules_make(struct probity_session *session)
 }
 
 /* After this no probe and no scope takes the slow path. */
-static void switch_off(void)
+void probity_session_switch_off(void)
 {
     __atomic_store_n(&probity_active, 0, __ATOMIC_SEQ_CST);
     probity_levels_end();
@@ -242,7 +251,7 @@ static void switch_off(void)
 
 void probity_session_give_up(void)
 {
-    switch_off();
+    probity_session_switch_off();
     probity_session_complain("recording", probity_error_text(PROBITY_ERROR_MEMORY));
 }
 
@@ -264,7 +273,7 @@ static void undo(struct probity_session *session, int descriptor)
     }
     probity_child_forget();
     memset(&session->live.pool, 0, offsetof(struct probity_pool, segment));
-    switch_off();
+    probity_session_switch_off();
     __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
 }
 
@@ -272,6 +281,12 @@ static void undo(struct probity_session *session, int descriptor)
 static void left_alone(void *owner)
 {
     probity_session_stop(owner, PROBITY_END_EXIT);
+}
+
+/* `probity detach` ends the recording. */
+static void end_asked(void *owner)
+{
+    probity_session_stop(owner, PROBITY_END_STOPPED);
 }
 
 static void writer_prepare(struct probity_session *session, int is_child, const struct stat *trace,
@@ -290,6 +305,7 @@ static void writer_prepare(struct probity_session *session, int is_child, const 
     session->writer.thread_numbers = &session->threads;
     session->writer.owner = session;
     session->writer.left_alone = left_alone;
+    session->writer.end_asked = end_asked;
     session->writer.is_filtered = session->settings.writing == PROBITY_WRITING_CONFINED;
     session->writer.has_files = session->csv_path[0] != 0 || session->settings.log[0] != 0 ||
                                 session->settings.summary[0] != 0;
@@ -366,6 +382,7 @@ int probity_session_start(struct probity_session *session, const struct probity_
     struct probity_thread_state *slot = live->slot;
 
     probity_assert(session->state != PROBITY_SESSION_RECORDING);
+    probity_writer_reap(&session->writer);
     memset(live, 0, offsetof(struct probity_live, pool.segment));
     live->slot = slot;
     live->slots = slots;
@@ -428,7 +445,7 @@ int probity_session_start_if_asked(struct probity_session *session, int is_main)
                    ? probity_session_start(session, &inherited, is_main)
                    : PROBITY_ERROR_STATE; /* the parent has to start it */
     if (inherited_stop) {
-        switch_off();
+        probity_session_switch_off();
         __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
         return PROBITY_ERROR_STATE;
     }
@@ -438,7 +455,7 @@ int probity_session_start_if_asked(struct probity_session *session, int is_main)
         return probity_session_start(session, settings, is_main);
     }
     __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
-    switch_off();
+    probity_session_switch_off();
     return PROBITY_ERROR_STATE;
 }
 
@@ -540,7 +557,7 @@ static void quiesce_threads(struct probity_session *session)
     struct probity_live *live = &session->live;
     uint32_t never = 0;
 
-    switch_off();
+    probity_session_switch_off();
     __atomic_add_fetch(&live->pool.freed, 1, __ATOMIC_SEQ_CST);
     probity_os_wake(&live->pool.freed, INT32_MAX);
     pass_barrier();
@@ -564,7 +581,7 @@ static int has_failed(struct probity_session *session)
 {
     if (!__atomic_load_n(&session->live.failed, __ATOMIC_RELAXED))
         return 0;
-    switch_off();
+    probity_session_switch_off();
     if (__atomic_exchange_n(&session->failure_reported, 1, __ATOMIC_RELAXED) == 0)
         probity_session_complain(session->trace_path,
                                  is_trace_gone(session)
@@ -582,7 +599,12 @@ struct probity_session *probity_session_enter(void)
             probity_session_give_up();
         return NULL;
     }
-    if (__atomic_load_n(&session->state, __ATOMIC_ACQUIRE) == PROBITY_SESSION_NONE) {
+    uint32_t state = __atomic_load_n(&session->state, __ATOMIC_ACQUIRE);
+    if (state == PROBITY_SESSION_ENDED ||
+        (state == PROBITY_SESSION_NONE && probity_wake_is_pending())) {
+        if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
+            probity_wake_take(session);
+    } else if (state == PROBITY_SESSION_NONE) {
         probity_os_lock(&session->lock);
         probity_session_start_if_asked(session, 0);
         probity_os_unlock(&session->lock);
@@ -719,4 +741,16 @@ void probity_session_discard_autostart(struct probity_session *session)
     if (trace_end(session, PROBITY_END_STOPPED) == 0 && !session->is_declared)
         probity_trace_file_remove(session);
     __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
+}
+
+void probity_session_await_end(void)
+{
+    enum { TRIES = 10000, EACH_NS = 1000000 };
+    struct probity_session *session = __atomic_load_n(&session_at, __ATOMIC_ACQUIRE);
+    uint32_t never = 0;
+
+    for (int i = 0; i < TRIES && session != NULL && session->is_made &&
+                    __atomic_load_n(&session->state, __ATOMIC_ACQUIRE) == PROBITY_SESSION_ENDING;
+         i++)
+        probity_os_wait(&never, 0, EACH_NS);
 }

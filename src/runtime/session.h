@@ -118,6 +118,10 @@ void probity_session_discard_autostart(struct probity_session *session);
  * line of this function and the next three. */
 void probity_session_complain(const char *what, const char *why);
 
+/* Whether nothing is printed from now on, because another process is told the reason. Under the
+ * session's lock. */
+void probity_session_keep_silent(int is_silent);
+
 /* Prints another text: "probity: TEXT". */
 void probity_session_say_once(const char *text);
 
@@ -126,6 +130,13 @@ void probity_session_complain_of_csv(const char *path, const char *what, const c
 
 /* Reports an invalid setting, with its value if it is from the environment. */
 void probity_session_complain_of_setting(const char *name);
+
+/* No probe and no scope takes the slow path any more. Lock held, not while recording. */
+void probity_session_switch_off(void);
+
+/* At exit: waits until another thread has ended the recording that it is ending, for some
+ * seconds. */
+void probity_session_await_end(void);
 
 /* To be called if there is no memory for a session: reports that; probes no longer try to create
  * one. */

@@ -113,9 +113,24 @@ static const char *apply_options(const struct probity_options *options,
     return apply_scope_options(options, settings);
 }
 
+/* Of a request from outside, which replaces the variables that it names; NULL: none. Under the
+ * session's lock. */
+static const char *requested;
+
+static const char *variable(const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const char *at = requested; at != NULL && *at != 0; at += strlen(at) + 1) {
+        if (strncmp(at, name, length) == 0 && at[length] == '=')
+            return at + length + 1;
+    }
+    return getenv(name);
+}
+
 static int get_switch(const char *name, int *value)
 {
-    const char *text = getenv(name);
+    const char *text = variable(name);
 
     if (text == NULL || text[0] == 0)
         return 1;
@@ -127,7 +142,7 @@ static int get_switch(const char *name, int *value)
 
 static int get_number(const char *name, uint64_t *value)
 {
-    const char *text = getenv(name);
+    const char *text = variable(name);
     char *end;
 
     if (text == NULL || text[0] == 0)
@@ -145,7 +160,7 @@ static int get_number(const char *name, uint64_t *value)
 /* Reads one of a NULL-terminated list of words, numbered from 1. */
 static int get_word(const char *name, const char *const words[], int *value)
 {
-    const char *text = getenv(name);
+    const char *text = variable(name);
 
     if (text == NULL || text[0] == 0)
         return 1;
@@ -165,8 +180,8 @@ static const char *const writing_words[] = {"thread", "confined", "external", NU
 
 static const char *apply_paths(struct probity_settings *settings)
 {
-    const char *out = getenv("PROBITY_OUT"), *directory = getenv("PROBITY_SPOOL_DIR");
-    const char *clock = getenv("PROBITY_CLOCK"), *label = getenv("PROBITY_LABEL");
+    const char *out = variable("PROBITY_OUT"), *directory = variable("PROBITY_SPOOL_DIR");
+    const char *clock = variable("PROBITY_CLOCK"), *label = variable("PROBITY_LABEL");
 
     settings->is_asked_for = out != NULL && out[0] != 0;
     if (settings->is_asked_for && !text_copy(settings->out, sizeof settings->out, out))
@@ -212,7 +227,7 @@ const char *probity_settings_log_default(void)
 /* Printing needs a recording, even if it is made only for that. */
 static const char *apply_text_environment(struct probity_settings *settings)
 {
-    const char *log = getenv("PROBITY_LOG"), *summary = getenv("PROBITY_SUMMARY");
+    const char *log = variable("PROBITY_LOG"), *summary = variable("PROBITY_SUMMARY");
 
     if (log == NULL && settings->log[0] == 0)
         log = probity_settings_log_default();
@@ -230,7 +245,7 @@ static const char *apply_text_environment(struct probity_settings *settings)
 
 static int get_order(struct probity_settings *settings)
 {
-    const char *order = getenv("PROBITY_ORDER");
+    const char *order = variable("PROBITY_ORDER");
 
     if (order == NULL || order[0] == 0)
         return 1;
@@ -240,7 +255,7 @@ static int get_order(struct probity_settings *settings)
 
 static int get_budget(uint32_t *ret_budget)
 {
-    const char *text = getenv("PROBITY_BUDGET");
+    const char *text = variable("PROBITY_BUDGET");
 
     return text == NULL || *text == 0 || probity_share_parse(text, ret_budget);
 }
@@ -248,7 +263,7 @@ static int get_budget(uint32_t *ret_budget)
 /* Returns NULL, or the name of the invalid variable. */
 static const char *apply_scope_environment(struct probity_settings *settings)
 {
-    const char *levels = getenv("PROBITY_LEVEL"), *threads = getenv("PROBITY_THREADS");
+    const char *levels = variable("PROBITY_LEVEL"), *threads = variable("PROBITY_THREADS");
     int cost = -1, start;
 
     if (levels != NULL && levels[0] != 0 &&
@@ -414,6 +429,15 @@ int probity_settings_read(const struct probity_options *options,
     if (*ret_what == NULL)
         *ret_what = check(&wanted, ret_settings);
     return *ret_what == NULL ? 0 : PROBITY_ERROR_ARGUMENT;
+}
+
+int probity_settings_read_text(const char *text, struct probity_settings *ret_settings,
+                               const char **ret_what)
+{
+    requested = text;
+    int result = probity_settings_read(NULL, ret_settings, ret_what);
+    requested = NULL;
+    return result;
 }
 
 static int is_set(const char *text)

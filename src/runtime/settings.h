@@ -48,6 +48,11 @@ int probity_settings_levels(const char *text, int *ret_functions, int *ret_param
 int probity_settings_read(const struct probity_options *options,
                           struct probity_settings *ret_settings, const char **ret_what);
 
+/* Same as above without options; text: "NAME=VALUE", each followed by a zero byte, the last by two,
+ * replaces variables of the environment. Call with the session's lock held. */
+int probity_settings_read_text(const char *text, struct probity_settings *ret_settings,
+                               const char **ret_what);
+
 /* Copies the numbers and the used part of the texts, because most of their 16 KiB is unused, and
  * each process would pay for the pages. */
 void probity_settings_copy(struct probity_settings *ret_settings,

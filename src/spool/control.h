@@ -16,7 +16,8 @@
 #include "spool/attach.h"
 #include "spool/layout.h"
 
-enum { PROBITY_CONTROL_ANSWERS = 0x10000 }; /* flag in levels: requests are answered */
+/* Flags in levels: requests for levels are answered, and so are those to end the recording. */
+enum { PROBITY_CONTROL_ANSWERS = 0x10000, PROBITY_CONTROL_ENDS = 0x20000 };
 
 /* Positions of the requested levels in a request; its low half is the serial. */
 enum { PROBITY_CONTROL_FUNCTIONS_SHIFT = 32, PROBITY_CONTROL_PARAMETERS_SHIFT = 40 };
@@ -24,7 +25,8 @@ enum { PROBITY_CONTROL_FUNCTIONS_SHIFT = 32, PROBITY_CONTROL_PARAMETERS_SHIFT = 
 /* Levels as encoded in the header. */
 static inline uint32_t probity_control_levels(int functions, int parameters)
 {
-    return (uint32_t)functions | (uint32_t)parameters << 8 | PROBITY_CONTROL_ANSWERS;
+    return (uint32_t)functions | (uint32_t)parameters << 8 | PROBITY_CONTROL_ANSWERS |
+           PROBITY_CONTROL_ENDS;
 }
 
 /* ---- The writer's half, in control.c ---- */
@@ -46,6 +48,10 @@ void probity_control_answer(struct probity_spool_header *header, uint32_t serial
  * PROBITY_ERROR_SYSTEM if the header cannot be mapped for writing. */
 int probity_control_ask(const struct probity_attach *attach, int functions, int parameters,
                         int64_t wait_ns, int *ret_functions, int *ret_parameters);
+
+/* Requests the end of the recording and waits, at most wait_ns, until its trace is closed and the
+ * spool is gone. Returns as above; 0 also if the program ended in the meantime by itself. */
+int probity_control_end(const struct probity_attach *attach, int64_t wait_ns);
 
 /* The current levels. Returns 0 or PROBITY_ERROR_VERSION. */
 int probity_control_read(const struct probity_attach *attach, int *ret_functions,

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/assert.h"
+#include "base/os.h"
 #include "probity.h"
 #include "spool/control.h"
 
@@ -96,4 +97,44 @@ int probity_control_ask(const struct probity_attach *attach, int functions, int 
     if (result == 0)
         result = wait_for(attach, serial, until_ns);
     return result != 0 ? result : probity_control_read(attach, ret_functions, ret_parameters);
+}
+
+/* A writer that sleeps is woken again and again, because it may look at the field just before it is
+ * stored, and sleep then. */
+static int wait_for_end(const struct probity_attach *attach,
+                        const struct probity_spool_header *header, int64_t until_ns)
+{
+    static const struct timespec a_moment = {0, 1000000};
+
+    for (;;) {
+        uint32_t state = __atomic_load_n(&header->state, __ATOMIC_ACQUIRE);
+        if (state == PROBITY_SPOOL_CLOSED || !probity_attach_is_alive(attach))
+            return 0;
+        if (__atomic_load_n(&header->failed, __ATOMIC_ACQUIRE) != 0)
+            return PROBITY_ERROR_STATE;
+        if (now_ns() >= until_ns)
+            return PROBITY_ERROR_LIMIT;
+        probity_os_wake_shared(&header->wake, 1);
+        nanosleep(&a_moment, NULL);
+    }
+}
+
+int probity_control_end(const struct probity_attach *attach, int64_t wait_ns)
+{
+    int64_t until_ns = now_ns() + wait_ns;
+
+    if ((__atomic_load_n(&probity_attach_header(attach)->levels, __ATOMIC_RELAXED) &
+         PROBITY_CONTROL_ENDS) == 0)
+        return PROBITY_ERROR_VERSION;
+    struct probity_spool_header *header = mmap(NULL, PROBITY_SPOOL_HEADER_BYTES,
+                                               PROT_READ | PROT_WRITE, MAP_SHARED, attach->file, 0);
+    if (header == MAP_FAILED)
+        return PROBITY_ERROR_SYSTEM;
+    struct probity_sigbus_guard watch;
+    probity_sigbus_guard_begin(&watch, attach->place.text, header, PROBITY_SPOOL_HEADER_BYTES);
+    __atomic_store_n(&header->end_asked, 1, __ATOMIC_RELEASE);
+    int result = wait_for_end(attach, header, until_ns);
+    probity_sigbus_guard_end(&watch);
+    munmap(header, PROBITY_SPOOL_HEADER_BYTES);
+    return result;
 }

@@ -252,6 +252,11 @@ int probity_request_levels(const struct probity_request *request, int functions,
                                ret_parameters);
 }
 
+int probity_request_end(const struct probity_request *request, int64_t wait_ns)
+{
+    return probity_control_end(&request->attach, wait_ns);
+}
+
 void probity_request_close(struct probity_request *request)
 {
     probity_attach_close(&request->attach);

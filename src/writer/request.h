@@ -56,6 +56,9 @@ int probity_request_read(const struct probity_request *request, int *ret_functio
 int probity_request_levels(const struct probity_request *request, int functions, int parameters,
                            int64_t wait_ns, int *ret_functions, int *ret_parameters);
 
+/* Ends the recording, as probity_control_end(). */
+int probity_request_end(const struct probity_request *request, int64_t wait_ns);
+
 void probity_request_close(struct probity_request *request);
 
 #endif

@@ -253,6 +253,22 @@ static int answer_request(struct probity_writer *writer, struct probity_pass *pa
     return result;
 }
 
+/* Ends the recording if `probity detach` has asked for it. Who waits for a flush gets it first.
+ * Returns whether it has ended. */
+static int end_on_request(struct probity_writer *writer, struct probity_pass *pass)
+{
+    const struct probity_live *live = writer->live;
+
+    if (writer->end_asked == NULL ||
+        !__atomic_load_n(&live->header->end_asked, __ATOMIC_ACQUIRE))
+        return 0;
+    if (__atomic_load_n(&writer->flush_asked, __ATOMIC_ACQUIRE) != writer->flush_done &&
+        pass_once(writer, pass, 1) != 0)
+        return 0;
+    writer->end_asked(writer->owner);
+    return writer->is_told_closed; /* or another thread ends it, and joins this one */
+}
+
 static void notify_owner(struct probity_writer *writer, int is_closed)
 {
     if (writer->grown != NULL && !writer->is_told_closed)
@@ -327,6 +343,8 @@ static void run(struct probity_writer *writer, struct probity_pass *pass)
         uint64_t synced = pass->synced_bytes;
         int was_extended = extend_pool(writer);
         if (answer_request(writer, pass) != 0)
+            return;
+        if (end_on_request(writer, pass))
             return;
         if (was_extended && !all && !is_draining_due(writer))
             continue; /* there was no other reason to wake up */
@@ -529,11 +547,20 @@ int probity_writer_stop(struct probity_writer *writer, uint32_t reason)
         if (writer->pass != NULL)
             writer->result = end_trace(writer, writer->pass);
         notify_owner(writer, 1);
+        writer->must_be_reaped = 1; /* before the next recording can begin */
         return writer->result;
     }
     probity_writer_notify(writer);
     join(writer);
     return writer->result;
+}
+
+void probity_writer_reap(struct probity_writer *writer)
+{
+    if (!writer->must_be_reaped)
+        return;
+    join(writer);
+    writer->must_be_reaped = 0;
 }
 
 int probity_writer_run_here(struct probity_writer *writer, uint32_t reason)

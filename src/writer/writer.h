@@ -36,6 +36,7 @@ struct probity_writer {
     uint32_t end_reason;                 /* not 0: end the trace, with this reason */
     int result;                          /* of the last pass; 0 or an error */
     pthread_t thread;
+    int must_be_reaped;  /* 1: the thread has ended the trace itself: probity_writer_reap() */
     uint32_t may_return; /* 1: a thread waits in pthread_join(); futex */
     unsigned *thread_count; /* in libc, or NULL; base/thread_count.h */
     struct probity_os_threads threads; /* of the process; open while the thread runs */
@@ -45,6 +46,8 @@ struct probity_writer {
     /* Called in the writer thread when all threads of the program have exited without ending the
      * process: ends the recording with probity_writer_stop(). NULL: only the writer thread ends. */
     void (*left_alone)(void *owner);
+    /* The same when `probity detach` has asked for the end. NULL: not answered. */
+    void (*end_asked)(void *owner);
     /* Changes levels on request of `probity level` (-1: unchanged), including those in the
      * header; returns the resulting levels, encoded as in src/spool/control.h. NULL: requests
      * are ignored. */
@@ -77,6 +80,9 @@ int probity_writer_flush(struct probity_writer *writer);
 
 /* Drains the rest, ends the trace and the thread. In the writer thread: only ends the trace. */
 int probity_writer_stop(struct probity_writer *writer, uint32_t reason);
+
+/* To be called before the struct is used again: joins a thread that ended the trace by itself. */
+void probity_writer_reap(struct probity_writer *writer);
 
 /* The same in the calling thread, if no writer thread was started. */
 int probity_writer_run_here(struct probity_writer *writer, uint32_t reason);

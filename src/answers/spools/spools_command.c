@@ -3,10 +3,8 @@
  * spools_command.c: `probity spools`: lists the spools in shared memory, and recovers or removes
  * those of killed programs.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +12,9 @@
 #include <unistd.h>
 
 #include "answers/spools/spools.h"
-#include "base/os.h"
 #include "cli/cli.h"
 #include "cli/cli_recover.h"
+#include "cli/cli_spools.h"
 #include "cli/option.h"
 #include "print/bytes_text.h"
 #include "print/text.h"
@@ -24,78 +22,11 @@
 #include "writer/discard.h"
 
 #define ME (&cli_command_spools)
-#define SHARED_MEMORY "/dev/shm"
 
 struct spools_call {
     int is_recover, is_remove, loses_records, is_all, is_trusted, as_json;
     struct probity_spools spools;
-    size_t hidden; /* directories of other users that cannot be read */
 };
-
-/* ---- Which spools ------------------------------------------------------------------------------
- */
-
-/* A user who has no spools has no directory. */
-static int add_directory(struct spools_call *call, const char *path, uint32_t owner)
-{
-    int error = probity_spools_add(&call->spools, path, owner);
-
-    if (error == 0 || (error == PROBITY_ERROR_OPEN && errno == ENOENT))
-        return CLI_OK;
-    if (error == PROBITY_ERROR_OPEN && errno == EACCES && owner != geteuid()) {
-        call->hidden++;
-        return CLI_OK;
-    }
-    if (error == PROBITY_ERROR_STATE)
-        return cli_fail(ME, "'%s' belongs to another user or is writable by others", path);
-    return cli_fail(ME, "cannot read '%s': %s", path,
-                    error == PROBITY_ERROR_OPEN ? strerror(errno) : probity_error_text(error));
-}
-
-/* A directory that is not owned by the user it names was planted; it is skipped with status
- * CLI_DAMAGED. */
-static int add_all_users(struct spools_call *call)
-{
-    static const char prefix[] = "probity-";
-    DIR *list = opendir(SHARED_MEMORY);
-    const struct dirent *entry;
-    int status = CLI_OK;
-
-    while (list != NULL && status != CLI_FAILURE && (entry = readdir(list)) != NULL) {
-        const char *digits = entry->d_name + sizeof prefix - 1;
-        char path[PATH_MAX];
-        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) != 0 || digits[0] == 0 ||
-            digits[strspn(digits, "0123456789")] != 0)
-            continue;
-        unsigned long owner = strtoul(digits, NULL, 10);
-        snprintf(path, sizeof path, SHARED_MEMORY "/%s", entry->d_name);
-        if (owner != geteuid() && owner <= UINT32_MAX &&
-            add_directory(call, path, (uint32_t)owner) != CLI_OK)
-            status = CLI_DAMAGED;
-    }
-    if (list != NULL)
-        closedir(list);
-    return status;
-}
-
-static int collect(struct spools_call *call)
-{
-    const char *wanted = probity_os_is_privileged() ? NULL : getenv("PROBITY_SPOOL_DIR");
-    char usual[64];
-
-    /* As for programs, PROBITY_SPOOL_DIR replaces the default directory: files elsewhere must not
-     * be removed. */
-    snprintf(usual, sizeof usual, SHARED_MEMORY "/probity-%u", (unsigned)geteuid());
-    int is_named = wanted != NULL && wanted[0] != 0;
-    int status = add_directory(call, is_named ? wanted : usual, geteuid());
-    if (status == CLI_OK && call->is_all)
-        status = add_all_users(call);
-    if (call->hidden > 0)
-        cli_warn(ME, "%zu director%s of other users cannot be read", call->hidden,
-                 call->hidden == 1 ? "y" : "ies");
-    probity_spools_sort(&call->spools);
-    return status;
-}
 
 /* ---- What to do with them ----------------------------------------------------------------------
  */
@@ -215,7 +146,7 @@ static int list(const struct spools_call *call)
 
 static int run_call(struct spools_call *call)
 {
-    int status = collect(call), then = CLI_OK;
+    int status = cli_spools_collect(ME, call->is_all, &call->spools), then = CLI_OK;
 
     if (status == CLI_FAILURE)
         return status;
@@ -242,10 +173,9 @@ static int run(int argc, char **argv)
         return cli_fail_usage(ME, "--recover, --remove and --json are mutually exclusive");
     if (call.loses_records && !call.is_remove)
         return cli_fail_usage(ME, "--lose-records requires --remove");
-    const char *named = getenv("PROBITY_SPOOL_DIR");
-    if (call.is_all && named != NULL && named[0] != 0)
-        return cli_fail_usage(ME, "--all and --trust search " SHARED_MEMORY
-                              "; unset PROBITY_SPOOL_DIR");
+    status = cli_spools_check(ME, call.is_all, "--all and --trust search");
+    if (status != CLI_OK)
+        return status;
     status = run_call(&call);
     probity_spools_release(&call.spools);
     return status;

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * top_internal.h: what top.c, top_feed.c and top_profile.c share.
+ */
+#ifndef PROBITY_ANSWERS_TOP_TOP_INTERNAL_H
+#define PROBITY_ANSWERS_TOP_TOP_INTERNAL_H
+
+#include "answers/top/top.h"
+
+/* Finds or adds a row; NULL if out of memory. name is not zero-terminated; place may be NULL. */
+struct probity_top_row *probity_top_row_at(struct probity_top *top, enum probity_top_view view,
+                                           uint32_t pid, const char *name, size_t name_bytes,
+                                           const char *place);
+
+/* Same as above for a function; NULL: a declaration that was lost. */
+struct probity_top_row *probity_top_row_of(struct probity_top *top,
+                                           const struct probity_function *function);
+
+/* The functions of a trace in profile mode, with their counts at the last reading. All zero:
+ * empty. */
+struct probity_top_profile {
+    struct probity_top *top;
+    struct probity_hashtable items;
+    int has_cpu, was_read;
+    int is_first; /* nothing is known of the interval */
+};
+
+int probity_top_profile_read(struct probity_top_profile *profile,
+                             const struct probity_reader *reader);
+void probity_top_profile_release(struct probity_top_profile *profile);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * attach.c: `probity attach` and `probity detach`: start and end a recording of a running program
+ * (doc/attach.md).
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/cli_process.h"
+#include "cli/option.h"
+#include "cli/time_range.h"
+#include "reader/spools.h"
+#include "writer/request.h"
+#include "writer/wake_process.h"
+
+#define ME (&cli_command_attach)
+#define WAIT_NS_USUAL INT64_C(10000000000)
+
+struct attach_call {
+    const char *out, *mode, *level, *budget, *label;
+    int is_profile, as_json;
+    uint64_t wait_ns;
+    char settings[PROBITY_WAKE_SETTINGS_MAX];
+    size_t bytes;
+    int is_full;
+};
+
+/* ---- What both share ---------------------------------------------------------------------------
+ */
+
+/* Opens the spool of a process, and finds its trace (malloc'ed), NULL if that is unknown. Returns
+ * CLI_OK, -1 if it is not recording, or CLI_FAILURE. */
+static int find_recording(const struct cli_command *command, uint32_t pid,
+                          struct probity_request **ret_request, char **ret_path)
+{
+    struct probity_spools_entry entry = {0};
+    char directory[PATH_MAX];
+    int count = 0;
+    int error = probity_request_open_process(pid, directory, sizeof directory, &count, ret_request);
+
+    *ret_path = NULL;
+    if (error != 0)
+        return cli_fail(command, "cannot search '%s' for process %" PRIu32 ": %s", directory, pid,
+                        error == PROBITY_ERROR_OPEN ? strerror(errno) : probity_error_text(error));
+    if (count != 1)
+        return count == 0 ? -1
+                          : cli_fail(command, "process %" PRIu32 " records %d traces", pid, count);
+    int found = probity_spools_find_trace(probity_request_attach(*ret_request), &entry);
+    if (found >= 0)
+        *ret_path = entry.trace_path;
+    return CLI_OK;
+}
+
+static void print_result(uint32_t pid, const char *path, int as_json)
+{
+    if (as_json)
+        printf("{\"pid\": %" PRIu32 ", \"trace\": ", pid);
+    else
+        printf("%" PRIu32 ": ", pid);
+    if (as_json)
+        fputc('"', stdout);
+    for (const char *at = path != NULL ? path : ""; as_json && *at != 0; at++) {
+        unsigned char byte = (unsigned char)*at;
+        if (byte < 0x20 || byte == 0x7f || byte == '"' || byte == '\\')
+            printf("\\u%04x", byte);
+        else
+            fputc(byte, stdout);
+    }
+    if (!as_json)
+        cli_put_text(stdout, path != NULL ? path : "(unknown)");
+    fputs(as_json ? "\"}\n" : "\n", stdout);
+}
+
+static int take_pid(const struct cli_command *command, int argc, char **argv, uint32_t *ret_pid)
+{
+    if (argc - optind != 1 || !cli_process_is(argv[optind]))
+        return cli_fail_usage(command, "expected a process id");
+    unsigned long pid = strtoul(argv[optind], NULL, 10);
+    if (pid == 0 || pid > INT32_MAX)
+        return cli_fail(command, "no process %s", argv[optind]);
+    *ret_pid = (uint32_t)pid;
+    return CLI_OK;
+}
+
+/* ---- attach ------------------------------------------------------------------------------------
+ */
+
+static void add_setting(struct attach_call *call, const char *name, const char *value)
+{
+    size_t room = sizeof call->settings - call->bytes;
+    int length = snprintf(call->settings + call->bytes, room, "%s=%s", name, value);
+
+    if (length < 0 || (size_t)length >= room)
+        call->is_full = 1;
+    else
+        call->bytes += (size_t)length + 1;
+}
+
+/* The name is that of a new file in this directory, not in the program's. */
+static int add_out(struct attach_call *call)
+{
+    const char *out = call->out != NULL ? call->out : "%n.%p.probity";
+    char here[PATH_MAX], text[2 * PATH_MAX];
+    size_t length = strlen(out), at = 0;
+
+    if (length > 4 && strcmp(out + length - 4, ".csv") == 0)
+        return cli_fail_usage(ME, "the output is a trace; `probity csv` makes CSV of it");
+    if (out[0] == '/') {
+        add_setting(call, "PROBITY_OUT", out);
+        return CLI_OK;
+    }
+    if (getcwd(here, sizeof here) == NULL || here[0] != '/')
+        return cli_fail(ME, "cannot determine the current directory: %s", strerror(errno));
+    for (const char *from = here; *from != 0 && at + 3 < sizeof text; from++) {
+        if (*from == '%')
+            text[at++] = '%';
+        text[at++] = *from;
+    }
+    int written = snprintf(text + at, sizeof text - at, "/%s", out);
+    if (written < 0 || (size_t)written >= sizeof text - at)
+        return cli_fail(ME, "the output's name is too long");
+    add_setting(call, "PROBITY_OUT", text);
+    return CLI_OK;
+}
+
+static int make_settings(struct attach_call *call)
+{
+    int status = add_out(call);
+
+    add_setting(call, "PROBITY_PROFILE", call->is_profile ? "1" : "0");
+    if (call->mode != NULL)
+        add_setting(call, "PROBITY_MODE", call->mode);
+    if (call->level != NULL)
+        add_setting(call, "PROBITY_LEVEL", call->level);
+    if (call->budget != NULL)
+        add_setting(call, "PROBITY_BUDGET", call->budget);
+    if (call->label != NULL)
+        add_setting(call, "PROBITY_LABEL", call->label);
+    if (status == CLI_OK && call->is_full)
+        return cli_fail(ME, "the output's name and label are too long");
+    return status;
+}
+
+static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int error)
+{
+    switch (refusal) {
+    case PROBITY_WAKE_NO_PROCESS:
+        return cli_fail(ME, "no process %" PRIu32 ", or it ended before it replied", pid);
+    case PROBITY_WAKE_OTHER_USER:
+        return cli_fail(ME, "process %" PRIu32 " belongs to another user; attach as that user",
+                        pid);
+    case PROBITY_WAKE_NO_RIGHTS:
+        return cli_fail(ME, "not permitted to write to the memory of process %" PRIu32 ", which "
+                        "takes the rights of ptrace: see /proc/sys/kernel/yama/ptrace_scope", pid);
+    case PROBITY_WAKE_NO_LIBRARY:
+        return cli_fail(ME, "process %" PRIu32 " does not have the Probity library: link it, or "
+                        "start the program with `probity record`", pid);
+    case PROBITY_WAKE_OTHER_VERSION:
+        return cli_fail(ME, "process %" PRIu32 " has another version of the Probity library, which "
+                        "this command cannot attach to", pid);
+    case PROBITY_WAKE_BUSY:
+        return cli_fail(ME, "another command is attaching to process %" PRIu32, pid);
+    case PROBITY_WAKE_TIMEOUT:
+        return cli_fail(ME, "process %" PRIu32 " passed no probe in time, so nothing was started; "
+                        "see --wait", pid);
+    case PROBITY_WAKE_REFUSED:
+        return cli_fail(ME, "process %" PRIu32 " cannot record: %s", pid,
+                        error == PROBITY_ERROR_ARGUMENT ? "an option is invalid"
+                        : error == PROBITY_ERROR_OPEN
+                            ? "its trace cannot be created (by the program, in its file system)"
+                            : probity_error_text(error));
+    default:
+        return cli_fail(ME, "cannot write to the memory of process %" PRIu32 ": %s", pid,
+                        strerror(errno));
+    }
+}
+
+static int attach_to(struct attach_call *call, uint32_t pid)
+{
+    struct probity_request *request;
+    char *path;
+    int error = 0, status = find_recording(ME, pid, &request, &path);
+
+    if (status == CLI_OK) {
+        probity_request_close(request);
+        status = cli_fail(ME, "process %" PRIu32 " is already recording to '%s'", pid,
+                          path != NULL ? path : "an unknown trace");
+        free(path);
+        return status;
+    }
+    if (status > 0)
+        return status;
+    enum probity_wake_refusal refusal =
+        probity_wake_process(pid, call->settings, call->bytes, (int64_t)call->wait_ns, &error);
+    if (refusal != PROBITY_WAKE_OK)
+        return report_refusal(pid, refusal, error);
+    status = find_recording(ME, pid, &request, &path);
+    if (status == CLI_OK)
+        probity_request_close(request);
+    print_result(pid, path, call->as_json);
+    free(path);
+    return status > 0 ? status : CLI_OK;
+}
+
+static int take_wait(const struct cli_given *given)
+{
+    struct attach_call *call = given->at;
+
+    if (cli_parse_duration(given->value, &call->wait_ns) != 0 ||
+        call->wait_ns > UINT64_C(86400000000000))
+        return cli_fail_usage(ME, "invalid --wait '%s' (seconds, or with a unit; at most a day)",
+                              given->value);
+    return CLI_OK;
+}
+
+static int run_attach(int argc, char **argv)
+{
+    struct attach_call call = {.wait_ns = WAIT_NS_USUAL};
+    uint32_t pid = 0;
+    int status = cli_options_take(ME, &call, argc, argv);
+
+    if (status == CLI_OK)
+        status = take_pid(ME, argc, argv, &pid);
+    if (status == CLI_OK)
+        status = make_settings(&call);
+    if (status == CLI_OK)
+        status = attach_to(&call, pid);
+    return status < 0 ? CLI_OK : status;
+}
+
+static const struct cli_operand operands[] = {{.label = "process"}, {.label = NULL}};
+
+static const struct cli_option attach_options[] = {
+    {.name = "output", .letter = 'o', .value = "FILE", .brief = "the trace",
+     .help = "the trace, as PROBITY_OUT (default: %n.%p.probity in the current directory)",
+     CLI_TEXT(struct attach_call, out)},
+    {.name = "mode", .value = "MODE", .brief = "what to do if the writer does not keep up",
+     .noun = "mode", CLI_WORD(struct attach_call, mode, "block drop ring")},
+    {.name = "profile", .help = "count and time calls instead of recording them",
+     CLI_FLAG(struct attach_call, is_profile)},
+    {.name = "level", .value = "F[,P]", .brief = "level of functions and parameters",
+     .help = "level of functions, and of their parameters, 0 to 5, as PROBITY_LEVEL",
+     CLI_TEXT(struct attach_call, level)},
+    {.name = "budget", .value = "SHARE", .brief = "share of CPU time for recording",
+     .help = "keep recording below this share of CPU time (1%), as PROBITY_BUDGET",
+     CLI_TEXT(struct attach_call, budget)},
+    {.name = "label", .value = "TEXT", .help = "a label for this run",
+     CLI_TEXT(struct attach_call, label)},
+    {.name = "wait", .value = "T", .take = take_wait, .brief = "how long to wait for a probe",
+     .help = "wait at most T for the first probe: seconds, or with a unit (default: 10s)"},
+    {.name = "json", .help = "print a JSON object", .brief = "print JSON",
+     CLI_FLAG(struct attach_call, as_json)},
+    CLI_HELP_ROW,
+    {.name = NULL},
+};
+
+const struct cli_command cli_command_attach = {
+    .name = "attach",
+    .run = run_attach,
+    .summary = "Start recording a running program",
+    .usage = "[OPTION]... PID",
+    .help =
+        "The program must have the Probity library, linked or preloaded, and not be recording. Its "
+        "next probe or scope starts the recording; no thread is stopped. Prints the trace.",
+    .options = attach_options,
+    .operands = operands,
+    .statuses = "0 success; 1 failure; 2 usage error",
+};
+
+/* ---- detach ------------------------------------------------------------------------------------
+ */
+
+struct detach_call {
+    int as_json;
+};
+
+static int report_end(uint32_t pid, int error)
+{
+    const struct cli_command *command = &cli_command_detach;
+
+    switch (error) {
+    case PROBITY_ERROR_VERSION:
+        return cli_fail(command, "process %" PRIu32 " cannot be detached from: it has an external "
+                        "writer, or a version of Probity without detach", pid);
+    case PROBITY_ERROR_STATE:
+        return cli_fail(command, "process %" PRIu32 " has stopped recording after a write error; "
+                        "see `probity spools`", pid);
+    case PROBITY_ERROR_LIMIT:
+        return cli_fail(command, "process %" PRIu32 " did not reply within 10 s: it is stopped, "
+                        "delayed, or has no writer thread; it will end its recording when it can",
+                        pid);
+    default:
+        return cli_fail(command, "cannot write to the spool of process %" PRIu32 ": %s", pid,
+                        strerror(errno));
+    }
+}
+
+static int run_detach(int argc, char **argv)
+{
+    const struct cli_command *command = &cli_command_detach;
+    struct detach_call call = {0};
+    struct probity_request *request;
+    char *path = NULL;
+    uint32_t pid = 0;
+    int status = cli_options_take(command, &call, argc, argv);
+
+    if (status == CLI_OK)
+        status = take_pid(command, argc, argv, &pid);
+    if (status != CLI_OK)
+        return status < 0 ? CLI_OK : status;
+    status = find_recording(command, pid, &request, &path);
+    if (status < 0)
+        return cli_fail(command, "process %" PRIu32 " is not recording", pid);
+    if (status != CLI_OK)
+        return status;
+    int error = probity_request_end(request, WAIT_NS_USUAL);
+    status = error != 0 ? report_end(pid, error) : CLI_OK;
+    probity_request_close(request);
+    if (error == 0)
+        print_result(pid, path, call.as_json);
+    free(path);
+    return status;
+}
+
+static const struct cli_option detach_options[] = {
+    {.name = "json", .help = "print a JSON object", .brief = "print JSON",
+     CLI_FLAG(struct detach_call, as_json)},
+    CLI_HELP_ROW,
+    {.name = NULL},
+};
+
+const struct cli_command cli_command_detach = {
+    .name = "detach",
+    .run = run_detach,
+    .summary = "End the recording of a running program",
+    .usage = "[--json] PID",
+    .help =
+        "Ends the recording, however it was started, and waits until its trace is complete. The "
+        "program runs on, and may be attached to again.",
+    .options = detach_options,
+    .operands = operands,
+    .statuses = "0 success; 1 failure; 2 usage error",
+};

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * terminal.h: a screen that is redrawn, with single keys as input, by ANSI sequences alone. The
+ * terminal is as it was before after cli_terminal_close(), and while the command is suspended.
+ */
+#ifndef PROBITY_CLI_TERMINAL_H
+#define PROBITY_CLI_TERMINAL_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <termios.h>
+
+struct cli_terminal {
+    struct termios before;
+    sigset_t signals_before;
+    int signals; /* descriptor of the signals that are waited for */
+    size_t columns, rows;
+};
+
+/* What cli_terminal_wait() returns besides a key. */
+enum cli_terminal_event {
+    CLI_TERMINAL_TIMEOUT = 0,
+    CLI_TERMINAL_RESIZED = -1, /* or continued: redraw */
+    CLI_TERMINAL_ENDED = -2    /* by a signal, or at the end of input */
+};
+
+/* Takes over the terminal if standard input and output are one. Returns 1; or 0, and nothing has
+ * changed. Signals that end the command, suspend it or report a new size are then received by
+ * cli_terminal_wait() only. */
+int cli_terminal_open(struct cli_terminal *ret_terminal);
+
+/* Waits for a key, at most timeout_ms (0: does not wait). Returns it, or an event. */
+int cli_terminal_wait(struct cli_terminal *terminal, int timeout_ms);
+
+/* Draws a screen. Returns 0, or -1 if the terminal is gone. */
+int cli_terminal_draw(const struct cli_terminal *terminal, const char *text, size_t bytes);
+
+void cli_terminal_close(struct cli_terminal *terminal);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wake.h: the block by which another process starts a recording in this one (doc/attach.md). It is
+ * in the memory of each program that has the library; a tool finds it by a note in the file that is
+ * mapped there, and writes to it through /proc/PID/mem. Both halves agree on this layout.
+ */
+#ifndef PROBITY_SPOOL_WAKE_H
+#define PROBITY_SPOOL_WAKE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROBITY_WAKE_MAGIC "PBWAKE01"
+
+enum {
+    PROBITY_WAKE_VERSION = 1,
+    PROBITY_WAKE_NOTE = 2, /* type of the note, whose owner is "Probity" */
+    PROBITY_WAKE_TEXT_BYTES = 8192
+};
+
+struct probity_wake {
+    char magic[8];
+    uint32_t version, bytes;
+    uint64_t active, level; /* addresses of probity_active and probity_scope_level */
+    uint64_t text;          /* address of PROBITY_WAKE_TEXT_BYTES: "NAME=VALUE", each with a zero */
+    uint64_t until_ns;      /* CLOCK_MONOTONIC up to which probes look for a request; the tool's */
+    uint32_t requested;     /* serial of the last request; stored last by the tool */
+    uint32_t taken;         /* serial of the last request that the library has answered */
+    int32_t result;         /* of it: 0 or an enum probity_error */
+    uint32_t pid;           /* of the process that answered */
+};
+
+_Static_assert(offsetof(struct probity_wake, active) == 16, "doc/attach.md");
+_Static_assert(offsetof(struct probity_wake, until_ns) == 40, "doc/attach.md");
+_Static_assert(offsetof(struct probity_wake, requested) == 48, "doc/attach.md");
+_Static_assert(sizeof(struct probity_wake) == 64, "doc/attach.md");
+
+/* Whether a request waits. One that was withdrawn has an older serial than the last answer. */
+static inline int probity_wake_is_requested(const struct probity_wake *wake)
+{
+    /* Acquire: pairs with the tool's order of writes, the text before the serial. */
+    uint32_t requested = __atomic_load_n(&wake->requested, __ATOMIC_ACQUIRE);
+
+    return (int32_t)(requested - __atomic_load_n(&wake->taken, __ATOMIC_RELAXED)) > 0;
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wake_process.h: finds the library in another process, and asks it to start recording; the tool's
+ * half of doc/attach.md. Never runs in a traced program.
+ */
+#ifndef PROBITY_WRITER_WAKE_PROCESS_H
+#define PROBITY_WRITER_WAKE_PROCESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Size of the settings of a request. */
+enum { PROBITY_WAKE_SETTINGS_MAX = 8190 };
+
+enum probity_wake_refusal {
+    PROBITY_WAKE_OK = 0,
+    PROBITY_WAKE_NO_PROCESS,  /* none with this id, or it has ended */
+    PROBITY_WAKE_OTHER_USER,  /* it belongs to another user */
+    PROBITY_WAKE_NO_RIGHTS,   /* its memory may not be written: ptrace is restricted */
+    PROBITY_WAKE_NO_LIBRARY,  /* nothing that is mapped there has the library */
+    PROBITY_WAKE_OTHER_VERSION, /* it has a version without attach, or a later one */
+    PROBITY_WAKE_BUSY,        /* another tool has made a request that is not answered yet */
+    PROBITY_WAKE_TIMEOUT,     /* no probe was passed; the request is withdrawn */
+    PROBITY_WAKE_REFUSED,     /* the library could not start: *ret_error */
+    PROBITY_WAKE_SYSTEM       /* errno */
+};
+
+/* Starts a recording in the process by settings, "NAME=VALUE" each with a zero byte, and waits for
+ * it, at most wait_ns. settings_bytes: at most
+ * PROBITY_WAKE_SETTINGS_MAX. */
+enum probity_wake_refusal probity_wake_process(uint32_t pid, const char *settings,
+                                               size_t settings_bytes, int64_t wait_ns,
+                                               int *ret_error);
+
+#endif
