@@ -23,9 +23,10 @@ counts() {
         awk '{ all[$1] += $2 } END { for (i in all) print i, all[i] }' | LC_ALL=C sort
 }
 
+# $1 description, $2 trace, $3: a function that is not compared
 same_counts() {
-    grep -v '^peer' out | LC_ALL=C sort > expected
-    counts "$2" > found
+    grep -v '^peer' out | grep -v "^${3:--} " | LC_ALL=C sort > expected
+    counts "$2" | grep -v "^${3:--} " > found
     diff expected found > difference || fail "$1: own (<) and recorded (>): $(cat difference)"
 }
 
@@ -46,12 +47,12 @@ for families in io,sleep all; do
     record trace --calls "$families" -- ./io
     same_counts "$families" trace
 done
-"$PROBITY" log trace > log
+"$PROBITY" log trace > lines
 for line in 'path = "no/such/file"' 'return (result = -1, errno = 2)' \
     'return (result = 0, fd = [0-9]*, fd2 = [0-9]*)' 'limit_ns = 1000$' \
     "peer = \"$(sed -n 's/^peer //p' out)\"" 'result = [0-9]*, peer = "127.0.0.1:' \
     'descriptor1' 'path = NULL'; do
-    grep -q -- "$line" log || fail "no '$line' in the log"
+    grep -q -- "$line" lines || fail "no '$line' in the log"
 done
 record sleeps --calls sleep -- ./io
 expect "a family" "clock_nanosleep nanosleep sched_yield select usleep" \
@@ -116,12 +117,12 @@ done
     fail "static: $(cat errors)"
 grep -q 'is linked statically' errors || fail "static: $(cat errors)"
 "$CC" -O1 -fsanitize=address -o asan "$sources/io.c"
-record trace --calls io -- ./asan
-same_counts "with AddressSanitizer" trace
+record trace --calls io,sleep -- ./asan
+same_counts "with AddressSanitizer" trace sched_yield # which the sanitizer calls, too
 if [ "$(id -u)" = 0 ] && command -v setpriv > /dev/null; then
     chmod 755 . && cp io setuid && chmod 4755 setuid && mkdir -m 777 open
-    (cd open && LD_PRELOAD=$BUILD/lib/libprobity-calls.so.0 PROBITY_CALLS=all PROBITY_OUT=trace \
-        setpriv --reuid 65534 --clear-groups ../setuid > ../out 2> ../errors) ||
+    (cd open && setpriv --reuid 65534 --clear-groups env PROBITY_CALLS=all PROBITY_OUT=trace \
+        LD_PRELOAD="$BUILD/lib/libprobity-calls.so.0" ../setuid > ../out 2> ../errors) ||
         fail "set-user-ID: $(cat errors)"
     expect "set-user-ID" "" "$(find open -name 'trace*')"
 else
