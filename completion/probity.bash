@@ -23,10 +23,11 @@ _probity() {
     fi
     case ${COMP_WORDS[1]} in
         record)
-            options='-o --output -f --force --functions --function --exclude --file --object --min-bytes --selection --args --returns --args-in --label --budget --mode --writer -h --help'
+            options='-o --output -f --force --functions --calls --function --exclude --file --object --min-bytes --selection --args --returns --args-in --label --budget --mode --writer -h --help'
             operand=program
             case $previous in
                 -o | --output) value=path ;;
+                --calls) value=any ;;
                 --function) value=any ;;
                 --exclude) value=any ;;
                 --file) value=any ;;

@@ -329,7 +329,7 @@ static int launch(const struct record_call *call, const char *pattern,
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_CALLS", call->calls};
     else if (call->functions)
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_START", "first"};
-    if (call->functions) {
+    if (preload != NULL) {
         /* The library reports what it found to this program's user, not of its children. */
         snprintf(recorder, sizeof recorder, "%ld", (long)getpid());
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_RECORDER", recorder};
