@@ -25,7 +25,7 @@ command_of() {
 }
 
 all='burst sustained external inside threads between start off
-    baseline_logger cputime memory csv httpd
+    locks baseline_logger cputime memory csv httpd
 scope real self answers corrected export diff view peers'
 machine=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 system="$(nproc) CPUs, Linux $(uname -r), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * find.c: finds libc's own functions, and the text of Probity's libraries, in the dynamic symbol
- * tables in memory. Not by dlsym(), which allocates in places, before malloc() has been found.
+ * tables in memory. Not by dlsym(), which allocates in places, before malloc() has been found. A
+ * sanitizer may be looking for its functions at the same time: none of libc's functions for texts
+ * is called, in whose places it has its own.
  */
 #include <errno.h>
 #include <link.h>
-#include <string.h>
 
 #include "base/objects.h"
 #include "calls/calls.h"
@@ -64,6 +65,15 @@ static int read_dynamic(const struct probity_object *object, struct symbols *ret
     return ret_symbols->table != NULL && ret_symbols->texts != NULL && ret_symbols->hashes != NULL;
 }
 
+static int is_same(const char *one, const char *other)
+{
+    while (*one != '\0' && *one == *other) {
+        one++;
+        other++;
+    }
+    return *one == *other;
+}
+
 static uint32_t hash_of(const char *name)
 {
     uint32_t hash = 5381;
@@ -86,7 +96,7 @@ static int is_function(const struct symbols *symbols, uint32_t index, const char
     if (symbols->versions != NULL && ((symbols->versions[index] & HIDDEN) != 0 ||
                                       (symbols->versions[index] & VERSION) == 0))
         return 0;
-    return strcmp(symbols->texts + symbol->st_name, name) == 0;
+    return is_same(symbols->texts + symbol->st_name, name);
 }
 
 static void *function_at(const struct symbols *symbols, uint32_t index)
@@ -133,9 +143,15 @@ struct walk {
 
 static int is_named(const struct probity_object *object, const char *prefix)
 {
-    const char *slash = strrchr(object->path, '/'), *name = slash ? slash + 1 : object->path;
+    const char *name = object->path;
 
-    return strncmp(name, prefix, strlen(prefix)) == 0;
+    for (const char *at = name; *at != '\0'; at++)
+        name = *at == '/' ? at + 1 : name;
+    while (*prefix != '\0' && *name == *prefix) {
+        name++;
+        prefix++;
+    }
+    return *prefix == '\0';
 }
 
 static void add_own(const struct probity_object *object, uint32_t index)

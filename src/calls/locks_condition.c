@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * locks_condition.c: functions in the place of those that wait for what no thread holds: condition
- * variables, barriers, futexes by syscall(); and pthread_once(), which runs a function under a lock.
+ * variables, barriers, futexes by syscall(); and pthread_once(), which runs a function under a
+ * lock.
  */
 #include "calls/locks.h"
 

@@ -13,9 +13,10 @@ enum {
     KIND_TYPES = 3, /* both: adaptive */
     KIND_ROBUST = 16,
     KIND_PRIORITY_INHERIT = 32,
-    LOCKED_WITH_WAITERS = 2
+    LOCKED_WITH_WAITERS = 2,
+    LOCK_TID = 0x3fffffff /* of robust and priority-inheriting ones */
 };
-#define OWNER_WITH_WAITERS UINT32_C(0x80000000) /* of robust and priority-inheriting ones */
+#define OWNER_WITH_WAITERS UINT32_C(0x80000000) /* of the same */
 
 /* ---- Mutexes -----------------------------------------------------------------------------------
  */
@@ -37,8 +38,10 @@ static int is_kept(const pthread_mutex_t *mutex, uint32_t kind)
 {
     uint32_t type = kind & KIND_TYPES;
 
-    return (type == KIND_RECURSIVE || type == KIND_ERRORCHECK ||
-            (kind & (KIND_ROBUST | KIND_PRIORITY_INHERIT)) != 0) &&
+    if (kind & (KIND_ROBUST | KIND_PRIORITY_INHERIT))
+        return (probity_calls_field(mutex, PROBITY_CALLS_MUTEX_LOCK) & LOCK_TID) !=
+               probity_calls_thread_id();
+    return (type == KIND_RECURSIVE || type == KIND_ERRORCHECK) &&
            probity_calls_field(mutex, PROBITY_CALLS_MUTEX_OWNER) != probity_calls_thread_id();
 }
 

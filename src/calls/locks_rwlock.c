@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks_rwlock.c: functions in the place of those of read-write locks. The same lock is an object of
- * two kinds: held for reading, and held for writing.
+ * locks_rwlock.c: functions in the place of those of read-write locks. The same lock is an object
+ * of two kinds: held for reading, and held for writing.
  */
 #include "calls/locks.h"
 

@@ -93,16 +93,17 @@ int probity_calls_thread_count_begin(void)
 
 static void record_count(uint32_t tid, const char *kind, uint64_t count)
 {
-    enum { COUNT = 4, EVENT_MESSAGE = 9 };
-    static const uint8_t types[COUNT] = {PROBITY_CALLS_LITERAL, PROBITY_CALLS_I32,
-                                         PROBITY_CALLS_TEXT, PROBITY_CALLS_U64};
-    static const char *const texts[COUNT] = {"\"counted\"", "tid", "kind", "count"};
+    enum { COUNT = 6, EVENT_MESSAGE = 9 };
+    static const uint8_t types[COUNT] = {PROBITY_CALLS_LITERAL, PROBITY_CALLS_U64,
+                                         PROBITY_CALLS_LITERAL, PROBITY_CALLS_TEXT,
+                                         PROBITY_CALLS_LITERAL, PROBITY_CALLS_I32};
+    static const char *const texts[COUNT] = {"\"counted \"", "count", "\" of \"", "kind",
+                                             "\" by thread \"", "tid"};
     static struct probity_site_format format = {types, texts, NULL, COUNT, 0, 0};
     const struct probity_value values[COUNT] = {
-        {"counted", 7, NULL, PROBITY_AT_DATA},
-        {&tid, sizeof tid, NULL, PROBITY_AT_VALUE},
-        {kind, strlen(kind), NULL, PROBITY_AT_DATA},
-        {&count, sizeof count, NULL, PROBITY_AT_VALUE}};
+        {"counted ", 8, NULL, PROBITY_AT_DATA},     {&count, sizeof count, NULL, PROBITY_AT_VALUE},
+        {" of ", 4, NULL, PROBITY_AT_DATA},         {kind, strlen(kind), NULL, PROBITY_AT_DATA},
+        {" by thread ", 11, NULL, PROBITY_AT_DATA}, {&tid, sizeof tid, NULL, PROBITY_AT_VALUE}};
 
     probity_values_slow(EVENT_MESSAGE, 0, 0, &format, values);
 }

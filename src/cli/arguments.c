@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/selection.h"
+#include "cli/program_file.h"
 #include "symbols/arguments.h"
 #include "symbols/interpreter.h"
 
@@ -141,33 +142,6 @@ static void add_libraries(struct adding *adding, const char *program)
         continue;
 }
 
-static int is_program(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
-/* As execvp() finds it. Returns 0 if it does not. */
-static int find_program(const char *program, char ret_path[PATH_MAX])
-{
-    const char *path = getenv("PATH");
-
-    if (strchr(program, '/') != NULL) {
-        snprintf(ret_path, PATH_MAX, "%s", program);
-        return is_program(ret_path);
-    }
-    for (path = path != NULL ? path : "/bin:/usr/bin"; *path != '\0';) {
-        size_t bytes = strcspn(path, ":");
-        int length = snprintf(ret_path, PATH_MAX, "%.*s%s%s", (int)bytes, path,
-                              bytes > 0 ? "/" : "", program);
-        if (length < PATH_MAX && is_program(ret_path))
-            return 1;
-        path += bytes + (path[bytes] == ':');
-    }
-    return 0;
-}
-
 static int add_files(struct adding *adding, const struct cli_patterns *files)
 {
     for (size_t i = 0; i < files->count; i++) {
@@ -230,7 +204,7 @@ static int describe(struct adding *adding, const struct cli_arguments *arguments
     char path[PATH_MAX];
     size_t count;
 
-    if (find_program(program, path)) {
+    if (cli_program_find(program, path)) {
         add(adding, path, 1);
         add_libraries(adding, path);
     }

@@ -65,10 +65,11 @@ static int put_library(const struct cli_command *command, const char *name, FILE
 }
 
 /* The library of AddressSanitizer refuses to run if another one comes first. Of those that the
- * environment preloads, it is put first; the others follow Probity's. */
-static void put_others(FILE *list, int is_sanitizer)
+ * environment preloads, it is put first; the others follow Probity's. Returns how many it put. */
+static int put_others(FILE *list, int is_sanitizer)
 {
     const char *others = getenv("LD_PRELOAD");
+    int count = 0;
 
     while (others != NULL && *others != '\0') {
         size_t length = strcspn(others, " :");
@@ -76,13 +77,15 @@ static void put_others(FILE *list, int is_sanitizer)
         while (name > others && name[-1] != '/')
             name--;
         int is = strncmp(name, "libasan.so", 10) == 0 || strncmp(name, "libclang_rt.asan", 16) == 0;
-        if (length > 0 && is == is_sanitizer)
+        if (length > 0 && is == is_sanitizer && ++count > 0)
             fprintf(list, "%s%.*s", ftell(list) > 0 ? ":" : "", (int)length, others);
         others += length + (others[length] != '\0');
     }
+    return count;
 }
 
-char *cli_preload(const struct cli_command *command, int functions, int calls)
+char *cli_preload(const struct cli_command *command, int functions, int calls,
+                  const char *sanitizer)
 {
     char *text = NULL;
     size_t bytes;
@@ -90,7 +93,8 @@ char *cli_preload(const struct cli_command *command, int functions, int calls)
     int result = 0;
 
     if (list != NULL) {
-        put_others(list, 1);
+        if (put_others(list, 1) == 0)
+            fputs(sanitizer, list);
         if (calls)
             result = put_library(command, CALLS, list);
         if (functions && result == 0)

@@ -26,6 +26,7 @@
 #include "cli/launch.h"
 #include "cli/option.h"
 #include "cli/preload.h"
+#include "cli/program_file.h"
 #include "cli/selection.h"
 
 struct record_call {
@@ -34,6 +35,7 @@ struct record_call {
     struct cli_selection selection;
     char *rules; /* of the selection, or NULL */
     struct cli_arguments arguments;
+    struct cli_program_file file;
     int description; /* of arguments: a file that the program inherits, or -1 */
     char **program;
 };
@@ -251,9 +253,14 @@ static void conclude(const struct record_call *call, const char *pattern, const 
      * program wrote it. */
     if (is_csv && is_file_new(own_out, start_ns, &owner) && owner == geteuid())
         conclusion.appeared++;
-    if (conclusion.appeared == 0 && call->calls != NULL)
-        cli_warn(&cli_command_record, "nothing was recorded: only calls of dynamically linked "
-                 "programs can be, which run with the rights of their user; see probity-calls(7)");
+    if (call->calls != NULL && call->file.is_static)
+        cli_warn(&cli_command_record, "no calls were recorded: '%s' is linked statically, and only "
+                 "calls through the dynamic linker can be recorded; see probity-calls(7)",
+                 call->program[0]);
+    else if (conclusion.appeared == 0 && call->calls != NULL)
+        cli_warn(&cli_command_record, "no calls were recorded: '%s' or what it runs must be linked "
+                 "dynamically, not set-user-ID, and able to write the trace; see probity-calls(7)",
+                 call->program[0]);
     else if (conclusion.appeared == 0 && call->rules != NULL)
         cli_warn(&cli_command_record, "no function was recorded: none that the program calls is "
                  "selected%s, or it was not compiled with one of the flags of "
@@ -312,7 +319,7 @@ static int launch(const struct record_call *call, const char *pattern,
     }
     int preloads = call->functions || call->calls != NULL;
     char *preload = preloads ? cli_preload(&cli_command_record, call->functions,
-                                           call->calls != NULL)
+                                           call->calls != NULL, call->file.sanitizer)
                              : NULL;
     if (preloads && preload == NULL)
         return CLI_FAILURE;
@@ -322,7 +329,7 @@ static int launch(const struct record_call *call, const char *pattern,
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_CALLS", call->calls};
     else if (call->functions)
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_START", "first"};
-    if (call->functions) {
+    if (preload != NULL) {
         /* The library reports what it found to this program's user, not of its children. */
         snprintf(recorder, sizeof recorder, "%ld", (long)getpid());
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_RECORDER", recorder};
@@ -404,6 +411,8 @@ static int run(int argc, char **argv)
     if (status == CLI_OK)
         status = cli_arguments_describe(&cli_command_record, &call.arguments, call.program[0],
                                         &call.description);
+    if (status == CLI_OK && (call.calls != NULL || call.functions))
+        cli_program_inspect(call.program[0], &call.file);
     if (status == CLI_OK)
         status = record(&call);
     if (call.description >= 0)

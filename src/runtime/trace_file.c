@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -155,6 +156,15 @@ static int try_names(struct probity_session *session, const struct path *path, i
                                                                        : PROBITY_ERROR_EXISTS;
 }
 
+/* Whether `probity record` runs, and this is not the program that it has started but one of that
+ * program's own, whose output may be read by others. */
+static int is_of_recorded(void)
+{
+    const char *recorder = probity_os_is_privileged() ? NULL : getenv("PROBITY_RECORDER");
+
+    return recorder != NULL && strtol(recorder, NULL, 10) != (long)getppid();
+}
+
 static void print_name(struct probity_session *session)
 {
     const char *path = session->csv_path[0] != 0 ? session->csv_path : session->trace_path;
@@ -184,10 +194,11 @@ int probity_trace_file_make(struct probity_session *session, int is_child, int *
     uint64_t template = hash_of(session->settings.out);
     int is_first = session->names_template != template, result = PROBITY_ERROR_EXISTS;
     uint32_t number = 0, next = is_first ? 1 : session->names_number + 1;
+    int has_pid = 0;
 
     for (int try = 0; try < NAME_TRIES && result == PROBITY_ERROR_EXISTS; try++) {
         struct path path = {text, PROBITY_LIMIT_PATH, 0, 0};
-        int has_pid = path_expand(&path, session->settings.out, session->live.pid);
+        has_pid = path_expand(&path, session->settings.out, session->live.pid);
         if (path.length == 0)
             return PROBITY_ERROR_ARGUMENT;
         number = try == 0 ? 0 : next++;
@@ -199,7 +210,8 @@ int probity_trace_file_make(struct probity_session *session, int is_child, int *
                         number);
         result = try_names(session, &path, ret_descriptor);
     }
-    if (result == 0 && number > 0 && is_first)
+    /* With the process id, the name was taken by this process before it called exec(). */
+    if (result == 0 && number > 0 && is_first && !has_pid && !is_of_recorded())
         print_name(session);
     if (result == 0) {
         session->names_number = number > 0 || is_first ? number : session->names_number;
