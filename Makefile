@@ -92,7 +92,7 @@ FUNCTIONS_SRC := $(wildcard src/functions/*.c) src/base/functions_linux.c src/ba
 ROOMS := src/answers/*/ src/exports/ src/exports/*/ src/log/ src/page/
 CLI_SRC := $(wildcard src/cli/*.c $(ROOMS:%=%*_command.c))
 TOOL_SRC := $(filter-out $(LIB_SRC) $(PRINT_SRC) $(CLI_SRC),$(wildcard $(addsuffix /*.c,$(addprefix src/, \
-              base spool writer reader analysis print symbols store)) $(ROOMS:%=%*.c)))
+              base spool writer reader analysis print symbols sched store)) $(ROOMS:%=%*.c)))
 # Messages of other tools' formats: protobuf-c makes C of their descriptions.
 PROTO_SRC := $(wildcard src/exports/*/*.proto)
 

@@ -19,7 +19,7 @@
 
 #include "reader/reader.h"
 
-/* Time by enum probity_thread_state. The time after a thread's end is in ns[UNKNOWN]. */
+/* Time by enum probity_sched_state. The time after a thread's end is in ns[UNKNOWN]. */
 struct probity_thread_split {
     uint64_t ns[PROBITY_STATES];
 };
@@ -28,7 +28,7 @@ struct probity_thread_split {
 struct probity_thread_period {
     uint64_t from_ns;
     uint64_t to_ns; /* UINT64_MAX: no later state is known */
-    uint32_t state; /* an enum probity_thread_state */
+    uint32_t state; /* an enum probity_sched_state */
     uint32_t cpu;   /* RUNNING */
     uint32_t waker; /* RUNNABLE: id of the thread that woke it, or 0 */
 };

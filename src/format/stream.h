@@ -69,7 +69,7 @@ int probity_budget_event_get(const uint8_t *payload, size_t bytes,
                              struct probity_budget_event *ret_event);
 
 /* What a thread is doing, by the scheduler: the first byte of PROBITY_EVENT_THREAD_STATE. */
-enum probity_thread_state {
+enum probity_sched_state {
     PROBITY_STATE_UNKNOWN = 0,
     PROBITY_STATE_RUNNING = 1,  /* on a CPU */
     PROBITY_STATE_RUNNABLE = 2, /* waits for a CPU */
@@ -80,7 +80,7 @@ enum probity_thread_state {
 enum { PROBITY_STATE_EVENT_BYTES = 8 };
 
 struct probity_state_event {
-    uint32_t state; /* an enum probity_thread_state */
+    uint32_t state; /* an enum probity_sched_state */
     uint32_t cpu;   /* RUNNING */
     uint32_t waker; /* RUNNABLE: thread id, or 0 */
 };
