@@ -117,6 +117,19 @@ int probity_thread_states_has(const struct probity_thread_states *states, uint32
     return thread_slot < states->thread_count && states->threads[thread_slot].last.wall_ns != 0;
 }
 
+void probity_thread_states_as_cpu(const struct probity_thread_states *states,
+                                  const struct probity_event *event,
+                                  enum probity_sched_state state,
+                                  struct probity_event *ret_event)
+{
+    struct probity_thread_split split;
+
+    probity_thread_states_at(states, event->thread_slot, event->wall_ns, &split);
+    *ret_event = *event;
+    ret_event->cpu_known = 1;
+    ret_event->cpu_ns = split.ns[part_of(state)];
+}
+
 /* Number of changes that are not later than a moment. */
 static size_t count_until(const struct thread_item *thread, uint64_t wall_ns)
 {

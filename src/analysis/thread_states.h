@@ -57,6 +57,13 @@ void probity_thread_split_add(struct probity_thread_split *to,
 /* Whether a state of the thread is known so far: 1 or 0. */
 int probity_thread_states_has(const struct probity_thread_states *states, uint32_t thread_slot);
 
+/* Copies an event, with the thread's time in a state until then in place of its CPU time: what sums
+ * CPU times of calls then sums the time in this state. */
+void probity_thread_states_as_cpu(const struct probity_thread_states *states,
+                                  const struct probity_event *event,
+                                  enum probity_sched_state state,
+                                  struct probity_event *ret_event);
+
 /* Splits [from_ns, to_ns). Only if periods are kept. */
 void probity_thread_states_split(const struct probity_thread_states *states, uint32_t thread_slot,
                                  uint64_t from_ns, uint64_t to_ns,
