@@ -153,6 +153,8 @@ static void take_ring(struct probity_sched_collect *collect, uint32_t ring, uint
             continue;
         if (event.kind == PROBITY_SCHED_WOKEN && !has_tid(collect, event.tid))
             continue;
+        if (event.kind == PROBITY_SCHED_LOST)
+            collect->lost[ring] += event.tid;
         if (event.kind == PROBITY_SCHED_EXIT)
             remove_tid(collect, event.tid);
         else if (event.kind == PROBITY_SCHED_IN)
@@ -208,6 +210,19 @@ static int wait_for_events(struct pollfd *files, size_t count)
     return files[0].revents != 0;
 }
 
+/* The kernel reports a loss with the ring's next record. If none follows, only its count shows it. */
+static void take_last_losses(struct probity_sched_collect *collect)
+{
+    for (uint32_t i = 0; collect->error == 0 && i < collect->rings.count; i++) {
+        uint64_t lost = probity_sched_ring_lost(&collect->rings.items[i]);
+        uint64_t unreported = lost > collect->lost[i] ? lost - collect->lost[i] : 0;
+        struct probity_sched_event event = {.time_ns = now_ns(), .kind = PROBITY_SCHED_LOST};
+        event.tid = unreported < UINT32_MAX ? (uint32_t)unreported : UINT32_MAX;
+        if (unreported > 0)
+            put_event(collect, i, &event);
+    }
+}
+
 /* Everything before it is in the file. */
 static uint64_t end_of(const struct probity_sched_collect *collect)
 {
@@ -244,6 +259,7 @@ static void *collect_events(void *context)
         }
         take_rings(collect, heads);
     }
+    take_last_losses(collect);
     for (uint32_t i = 0; collect->error == 0 && i < collect->rings.count; i++) {
         if (collect->filled[i] > 0)
             flush_chunk(collect, i);
@@ -263,9 +279,10 @@ static int reserve(struct probity_sched_collect *collect)
     collect->tids = calloc(TIDS_FIRST, sizeof *collect->tids);
     collect->filling = calloc(collect->rings.count, PROBITY_SCHED_CHUNK_BYTES);
     collect->filled = calloc(collect->rings.count, sizeof *collect->filled);
+    collect->lost = calloc(collect->rings.count, sizeof *collect->lost);
     collect->stop_file = eventfd(0, EFD_CLOEXEC);
     if (collect->tids != NULL && collect->filling != NULL && collect->filled != NULL &&
-        collect->stop_file >= 0)
+        collect->lost != NULL && collect->stop_file >= 0)
         return 0;
     errno = collect->stop_file < 0 ? errno : ENOMEM;
     return -1;
@@ -310,6 +327,7 @@ void probity_sched_collect_release(struct probity_sched_collect *collect)
     free(collect->chunks);
     free(collect->filling);
     free(collect->filled);
+    free(collect->lost);
     free(collect->tids);
     free(collect->anchors);
     if (collect->stop_file >= 0)

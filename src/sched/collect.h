@@ -34,6 +34,7 @@ struct probity_sched_collect {
     size_t chunk_count, chunk_capacity;
     struct probity_sched_spilled *filling; /* a chunk for each ring */
     uint32_t *filled;                      /* its events, for each ring */
+    uint64_t *lost; /* reported by each ring */
     uint32_t *tids; /* a hash table of live threads; 0: free */
     size_t tid_capacity, tid_used;
     struct probity_clock_moment *anchors; /* widths are in ticks */

@@ -29,14 +29,21 @@ enum {
     IN_INTERRUPT = 0x08 | 0x10
 };
 
+/* Older kernels do not count what they drop. */
 static int open_event(struct perf_event_attr *attr, pid_t pid, uint32_t cpu)
 {
+    int file = (int)syscall(SYS_perf_event_open, attr, pid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+    if (file >= 0 || errno != EINVAL || attr->read_format == 0)
+        return file;
+    attr->read_format = 0;
     return (int)syscall(SYS_perf_event_open, attr, pid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 static struct perf_event_attr common_attr(size_t ring_bytes)
 {
-    struct perf_event_attr attr = {.size = sizeof attr, .sample_type = SAMPLED};
+    struct perf_event_attr attr = {
+        .size = sizeof attr, .sample_type = SAMPLED, .read_format = PERF_FORMAT_LOST};
 
     attr.sample_id_all = 1;
     attr.use_clockid = 1;
@@ -215,6 +222,20 @@ uint64_t probity_sched_ring_head(const struct probity_sched_ring *ring)
 uint64_t probity_sched_ring_tail(const struct probity_sched_ring *ring)
 {
     return page_of(ring)->data_tail;
+}
+
+static uint64_t lost_of(int file)
+{
+    uint64_t value_lost[2] = {0, 0};
+
+    return file >= 0 && read(file, value_lost, sizeof value_lost) == (ssize_t)sizeof value_lost
+               ? value_lost[1]
+               : 0;
+}
+
+uint64_t probity_sched_ring_lost(const struct probity_sched_ring *ring)
+{
+    return lost_of(ring->file) + lost_of(ring->wakings);
 }
 
 void probity_sched_ring_release(const struct probity_sched_ring *ring, uint64_t at)

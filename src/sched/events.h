@@ -62,6 +62,9 @@ int probity_sched_ring_read(const struct probity_sched_rings *rings,
 /* Where reading goes on. */
 uint64_t probity_sched_ring_tail(const struct probity_sched_ring *ring);
 
+/* Records that were dropped so far, reported or not; 0 if the kernel does not count them. */
+uint64_t probity_sched_ring_lost(const struct probity_sched_ring *ring);
+
 /* Returns what precedes `at` to the kernel. */
 void probity_sched_ring_release(const struct probity_sched_ring *ring, uint64_t at);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_states.c: threads that run, sleep, wait for each other and compete for a CPU; each prints
- * what /proc says that it ran and waited for a CPU between its first and its last probe. Usage:
+ * thread_states.c: threads that run, sleep, wait for each other and compete for a CPU. Each prints
+ * its id and, in ns: the time between its first and last probe, what /proc says that it ran and
+ * waited for a CPU, and how much longer than that the probes are apart at most. Usage:
  * thread_states THREADS ROUNDS [kill]. With "kill", the program ends by SIGKILL.
  */
 #include <fcntl.h>
@@ -20,20 +21,29 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static long rounds;
+static volatile unsigned sink;
 
-/* Wall clock in ns, and time on a CPU and waiting for one. Returns 0 if /proc does not say. */
-static int read_schedstat(uint64_t times[3])
+static uint64_t now_ns(void)
 {
-    char text[128] = "";
-    int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-    ssize_t got = file >= 0 ? read(file, text, sizeof text - 1) : -1;
     struct timespec now;
 
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Time on a CPU and waiting for one; reading the CPU clock brings them up to date. Returns 0 if
+ * /proc does not say. */
+static int read_schedstat(uint64_t times[2])
+{
+    char text[128] = "";
+    struct timespec used;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    ssize_t got = file >= 0 ? read(file, text, sizeof text - 1) : -1;
     if (file >= 0)
         close(file);
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    times[0] = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-    return got > 0 && sscanf(text, "%" SCNu64 " %" SCNu64, &times[1], &times[2]) == 2;
+    return got > 0 && sscanf(text, "%" SCNu64 " %" SCNu64, &times[0], &times[1]) == 2;
 }
 
 static unsigned compute(unsigned steps)
@@ -47,26 +57,29 @@ static unsigned compute(unsigned steps)
 
 static void *work(void *context)
 {
-    uint64_t before[3], after[3];
-    volatile unsigned sum = 0;
+    uint64_t before[2], after[2], at[4];
     long id = (long)(intptr_t)context;
 
+    at[0] = now_ns();
     PROBITY_PROBE(1);
     int is_known = read_schedstat(before);
+    at[1] = now_ns();
     for (long i = 0; i < rounds; i++) {
-        sum += compute(2000000);
+        sink = compute(2000000);
         pthread_mutex_lock(&lock);
-        sum += compute(100000);
+        sink = compute(100000);
         pthread_mutex_unlock(&lock);
         if ((i + id) % 4 == 0)
             nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
         PROBITY_PROBE(2);
     }
+    at[2] = now_ns();
     is_known = read_schedstat(after) && is_known;
     PROBITY_PROBE(3);
+    at[3] = now_ns();
     if (is_known)
-        printf("%d %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", gettid(), after[0] - before[0],
-               after[1] - before[1], after[2] - before[2]);
+        printf("%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", gettid(), at[3] - at[0],
+               after[0] - before[0], after[1] - before[1], at[1] - at[0] + at[3] - at[2]);
     return NULL;
 }
 
