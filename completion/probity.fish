@@ -71,6 +71,8 @@ complete -c probity -n "$in record" -l returns -x -d 'record results of function
 complete -c probity -n "$in record" -l args-in -r -d 'search this file for --args and --returns'
 complete -c probity -n "$in record" -l label -x -d 'label of the run'
 complete -c probity -n "$in record" -l budget -x -d 'share of CPU time that recording may take'
+complete -c probity -n "$in record" -l sched -d 'record the states of threads'
+complete -c probity -n "$in record" -l sched-ring -x -d 'size of the kernel\'s buffer for --sched'
 complete -c probity -n "$in record" -l mode -x -a 'block drop ring' -d 'what to do when the writer cannot keep up'
 complete -c probity -n "$in record" -l writer -x -a 'thread confined external' -d 'writer of the trace'
 
@@ -101,6 +103,7 @@ complete -c probity -n "$in log" -l color -x -a 'auto always never' -d 'when to 
 complete -c probity -n "$in report" -l sort -x -a 'calls total self cpu-total cpu-self off-total off-self paused elapsed parallelism min mean p50 p90 p99 max total-corrected total-error self-corrected self-error name' -d 'sort key'
 complete -c probity -n "$in report" -l wide -d 'show all columns'
 complete -c probity -n "$in report" -l corrected -d 'subtract the cost of recording'
+complete -c probity -n "$in report" -l states -d 'split times by the states of threads'
 complete -c probity -n "$in report" -l columns -x -a "(__fish_append , calls total self cpu-total cpu-self off-total off-self paused elapsed parallelism min mean p50 p90 p99 max total-corrected total-error self-corrected self-error distribution)" -d 'columns to print, in order'
 complete -c probity -n "$in report" -s n -l limit -x -d 'maximum number of functions'
 complete -c probity -n "$in report" -l by-thread -d 'show one row per thread'

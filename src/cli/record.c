@@ -475,8 +475,8 @@ static const struct cli_option options[] = {
              "that are called too often for it are counted instead of recorded",
      CLI_TEXT(struct record_call, budget)},
     {.name = "sched", .brief = "record the states of threads",
-     .help = "also have the kernel record when each thread runs, waits for a CPU and is blocked, in "
-             "TRACE.sched; see `probity threads`, `probity report --states`",
+     .help = "also have the kernel record when each thread runs, waits for a CPU and is blocked, "
+             "in TRACE.sched; see `probity threads`, `probity report --states`",
      CLI_FLAG(struct record_call, has_sched)},
     {.name = "sched-ring", .value = "KIB", .brief = "size of the kernel's buffer for --sched",
      .help = "size of the kernel's buffer for each CPU (default: 512); what does not fit is lost, "

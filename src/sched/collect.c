@@ -210,7 +210,7 @@ static int wait_for_events(struct pollfd *files, size_t count)
     return files[0].revents != 0;
 }
 
-/* The kernel reports a loss with the ring's next record. If none follows, only its count shows it. */
+/* The kernel reports a loss with the ring's next record. If none follows, its count shows it. */
 static void take_last_losses(struct probity_sched_collect *collect)
 {
     for (uint32_t i = 0; collect->error == 0 && i < collect->rings.count; i++) {

@@ -46,8 +46,8 @@ struct probity_sched_collect {
     pthread_t thread;
 };
 
-/* Opens the events on a process that is going to exec, and starts the thread. Takes over `spill`, an
- * empty file, on success. Returns 0, or -1 with errno set. */
+/* Opens the events on a process that is going to exec, and starts the thread. Takes over `spill`,
+ * an empty file, on success. Returns 0, or -1 with errno set. */
 int probity_sched_collect_begin(struct probity_sched_collect *collect, pid_t pid, int spill,
                                 size_t ring_bytes);
 

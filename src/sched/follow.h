@@ -32,7 +32,8 @@ int probity_sched_follow_take(struct probity_sched_context *context,
                               struct probity_sched_follow *follow,
                               const struct probity_sched_event *event);
 
-/* Nothing is known after end_ns, unless the thread has ended. Writes what is left. Returns as above. */
+/* Nothing is known after end_ns, unless the thread has ended. Writes what is left. Returns as
+ * above. */
 int probity_sched_follow_end(struct probity_sched_context *context,
                              struct probity_sched_follow *follow, uint64_t end_ns);
 

@@ -24,7 +24,8 @@ struct probity_sched_order {
     uint64_t last_ns; /* of the event that was returned */
 };
 
-/* The thread that collects must have ended. Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_READ. */
+/* The thread that collects must have ended. Returns 0, PROBITY_ERROR_MEMORY or
+ * PROBITY_ERROR_READ. */
 int probity_sched_order_open(struct probity_sched_order *order,
                              const struct probity_sched_collect *collect);
 

@@ -17,8 +17,8 @@ struct probity_sched;
 
 /* Starts recording of a process that is going to exec, and of its threads and children. Temporary
  * files are made in the directory of `near`. ring_bytes: of the kernel's buffer for each CPU, a
- * power of two. *ret_wakings: 0 if wakings are recorded, too, otherwise the errno that says why not.
- * Returns 0, or -1 with errno set. */
+ * power of two. *ret_wakings: 0 if wakings are recorded, too, otherwise the errno that says why
+ * not. Returns 0, or -1 with errno set. */
 int probity_sched_begin(pid_t pid, const char *near, size_t ring_bytes,
                         struct probity_sched **ret_sched, int *ret_wakings);
 

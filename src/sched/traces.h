@@ -17,9 +17,9 @@ struct probity_sched_trace {
     struct probity_sched_moments moments;
 };
 
-/* Reads the headers of a trace's blocks, and sets the trace of the lives that are its threads; clock
- * as probity_clock_choose() returns it. Returns 0 or PROBITY_ERROR_MEMORY; whatever is wrong with
- * the trace only makes it unused. */
+/* Reads the headers of a trace's blocks, and sets the trace of the lives that are its threads;
+ * clock as probity_clock_choose() returns it. Returns 0 or PROBITY_ERROR_MEMORY; whatever is wrong
+ * with the trace only makes it unused. */
 int probity_sched_trace_open(struct probity_sched_trace *trace, uint32_t number,
                              const struct probity_clock_moment *moments, size_t moment_count,
                              uint32_t clock, struct probity_sched_lives *lives);

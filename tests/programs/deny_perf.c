@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * deny_perf.c: runs a command for which perf_event_open() fails, as where the kernel does not permit
+ * deny_perf.c: runs a command for which perf_event_open() fails, as if the kernel did not permit
  * it. Usage: deny_perf COMMAND [ARGUMENT]... Exits with 77 if such a filter is not possible.
  */
 #include <errno.h>

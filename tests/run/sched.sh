@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `probity record --sched`: the times that threads ran, waited for a CPU and were blocked agree with
-# /proc; they survive the program's SIGKILL; records that the kernel drops are counted; nothing of it
-# changes the program, its status or the trace.
+# /proc; they survive the program's SIGKILL; records that the kernel drops are counted; nothing
+# changes the program, its status or its trace.
 # variants: gcc clang asan
 . "$(dirname "$0")/common.bash"
 
@@ -25,7 +25,7 @@ fi
 # this machine, and interrupts, are running here but not for /proc. $1 description, $2 trace
 compare_states() {
     "$PROBITY" threads --json "$2" > threads.json 2> errors || fail "$1: $(cat errors)"
-    python3 - "$1" threads.json printed "$taken_before" "$(taken)" << 'EOF' || failures=$((failures + 1))
+    python3 - "$1" threads.json printed "$taken_before" "$(taken)" << 'EOF' || fail "$1"
 import json, sys
 what, name, printed, before, after = sys.argv[1:]
 answer = json.load(open(name))
@@ -143,7 +143,8 @@ for row in rows:
     for of in "total", "self":
         if row[of + "_ns"]:
             assert int(row[of + "_ns"]) == sum(
-                int(row[f"{of}_{part}_ns"]) for part in ("running", "waiting", "blocked", "unknown"))
+                int(row[f"{of}_{part}_ns"])
+                for part in ("running", "waiting", "blocked", "unknown"))
 EOF
 "$PROBITY" report --states --json functions | jq -e '.traces[0].states.error_ns' > /dev/null ||
     fail "report --states --json"

@@ -88,7 +88,8 @@ static int run(int argc, char **argv)
         .open = open_threads, .put = put_event, .finish = finish_threads, .print = print_threads,
         .release = release, .pending = count_pending, .is_windowed = 1};
     struct threads_call call = {
-        .answer = {.command = &cli_command_threads, .steps = &steps, .context = &call, .has_states = 1},
+        .answer = {.command = &cli_command_threads, .steps = &steps, .context = &call,
+                   .has_states = 1},
         .key = PROBITY_THREADS_FIRST};
 
     return cli_query_main(&call.answer, argc, argv);
