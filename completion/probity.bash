@@ -108,7 +108,7 @@ _probity() {
             options='--json -h --help'
             ;;
         tree)
-            options='--by-thread --depth --min-percent --function --callers --callees --fold-recursion --sort --corrected --places --since --until --tid --json --csv --folded --value -o --output -f --force -h --help'
+            options='--by-thread --depth --min-percent --function --callers --callees --fold-recursion --sort --corrected --states --places --since --until --tid --json --csv --folded --value -o --output -f --force -h --help'
             case $previous in
                 --depth) value=any ;;
                 --min-percent) value=any ;;

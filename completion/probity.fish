@@ -146,6 +146,7 @@ complete -c probity -n "$in tree" -l callees -x -d 'show callees of functions th
 complete -c probity -n "$in tree" -l fold-recursion -d 'merge recursive calls into one node'
 complete -c probity -n "$in tree" -l sort -x -a 'calls total self cpu-total cpu-self off-total off-self paused name' -d 'sort key'
 complete -c probity -n "$in tree" -l corrected -d 'subtract the cost of recording'
+complete -c probity -n "$in tree" -l states -d 'split times by the states of threads'
 complete -c probity -n "$in tree" -l places -d 'show file and line of each function'
 complete -c probity -n "$in tree" -l since -x -d 'only calls that begin at or after this time'
 complete -c probity -n "$in tree" -l until -x -d 'only calls that begin before this time'

@@ -150,6 +150,13 @@ EOF
     fail "report --states --json"
 "$PROBITY" report --states functions | grep -q '^states: by the scheduler' ||
     fail "report --states does not say how exact it is"
+"$PROBITY" tree --states functions > tree.out || fail "tree --states: status $?"
+"$PROBITY" tree functions > plain.out
+# The same paths, with the same calls and wall times, in the same order.
+sed -n '/function$/,/^$/p' tree.out | awk 'NR > 1 && NF { print $1, $2, $6, $NF }' > tree.rows
+sed -n '/function$/,/^$/p' plain.out | awk 'NR > 1 && NF { print $1, $2, $3, $NF }' > plain.rows
+[ -s tree.rows ] || fail "tree --states: no rows"
+cmp -s tree.rows plain.rows || fail "tree --states: $(diff tree.rows plain.rows | head -n 4)"
 rm functions.sched
 "$PROBITY" report --states functions | grep -q '^states: not recorded' ||
     fail "report --states without states does not say so"

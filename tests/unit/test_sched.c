@@ -119,7 +119,7 @@ static void wakings_end_blocking(void **unused)
            {2600, PROBITY_STATE_RUNNING, 7, 0}, {2700, PROBITY_STATE_ENDED, 0, 0});
 }
 
-/* Woken on its way off the CPU, it was runnable throughout; a waking long before is none of that. */
+/* Woken on its way off the CPU, it was runnable throughout. */
 static void a_waking_may_come_early(void **unused)
 {
     (void)unused;
