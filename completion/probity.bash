@@ -23,7 +23,7 @@ _probity() {
     fi
     case ${COMP_WORDS[1]} in
         record)
-            options='-o --output -f --force --functions --calls --function --exclude --file --object --min-bytes --selection --args --returns --args-in --label --budget --mode --writer -h --help'
+            options='-o --output -f --force --functions --calls --function --exclude --file --object --min-bytes --selection --args --returns --args-in --label --budget --sched --sched-ring --mode --writer -h --help'
             operand=program
             case $previous in
                 -o | --output) value=path ;;
@@ -39,6 +39,7 @@ _probity() {
                 --args-in) value=path ;;
                 --label) value=any ;;
                 --budget) value=any ;;
+                --sched-ring) value=any ;;
                 --mode) value=words words='block drop ring' ;;
                 --writer) value=words words='thread confined external' ;;
             esac
@@ -70,7 +71,7 @@ _probity() {
             esac
             ;;
         report)
-            options='--sort --wide --corrected --columns -n --limit --by-thread --signature --places --since --until --tid --function --suggest --json --csv -o --output -f --force -h --help'
+            options='--sort --wide --corrected --states --columns -n --limit --by-thread --signature --places --since --until --tid --function --suggest --json --csv -o --output -f --force -h --help'
             case $previous in
                 --sort) value=words words='calls total self cpu-total cpu-self off-total off-self paused elapsed parallelism min mean p50 p90 p99 max total-corrected total-error self-corrected self-error name' ;;
                 --columns) value=list words='calls total self cpu-total cpu-self off-total off-self paused elapsed parallelism min mean p50 p90 p99 max total-corrected total-error self-corrected self-error distribution' ;;
@@ -135,7 +136,7 @@ _probity() {
             options='--json -h --help'
             ;;
         tree)
-            options='--by-thread --depth --min-percent --function --callers --callees --fold-recursion --sort --corrected --places --since --until --tid --json --csv --folded --value -o --output -f --force -h --help'
+            options='--by-thread --depth --min-percent --function --callers --callees --fold-recursion --sort --corrected --states --places --since --until --tid --json --csv --folded --value -o --output -f --force -h --help'
             case $previous in
                 --depth) value=any ;;
                 --min-percent) value=any ;;

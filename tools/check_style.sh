@@ -34,7 +34,8 @@ allowed_includes() {
         embed_print/*) echo base runtime writer analysis answers exports log print embed_print ;;
         embed/*) echo base runtime embed ;;
         symbols/*) echo base reader symbols ;;
-        cli/*) echo base reader analysis print answers exports symbols store writer cli ;;
+        sched/*) echo base format reader sched ;;
+        cli/*) echo base reader analysis print answers exports symbols sched store writer cli ;;
     esac
 }
 

@@ -40,9 +40,22 @@ static int silence(void)
                : -1;
 }
 
-static _Noreturn void run_program(const struct cli_launch *launch, const sigset_t *signals_before,
-                                  int report)
+/* Waits until the parent is prepared, or gone. */
+static void wait_for_parent(int prepared)
 {
+    char byte;
+
+    while (read(prepared, &byte, 1) < 0 && errno == EINTR)
+        ;
+}
+
+static _Noreturn void run_program(const struct cli_launch *launch, const sigset_t *signals_before,
+                                  int report, const int prepared[2])
+{
+    if (launch->prepare != NULL) {
+        close(prepared[1]);
+        wait_for_parent(prepared[0]);
+    }
     sigprocmask(SIG_SETMASK, signals_before, NULL);
     if ((!launch->is_quiet || silence() == 0) && set_environment(launch) == 0)
         execvp(file_of(launch), launch->program);
@@ -107,12 +120,13 @@ int cli_launch(const struct cli_command *command, const struct cli_launch *launc
     static const int taken[] = {SIGCHLD, SIGTERM, SIGHUP, SIGINT, SIGQUIT};
     struct cli_launched launched = {0};
     sigset_t signals, before;
-    int report[2];
+    int report[2], prepared[2] = {-1, -1};
 
     sigemptyset(&signals);
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         sigaddset(&signals, taken[i]);
-    if (pipe2(report, O_CLOEXEC) != 0)
+    if (pipe2(report, O_CLOEXEC) != 0 ||
+        (launch->prepare != NULL && pipe2(prepared, O_CLOEXEC) != 0))
         return cli_fail(command, "cannot create a pipe: %s", strerror(errno));
     signal(SIGCHLD, SIG_DFL); /* if ignored, there would be no exit status */
     sigprocmask(SIG_BLOCK, &signals, &before);
@@ -120,8 +134,14 @@ int cli_launch(const struct cli_command *command, const struct cli_launch *launc
     uint64_t start_ns = now_ns();
     launched.pid = fork();
     if (launched.pid == 0)
-        run_program(launch, launch->mask != NULL ? launch->mask : &before, report[1]);
+        run_program(launch, launch->mask != NULL ? launch->mask : &before, report[1], prepared);
     close(report[1]);
+    if (launch->prepare != NULL && launched.pid > 0)
+        launch->prepare(launch->context, launched.pid);
+    if (launch->prepare != NULL) {
+        close(prepared[0]);
+        close(prepared[1]);
+    }
     if (launched.pid < 0) {
         close(report[0]);
         sigprocmask(SIG_SETMASK, &before, NULL);

@@ -30,6 +30,8 @@ struct cli_launch {
      */
     int is_ours;
     const sigset_t *mask; /* its signal mask; NULL: the caller's */
+    void (*prepare)(void *context, pid_t pid); /* called between fork and exec; may be NULL */
+    void *context;
 };
 
 struct cli_launched {

@@ -14,6 +14,7 @@
 #include "cli/index.h"
 #include "cli/option.h"
 #include "cli/output_stream.h"
+#include "cli/sched.h"
 
 enum { COLUMNS_USUAL = 80 };
 
@@ -235,6 +236,8 @@ static int run_on(void *context, char **paths, size_t count)
 
     if (answer->steps->is_windowed)
         cli_index_use(answer->command, &answer->range, &options);
+    if (answer->has_states)
+        cli_sched_use(&options);
     if (status == CLI_OK)
         status = cli_open_reader(answer->command, paths, count, &options, &reader);
     if (status != CLI_OK)

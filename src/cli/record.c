@@ -27,11 +27,13 @@
 #include "cli/option.h"
 #include "cli/preload.h"
 #include "cli/program_file.h"
+#include "cli/sched.h"
 #include "cli/selection.h"
 
 struct record_call {
     const char *out, *mode, *label, *writer, *budget, *calls;
-    int force, functions;
+    int force, functions, has_sched;
+    size_t ring_kib; /* of the scheduler's events; 0: the default */
     struct cli_selection selection;
     char *rules; /* of the selection, or NULL */
     struct cli_arguments arguments;
@@ -192,6 +194,7 @@ struct conclusion {
     size_t appeared; /* began after start_ns */
     size_t foreign;  /* owned by other users, who may have planted them */
     const char *first_foreign;
+    struct cli_sched *sched;
 };
 
 /* Examines a trace that has appeared, and recovers it if necessary. A name says nothing about the
@@ -218,6 +221,8 @@ static void conclude_one(const char *path, struct conclusion *conclusion)
     enum probity_trace_state state = facts->state;
     probity_reader_close(reader);
     conclusion->appeared += (size_t)is_new;
+    if (is_new)
+        cli_sched_add(conclusion->sched, path);
     /* The program has ended, but its children may still run. */
     if (is_new && (state == PROBITY_TRACE_KILLED || strcmp(path, conclusion->own) == 0)) {
         if (cli_recover_trace(&cli_command_record, path, 0, &result) == CLI_OK &&
@@ -230,11 +235,11 @@ static void conclude_one(const char *path, struct conclusion *conclusion)
 /* Recovers the spools of killed programs, including children and the programs of a script. Reports
  * errors, but does not change the status. */
 static void conclude(const struct record_call *call, const char *pattern, const char *own_out,
-                     uint64_t start_ns)
+                     uint64_t start_ns, struct cli_sched *sched)
 {
     struct cli_names names = {NULL, 0};
     char *own = cli_trace_path(own_out);
-    struct conclusion conclusion = {.own = own, .start_ns = start_ns};
+    struct conclusion conclusion = {.own = own, .start_ns = start_ns, .sched = sched};
     int is_csv = own != NULL && strcmp(own, own_out) != 0;
     uid_t owner;
 
@@ -292,13 +297,14 @@ static uint64_t now_ns(void)
 }
 
 /* Options that are not given leave the environment alone. */
-static int launch(const struct record_call *call, const char *pattern,
+static int launch(const struct record_call *call, const char *pattern, struct cli_sched *sched,
                   struct cli_launched *ret_launched)
 {
     struct cli_variable environment[12] = {{"PROBITY_OUT", pattern}};
     char recorder[16], description[16];
     struct cli_launch how = {
-        .program = call->program, .environment = environment, .environment_count = 1};
+        .program = call->program, .environment = environment, .environment_count = 1,
+        .prepare = call->has_sched ? cli_sched_prepare : NULL, .context = sched};
 
     if (call->mode != NULL)
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_MODE", call->mode};
@@ -355,18 +361,24 @@ static int record(const struct record_call *call)
         return cli_fail(&cli_command_record, "cannot get the working directory: %s",
                         strerror(errno));
     struct cli_drain drain = {0};
+    char *near = expand_pattern(pattern, call->program[0], 0);
+    struct cli_sched sched = {.command = &cli_command_record, .near = near != NULL ? near : pattern,
+                              .ring_kib = call->ring_kib};
     if (call->writer != NULL && strcmp(call->writer, "external") == 0)
         status = cli_drain_begin(&cli_command_record, pattern, start_ns, &drain);
     if (status == CLI_OK)
-        status = launch(call, pattern, &launched);
+        status = launch(call, pattern, &sched, &launched);
     cli_drain_end(&drain);
+    cli_sched_end(&sched);
     if (status == CLI_OK) {
         char *out = expand_pattern(pattern, call->program[0], launched.pid);
         if (out != NULL && launched.exec_error == 0)
-            conclude(call, pattern, out, start_ns);
+            conclude(call, pattern, out, start_ns, &sched);
         free(out);
         status = launched.status;
     }
+    cli_sched_conclude(&sched);
+    free(near);
     free(pattern);
     return status;
 }
@@ -421,6 +433,18 @@ static int run(int argc, char **argv)
     cli_arguments_release(&call.arguments);
     free(call.rules);
     return status < 0 ? CLI_OK : status;
+}
+
+/* The kernel takes powers of two only. */
+static int take_ring(const struct cli_given *given)
+{
+    int status = cli_take_number(given);
+    const size_t *kib = given->at;
+
+    if (status == CLI_OK && (*kib & (*kib - 1)) != 0)
+        status = cli_fail_usage(given->command, "invalid --sched-ring '%s' (a power of two from 4 "
+                                "to 65536)", given->value);
+    return status;
 }
 
 static const struct cli_operand operands[] = {{.label = "program", .is_program = 1},
@@ -479,6 +503,14 @@ static const struct cli_option options[] = {
      .help = "keep recording below this share of the program's CPU time, such as 1%: functions "
              "that are called too often for it are counted instead of recorded",
      CLI_TEXT(struct record_call, budget)},
+    {.name = "sched", .brief = "record the states of threads",
+     .help = "also have the kernel record when each thread runs, waits for a CPU and is blocked, "
+             "in TRACE.sched; see `probity threads`, `probity report --states`",
+     CLI_FLAG(struct record_call, has_sched)},
+    {.name = "sched-ring", .value = "KIB", .brief = "size of the kernel's buffer for --sched",
+     .help = "size of the kernel's buffer for each CPU (default: 512); what does not fit is lost, "
+             "and counted", .valid = "a power of two from 4 to 65536", .take = take_ring,
+     .offset = CLI_OFFSET(struct record_call, ring_kib, size_t: 0), .least = 4, .most = 65536},
     {.name = "mode", .value = "MODE", .brief = "what to do when the writer cannot keep up",
      .help = "when the writer cannot keep up: block (default), drop or ring",
      .noun = "mode", CLI_WORD(struct record_call, mode, "block drop ring")},

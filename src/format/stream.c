@@ -366,3 +366,27 @@ int probity_mapping_event_get(const uint8_t *payload, size_t bytes,
     *ret_event = event;
     return 0;
 }
+
+/* ---- States of threads -------------------------------------------------------------------------
+ */
+
+void probity_state_event_put(uint8_t payload[PROBITY_STATE_EVENT_BYTES],
+                             const struct probity_state_event *event)
+{
+    probity_assert(event->state <= PROBITY_STATE_ENDED);
+    probity_put_u32(payload, event->state | event->cpu << 16);
+    probity_put_u32(payload + 4, event->waker);
+}
+
+int probity_state_event_get(const uint8_t *payload, size_t bytes,
+                            struct probity_state_event *ret_event)
+{
+    if (bytes < PROBITY_STATE_EVENT_BYTES)
+        return PROBITY_ERROR_DAMAGED;
+    *ret_event = (struct probity_state_event){.state = payload[0],
+                                              .cpu = probity_get_u16(payload + 2),
+                                              .waker = probity_get_u32(payload + 4)};
+    if (ret_event->state > PROBITY_STATE_ENDED)
+        ret_event->state = PROBITY_STATE_UNKNOWN;
+    return 0;
+}

@@ -44,7 +44,8 @@ enum probity_event_kind {
     PROBITY_EVENT_PAUSED_BEFORE = 20,
     PROBITY_EVENT_BUDGET = 21,
     PROBITY_EVENT_HIT_PLACED = 22, /* only in a stream, as PROBITY_EVENT_HIT_PACKED */
-    PROBITY_EVENT_MAPPING = 23
+    PROBITY_EVENT_MAPPING = 23,
+    PROBITY_EVENT_THREAD_STATE = 24 /* only in TRACE.sched: doc/sched.md */
 };
 
 /* The first byte of PROBITY_EVENT_BUDGET. */
@@ -83,6 +84,29 @@ size_t probity_mapping_event_put(uint8_t *payload, size_t room,
                                  const struct probity_mapping_event *event);
 int probity_mapping_event_get(const uint8_t *payload, size_t bytes,
                               struct probity_mapping_event *ret_event);
+
+/* What a thread is doing, by the scheduler: the first byte of PROBITY_EVENT_THREAD_STATE. */
+enum probity_sched_state {
+    PROBITY_STATE_UNKNOWN = 0,
+    PROBITY_STATE_RUNNING = 1,  /* on a CPU */
+    PROBITY_STATE_RUNNABLE = 2, /* waits for a CPU */
+    PROBITY_STATE_BLOCKED = 3,  /* waits for something else */
+    PROBITY_STATE_ENDED = 4,
+    PROBITY_STATES = 4          /* those that take time */
+};
+enum { PROBITY_STATE_EVENT_BYTES = 8 };
+
+struct probity_state_event {
+    uint32_t state; /* an enum probity_sched_state */
+    uint32_t cpu;   /* RUNNING */
+    uint32_t waker; /* RUNNABLE: thread id, or 0 */
+};
+
+/* get: returns 0 or PROBITY_ERROR_DAMAGED; an unknown state is taken for UNKNOWN. */
+void probity_state_event_put(uint8_t payload[PROBITY_STATE_EVENT_BYTES],
+                             const struct probity_state_event *event);
+int probity_state_event_get(const uint8_t *payload, size_t bytes,
+                            struct probity_state_event *ret_event);
 
 /* In place of the format of PROBITY_EVENT_LEAVE: an exception left the scope. */
 #define PROBITY_FORMAT_RAISED UINT32_C(0xffffffff)

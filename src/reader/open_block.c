@@ -24,6 +24,16 @@ static void note_damage(struct probity_trace *trace, uint64_t offset, uint64_t b
     trace->facts.damaged_bytes += bytes;
 }
 
+/* TRACE.sched was whole when it was opened; what is wrong since is no damage of the trace. */
+static void note_damage_at(struct probity_trace *trace, const struct probity_waiting *waiting,
+                           uint64_t bytes)
+{
+    if (probity_waiting_is_in_sched(waiting))
+        trace->facts.sched_damages++;
+    else
+        note_damage(trace, waiting->offset, bytes);
+}
+
 static struct probity_open_block *take_free(struct probity_merge *merge)
 {
     struct probity_open_block *block = merge->free_blocks;
@@ -62,20 +72,23 @@ static int reserve(struct probity_open_block *block, size_t bytes)
 static int load_from_file(struct probity_open_block *block, const struct probity_waiting *waiting)
 {
     struct probity_trace *trace = block->trace;
-    int is_in_index = (waiting->offset & PROBITY_WAITING_IN_INDEX) != 0;
+    int file = probity_waiting_is_in_sched(waiting)            ? trace->sched.file
+               : (waiting->offset & PROBITY_WAITING_IN_INDEX) ? trace->index.file
+                                                              : trace->file;
     struct probity_block_header header;
 
     probity_assert(waiting->bytes >= PROBITY_BLOCK_HEADER_BYTES);
     if (reserve(block, waiting->bytes) != 0)
         return PROBITY_ERROR_MEMORY;
-    ssize_t got = probity_file_read(is_in_index ? trace->index.file : trace->file, block->bytes,
-                                    waiting->bytes, waiting->offset & ~PROBITY_WAITING_IN_INDEX);
+    ssize_t got = probity_file_read(
+        file, block->bytes, waiting->bytes,
+        waiting->offset & ~(PROBITY_WAITING_IN_INDEX | PROBITY_WAITING_IN_SCHED));
     if (got < 0)
         return (int)got;
     if ((size_t)got < waiting->bytes || probity_block_header_get(block->bytes, &header) != 0 ||
         header.payload_bytes + (size_t)PROBITY_BLOCK_HEADER_BYTES != waiting->bytes ||
         !probity_block_is_whole(block->bytes, &header)) {
-        note_damage(trace, waiting->offset, waiting->bytes);
+        note_damage_at(trace, waiting, waiting->bytes);
         return 0;
     }
     return 1;
@@ -128,7 +141,7 @@ static int start_stream(struct probity_merge *merge, struct probity_open_block *
     size_t bytes = probity_get_u32(block->bytes + 4);
 
     if (probity_data_get(payload, bytes, &block->data) != 0) {
-        note_damage(block->trace, waiting->offset, bytes + PROBITY_BLOCK_HEADER_BYTES);
+        note_damage_at(block->trace, waiting, bytes + PROBITY_BLOCK_HEADER_BYTES);
         return 0;
     }
     if (is_outside_range(merge, block))

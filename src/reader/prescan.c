@@ -337,13 +337,6 @@ static int count_again(struct prescan *prescan, const struct probity_reader_opti
 /* ---- The end -----------------------------------------------------------------------------------
  */
 
-static int compare_ticks(const void *left, const void *right)
-{
-    const struct probity_waiting *a = left, *b = right;
-
-    return a->tick < b->tick ? -1 : a->tick > b->tick;
-}
-
 static void conclude(struct prescan *prescan)
 {
     struct probity_trace *trace = prescan->trace;
@@ -380,7 +373,7 @@ static void conclude(struct prescan *prescan)
     }
     if (trace->extras.count > 1)
         qsort(trace->extras.items, trace->extras.count, sizeof *trace->extras.items,
-              compare_ticks);
+              probity_waiting_compare);
 }
 
 /* Whether the program was killed before its spool had a name: then it recorded nothing

@@ -23,6 +23,7 @@
 #include "format/block.h"
 #include "format/cost.h"
 #include "format/profile.h"
+#include "format/sched.h"
 #include "format/stream.h"
 #include "probity.h"
 
@@ -95,6 +96,9 @@ struct probity_trace_facts {
     uint64_t removed_functions; /* with prescan or once it was read: not even counted any more */
     /* Cost of recording, by enum probity_cost_moment; no rows if the trace has none. */
     struct probity_cost cost[PROBITY_COST_MOMENTS];
+    /* States of threads, read from TRACE.sched; NULL: none were requested, or there are none. */
+    const struct probity_sched_info *sched;
+    uint64_t sched_damages; /* blocks of it that changed after it was opened */
     int is_short;        /* shorter than its program wrote: a copy made while it was running */
 };
 
@@ -177,6 +181,10 @@ struct probity_reader_options {
      * or -1 if there is none. Attempt 1: the index of attempt 0 was of no use. May be NULL. */
     int (*open_index)(void *context, const char *path, int trace_file, int attempt);
     void *index_context;
+    /* The same for TRACE.sched. If set, its states are among the events, as
+     * PROBITY_EVENT_THREAD_STATE; not with `follow`. */
+    int (*open_sched)(void *context, const char *path, int trace_file);
+    void *sched_context;
     /* Called periodically during long operations; may be NULL. done and total are bytes. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;

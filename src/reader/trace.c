@@ -30,6 +30,15 @@ int probity_waiting_list_add(struct probity_waiting_list *list, const struct pro
     return 0;
 }
 
+int probity_waiting_compare(const void *left, const void *right)
+{
+    const struct probity_waiting *a = left, *b = right;
+
+    if (a->tick != b->tick)
+        return a->tick < b->tick ? -1 : 1;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
 uint64_t probity_trace_ns_of_ticks(const struct probity_trace_facts *facts, uint64_t ticks)
 {
     return ticks > INT64_MAX ? UINT64_MAX : probity_ns_of_ticks(ticks, facts->info.rate);
@@ -111,6 +120,34 @@ static int take_index(struct probity_trace *trace, const struct probity_reader_o
     return got;
 }
 
+/* Passes the blocks of TRACE.sched on by time, like late blocks. */
+static int add_sched_blocks(struct probity_trace *trace)
+{
+    struct probity_waiting_list *extras = &trace->extras;
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < trace->sched.count; i++) {
+        const struct probity_sched_block *block = &trace->sched.blocks[i];
+        error = probity_waiting_list_add(
+            extras, &(struct probity_waiting){block->first_tick, block->first_tick,
+                                              block->offset | PROBITY_WAITING_IN_SCHED,
+                                              block->bytes, trace->number});
+    }
+    if (extras->count > 1)
+        qsort(extras->items, extras->count, sizeof *extras->items, probity_waiting_compare);
+    return error;
+}
+
+static int take_sched(struct probity_trace *trace, const struct probity_reader_options *options)
+{
+    if (options->open_sched == NULL || options->follow)
+        return 0;
+    int file = options->open_sched(options->sched_context, trace->path, trace->file);
+    int got = file >= 0 ? probity_sched_file_open(&trace->sched, file, trace->facts.info.session)
+                        : 0;
+    return got > 0 ? add_sched_blocks(trace) : got;
+}
+
 int probity_trace_look(struct probity_trace *trace, const struct probity_reader_options *options)
 {
     int error = take_spool(trace);
@@ -124,7 +161,8 @@ int probity_trace_look(struct probity_trace *trace, const struct probity_reader_
     int got = error == 0 ? take_index(trace, options) : error;
     if (got < 0)
         return got;
-    return got > 0 ? probity_trace_prescan_index(trace) : probity_trace_prescan(trace, options);
+    error = got > 0 ? probity_trace_prescan_index(trace) : probity_trace_prescan(trace, options);
+    return error == 0 ? take_sched(trace, options) : error;
 }
 
 static int start(struct probity_trace *trace, const struct probity_reader_options *options)
@@ -163,7 +201,8 @@ int probity_trace_open(const char *path, uint32_t number,
                        struct probity_trace *ret_trace)
 {
     struct probity_trace trace = {.number = number, .file = -1, .hint_file = -1,
-                                  .horizon = UINT64_MAX, .index = {.file = -1}};
+                                  .horizon = UINT64_MAX, .index = {.file = -1},
+                                  .sched = {.file = -1}};
     int error = probity_file_open(path, &trace.file);
 
     if (error != 0)
@@ -177,6 +216,8 @@ int probity_trace_open(const char *path, uint32_t number,
         *ret_trace = trace;
     if (error == 0)
         ret_trace->clock = &ret_trace->own_clock;
+    if (error == 0 && ret_trace->sched.file >= 0)
+        ret_trace->facts.sched = &ret_trace->sched.info;
     return error;
 }
 
@@ -194,6 +235,7 @@ void probity_trace_release(struct probity_trace *trace)
     probity_sites_places_release(&trace->sites);
     probity_drops_release(&trace->drops);
     probity_index_release(&trace->index);
+    probity_sched_file_release(&trace->sched);
     free(trace->pending.items);
     free(trace->extras.items);
     free(trace->late.offsets);
@@ -204,7 +246,7 @@ void probity_trace_release(struct probity_trace *trace)
     if (trace->hint_file >= 0)
         close(trace->hint_file);
     memset(trace, 0, sizeof *trace);
-    trace->file = trace->hint_file = trace->index.file = -1;
+    trace->file = trace->hint_file = trace->index.file = trace->sched.file = -1;
 }
 
 /* Passes on blocks that may open before the scan cursor's new position. */
@@ -306,6 +348,11 @@ int probity_trace_start_at_mark(struct probity_trace *trace, struct probity_queu
         return 0;
     trace->scan.offset = index->mark.offset;
     trace->scan.serial = index->mark.serial;
+    if (trace->sched.count > 0) { /* only a closed trace has an index: there are no other extras */
+        probity_sched_file_start_at(&trace->sched, index->mark.last_tick);
+        trace->extras.count = 0;
+        error = add_sched_blocks(trace);
+    }
     for (size_t i = 0; error == 0 && i < index->declared.count; i++) {
         if (index->declared.items[i].offset < index->mark_place)
             error = push_index_block(trace, &index->declared.items[i], queue);

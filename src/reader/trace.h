@@ -20,10 +20,21 @@
 #include "reader/reader.h"
 #include "reader/spool_tail.h"
 #include "reader/scan.h"
+#include "reader/sched.h"
 #include "reader/hit_count.h"
 
 /* Bit of a waiting block's offset: it is in the index, and not in the trace. */
 #define PROBITY_WAITING_IN_INDEX (UINT64_C(1) << 63)
+
+/* The same: it is in TRACE.sched. */
+#define PROBITY_WAITING_IN_SCHED (UINT64_C(1) << 62)
+
+/* A chunk of the spool has no offset, but its index. */
+static inline int probity_waiting_is_in_sched(const struct probity_waiting *waiting)
+{
+    return waiting->bytes != 0 && (waiting->offset & PROBITY_WAITING_IN_INDEX) == 0 &&
+           (waiting->offset & PROBITY_WAITING_IN_SCHED) != 0;
+}
 
 /* Blocks waiting to be passed to the merge. */
 struct probity_waiting_list {
@@ -58,6 +69,7 @@ struct probity_trace {
     struct probity_sites_places sites;
     struct probity_drops drops;
     struct probity_index index; /* file -1: none */
+    struct probity_sched_file sched; /* file -1: none */
     int has_probe_names;
     struct probity_waiting_list pending; /* read by the scan cursor since the last SYNC */
     struct probity_waiting_list extras;  /* late blocks and spool chunks, by tick */
@@ -98,6 +110,9 @@ void probity_trace_release(struct probity_trace *trace);
 
 /* Appends. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_waiting_list_add(struct probity_waiting_list *list, const struct probity_waiting *item);
+
+/* For qsort: by tick, then by offset. */
+int probity_waiting_compare(const void *left, const void *right);
 
 /* Scans the spool, measures the file and prescans it. Returns 0 or an error. */
 int probity_trace_look(struct probity_trace *trace, const struct probity_reader_options *options);

@@ -9,6 +9,8 @@
 #include "answers/report/report_csv.h"
 #include "answers/report/report_json.h"
 #include "answers/report/report_text.h"
+#include "answers/report/states.h"
+#include "answers/report/states_print.h"
 #include "answers/report/suggest.h"
 #include "cli/limit.h"
 #include "cli/patterns.h"
@@ -24,6 +26,7 @@ struct report_call {
     double suggest_percent; /* --suggest; 0: print the report instead */
     int is_cost_known;      /* set by --suggest */
     struct probity_report *report;
+    struct probity_states_report *states; /* --states: in place of `report`; or NULL */
 };
 
 #define KEYS \
@@ -99,6 +102,8 @@ static int open_report(void *context, uint64_t from_ns, uint64_t to_ns)
 
     call->options.from_ns = from_ns;
     call->options.to_ns = to_ns;
+    if (call->answer.has_states)
+        return probity_states_report_open(&call->options, &call->states);
     call->options.costs_of = wants_costs(call) ? call->answer.reader : NULL;
     return probity_report_open(&call->options, &call->report);
 }
@@ -107,7 +112,8 @@ static int put_event(void *context, const struct probity_event *event)
 {
     struct report_call *call = context;
 
-    return probity_report_put(call->report, event);
+    return call->states != NULL ? probity_states_report_put(call->states, event)
+                                : probity_report_put(call->report, event);
 }
 
 /* Warns that --since and --until do not apply to counts. */
@@ -126,12 +132,15 @@ static uint64_t count_pending(void *context)
 {
     struct report_call *call = context;
 
-    return probity_report_pending(call->report);
+    return call->states != NULL ? probity_states_report_pending(call->states)
+                                : probity_report_pending(call->report);
 }
 
 static int finish_report(void *context, const struct probity_reader *reader)
 {
     struct report_call *call = context;
+    if (call->states != NULL)
+        return probity_states_report_finish(call->states);
     int error = cli_query_profiles(&call->answer, reader, call->report, NULL, NULL);
 
     warn_whole(call, reader);
@@ -154,6 +163,32 @@ static size_t keep_matching(struct cli_patterns *patterns,
         functions[i] = other;
     }
     return kept;
+}
+
+static int print_states(struct report_call *call, FILE *stream,
+                        const struct probity_reader *reader)
+{
+    size_t count, kept = 0;
+    struct probity_states_row *rows = probity_states_report_rows(call->states, call->key, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct probity_report_function *entry = rows[i].entry;
+        if (call->patterns.count == 0 ||
+            (entry->function != NULL &&
+             cli_patterns_match(&call->patterns, entry->function->name, entry->signature)))
+            rows[kept++] = rows[i];
+    }
+    if (call->layout.limit > 0 && call->layout.limit < kept)
+        kept = call->layout.limit;
+    const struct probity_states_answer answer = {reader, rows, kept,
+                                                 probity_states_report_repairs(call->states)};
+    if (call->answer.as_json)
+        return probity_states_json(stream, &answer);
+    if (call->answer.as_csv)
+        probity_states_csv(stream, &answer);
+    else
+        probity_states_text(stream, &call->layout, &answer);
+    return 0;
 }
 
 static int print_functions(struct report_call *call, FILE *stream,
@@ -190,11 +225,13 @@ static int print_report(void *context, FILE *stream, const struct probity_reader
     struct report_call *call = context;
     int is_needed = call->answer.as_json || call->answer.as_csv || call->layout.has_signatures ||
                     call->patterns.count > 0;
-    struct symbols *symbols = is_needed ? symbols_open(cli_memory_end) : NULL;
 
     call->layout.has_colour = has_colour;
-    call->layout.is_utf8 = cli_query_is_utf8();
     call->layout.line_columns = cli_query_line_columns(&call->answer);
+    if (call->states != NULL)
+        return print_states(call, stream, reader);
+    call->layout.is_utf8 = cli_query_is_utf8();
+    struct symbols *symbols = is_needed ? symbols_open(cli_memory_end) : NULL;
     call->layout.has_pictures = call->layout.is_utf8 && call->layout.line_columns > 0;
     int error = print_functions(call, stream, reader, symbols);
     if (symbols != NULL)
@@ -217,6 +254,11 @@ static int run_on(void *context, char **names, size_t count)
     if (call->suggest_percent > 0 && call->patterns.count > 0)
         return cli_fail_usage(&cli_command_report, "--suggest takes all functions into account: "
                               "--function does not apply");
+    if (call->answer.has_states &&
+        (call->layout.column_count > 0 || call->layout.is_wide || call->layout.is_corrected ||
+         call->options.by_thread || call->suggest_percent > 0))
+        return cli_fail_usage(&cli_command_report, "--states does not apply to --columns, --wide, "
+                              "--corrected, --by-thread and --suggest");
     int status = cli_query_run(&call->answer, names, count);
     if (status == CLI_OK && call->suggest_percent > 0 && !call->is_cost_known)
         return cli_fail(&cli_command_report, "nothing to suggest: no call was recorded, or the "
@@ -232,6 +274,8 @@ static void release(void *context)
     cli_patterns_release(&call->patterns);
     if (call->report != NULL)
         probity_report_close(call->report);
+    if (call->states != NULL)
+        probity_states_report_close(call->states);
 }
 
 static int run(int argc, char **argv)
@@ -257,6 +301,10 @@ static const struct cli_option options[] = {
     {.name = "corrected", .brief = "subtract the cost of recording",
      .help = "subtract the measured cost of recording from total and self time, and show the "
              "error bound (+-)", CLI_FLAG(struct report_call, layout.is_corrected)},
+    {.name = "states", .brief = "split times by the states of threads",
+     .help = "split total and self time into running, waiting for a CPU and blocked, if the states "
+             "of threads were recorded (`probity record --sched`)",
+     CLI_FLAG(struct report_call, answer.has_states)},
     {.name = "columns", .value = "KEY,...", .brief = "columns to print, in order",
      .help = "show these columns, in this order: any key of --sort except name, and distribution, "
              "a sparkline of calls by time on a common scale",

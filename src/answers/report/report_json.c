@@ -112,6 +112,18 @@ static json_t *function_of(const struct probity_report_function *entry, int is_c
     return object;
 }
 
+static json_t *states_of(const struct probity_sched_info *states)
+{
+    json_t *object = json_object();
+
+    json_object_set_new(object, "wakings",
+                        json_boolean((states->flags & PROBITY_SCHED_WAKINGS) != 0));
+    json_object_set_new(object, "cut", json_boolean((states->flags & PROBITY_SCHED_CUT) != 0));
+    probity_json_put_integer(object, "error_ns", states->error_ns);
+    probity_json_put_integer(object, "lost", states->lost);
+    return object;
+}
+
 static json_t *traces_of(const struct probity_reader *reader)
 {
     static const char *const states[] = {"", "closed", "live", "killed", "unfinished"};
@@ -131,6 +143,8 @@ static json_t *traces_of(const struct probity_reader *reader)
         probity_json_put_integer(object, "stalls", facts->totals.stalls);
         probity_json_put_integer(object, "stall_ns",
                                  probity_trace_ns_of_ticks(facts, facts->totals.stall_ticks));
+        if (facts->sched != NULL)
+            json_object_set_new(object, "states", states_of(facts->sched));
         json_array_append_new(list, object);
     }
     return list;

@@ -369,6 +369,23 @@ static void put_repairs(FILE *stream, const struct probity_scopes_repairs *repai
     }
 }
 
+/* Only if states of threads were read. */
+static void put_states(FILE *stream, const struct probity_sched_info *states)
+{
+    if (states == NULL)
+        return;
+    fprintf(stream, "states: by the scheduler, +-%" PRIu32 " ns; %s", states->error_ns,
+            states->flags & PROBITY_SCHED_WAKINGS
+                ? "waiting: for a CPU"
+                : "wakings were not recorded: waiting for a CPU is a lower bound, and part of it "
+                  "is in blocked");
+    if (states->lost > 0)
+        fprintf(stream, "; unknown where the kernel dropped %" PRIu64 " records", states->lost);
+    if (states->flags & PROBITY_SCHED_CUT)
+        fputs("; unknown after a write error", stream);
+    fputc('\n', stream);
+}
+
 static void put_traces(FILE *stream, int has_colour, const struct probity_reader *reader)
 {
     char why[256];
@@ -388,6 +405,7 @@ static void put_traces(FILE *stream, int has_colour, const struct probity_reader
         if (facts->clock_steps > 0)
             fprintf(stream, "trace: the wall clock was adjusted %" PRIu64 " times; calls in "
                     "progress then have wrong times\n", facts->clock_steps);
+        put_states(stream, facts->sched);
     }
 }
 

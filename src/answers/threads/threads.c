@@ -17,11 +17,13 @@ struct thread_item {
     uint64_t cpu_first_ns, cpu_last_ns;   /* of the first and last record with CPU time */
     uint64_t wall_first_ns, wall_last_ns; /* of those records */
     int is_cpu_known;
+    struct probity_thread_split states_first, states_last; /* at the first and last record */
 };
 
 struct probity_threads {
     uint64_t from_ns, to_ns;
     struct probity_scopes *scopes;
+    struct probity_thread_states *states; /* NULL: not wanted */
     struct thread_item **slots; /* by slot; NULL: not seen yet */
     uint32_t slot_count;
     struct probity_threads_process *processes;
@@ -46,7 +48,7 @@ static struct thread_item *item_at(struct probity_threads *threads,
         if (item == NULL)
             return NULL;
         item->thread = (struct probity_threads_thread){event->trace, event->thread, event->tid,
-                                                       event->pid, NULL, {0}};
+                                                       event->pid, NULL, {.first_ns = 0}};
         threads->slots[slot] = item;
     }
     return threads->slots[slot];
@@ -94,6 +96,19 @@ static inline void add_record(struct thread_item *item, const struct probity_eve
     item->wall_last_ns = event->wall_ns;
 }
 
+/* Called for each record, because any may be the last one. */
+static void add_states(struct probity_threads *threads, struct thread_item *item,
+                       const struct probity_event *event)
+{
+    struct probity_threads_sums *sums = &item->thread.sums;
+
+    probity_thread_states_at(threads->states, event->thread_slot, event->wall_ns,
+                             &item->states_last);
+    if (sums->records == 1)
+        item->states_first = item->states_last;
+    sums->has_states |= probity_thread_states_has(threads->states, event->thread_slot);
+}
+
 static int set_name(struct thread_item *item, const struct probity_event *event)
 {
     char *name = strndup((const char *)event->payload, event->payload_bytes);
@@ -108,15 +123,20 @@ static int set_name(struct thread_item *item, const struct probity_event *event)
 int probity_threads_put(struct probity_threads *threads, const struct probity_event *event)
 {
     const struct probity_scopes_listener listener = {on_opened, on_closed, threads};
-    struct thread_item *item = item_at(threads, event);
 
+    if (event->kind == PROBITY_EVENT_THREAD_STATE)
+        return threads->states != NULL ? probity_thread_states_put(threads->states, event) : 0;
+    struct thread_item *item = item_at(threads, event);
     if (item == NULL)
         return PROBITY_ERROR_MEMORY;
     if (event->kind == PROBITY_EVENT_THREAD_NAME && set_name(item, event) != 0)
         return PROBITY_ERROR_MEMORY;
     if (probity_event_is_record(event->kind) && event->wall_ns >= threads->from_ns &&
-        event->wall_ns < threads->to_ns)
+        event->wall_ns < threads->to_ns) {
         add_record(item, event);
+        if (threads->states != NULL)
+            add_states(threads, item, event);
+    }
     return probity_scopes_put(threads->scopes, event, &listener);
 }
 
@@ -135,6 +155,8 @@ static void finish_cpu(struct thread_item *item)
     sums->cpu_ns = less(item->cpu_last_ns, item->cpu_first_ns);
     if (item->is_cpu_known)
         sums->off_ns = less(less(item->wall_last_ns, item->wall_first_ns), sums->cpu_ns);
+    if (sums->has_states)
+        sums->states = probity_thread_split_less(&item->states_last, &item->states_first);
 }
 
 static int compare_threads(const void *left, const void *right)
@@ -161,6 +183,8 @@ static void add_to_process(struct probity_threads_process *process,
     to->cpu_ns += from->cpu_ns;
     to->off_ns += from->off_ns;
     to->inside_ns += from->inside_ns;
+    to->has_states |= from->has_states;
+    probity_thread_split_add(&to->states, &from->states);
 }
 
 int probity_threads_finish(struct probity_threads *threads)
@@ -320,8 +344,15 @@ int probity_threads_open(uint64_t from_ns, uint64_t to_ns, struct probity_thread
     return 0;
 }
 
+int probity_threads_want_states(struct probity_threads *threads)
+{
+    return probity_thread_states_open(0, &threads->states);
+}
+
 void probity_threads_close(struct probity_threads *threads)
 {
+    if (threads->states != NULL)
+        probity_thread_states_close(threads->states);
     for (uint32_t slot = 0; slot < threads->slot_count; slot++) {
         if (threads->slots[slot] != NULL)
             free(threads->slots[slot]->thread.name);

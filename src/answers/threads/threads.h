@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "analysis/scopes.h"
+#include "analysis/thread_states.h"
 #include "reader/reader.h"
 
 /* Counts records of hits and scopes, but not the names and declarations that the recorder adds. */
@@ -19,6 +20,9 @@ struct probity_threads_sums {
     uint64_t cpu_ns;    /* from the first to the last record */
     uint64_t off_ns;    /* off-CPU: wall minus CPU time in between */
     uint64_t inside_ns; /* wall time in outermost scopes that ended */
+    /* The time between first and last record by state, if the reader reads states. */
+    struct probity_thread_split states;
+    int has_states; /* 0: none is known */
 };
 
 struct probity_threads_thread {
@@ -38,6 +42,9 @@ struct probity_threads;
 
 /* Records in [from_ns, to_ns) of CLOCK_REALTIME; both 0: all. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_threads_open(uint64_t from_ns, uint64_t to_ns, struct probity_threads **ret_threads);
+
+/* Takes states into account; before the first event. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_threads_want_states(struct probity_threads *threads);
 
 /* Takes the next event in time order, from the beginning. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_threads_put(struct probity_threads *threads, const struct probity_event *event);

@@ -72,3 +72,70 @@ const struct probity_column probity_threads_columns[PROBITY_THREADS_COLUMNS] = {
     {"inside_ns", inside},   {"cpu_ns", cpu},     {"off_cpu_ns", off_cpu},
     {"cpu_share", cpu_share}, {"records", records}, {"hits", hits},
     {"scopes", scopes}};
+
+/* ---- States ------------------------------------------------------------------------------------
+ */
+
+static struct probity_cell state_time(const void *row, uint32_t state)
+{
+    const struct probity_threads_sums *sums = sums_of(row);
+
+    return sums->has_states ? probity_cell_count(sums->states.ns[state]) : probity_cell_unknown();
+}
+
+static struct probity_cell state_share(const void *row, uint32_t state)
+{
+    const struct probity_threads_sums *sums = sums_of(row);
+    double share = probity_threads_state_share(sums, state);
+
+    return share >= 0 ? probity_cell_fraction(share) : probity_cell_unknown();
+}
+
+double probity_threads_state_share(const struct probity_threads_sums *sums, uint32_t state)
+{
+    uint64_t all_ns = 0;
+
+    for (size_t i = 0; i < PROBITY_STATES; i++)
+        all_ns += sums->states.ns[i];
+    return sums->has_states && all_ns > 0 ? (double)sums->states.ns[state] / (double)all_ns : -1;
+}
+
+static struct probity_cell running(const void *row)
+{
+    return state_time(row, PROBITY_STATE_RUNNING);
+}
+
+static struct probity_cell runnable(const void *row)
+{
+    return state_time(row, PROBITY_STATE_RUNNABLE);
+}
+
+static struct probity_cell blocked(const void *row)
+{
+    return state_time(row, PROBITY_STATE_BLOCKED);
+}
+
+static struct probity_cell unknown(const void *row)
+{
+    return state_time(row, PROBITY_STATE_UNKNOWN);
+}
+
+static struct probity_cell running_share(const void *row)
+{
+    return state_share(row, PROBITY_STATE_RUNNING);
+}
+
+static struct probity_cell runnable_share(const void *row)
+{
+    return state_share(row, PROBITY_STATE_RUNNABLE);
+}
+
+static struct probity_cell blocked_share(const void *row)
+{
+    return state_share(row, PROBITY_STATE_BLOCKED);
+}
+
+const struct probity_column probity_threads_states[PROBITY_THREADS_STATES] = {
+    {"running_ns", running},       {"waiting_ns", runnable},          {"blocked_ns", blocked},
+    {"unknown_ns", unknown},       {"running_share", running_share},
+    {"waiting_share", runnable_share}, {"blocked_share", blocked_share}};

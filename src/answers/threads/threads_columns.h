@@ -15,9 +15,15 @@ struct probity_threads_row {
     int is_cpu_known;
 };
 
-enum { PROBITY_THREADS_COLUMNS = 10 };
+enum { PROBITY_THREADS_COLUMNS = 10, PROBITY_THREADS_STATES = 7 };
 
 /* Of a struct probity_threads_row. */
 extern const struct probity_column probity_threads_columns[PROBITY_THREADS_COLUMNS];
+
+/* The same, for further columns if states were read. */
+extern const struct probity_column probity_threads_states[PROBITY_THREADS_STATES];
+
+/* Share of a state in the time between first and last record; negative if it is unknown. */
+double probity_threads_state_share(const struct probity_threads_sums *sums, uint32_t state);
 
 #endif

@@ -27,7 +27,9 @@ static int open_threads(void *context, uint64_t from_ns, uint64_t to_ns)
 {
     struct threads_call *call = context;
 
-    return probity_threads_open(from_ns, to_ns, &call->threads);
+    int error = probity_threads_open(from_ns, to_ns, &call->threads);
+
+    return error == 0 ? probity_threads_want_states(call->threads) : error;
 }
 
 static int put_event(void *context, const struct probity_event *event)
@@ -86,7 +88,8 @@ static int run(int argc, char **argv)
         .open = open_threads, .put = put_event, .finish = finish_threads, .print = print_threads,
         .release = release, .pending = count_pending, .is_windowed = 1};
     struct threads_call call = {
-        .answer = {.command = &cli_command_threads, .steps = &steps, .context = &call},
+        .answer = {.command = &cli_command_threads, .steps = &steps, .context = &call,
+                   .has_states = 1},
         .key = PROBITY_THREADS_FIRST};
 
     return cli_query_main(&call.answer, argc, argv);
@@ -112,6 +115,8 @@ const struct cli_command cli_command_threads = {
     .help =
         "For each process and each of its threads: first and last record since recording began, "
         "the time between them, time on and off the CPU, share of all CPU time, and number of "
-        "records.",
+        "records. If the states of threads were recorded (`probity record --sched`): also how "
+        "long each ran, waited for a CPU and was blocked, with shares of the time between first "
+        "and last record.",
     .options = options,
 };

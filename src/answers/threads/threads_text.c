@@ -10,6 +10,7 @@
 
 #include "answers/report/report_text.h"
 #include "answers/report/table.h"
+#include "answers/threads/threads_columns.h"
 #include "print/time_text.h"
 
 uint64_t probity_threads_cpu_ns(const struct probity_threads_answer *answer)
@@ -21,9 +22,22 @@ uint64_t probity_threads_cpu_ns(const struct probity_threads_answer *answer)
     return cpu_ns;
 }
 
-enum what { ID, FIRST, LAST, LIFE, CPU, OFF, SHARE, RECORDS, HITS, SCOPES, COLUMNS };
+int probity_threads_has_states(const struct probity_threads_answer *answer)
+{
+    int has_states = 0;
 
-static const struct probity_table_column columns[COLUMNS] = {
+    for (size_t i = 0; i < probity_reader_traces(answer->reader); i++)
+        has_states |= probity_reader_facts(answer->reader, i)->sched != NULL;
+    return has_states;
+}
+
+/* From RUN on, only if states were read; shares of the time between first and last record. */
+enum what {
+    ID, FIRST, LAST, LIFE, CPU, OFF, SHARE, RUN, RUN_SHARE, WAIT, WAIT_SHARE, BLOCK, BLOCK_SHARE,
+    UNKNOWN, RECORDS, HITS, SCOPES, COLUMNS
+};
+
+static const struct probity_table_column all_columns[COLUMNS] = {
     [ID] = {.width = 9, .title = "pid/tid"},
     [FIRST] = {.width = 8, .rank = 6, .title = "first"},
     [LAST] = {.width = 8, .rank = 7, .title = "last"},
@@ -31,6 +45,13 @@ static const struct probity_table_column columns[COLUMNS] = {
     [CPU] = {.width = 8, .title = "CPU"},
     [OFF] = {.width = 8, .rank = 1, .title = "off CPU"},
     [SHARE] = {.width = 7, .rank = 5, .title = "share"},
+    [RUN] = {.width = 8, .title = "running"},
+    [RUN_SHARE] = {.width = 7, .rank = 3, .title = "share"},
+    [WAIT] = {.width = 8, .title = "waiting"},
+    [WAIT_SHARE] = {.width = 7, .rank = 3, .title = "share"},
+    [BLOCK] = {.width = 8, .title = "blocked"},
+    [BLOCK_SHARE] = {.width = 7, .rank = 3, .title = "share"},
+    [UNKNOWN] = {.width = 8, .rank = 9, .title = "unknown"},
     [RECORDS] = {.width = 10, .rank = 8, .title = "records"},
     [HITS] = {.width = 10, .rank = 3, .title = "hits"},
     [SCOPES] = {.width = 10, .rank = 4, .title = "scopes"}};
@@ -40,6 +61,7 @@ struct table {
     uint64_t start_ns, cpu_ns; /* over all threads */
     int is_cpu_known;
     uint64_t shown; /* one bit per column */
+    struct probity_table_column columns[COLUMNS];
 };
 
 static void put_time(const struct table *table, enum what column, uint64_t ns, int is_known)
@@ -47,14 +69,14 @@ static void put_time(const struct table *table, enum what column, uint64_t ns, i
     char text[PROBITY_TIME_TEXT_BYTES];
 
     if (table->shown >> column & 1)
-        fprintf(table->stream, "%*s", columns[column].width,
+        fprintf(table->stream, "%*s", table->columns[column].width,
                 is_known ? probity_time_text(ns, text) : "-");
 }
 
 static void put_count(const struct table *table, enum what column, uint64_t count)
 {
     if (table->shown >> column & 1)
-        fprintf(table->stream, "%*" PRIu64, columns[column].width, count);
+        fprintf(table->stream, "%*" PRIu64, table->columns[column].width, count);
 }
 
 static void put_share(const struct table *table, uint64_t cpu_ns)
@@ -62,10 +84,24 @@ static void put_share(const struct table *table, uint64_t cpu_ns)
     if (!(table->shown >> SHARE & 1))
         return;
     if (table->cpu_ns > 0)
-        fprintf(table->stream, "%*.1f%%", columns[SHARE].width - 1,
+        fprintf(table->stream, "%*.1f%%", table->columns[SHARE].width - 1,
                 100 * (double)cpu_ns / (double)table->cpu_ns);
     else
-        fprintf(table->stream, "%*s", columns[SHARE].width, "-");
+        fprintf(table->stream, "%*s", table->columns[SHARE].width, "-");
+}
+
+static void put_state(const struct table *table, const struct probity_threads_sums *sums,
+                      enum what column, uint32_t state)
+{
+    double share = probity_threads_state_share(sums, state);
+
+    put_time(table, column, sums->states.ns[state], sums->has_states);
+    if (state == PROBITY_STATE_UNKNOWN || !(table->shown >> (column + 1) & 1))
+        return;
+    if (share >= 0)
+        fprintf(table->stream, "%*.1f%%", table->columns[column + 1].width - 1, 100 * share);
+    else
+        fprintf(table->stream, "%*s", table->columns[column + 1].width, "-");
 }
 
 static void put_sums(const struct table *table, const struct probity_threads_sums *sums)
@@ -78,6 +114,10 @@ static void put_sums(const struct table *table, const struct probity_threads_sum
     put_time(table, CPU, sums->cpu_ns, table->is_cpu_known);
     put_time(table, OFF, sums->off_ns, table->is_cpu_known);
     put_share(table, sums->cpu_ns);
+    put_state(table, sums, RUN, PROBITY_STATE_RUNNING);
+    put_state(table, sums, WAIT, PROBITY_STATE_RUNNABLE);
+    put_state(table, sums, BLOCK, PROBITY_STATE_BLOCKED);
+    put_state(table, sums, UNKNOWN, PROBITY_STATE_UNKNOWN);
     put_count(table, RECORDS, sums->records);
     put_count(table, HITS, sums->hits);
     put_count(table, SCOPES, sums->scopes);
@@ -114,16 +154,33 @@ static void put_thread(const struct table *table, const struct probity_threads_t
     fputc('\n', table->stream);
 }
 
+/* States only if they were read, and unknown ones only if there are any. */
+static void choose_columns(struct table *table, const struct probity_threads_answer *answer,
+                           size_t line_columns)
+{
+    int has_states = probity_threads_has_states(answer);
+    uint64_t unknown_ns = 0;
+
+    for (size_t i = 0; i < answer->count; i++)
+        unknown_ns += answer->processes[i].sums.states.ns[PROBITY_STATE_UNKNOWN];
+    memcpy(table->columns, all_columns, sizeof all_columns);
+    for (int i = RUN; i <= UNKNOWN; i++) {
+        if (!has_states || (i == UNKNOWN && unknown_ns == 0))
+            table->columns[i].width = 0;
+    }
+    table->shown = probity_table_fit(table->columns, COLUMNS, line_columns);
+}
+
 void probity_threads_text(FILE *stream, int has_colour, size_t line_columns,
                           const struct probity_threads_answer *answer)
 {
-    const struct table table = {stream, probity_reader_start_ns(answer->reader),
-                                probity_threads_cpu_ns(answer),
-                                probity_report_has_cpu(answer->reader),
-                                probity_table_fit(columns, COLUMNS, line_columns)};
+    struct table table = {.stream = stream, .start_ns = probity_reader_start_ns(answer->reader),
+                          .cpu_ns = probity_threads_cpu_ns(answer),
+                          .is_cpu_known = probity_report_has_cpu(answer->reader)};
 
+    choose_columns(&table, answer, line_columns);
     fputs(has_colour ? "\033[1m" : "", stream);
-    probity_table_put_head(stream, columns, COLUMNS, table.shown);
+    probity_table_put_head(stream, table.columns, COLUMNS, table.shown);
     fprintf(stream, "  name%s\n", has_colour ? "\033[0m" : "");
     for (size_t i = 0; i < answer->count; i++) {
         put_process(&table, answer->reader, &answer->processes[i]);
@@ -133,6 +190,6 @@ void probity_threads_text(FILE *stream, int has_colour, size_t line_columns,
     fputc('\n', stream);
     if (answer->count == 0)
         fputs("no records\n", stream);
-    probity_table_put_left(stream, columns, COLUMNS, table.shown, "");
+    probity_table_put_left(stream, table.columns, COLUMNS, table.shown, "");
     probity_report_foot(stream, has_colour, answer->reader, answer->repairs);
 }

@@ -17,6 +17,9 @@ struct probity_threads_answer {
     const struct probity_scopes_repairs *repairs;
 };
 
+/* Whether states of threads were read, of any trace: 1 or 0. */
+int probity_threads_has_states(const struct probity_threads_answer *answer);
+
 /* CPU time over all threads. */
 uint64_t probity_threads_cpu_ns(const struct probity_threads_answer *answer);
 

@@ -5,12 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/thread_states.h"
 #include "answers/tree/tree.h"
 #include "answers/tree/tree_csv.h"
 #include "answers/tree/tree_json.h"
 #include "answers/tree/tree_text.h"
 #include "cli/patterns.h"
 #include "cli/query.h"
+
+/* With --states, one tree for each of these. */
+enum { TREES = 3 };
+
+static const enum probity_sched_state states_of[TREES] = {
+    PROBITY_STATE_RUNNING, PROBITY_STATE_RUNNABLE, PROBITY_STATE_UNKNOWN};
 
 enum tree_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_FOLDED };
 
@@ -20,6 +27,9 @@ struct tree_call {
     struct probity_tree_limits limits;
     struct probity_tree_layout layout;
     struct probity_tree *tree;
+    struct probity_tree *others[TREES]; /* --states; the first is `tree` */
+    struct probity_thread_states *states;
+    struct probity_tree_states roots;
     enum tree_form form;
     enum probity_tree_key key;
     enum probity_tree_key value; /* PROBITY_TREE_KEYS if not given */
@@ -102,14 +112,36 @@ static int open_tree(void *context, uint64_t from_ns, uint64_t to_ns)
     call->options.to_ns = to_ns;
     if (call->form == FORM_JSON || call->form == FORM_CSV || call->layout.is_corrected)
         call->options.costs_of = call->answer.reader;
-    return probity_tree_open(&call->options, &call->tree);
+    int error = probity_tree_open(&call->options, &call->tree);
+
+    if (error != 0 || !call->answer.has_states)
+        return error;
+    call->others[0] = call->tree;
+    error = probity_thread_states_open(0, &call->states);
+    for (size_t i = 1; error == 0 && i < TREES; i++)
+        error = probity_tree_open(&call->options, &call->others[i]);
+    return error;
+}
+
+static int put_states(struct tree_call *call, const struct probity_event *event)
+{
+    struct probity_event copy;
+    int error = 0;
+
+    if (event->kind == PROBITY_EVENT_THREAD_STATE)
+        return probity_thread_states_put(call->states, event);
+    for (size_t i = 0; error == 0 && i < TREES; i++) {
+        probity_thread_states_as_cpu(call->states, event, states_of[i], &copy);
+        error = probity_tree_put(call->others[i], &copy);
+    }
+    return error;
 }
 
 static int put_event(void *context, const struct probity_event *event)
 {
     struct tree_call *call = context;
 
-    return probity_tree_put(call->tree, event);
+    return call->states != NULL ? put_states(call, event) : probity_tree_put(call->tree, event);
 }
 
 static int is_like(void *context, const struct probity_function *function)
@@ -126,20 +158,33 @@ static uint64_t count_pending(void *context)
     return probity_tree_pending(call->tree);
 }
 
+static int finish_one(struct tree_call *call, struct probity_tree *tree)
+{
+    int error = probity_tree_finish(tree);
+
+    if (error == 0 && call->patterns.count > 0)
+        error = probity_tree_view(tree, call->view, is_like, call);
+    if (error != 0)
+        return error;
+    call->pruned = probity_tree_prune(tree, &call->limits);
+    return probity_tree_sort(tree, call->key);
+}
+
 static int finish_tree(void *context, const struct probity_reader *reader)
 {
     struct tree_call *call = context;
-    int error = probity_tree_finish(call->tree);
+    int error = finish_one(call, call->tree);
 
-    if (error == 0)
-        error = cli_query_profiles(&call->answer, reader, NULL, &call->profiled,
-                                   &call->counted);
-    if (error == 0 && call->patterns.count > 0)
-        error = probity_tree_view(call->tree, call->view, is_like, call);
-    if (error != 0)
-        return error;
-    call->pruned = probity_tree_prune(call->tree, &call->limits);
-    return probity_tree_sort(call->tree, call->key);
+    for (size_t i = 1; error == 0 && call->states != NULL && i < TREES; i++)
+        error = finish_one(call, call->others[i]);
+    if (error == 0 && call->states != NULL) {
+        call->roots.waiting = probity_tree_root(call->others[1]);
+        call->roots.unknown = probity_tree_root(call->others[2]);
+        call->layout.states = &call->roots;
+    }
+    return error != 0 ? error
+                      : cli_query_profiles(&call->answer, reader, NULL, &call->profiled,
+                                           &call->counted);
 }
 
 static int print_folded(struct tree_call *call, FILE *stream,
@@ -181,6 +226,13 @@ static int run_on(void *context, char **names, size_t count)
 
     if (call->value != PROBITY_TREE_KEYS && call->form != FORM_FOLDED)
         return cli_fail_usage(&cli_command_tree, "--value requires --folded");
+    if (call->answer.has_states && (call->form != FORM_TEXT || call->layout.is_corrected))
+        return cli_fail_usage(&cli_command_tree, "--states does not apply to --json, --csv, "
+                              "--folded and --corrected");
+    if (call->answer.has_states && call->key >= PROBITY_TREE_CPU_TOTAL &&
+        call->key <= PROBITY_TREE_OFF_SELF)
+        return cli_fail_usage(&cli_command_tree, "--states sorts by calls, total, self, paused or "
+                              "name");
     int status = cli_query_run(&call->answer, names, count);
 
     const char *idle = cli_patterns_idle(&call->patterns);
@@ -194,6 +246,12 @@ static void release(void *context)
     cli_patterns_release(&call->patterns);
     if (call->tree != NULL)
         probity_tree_close(call->tree);
+    for (size_t i = 1; i < TREES; i++) {
+        if (call->others[i] != NULL)
+            probity_tree_close(call->others[i]);
+    }
+    if (call->states != NULL)
+        probity_thread_states_close(call->states);
 }
 
 static int run(int argc, char **argv)
@@ -238,6 +296,10 @@ static const struct cli_option options[] = {
     {.name = "corrected", .brief = "subtract the cost of recording",
      .help = "subtract the measured cost of recording from total and self time, and show the "
              "error bound (+-)", CLI_FLAG(struct tree_call, layout.is_corrected)},
+    {.name = "states", .brief = "split times by the states of threads",
+     .help = "split total and self time into running, waiting for a CPU and blocked, if the states "
+             "of threads were recorded (`probity record --sched`); text only",
+     CLI_FLAG(struct tree_call, answer.has_states)},
     {.name = "places", .help = "show file and line of each function",
      CLI_FLAG(struct tree_call, layout.has_places)},
     CLI_QUERY_RANGE_ROWS(struct tree_call, "only calls that begin"),

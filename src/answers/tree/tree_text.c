@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "answers/report/report_text.h"
+#include "answers/report/states.h"
+#include "answers/report/states_print.h"
 #include "answers/report/table.h"
 #include "print/text.h"
 #include "print/time_text.h"
@@ -18,9 +20,10 @@
 enum { LEVELS_DRAWN = 48, LEVELS_DRAWN_LEAST = 2, LEVEL_COLUMNS = 3, LEVELS_COLUMNS = 12 };
 
 enum what { CALLS, TOTAL, SELF, CPU_TOTAL, CPU_SELF, TOTAL_LESS, SELF_LESS, TOTAL_ERROR, SELF_ERROR,
-            SHARE };
+            SHARE, TOTAL_STATE, SELF_STATE = TOTAL_STATE + PROBITY_STATES };
 
-enum { COLUMNS_USUAL = 6, COLUMNS_CORRECTED = 8 };
+/* Unknown states are shown only if there are any. */
+enum { COLUMNS_USUAL = 6, COLUMNS_CORRECTED = 8, COLUMNS_STATES = 12, COLUMNS_KNOWN = 10 };
 
 static const char of_wall[] = "wall", of_cpu[] = "CPU", less[] = "less overhead",
                   wall_time[] = "wall time", cpu_time[] = "CPU time";
@@ -43,6 +46,22 @@ static const struct probity_table_column corrected_columns[COLUMNS_CORRECTED] = 
     {8, 0, SELF_ERROR, "+-", NULL, less, "corrected"},
     {8, 1, SHARE, "share", NULL, NULL, NULL}};
 
+static const char total_time[] = "total time", self_time[] = "self time";
+
+static const struct probity_table_column states_columns[COLUMNS_STATES] = {
+    {9, 0, CALLS, "calls", NULL, NULL, NULL},
+    {8, 2, TOTAL, "wall", "total", total_time, NULL},
+    {8, 3, TOTAL_STATE + PROBITY_STATE_RUNNING, "running", "total running", total_time, NULL},
+    {8, 4, TOTAL_STATE + PROBITY_STATE_RUNNABLE, "waiting", "total waiting", total_time, NULL},
+    {8, 4, TOTAL_STATE + PROBITY_STATE_BLOCKED, "blocked", "total blocked", total_time, NULL},
+    {8, 0, SELF, "wall", "self", self_time, NULL},
+    {8, 0, SELF_STATE + PROBITY_STATE_RUNNING, "running", "self running", self_time, NULL},
+    {8, 0, SELF_STATE + PROBITY_STATE_RUNNABLE, "waiting", "self waiting", self_time, NULL},
+    {8, 0, SELF_STATE + PROBITY_STATE_BLOCKED, "blocked", "self blocked", self_time, NULL},
+    {8, 5, SHARE, "share", NULL, NULL, NULL},
+    {8, 6, TOTAL_STATE + PROBITY_STATE_UNKNOWN, "total", "total unknown", "unknown", NULL},
+    {8, 1, SELF_STATE + PROBITY_STATE_UNKNOWN, "self", "self unknown", "unknown", NULL}};
+
 /* A table while it is written. */
 struct table {
     FILE *stream;
@@ -52,7 +71,13 @@ struct table {
     uint64_t shown; /* one bit per column */
     size_t columns_used; /* by columns of numbers */
     int is_cpu_known;
+    struct probity_tree_states states; /* of the current node, if they are shown */
 };
+
+static int is_any_unknown(const struct probity_tree_node *root)
+{
+    return root->sums.total.cpu_ns > 0;
+}
 
 static struct table table_of(FILE *stream, const struct probity_tree_layout *layout,
                              const struct probity_tree_answer *answer)
@@ -62,6 +87,11 @@ static struct table table_of(FILE *stream, const struct probity_tree_layout *lay
                           .count = layout->is_corrected ? COLUMNS_CORRECTED : COLUMNS_USUAL,
                           .is_cpu_known = probity_report_has_cpu(answer->reader)};
 
+    if (layout->states != NULL) {
+        table.columns = states_columns;
+        table.count = is_any_unknown(layout->states->unknown) ? COLUMNS_STATES : COLUMNS_KNOWN;
+        table.states = *layout->states;
+    }
     table.shown = probity_table_fit(table.columns, table.count, layout->line_columns);
     for (size_t i = 0; i < table.count; i++)
         table.columns_used += table.shown >> i & 1 ? (size_t)table.columns[i].width : 0;
@@ -110,6 +140,23 @@ static void put_share(FILE *stream, double share)
         fprintf(stream, "%8s", "-");
 }
 
+static void put_state(const struct table *table, const struct probity_tree_node *node, int is_self,
+                      uint32_t state, int is_known)
+{
+    const struct probity_tree_node *waiting = table->states.waiting;
+    const struct probity_tree_node *unknown = table->states.unknown;
+    const struct probity_tree_sums *sums = &node->sums;
+    struct probity_thread_split split = {{0}};
+
+    split.ns[PROBITY_STATE_RUNNING] = is_self ? sums->self.cpu_ns : sums->total.cpu_ns;
+    split.ns[PROBITY_STATE_RUNNABLE] =
+        is_self ? waiting->sums.self.cpu_ns : waiting->sums.total.cpu_ns;
+    split.ns[PROBITY_STATE_UNKNOWN] =
+        is_self ? unknown->sums.self.cpu_ns : unknown->sums.total.cpu_ns;
+    probity_states_complete(&split, is_self ? sums->self.wall_ns : sums->total.wall_ns);
+    put_time(table->stream, split.ns[state], is_known);
+}
+
 static void put_value(const struct table *table, const struct probity_tree_node *node,
                       enum what what)
 {
@@ -129,6 +176,11 @@ static void put_value(const struct table *table, const struct probity_tree_node 
     case SELF_LESS:
     case SELF_ERROR: put_corrected(stream, node, 1, what == SELF_ERROR); break;
     case SHARE: put_share(stream, is_timed ? probity_tree_share(node) : -1); break;
+    default:
+        if (what < SELF_STATE)
+            put_state(table, node, 0, what - TOTAL_STATE, is_timed);
+        else
+            put_state(table, node, 1, what - SELF_STATE, is_timed && is_function);
     }
 }
 
@@ -273,6 +325,8 @@ static void put_foot(const struct table *table, const struct probity_tree_answer
                 "may help)\n", answer->lost, probity_text_s(answer->lost),
                 probity_text_are(answer->lost));
     probity_table_put_left(stream, table->columns, table->count, table->shown, "");
+    if (table->layout->states != NULL)
+        probity_states_note(stream, answer->reader);
     if (table->layout->is_corrected)
         put_errors(table, answer);
     probity_report_foot(stream, table->layout->has_colour, answer->reader, answer->repairs);
@@ -281,13 +335,20 @@ static void put_foot(const struct table *table, const struct probity_tree_answer
 void probity_tree_text(FILE *stream, const struct probity_tree_layout *layout,
                        const struct probity_tree_answer *answer)
 {
-    const struct table table = table_of(stream, layout, answer);
+    struct table table = table_of(stream, layout, answer);
+    struct probity_tree_states *states = &table.states;
     int has_pids = probity_reader_traces(answer->reader) > 1;
     const struct probity_tree_node *node = answer->root;
-    size_t depth = 0;
+    size_t depth = 0, same_depth[2] = {0, 0};
 
     put_head(&table);
     while ((node = probity_tree_next(node, answer->root, &depth)) != NULL) {
+        if (layout->states != NULL) { /* they have the same nodes in the same order */
+            states->waiting =
+                probity_tree_next(states->waiting, layout->states->waiting, &same_depth[0]);
+            states->unknown =
+                probity_tree_next(states->unknown, layout->states->unknown, &same_depth[1]);
+        }
         put_sums(&table, node);
         put_lines(&table, node, depth);
         if (node->function == NULL)

@@ -28,11 +28,18 @@ enum { PROBITY_TREE_LEVELS_OUTER = 512, PROBITY_TREE_LEVELS_INNER = 512,
 
 #define PROBITY_TREE_LEVELS_BETWEEN "[truncated]"
 
+/* The same tree with the time in another state in place of the CPU time; that of the answer has
+ * running. */
+struct probity_tree_states {
+    const struct probity_tree_node *waiting, *unknown; /* roots */
+};
+
 struct probity_tree_layout {
     int has_colour;
     int has_lines; /* draw lines with U+2500 etc. instead of ASCII */
     int has_places;
     int is_corrected; /* also show times without overhead */
+    const struct probity_tree_states *states; /* split times by states; NULL: do not */
     size_t line_columns; /* terminal width: columns that do not fit are omitted; 0: no limit */
 };
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * states_print.h: functions with their times by state, as text, JSON and CSV.
+ */
+#ifndef PROBITY_ANSWERS_REPORT_STATES_PRINT_H
+#define PROBITY_ANSWERS_REPORT_STATES_PRINT_H
+
+#include <stdio.h>
+
+#include "answers/report/report_text.h"
+#include "answers/report/states.h"
+#include "print/columns.h"
+
+struct probity_states_answer {
+    const struct probity_reader *reader;
+    const struct probity_states_row *rows;
+    size_t count;
+    const struct probity_scopes_repairs *repairs;
+};
+
+/* A table, then repairs, whether the traces are complete, and how exact the states are. The caller
+ * checks the stream for errors. */
+void probity_states_text(FILE *stream, const struct probity_report_layout *layout,
+                         const struct probity_states_answer *answer);
+
+/* One object, as of the report without states. Returns 0, PROBITY_ERROR_MEMORY or
+ * PROBITY_ERROR_WRITE. */
+int probity_states_json(FILE *stream, const struct probity_states_answer *answer);
+
+/* A header line, then one line for each function. Times are ns. As the text. */
+void probity_states_csv(FILE *stream, const struct probity_states_answer *answer);
+
+/* Writes a line if states of no thread are known. */
+void probity_states_note(FILE *stream, const struct probity_reader *reader);
+
+enum { PROBITY_STATES_COLUMNS = 11 };
+
+/* Figures of a struct probity_states_row, for CSV and JSON. */
+extern const struct probity_column probity_states_columns[PROBITY_STATES_COLUMNS];
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sched.h: states of threads by the scheduler, in TRACE.sched (doc/sched.md): `record --sched`
+ * makes it, commands that show states read it.
+ */
+#ifndef PROBITY_CLI_SCHED_H
+#define PROBITY_CLI_SCHED_H
+
+#include <sys/types.h>
+
+#include "cli/cli.h"
+
+struct probity_sched;
+
+/* For `record`. */
+struct cli_sched {
+    const struct cli_command *command;
+    const char *near;    /* a path in the directory for temporary files */
+    size_t ring_kib;     /* 0: the default */
+    struct probity_sched *sched; /* NULL: not recording */
+    char **paths;        /* of traces */
+    size_t path_count;
+};
+
+/* Starts recording of a process before its exec; reports what is not permitted. For cli_launch():
+ * context is a struct cli_sched. */
+void cli_sched_prepare(void *context, pid_t pid);
+
+/* Ends recording. */
+void cli_sched_end(struct cli_sched *sched);
+
+/* Adds a trace for which a file is to be written. */
+void cli_sched_add(struct cli_sched *sched, const char *path);
+
+/* Writes the files, reports what is missing in them, and releases everything. */
+void cli_sched_conclude(struct cli_sched *sched);
+
+/* Lets a reader read the states. */
+void cli_sched_use(struct probity_reader_options *options);
+
+#endif

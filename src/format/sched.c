@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sched.c: fields of the head of TRACE.sched.
+ */
+#include "format/sched.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "probity.h"
+
+static const uint8_t magic[12] = {0x89, 'P', 'R', 'O', 'B', 'S', 'C', 'H', '\r', '\n', 0x1a, '\n'};
+
+void probity_sched_header_put(uint8_t bytes[PROBITY_SCHED_HEADER_BYTES])
+{
+    memcpy(bytes, magic, sizeof magic);
+    probity_put_u16(bytes + 12, PROBITY_SCHED_MAJOR);
+    probity_put_u16(bytes + 14, 0);
+}
+
+int probity_sched_header_check(const uint8_t bytes[PROBITY_SCHED_HEADER_BYTES])
+{
+    if (memcmp(bytes, magic, sizeof magic) != 0)
+        return PROBITY_ERROR_FORMAT;
+    return probity_get_u16(bytes + 12) == PROBITY_SCHED_MAJOR ? 0 : PROBITY_ERROR_VERSION;
+}
+
+void probity_sched_info_put(uint8_t payload[PROBITY_SCHED_INFO_BYTES],
+                            const struct probity_sched_info *info)
+{
+    const uint64_t fields[] = {info->first_tick, info->last_tick, info->lost, info->blocks,
+                               info->events};
+
+    probity_assert(info->first_tick <= info->last_tick);
+    memcpy(payload, info->session, 16);
+    probity_put_u32(payload + 16, info->flags);
+    probity_put_u32(payload + 20, info->error_ns);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        probity_put_u64(payload + 24 + 8 * i, fields[i]);
+}
+
+int probity_sched_info_get(const uint8_t *payload, size_t bytes,
+                           struct probity_sched_info *ret_info)
+{
+    uint64_t *const fields[] = {&ret_info->first_tick, &ret_info->last_tick, &ret_info->lost,
+                                &ret_info->blocks, &ret_info->events};
+
+    if (bytes < PROBITY_SCHED_INFO_BYTES)
+        return PROBITY_ERROR_DAMAGED;
+    memcpy(ret_info->session, payload, 16);
+    ret_info->flags = probity_get_u32(payload + 16);
+    ret_info->error_ns = probity_get_u32(payload + 20);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        *fields[i] = probity_get_u64(payload + 24 + 8 * i);
+    return 0;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sched.c: verifies TRACE.sched when it is opened, and lists its blocks; they are read again, and
+ * verified again, when the merge reaches them. Memory: 24 bytes for each block.
+ */
+#include "reader/sched.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array_grow.h"
+#include "base/assert.h"
+#include "format/block.h"
+#include "format/stream.h"
+#include "probity.h"
+#include "reader/file.h"
+
+/* One pass over the file. */
+struct pass {
+    struct probity_sched_file *sched;
+    uint64_t offset, size, serial, events;
+    uint8_t *bytes; /* the current block */
+    size_t capacity;
+};
+
+/* Returns 0 if the file has these bytes, DAMAGED if it is shorter or unreadable, or MEMORY. */
+static int read_bytes(struct pass *pass, size_t at, size_t bytes)
+{
+    if (at + bytes > pass->capacity) {
+        uint8_t *grown = realloc(pass->bytes, at + bytes);
+        if (grown == NULL)
+            return PROBITY_ERROR_MEMORY;
+        pass->bytes = grown;
+        pass->capacity = at + bytes;
+    }
+    probity_assert(at + bytes <= pass->capacity);
+    return probity_file_read(pass->sched->file, pass->bytes + at, bytes, pass->offset + at) ==
+                   (ssize_t)bytes
+               ? 0
+               : PROBITY_ERROR_DAMAGED;
+}
+
+/* Reads and verifies the next block. */
+static int read_block(struct pass *pass, struct probity_block_header *ret_header)
+{
+    uint64_t left = pass->size - pass->offset;
+    int error = left < PROBITY_BLOCK_HEADER_BYTES
+                    ? PROBITY_ERROR_DAMAGED
+                    : read_bytes(pass, 0, PROBITY_BLOCK_HEADER_BYTES);
+
+    if (error == 0)
+        error = probity_block_header_get(pass->bytes, ret_header);
+    if (error != 0)
+        return error;
+    if (ret_header->payload_bytes > left - PROBITY_BLOCK_HEADER_BYTES ||
+        ret_header->serial != pass->serial++)
+        return PROBITY_ERROR_DAMAGED;
+    error = read_bytes(pass, PROBITY_BLOCK_HEADER_BYTES, ret_header->payload_bytes);
+    if (error != 0)
+        return error;
+    return probity_block_is_whole(pass->bytes, ret_header) ? 0 : PROBITY_ERROR_DAMAGED;
+}
+
+static int take_info(struct pass *pass, const uint8_t session[16])
+{
+    struct probity_sched_info *info = &pass->sched->info;
+    struct probity_block_header header;
+    int error = read_block(pass, &header);
+
+    if (error != 0)
+        return error;
+    pass->offset += PROBITY_BLOCK_HEADER_BYTES + (uint64_t)header.payload_bytes;
+    if (header.type != PROBITY_SCHED_INFO ||
+        probity_sched_info_get(pass->bytes + PROBITY_BLOCK_HEADER_BYTES, header.payload_bytes,
+                               info) != 0 ||
+        memcmp(info->session, session, 16) != 0)
+        return PROBITY_ERROR_DAMAGED;
+    return 0;
+}
+
+/* The stream may have nothing but states: anything else could declare or hide records. */
+static int check_stream(struct pass *pass, const struct probity_data *data, size_t bytes)
+{
+    struct probity_unpacker unpacker;
+    struct probity_record record;
+    uint64_t events = 0;
+    int got;
+
+    probity_unpacker_init(&unpacker,
+                          pass->bytes + PROBITY_BLOCK_HEADER_BYTES + PROBITY_DATA_FIXED_BYTES,
+                          bytes - PROBITY_DATA_FIXED_BYTES, data->first_tick);
+    while ((got = probity_unpack(&unpacker, &record)) > 0) {
+        if (record.kind != PROBITY_EVENT_THREAD_STATE ||
+            record.payload_bytes < PROBITY_STATE_EVENT_BYTES)
+            return PROBITY_ERROR_DAMAGED;
+        events++;
+    }
+    if (got < 0 || events != data->records)
+        return PROBITY_ERROR_DAMAGED;
+    pass->events += events;
+    return 0;
+}
+
+static int take_data(struct pass *pass)
+{
+    struct probity_sched_file *sched = pass->sched;
+    struct probity_block_header header;
+    struct probity_data data;
+    int error = read_block(pass, &header);
+
+    if (error != 0)
+        return error;
+    if (header.type != PROBITY_BLOCK_DATA ||
+        probity_data_get(pass->bytes + PROBITY_BLOCK_HEADER_BYTES, header.payload_bytes, &data) !=
+            0 ||
+        (data.flags & PROBITY_DATA_CPU_KNOWN) != 0)
+        return PROBITY_ERROR_DAMAGED;
+    error = check_stream(pass, &data, header.payload_bytes);
+    if (error != 0)
+        return error;
+    void *blocks =
+        probity_array_room(sched->blocks, sizeof *sched->blocks, sched->count, &sched->capacity);
+    if (blocks == NULL)
+        return PROBITY_ERROR_MEMORY;
+    sched->blocks = blocks;
+    uint32_t bytes = PROBITY_BLOCK_HEADER_BYTES + header.payload_bytes;
+    sched->blocks[sched->count++] =
+        (struct probity_sched_block){pass->offset, data.first_tick, bytes, data.thread};
+    pass->offset += bytes;
+    return 0;
+}
+
+static int compare_blocks(const void *left, const void *right)
+{
+    const struct probity_sched_block *a = left, *b = right;
+
+    if (a->first_tick != b->first_tick)
+        return a->first_tick < b->first_tick ? -1 : 1;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static int read_all(struct pass *pass, const uint8_t session[16])
+{
+    struct probity_sched_file *sched = pass->sched;
+    int64_t size = probity_file_size(sched->file);
+    int error = size < PROBITY_SCHED_HEADER_BYTES
+                    ? PROBITY_ERROR_DAMAGED
+                    : read_bytes(pass, 0, PROBITY_SCHED_HEADER_BYTES);
+
+    if (error == 0)
+        error = probity_sched_header_check(pass->bytes);
+    pass->size = (uint64_t)size;
+    pass->offset = PROBITY_SCHED_HEADER_BYTES;
+    if (error == 0)
+        error = take_info(pass, session);
+    while (error == 0 && pass->offset < pass->size)
+        error = take_data(pass);
+    if (error == 0 &&
+        (sched->count != sched->info.blocks || pass->events != sched->info.events))
+        error = PROBITY_ERROR_DAMAGED;
+    return error;
+}
+
+int probity_sched_file_open(struct probity_sched_file *sched, int file, const uint8_t session[16])
+{
+    struct pass pass = {.sched = sched};
+
+    probity_assert(file >= 0);
+    *sched = (struct probity_sched_file){.file = file};
+    int error = read_all(&pass, session);
+    free(pass.bytes);
+    if (error != 0)
+        probity_sched_file_release(sched);
+    else if (sched->count > 1)
+        qsort(sched->blocks, sched->count, sizeof *sched->blocks, compare_blocks);
+    return error == 0 ? 1 : error == PROBITY_ERROR_MEMORY ? error : 0;
+}
+
+static int compare_latest(const void *left, const void *right)
+{
+    const struct probity_sched_block *a = left, *b = right;
+
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return compare_blocks(left, right);
+}
+
+void probity_sched_file_start_at(struct probity_sched_file *sched, uint64_t tick)
+{
+    size_t kept = 0;
+
+    qsort(sched->blocks, sched->count, sizeof *sched->blocks, compare_latest);
+    for (size_t i = 0; i < sched->count; i++) {
+        const struct probity_sched_block *next = &sched->blocks[i + 1];
+        if (i + 1 < sched->count && next->thread == sched->blocks[i].thread &&
+            next->first_tick <= tick)
+            continue;
+        sched->blocks[kept++] = sched->blocks[i];
+    }
+    sched->count = kept;
+    qsort(sched->blocks, sched->count, sizeof *sched->blocks, compare_blocks);
+}
+
+void probity_sched_file_release(struct probity_sched_file *sched)
+{
+    if (sched->file >= 0)
+        close(sched->file);
+    free(sched->blocks);
+    *sched = (struct probity_sched_file){.file = -1};
+}

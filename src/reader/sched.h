@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sched.h: TRACE.sched, the states of threads beside a trace (doc/sched.md). All input is
+ * untrusted: a file that does not match its trace, or is not whole, is ignored.
+ */
+#ifndef PROBITY_READER_SCHED_H
+#define PROBITY_READER_SCHED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/sched.h"
+
+/* A DATA block of the file. */
+struct probity_sched_block {
+    uint64_t offset, first_tick;
+    uint32_t bytes, thread;
+};
+
+/* file -1: none. */
+struct probity_sched_file {
+    int file;
+    struct probity_sched_info info;
+    struct probity_sched_block *blocks; /* in order of first_tick */
+    size_t count, capacity;
+};
+
+/* Takes over the descriptor of a file if it is whole and of this session. Otherwise closes it.
+ * Returns 1, 0 if it is of no use, or PROBITY_ERROR_MEMORY. */
+int probity_sched_file_open(struct probity_sched_file *sched, int file, const uint8_t session[16]);
+
+/* Drops blocks that have no influence on the states from a tick on: those of which the thread has a
+ * later one that begins there or before. */
+void probity_sched_file_start_at(struct probity_sched_file *sched, uint64_t tick);
+
+void probity_sched_file_release(struct probity_sched_file *sched);
+
+#endif

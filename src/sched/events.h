@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * events.h: the kernel's events on a program: one ring for each CPU, with switches, creation and
+ * exit of its threads and, if the kernel permits, wakings (doc/sched.md, "Recording"). Linux only.
+ */
+#ifndef PROBITY_SCHED_EVENTS_H
+#define PROBITY_SCHED_EVENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum probity_sched_kind {
+    PROBITY_SCHED_IN = 1,        /* the thread runs */
+    PROBITY_SCHED_OUT = 2,       /* it left the CPU, blocked */
+    PROBITY_SCHED_PREEMPTED = 3, /* it left the CPU, runnable */
+    PROBITY_SCHED_WOKEN = 4,     /* other: the waker, or 0 */
+    PROBITY_SCHED_BORN = 5,      /* other: its creator */
+    PROBITY_SCHED_EXIT = 6,
+    PROBITY_SCHED_EXEC = 7,
+    PROBITY_SCHED_LOST = 8 /* tid: number of records dropped before this one, at most 2^32 - 1 */
+};
+
+struct probity_sched_event {
+    uint64_t time_ns; /* CLOCK_MONOTONIC_RAW */
+    uint32_t tid, other;
+    uint32_t kind; /* an enum probity_sched_kind */
+    uint32_t cpu;  /* only of collected events */
+};
+
+/* A ring of the kernel. */
+struct probity_sched_ring {
+    int file, wakings; /* descriptors; wakings: of the tracepoint, or -1 */
+    uint32_t cpu;
+    void *pages;
+    size_t mapped_bytes;
+};
+
+struct probity_sched_rings {
+    struct probity_sched_ring *items;
+    size_t count;
+    size_t ring_bytes;
+    int has_wakings;
+    int wakings_error; /* errno if there are none */
+    uint32_t pid_offset; /* of the thread that is woken, in the tracepoint's record */
+    uint32_t event_id;
+};
+
+/* Opens the events on a process that is going to exec, which enables them. ring_bytes: a power of
+ * two of at least one page. Returns 0, or -1 with errno set and nothing opened. */
+int probity_sched_rings_open(struct probity_sched_rings *rings, pid_t pid, size_t ring_bytes);
+
+/* Where the kernel has written to, for probity_sched_ring_read(). */
+uint64_t probity_sched_ring_head(const struct probity_sched_ring *ring);
+
+/* Decodes the record at *at, which is before `head`, and moves *at behind it. Returns 1, or 0 if it
+ * is of no interest. */
+int probity_sched_ring_read(const struct probity_sched_rings *rings,
+                            const struct probity_sched_ring *ring, uint64_t *at, uint64_t head,
+                            struct probity_sched_event *ret_event);
+
+/* Where reading goes on. */
+uint64_t probity_sched_ring_tail(const struct probity_sched_ring *ring);
+
+/* Records that were dropped so far, reported or not; 0 if the kernel does not count them. */
+uint64_t probity_sched_ring_lost(const struct probity_sched_ring *ring);
+
+/* Returns what precedes `at` to the kernel. */
+void probity_sched_ring_release(const struct probity_sched_ring *ring, uint64_t at);
+
+void probity_sched_rings_close(struct probity_sched_rings *rings);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * follow.h: follows the states of one thread, event by event (doc/sched.md, "States").
+ */
+#ifndef PROBITY_SCHED_FOLLOW_H
+#define PROBITY_SCHED_FOLLOW_H
+
+#include "sched/blocks.h"
+#include "sched/moments.h"
+#include "sched/order.h"
+
+/* What all threads of a run have in common. */
+struct probity_sched_context {
+    struct probity_sched_blocks blocks;
+    const struct probity_sched_order *order;
+    int has_wakings;
+};
+
+struct probity_sched_follow {
+    struct probity_sched_stream stream;
+    struct probity_sched_moments *moments; /* of its trace */
+    uint64_t last_ns;   /* of its latest event */
+    size_t next_loss;   /* the first loss that may not have ended by then */
+    uint32_t state;     /* an enum probity_sched_state */
+    int is_held;        /* blocked, but not written yet: it may have been woken before */
+    int is_woken;       /* woken while it ran */
+    uint32_t waker;
+};
+
+/* Takes an event of the thread. Returns as probity_sched_blocks_put(). */
+int probity_sched_follow_take(struct probity_sched_context *context,
+                              struct probity_sched_follow *follow,
+                              const struct probity_sched_event *event);
+
+/* Nothing is known after end_ns, unless the thread has ended. Writes what is left. Returns as
+ * above. */
+int probity_sched_follow_end(struct probity_sched_context *context,
+                             struct probity_sched_follow *follow, uint64_t end_ns);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * order.h: the collected events of all rings in order of time. Memory: 64 KiB for each ring.
+ */
+#ifndef PROBITY_SCHED_ORDER_H
+#define PROBITY_SCHED_ORDER_H
+
+#include "sched/collect.h"
+
+struct probity_sched_source; /* of one ring */
+
+/* Kernel records were dropped on a CPU, so that nothing is known of any thread. */
+struct probity_sched_loss {
+    uint64_t from_ns, until_ns; /* until: UINT64_MAX while it lasts */
+};
+
+struct probity_sched_order {
+    const struct probity_sched_collect *collect;
+    struct probity_sched_source *sources; /* a heap by the time of their next event */
+    size_t source_count;
+    struct probity_sched_loss *losses; /* by from_ns, so far */
+    size_t loss_count, loss_capacity;
+    uint64_t lost; /* records, so far */
+    uint64_t last_ns; /* of the event that was returned */
+};
+
+/* The thread that collects must have ended. Returns 0, PROBITY_ERROR_MEMORY or
+ * PROBITY_ERROR_READ. */
+int probity_sched_order_open(struct probity_sched_order *order,
+                             const struct probity_sched_collect *collect);
+
+/* Returns 1 with the next event, 0 at the end, PROBITY_ERROR_READ with errno set, or
+ * PROBITY_ERROR_MEMORY. PROBITY_SCHED_LOST is not returned, but an entry of `losses`. */
+int probity_sched_order_next(struct probity_sched_order *order,
+                             struct probity_sched_event *ret_event);
+
+void probity_sched_order_close(struct probity_sched_order *order);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sched.h: records the states of a program's threads by the kernel's scheduler, and writes them
+ * beside its traces (doc/sched.md). The public header of this directory. For `probity record`: runs
+ * in its process, beside the program, and starts one thread there.
+ */
+#ifndef PROBITY_SCHED_SCHED_H
+#define PROBITY_SCHED_SCHED_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { PROBITY_SCHED_RING_KIB = 512 }; /* what a user may lock by default for each CPU */
+
+struct probity_sched;
+
+/* Starts recording of a process that is going to exec, and of its threads and children. Temporary
+ * files are made in the directory of `near`. ring_bytes: of the kernel's buffer for each CPU, a
+ * power of two. *ret_wakings: 0 if wakings are recorded, too, otherwise the errno that says why
+ * not. Returns 0, or -1 with errno set. */
+int probity_sched_begin(pid_t pid, const char *near, size_t ring_bytes,
+                        struct probity_sched **ret_sched, int *ret_wakings);
+
+/* Ends recording. */
+void probity_sched_end(struct probity_sched *sched);
+
+struct probity_sched_result {
+    uint64_t lost;  /* records that the kernel dropped */
+    int cut_errno;  /* recording ended early because of this; or 0 */
+    size_t written; /* files */
+    size_t failed;  /* index of the trace that an error is about */
+};
+
+/* Writes TRACE.sched beside each of these traces that belongs to the caller; others are skipped.
+ * Only after probity_sched_end(). Returns 0; or PROBITY_ERROR_MEMORY, READ or WRITE with errno set,
+ * with the remaining traces skipped. */
+int probity_sched_write(struct probity_sched *sched, const char *const *paths, size_t count,
+                        struct probity_sched_result *ret_result);
+
+void probity_sched_release(struct probity_sched *sched);
+
+#endif
