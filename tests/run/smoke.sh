@@ -58,10 +58,10 @@ all_forms timeline '^tree ' '"threads": \[' '' scopes
 all_forms overhead '^wall ' '"wall": ' '^' -n 1 -- "$BUILD/examples/hello"
 runs 0 '<title>' view -o - scopes
 
-# Requests, and a lock that is taken by two threads.
+# Requests, and locks that threads wait for.
 runs 0 '' record -o typed -- "$PROGRAMS/typed" 50
-all_forms waits '^ +[0-9]+ .* lock items 0x' '"kind": "lock", "name": "items"' \
-    '^lock,items,0x' typed
+runs 0 '' record -o planted -- "$PROGRAMS/planted" 20
+all_forms waits '^ +1 .* lock mutex 0x' '"kind": "lock", "name": "mutex"' '^lock,mutex,0x' planted
 all_forms path '^request [0-9]+: ' '"what": "request"' '^1,[0-9]+,[a-z-]+,' typed
 
 # Every format; two are binary, and two contain no names.

@@ -101,6 +101,6 @@ const struct cli_command cli_command_waits = {
     .help =
         "For each lock, condition, file, peer and sleep that threads waited for: number and times "
         "of the waits, which threads held it meanwhile or ended the wait, in which function, and "
-        "the longest waits. Needs records of locks: typed probes, or `record --calls`.",
+        "the longest waits. Needs records of locks: typed probes, or calls of the C library.",
     .options = options,
 };
