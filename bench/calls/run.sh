@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# run.sh BUILD_DIR: what libprobity-calls adds to pairs of calls of libc: recorded, and while nothing
-# is recorded. Runs of the same program alone, off and recorded alternate; medians of 15 differences
-# of the least times, and of the medians.
+# run.sh BUILD_DIR: what libprobity-calls adds to pairs of calls of libc: recorded, and while
+# nothing is recorded. Runs of the same program alone, off and recorded alternate; medians of 15
+# differences of the least times, and of the medians.
 set -eu
 build=$1
 bench=$(cd "$(dirname "$0")" && pwd)
