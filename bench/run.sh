@@ -19,14 +19,14 @@ command_of() {
             echo "$bench/$1.sh" "$build"
             ;;
         external) echo "$build/bench/sustained" 512 "$build/bin/probity" ;;
-        peers | real) echo "$bench/$1/run.sh" "$build" ;;
+        calls | peers | real) echo "$bench/$1/run.sh" "$build" ;;
         *) echo "$build/bench/$1" ;;
     esac
 }
 
 all='burst sustained external inside threads between start off
     locks baseline_logger cputime memory csv httpd
-scope real self answers corrected export diff view peers'
+scope calls real self answers corrected export diff view peers'
 machine=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 system="$(nproc) CPUs, Linux $(uname -r), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)"
 started="$(date -u +%Y-%m-%dT%H:%MZ)"

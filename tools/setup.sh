@@ -76,6 +76,11 @@ test: races under Helgrind, and callgrind's reader
     dnf     valgrind
     pacman  valgrind
     apk     valgrind
+test: programs whose malloc() is another library's
+    apt     libjemalloc2 libtcmalloc-minimal4
+    dnf     jemalloc gperftools-libs
+    pacman  jemalloc gperftools
+    apk     jemalloc gperftools
 test: programs whose clock is replaced by libfaketime
     apt     faketime
     dnf     libfaketime

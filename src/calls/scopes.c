@@ -94,7 +94,7 @@ void probity_call_leave_error(struct probity_call *call, int64_t result, int err
     struct probity_event_room room;
     uint8_t *at = NULL;
 
-    if (probity_call_ends_usually(call))
+    if (probity_call_ends_usually(call, call->scope.place))
         at = probity_call_room(call, &room, EVENT_LEAVE, &probity_calls_result_errno, 12);
     if (at == NULL) {
         probity_call_leave_slow(call, &probity_calls_result_errno, values);

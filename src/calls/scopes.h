@@ -142,7 +142,7 @@ probity_call_room(const struct probity_call *call, struct probity_event_room *ro
 static inline __attribute__((always_inline)) void
 probity_call_enter(const struct probity_call *call)
 {
-    if (call->code != 0)
+    if (__builtin_expect(call->code != 0, 1))
         probity_hit(call->code);
 }
 
@@ -153,7 +153,7 @@ probity_call_enter_number(const struct probity_call *call, struct probity_site_f
 {
     struct probity_event_room room;
 
-    if (call->code == 0)
+    if (__builtin_expect(call->code == 0, 0))
         return;
     uint8_t *at = probity_call_room(call, &room, 7, format, 8);
     if (__builtin_expect(at != NULL, 1)) {
@@ -171,7 +171,7 @@ probity_call_enter_fd(const struct probity_call *call, int fd)
 {
     struct probity_event_room room;
 
-    if (call->code == 0)
+    if (__builtin_expect(call->code == 0, 0))
         return;
     uint8_t *at = probity_call_room(call, &room, 7, &probity_calls_fd, 4);
     if (__builtin_expect(at != NULL, 1)) {
@@ -190,7 +190,7 @@ probity_call_enter_fd_number(const struct probity_call *call, struct probity_sit
 {
     struct probity_event_room room;
 
-    if (call->code == 0)
+    if (__builtin_expect(call->code == 0, 0))
         return;
     uint8_t *at = probity_call_room(call, &room, 7, format, 12);
     if (__builtin_expect(at != NULL, 1)) {
@@ -211,7 +211,7 @@ probity_call_enter_numbers(const struct probity_call *call, struct probity_site_
 {
     struct probity_event_room room;
 
-    if (call->code == 0)
+    if (__builtin_expect(call->code == 0, 0))
         return;
     uint8_t *at = probity_call_room(call, &room, 7, format, 16);
     if (__builtin_expect(at != NULL, 1)) {
@@ -230,7 +230,7 @@ static inline void probity_call_enter_path(const struct probity_call *call, cons
 {
     const struct probity_value value = {&path, sizeof path, NULL, PROBITY_AT_POINTER};
 
-    if (call->code != 0)
+    if (__builtin_expect(call->code != 0, 1))
         probity_call_enter_slow(call, &probity_calls_path, &value);
 }
 
@@ -239,25 +239,25 @@ void probity_call_enter_peer(const struct probity_call *call, int fd,
                              const struct sockaddr *address, socklen_t length)
     __attribute__((visibility("hidden")));
 
-/* Whether the scope ends as it usually does. */
+/* Whether the scope at this place ends as it usually does. */
 static inline __attribute__((always_inline)) int
-probity_call_ends_usually(const struct probity_call *call)
+probity_call_ends_usually(const struct probity_call *call, uint32_t place)
 {
-    return __builtin_expect(call->code != 0 && probity_scope_depth == call->scope.place + 1 &&
-                                call->scope.place < PROBITY_SCOPE_FRAMES, 1);
+    return __builtin_expect(call->code != 0 && probity_scope_depth == place + 1 &&
+                                place < PROBITY_SCOPE_FRAMES, 1);
 }
 
 /* With a result that is no error. */
 static inline __attribute__((always_inline)) void
 probity_call_leave(struct probity_call *call, int64_t result)
 {
+    const uint32_t place = call->scope.place;
     struct probity_event_room room;
 
-    if (probity_call_ends_usually(call)) {
+    if (probity_call_ends_usually(call, place)) {
         uint8_t *at = probity_call_room(call, &room, 8, &probity_calls_result, 8);
         if (__builtin_expect(at != NULL, 1)) {
-            call->scope.is_open = 0;
-            probity_scope_free(call->scope.place);
+            probity_scope_free(place);
             probity_put_bytes(at, &result, 8);
             probity_event_publish(&room);
             return;

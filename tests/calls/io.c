@@ -46,6 +46,8 @@ static void use_files(void)
 {
     char bytes[16];
     struct iovec parts[2] = {{bytes, 3}, {bytes + 3, 4}};
+    const char *volatile nowhere = NULL;
+    const struct iovec *volatile no_parts = NULL;
     int file = CALL(open, "file", O_RDWR | O_CREAT | O_TRUNC, 0600);
 
     EXPECT(file >= 0);
@@ -63,8 +65,8 @@ static void use_files(void)
     EXPECT(CALL(close, file) == -1 && errno == EBADF);
     EXPECT(CALL(open, "no/such/file", O_RDONLY) == -1 && errno == ENOENT);
     EXPECT(CALL(read, -1, bytes, 1) == -1 && errno == EBADF);
-    EXPECT(CALL(open, NULL, O_RDONLY) == -1 && errno == EFAULT);
-    EXPECT(CALL(readv, 0, NULL, 2) == -1 && errno == EFAULT);
+    EXPECT(CALL(open, nowhere, O_RDONLY) == -1 && errno == EFAULT);
+    EXPECT(CALL(readv, 0, no_parts, 2) == -1 && errno == EFAULT);
 }
 
 static void use_pipe(int times)

@@ -54,7 +54,8 @@ print(ctypes.CDLL(\"libm.so.6\").abs(-3))"'
 job node '$R node -e "
 const crypto = require(\"crypto\"), fs = require(\"fs\");
 fs.writeFileSync(\"f\", \"x\".repeat(100000));
-fs.readFile(\"f\", (e, d) => console.log(crypto.createHash(\"sha256\").update(d).digest(\"hex\")));"'
-job perl '$R perl -e "my %h; \$h{\$_ % 97} .= \$_ for 1 .. 20000; print length(\$h{\$_}), \"\n\"
-    for sort keys %h; print qx(echo hi);"'
+fs.readFile(\"f\", (e, d) =>
+    console.log(crypto.createHash(\"sha256\").update(d).digest(\"hex\")));"'
+job perl '$R perl -e "my %h; \$h{\$_ % 97} .= \$_ for 1 .. 20000;
+    print length(\$h{\$_}), \"\n\" for sort keys %h; print qx(echo hi);"'
 finish
