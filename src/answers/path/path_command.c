@@ -8,6 +8,7 @@
 #include "answers/path/path_csv.h"
 #include "answers/path/path_json.h"
 #include "answers/path/path_text.h"
+#include "answers/waits/wait_symbols.h"
 #include "cli/filter.h"
 #include "cli/query.h"
 
@@ -56,6 +57,7 @@ static int open_path(void *context, uint64_t from_ns, uint64_t to_ns)
     call->options.from_ns = from_ns;
     call->options.to_ns = to_ns;
     call->options.slowest = call->slowest;
+    probity_wait_symbols_open(cli_memory_end);
     return probity_path_open(&call->options, &call->path);
 }
 
@@ -132,6 +134,7 @@ static void release(void *context)
 {
     struct path_call *call = context;
 
+    probity_wait_symbols_close();
     if (call->path != NULL)
         probity_path_close(call->path);
     cli_filter_release(&call->from);

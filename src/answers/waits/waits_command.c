@@ -2,6 +2,7 @@
  *
  * waits_command.c: `probity waits`: where the waiting went.
  */
+#include "answers/waits/wait_symbols.h"
 #include "answers/waits/waits_csv.h"
 #include "answers/waits/waits_json.h"
 #include "answers/waits/waits_text.h"
@@ -23,6 +24,7 @@ static int open_waits(void *context, uint64_t from_ns, uint64_t to_ns)
     const struct probity_waiting_options options = {(enum probity_waiting_by)call->by, from_ns,
                                                     to_ns};
 
+    probity_wait_symbols_open(cli_memory_end);
     return probity_waiting_open(&options, &call->waiting);
 }
 
@@ -63,6 +65,7 @@ static void release(void *context)
 {
     struct waits_call *call = context;
 
+    probity_wait_symbols_close();
     if (call->waiting != NULL)
         probity_waiting_close(call->waiting);
 }
