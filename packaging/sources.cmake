@@ -55,5 +55,4 @@ set(PROBITY_SOURCES
   src/writer/pass.c
   src/writer/profile.c
   src/writer/tally.c
-  src/writer/wake_process.c
   src/writer/writer.c)
