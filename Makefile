@@ -69,7 +69,9 @@ TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     probes \
     request_flow \
     signed_rank \
-    statistics)))
+    statistics \
+    thread_past \
+    waits)))
 # libprobity, in the programs that are traced: they record, and write the trace.
 LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base/selection.c base/arguments.c base/called.c spool/attach.c spool/control_ask.c \
              spool/place.c writer/discard.c writer/drainer.c writer/recover.c writer/request.c writer/wake_process.c), \

@@ -17,6 +17,7 @@ set(PROBITY_SOURCES
   src/format/block.c
   src/format/cost.c
   src/format/profile.c
+  src/format/sched.c
   src/format/sites.c
   src/format/stream.c
   src/runtime/budget.c
