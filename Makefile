@@ -107,7 +107,7 @@ OBJ      := $(BUILD)/obj
 # What runs once in a recording is compiled for size: it goes into every program.
 $(addprefix $(OBJ)/src/,runtime/settings.o runtime/trace_file.o runtime/spool_file.o runtime/ceiling.o \
     runtime/outputs.o runtime/describe.o runtime/declare.o runtime/sites.o runtime/budget.o \
-    runtime/external.o runtime/child.o runtime/hooks.o spool/segment.o \
+    runtime/external.o runtime/child.o runtime/hooks.o runtime/session.o runtime/wake.o writer/writer.o spool/segment.o \
     runtime/profile_set.o spool/place.o spool/usage.o base/objects_linux.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
 # What runs while vector registers hold parameters or results of functions leaves those alone; what
 # sanitizers call does not.

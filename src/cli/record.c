@@ -505,7 +505,7 @@ static const struct cli_option options[] = {
      CLI_TEXT(struct record_call, budget)},
     {.name = "sched", .brief = "record the states of threads",
      .help = "also have the kernel record when each thread runs, waits for a CPU and is blocked, "
-             "in TRACE.sched; see `probity threads`, `probity report --states`",
+             "in TRACE.sched, for `probity threads`, `probity report` and `probity tree`",
      CLI_FLAG(struct record_call, has_sched)},
     {.name = "sched-ring", .value = "KIB", .brief = "size of the kernel's buffer for --sched",
      .help = "size of the kernel's buffer for each CPU (default: 512); what does not fit is lost, "

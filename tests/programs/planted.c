@@ -48,7 +48,7 @@ static int tids[THREADS];
 static pthread_barrier_t begun;
 
 #define HIT(name, role, flags, id, object)                                                         \
-    PROBITY_X_NAMED(name, role, (flags) | PROBITY_WITH_OBJECT, id, object)
+    PROBITY_X_NAMED(name, name, role, (flags) | PROBITY_WITH_OBJECT, id, object)
 #define HIT_ID(name, role, id, object) HIT(name, role, PROBITY_WITH_CORRELATION, id, object)
 
 static void until(atomic_int *flag)

@@ -58,6 +58,10 @@ all_forms timeline '^tree ' '"threads": \[' '' scopes
 all_forms overhead '^wall ' '"wall": ' '^' -n 1 -- "$BUILD/examples/hello"
 runs 0 '<title>' view -o - scopes
 
+# What allocated memory, by hits in these roles.
+runs 0 '' record -o heap --calls memory -- "$PROGRAMS/heap.shared" 10
+all_forms memory '^ .* main > load > add > copy > malloc' '"call": "malloc"' 'copy > malloc' heap
+
 # Requests, and locks that threads wait for.
 runs 0 '' record -o typed -- "$PROGRAMS/typed" 50
 runs 0 '' record -o planted -- "$PROGRAMS/planted" 20

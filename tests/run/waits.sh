@@ -98,9 +98,9 @@ destroyed "many blocks destroyed" 1009
 awk '{ print $2, $3, $4, $5 }' planted.truth > truth
 size=$(stat -c %s planted)
 for part in 20 45 70 95; do
-    head -c $((size * part / 100)) planted > cut
+    head -c $((size * part / 100)) planted > part
     status=0
-    "$PROBITY" waits --json cut > output 2> errors || status=$?
+    "$PROBITY" waits --json part > output 2> errors || status=$?
     case $status in 0 | 3) ;; *) fail "cut at $part %: status $status: $(cat errors)" ;; esac
     jq -r "$causes" output 2> /dev/null | awk 'FILENAME == "truth" { cause[$1] = $3; next }
         $3 != "null" && $3 != cause[$1] { print }' truth - > wrong

@@ -45,7 +45,7 @@ static struct probity_info info_sample(void)
 static void file_header(void **state)
 {
     static const uint8_t magic[] = {0x89, 'P', 'R', 'O', 'B', 'I', 'T', 'Y',
-                                    13,   10,  26,  10,  1,   0,   3,   0};
+                                    13,   10,  26,  10,  1,   0,   4,   0};
     uint8_t bytes[PROBITY_FILE_HEADER_BYTES];
 
     (void)state;

@@ -170,6 +170,6 @@ const struct cli_command cli_command_memory = {
         "For each call path: allocations and their bytes, what of it was allocated when the "
         "program had most memory and what still is at the end, and how long blocks were kept. "
         "Call paths are those of the functions that were recorded; without one, the caller's "
-        "address is named. Traces are those of `probity record --calls memory`.",
+        "address is named. Needs records of calls of the C library (probity-calls(7)).",
     .options = options,
 };

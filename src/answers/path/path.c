@@ -339,6 +339,7 @@ int probity_path_open(const struct probity_path_options *options, struct probity
         return PROBITY_ERROR_MEMORY;
     }
     path->options = *options;
+    path->names.symbols = options->symbols;
     *ret_path = path;
     return 0;
 }

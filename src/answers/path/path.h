@@ -68,6 +68,7 @@ struct probity_path_options {
     /* Whether an event begins and ends a span (bits 1 and 2); NULL: requests. */
     unsigned (*marks)(void *context, const struct probity_event *event);
     void *context;
+    struct probity_wait_symbols symbols;
 };
 
 struct probity_path;

@@ -8,9 +8,9 @@
 #include "answers/path/path_csv.h"
 #include "answers/path/path_json.h"
 #include "answers/path/path_text.h"
-#include "answers/waits/wait_symbols.h"
 #include "cli/filter.h"
 #include "cli/query.h"
+#include "cli/wait_symbols.h"
 
 enum { SLOWEST_MAX = 100000 };
 
@@ -18,6 +18,7 @@ struct path_call {
     struct cli_query answer;
     struct probity_path *path;
     struct probity_path_options options;
+    struct symbols_addresses *symbols;
     struct cli_filter from, to;
     const char *request, *function;
     size_t slowest;
@@ -57,7 +58,8 @@ static int open_path(void *context, uint64_t from_ns, uint64_t to_ns)
     call->options.from_ns = from_ns;
     call->options.to_ns = to_ns;
     call->options.slowest = call->slowest;
-    probity_wait_symbols_open(cli_memory_end);
+    call->symbols = symbols_addresses_open(cli_memory_end);
+    call->options.symbols = cli_wait_symbols(call->symbols);
     return probity_path_open(&call->options, &call->path);
 }
 
@@ -134,7 +136,7 @@ static void release(void *context)
 {
     struct path_call *call = context;
 
-    probity_wait_symbols_close();
+    symbols_addresses_close(call->symbols);
     if (call->path != NULL)
         probity_path_close(call->path);
     cli_filter_release(&call->from);

@@ -303,7 +303,7 @@ static const struct cli_option options[] = {
              "error bound (+-)", CLI_FLAG(struct report_call, layout.is_corrected)},
     {.name = "states", .brief = "split times by the states of threads",
      .help = "split total and self time into running, waiting for a CPU and blocked, if the states "
-             "of threads were recorded (`probity record --sched`)",
+             "of threads were recorded",
      CLI_FLAG(struct report_call, answer.has_states)},
     {.name = "columns", .value = "KEY,...", .brief = "columns to print, in order",
      .help = "show these columns, in this order: any key of --sort except name, and distribution, "

@@ -115,7 +115,7 @@ const struct cli_command cli_command_threads = {
     .help =
         "For each process and each of its threads: first and last record since recording began, "
         "the time between them, time on and off the CPU, share of all CPU time, and number of "
-        "records. If the states of threads were recorded (`probity record --sched`): also how "
+        "records. If the states of threads were recorded: also how "
         "long each ran, waited for a CPU and was blocked, with shares of the time between first "
         "and last record.",
     .options = options,

@@ -298,7 +298,7 @@ static const struct cli_option options[] = {
              "error bound (+-)", CLI_FLAG(struct tree_call, layout.is_corrected)},
     {.name = "states", .brief = "split times by the states of threads",
      .help = "split total and self time into running, waiting for a CPU and blocked, if the states "
-             "of threads were recorded (`probity record --sched`); text only",
+             "of threads were recorded; text only",
      CLI_FLAG(struct tree_call, answer.has_states)},
     {.name = "places", .help = "show file and line of each function",
      CLI_FLAG(struct tree_call, layout.has_places)},

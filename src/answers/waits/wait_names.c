@@ -10,7 +10,6 @@
 
 #include "probity.h"
 
-probity_wait_symbol *probity_wait_symbol_find;
 
 const char *probity_wait_what_name(enum probity_wait_what what)
 {
@@ -45,9 +44,9 @@ static int find_symbol(const struct probity_wait_names *names, uint32_t trace, u
     const struct probity_mapping *mapping =
         address != 0 ? probity_mappings_find(&names->mappings, trace, tick, address) : NULL;
 
-    return mapping != NULL && probity_wait_symbol_find != NULL &&
-           probity_wait_symbol_find(mapping->path, mapping->build_id, address - mapping->bias,
-                                    is_data, ret_text, bytes);
+    return mapping != NULL && names->symbols.find != NULL &&
+           names->symbols.find(names->symbols.context, mapping->path, mapping->build_id,
+                               address - mapping->bias, is_data, ret_text, bytes);
 }
 
 static const char *name_object(struct probity_wait_names *names,

@@ -15,12 +15,17 @@
 
 enum { PROBITY_WAIT_NAME_BYTES = 512 };
 
-/* Where to find symbols; set by the tool, NULL elsewhere. Writes the symbol of an address, as
- * linked, in a file: "table" or "table+0x10" for data, "f (file.c:12)" for code. Returns 1, or 0 if
- * there is none, or if the file has another build id. */
-typedef int probity_wait_symbol(const char *path, const char *build_id, uint64_t address,
-                                int is_data, char *ret_text, size_t bytes);
-extern probity_wait_symbol *probity_wait_symbol_find;
+/* Writes the symbol of an address, as linked, in a file: "table" or "table+0x10" for data,
+ * "f (file.c:12)" for code. Returns 1, or 0 if there is none, or if the file has another build
+ * id. */
+typedef int probity_wait_symbol(void *context, const char *path, const char *build_id,
+                                uint64_t address, int is_data, char *ret_text, size_t bytes);
+
+/* Where to find symbols; all zero: nowhere. */
+struct probity_wait_symbols {
+    probity_wait_symbol *find;
+    void *context;
+};
 
 /* What kind of thing a row is about. */
 enum probity_wait_what {
@@ -38,6 +43,7 @@ const char *probity_wait_what_name(enum probity_wait_what what);
 
 /* Valid until release of the names; the texts until the next call. */
 struct probity_wait_names {
+    struct probity_wait_symbols symbols;
     struct probity_mappings mappings;
     struct probity_descriptors descriptors;
     char text[PROBITY_WAIT_NAME_BYTES];

@@ -445,6 +445,7 @@ int probity_waiting_open(const struct probity_waiting_options *options,
         return PROBITY_ERROR_MEMORY;
     }
     waiting->options = *options;
+    waiting->names.symbols = options->symbols;
     *ret_waiting = waiting;
     return 0;
 }

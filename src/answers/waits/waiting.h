@@ -76,6 +76,7 @@ struct probity_waiting_row {
 struct probity_waiting_options {
     enum probity_waiting_by by;
     uint64_t from_ns, to_ns; /* waits that begin in [from, to) of CLOCK_REALTIME; both 0: all */
+    struct probity_wait_symbols symbols;
 };
 
 struct probity_waiting;

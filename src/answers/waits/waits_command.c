@@ -2,11 +2,11 @@
  *
  * waits_command.c: `probity waits`: where the waiting went.
  */
-#include "answers/waits/wait_symbols.h"
 #include "answers/waits/waits_csv.h"
 #include "answers/waits/waits_json.h"
 #include "answers/waits/waits_text.h"
 #include "cli/query.h"
+#include "cli/wait_symbols.h"
 
 /* Rows in text by default, and holders of each. */
 enum { TOP_USUAL = 20, HOLDERS_USUAL = 5 };
@@ -14,6 +14,7 @@ enum { TOP_USUAL = 20, HOLDERS_USUAL = 5 };
 struct waits_call {
     struct cli_query answer;
     struct probity_waiting *waiting;
+    struct symbols_addresses *symbols;
     int by; /* an enum probity_waiting_by */
     size_t top;
 };
@@ -21,10 +22,10 @@ struct waits_call {
 static int open_waits(void *context, uint64_t from_ns, uint64_t to_ns)
 {
     struct waits_call *call = context;
-    const struct probity_waiting_options options = {(enum probity_waiting_by)call->by, from_ns,
-                                                    to_ns};
 
-    probity_wait_symbols_open(cli_memory_end);
+    call->symbols = symbols_addresses_open(cli_memory_end);
+    const struct probity_waiting_options options = {(enum probity_waiting_by)call->by, from_ns,
+                                                    to_ns, cli_wait_symbols(call->symbols)};
     return probity_waiting_open(&options, &call->waiting);
 }
 
@@ -65,7 +66,7 @@ static void release(void *context)
 {
     struct waits_call *call = context;
 
-    probity_wait_symbols_close();
+    symbols_addresses_close(call->symbols);
     if (call->waiting != NULL)
         probity_waiting_close(call->waiting);
 }
