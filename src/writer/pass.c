@@ -580,17 +580,28 @@ static int forget_chunk(struct probity_pass *pass, uint32_t chunk)
     return 1;
 }
 
+/* How many full chunks a ring keeps: three quarters, but fewer if threads have so many open ones
+ * that nothing would be left for the next. */
+static uint32_t full_chunks_of_ring(const struct probity_pool *pool)
+{
+    uint32_t total = probity_pool_total(pool), spare = total / 8 + 1;
+    uint32_t open = __atomic_load_n(&pool->open_chunks, __ATOMIC_RELAXED);
+    uint32_t most = total > open + spare ? total - open - spare : 0;
+
+    return most < total / 4 * 3 ? most : total / 4 * 3;
+}
+
 int probity_pass_forget(struct probity_pass *pass)
 {
     struct probity_pool *pool = &pass->live->pool;
-    uint32_t total = probity_pool_total(pool);
     uint32_t *tail = &pass->waiting;
 
     while (*tail != PROBITY_POOL_NONE)
         tail = &probity_pool_private(pool, *tail)->next;
     __atomic_store_n(tail, probity_pool_collect(pool), __ATOMIC_RELAXED);
     uint32_t full = __atomic_load_n(&pool->full_chunks, __ATOMIC_RELAXED);
-    uint32_t excess = full > total / 4 * 3 ? full - total / 4 * 3 : 0;
+    uint32_t most = full_chunks_of_ring(pool);
+    uint32_t excess = full > most ? full - most : 0;
     tail = &pass->waiting;
     for (; excess > 0 && *tail != PROBITY_POOL_NONE; excess--) {
         struct probity_pool_chunk *own = probity_pool_private(pool, *tail);

@@ -39,4 +39,10 @@ for program in own_log own_log.shared; do
     "$PROBITY" recover trace > out 2>&1 || fail "$program: $(cat out)"
     names_are_there "$program recovered"
 done
+
+# So many open chunks that a quarter of the ring is less: threads must not wait for ever.
+fresh
+PROBITY_CHUNK_RECORDS=64 PROBITY_SPOOL_RECORDS=2048 PROBITY_OUT=$WORK/trace \
+    "$PROGRAMS/planted" 100 > out || fail "many open chunks: status $?"
+"$PROBITY" check trace > check.out 2>&1 || fail "many open chunks: $(cat check.out)"
 finish
