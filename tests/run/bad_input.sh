@@ -48,7 +48,7 @@ refused "column" sundial csv --columns sundial whole
 # The error message lists every column, and the whole list is accepted.
 columns=$("$PROBITY" csv --columns sundial whole 2>&1 |
     sed -n 's/.*(valid: \(.*\))$/\1/p' | tr -d ' ' || true)
-expect "columns" 15 "$(tr ',' '\n' <<< "$columns" | grep -c .)"
+expect "columns" 16 "$(tr ',' '\n' <<< "$columns" | grep -c .)"
 expect "columns of --help" "$columns" "$("$PROBITY" csv --help | tr -d '\n' |
     sed 's/.*LIST *comma-separated list of \(.*\) --since .*/\1/; s/ //g')"
 "$PROBITY" csv --header --columns "$columns" whole | head -n 1 > header || true
