@@ -139,8 +139,10 @@ SHARED_PRINT := $(BUILD)/lib/$(PRINT_SHARED)
 STATIC_FUNCTIONS := $(BUILD)/lib/libprobity-functions.a
 SHARED_FUNCTIONS := $(BUILD)/lib/$(FUNCTIONS_SHARED)
 SHARED_CALLS := $(BUILD)/lib/$(CALLS_SHARED)
+# Functions in the place of libc's need glibc's symbols and versions.
+HAS_CALLS := $(shell printf '\043include <features.h>\n' | $(CC) -E -dM - 2>/dev/null | grep -o __GLIBC__)
 LIBRARIES  := $(STATIC_LIB) $(SHARED_LIB) $(STATIC_PRINT) $(SHARED_PRINT) $(STATIC_FUNCTIONS) \
-    $(SHARED_FUNCTIONS) $(SHARED_CALLS)
+    $(SHARED_FUNCTIONS) $(if $(HAS_CALLS),$(SHARED_CALLS))
 # Nothing refers to it but libprobity, weakly.
 LINK_PRINT := -Wl,-u,probity_print_hooks $(STATIC_PRINT)
 TOOL       := $(BUILD)/bin/probity
