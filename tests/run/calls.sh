@@ -58,6 +58,13 @@ record sleeps --calls sleep -- ./io
 expect "a family" "clock_nanosleep nanosleep sched_yield select usleep" \
     "$(counts sleeps | cut -d' ' -f1 | paste -sd' ')"
 
+# What is waited for, by numbers that functions of several kinds return.
+"$CC" -O2 -o descriptors "$sources/descriptors.c"
+record trace --calls io -- ./descriptors
+"$PROBITY" waits --json trace > waits.json || fail "waits: status $?"
+expect "peers" "127.0.0.1:9 127.0.0.1:9 socket" "$(jq -r '.rows[] | .name as $name | .worst[] |
+    select(.function == "read" or .call == "read") | $name' waits.json | sort | paste -sd' ')"
+
 # With a budget, all are counted exactly; in profile mode, too.
 record budget --calls io,sleep --budget 1% -- ./io 20000
 same_counts budget budget
