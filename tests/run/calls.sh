@@ -65,6 +65,17 @@ record trace --calls io -- ./descriptors
 expect "peers" "127.0.0.1:9 127.0.0.1:9 socket" "$(jq -r '.rows[] | .name as $name | .worst[] |
     select(.function == "read" or .call == "read") | $name' waits.json | sort | paste -sd' ')"
 
+# What was unloaded is not in the traces of children that are forked later.
+for library in first second; do
+    echo "int $library(void) { return 1; }" > "$library.c"
+    "$CC" -shared -fPIC -o "$library.so" "$library.c"
+done
+"$CC" -O2 -o loads "$sources/loads.c" -ldl
+record trace --calls sleep -- ./loads ./first.so ./second.so
+[ "$(cat trace.* | grep -aoE '/(first|second)\.so' | wc -l)" -le 4 ] ||
+    fail "libraries that are not there: $(cat trace.* | grep -aoE '/(first|second)\.so' | wc -l)"
+[ "$(grep -aoE '/(first|second)\.so' trace | wc -l)" -ge 2 ] || fail "loaded libraries are missing"
+
 # With a budget, all are counted exactly; in profile mode, too.
 record budget --calls io,sleep --budget 1% -- ./io 20000
 same_counts budget budget
