@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * descriptors.c: waits in read() for its time limit: twice for a peer, by copies of its descriptor
- * and after a pair was made, and once for that pair.
+ * and after a pair was made, and once for that pair; and for a timer, whose descriptor has the
+ * number of a file that fclose() has closed.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 static void limit(int fd)
@@ -26,6 +29,20 @@ static void wait_for(int fd)
         fputs("read: there was something\n", stderr);
 }
 
+static int wait_for_timer(void)
+{
+    const struct itimerspec due = {.it_value = {.tv_nsec = 5000000}};
+    FILE *file = fdopen(open("/dev/null", O_RDONLY), "r");
+    int number = file != NULL ? fileno(file) : -1;
+    uint64_t times;
+
+    if (number < 0 || fclose(file) != 0)
+        return 0;
+    int timer = timerfd_create(CLOCK_MONOTONIC, 0);
+    return timer == number && timerfd_settime(timer, 0, &due, NULL) == 0 &&
+           read(timer, &times, sizeof times) == sizeof times;
+}
+
 int main(void)
 {
     const struct sockaddr_in peer = {.sin_family = AF_INET, .sin_port = htons(9),
@@ -42,5 +59,5 @@ int main(void)
     wait_for(copy);
     limit(pair[0]);
     wait_for(pair[0]);
-    return 0;
+    return !wait_for_timer();
 }

@@ -62,7 +62,7 @@ expect "a family" "clock_nanosleep nanosleep sched_yield select usleep" \
 "$CC" -O2 -o descriptors "$sources/descriptors.c"
 record trace --calls io -- ./descriptors
 "$PROBITY" waits --json trace > waits.json || fail "waits: status $?"
-expect "peers" "127.0.0.1:9 127.0.0.1:9 socket" "$(jq -r '.rows[] | .name as $name | .worst[] |
+expect "peers" "127.0.0.1:9 127.0.0.1:9 socket timerfd" "$(jq -r '.rows[] | .name as $name | .worst[] |
     select(.function == "read" or .call == "read") | $name' waits.json | sort | paste -sd' ')"
 
 # What was unloaded is not in the traces of children that are forked later.

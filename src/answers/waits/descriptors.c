@@ -200,6 +200,21 @@ static int set_pair(struct probity_descriptors *descriptors, uint32_t trace,
                       : error;
 }
 
+/* What a function makes that has no name of its own, or NULL. */
+static const char *name_of_made(const struct probity_function *function)
+{
+    static const char *const names[][2] = {
+        {"socket", "socket"},      {"epoll_create", "epoll"}, {"eventfd", "eventfd"},
+        {"timerfd_create", "timerfd"}, {"signalfd", "signalfd"},  {"inotify_init", "inotify"},
+        {"memfd_create", "memfd"}};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (is_named(function, names[i][0]))
+            return names[i][1];
+    }
+    return NULL;
+}
+
 static int finish_call(struct probity_descriptors *descriptors, uint32_t trace,
                        const struct descriptor_call *call, const struct call_values *values)
 {
@@ -217,9 +232,8 @@ static int finish_call(struct probity_descriptors *descriptors, uint32_t trace,
         return copy_descriptor(descriptors, trace, call->fd, values->result);
     if (is_named(function, "pipe") || is_named(function, "socketpair"))
         return set_pair(descriptors, trace, values, is_named(function, "pipe") ? "pipe" : "socket");
-    if (is_named(function, "socket") || is_named(function, "epoll_create"))
-        return set(descriptors, trace, values->result, kind,
-                   is_named(function, "socket") ? "socket" : "epoll");
+    if (name_of_made(function) != NULL)
+        return set(descriptors, trace, values->result, kind, name_of_made(function));
     if (is_named(function, "open") || is_named(function, "creat"))
         return set(descriptors, trace, values->result, kind_of(call->path), call->path);
     return 0;
@@ -265,7 +279,7 @@ int probity_descriptors_put(struct probity_descriptors *descriptors,
         call->fd = values.fd;
         memcpy(call->path, values.path, TEXT_MAX);
         memcpy(call->peer, values.peer, TEXT_MAX);
-        if (is_named(event->function, "close"))
+        if (is_named(event->function, "close") || is_named(event->function, "fclose"))
             begin_close(descriptors, event->trace, call);
         return 0;
     }
