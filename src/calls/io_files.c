@@ -104,11 +104,13 @@ SITE(int, dup, (int fd));
 IO(site_dup, int, dup, (int fd), (fd), probity_call_enter_fd(&call, fd))
 
 SITE(int, dup2, (int fd, int to));
-IO(site_dup2, int, dup2, (int fd, int to), (fd, to), probity_call_enter_fd(&call, fd))
+PROBITY_CALLS_SCOPE_IF(PROBITY_CALLS_IO, site_dup2, int, dup2, (int fd, int to), (fd, to),
+                       probity_calls_is_own_process(), probity_call_enter_fd(&call, fd))
 
 SITE(int, dup3, (int fd, int to, int flags));
-IO(site_dup3, int, dup3, (int fd, int to, int flags), (fd, to, flags),
-   probity_call_enter_fd(&call, fd))
+PROBITY_CALLS_SCOPE_IF(PROBITY_CALLS_IO, site_dup3, int, dup3, (int fd, int to, int flags),
+                       (fd, to, flags), probity_calls_is_own_process(),
+                       probity_call_enter_fd(&call, fd))
 
 /* Descriptors of the kernel's own. */
 #define MAKES(name, parameters, arguments)                                                         \

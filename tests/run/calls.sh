@@ -62,8 +62,18 @@ expect "a family" "clock_nanosleep nanosleep sched_yield select usleep" \
 "$CC" -O2 -o descriptors "$sources/descriptors.c"
 record trace --calls io -- ./descriptors
 "$PROBITY" waits --json trace > waits.json || fail "waits: status $?"
-expect "peers" "127.0.0.1:9 127.0.0.1:9 socket timerfd" "$(jq -r '.rows[] | .name as $name | .worst[] |
-    select(.function == "read" or .call == "read") | $name' waits.json | sort | paste -sd' ')"
+expect "peers" "127.0.0.1:9 127.0.0.1:9 socket timerfd" \
+    "$(jq -r '.rows[] | .name as $name | .worst[] |
+        select(.function == "read" or .call == "read") | $name' waits.json | sort | paste -sd' ')"
+
+# Children of fork() have thread ids of their own, those of vfork() their own descriptors.
+"$CC" -O2 -pthread -o forks "$sources/forks.c" 2> errors || fail "forks.c: $(cat errors)"
+record trace --calls io,threads -- ./forks
+"$PROBITY" waits --json trace > waits.json || fail "waits: status $?"
+expect "standard input" "socket" "$(jq -r '.rows[] | .name as $name | .worst[] |
+    select(.function == "read" or .call == "read") | $name' waits.json)"
+expect "creator in a child" "$(cat out)" \
+    "$("$PROBITY" csv --columns name,correlation trace."$(cat out)" | sed -n 's/^thread:begin,//p')"
 
 # What was unloaded is not in the traces of children that are forked later.
 for library in first second; do
