@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * io_files.c: functions in the place of those that open, copy and close descriptors.
+ * io_files.c: functions in the place of those that make, copy and close descriptors.
  */
 #include <stdarg.h>
 
@@ -74,15 +74,55 @@ IO(site_fsync, int, fsync, (int fd), (fd), probity_call_enter_fd(&call, fd))
 SITE(int, fdatasync, (int fd));
 IO(site_fdatasync, int, fdatasync, (int fd), (fd), probity_call_enter_fd(&call, fd))
 
+/* Without these a number would keep the name of what had it before. A stream in memory has none,
+ * which must not change errno. */
+static int number_of_stream(FILE *stream)
+{
+    int saved = errno, fd = fileno(stream);
+
+    errno = saved;
+    return fd;
+}
+
+static int number_of_directory(DIR *directory)
+{
+    int saved = errno, fd = dirfd(directory);
+
+    errno = saved;
+    return fd;
+}
+
+SITE(int, fclose, (FILE * stream));
+IO(site_fclose, int, fclose, (FILE * stream), (stream),
+   probity_call_enter_fd(&call, number_of_stream(stream)))
+
+SITE(int, closedir, (DIR * directory));
+IO(site_closedir, int, closedir, (DIR * directory), (directory),
+   probity_call_enter_fd(&call, number_of_directory(directory)))
+
 SITE(int, dup, (int fd));
 IO(site_dup, int, dup, (int fd), (fd), probity_call_enter_fd(&call, fd))
 
 SITE(int, dup2, (int fd, int to));
-IO(site_dup2, int, dup2, (int fd, int to), (fd, to), probity_call_enter_fd(&call, fd))
+PROBITY_CALLS_SCOPE_IF(PROBITY_CALLS_IO, site_dup2, int, dup2, (int fd, int to), (fd, to),
+                       probity_calls_is_own_process(), probity_call_enter_fd(&call, fd))
 
 SITE(int, dup3, (int fd, int to, int flags));
-IO(site_dup3, int, dup3, (int fd, int to, int flags), (fd, to, flags),
-   probity_call_enter_fd(&call, fd))
+PROBITY_CALLS_SCOPE_IF(PROBITY_CALLS_IO, site_dup3, int, dup3, (int fd, int to, int flags),
+                       (fd, to, flags), probity_calls_is_own_process(),
+                       probity_call_enter_fd(&call, fd))
+
+/* Descriptors of the kernel's own. */
+#define MAKES(name, parameters, arguments)                                                         \
+    SITE(int, name, parameters);                                                                   \
+    IO(site_##name, int, name, parameters, arguments, probity_call_enter(&call))
+
+MAKES(eventfd, (unsigned count, int flags), (count, flags))
+MAKES(timerfd_create, (clockid_t clock, int flags), (clock, flags))
+MAKES(signalfd, (int fd, const sigset_t *mask, int flags), (fd, mask, flags))
+MAKES(inotify_init, (void), ())
+MAKES(inotify_init1, (int flags), (flags))
+MAKES(memfd_create, (const char *name, unsigned flags), (name, flags))
 
 #define PIPE(name, parameters, arguments)                                                          \
     PROBITY_CALLS_WRAP(PROBITY_CALLS_IO, int, name, parameters, arguments)                         \

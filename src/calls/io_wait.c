@@ -121,3 +121,9 @@ SITE(int, epoll_ctl, (int fd, int operation, int watched, struct epoll_event *ev
 IO(site_epoll_ctl, int, epoll_ctl,
    (int fd, int operation, int watched, struct epoll_event *event),
    (fd, operation, watched, event), probity_call_enter_fd(&call, fd))
+
+SITE(int, epoll_create, (int size));
+IO(site_epoll_create, int, epoll_create, (int size), (size), probity_call_enter(&call))
+
+SITE(int, epoll_create1, (int flags));
+IO(site_epoll_create1, int, epoll_create1, (int flags), (flags), probity_call_enter(&call))

@@ -208,7 +208,8 @@ __attribute__((constructor(102))) static void at_load(void)
 {
     int saved = errno;
 
-    if (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) & PROBITY_CALLS_LOCKS)
+    if (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) &
+        (PROBITY_CALLS_LOCKS | PROBITY_CALLS_THREADS))
         pthread_atfork(NULL, NULL, begin_child);
     errno = saved;
 }

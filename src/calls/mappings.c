@@ -120,12 +120,28 @@ static int is_known(uintptr_t start, uintptr_t end, const uint8_t *payload, size
            memcmp(newest->payload, payload, bytes) == 0;
 }
 
+/* What is mapped over completely is no longer there, and a program that loads plugins again and
+ * again must not make the list long. Not the last one, to which the next is linked. */
+static void drop_covered(uintptr_t start, uintptr_t end)
+{
+    struct mapping **link = &first, *at;
+
+    while ((at = *link) != NULL && at->next != NULL) {
+        /* Release: as in add(). A reader that is at it goes on from there. */
+        if (at->start >= start && at->end <= end)
+            __atomic_store_n(link, at->next, __ATOMIC_RELEASE);
+        else
+            link = &at->next;
+    }
+}
+
 static void add(uintptr_t start, uintptr_t end, const uint8_t *payload, size_t bytes)
 {
     struct mapping *made = take(sizeof *made + bytes);
 
     if (made == NULL)
         return;
+    drop_covered(start, end);
     made->next = NULL;
     made->start = start;
     made->end = end;

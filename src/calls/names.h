@@ -6,17 +6,23 @@
 #ifndef PROBITY_CALLS_NAMES_H
 #define PROBITY_CALLS_NAMES_H
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/select.h>
 #include <sys/sendfile.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -53,6 +59,8 @@ int epoll_pwait2(int fd, struct epoll_event *events, int count, const struct tim
     X(accept) X(accept4) X(connect) X(socket) X(socketpair) X(listen) X(bind) X(shutdown)          \
     X(poll) X(__poll_chk) X(ppoll) X(__ppoll_chk) X(select) X(pselect)                             \
     X(epoll_wait) X(epoll_pwait) X(epoll_pwait2) X(epoll_ctl)                                      \
+    X(epoll_create) X(epoll_create1) X(eventfd) X(timerfd_create) X(signalfd)                      \
+    X(inotify_init) X(inotify_init1) X(memfd_create) X(fclose) X(closedir)                         \
     X(open) X(open64) X(openat) X(openat64) X(__open_2) X(__open64_2) X(__openat_2)                \
     X(__openat64_2) X(creat) X(creat64) X(close) X(dup) X(dup2) X(dup3) X(pipe) X(pipe2)           \
     X(fcntl) X(fcntl64) X(fsync) X(fdatasync)

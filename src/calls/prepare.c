@@ -7,9 +7,11 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/os.h"
 #include "calls/calls.h"
+#include "calls/scopes.h"
 
 /* After libprobity's, which this library depends on. */
 enum { FIRST_PRIORITY = 101 };
@@ -17,6 +19,7 @@ enum { FIRST_PRIORITY = 101 };
 uint32_t probity_calls_on = PROBITY_CALLS_UNREADY;
 
 static uint32_t is_found, is_ready, is_new_recording;
+static pid_t process;
 static __thread uint32_t is_describing __attribute__((tls_model("initial-exec")));
 
 static void describe_process(void)
@@ -61,6 +64,17 @@ PROBITY_API void probity_calls_recording(void)
         begin_recording();
 }
 
+static void begin_child(void)
+{
+    process = getpid();
+    begin_recording();
+}
+
+int probity_calls_is_own_process(void)
+{
+    return getpid() == process;
+}
+
 static uint32_t families_wanted(void)
 {
     const char *text = probity_os_is_privileged() ? NULL : getenv("PROBITY_CALLS");
@@ -84,7 +98,8 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
     uint32_t families = families_wanted();
     if (families != 0) {
         probity_calls_mappings_update();
-        pthread_atfork(NULL, NULL, begin_recording);
+        process = getpid();
+        pthread_atfork(NULL, NULL, begin_child);
         __atomic_store_n(&is_new_recording, 1, __ATOMIC_SEQ_CST);
         __atomic_or_fetch(&probity_calls_on, families, __ATOMIC_SEQ_CST);
     } else {

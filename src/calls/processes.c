@@ -36,14 +36,18 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_THREADS, pid_t, fork, (void), ())
  */
 
 #define STRINGS char *const
+#define EXECS(name, parameters, arguments, enter)                                                  \
+    SITE(int, name, parameters);                                                                   \
+    PROBITY_CALLS_SCOPE_IF(PROBITY_CALLS_THREADS, site_##name, int, name, parameters, arguments,   \
+                           probity_calls_is_own_process(), enter)
 
-SCOPE(int, execve, (const char *path, STRINGS *arguments, STRINGS *environment),
+EXECS(execve, (const char *path, STRINGS *arguments, STRINGS *environment),
       (path, arguments, environment), ENTER_PATH(path))
-SCOPE(int, execv, (const char *path, STRINGS *arguments), (path, arguments), ENTER_PATH(path))
-SCOPE(int, execvp, (const char *path, STRINGS *arguments), (path, arguments), ENTER_PATH(path))
-SCOPE(int, execvpe, (const char *path, STRINGS *arguments, STRINGS *environment),
+EXECS(execv, (const char *path, STRINGS *arguments), (path, arguments), ENTER_PATH(path))
+EXECS(execvp, (const char *path, STRINGS *arguments), (path, arguments), ENTER_PATH(path))
+EXECS(execvpe, (const char *path, STRINGS *arguments, STRINGS *environment),
       (path, arguments, environment), ENTER_PATH(path))
-SCOPE(int, fexecve, (int fd, STRINGS *arguments, STRINGS *environment),
+EXECS(fexecve, (int fd, STRINGS *arguments, STRINGS *environment),
       (fd, arguments, environment), probity_call_enter_fd(&call, fd))
 
 /* Return an error. */

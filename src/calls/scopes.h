@@ -26,20 +26,28 @@ enum {
     static struct probity_site_function site_##name = {                                            \
         #name, "libc/" family, #type " " #name #parameters, #type, 0, 1, 0, 0, 0, 0}
 
-/* A function in the place of `name` that records a scope of `site`, in which `enter` records the
- * values; the result is an error if it is -1. */
-#define PROBITY_CALLS_SCOPE(families, site, type, name, parameters, arguments, enter)              \
+/* A function in the place of `name` that records a scope of `site` if `condition` holds, in which
+ * `enter` records the values; the result is an error if it is -1. */
+#define PROBITY_CALLS_SCOPE_IF(families, site, type, name, parameters, arguments, condition,       \
+                               enter)                                                              \
     PROBITY_CALLS_WRAP(families, type, name, parameters, arguments)                                \
     {                                                                                              \
         struct probity_call call;                                                                  \
                                                                                                    \
-        if (!probity_call_begin(&call, &site))                                                     \
+        if (!(condition) || !probity_call_begin(&call, &site))                                     \
             return probity_calls_next.name arguments;                                              \
         enter;                                                                                     \
         type result = probity_calls_next.name arguments;                                           \
         probity_call_leave_errno(&call, result);                                                   \
         return result;                                                                             \
     }
+
+#define PROBITY_CALLS_SCOPE(families, site, type, name, parameters, arguments, enter)              \
+    PROBITY_CALLS_SCOPE_IF(families, site, type, name, parameters, arguments, 1, enter)
+
+/* Whether the caller is no child of vfork(), whose descriptors and program are its own, while its
+ * thread is its parent's. Asks the kernel: for what is rare. */
+int probity_calls_is_own_process(void) __attribute__((visibility("hidden")));
 
 /* One call. */
 struct probity_call {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * address.c: opens files with libdwfl and caches what was found. File names come from a trace and
- * may be anything: only regular files are opened, and only those with the right build id are used.
+ * may be anything: only regular files in ELF are opened, and only those with the right build id are
+ * used.
  */
 #include "symbols/address.h"
 
@@ -60,15 +61,24 @@ struct symbols_addresses *symbols_addresses_open(void (*no_memory)(void))
 /* ---- Files -------------------------------------------------------------------------------------
  */
 
-/* Opening a pipe would block, and opening a device may have side effects. Returns -1 on failure. */
-static int open_regular(const char *path)
+/* libdwfl would decompress another file into memory, whatever that takes. */
+static int is_elf(int file)
+{
+    char magic[SELFMAG];
+
+    return pread(file, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
+}
+
+/* Opening a pipe would block, and opening a device may have side effects. Reading a file of the
+ * kernel may have some, too: its size is 0. Returns -1 on failure. */
+static int open_elf(const char *path)
 {
     struct stat status;
 
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
         return -1;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (file >= 0 && (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))) {
+    if (file >= 0 && (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || !is_elf(file))) {
         close(file);
         return -1;
     }
@@ -99,7 +109,7 @@ static void load(struct file *file)
 {
     static const Dwfl_Callbacks callbacks = {.find_debuginfo = dwfl_standard_find_debuginfo,
                                              .section_address = dwfl_offline_section_address};
-    int descriptor = open_regular(file->path);
+    int descriptor = open_elf(file->path);
     GElf_Addr bias = 0;
 
     if (descriptor < 0)

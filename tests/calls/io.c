@@ -87,7 +87,7 @@ static void use_pipe(int times)
     FD_SET(ends[0], &set);
     struct timeval none = {0, 0};
     EXPECT(CALL(select, ends[0] + 1, &set, NULL, NULL, &none) == 0);
-    int group = epoll_create1(0);
+    int group = CALL(epoll_create1, 0);
     struct epoll_event event = {.events = EPOLLIN};
     EXPECT(CALL(epoll_ctl, group, EPOLL_CTL_ADD, ends[0], &event) == 0);
     EXPECT(CALL(epoll_wait, group, &event, 1, 0) == 0);

@@ -58,6 +58,34 @@ record sleeps --calls sleep -- ./io
 expect "a family" "clock_nanosleep nanosleep sched_yield select usleep" \
     "$(counts sleeps | cut -d' ' -f1 | paste -sd' ')"
 
+# What is waited for, by numbers that functions of several kinds return.
+"$CC" -O2 -o descriptors "$sources/descriptors.c"
+record trace --calls io -- ./descriptors
+"$PROBITY" waits --json trace > waits.json || fail "waits: status $?"
+expect "peers" "127.0.0.1:9 127.0.0.1:9 socket timerfd" \
+    "$(jq -r '.rows[] | .name as $name | .worst[] |
+        select(.function == "read" or .call == "read") | $name' waits.json | sort | paste -sd' ')"
+
+# Children of fork() have thread ids of their own, those of vfork() their own descriptors.
+"$CC" -O2 -pthread -o forks "$sources/forks.c" 2> errors || fail "forks.c: $(cat errors)"
+record trace --calls io,threads -- ./forks
+"$PROBITY" waits --json trace > waits.json || fail "waits: status $?"
+expect "standard input" "socket" "$(jq -r '.rows[] | .name as $name | .worst[] |
+    select(.function == "read" or .call == "read") | $name' waits.json)"
+expect "creator in a child" "$(cat out)" \
+    "$("$PROBITY" csv --columns name,correlation trace."$(cat out)" | sed -n 's/^thread:begin,//p')"
+
+# What was unloaded is not in the traces of children that are forked later.
+for library in first second; do
+    echo "int $library(void) { return 1; }" > "$library.c"
+    "$CC" -shared -fPIC -o "$library.so" "$library.c"
+done
+"$CC" -O2 -o loads "$sources/loads.c" -ldl
+record trace --calls sleep -- ./loads ./first.so ./second.so
+[ "$(cat trace.* | grep -aoE '/(first|second)\.so' | wc -l)" -le 4 ] ||
+    fail "libraries that are not there: $(cat trace.* | grep -aoE '/(first|second)\.so' | wc -l)"
+[ "$(grep -aoE '/(first|second)\.so' trace | wc -l)" -ge 2 ] || fail "loaded libraries are missing"
+
 # With a budget, all are counted exactly; in profile mode, too.
 record budget --calls io,sleep --budget 1% -- ./io 20000
 same_counts budget budget

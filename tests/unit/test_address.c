@@ -123,11 +123,31 @@ static void other_files_are_not_used(void **state)
     symbols_addresses_close(NULL);
 }
 
+/* A small compressed file would be a large one in memory. */
+static void compressed_files_are_not_used(void **state)
+{
+    struct symbols_addresses *addresses = symbols_addresses_open(NULL);
+    struct symbols_place place;
+    char path[] = "/tmp/test_address.XXXXXX", command[256];
+    int file = mkstemp(path);
+
+    (void)state;
+    assert_true(file >= 0);
+    close(file);
+    snprintf(command, sizeof command, "gzip -c /proc/%ld/exe > %s", (long)getpid(), path);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(symbols_address_find(addresses, path, own.build_id,
+                                          linked((uintptr_t)called), &place), 0);
+    unlink(path);
+    symbols_addresses_close(addresses);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_and_data_are_named),
         cmocka_unit_test(other_files_are_not_used),
+        cmocka_unit_test(compressed_files_are_not_used),
     };
 
     dl_iterate_phdr(take_executable, NULL);

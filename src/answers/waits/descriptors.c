@@ -33,7 +33,7 @@ struct descriptor {
 
 /* The values of an event, by their names. */
 struct call_values {
-    int64_t fd, result;
+    int64_t fd, other, result; /* other: beside fd in the leave of a pair */
     char path[TEXT_MAX], peer[TEXT_MAX];
 };
 
@@ -61,10 +61,12 @@ static void take_values(const struct probity_event *event, struct call_values *r
     struct probity_value_walk walk = probity_value_walk_of(event);
     struct probity_value_view view;
 
-    *ret_values = (struct call_values){.fd = -1, .result = -1};
+    *ret_values = (struct call_values){.fd = -1, .other = -1, .result = -1};
     while (probity_value_walk_next(&walk, &view)) {
         if (strcmp(view.text, "fd") == 0)
             ret_values->fd = integer_of(&view);
+        else if (strcmp(view.text, "fd2") == 0)
+            ret_values->other = integer_of(&view);
         else if (strcmp(view.text, "result") == 0)
             ret_values->result = integer_of(&view);
         else if (strcmp(view.text, "path") == 0)
@@ -163,6 +165,56 @@ static int is_named(const struct probity_function *function, const char *prefix)
     return strncmp(function->name, prefix, strlen(prefix)) == 0;
 }
 
+/* What the descriptor was called is kept for the wait. Forgotten before the call, since another
+ * thread may get the number before this one's leave. */
+static void begin_close(struct probity_descriptors *descriptors, uint32_t trace,
+                        struct descriptor_call *call)
+{
+    const uint64_t key = key_of(trace, call->fd);
+    const struct descriptor *item = find(descriptors, key);
+
+    if (call->fd < 0 || item == NULL)
+        return;
+    snprintf(item->kind == PROBITY_DESCRIPTOR_PEER ? call->peer : call->path, TEXT_MAX, "%s",
+             item->name);
+    forget(descriptors, key);
+}
+
+static int copy_descriptor(struct probity_descriptors *descriptors, uint32_t trace, int64_t from,
+                           int64_t to)
+{
+    const struct descriptor *item = find(descriptors, key_of(trace, from));
+
+    if (item != NULL)
+        return set(descriptors, trace, to, item->kind, item->name);
+    forget(descriptors, key_of(trace, to));
+    return 0;
+}
+
+static int set_pair(struct probity_descriptors *descriptors, uint32_t trace,
+                    const struct call_values *values, const char *name)
+{
+    int error = set(descriptors, trace, values->fd, PROBITY_DESCRIPTOR_PEER, name);
+
+    return error == 0 ? set(descriptors, trace, values->other, PROBITY_DESCRIPTOR_PEER, name)
+                      : error;
+}
+
+/* What a function makes that has no name of its own, or NULL. */
+static const char *name_of_made(const struct probity_function *function)
+{
+    static const char *const names[][2] = {
+        {"socket", "socket"},      {"epoll_create", "epoll"}, {"eventfd", "eventfd"},
+        {"timerfd_create", "timerfd"}, {"signalfd", "signalfd"},  {"inotify_init", "inotify"},
+        {"memfd_create", "memfd"}};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (is_named(function, names[i][0]))
+            return names[i][1];
+    }
+    return NULL;
+}
+
 static int finish_call(struct probity_descriptors *descriptors, uint32_t trace,
                        const struct descriptor_call *call, const struct call_values *values)
 {
@@ -170,21 +222,18 @@ static int finish_call(struct probity_descriptors *descriptors, uint32_t trace,
     const char *peer = values->peer[0] != '\0' ? values->peer : call->peer;
     enum probity_descriptor_kind kind = PROBITY_DESCRIPTOR_PEER;
 
-    if (is_named(function, "close") && call->fd >= 0)
-        forget(descriptors, key_of(trace, call->fd));
     if (is_named(function, "connect") && peer[0] != '\0')
         return set(descriptors, trace, call->fd, kind, peer);
     if (values->result < 0)
         return 0;
     if (is_named(function, "accept"))
-        return set(descriptors, trace, values->result, kind, peer[0] != '\0' ? peer : "socket:");
-    if (is_named(function, "dup")) {
-        const struct descriptor *from = find(descriptors, key_of(trace, call->fd));
-        return from != NULL ? set(descriptors, trace, values->result, from->kind, from->name) : 0;
-    }
-    if (is_named(function, "socket") || is_named(function, "epoll_create"))
-        return set(descriptors, trace, values->result, kind,
-                   is_named(function, "socket") ? "socket:" : "epoll");
+        return set(descriptors, trace, values->result, kind, peer[0] != '\0' ? peer : "socket");
+    if (is_named(function, "dup") || is_named(function, "fcntl"))
+        return copy_descriptor(descriptors, trace, call->fd, values->result);
+    if (is_named(function, "pipe") || is_named(function, "socketpair"))
+        return set_pair(descriptors, trace, values, is_named(function, "pipe") ? "pipe" : "socket");
+    if (name_of_made(function) != NULL)
+        return set(descriptors, trace, values->result, kind, name_of_made(function));
     if (is_named(function, "open") || is_named(function, "creat"))
         return set(descriptors, trace, values->result, kind_of(call->path), call->path);
     return 0;
@@ -230,6 +279,8 @@ int probity_descriptors_put(struct probity_descriptors *descriptors,
         call->fd = values.fd;
         memcpy(call->path, values.path, TEXT_MAX);
         memcpy(call->peer, values.peer, TEXT_MAX);
+        if (is_named(event->function, "close") || is_named(event->function, "fclose"))
+            begin_close(descriptors, event->trace, call);
         return 0;
     }
     if (call->function != event->function)
