@@ -11,6 +11,9 @@
 #include "base/hash.h"
 #include "probity_typed.h"
 
+/* A writer leaves out shorter times off the CPU (doc/trace-format.md); what is less is rounding. */
+enum { WAITED_LEAST_NS = 100 };
+
 /* ---- Threads -----------------------------------------------------------------------------------
  */
 
@@ -350,7 +353,7 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
     if (event != NULL && event->cpu_known)
         wait.waited_ns -= scope->elapsed.cpu_ns < wait.waited_ns ? scope->elapsed.cpu_ns
                                                                  : wait.waited_ns;
-    if (wait.waited_ns == 0)
+    if (wait.waited_ns < WAITED_LEAST_NS)
         return;
     wait.doing = probity_past_now(&waits->past, thread_slot);
     wait.doing.call = scope->function;
@@ -449,6 +452,7 @@ const struct probity_scopes *probity_waits_scopes(const struct probity_waits *wa
 {
     return waits->scopes;
 }
+
 
 struct probity_waits_facts probity_waits_facts(const struct probity_waits *waits)
 {

@@ -27,6 +27,7 @@ static void *pass_probes(void *unused)
         for (uint32_t j = 0; j < WORK; j++)
             sum += j;
     }
+    (void)sum;
     return unused;
 }
 
