@@ -164,6 +164,9 @@ static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int e
     case PROBITY_WAKE_OTHER_VERSION:
         return cli_fail(ME, "process %" PRIu32 " has another version of the Probity library, which "
                         "this command cannot attach to", pid);
+    case PROBITY_WAKE_RECORDS:
+        return cli_fail(ME, "process %" PRIu32 " is already recording, or will from its first "
+                        "probe, to a spool in another directory: see PROBITY_SPOOL_DIR", pid);
     case PROBITY_WAKE_BUSY:
         return cli_fail(ME, "another command is attaching to process %" PRIu32, pid);
     case PROBITY_WAKE_TIMEOUT:
@@ -181,11 +184,12 @@ static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int e
     }
 }
 
-static int attach_to(struct attach_call *call, uint32_t pid)
+/* Fails if the process has a spool. Returns CLI_OK if it has none. */
+static int refuse_recording(uint32_t pid)
 {
     struct probity_request *request;
     char *path;
-    int error = 0, status = find_recording(ME, pid, &request, &path);
+    int status = find_recording(ME, pid, &request, &path);
 
     if (status == CLI_OK) {
         probity_request_close(request);
@@ -194,10 +198,23 @@ static int attach_to(struct attach_call *call, uint32_t pid)
         free(path);
         return status;
     }
-    if (status > 0)
+    return status < 0 ? CLI_OK : status;
+}
+
+static int attach_to(struct attach_call *call, uint32_t pid)
+{
+    struct probity_request *request;
+    char *path;
+    int error = 0, status = refuse_recording(pid);
+
+    if (status != CLI_OK)
         return status;
     enum probity_wake_refusal refusal =
         probity_wake_process(pid, call->settings, call->bytes, (int64_t)call->wait_ns, &error);
+    if (refusal == PROBITY_WAKE_RECORDS)
+        status = refuse_recording(pid); /* it may have begun just now */
+    if (status != CLI_OK)
+        return status;
     if (refusal != PROBITY_WAKE_OK)
         return report_refusal(pid, refusal, error);
     status = find_recording(ME, pid, &request, &path);

@@ -154,6 +154,22 @@ void probity_levels_set_mode(int is_profile)
     set_state(wanted_of(word_load()).is_off, is_profile);
 }
 
+void probity_levels_forget(int all)
+{
+    uint32_t before = word_load(), after;
+
+    do {
+        struct wanted wanted = wanted_of(before);
+        if (!all && wanted.by != BY_ENVIRONMENT)
+            return;
+        wanted.functions = wanted.parameters = PROBITY_LEVEL_MAX;
+        wanted.by = BY_NOBODY;
+        after = word_of(wanted);
+    } while (!__atomic_compare_exchange_n(&wanted_word, &before, after, 0, __ATOMIC_SEQ_CST,
+                                          __ATOMIC_SEQ_CST));
+    publish();
+}
+
 void probity_levels_begin(struct probity_session *session)
 {
     const struct probity_settings *settings = &session->settings;

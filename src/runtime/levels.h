@@ -22,6 +22,9 @@ enum probity_levels_origin {
 /* The event's payload. */
 enum { PROBITY_LEVELS_BYTES = 3 };
 
+/* Forgets the levels of an earlier recording's settings; all: also those of calls. */
+void probity_levels_forget(int all);
+
 /* Applies levels from the environment, unless the program has set others. */
 void probity_levels_ask(int functions, int parameters);
 

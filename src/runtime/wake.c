@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/os.h"
 #include "probity_scope.h"
+#include "runtime/levels.h"
 #include "spool/wake.h"
 
 /* In .bss: only its address is in the block. */
@@ -37,19 +38,27 @@ __attribute__((constructor(101))) static void set_addresses(void)
     probity_wake_block.text = (uint64_t)(uintptr_t)probity_wake_text;
 }
 
-static int is_near(void)
+static int is_past(uint64_t until_ns)
 {
-    uint64_t until_ns = __atomic_load_n(&probity_wake_block.until_ns, __ATOMIC_RELAXED);
     struct timespec now;
 
-    if (until_ns == 0 || clock_gettime(CLOCK_MONOTONIC, &now) != 0)
-        return 0;
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec < until_ns;
+    return until_ns == 0 || clock_gettime(CLOCK_MONOTONIC, &now) != 0 ||
+           (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec >= until_ns;
 }
 
 int probity_wake_is_pending(void)
 {
-    return probity_wake_is_requested(&probity_wake_block) || is_near();
+    return !is_past(__atomic_load_n(&probity_wake_block.until_ns, __ATOMIC_RELAXED));
+}
+
+/* Whether the request has its own levels, which then take precedence over all earlier ones. */
+static int names_levels(void)
+{
+    for (const char *at = probity_wake_text; *at != 0; at += strlen(at) + 1) {
+        if (strncmp(at, "PROBITY_LEVEL=", 14) == 0)
+            return 1;
+    }
+    return 0;
 }
 
 /* The tool may write the text again at any time. */
@@ -67,6 +76,7 @@ static int start(struct probity_session *session)
         return result;
     settings->is_for_text = 0;
     settings->log[0] = settings->summary[0] = 0;
+    probity_levels_forget(names_levels());
     probity_session_keep_silent(1);
     result = probity_session_start(session, settings, 0);
     probity_session_keep_silent(0);
@@ -77,6 +87,7 @@ static int start(struct probity_session *session)
 
 void probity_wake_take(struct probity_session *session)
 {
+    struct probity_wake *wake = &probity_wake_block;
     static uint32_t taking; /* process id of the thread that takes a request */
     uint32_t own = (uint32_t)getpid(), before = __atomic_load_n(&taking, __ATOMIC_RELAXED);
 
@@ -88,14 +99,21 @@ void probity_wake_take(struct probity_session *session)
     probity_os_lock(&session->lock);
     uint32_t state = __atomic_load_n(&session->state, __ATOMIC_ACQUIRE);
     int may_start = state == PROBITY_SESSION_NONE || state == PROBITY_SESSION_ENDED;
-    if (may_start && probity_wake_is_requested(&probity_wake_block)) {
-        uint32_t serial = __atomic_load_n(&probity_wake_block.requested, __ATOMIC_RELAXED);
-        probity_wake_block.until_ns = 0;
-        probity_wake_block.result = start(session);
-        probity_wake_block.pid = own;
+    /* Acquire: pairs with the tool's order of writes, the rest before the serial. Read once, since
+     * the tool may withdraw the request at any time. */
+    uint32_t serial = __atomic_load_n(&wake->requested, __ATOMIC_ACQUIRE);
+    uint64_t until_ns = __atomic_load_n(&wake->until_ns, __ATOMIC_RELAXED);
+    if (may_start && (int32_t)(serial - wake->taken) > 0 && !is_past(until_ns)) {
+        __atomic_store_n(&wake->until_ns, 0, __ATOMIC_RELAXED);
+        wake->result = start(session);
+        wake->pid = own;
+        if (wake->result != 0)
+            probity_session_switch_off(); /* before the tool may make another request */
         /* Release: who sees it sees the result. */
-        __atomic_store_n(&probity_wake_block.taken, serial, __ATOMIC_RELEASE);
-    } else if (state == PROBITY_SESSION_ENDED && !is_near()) {
+        __atomic_store_n(&wake->taken, serial, __ATOMIC_RELEASE);
+    } else if (state == PROBITY_SESSION_ENDED && is_past(until_ns) &&
+               __atomic_compare_exchange_n(&wake->until_ns, &until_ns, 0, 0, __ATOMIC_RELAXED,
+                                           __ATOMIC_RELAXED)) {
         probity_session_switch_off(); /* the tool withdrew its request, or was killed */
     }
     probity_os_unlock(&session->lock);

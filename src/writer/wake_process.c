@@ -2,8 +2,8 @@
  *
  * wake_process.c: asks a process to start recording. Its directory in /proc is opened once, and its
  * memory through that: both stay with that process, so that another one with the same id is never
- * written to. The files that it has mapped, and its memory, are untrusted: they decide which of its
- * own writable bytes change, and nothing else.
+ * written to. Its memory is untrusted: it decides which of its own writable bytes change, and
+ * nothing else.
  */
 #include "writer/wake_process.h"
 
@@ -11,10 +11,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,18 +23,27 @@
 
 _Static_assert(PROBITY_WAKE_SETTINGS_MAX == PROBITY_WAKE_TEXT_BYTES - 2, "two zeros follow");
 
-enum { HEADERS_MAX = 128, NOTES_MAX = 1 << 16, LEVEL_ALL = 5 };
+enum { HEADERS_MAX = 128, NOTES_MAX = 1 << 16, CANDIDATES_MAX = 32, LEVEL_ALL = 5, LEVEL_OFF = -1 };
+enum { BEGIN_NS = 200000000, ANSWER_NS = 100000000 };
+
+static const struct timespec a_moment = {0, 500000};
 
 struct range {
     uint64_t start, end;
+};
+
+struct candidate {
+    uint64_t block; /* address */
+    uint32_t version;
 };
 
 struct target {
     int directory, memory;
     struct range *writable;
     size_t writable_count;
-    uint64_t block; /* address; 0: not found */
-    uint32_t noted_version;
+    struct candidate candidates[CANDIDATES_MAX];
+    size_t candidate_count;
+    uint64_t block;
 };
 
 /* ---- The library in the process ----------------------------------------------------------------
@@ -69,61 +78,51 @@ static size_t find_note(const uint8_t *notes, size_t bytes)
     return 0;
 }
 
-/* bias: what is added to the file's addresses. */
-static void take_notes(struct target *target, int file, const Elf64_Phdr *header, uint64_t bias)
+static int get(const struct target *target, uint64_t at, void *ret_bytes, size_t count)
 {
-    size_t bytes = header->p_filesz < NOTES_MAX ? (size_t)header->p_filesz : NOTES_MAX;
+    return pread(target->memory, ret_bytes, count, (off_t)at) == (ssize_t)count;
+}
+
+/* bias: what is added to the file's addresses. */
+static void take_notes(struct target *target, const Elf64_Phdr *header, uint64_t bias)
+{
+    size_t bytes = header->p_memsz < NOTES_MAX ? (size_t)header->p_memsz : NOTES_MAX;
     uint8_t *notes = malloc(bytes + 1);
-    ssize_t got = notes != NULL ? pread(file, notes, bytes, (off_t)header->p_offset) : -1;
-    size_t at = got > 0 ? find_note(notes, (size_t)got) : 0;
+    uint64_t address = bias + header->p_vaddr;
+    size_t at = notes != NULL && get(target, address, notes, bytes) ? find_note(notes, bytes) : 0;
+    struct candidate found;
     int32_t distance;
 
     if (at != 0) {
-        memcpy(&target->noted_version, notes + at, 4);
+        memcpy(&found.version, notes + at, 4);
         memcpy(&distance, notes + at + 4, 4);
-        target->block = bias + header->p_vaddr + at + 4 + (uint64_t)(int64_t)distance;
+        found.block = address + at + 4 + (uint64_t)(int64_t)distance;
+        target->candidates[target->candidate_count++] = found;
     }
     free(notes);
 }
 
-/* start: where the file's beginning is mapped. */
-static void look_into(struct target *target, int file, uint64_t start)
+/* start: where the beginning of a file is mapped. Its headers and notes are in memory, so that it
+ * does not matter whether the file still exists. */
+static void look_into(struct target *target, uint64_t start)
 {
     Elf64_Ehdr head;
     Elf64_Phdr headers[HEADERS_MAX];
     uint64_t first = 0;
 
-    if (pread(file, &head, sizeof head, 0) != (ssize_t)sizeof head ||
-        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
-        head.e_phentsize != sizeof *headers || head.e_phnum == 0 || head.e_phnum > HEADERS_MAX)
-        return;
-    ssize_t bytes = (ssize_t)(head.e_phnum * sizeof *headers);
-    if (pread(file, headers, (size_t)bytes, (off_t)head.e_phoff) != bytes)
+    if (!get(target, start, &head, sizeof head) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+        head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_phentsize != sizeof *headers ||
+        head.e_phnum == 0 || head.e_phnum > HEADERS_MAX ||
+        !get(target, start + head.e_phoff, headers, head.e_phnum * sizeof *headers))
         return;
     for (size_t i = 0; i < head.e_phnum; i++) {
         if (headers[i].p_type == PT_LOAD && headers[i].p_offset == 0)
             first = headers[i].p_vaddr;
     }
-    for (size_t i = 0; i < head.e_phnum && target->block == 0; i++) {
+    for (size_t i = 0; i < head.e_phnum && target->candidate_count < CANDIDATES_MAX; i++) {
         if (headers[i].p_type == PT_NOTE)
-            take_notes(target, file, &headers[i], start - first);
+            take_notes(target, &headers[i], start - first);
     }
-}
-
-/* The file as the process sees it, if it still is the one that is mapped. */
-static int open_mapped(const struct target *target, const char *path, uint64_t inode)
-{
-    char name[4200];
-    struct stat status;
-
-    snprintf(name, sizeof name, "root%s", path);
-    int file = openat(target->directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (file >= 0 && (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) ||
-                      (uint64_t)status.st_ino != inode)) {
-        close(file);
-        file = -1;
-    }
-    return file;
 }
 
 static int add_writable(struct target *target, uint64_t start, uint64_t end)
@@ -141,67 +140,106 @@ static int add_writable(struct target *target, uint64_t start, uint64_t end)
     return 1;
 }
 
+/* Programs and libraries are mapped private; in /dev are devices, whose memory is left alone. */
 static void take_mapping(struct target *target, char *line)
 {
     uint64_t start, end, offset, inode;
     char rights[8];
     int at = 0;
 
-    line[strcspn(line, "\n")] = 0;
     if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %" SCNu64 " %n", &start, &end,
-               rights, &offset, &inode, &at) < 5 || at == 0)
+               rights, &offset, &inode, &at) < 5 || at == 0 || rights[0] != 'r' ||
+        rights[3] != 'p')
         return;
-    if (rights[0] == 'r' && rights[1] == 'w' && rights[3] == 'p')
+    if (rights[1] == 'w')
         add_writable(target, start, end);
-    if (offset != 0 || inode == 0 || line[at] != '/' || target->block != 0)
-        return;
-    int file = open_mapped(target, line + at, inode);
-    if (file >= 0) {
-        look_into(target, file, start);
-        close(file);
+    if (offset == 0 && inode != 0 && strncmp(line + at, "/dev/", 5) != 0 &&
+        target->candidate_count < CANDIDATES_MAX)
+        look_into(target, start);
+}
+
+/* Of the places that notes give, the first with a block. A file that is mapped as data has a note,
+ * but no block at the distance that it gives. */
+static enum probity_wake_refusal choose_block(struct target *target)
+{
+    char magic[sizeof ((struct probity_wake *)0)->magic];
+
+    for (size_t i = 0; i < target->candidate_count; i++) {
+        const struct candidate *candidate = &target->candidates[i];
+        if (!is_writable(target, candidate->block, sizeof(struct probity_wake)) ||
+            !get(target, candidate->block, magic, sizeof magic) ||
+            memcmp(magic, PROBITY_WAKE_MAGIC, sizeof magic) != 0)
+            continue;
+        target->block = candidate->block;
+        return candidate->version == PROBITY_WAKE_VERSION ? PROBITY_WAKE_OK
+                                                          : PROBITY_WAKE_OTHER_VERSION;
     }
+    return PROBITY_WAKE_NO_LIBRARY;
+}
+
+static enum probity_wake_refusal refusal_of(int error)
+{
+    return error == EACCES || error == EPERM ? PROBITY_WAKE_NO_RIGHTS : PROBITY_WAKE_NO_PROCESS;
 }
 
 static enum probity_wake_refusal find_block(struct target *target)
 {
     int descriptor = openat(target->directory, "maps", O_RDONLY | O_CLOEXEC);
     FILE *maps = descriptor >= 0 ? fdopen(descriptor, "r") : NULL;
+    int error = errno;
     char *line = NULL;
     size_t room = 0;
 
     if (maps == NULL) {
         if (descriptor >= 0)
             close(descriptor);
-        return errno == EACCES || errno == EPERM ? PROBITY_WAKE_NO_RIGHTS
-                                                 : PROBITY_WAKE_NO_PROCESS;
+        return refusal_of(error);
     }
     while (getline(&line, &room, maps) > 0)
         take_mapping(target, line);
     free(line);
     fclose(maps);
-    if (target->block == 0)
-        return PROBITY_WAKE_NO_LIBRARY;
-    return target->noted_version == PROBITY_WAKE_VERSION ? PROBITY_WAKE_OK
-                                                         : PROBITY_WAKE_OTHER_VERSION;
+    return choose_block(target);
+}
+
+/* The directory of a process that may not be dumped belongs to root, whoever runs it; so the ids
+ * are read: the real, effective and saved ones. */
+static int is_own_process(const struct target *target)
+{
+    int descriptor = openat(target->directory, "status", O_RDONLY | O_CLOEXEC);
+    FILE *status = descriptor >= 0 ? fdopen(descriptor, "r") : NULL;
+    uint32_t own = geteuid(), ids[3];
+    int is_own = 0;
+    char *line = NULL;
+    size_t room = 0;
+
+    if (status == NULL) {
+        if (descriptor >= 0)
+            close(descriptor);
+        return 0;
+    }
+    while (getline(&line, &room, status) > 0) {
+        if (sscanf(line, "Uid: %" SCNu32 " %" SCNu32 " %" SCNu32, &ids[0], &ids[1], &ids[2]) == 3)
+            is_own = ids[0] == own && ids[1] == own && ids[2] == own;
+    }
+    free(line);
+    fclose(status);
+    return is_own;
 }
 
 static enum probity_wake_refusal target_open(uint32_t pid, struct target *ret_target)
 {
     char path[32];
-    struct stat status;
 
     *ret_target = (struct target){.directory = -1, .memory = -1};
     snprintf(path, sizeof path, "/proc/%" PRIu32, pid);
     ret_target->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (ret_target->directory < 0 || fstat(ret_target->directory, &status) != 0)
+    if (ret_target->directory < 0)
         return PROBITY_WAKE_NO_PROCESS;
-    if (status.st_uid != geteuid())
+    if (!is_own_process(ret_target))
         return PROBITY_WAKE_OTHER_USER;
     ret_target->memory = openat(ret_target->directory, "mem", O_RDWR | O_CLOEXEC);
-    if (ret_target->memory < 0)
-        return errno == EACCES || errno == EPERM ? PROBITY_WAKE_NO_RIGHTS
-                                                 : PROBITY_WAKE_NO_PROCESS;
-    return find_block(ret_target);
+    return ret_target->memory < 0 ? refusal_of(errno) : find_block(ret_target);
 }
 
 static void target_close(struct target *target)
@@ -224,9 +262,14 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* errno if it fails. Memory that exec has replaced takes no bytes, without an error. */
 static int put(const struct target *target, uint64_t at, const void *bytes, size_t count)
 {
-    return pwrite(target->memory, bytes, count, (off_t)at) == (ssize_t)count;
+    ssize_t put = pwrite(target->memory, bytes, count, (off_t)at);
+
+    if (put >= 0 && put != (ssize_t)count)
+        errno = ESRCH;
+    return put == (ssize_t)count;
 }
 
 static int put_u32(const struct target *target, uint64_t at, uint32_t value)
@@ -237,17 +280,51 @@ static int put_u32(const struct target *target, uint64_t at, uint32_t value)
 static enum probity_wake_refusal read_block(const struct target *target,
                                             struct probity_wake *ret_block)
 {
-    if (pread(target->memory, ret_block, sizeof *ret_block, (off_t)target->block) !=
-        (ssize_t)sizeof *ret_block)
+    if (!get(target, target->block, ret_block, sizeof *ret_block))
         return PROBITY_WAKE_NO_PROCESS;
     if (memcmp(ret_block->magic, PROBITY_WAKE_MAGIC, sizeof ret_block->magic) != 0)
         return PROBITY_WAKE_NO_LIBRARY;
     if (ret_block->version != PROBITY_WAKE_VERSION || ret_block->bytes != sizeof *ret_block ||
-        !is_writable(target, target->block, sizeof *ret_block) ||
-        !is_writable(target, ret_block->active, 4) || !is_writable(target, ret_block->level, 4) ||
-        !is_writable(target, ret_block->text, PROBITY_WAKE_TEXT_BYTES))
+        (ret_block->text != 0 &&
+         (!is_writable(target, ret_block->active, 4) || !is_writable(target, ret_block->level, 4) ||
+          !is_writable(target, ret_block->text, PROBITY_WAKE_TEXT_BYTES))))
         return PROBITY_WAKE_OTHER_VERSION;
     return PROBITY_WAKE_OK;
+}
+
+/* Whether the two words are those of a program that records, or that has not decided yet. After a
+ * request that came to nothing they are of no significance, until the next probe. */
+static int is_awake(const struct target *target, const struct probity_wake *block)
+{
+    uint32_t active = 0;
+    int32_t level = LEVEL_OFF;
+
+    return block->until_ns == 0 && get(target, block->active, &active, sizeof active) &&
+           get(target, block->level, &level, sizeof level) && (active != 0 || level >= 0);
+}
+
+/* Reads the block. A program that begins has no addresses in it yet, and then, for a moment, the
+ * words of one that records. */
+static enum probity_wake_refusal await_dormant(const struct target *target, int64_t until_ns,
+                                               struct probity_wake *ret_block)
+{
+    int64_t begin_ns = now_ns(), now;
+
+    for (;;) {
+        enum probity_wake_refusal refusal = read_block(target, ret_block);
+        if (refusal != PROBITY_WAKE_OK)
+            return refusal;
+        int is_loaded = ret_block->text != 0;
+        if (is_loaded && probity_wake_is_requested(ret_block) &&
+            ret_block->until_ns > (uint64_t)now_ns())
+            return PROBITY_WAKE_BUSY;
+        if (is_loaded && !is_awake(target, ret_block))
+            return PROBITY_WAKE_OK;
+        now = now_ns();
+        if (is_loaded ? now - begin_ns >= BEGIN_NS : now >= until_ns)
+            return is_loaded ? PROBITY_WAKE_RECORDS : PROBITY_WAKE_TIMEOUT;
+        nanosleep(&a_moment, NULL);
+    }
 }
 
 #define FIELD(TARGET, NAME) ((TARGET)->block + offsetof(struct probity_wake, NAME))
@@ -260,32 +337,40 @@ static int make_request(const struct target *target, const struct probity_wake *
 {
     static const char end[2];
 
-    return put(target, block->text, settings, settings_bytes) &&
+    /* That of a tool which was killed may have the same serial. */
+    return put_u32(target, FIELD(target, requested), serial - 1) &&
+           put(target, block->text, settings, settings_bytes) &&
            put(target, block->text + settings_bytes, end, sizeof end) &&
            put(target, FIELD(target, until_ns), &until_ns, sizeof until_ns) &&
            put_u32(target, block->level, LEVEL_ALL) && put_u32(target, block->active, 1) &&
            put_u32(target, FIELD(target, requested), serial);
 }
 
-/* If the library takes the request at the same moment, its answer has a later serial than this. */
+/* If the library takes the request at the same moment, its answer has a later serial than this.
+ * `until` is in the past, and not 0: the words may still be those of this request. */
 static void withdraw(const struct target *target, uint32_t serial)
 {
-    uint64_t never = 0;
+    uint64_t past = 1;
 
     put_u32(target, FIELD(target, requested), serial - 1);
-    put(target, FIELD(target, until_ns), &never, sizeof never);
+    put(target, FIELD(target, until_ns), &past, sizeof past);
 }
 
+/* signals: blocked ones, which end the wait; *ret_signal: that one, or 0. */
 static enum probity_wake_refusal wait_for(const struct target *target, uint32_t serial,
-                                          int64_t until_ns, int *ret_error)
+                                          int64_t until_ns, const sigset_t *signals,
+                                          int *ret_signal, int *ret_error)
 {
-    static const struct timespec a_moment = {0, 500000};
     struct probity_wake block;
+    int is_withdrawn = 0;
 
     for (;;) {
-        int is_late = now_ns() >= until_ns;
-        if (is_late)
+        if (now_ns() >= until_ns && !is_withdrawn) {
             withdraw(target, serial);
+            is_withdrawn = 1;
+            until_ns = now_ns() + ANSWER_NS; /* a thread may have taken it, and be at work */
+        }
+        int is_late = is_withdrawn && now_ns() >= until_ns;
         enum probity_wake_refusal refusal = read_block(target, &block);
         if (refusal != PROBITY_WAKE_OK)
             return PROBITY_WAKE_NO_PROCESS; /* it has called exec, or ended */
@@ -297,8 +382,27 @@ static enum probity_wake_refusal wait_for(const struct target *target, uint32_t 
             return PROBITY_WAKE_OK;
         if (is_late)
             return PROBITY_WAKE_TIMEOUT;
-        nanosleep(&a_moment, NULL);
+        int number = sigtimedwait(signals, NULL, &a_moment);
+        if (number > 0) {
+            *ret_signal = number;
+            until_ns = now_ns();
+        }
     }
+}
+
+static enum probity_wake_refusal request(const struct target *target, const char *settings,
+                                         size_t settings_bytes, int64_t until_ns,
+                                         const sigset_t *signals, int *ret_signal, int *ret_error)
+{
+    struct probity_wake block;
+    enum probity_wake_refusal refusal = await_dormant(target, until_ns, &block);
+
+    if (refusal != PROBITY_WAKE_OK)
+        return refusal;
+    uint32_t serial = block.taken + 1;
+    if (make_request(target, &block, settings, settings_bytes, (uint64_t)until_ns, serial))
+        return wait_for(target, serial, until_ns, signals, ret_signal, ret_error);
+    return errno == ESRCH ? PROBITY_WAKE_NO_PROCESS : PROBITY_WAKE_SYSTEM;
 }
 
 enum probity_wake_refusal probity_wake_process(uint32_t pid, const char *settings,
@@ -306,25 +410,24 @@ enum probity_wake_refusal probity_wake_process(uint32_t pid, const char *setting
                                                int *ret_error)
 {
     struct target target;
-    struct probity_wake block;
+    sigset_t signals, before;
     int64_t until_ns = now_ns() + wait_ns;
+    int number = 0;
     enum probity_wake_refusal refusal = target_open(pid, &target);
 
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    sigprocmask(SIG_BLOCK, &signals, &before);
     if (refusal == PROBITY_WAKE_OK)
-        refusal = read_block(&target, &block);
-    if (refusal == PROBITY_WAKE_OK && probity_wake_is_requested(&block) &&
-        block.until_ns > (uint64_t)now_ns())
-        refusal = PROBITY_WAKE_BUSY;
-    if (refusal == PROBITY_WAKE_OK) {
-        uint32_t serial = block.taken + 1;
-        refusal = make_request(&target, &block, settings, settings_bytes, (uint64_t)until_ns,
-                               serial)
-                      ? wait_for(&target, serial, until_ns, ret_error)
-                  : errno == ESRCH ? PROBITY_WAKE_NO_PROCESS
-                                   : PROBITY_WAKE_SYSTEM;
-    }
-    int before = errno;
+        refusal = request(&target, settings, settings_bytes, until_ns, &signals, &number,
+                          ret_error);
+    int error = errno;
     target_close(&target);
-    errno = before;
+    if (number > 0)
+        raise(number);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = error;
     return refusal;
 }

@@ -109,12 +109,55 @@ echo >&"$gate"
 stop idle
 expect "idle: no trace" "again.probity began.probity" "$(echo *.probity)"
 
+# A tool that is ended withdraws its request.
+start ended "$PROGRAMS/waiting"
+"$PROBITY" attach --wait 600s -o ended.probity "$job" > output 2> errors &
+tool=$!
+victim=$job
+reads_memory() { readlink "/proc/$tool/fd/"* 2> /dev/null | grep -q "/proc/$victim/mem"; }
+wait_until "$tool" reads_memory || fail "ended: $(cat errors)"
+kill -TERM "$tool"
+status=0
+wait "$tool" || status=$?
+expect "ended: status" 143 "$status"
+echo >&"$gate"
+stop ended
+expect "ended: no trace" "again.probity began.probity" "$(echo *.probity)"
+
+# Its file is gone, as after an upgrade.
+cp "$PROGRAMS/counted" upgraded
+start upgraded ./upgraded 1
+rm upgraded
+says "removed" 0 "removed.probity" attach -o removed.probity "$job"
+says "removed" 0 "removed.probity" detach "$job"
+stop upgraded
+
+# A level holds for one recording, and takes precedence over calls.
+start levels "$PROGRAMS/counted" 1
+for level in 1 "" 2 3; do
+    says "level '$level'" 0 "level" attach ${level:+--level "$level"} -o level.probity "$job"
+    wait_until "$job" "$PROBITY" level "$job" > /dev/null
+    expect "level '$level'" "$job: levels ${level:-5}, 5" "$("$PROBITY" level "$job")"
+    [ "$level" != 2 ] || says "a call" 0 "4" level "$job" 4
+    says "level '$level'" 0 "level" detach "$job"
+    rm level.probity
+done
+stop levels
+
+# It records to a spool that the tool does not find: nothing of it is changed.
+mkdir -m 700 elsewhere
+start elsewhere env PROBITY_SPOOL_DIR="$WORK/elsewhere" PROBITY_OUT="$WORK/elsewhere.probity" \
+    PROBITY_LEVEL=2 "$PROGRAMS/counted" 1
+says "elsewhere" 1 "to a spool in another directory" attach -o other.probity "$job"
+stop elsewhere
+is_whole elsewhere.probity
+rm removed.probity elsewhere.probity
+
 # Killed while a request waits.
 start killed "$PROGRAMS/waiting"
 "$PROBITY" attach --wait 600s "$job" > output 2> errors &
 tool=$!
 victim=$job
-reads_memory() { readlink "/proc/$tool/fd/"* 2> /dev/null | grep -q "/proc/$victim/mem"; }
 wait_until "$tool" reads_memory || fail "killed: $(cat errors)"
 kill -KILL "$job"
 status=0
