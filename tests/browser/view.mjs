@@ -44,7 +44,7 @@ const browser = await chromium.launch({
 async function open(scheme = "light") {
   page?.close();
   page = await browser.newPage({ viewport: { width: 1440, height: 900 }, colorScheme: scheme });
-  page.setDefaultTimeout(15000);
+  page.setDefaultTimeout(60000);
   page.on("console", (message) => fail(`console: ${message.text()}`));
   page.on("pageerror", (error) => fail(`exception: ${error.message}`));
   page.on("request", (request) => {
