@@ -15,7 +15,9 @@
 
 void probity_wait_text_name(FILE *stream, const struct probity_wait_name *name)
 {
-    fprintf(stream, "%s ", probity_wait_what_name(name->what));
+    /* The names of conditions say what they are: "barrier done", "join of main". */
+    if (name->what != PROBITY_WAIT_WHAT_CONDITION)
+        fprintf(stream, "%s ", probity_wait_what_name(name->what));
     probity_report_put_safe(stream, name->text, strlen(name->text));
     if (name->object != 0)
         fprintf(stream, " 0x%" PRIx64, name->object);
