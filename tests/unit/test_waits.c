@@ -420,12 +420,15 @@ static void a_call_waits_while_it_is_off_the_cpu(void **state)
     (void)state;
     enter(test, 1, 10, &function_f);
     enter(test, 1, 20, &function_read);
-    call(test, 1, 120, PROBITY_EVENT_LEAVE, &function_read, 50);
-    enter(test, 1, 130, &function_read);
-    call(test, 1, 140, PROBITY_EVENT_LEAVE, &function_read, 200);
+    call(test, 1, 220, PROBITY_EVENT_LEAVE, &function_read, 50);
+    enter(test, 1, 230, &function_read);
+    call(test, 1, 240, PROBITY_EVENT_LEAVE, &function_read, 300);
+    /* Rounding. */
+    enter(test, 1, 310, &function_read);
+    call(test, 1, 360, PROBITY_EVENT_LEAVE, &function_read, 359);
     assert_int_equal(test->count, 1);
     assert_int_equal(test->taken[0].wait.kind, PROBITY_WAIT_IO);
-    assert_int_equal(test->taken[0].wait.waited_ns, 70);
+    assert_int_equal(test->taken[0].wait.waited_ns, 170);
     assert_ptr_equal(test->taken[0].wait.doing.function, &function_f);
     assert_ptr_equal(test->taken[0].wait.doing.call, &function_read);
     stop(test);
