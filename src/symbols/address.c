@@ -6,6 +6,7 @@
  */
 #include "symbols/address.h"
 
+#include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
@@ -161,15 +162,32 @@ static struct file *file_of(struct symbols_addresses *addresses, const char *pat
  */
 
 /* Relative to the directory of the compilation, as the compiler was given it. */
-static const char *relative(Dwfl_Line *line, const char *path)
+static const char *relative(Dwarf_Die *unit, const char *path)
 {
-    const char *directory = dwfl_line_comp_dir(line);
+    Dwarf_Attribute attribute;
+    const char *directory = dwarf_attr(unit, DW_AT_comp_dir, &attribute) != NULL
+                                ? dwarf_formstring(&attribute)
+                                : NULL;
     size_t bytes = directory != NULL ? strlen(directory) : 0;
 
     if (bytes == 0 || strncmp(path, directory, bytes) != 0 || path[bytes] != '/')
         return path;
     path += bytes + 1;
     return strncmp(path, "./", 2) == 0 ? path + 2 : path;
+}
+
+/* The compilation unit of an address; gcc writes an index of them (.debug_aranges), clang does
+ * not. */
+static Dwarf_Die *find_unit(Dwfl_Module *module, GElf_Addr at, Dwarf_Addr *ret_bias)
+{
+    Dwarf_Die *unit = dwfl_module_addrdie(module, at, ret_bias);
+
+    if (unit != NULL)
+        return unit;
+    while ((unit = dwfl_module_nextcu(module, unit, ret_bias)) != NULL)
+        if (dwarf_haspc(unit, at - *ret_bias) > 0)
+            return unit;
+    return NULL;
 }
 
 /* A name without its version; C++ names are made readable. malloc'ed. */
@@ -212,11 +230,13 @@ static int look_up(const struct file *file, uint64_t address, struct symbols_pla
             return -1;
         ret_place->offset = offset;
     }
-    Dwfl_Line *line = dwfl_module_getsrc(file->module, at);
-    const char *path = line != NULL ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
-    if (path == NULL || number <= 0)
+    Dwarf_Addr bias;
+    Dwarf_Die *unit = find_unit(file->module, at, &bias);
+    Dwarf_Line *line = unit != NULL ? dwarf_getsrc_die(unit, at - bias) : NULL;
+    const char *path = line != NULL ? dwarf_linesrc(line, NULL, NULL) : NULL;
+    if (path == NULL || dwarf_lineno(line, &number) != 0 || number <= 0)
         return 0;
-    ret_place->file = strdup(relative(line, path));
+    ret_place->file = strdup(relative(unit, path));
     ret_place->line = (uint32_t)number;
     return ret_place->file != NULL ? 0 : -1;
 }

@@ -401,7 +401,8 @@ int probity_waiting_finish(struct probity_waiting *waiting)
         struct probity_link *link = waiting->rows.first[chain];
         for (; link != NULL; link = link->next) {
             struct probity_waiting_row *row = &((struct waiting_item *)link)->row;
-            qsort(row->holders, row->holder_count, sizeof *row->holders, compare_holders);
+            if (row->holder_count > 0)
+                qsort(row->holders, row->holder_count, sizeof *row->holders, compare_holders);
             waiting->list[waiting->count++] = row;
         }
     }
