@@ -7,6 +7,7 @@
  */
 #define FN_INSTRUMENT
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,9 +98,12 @@ int main(int argc, char **argv)
     load(count);
     drop(0);
     give(argc > 2);
-    char *large = malloc(100000);
-    large = realloc(large, 200000);
-    free(large);
+    /* Volatile: compilers leave out what is not used. */
+    volatile char *large = malloc(100000);
+    large[99999] = 1;
+    large = realloc((char *)(uintptr_t)large, 200000);
+    large[199999] = 1;
+    free((char *)(uintptr_t)large);
     fprintf(stderr, "%d %zu %d %d\n", 4 * count + GIVEN + 2,
             2 * (size_t)count * (TEXT_BYTES + sizeof(struct node)) + GIVEN * GIVEN_BYTES + 300000,
             count, count * TEXT_BYTES);
