@@ -40,8 +40,9 @@ status=0
 expect "without records: status" 0 "$status"
 grep -q 'record --calls memory' errors || fail "without records: $(cat errors)"
 
-if ! command -v valgrind > valgrind.path; then
-    echo "memory: no valgrind here; its figures are not compared"
+# Valgrind cannot read clang's debugging information of some versions.
+if ! command -v valgrind > valgrind.path || [ "$VARIANT" != gcc ]; then
+    echo "memory: no valgrind here, or not gcc; its figures are not compared"
     finish
     exit
 fi
