@@ -124,7 +124,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "self") == 0)
         return measure_self();
-    /* The program has a copy of libprobity of its own, for the benchmarks' common part. */
+    /* The program also contains a static copy of libprobity, for the benchmarks' common code. */
     setenv("PROBITY_START", "first", 1);
     setenv("PROBITY_OVERWRITE", "1", 1);
     setenv("PROBITY_COST", "0", 1);
