@@ -1042,8 +1042,11 @@ async function speed() {
 
 // The spans that a page shows, after it has loaded what it asks for.
 const sourceOf = async (page) => {
-  await page.waitForFunction(() => document.querySelector(".stage").dataset.spans !== "reading");
-  return page.evaluate(() => ({ ...document.querySelector(".stage").dataset, status: document.querySelector(".status").textContent }));
+  const source = await page.waitForFunction(() => {
+    const { dataset } = document.querySelector(".stage");
+    return dataset.spans !== "reading" && { ...dataset, status: document.querySelector(".status").textContent };
+  });
+  return source.jsonValue();
 };
 
 // A served page: zooming in shows each call as the trace has it, and zooming out what the page has.
@@ -1079,7 +1082,8 @@ async function tiles() {
   await show(page, "timeline");
   await page.focus("canvas");
   const seen = new Set();
-  let source = await sourceOf(page);
+  const whole = await sourceOf(page);
+  let source = whole;
   for (let i = 0; i < 80 && source.spans !== "trace"; i++) {
     await page.keyboard.press("+");
     source = await sourceOf(page);
@@ -1094,7 +1098,10 @@ async function tiles() {
     expectThat(`the finest unit is shown (${[...seen]})`, seen.has(units[0]));
   await picture(page, url.startsWith("http:") ? "served" : "file");
   await page.keyboard.press("Home");
-  await page.waitForFunction((unit) => Number(document.querySelector(".stage").dataset.unit) > unit, units[0]);
+  await page.waitForFunction(({ from, to, unit }) => {
+    const { dataset } = document.querySelector(".stage");
+    return dataset.from === from && dataset.to === to && dataset.unit === unit;
+  }, whole);
 }
 
 // Tiles that are garbage: the page names one, shows what it has, and goes on.
