@@ -47,6 +47,21 @@ static int put_part(FILE *stream, const struct probity_path_answer *answer,
     return error;
 }
 
+static void put_states(FILE *stream, const struct probity_path_span *span)
+{
+    static const char *const names[PROBITY_STATES] = {
+        [PROBITY_STATE_RUNNING] = "running", [PROBITY_STATE_RUNNABLE] = "waiting",
+        [PROBITY_STATE_BLOCKED] = "blocked", [PROBITY_STATE_UNKNOWN] = "unknown"};
+
+    for (size_t i = 0; i < PROBITY_STATES; i++) {
+        fprintf(stream, ", \"%s_ns\": ", names[i]);
+        if (span->has_states)
+            fprintf(stream, "%" PRIu64, span->split.ns[i]);
+        else
+            fputs("null", stream);
+    }
+}
+
 static int put_span(FILE *stream, const struct probity_path_answer *answer,
                     const struct probity_path_span *span)
 {
@@ -60,6 +75,7 @@ static int put_span(FILE *stream, const struct probity_path_answer *answer,
         fprintf(stream, "%" PRIu64, span->id);
     else
         fputs("null", stream);
+    put_states(stream, span);
     fputs(", \"parts\": [", stream);
     for (size_t i = 0; error == 0 && i < span->part_count; i++) {
         const struct probity_path_row row = {span, &span->parts[i]};

@@ -13,10 +13,11 @@
 
 const char *probity_wait_what_name(enum probity_wait_what what)
 {
-    static const char *const names[PROBITY_WAIT_WHATS] = {
+    static const char *const names[PROBITY_WAIT_WHATS + 1] = {
         [PROBITY_WAIT_WHAT_LOCK] = "lock", [PROBITY_WAIT_WHAT_CONDITION] = "condition",
         [PROBITY_WAIT_WHAT_FILE] = "file", [PROBITY_WAIT_WHAT_PEER] = "peer",
-        [PROBITY_WAIT_WHAT_CALL] = "call", [PROBITY_WAIT_WHAT_SLEEP] = "sleep"};
+        [PROBITY_WAIT_WHAT_CALL] = "call", [PROBITY_WAIT_WHAT_SLEEP] = "sleep",
+        [PROBITY_WAIT_WHATS] = "block"};
 
     return names[what];
 }

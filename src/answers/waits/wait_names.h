@@ -38,7 +38,7 @@ enum probity_wait_what {
     PROBITY_WAIT_WHATS
 };
 
-/* "lock", "condition", "file", "peer", "call", "sleep". */
+/* "lock", "condition", "file", "peer", "call", "sleep"; "block" for WHATS: not recorded. */
 const char *probity_wait_what_name(enum probity_wait_what what);
 
 /* Valid until release of the names; the texts until the next call. */
