@@ -83,8 +83,8 @@ void probity_thread_states_split(const struct probity_thread_states *states, uin
                                  uint64_t from_ns, uint64_t to_ns,
                                  struct probity_thread_split *ret_split);
 
-/* The period that contains a moment. Before the first state that is kept, and without any, its state is UNKNOWN,
- * its from_ns 0. Only if periods are kept. */
+/* The period that contains a moment. Before the first state that is kept, and without any, its
+ * state is UNKNOWN, its from_ns 0. Only if periods are kept. */
 void probity_thread_states_find(const struct probity_thread_states *states, uint32_t thread_slot,
                                 uint64_t wall_ns, struct probity_thread_period *ret_period);
 

@@ -27,7 +27,7 @@ tool() {
     "$PROBITY" "$@" > output 2> errors || fail "$what: status $?: $(head -n 3 errors)"
 }
 
-# $1 description; the rest: python that finds the answer as `a`, and the rows of "printed" as `rows`.
+# $1 description; the rest: python that finds the answer as `a`, the rows of "printed" as `rows`.
 holds() {
     local what=$1
     shift

@@ -2,10 +2,11 @@
  *
  * path.h: critical paths: what a request, a call or a span between two probes consisted of,
  * through threads and locks. Going back from its end, what the thread ran is on the path; at a wait
- * the path goes over to the thread that caused it (doc/calls.md, "Critical path"). States of threads
- * (doc/sched.md), if they are among the events, say who woke it, and how each part was spent. The parts of a
- * path are disjoint and sum to its time exactly. Memory: what all threads did since the oldest open
- * span began, within the limits of thread_past.h and PROBITY_PATH_WAITS_MAX. Prints nothing.
+ * the path goes over to the thread that caused it (doc/calls.md, "Critical path"). States of
+ * threads (doc/sched.md), if they are among the events, say who woke it, and how each part was
+ * spent. The parts of a path are disjoint and sum to its time exactly. Memory: what all threads did
+ * since the oldest open span began, within the limits of thread_past.h, thread_states.h and
+ * PROBITY_PATH_WAITS_MAX. Prints nothing.
  */
 #ifndef PROBITY_ANSWERS_PATH_PATH_H
 #define PROBITY_ANSWERS_PATH_PATH_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * path_walk.c: goes back from the end of a span. Each step covers time that no other step covers,
- * so that the parts sum to the span. How a thread spent its own time is said by the scheduler, if it
- * was recorded, else by the CPU time of each stretch between two records.
+ * so that the parts sum to the span. How a thread spent its own time is said by the scheduler, if
+ * that was recorded, else by the CPU time of each stretch between two records.
  */
 #include <stdlib.h>
 #include <string.h>
