@@ -481,6 +481,31 @@ int probity_waits_open_wait(struct probity_waits *waits, uint32_t thread_slot,
            describe(waits, &thread->wait, 0, 1, ret_wait) == 0;
 }
 
+/* Of a thread's open wait, or of the innermost call. */
+static uint64_t begin_of_wait(const struct probity_waits *waits, uint32_t slot)
+{
+    const struct wait_thread *thread = waits->threads[slot];
+    uint32_t depth = probity_scopes_depth(waits->scopes, slot);
+
+    if (thread != NULL && thread->wait.object != NULL)
+        return thread->wait.from_ns;
+    if (thread == NULL || depth == 0)
+        return UINT64_MAX;
+    const struct probity_scope *scope = probity_scopes_at(waits->scopes, slot, depth - 1);
+    return is_call(scope->function) ? scope->enter_wall_ns : UINT64_MAX;
+}
+
+uint64_t probity_waits_oldest_ns(const struct probity_waits *waits)
+{
+    uint64_t oldest_ns = waits->need_ns;
+
+    for (uint32_t slot = 0; slot < waits->thread_count; slot++) {
+        uint64_t begin_ns = begin_of_wait(waits, slot);
+        oldest_ns = begin_ns < oldest_ns ? begin_ns : oldest_ns;
+    }
+    return oldest_ns;
+}
+
 void probity_waits_need(struct probity_waits *waits, uint64_t ns)
 {
     waits->need_ns = ns;

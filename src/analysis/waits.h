@@ -110,6 +110,10 @@ int probity_waits_finish(struct probity_waits *waits);
  * initial value: none is. */
 void probity_waits_need(struct probity_waits *waits, uint64_t ns);
 
+/* The begin of the oldest wait that is open, calls of the C library included, and what
+ * probity_waits_need() says; UINT64_MAX: none. */
+uint64_t probity_waits_oldest_ns(const struct probity_waits *waits);
+
 /* What each thread did lately: at least since the begin of each open wait for a lock. */
 const struct probity_past *probity_waits_past(const struct probity_waits *waits);
 

@@ -86,10 +86,46 @@ assert {r["state"] for r in rows} >= {"running", "runnable", "blocked"}
 assert abs(sum(float(r["share"]) for r in rows) - 1) < 1e-3' || fail "$how: CSV"
 done
 
+# Waits: the parts of each sum to it; who wrote into a pipe ended the wait of who read from it.
+"${with_tracefs[@]}" "$PROBITY" record --sched --calls io,locks,sleep,threads -o calls -- \
+    "$PROGRAMS/wakings.shared" 3 > printed 2> errors || fail "calls: status $?: $(cat errors)"
+row='lambda kind, name: next(r for r in a["rows"] if (r["kind"], r["name"]) == (kind, name))'
+sums='lambda x, ns: x["running_ns"] + x["waiting_ns"] + x["blocked_ns"] + x["unknown_ns"] == x[ns]'
+tool "waits" waits --json calls
+holds "waits" "all(($sums)(r, 'total_ns') for r in a['rows'])" \
+    "all(($sums)(h, 'ns') for r in a['rows'] for h in r['held_by'])" \
+    "all(($sums)(w, 'ns') for r in a['rows'] for w in r['worst'])" \
+    "($row)('cpu', 'CPU')['waits'] >= 3" \
+    "($row)('cpu', 'CPU')['waiting_ns'] == ($row)('cpu', 'CPU')['total_ns']" \
+    "($row)('sleep', 'nanosleep')['blocked_ns'] > 25000000" \
+    "[(h['tid'], h['function']) for r in a['rows'] if r['kind'] == 'lock'
+        for h in r['held_by'][:1]] == [(rows[0][1], 'keep')]" \
+    "[h['blocked_ns'] > 0.6 * h['ns'] for r in a['rows'] if r['kind'] == 'lock'
+        for h in r['held_by'][:1]] == [True]"
+if [ ${#with_tracefs[@]} -gt 0 ]; then
+    holds "waits: writers" "any(h['tid'] == rows[0][1] and h['function'] == 'answer' and
+        h['culprit_of'] == 3 and h['running_ns'] > 12000000
+        for h in ($row)('peer', 'pipe')['held_by'])"
+fi
+tool "waits: by thread" waits --by thread --json calls
+holds "waits: by thread" "all(($sums)(r, 'total_ns') for r in a['rows'])" \
+    'not any(r["kind"] == "cpu" for r in a["rows"])'
+tool "waits: CSV" waits --csv calls
+head -n 1 output | grep -q ',running_ns,waiting_ns,blocked_ns,unknown_ns,holder_running_ns,' ||
+    fail "waits: CSV: $(head -n 1 output)"
+awk -F, '{ print NF }' output | sort -u | wc -l | grep -qx 1 || fail "waits: CSV: ragged"
+tool "waits: text" waits calls
+grep -qE '^  states   .*[0-9][mun]?s blocked$' output || fail "waits: no states: $(head output)"
+grep -qE ' +[0-9]+ .* CPU$' output || fail "waits: no row of the CPU: $(head output)"
+
 # Without the file: as without --sched.
+mv calls.sched away
+tool "waits without" waits --csv calls
+head -n 1 output | grep -q running_ns && fail "waits: states without a file"
+grep -q '^cpu,' output && fail "waits: a CPU without a file"
 mv plain.sched away
 tool "without" path --function request --json plain
-holds "without" "$parts_sum" 'a["spans"][0]["running_ns"] is None' \
+holds "without" "$parts_sum" '"running_ns" not in a["spans"][0]' \
     'not {p["state"] for p in a["spans"][0]["parts"]} & {"runnable", "blocked"}'
 mv away plain.sched
 

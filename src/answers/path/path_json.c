@@ -8,6 +8,7 @@
 
 #include "answers/path/path_columns.h"
 #include "answers/report/report_json.h"
+#include "answers/report/states_print.h"
 #include "answers/waits/wait_text.h"
 #include "probity.h"
 
@@ -47,21 +48,6 @@ static int put_part(FILE *stream, const struct probity_path_answer *answer,
     return error;
 }
 
-static void put_states(FILE *stream, const struct probity_path_span *span)
-{
-    static const char *const names[PROBITY_STATES] = {
-        [PROBITY_STATE_RUNNING] = "running", [PROBITY_STATE_RUNNABLE] = "waiting",
-        [PROBITY_STATE_BLOCKED] = "blocked", [PROBITY_STATE_UNKNOWN] = "unknown"};
-
-    for (size_t i = 0; i < PROBITY_STATES; i++) {
-        fprintf(stream, ", \"%s_ns\": ", names[i]);
-        if (span->has_states)
-            fprintf(stream, "%" PRIu64, span->split.ns[i]);
-        else
-            fputs("null", stream);
-    }
-}
-
 static int put_span(FILE *stream, const struct probity_path_answer *answer,
                     const struct probity_path_span *span)
 {
@@ -75,7 +61,11 @@ static int put_span(FILE *stream, const struct probity_path_answer *answer,
         fprintf(stream, "%" PRIu64, span->id);
     else
         fputs("null", stream);
-    put_states(stream, span);
+    if (span->has_states) {
+        fputs(", ", stream);
+        probity_columns_put_json(stream, probity_split_columns, PROBITY_SPLIT_COLUMNS,
+                                 &span->split);
+    }
     fputs(", \"parts\": [", stream);
     for (size_t i = 0; error == 0 && i < span->part_count; i++) {
         const struct probity_path_row row = {span, &span->parts[i]};

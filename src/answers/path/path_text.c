@@ -66,8 +66,12 @@ static void put_part(const struct printing *printing, const struct probity_path_
     fputs(" in ", stream);
     probity_wait_text_doing(stream, &part->doing);
     if (link != NULL && link->thread_slot == part->thread_slot) {
-        fputs(part->state == PROBITY_PATH_WAKE_UP ? ", after " : ", for ", stream);
-        put_link(printing, link);
+        if (part->state != PROBITY_PATH_RUNNING) {
+            int is_after = part->state == PROBITY_PATH_WAKE_UP ||
+                           part->state == PROBITY_PATH_RUNNABLE;
+            fputs(is_after ? ", after " : ", for ", stream);
+            put_link(printing, link);
+        }
         link = link->outer;
     }
     for (; link != NULL; link = link->outer) {
