@@ -118,6 +118,38 @@ tool "waits: text" waits calls
 grep -qE '^  states   .*[0-9][mun]?s blocked$' output || fail "waits: no states: $(head output)"
 grep -qE ' +[0-9]+ .* CPU$' output || fail "waits: no row of the CPU: $(head output)"
 
+# The tree: the same nodes as without states, and parts that sum to each time.
+tool "tree: CSV" tree --states --csv plain
+mv output with.csv
+"$PROBITY" tree --csv plain > without.csv
+"$PROBITY" tree --states --json --by-thread plain > with.json || fail "tree: JSON: status $?"
+python3 - <<'EOF' || fail "tree"
+import csv, json
+parts = ("running", "waiting", "blocked", "unknown")
+rows, plain = (list(csv.DictReader(open(name))) for name in ("with.csv", "without.csv"))
+shared = [name for name in rows[0] if name in plain[0]]
+assert {"node", "caller", "function", "calls", "total_ns", "self_ns", "share"} <= set(shared)
+assert not [name for name in rows[0] if "cpu" in name or "corrected" in name]
+assert [[r[name] for name in shared] for r in rows] == \
+    [[r[name] for name in shared] for r in plain]
+for row in rows:
+    for of in "total", "self":
+        assert int(row[of + "_ns"]) == sum(int(row[f"{of}_{part}_ns"]) for part in parts), row
+
+def check(node):
+    for of in "total", "self":
+        if node.get(of + "_ns") is not None:
+            assert node[of + "_ns"] == sum(node[f"{of}_{part}_ns"] for part in parts), node
+    return 1 + sum(map(check, node["children"]))
+
+tree = json.load(open("with.json"))["tree"]
+assert all("tid" in thread for thread in tree)
+assert sum(map(check, tree)) == len(rows) + len(tree), (len(rows), len(tree))
+EOF
+status=0
+"$PROBITY" tree --states --folded plain > output 2> errors || status=$?
+expect "tree: folded" 2 "$status"
+
 # Without the file: as without --sched.
 mv calls.sched away
 tool "waits without" waits --csv calls
