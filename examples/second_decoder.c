@@ -94,7 +94,7 @@ static void add_event(uint64_t kind, Bytes b, Hit h) {
         find('s', get(b.p, 4))->ns = find('s', get(b.p, 4) + 1)->ns = 1;
     if (kind == 17 && b.n >= 8)  /* a hit with ids, which are not printed */
         h.code = 2 * get(b.p, 4) + (b.p[4] & 1);
-    if (kind == 18 || kind == 22) {  /* the same, packed; 22: maybe with a place */
+    if (kind == 18 || kind == 22) {  /* the same, packed, each kind by its own ids */
         const uint64_t v = take_num(&b), number = kind == 18 ? v >> 6 : v >> 10;
         for (unsigned bit = 2; bit <= (kind == 18 ? 4 : 8); bit *= 2) if (v & bit) take_num(&b);
         if (!b.bad && number >> 32 == 0) h.code = number << 1 | (v & 1);

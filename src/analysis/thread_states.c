@@ -6,6 +6,7 @@
 #include "analysis/thread_states.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array_grow.h"
 #include "probity.h"
@@ -27,6 +28,10 @@ struct probity_thread_states {
     struct thread_item *threads; /* by slot */
     uint32_t thread_count;
     int keeps;
+    size_t kept; /* changes of all threads */
+    uint64_t forgotten;
+    probity_thread_states_needed *needed;
+    void *context;
 };
 
 /* What the time in a state is counted as. */
@@ -46,8 +51,55 @@ int probity_thread_states_open(int keeps, struct probity_thread_states **ret_sta
     return 0;
 }
 
-static int keep(struct thread_item *thread)
+void probity_thread_states_forget(struct probity_thread_states *states,
+                                  probity_thread_states_needed *needed, void *context)
 {
+    states->needed = needed;
+    states->context = context;
+}
+
+uint64_t probity_thread_states_forgotten(const struct probity_thread_states *states)
+{
+    return states->forgotten;
+}
+
+/* Number of changes that are not later than a moment. */
+static size_t count_until(const struct thread_item *thread, uint64_t wall_ns)
+{
+    size_t low = 0, high = thread->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (thread->changes[middle].wall_ns <= wall_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Makes room in a full list if half of it is not needed, or if there are too many in all. */
+static void forget(struct probity_thread_states *states, struct thread_item *thread)
+{
+    uint32_t slot = (uint32_t)(thread - states->threads);
+    uint64_t need_ns = states->needed != NULL ? states->needed(states->context, slot) : 0;
+    size_t until = count_until(thread, need_ns), old = until > 0 ? until - 1 : 0;
+
+    if (old < thread->count / 2 && states->kept >= PROBITY_THREAD_STATES_MAX) {
+        states->forgotten += thread->count / 2 - old;
+        old = thread->count / 2;
+    }
+    if (old == 0 || old < thread->count / 2)
+        return;
+    thread->count -= old;
+    states->kept -= old;
+    memmove(thread->changes, thread->changes + old, thread->count * sizeof *thread->changes);
+}
+
+static int keep(struct probity_thread_states *states, struct thread_item *thread)
+{
+    if (thread->count > 0 && thread->count == thread->capacity)
+        forget(states, thread);
     void *changes = probity_array_room(thread->changes, sizeof *thread->changes, thread->count,
                                        &thread->capacity);
 
@@ -55,6 +107,7 @@ static int keep(struct thread_item *thread)
         return PROBITY_ERROR_MEMORY;
     thread->changes = changes;
     thread->changes[thread->count++] = thread->last;
+    states->kept++;
     return 0;
 }
 
@@ -79,7 +132,7 @@ int probity_thread_states_put(struct probity_thread_states *states,
     next.wall_ns = next.wall_ns > thread->last.wall_ns ? next.wall_ns : thread->last.wall_ns;
     thread->sums.ns[part_of(thread->last.state)] += next.wall_ns - thread->last.wall_ns;
     thread->last = next;
-    return states->keeps ? keep(thread) : 0;
+    return states->keeps ? keep(states, thread) : 0;
 }
 
 void probity_thread_states_at(const struct probity_thread_states *states, uint32_t thread_slot,
@@ -128,21 +181,6 @@ void probity_thread_states_as_cpu(const struct probity_thread_states *states,
     *ret_event = *event;
     ret_event->cpu_known = 1;
     ret_event->cpu_ns = split.ns[part_of(state)];
-}
-
-/* Number of changes that are not later than a moment. */
-static size_t count_until(const struct thread_item *thread, uint64_t wall_ns)
-{
-    size_t low = 0, high = thread->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (thread->changes[middle].wall_ns <= wall_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 void probity_thread_states_find(const struct probity_thread_states *states, uint32_t thread_slot,

@@ -5,8 +5,9 @@
  *
  * - As events are read: probity_thread_states_at() at the beginning and at the end of an interval;
  *   the split is the difference. Memory: threads.
- * - Afterwards, in any order, if all periods are kept: probity_thread_states_split() and _find().
- *   Memory: 24 bytes for each change of a state.
+ * - Afterwards, in any order, if periods are kept: probity_thread_states_split() and _find().
+ *   Memory: 24 bytes for each change of a state, PROBITY_THREAD_STATES_MAX in all. Beyond that the
+ *   oldest ones of a thread are forgotten, and counted.
  *
  * The parts of a split always sum to the length of its interval. Times are CLOCK_REALTIME in ns, as
  * wall_ns of events; threads are identified by the reader's thread_slot. Prints nothing.
@@ -18,6 +19,9 @@
 #include <stdint.h>
 
 #include "reader/reader.h"
+
+/* 96 MiB. */
+enum { PROBITY_THREAD_STATES_MAX = 1 << 22 };
 
 /* Time by enum probity_sched_state. The time after a thread's end is in ns[UNKNOWN]. */
 struct probity_thread_split {
@@ -35,8 +39,18 @@ struct probity_thread_period {
 
 struct probity_thread_states;
 
-/* keeps: 1 to keep all periods. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* keeps: 1 to keep periods. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_thread_states_open(int keeps, struct probity_thread_states **ret_states);
+
+/* Since when the periods of a thread are needed; UINT64_MAX: none but the current one is. */
+typedef uint64_t probity_thread_states_needed(void *context, uint32_t thread_slot);
+
+/* From now on, periods that are not needed may be forgotten; without this, all are needed. */
+void probity_thread_states_forget(struct probity_thread_states *states,
+                                  probity_thread_states_needed *needed, void *context);
+
+/* How many periods were forgotten although they were needed. */
+uint64_t probity_thread_states_forgotten(const struct probity_thread_states *states);
 
 /* Takes the next event in time order; all kinds but PROBITY_EVENT_THREAD_STATE are ignored. Returns
  * 0 or PROBITY_ERROR_MEMORY. */
@@ -69,8 +83,8 @@ void probity_thread_states_split(const struct probity_thread_states *states, uin
                                  uint64_t from_ns, uint64_t to_ns,
                                  struct probity_thread_split *ret_split);
 
-/* The period that contains a moment. Before the first state, and without any, its state is UNKNOWN,
- * its from_ns 0. Only if periods are kept. */
+/* The period that contains a moment. Before the first state that is kept, and without any, its
+ * state is UNKNOWN, its from_ns 0. Only if periods are kept. */
 void probity_thread_states_find(const struct probity_thread_states *states, uint32_t thread_slot,
                                 uint64_t wall_ns, struct probity_thread_period *ret_period);
 

@@ -156,16 +156,33 @@ static int begin_wait(struct probity_waits *waits, struct wait_thread *thread,
         .has_correlation = event->has_correlation, .is_shared = is_read_lock(event),
         .waker_slot = PROBITY_WAITS_NO_THREAD,
         .doing = probity_past_now(&waits->past, event->thread_slot)};
+    thread->first_wake.at_ns = 0;
     waits_object_add_waiter(object, wait);
     if (wait->kind != PROBITY_WAIT_CONDITION)
         link_wait(waits, wait);
     return 0;
 }
 
+/* Nothing in the trace says who ended the wait. */
+static void take_unrecorded_waker(const struct wait_thread *thread, struct probity_wait *wait)
+{
+    const struct thread_wake *wake = &thread->latest_wake;
+
+    if (wait->holder_count > 0 || wait->waker_slot != PROBITY_WAITS_NO_THREAD ||
+        wake->at_ns <= wait->from_ns || wake->at_ns > wait->to_ns ||
+        (wait->kind == PROBITY_WAIT_CONDITION && thread->first_wake.at_ns != wake->at_ns))
+        return;
+    wait->waker_slot = wake->slot;
+    wait->waker_ns = wake->at_ns;
+    wait->waker_doing = wake->doing;
+}
+
 /* Describes a wait that ends now, or would. */
 static int describe(struct probity_waits *waits, struct open_wait *open, int error, int is_open,
                     struct probity_wait *ret_wait)
 {
+    const struct wait_thread *thread = waits->threads[open->slot];
+
     *ret_wait = (struct probity_wait){
         .kind = open->kind, .thread_slot = open->slot, .from_ns = open->from_ns,
         .to_ns = waits->now_ns, .waited_ns = waits->now_ns - open->from_ns, .doing = open->doing,
@@ -174,7 +191,7 @@ static int describe(struct probity_waits *waits, struct open_wait *open, int err
                                                                                : 0,
         .waker_slot = PROBITY_WAITS_NO_THREAD};
     if (!is_open && error == 0 && open->kind != PROBITY_WAIT_LOCK) {
-        waits_object_find_waker(open->object, open);
+        waits_object_find_waker(open->object, open, &thread->first_wake);
         waits->facts.ambiguous += open->is_ambiguous != 0;
     }
     if (open->waker_slot != PROBITY_WAITS_NO_THREAD && !open->is_ambiguous && error == 0) {
@@ -182,7 +199,10 @@ static int describe(struct probity_waits *waits, struct open_wait *open, int err
         ret_wait->waker_ns = open->waker_ns;
         ret_wait->waker_doing = open->waker_doing;
     }
-    return waits_find_holders(waits, open, ret_wait);
+    int failed = waits_find_holders(waits, open, ret_wait);
+    if (failed == 0 && !is_open && error == 0 && !open->is_ambiguous)
+        take_unrecorded_waker(thread, ret_wait);
+    return failed;
 }
 
 static int end_wait(struct probity_waits *waits, struct wait_thread *thread, int error_number,
@@ -357,6 +377,7 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
         return;
     wait.doing = probity_past_now(&waits->past, thread_slot);
     wait.doing.call = scope->function;
+    take_unrecorded_waker(thread, &wait);
     waits->facts.waits++;
     waits->error = waits->take(waits->context, &wait, event);
 }
@@ -381,6 +402,29 @@ static int put_point(struct probity_waits *waits, const struct probity_event *ev
     return probity_past_put(&waits->past, event->thread_slot, &point, needed_ns(waits));
 }
 
+/* Preempted threads become runnable, too, and have no waker. */
+static void take_state(struct probity_waits *waits, struct wait_thread *thread,
+                       const struct probity_event *event)
+{
+    struct probity_state_event state;
+
+    if (probity_state_event_get(event->payload, event->payload_bytes, &state) != 0)
+        return;
+    int is_wake = state.state == PROBITY_STATE_RUNNABLE &&
+                  (state.waker != 0 || thread->state == PROBITY_STATE_BLOCKED);
+    thread->state = state.state;
+    if (!is_wake)
+        return;
+    struct thread_wake wake = {.at_ns = event->wall_ns, .slot = PROBITY_WAITS_NO_THREAD};
+    if (state.waker != 0 && state.waker != thread->tid)
+        wake.slot = waits_slot_of(waits, thread->trace, state.waker);
+    if (wake.slot != PROBITY_WAITS_NO_THREAD)
+        wake.doing = probity_past_now(&waits->past, wake.slot);
+    thread->latest_wake = wake;
+    if (thread->first_wake.at_ns == 0)
+        thread->first_wake = wake;
+}
+
 int probity_waits_put(struct probity_waits *waits, const struct probity_event *event)
 {
     const struct probity_scopes_listener listener = {NULL, on_closed, waits};
@@ -388,6 +432,10 @@ int probity_waits_put(struct probity_waits *waits, const struct probity_event *e
 
     if (thread == NULL)
         return PROBITY_ERROR_MEMORY;
+    if (event->kind == PROBITY_EVENT_THREAD_STATE) { /* no record: nothing ends or lasts by it */
+        take_state(waits, thread, event);
+        return 0;
+    }
     waits->now_ns = event->wall_ns > waits->now_ns ? event->wall_ns : waits->now_ns;
     waits->event = event;
     if (event->kind == PROBITY_EVENT_LOST)
@@ -433,6 +481,31 @@ int probity_waits_open_wait(struct probity_waits *waits, uint32_t thread_slot,
            describe(waits, &thread->wait, 0, 1, ret_wait) == 0;
 }
 
+/* Of a thread's open wait, or of the innermost call. */
+static uint64_t begin_of_wait(const struct probity_waits *waits, uint32_t slot)
+{
+    const struct wait_thread *thread = waits->threads[slot];
+    uint32_t depth = probity_scopes_depth(waits->scopes, slot);
+
+    if (thread != NULL && thread->wait.object != NULL)
+        return thread->wait.from_ns;
+    if (thread == NULL || depth == 0)
+        return UINT64_MAX;
+    const struct probity_scope *scope = probity_scopes_at(waits->scopes, slot, depth - 1);
+    return is_call(scope->function) ? scope->enter_wall_ns : UINT64_MAX;
+}
+
+uint64_t probity_waits_oldest_ns(const struct probity_waits *waits)
+{
+    uint64_t oldest_ns = waits->need_ns;
+
+    for (uint32_t slot = 0; slot < waits->thread_count; slot++) {
+        uint64_t begin_ns = begin_of_wait(waits, slot);
+        oldest_ns = begin_ns < oldest_ns ? begin_ns : oldest_ns;
+    }
+    return oldest_ns;
+}
+
 void probity_waits_need(struct probity_waits *waits, uint64_t ns)
 {
     waits->need_ns = ns;
@@ -453,6 +526,11 @@ const struct probity_scopes *probity_waits_scopes(const struct probity_waits *wa
     return waits->scopes;
 }
 
+uint32_t probity_waits_thread(const struct probity_waits *waits, uint32_t thread_slot, uint32_t tid)
+{
+    return tid != 0 ? waits_slot_of(waits, waits->threads[thread_slot]->trace, tid)
+                    : PROBITY_WAITS_NO_THREAD;
+}
 
 struct probity_waits_facts probity_waits_facts(const struct probity_waits *waits)
 {

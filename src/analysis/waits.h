@@ -71,7 +71,8 @@ struct probity_wait {
     size_t holder_count;
     int culprit;             /* index of the holder that released last before the wait's end; -1 */
     int is_holder_forgotten; /* earlier holders do not fit */
-    /* Who ended the wait for a condition or semaphore, and when; NO_THREAD: unknown. */
+    /* Who ended the wait, and when, if it is for a condition or semaphore, or has no holders;
+     * NO_THREAD: unknown. */
     uint32_t waker_slot;
     uint64_t waker_ns;
     struct probity_past_doing waker_doing;
@@ -98,7 +99,8 @@ struct probity_waits;
 /* Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_waits_open(probity_waits_take *take, void *context, struct probity_waits **ret_waits);
 
-/* Takes the next event in time order. Returns 0, PROBITY_ERROR_MEMORY or the result of `take`. */
+/* Takes the next event in time order. States of threads may be among them; they say who ended waits
+ * that no other record explains. Returns 0, PROBITY_ERROR_MEMORY or the result of `take`. */
 int probity_waits_put(struct probity_waits *waits, const struct probity_event *event);
 
 /* Passes on the waits that have not ended, in order of their begin. Returns as above. */
@@ -107,6 +109,10 @@ int probity_waits_finish(struct probity_waits *waits);
 /* Events before ns are not needed to look back, except for waits that are open. UINT64_MAX, the
  * initial value: none is. */
 void probity_waits_need(struct probity_waits *waits, uint64_t ns);
+
+/* The begin of the oldest wait that is open, calls of the C library included, and what
+ * probity_waits_need() says; UINT64_MAX: none. */
+uint64_t probity_waits_oldest_ns(const struct probity_waits *waits);
 
 /* What each thread did lately: at least since the begin of each open wait for a lock. */
 const struct probity_past *probity_waits_past(const struct probity_waits *waits);
@@ -120,6 +126,10 @@ int probity_waits_open_wait(struct probity_waits *waits, uint32_t thread_slot,
 uint64_t probity_waits_now(const struct probity_waits *waits);
 
 const struct probity_scopes *probity_waits_scopes(const struct probity_waits *waits);
+
+/* The slot of the thread with this id in the trace of another one; NO_THREAD if there is none. */
+uint32_t probity_waits_thread(const struct probity_waits *waits, uint32_t thread_slot,
+                              uint32_t tid);
 
 struct probity_waits_facts probity_waits_facts(const struct probity_waits *waits);
 

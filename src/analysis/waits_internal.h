@@ -34,6 +34,7 @@ struct object_token {
     uint32_t slot;
     uint64_t at_ns, left;
     struct probity_past_doing doing;
+    int is_doubtful; /* may have woken one that was assigned to another */
 };
 
 struct wait_object {
@@ -47,9 +48,17 @@ struct wait_object {
     uint64_t past_lost_ns;    /* holdings that ended until then may be missing */
     struct object_token *tokens;
     size_t token_count, token_capacity;
+    uint64_t token_lost_ns; /* notifies until then may be missing */
     struct open_wait *waiters;
     uint64_t waiter_count, unassigned; /* unassigned: waiters without a waker */
     uint32_t released_slot;            /* who released last; NO_THREAD: unknown */
+};
+
+/* The kernel has ended a block of a thread. */
+struct thread_wake {
+    uint64_t at_ns;     /* 0: none */
+    uint32_t slot;      /* the waker; NO_THREAD: not a thread of the trace */
+    struct probity_past_doing doing; /* of the waker */
 };
 
 struct open_wait {
@@ -68,6 +77,8 @@ struct open_wait {
 
 struct wait_thread {
     struct open_wait wait;
+    uint32_t state; /* by the scheduler */
+    struct thread_wake first_wake, latest_wake; /* first: of the open wait */
     uint32_t trace, tid;
     uint32_t epoch; /* number of times that its records were dropped */
     uint64_t ended_ns; /* end of its latest wait */
@@ -129,8 +140,10 @@ void waits_object_remove_waiter(struct wait_object *object, struct open_wait *wa
 int waits_object_notify(struct probity_waits *waits, struct wait_object *object, uint32_t slot,
                         uint64_t limit);
 
-/* Assigns a waker to a wait that ends, if that is certain. */
-void waits_object_find_waker(struct wait_object *object, struct open_wait *wait);
+/* Assigns a waker to a wait that ends, if that is certain. wake: the end of its first block by the
+ * kernel; at_ns 0: not recorded. */
+void waits_object_find_waker(struct wait_object *object, struct open_wait *wait,
+                             const struct thread_wake *wake);
 
 void waits_objects_release(struct probity_waits *waits);
 

@@ -300,12 +300,17 @@ void waits_object_remove_waiter(struct wait_object *object, struct open_wait *wa
     object->token_count = 0;
 }
 
+static int may_wake(const struct object_token *token, const struct open_wait *wait)
+{
+    return (token->left > 0 || token->is_doubtful) && token->at_ns >= wait->from_ns;
+}
+
 static void drop_used_tokens(struct wait_object *object)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < object->token_count; i++) {
-        if (object->tokens[i].left > 0)
+        if (object->tokens[i].left > 0 || object->tokens[i].is_doubtful)
             object->tokens[kept++] = object->tokens[i];
     }
     object->token_count = kept;
@@ -317,6 +322,7 @@ static int keep_token(struct probity_waits *waits, struct wait_object *object,
 {
     drop_used_tokens(object);
     if (object->token_count == TOKENS_MAX) {
+        object->token_lost_ns = object->tokens[0].at_ns;
         memmove(object->tokens, object->tokens + 1, (TOKENS_MAX - 1) * sizeof *object->tokens);
         object->token_count--;
         waits->facts.holds_forgotten++;
@@ -342,17 +348,17 @@ static int is_rivalled(const struct wait_object *object, const struct open_wait 
 {
     for (size_t i = 0; i < object->token_count; i++) {
         const struct object_token *other = &object->tokens[i];
-        if (other->left > 0 && other->at_ns >= wait->from_ns && !is_same_waker(other, token))
+        if (may_wake(other, wait) && !is_same_waker(other, token))
             return 1;
     }
-    return 0;
+    return object->token_count > 0 && object->token_lost_ns >= wait->from_ns;
 }
 
 int waits_object_notify(struct probity_waits *waits, struct wait_object *object, uint32_t slot,
                         uint64_t limit)
 {
     struct object_token token = {slot, waits->now_ns, limit,
-                                 probity_past_now(&waits->past, slot)};
+                                 probity_past_now(&waits->past, slot), 0};
 
     if (object->unassigned == 0 || limit == 0)
         return 0;
@@ -370,26 +376,64 @@ int waits_object_notify(struct probity_waits *waits, struct wait_object *object,
     return 0;
 }
 
-void waits_object_find_waker(struct wait_object *object, struct open_wait *wait)
+/* A notify by the thread that the kernel names; NULL: it names none of those who notified. */
+static struct object_token *token_of(struct wait_object *object, const struct open_wait *wait,
+                                     const struct thread_wake *wake)
 {
-    struct object_token *first = NULL;
-    int is_certain = 1;
+    for (size_t i = 0; i < object->token_count && wake->at_ns != 0; i++) {
+        struct object_token *token = &object->tokens[i];
+        if (token->slot == wake->slot && may_wake(token, wait))
+            return token;
+    }
+    return NULL;
+}
 
-    if (wait->waker_slot != PROBITY_WAITS_NO_THREAD)
-        return;
+static void set_waker(struct open_wait *wait, uint32_t slot, uint64_t at_ns,
+                      const struct probity_past_doing *doing)
+{
+    wait->waker_slot = slot;
+    wait->waker_ns = at_ns;
+    wait->waker_doing = *doing;
+}
+
+/* If it is not certain which of several notifies has woken the waiter, each of them may still be
+ * the one that wakes another. */
+static struct object_token *choose_token(struct wait_object *object, struct open_wait *wait)
+{
+    struct object_token *first = NULL, *any = NULL;
+
+    wait->is_ambiguous = object->token_count > 0 && object->token_lost_ns >= wait->from_ns;
     for (size_t i = 0; i < object->token_count; i++) {
         struct object_token *token = &object->tokens[i];
-        if (token->left == 0 || token->at_ns < wait->from_ns)
+        if (!may_wake(token, wait))
             continue;
-        first = first != NULL ? first : token;
-        is_certain &= is_same_waker(first, token);
+        any = any != NULL ? any : token;
+        first = first == NULL && token->left > 0 ? token : first;
+        wait->is_ambiguous |= !is_same_waker(any, token);
     }
-    if (first == NULL)
+    for (size_t i = 0; i < object->token_count && wait->is_ambiguous; i++)
+        object->tokens[i].is_doubtful |= may_wake(&object->tokens[i], wait);
+    return first != NULL ? first : any;
+}
+
+void waits_object_find_waker(struct wait_object *object, struct open_wait *wait,
+                             const struct thread_wake *wake)
+{
+    struct object_token *token = token_of(object, wait, wake);
+    int is_assigned = wait->waker_slot != PROBITY_WAITS_NO_THREAD;
+
+    if (is_assigned && (!wait->is_ambiguous || (token == NULL && wake->slot != wait->waker_slot)))
         return;
-    first->left--;
-    wait->is_ambiguous = !is_certain;
-    wait->waker_slot = first->slot;
-    wait->waker_ns = first->at_ns;
-    wait->waker_doing = first->doing;
-    object->unassigned--;
+    if (is_assigned || token != NULL) { /* the kernel says which */
+        set_waker(wait, wake->slot, wake->at_ns, &wake->doing);
+        wait->is_ambiguous = 0;
+    } else {
+        token = choose_token(object, wait);
+        if (token == NULL)
+            return;
+        set_waker(wait, token->slot, token->at_ns, &token->doing);
+    }
+    if (token != NULL && token->left > 0)
+        token->left--;
+    object->unassigned -= !is_assigned;
 }

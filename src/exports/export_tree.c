@@ -64,7 +64,7 @@ int export_tree_finish(struct probity_export *export, struct probity_tree_answer
         return error;
     *ret_answer = (struct probity_tree_answer){
         export->reader, probity_tree_root(state->tree), probity_tree_repairs(state->tree),
-        probity_tree_lost(state->tree), 0, 0, 0};
+        probity_tree_lost(state->tree), 0, 0, 0, NULL};
     export->repairs = ret_answer->repairs;
     export->counts.left_out[0] = ret_answer->lost;
     return 0;

@@ -98,6 +98,7 @@ uint8_t *probity_ids_pack(struct probity_ids *ids, const uint8_t *payload, size_
     uint64_t flags = bytes >= 8 ? probity_get_u32(payload + 4) : UINT64_MAX;
     uint64_t role = flags >> PROBITY_HIT_WITH_ROLE_SHIFT, number;
     const uint8_t *id = payload + 8;
+    struct probity_ids_last *last = &ids->packed;
 
     probity_assert(payload != NULL);
     if (role >> (PLACED_NUMBER_SHIFT - PLACED_ROLE_SHIFT) != 0 ||
@@ -110,18 +111,19 @@ uint8_t *probity_ids_pack(struct probity_ids *ids, const uint8_t *payload, size_
         at = probity_varint_put(at, number << NUMBER_SHIFT | role << ROLE_SHIFT | flags);
     } else {
         *ret_kind = PROBITY_EVENT_HIT_PLACED;
+        last = &ids->placed;
         at = probity_varint_put(at,
                                 number << PLACED_NUMBER_SHIFT | role << PLACED_ROLE_SHIFT | flags);
     }
     if (flags & PROBITY_HIT_WITH_CORRELATION) {
-        at = id_pack(at, &ids->correlation, id);
+        at = id_pack(at, &last->correlation, id);
         id += 8;
     }
     if (flags & PROBITY_HIT_WITH_OBJECT) {
-        at = id_pack(at, &ids->object, id);
+        at = id_pack(at, &last->object, id);
         id += 8;
     }
-    return flags & PROBITY_HIT_WITH_PLACE ? id_pack(at, &ids->place, id) : at;
+    return flags & PROBITY_HIT_WITH_PLACE ? id_pack(at, &last->place, id) : at;
 }
 
 static uint8_t *put_id(uint8_t *to, uint64_t is_there, uint64_t id)
@@ -138,7 +140,8 @@ static void unpack_ids(struct probity_unpacker *unpacker, struct probity_record 
     int is_placed = record->kind == PROBITY_EVENT_HIT_PLACED;
     unsigned role_shift = is_placed ? PLACED_ROLE_SHIFT : ROLE_SHIFT;
     unsigned number_shift = is_placed ? PLACED_NUMBER_SHIFT : NUMBER_SHIFT;
-    struct probity_ids ids = unpacker->ids;
+    struct probity_ids_last *last =
+        is_placed ? &unpacker->ids.placed : &unpacker->ids.packed, ids = *last;
     const uint8_t *at = record->payload, *end = at + record->payload_bytes;
     uint8_t *to = unpacker->hit_with;
     uint64_t first = 0;
@@ -154,7 +157,7 @@ static void unpack_ids(struct probity_unpacker *unpacker, struct probity_record 
     if (at == NULL || first >> number_shift > UINT32_MAX)
         return;
     probity_assert(at <= end);
-    unpacker->ids = ids;
+    *last = ids;
     uint64_t role = first >> role_shift & ((1u << (number_shift - role_shift)) - 1);
     probity_put_u32(to, (uint32_t)(first >> number_shift));
     probity_put_u32(to + 4, (uint32_t)(flags | role << PROBITY_HIT_WITH_ROLE_SHIFT));

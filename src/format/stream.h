@@ -278,9 +278,12 @@ int probity_role_is_of_work(uint32_t role);
 /* Returns 1; or 0 if the payload is too short, with *ret_hit unchanged. */
 int probity_hit_with_parse(const uint8_t *payload, size_t bytes, struct probity_hit_with *ret_hit);
 
-/* Ids of the last packed hit with ids in a stream; 0 at its start. */
+/* Ids of the last packed hit of each kind in a stream; 0 at its start. Kind 22 has its own, so that
+ * a reader that skips it decodes kind 18. */
 struct probity_ids {
-    uint64_t correlation, object, place;
+    struct probity_ids_last {
+        uint64_t correlation, object, place;
+    } packed, placed; /* PROBITY_EVENT_HIT_PACKED, PROBITY_EVENT_HIT_PLACED */
 };
 
 enum { PROBITY_IDS_ROOM = 40 };

@@ -180,7 +180,7 @@ static struct probity_packer packing_start(struct packing *packing,
     data->cpu_ns =
         input->cpu_ns + probity_ns_of_ticks(first_tick - input->base_tick - off, input->rate);
     packing->off = off;
-    packing->ids = (struct probity_ids){0, 0, 0};
+    packing->ids = (struct probity_ids){.packed.correlation = 0};
     return probity_packer_start(stream_of(packing->block), first_tick, packing->table);
 }
 

@@ -27,6 +27,10 @@ check_good() {
     expect "$name: status of csv" 0 "$status"
     expect "$name: stderr of csv" "" "$(cat reader.err)"
     same "$name: csv" "${trace%.probity}.csv" reader
+    if [ -e "${trace%.probity}.ids" ]; then
+        run ids "$PROBITY" csv --columns role,correlation,object,place "$trace"
+        same "$name: ids" "${trace%.probity}.ids" ids
+    fi
     run second "$decoder" "$trace"
     expect "$name: status of the second decoder" 0 "$status"
     same "$name: second decoder" "${trace%.probity}.csv" second

@@ -7,6 +7,7 @@
 # bytes and its expected CSV are both derived. Its output is the same on every run.
 #
 #   good/NAME.probity, NAME.csv      must be read without an error
+#   good/NAME.ids                    if it tests ids: role, correlation, object and place of each hit
 #   bad/NAME.probity, NAME.expect    each reader's exit status and a text that it must print
 #   bad/NAME.csv                     if the format specifies which hits survive the damage
 #
@@ -26,6 +27,8 @@ TICK = 10**12  # the first anchor
 # The size of payload that the format requires for events that declare nothing, by kind.
 PAYLOAD_BYTES = {1: 6, 4: 8, 7: 8, 8: 8, 9: 4, 10: 4, 11: 16, 12: 0, 13: 0, 14: 3, 15: 1, 16: 4,
                  19: 8, 23: 28, 60: 5}
+ROLES = {2: b"lock-hold", 4: b"queue-put", 5: b"queue-get", 8: b"condition-wait", 9: b"woken",
+         13: b"allocate", 17: b"thread-end"}
 MONOTONIC = 400 * 10**9
 REALTIME = 1700000000 * 10**9
 RATE = 2**32 * 2 // 5  # 0.4 ns per tick
@@ -164,6 +167,7 @@ class Trace:
     def __init__(self, pid=4711, minor=0, **info):
         self.pid, self.minor, self.blocks = pid, minor, []
         self.serial = self.records = 0
+        self.ids = None
         self.words = {}  # for each chunk: the first word of the next block
         self.wall = info.get("wall", True)
         self.put_info(**info)
@@ -576,25 +580,45 @@ def good_packed_ids():
 
 
 def good_placed_ids():
-    """Hits with a place, in both forms; roles above 7; ids that 18 and 22 share; a mapping."""
+    """Hits with a place, in both forms; roles above 7; ids of 18 and 22, each with its own; a
+    mapping."""
     trace = Trace(minor=4)
+    last = {}
+    trace.ids = b""
+
+    def learn(role, flags=0, ids=()):
+        values = (b"%d" % id for id in ids)
+        cells = [next(values, b"") if flags & bit else b"" for bit in (2, 4, 8)]
+        trace.ids += b",".join([ROLES.get(role, b""), *cells]) + b"\n"
+
+    def plain(tick, flags, role, *ids):
+        learn(role, flags, ids)
+        head = struct.pack("<II", 3, flags | role << 8)
+        return Event(TICK + tick, 17, head + b"".join(struct.pack("<Q", id) for id in ids))
 
     def packed(tick, kind, number, flags, role, *changes, cut=False):
         first = number << 6 | role << 3 | flags if kind == 18 else number << 10 | role << 4 | flags
         data = b"".join([num(first)] + [num(change) for change in changes])
         code = None if cut else (site if flags & 1 else probe)(number)
+        bits = [] if cut else [bit for bit in (2, 4, 8) if flags & bit]
+        for bit, change in zip(bits, changes):
+            value = last.get((kind, bit), 0) + (change >> 1 ^ -(change & 1))
+            last[kind, bit] = value % 2**64
+        if not cut:
+            learn(role, flags, [last[kind, bit] for bit in bits])
         return Event(TICK + tick, kind, data, code)
 
     mapping = struct.pack("<QQQ", 2**46, 2**46 + 4096, 2**46 - 4096)
     items = [declare(TICK, 0, "mutex:hold"),
              Event(TICK, 23, mapping + string("/bin/x") + string("0123ab") + b"later"),
-             Event(TICK + 1, 17, struct.pack("<IIQQ", 3, 8 | 4 | 2 << 8, 7, 2**46 + 5)),
-             Event(TICK + 2, 17, struct.pack("<IIQ", 3, 8 | 2 | 13 << 8, 7)),
-             packed(3, 22, 0, 13, 2, 14, 2**47), packed(4, 18, 0, 5, 2, 3),
-             packed(5, 22, 4, 15, 13, 200, 1, 9), packed(6, 22, 4, 14, 14, 1, 1, cut=True),
-             packed(7, 22, U32, 0, 63), packed(8, 22, U32 + 1, 0, 8, cut=True),
-             Event(TICK + 9, 22, b""), packed(10, 22, 5, 0, 17), Hit(TICK + 11, probe(1))]
+             plain(1, 8 | 4, 2, 7, 2**46 + 5), plain(2, 8 | 2, 13, 7)]
+    items += [packed(3, 22, 0, 13, 2, 14, 2**47), packed(4, 18, 0, 5, 2, 3),
+              packed(5, 22, 4, 15, 13, 200, 1, 9), packed(6, 22, 4, 14, 14, 1, 1, cut=True),
+              packed(7, 22, U32, 0, 63), packed(8, 22, U32 + 1, 0, 8, cut=True),
+              Event(TICK + 9, 22, b""), packed(10, 22, 5, 0, 17), packed(11, 18, 3, 6, 4, 7, 2),
+              packed(12, 22, 3, 14, 9, 1, 2, 3), packed(13, 18, 3, 6, 5, 2, 4)]
     trace.put_data(0, items)
+    last.clear()
     trace.put_data(0, [packed(50, 22, 3, 14, 8, 2, 2, 2)], chunk=1)
     return trace.end()
 
@@ -864,6 +888,8 @@ def main():
             trace = make()
             write("good", name[5:] + ".probity", trace.data())
             write("good", name[5:] + ".csv", trace.lines())
+            if trace.ids is not None:
+                write("good", name[5:] + ".ids", trace.ids)
     for make in (bad_cuts, bad_heads, bad_blocks, bad_fields, bad_streams):
         make(put)
 

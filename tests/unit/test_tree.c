@@ -78,7 +78,7 @@ static struct probity_tree_answer answer_of(const struct run *run)
 {
     return (struct probity_tree_answer){run->reader, probity_tree_root(run->tree),
                                         probity_tree_repairs(run->tree),
-                                        probity_tree_lost(run->tree), 0, 0, 0};
+                                        probity_tree_lost(run->tree), 0, 0, 0, NULL};
 }
 
 /* The tree as folded stacks, with the `key` of each path. */

@@ -340,7 +340,84 @@ static void an_ambiguous_waker_is_not_named(void **state)
     hit_named(test, 3, 30, WOKEN, 9, "condition:woken", 0);
     assert_int_equal(test->taken[0].wait.waker_slot, PROBITY_WAITS_NO_THREAD);
     assert_int_equal(probity_waits_facts(test->waits).ambiguous, 1);
+    /* Nor does that leave one for the other waiter. */
+    hit_named(test, 4, 40, WOKEN, 9, "condition:woken", 0);
+    assert_int_equal(test->taken[1].wait.waker_slot, PROBITY_WAITS_NO_THREAD);
+    assert_int_equal(probity_waits_facts(test->waits).ambiguous, 2);
     stop(test);
+}
+
+/* A state of a thread by the scheduler. waker: thread, or 0. */
+static void state_of(struct test *test, uint32_t thread, uint64_t ns, uint32_t state,
+                     uint32_t waker)
+{
+    uint8_t payload[PROBITY_STATE_EVENT_BYTES];
+    const struct probity_state_event content = {state, 0, waker > 0 ? 100 + waker : 0};
+    struct probity_event event = event_of(thread, ns);
+
+    probity_state_event_put(payload, &content);
+    event.kind = PROBITY_EVENT_THREAD_STATE;
+    event.payload = payload;
+    event.payload_bytes = sizeof payload;
+    put(test, &event);
+}
+
+static void the_kernel_says_which_notify_it_was(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    for (uint32_t thread = 3; thread < 5; thread++) {
+        hit_named(test, thread, 10, CONDITION, 9, "condition:wait", 7);
+        state_of(test, thread, 12, PROBITY_STATE_BLOCKED, 0);
+    }
+    enter(test, 2, 15, &function_g);
+    hit_named(test, 1, 20, NOTIFY, 9, "condition:notify", 1);
+    hit_named(test, 2, 21, NOTIFY, 9, "condition:notify", 1);
+    state_of(test, 3, 22, PROBITY_STATE_RUNNABLE, 2);
+    state_of(test, 4, 23, PROBITY_STATE_RUNNABLE, 1);
+    /* The mutex of the condition is given back later. */
+    state_of(test, 3, 24, PROBITY_STATE_BLOCKED, 0);
+    state_of(test, 3, 26, PROBITY_STATE_RUNNABLE, 4);
+    hit_named(test, 3, 30, WOKEN, 9, "condition:woken", 0);
+    hit_named(test, 4, 40, WOKEN, 9, "condition:woken", 0);
+    assert_int_equal(test->taken[0].wait.waker_slot, 2);
+    assert_int_equal(test->taken[0].wait.waker_ns - START, 22);
+    assert_ptr_equal(test->taken[0].wait.waker_doing.function, &function_g);
+    assert_int_equal(test->taken[1].wait.waker_slot, 1);
+    assert_int_equal(probity_waits_facts(test->waits).ambiguous, 0);
+    stop(test);
+}
+
+static void the_kernel_says_who_ended_other_waits(void **state)
+{
+    static const struct {
+        uint32_t from, waker, said;
+    } cases[] = {{PROBITY_STATE_BLOCKED, 2, 2},                        /* by a thread */
+                 {PROBITY_STATE_BLOCKED, 0, PROBITY_WAITS_NO_THREAD},  /* by a timer */
+                 {PROBITY_STATE_BLOCKED, 9, PROBITY_WAITS_NO_THREAD},  /* of another process */
+                 {PROBITY_STATE_RUNNING, 0, PROBITY_WAITS_NO_THREAD}}; /* preempted */
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct test *test = start();
+        enter(test, 2, 5, &function_g);
+        state_of(test, 1, 6, PROBITY_STATE_RUNNING, 0);
+        enter(test, 1, 10, &function_read);
+        state_of(test, 1, 20, cases[i].from, 0);
+        state_of(test, 1, 200, PROBITY_STATE_RUNNABLE, cases[i].waker);
+        state_of(test, 1, 210, PROBITY_STATE_RUNNING, 0);
+        call(test, 1, 220, PROBITY_EVENT_LEAVE, &function_read, 30);
+        assert_int_equal(test->count, 1);
+        assert_int_equal(test->taken[0].wait.waker_slot, cases[i].said);
+        if (cases[i].said == 2)
+            assert_ptr_equal(test->taken[0].wait.waker_doing.function, &function_g);
+        /* Not in this call. */
+        enter(test, 1, 300, &function_read);
+        call(test, 1, 900, PROBITY_EVENT_LEAVE, &function_read, 40);
+        assert_int_equal(test->taken[1].wait.waker_slot, PROBITY_WAITS_NO_THREAD);
+        stop(test);
+    }
 }
 
 static void a_notify_is_for_those_who_wait_already(void **state)
@@ -587,6 +664,8 @@ int main(void)
         cmocka_unit_test(what_still_waits_at_the_end_is_open),
         cmocka_unit_test(the_thread_that_notifies_is_the_waker),
         cmocka_unit_test(an_ambiguous_waker_is_not_named),
+        cmocka_unit_test(the_kernel_says_which_notify_it_was),
+        cmocka_unit_test(the_kernel_says_who_ended_other_waits),
         cmocka_unit_test(a_notify_is_for_those_who_wait_already),
         cmocka_unit_test(a_time_limit_wakes_by_itself),
         cmocka_unit_test(who_posts_a_semaphore_wakes),

@@ -30,6 +30,12 @@ static uint64_t needed_ns(const struct probity_path *path)
     return open != NULL ? open->since_ns[0] : UINT64_MAX;
 }
 
+static uint64_t states_needed_ns(void *context, uint32_t thread_slot)
+{
+    (void)thread_slot;
+    return needed_ns(context);
+}
+
 static void drop_oldest(struct probity_path *path, struct path_thread *thread)
 {
     free_wait(&thread->waits[thread->first++]);
@@ -296,6 +302,8 @@ int probity_path_put(struct probity_path *path, const struct probity_event *even
     if (error == 0 && event->kind == PROBITY_EVENT_THREAD_NAME)
         error = probity_thread_table_name(&path->threads, event);
     if (error == 0)
+        error = probity_thread_states_put(path->states, event);
+    if (error == 0)
         error = probity_wait_names_before(&path->names, event);
     if (error == 0)
         error = probity_waits_put(path->waits, event);
@@ -322,6 +330,7 @@ struct probity_waits_facts probity_path_facts(const struct probity_path *path)
     struct probity_waits_facts facts = probity_waits_facts(path->waits);
 
     facts.holds_forgotten += path->waits_forgotten;
+    facts.points_forgotten += probity_thread_states_forgotten(path->states);
     return facts;
 }
 
@@ -338,6 +347,12 @@ int probity_path_open(const struct probity_path_options *options, struct probity
         free(path);
         return PROBITY_ERROR_MEMORY;
     }
+    if (probity_thread_states_open(1, &path->states) != 0) {
+        probity_waits_close(path->waits);
+        free(path);
+        return PROBITY_ERROR_MEMORY;
+    }
+    probity_thread_states_forget(path->states, states_needed_ns, path);
     path->options = *options;
     path->names.symbols = options->symbols;
     *ret_path = path;
@@ -360,6 +375,7 @@ void probity_path_close(struct probity_path *path)
     }
     free(path->of_threads);
     probity_waits_close(path->waits);
+    probity_thread_states_close(path->states);
     probity_wait_names_release(&path->names);
     probity_thread_table_release(&path->threads);
     free(path->labels);

@@ -2,9 +2,11 @@
  *
  * path.h: critical paths: what a request, a call or a span between two probes consisted of,
  * through threads and locks. Going back from its end, what the thread ran is on the path; at a wait
- * the path goes over to the thread that caused it (doc/calls.md, "Critical path"). The parts of a
- * path are disjoint and sum to its time exactly. Memory: what all threads did since the oldest open
- * span began, within the limits of thread_past.h and PROBITY_PATH_WAITS_MAX. Prints nothing.
+ * the path goes over to the thread that caused it (doc/calls.md, "Critical path"). States of
+ * threads (doc/sched.md), if they are among the events, say who woke it, and how each part was
+ * spent. The parts of a path are disjoint and sum to its time exactly. Memory: what all threads did
+ * since the oldest open span began, within the limits of thread_past.h, thread_states.h and
+ * PROBITY_PATH_WAITS_MAX. Prints nothing.
  */
 #ifndef PROBITY_ANSWERS_PATH_PATH_H
 #define PROBITY_ANSWERS_PATH_PATH_H
@@ -12,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/thread_states.h"
 #include "analysis/thread_table.h"
 #include "analysis/waits.h"
 #include "answers/waits/wait_names.h"
@@ -25,17 +28,22 @@ enum {
 
 enum probity_path_state {
     PROBITY_PATH_RUNNING,
-    PROBITY_PATH_OFF,     /* off the CPU, for no recorded reason */
-    PROBITY_PATH_WAIT,    /* in a wait of which nobody accounts for this part */
-    PROBITY_PATH_WAKE_UP, /* after the lock was released or the waiter notified */
-    PROBITY_PATH_UNKNOWN, /* no records, or forgotten */
+    PROBITY_PATH_RUNNABLE, /* waits for a CPU */
+    PROBITY_PATH_BLOCKED,  /* waits for something else: the innermost link, if it is its own */
+    PROBITY_PATH_WAKE_UP,  /* after the lock was released or the waiter notified; with states of
+                              threads: until it was woken */
+    /* Without states of threads: */
+    PROBITY_PATH_OFF,      /* off the CPU, for no recorded reason */
+    PROBITY_PATH_WAIT,     /* in a wait of which nobody accounts for this part */
+    PROBITY_PATH_UNKNOWN,  /* no records, or forgotten */
     PROBITY_PATH_STATES
 };
 
 /* A wait that the path went over, or that a part is in. */
 struct probity_path_link {
     uint32_t thread_slot; /* the waiter */
-    enum probity_wait_what what;
+    enum probity_wait_what what; /* PROBITY_WAIT_WHATS: the thread was blocked, for no recorded
+                                    reason */
     char *name;
     uint64_t object;
     const struct probity_path_link *outer; /* the wait that led to this thread; or NULL */
@@ -58,6 +66,9 @@ struct probity_path_span {
     size_t part_count, part_capacity;
     struct probity_path_link **links;
     size_t link_count, link_capacity;
+    /* The parts by state of their threads; wake-up is blocked. If states are known. */
+    struct probity_thread_split split;
+    int has_states;
 };
 
 struct probity_path_options {

@@ -149,7 +149,8 @@ static int run(int argc, char **argv)
         .run = run_on, .open = open_path, .put = put_event, .finish = finish_path,
         .print = print_path, .release = release};
     struct path_call call = {
-        .answer = {.command = &cli_command_path, .steps = &steps, .context = &call},
+        .answer = {.command = &cli_command_path, .steps = &steps, .context = &call,
+                   .has_states = 1},
         .slowest = 1};
 
     return cli_query_main(&call.answer, argc, argv);

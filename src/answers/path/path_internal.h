@@ -40,6 +40,7 @@ struct path_open {
 struct probity_path {
     struct probity_path_options options;
     struct probity_waits *waits;
+    struct probity_thread_states *states;
     struct probity_wait_names names;
     struct probity_thread_table threads;
     const struct probity_thread_label **labels; /* by slot */

@@ -8,6 +8,7 @@
 
 #include "answers/path/path_columns.h"
 #include "answers/report/report_json.h"
+#include "answers/report/states_print.h"
 #include "answers/waits/wait_text.h"
 #include "probity.h"
 
@@ -60,6 +61,11 @@ static int put_span(FILE *stream, const struct probity_path_answer *answer,
         fprintf(stream, "%" PRIu64, span->id);
     else
         fputs("null", stream);
+    if (span->has_states) {
+        fputs(", ", stream);
+        probity_columns_put_json(stream, probity_split_columns, PROBITY_SPLIT_COLUMNS,
+                                 &span->split);
+    }
     fputs(", \"parts\": [", stream);
     for (size_t i = 0; error == 0 && i < span->part_count; i++) {
         const struct probity_path_row row = {span, &span->parts[i]};

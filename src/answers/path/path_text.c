@@ -14,12 +14,16 @@
 const char *probity_path_state_name(enum probity_path_state state)
 {
     static const char *const names[PROBITY_PATH_STATES] = {
-        [PROBITY_PATH_RUNNING] = "running", [PROBITY_PATH_OFF] = "off-cpu",
-        [PROBITY_PATH_WAIT] = "waiting", [PROBITY_PATH_WAKE_UP] = "wake-up",
+        [PROBITY_PATH_RUNNING] = "running", [PROBITY_PATH_RUNNABLE] = "runnable",
+        [PROBITY_PATH_BLOCKED] = "blocked", [PROBITY_PATH_WAKE_UP] = "wake-up",
+        [PROBITY_PATH_OFF] = "off-cpu", [PROBITY_PATH_WAIT] = "waiting",
         [PROBITY_PATH_UNKNOWN] = "unknown"};
 
     return names[state];
 }
+
+/* Text shows so many alternating states of one thread one by one. */
+enum { ALTERNATIONS_MAX = 4 };
 
 struct printing {
     FILE *stream;
@@ -45,9 +49,9 @@ static void put_link(const struct printing *printing, const struct probity_path_
     probity_wait_text_name(printing->stream, &name);
 }
 
-/* Who did it, and why that was on the path. */
+/* A line: who did it, and why that was on the path. times: how many parts it sums. */
 static void put_part(const struct printing *printing, const struct probity_path_span *span,
-                     const struct probity_path_part *part)
+                     const struct probity_path_part *part, size_t times)
 {
     FILE *stream = printing->stream;
     const struct probity_path_link *link = part->link;
@@ -62,17 +66,83 @@ static void put_part(const struct printing *printing, const struct probity_path_
     fputs(" in ", stream);
     probity_wait_text_doing(stream, &part->doing);
     if (link != NULL && link->thread_slot == part->thread_slot) {
-        fputs(part->state == PROBITY_PATH_WAKE_UP ? ", after " : ", for ", stream);
-        put_link(printing, link);
+        if (part->state != PROBITY_PATH_RUNNING) {
+            int is_after = part->state == PROBITY_PATH_WAKE_UP ||
+                           part->state == PROBITY_PATH_RUNNABLE;
+            fputs(is_after ? ", after " : ", for ", stream);
+            put_link(printing, link);
+        }
         link = link->outer;
     }
     for (; link != NULL; link = link->outer) {
         fputs(", while ", stream);
         put_thread(printing, link->thread_slot);
-        fputs(" waits for ", stream);
-        put_link(printing, link);
+        fputs(link->what != PROBITY_WAIT_WHATS ? " waits for " : " is blocked", stream);
+        if (link->what != PROBITY_WAIT_WHATS)
+            put_link(printing, link);
     }
+    if (times > 1)
+        fprintf(stream, " (%zu times)", times);
     fputc('\n', stream);
+}
+
+static int is_alike(const struct probity_path_part *a, const struct probity_path_part *b)
+{
+    return a->thread_slot == b->thread_slot && a->link == b->link &&
+           a->doing.function == b->doing.function && a->doing.call == b->doing.call;
+}
+
+/* Parts that differ in nothing but their states: a line for each state, in order of their begin. */
+static void put_sums(const struct printing *printing, const struct probity_path_span *span,
+                     const struct probity_path_part *parts, size_t count)
+{
+    unsigned shown = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct probity_path_part sum = parts[i];
+        size_t times = 1;
+        if (shown >> sum.state & 1)
+            continue;
+        shown |= 1U << sum.state;
+        for (size_t j = i + 1; j < count; j++) {
+            sum.ns += parts[j].state == sum.state ? parts[j].ns : 0;
+            times += parts[j].state == sum.state;
+        }
+        put_part(printing, span, &sum, times);
+    }
+}
+
+static void put_parts(const struct printing *printing, const struct probity_path_span *span)
+{
+    for (size_t i = 0, end; i < span->part_count; i = end) {
+        for (end = i + 1; end < span->part_count && is_alike(&span->parts[i], &span->parts[end]);)
+            end++;
+        if (end - i > ALTERNATIONS_MAX)
+            put_sums(printing, span, &span->parts[i], end - i);
+        else
+            for (size_t j = i; j < end; j++)
+                put_part(printing, span, &span->parts[j], 1);
+    }
+}
+
+static void put_states(const struct printing *printing, const struct probity_path_span *span)
+{
+    static const struct {
+        const char *name;
+        enum probity_sched_state state;
+    } parts[] = {{"running", PROBITY_STATE_RUNNING},
+                 {", waiting for a CPU", PROBITY_STATE_RUNNABLE},
+                 {", blocked", PROBITY_STATE_BLOCKED},
+                 {", unknown", PROBITY_STATE_UNKNOWN}};
+    char text[PROBITY_TIME_TEXT_BYTES];
+
+    fputs("  ", printing->stream);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        uint64_t ns = span->split.ns[parts[i].state];
+        if (ns > 0 || parts[i].state != PROBITY_STATE_UNKNOWN)
+            fprintf(printing->stream, "%s %s", parts[i].name, probity_time_text(ns, text));
+    }
+    fputc('\n', printing->stream);
 }
 
 static void put_span(const struct printing *printing, const struct probity_path_span *span)
@@ -89,8 +159,9 @@ static void put_span(const struct printing *printing, const struct probity_path_
     fputs(", ended in ", stream);
     put_thread(printing, span->thread_slot);
     fputc('\n', stream);
-    for (size_t i = 0; i < span->part_count; i++)
-        put_part(printing, span, &span->parts[i]);
+    if (span->has_states)
+        put_states(printing, span);
+    put_parts(printing, span);
     fputc('\n', stream);
 }
 

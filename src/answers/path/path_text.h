@@ -16,11 +16,12 @@ struct probity_path_answer {
     const char *what; /* what a span is: "request", "call", "span" */
 };
 
-/* "running", "off-cpu", "waiting", "wake-up", "unknown". */
+/* "running", "runnable", "blocked", "wake-up"; "off-cpu", "waiting"; "unknown". */
 const char *probity_path_state_name(enum probity_path_state state);
 
-/* For each span a line, and one for each part; then what is missing, repairs, and whether the
- * traces are complete. The caller checks the stream for errors. */
+/* For each span a line, one with its sums by state if they are known, and one for each part; then
+ * what is missing, repairs, and whether the traces are complete. The caller checks the stream for
+ * errors. */
 void probity_path_text(FILE *stream, int has_colour, const struct probity_path_answer *answer);
 
 #endif

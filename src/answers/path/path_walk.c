@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * path_walk.c: goes back from the end of a span. Each step covers time that no other step covers,
- * so that the parts sum to the span.
+ * so that the parts sum to the span. How a thread spent its own time is said by the scheduler, if
+ * that was recorded, else by the CPU time of each stretch between two records.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -61,13 +62,14 @@ static void add_part(struct walk *walk, const struct leg *leg, uint64_t from_ns,
 }
 
 static const struct probity_path_link *add_link(struct walk *walk, const struct leg *leg,
-                                                const struct path_wait *wait)
+                                                enum probity_wait_what what, const char *text,
+                                                uint64_t object)
 {
     struct probity_path_span *span = walk->span;
     struct probity_path_link **links = probity_array_room(span->links, sizeof *links,
                                                           span->link_count, &span->link_capacity);
     struct probity_path_link *link = links != NULL ? malloc(sizeof *link) : NULL;
-    char *name = link != NULL ? strdup(wait->name) : NULL;
+    char *name = link != NULL ? strdup(text) : NULL;
 
     if (links != NULL)
         span->links = links;
@@ -76,32 +78,62 @@ static const struct probity_path_link *add_link(struct walk *walk, const struct 
         walk->error = PROBITY_ERROR_MEMORY;
         return NULL;
     }
-    *link = (struct probity_path_link){leg->slot, wait->what, name, wait->object, leg->link};
+    *link = (struct probity_path_link){leg->slot, what, name, object, leg->link};
     links[span->link_count++] = link;
     return link;
 }
 
-/* What a thread did outside of waits: it ran for the CPU time of each stretch. Where in a stretch
- * it was off the CPU is not known, so that is shown as its beginning. */
-static void walk_running(struct walk *walk, const struct leg *leg, uint64_t from_ns,
-                         uint64_t to_ns, enum probity_path_state off)
+/* ---- A thread's own time -----------------------------------------------------------------------
+ */
+
+/* Time of a thread, and what it is if the scheduler does not say: WAIT, WAKE_UP, or OFF, which is
+ * split by CPU time. doing: in all of it; NULL: that of each stretch. */
+struct own_time {
+    uint64_t from_ns, to_ns;
+    enum probity_path_state off;
+    const struct probity_past_doing *doing;
+};
+
+/* It ran for the CPU time of each stretch. Where in a stretch it was off the CPU is not known, so
+ * that is shown as its beginning. */
+static void walk_stretches(struct walk *walk, const struct leg *leg, const struct own_time *time)
 {
     const struct probity_past_doing nothing = {NULL, NULL};
     struct probity_past_stretch stretch;
+    uint64_t to_ns = time->to_ns;
 
-    while (from_ns < to_ns &&
-           probity_past_before(probity_waits_past(walk->path->waits), leg->slot, from_ns, to_ns,
-                               &stretch)) {
+    while (time->from_ns < to_ns &&
+           probity_past_before(probity_waits_past(walk->path->waits), leg->slot, time->from_ns,
+                               to_ns, &stretch)) {
         uint64_t ran_ns = stretch.is_cpu_known ? stretch.cpu_ns : 0;
         if (stretch.is_cpu_known && to_ns - stretch.from_ns - ran_ns < OFF_NS_LEAST)
             ran_ns = to_ns - stretch.from_ns;
         add_part(walk, leg, to_ns - ran_ns, to_ns, PROBITY_PATH_RUNNING, &stretch.doing);
         add_part(walk, leg, stretch.from_ns, to_ns - ran_ns,
-                 stretch.is_cpu_known || off == PROBITY_PATH_WAIT ? off : PROBITY_PATH_UNKNOWN,
+                 stretch.is_cpu_known || time->off == PROBITY_PATH_WAIT ? time->off
+                                                                        : PROBITY_PATH_UNKNOWN,
                  &stretch.doing);
         to_ns = stretch.from_ns;
     }
-    add_part(walk, leg, from_ns, to_ns, PROBITY_PATH_UNKNOWN, &nothing);
+    add_part(walk, leg, time->from_ns, to_ns, PROBITY_PATH_UNKNOWN, &nothing);
+}
+
+/* Time in which the thread was in one state. */
+static void walk_state(struct walk *walk, const struct leg *leg, const struct own_time *time,
+                       enum probity_path_state state)
+{
+    const struct probity_past_doing nothing = {NULL, NULL};
+    struct probity_past_stretch stretch;
+    uint64_t to_ns = time->to_ns;
+
+    while (time->doing == NULL && time->from_ns < to_ns &&
+           probity_past_before(probity_waits_past(walk->path->waits), leg->slot, time->from_ns,
+                               to_ns, &stretch)) {
+        add_part(walk, leg, stretch.from_ns, to_ns, state, &stretch.doing);
+        to_ns = stretch.from_ns;
+    }
+    add_part(walk, leg, time->from_ns, to_ns, state,
+             time->doing != NULL ? time->doing : &nothing);
 }
 
 /* Goes over to the thread that a wait is due to. */
@@ -112,6 +144,75 @@ static void walk_cause(struct walk *walk, const struct leg *leg, uint32_t slot, 
 
     walk_leg(walk, &over);
 }
+
+/* The thread that ended a block at to_ns by waking this one; NO_THREAD: none of the trace. */
+static uint32_t waker_at(const struct walk *walk, const struct leg *leg, uint64_t to_ns)
+{
+    struct probity_thread_period next;
+
+    probity_thread_states_find(walk->path->states, leg->slot, to_ns, &next);
+    if (next.from_ns != to_ns || next.state != PROBITY_STATE_RUNNABLE)
+        return PROBITY_WAITS_NO_THREAD;
+    return probity_waits_thread(walk->path->waits, leg->slot, next.waker);
+}
+
+/* Time in which the thread was blocked. If all of the block's end is in it, its waker is asked. */
+static void walk_block(struct walk *walk, const struct leg *leg, const struct own_time *time,
+                       int is_end)
+{
+    uint32_t waker = is_end && time->off != PROBITY_PATH_WAKE_UP
+                         ? waker_at(walk, leg, time->to_ns)
+                         : PROBITY_WAITS_NO_THREAD;
+    struct leg inner = *leg;
+
+    if (waker == PROBITY_WAITS_NO_THREAD || waker == leg->slot ||
+        leg->depth >= PROBITY_PATH_DEPTH_MAX) {
+        walk_state(walk, leg, time, time->off == PROBITY_PATH_WAKE_UP ? PROBITY_PATH_WAKE_UP
+                                                                      : PROBITY_PATH_BLOCKED);
+        return;
+    }
+    if (leg->link == NULL || leg->link->thread_slot != leg->slot)
+        inner.link = add_link(walk, leg, PROBITY_WAIT_WHATS, "", 0);
+    if (walk->error == 0)
+        walk_cause(walk, &inner, waker, time->from_ns, time->to_ns);
+}
+
+static void walk_unknown(struct walk *walk, const struct leg *leg, const struct own_time *time)
+{
+    if (time->doing != NULL)
+        add_part(walk, leg, time->from_ns, time->to_ns, time->off, time->doing);
+    else
+        walk_stretches(walk, leg, time);
+}
+
+static void walk_own(struct walk *walk, const struct leg *leg, const struct own_time *time)
+{
+    struct own_time part = *time;
+    struct probity_thread_period period;
+
+    while (part.to_ns > time->from_ns && walk->error == 0) {
+        probity_thread_states_find(walk->path->states, leg->slot, part.to_ns - 1, &period);
+        part.from_ns = period.from_ns > time->from_ns ? period.from_ns : time->from_ns;
+        if (period.state == PROBITY_STATE_RUNNING)
+            walk_state(walk, leg, &part, PROBITY_PATH_RUNNING);
+        else if (period.state == PROBITY_STATE_RUNNABLE)
+            walk_state(walk, leg, &part, PROBITY_PATH_RUNNABLE);
+        else if (period.state == PROBITY_STATE_BLOCKED)
+            walk_block(walk, leg, &part, period.to_ns == part.to_ns);
+        else
+            walk_unknown(walk, leg, &part);
+        part.to_ns = part.from_ns;
+    }
+}
+
+static void walk_time(struct walk *walk, const struct leg *leg, uint64_t from_ns, uint64_t to_ns,
+                      enum probity_path_state off, const struct probity_past_doing *doing)
+{
+    walk_own(walk, leg, &(struct own_time){from_ns, to_ns, off, doing});
+}
+
+/* ---- Waits -------------------------------------------------------------------------------------
+ */
 
 static void walk_holders(struct walk *walk, const struct leg *inner, const struct path_wait *wait,
                          uint64_t from_ns, uint64_t to_ns)
@@ -124,35 +225,36 @@ static void walk_holders(struct walk *walk, const struct leg *inner, const struc
         uint64_t end_ns = holder->to_ns < to_ns ? holder->to_ns : to_ns;
         if (begin_ns >= end_ns || holder->thread_slot == PROBITY_WAITS_NO_THREAD)
             continue;
-        add_part(walk, inner, end_ns, to_ns, gap, &wait->doing);
+        walk_time(walk, inner, end_ns, to_ns, gap, &wait->doing);
         walk_cause(walk, inner, holder->thread_slot, begin_ns, end_ns);
         to_ns = begin_ns;
         gap = PROBITY_PATH_WAIT;
     }
-    add_part(walk, inner, from_ns, to_ns, PROBITY_PATH_WAIT, &wait->doing);
+    walk_time(walk, inner, from_ns, to_ns, PROBITY_PATH_WAIT, &wait->doing);
 }
 
 static void walk_wait(struct walk *walk, const struct leg *leg, const struct path_wait *wait,
                       uint64_t from_ns, uint64_t to_ns)
 {
-    const struct probity_path_link *link = add_link(walk, leg, wait);
+    const struct probity_path_link *link =
+        add_link(walk, leg, wait->what, wait->name, wait->object);
     const struct leg inner = {leg->slot, from_ns, to_ns, link, leg->depth};
 
     if (link == NULL)
         return;
     if (wait->kind == PROBITY_WAIT_IO || wait->kind == PROBITY_WAIT_SLEEP ||
         wait->kind == PROBITY_WAIT_THREADS) {
-        walk_running(walk, &inner, from_ns, to_ns, PROBITY_PATH_WAIT);
+        walk_time(walk, &inner, from_ns, to_ns, PROBITY_PATH_WAIT, NULL);
     } else if (leg->depth >= PROBITY_PATH_DEPTH_MAX) {
-        add_part(walk, &inner, from_ns, to_ns, PROBITY_PATH_WAIT, &wait->doing);
+        walk_time(walk, &inner, from_ns, to_ns, PROBITY_PATH_WAIT, &wait->doing);
     } else if (wait->holder_count > 0) {
         walk_holders(walk, &inner, wait, from_ns, to_ns);
     } else if (wait->waker_slot != PROBITY_WAITS_NO_THREAD && wait->waker_ns > from_ns) {
         uint64_t woken_ns = wait->waker_ns < to_ns ? wait->waker_ns : to_ns;
-        add_part(walk, &inner, woken_ns, to_ns, PROBITY_PATH_WAKE_UP, &wait->doing);
+        walk_time(walk, &inner, woken_ns, to_ns, PROBITY_PATH_WAKE_UP, &wait->doing);
         walk_cause(walk, &inner, wait->waker_slot, from_ns, woken_ns);
     } else {
-        add_part(walk, &inner, from_ns, to_ns, PROBITY_PATH_WAIT, &wait->doing);
+        walk_time(walk, &inner, from_ns, to_ns, PROBITY_PATH_WAIT, &wait->doing);
     }
 }
 
@@ -208,13 +310,26 @@ static void walk_leg(struct walk *walk, const struct leg *leg)
     while (to_ns > leg->from_ns && walk->error == 0) {
         const struct path_wait *wait = latest_wait(walk->path, leg->slot, leg->from_ns, to_ns);
         uint64_t end_ns = wait == NULL ? leg->from_ns : wait->to_ns < to_ns ? wait->to_ns : to_ns;
-        walk_running(walk, leg, end_ns, to_ns, PROBITY_PATH_OFF);
+        walk_time(walk, leg, end_ns, to_ns, PROBITY_PATH_OFF, NULL);
         if (wait == NULL)
             return;
         uint64_t begin_ns = wait->from_ns > leg->from_ns ? wait->from_ns : leg->from_ns;
         walk_wait(walk, leg, wait, begin_ns, end_ns);
         to_ns = begin_ns;
     }
+}
+
+/* The parts by state of their threads. */
+static void sum_states(struct probity_path_span *span)
+{
+    static const enum probity_sched_state states[PROBITY_PATH_STATES] = {
+        [PROBITY_PATH_RUNNING] = PROBITY_STATE_RUNNING,
+        [PROBITY_PATH_RUNNABLE] = PROBITY_STATE_RUNNABLE,
+        [PROBITY_PATH_BLOCKED] = PROBITY_STATE_BLOCKED,
+        [PROBITY_PATH_WAKE_UP] = PROBITY_STATE_BLOCKED};
+
+    for (size_t i = 0; i < span->part_count; i++)
+        span->split.ns[states[span->parts[i].state]] += span->parts[i].ns;
 }
 
 static void reverse(struct probity_path_span *span)
@@ -241,5 +356,7 @@ int path_walk(struct probity_path *path, const struct path_open *open,
         to_ns = leg.from_ns < to_ns ? leg.from_ns : to_ns;
     }
     reverse(span);
+    span->has_states = probity_thread_states_has(path->states, span->thread_slot);
+    sum_states(span);
     return walk.error;
 }

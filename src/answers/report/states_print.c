@@ -157,6 +157,30 @@ STATE_CELL(self_waiting, self, PROBITY_STATE_RUNNABLE)
 STATE_CELL(self_blocked, self, PROBITY_STATE_BLOCKED)
 STATE_CELL(self_unknown, self, PROBITY_STATE_UNKNOWN)
 
+#define SPLIT_CELL(NAME, STATE)                                                                    \
+    static struct probity_cell NAME(const void *split)                                             \
+    {                                                                                              \
+        return probity_cell_count(((const struct probity_thread_split *)split)->ns[STATE]);        \
+    }
+
+SPLIT_CELL(running, PROBITY_STATE_RUNNING)
+SPLIT_CELL(waiting, PROBITY_STATE_RUNNABLE)
+SPLIT_CELL(blocked, PROBITY_STATE_BLOCKED)
+SPLIT_CELL(unknown, PROBITY_STATE_UNKNOWN)
+
+const struct probity_column probity_split_columns[PROBITY_SPLIT_COLUMNS] = {
+    {"running_ns", running}, {"waiting_ns", waiting}, {"blocked_ns", blocked},
+    {"unknown_ns", unknown}};
+
+int probity_states_are_known(const struct probity_reader *reader)
+{
+    int are_known = 0;
+
+    for (size_t i = 0; i < probity_reader_traces(reader); i++)
+        are_known |= probity_reader_facts(reader, i)->sched != NULL;
+    return are_known;
+}
+
 const struct probity_column probity_states_columns[PROBITY_STATES_COLUMNS] = {
     {"calls", calls},
     {"total_ns", total},

@@ -33,6 +33,14 @@ void probity_states_csv(FILE *stream, const struct probity_states_answer *answer
 /* Writes a line if states of no thread are known. */
 void probity_states_note(FILE *stream, const struct probity_reader *reader);
 
+/* Whether states of threads were read from any of the traces: 1 or 0. */
+int probity_states_are_known(const struct probity_reader *reader);
+
+/* "running_ns", "waiting_ns" (for a CPU), "blocked_ns", "unknown_ns" of a struct
+ * probity_thread_split. */
+enum { PROBITY_SPLIT_COLUMNS = 4 };
+extern const struct probity_column probity_split_columns[PROBITY_SPLIT_COLUMNS];
+
 enum { PROBITY_STATES_COLUMNS = 11 };
 
 /* Figures of a struct probity_states_row, for CSV and JSON. */

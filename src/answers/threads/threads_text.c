@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "answers/report/report_text.h"
+#include "answers/report/states_print.h"
 #include "answers/report/table.h"
 #include "answers/threads/threads_columns.h"
 #include "print/time_text.h"
@@ -24,11 +25,7 @@ uint64_t probity_threads_cpu_ns(const struct probity_threads_answer *answer)
 
 int probity_threads_has_states(const struct probity_threads_answer *answer)
 {
-    int has_states = 0;
-
-    for (size_t i = 0; i < probity_reader_traces(answer->reader); i++)
-        has_states |= probity_reader_facts(answer->reader, i)->sched != NULL;
-    return has_states;
+    return probity_states_are_known(answer->reader);
 }
 
 /* From RUN on, only if states were read; shares of the time between first and last record. */

@@ -110,7 +110,8 @@ static int open_tree(void *context, uint64_t from_ns, uint64_t to_ns)
 
     call->options.from_ns = from_ns;
     call->options.to_ns = to_ns;
-    if (call->form == FORM_JSON || call->form == FORM_CSV || call->layout.is_corrected)
+    if (!call->answer.has_states &&
+        (call->form == FORM_JSON || call->form == FORM_CSV || call->layout.is_corrected))
         call->options.costs_of = call->answer.reader;
     int error = probity_tree_open(&call->options, &call->tree);
 
@@ -180,7 +181,6 @@ static int finish_tree(void *context, const struct probity_reader *reader)
     if (error == 0 && call->states != NULL) {
         call->roots.waiting = probity_tree_root(call->others[1]);
         call->roots.unknown = probity_tree_root(call->others[2]);
-        call->layout.states = &call->roots;
     }
     return error != 0 ? error
                       : cli_query_profiles(&call->answer, reader, NULL, &call->profiled,
@@ -205,7 +205,8 @@ static int print_tree(void *context, FILE *stream, const struct probity_reader *
     struct tree_call *call = context;
     const struct probity_tree_answer answer = {
         reader, probity_tree_root(call->tree), probity_tree_repairs(call->tree),
-        probity_tree_lost(call->tree), call->profiled, call->pruned, call->counted};
+        probity_tree_lost(call->tree), call->profiled, call->pruned, call->counted,
+        call->states != NULL ? &call->roots : NULL};
 
     switch (call->form) {
     case FORM_JSON: return probity_tree_json(stream, &answer);
@@ -226,9 +227,9 @@ static int run_on(void *context, char **names, size_t count)
 
     if (call->value != PROBITY_TREE_KEYS && call->form != FORM_FOLDED)
         return cli_fail_usage(&cli_command_tree, "--value requires --folded");
-    if (call->answer.has_states && (call->form != FORM_TEXT || call->layout.is_corrected))
-        return cli_fail_usage(&cli_command_tree, "--states does not apply to --json, --csv, "
-                              "--folded and --corrected");
+    if (call->answer.has_states && (call->form == FORM_FOLDED || call->layout.is_corrected))
+        return cli_fail_usage(&cli_command_tree, "--states does not apply to --folded and "
+                              "--corrected");
     if (call->answer.has_states && call->key >= PROBITY_TREE_CPU_TOTAL &&
         call->key <= PROBITY_TREE_OFF_SELF)
         return cli_fail_usage(&cli_command_tree, "--states sorts by calls, total, self, paused or "
@@ -298,7 +299,7 @@ static const struct cli_option options[] = {
              "error bound (+-)", CLI_FLAG(struct tree_call, layout.is_corrected)},
     {.name = "states", .brief = "split times by the states of threads",
      .help = "split total and self time into running, waiting for a CPU and blocked, if the states "
-             "of threads were recorded; text only",
+             "of threads were recorded",
      CLI_FLAG(struct tree_call, answer.has_states)},
     {.name = "places", .help = "show file and line of each function",
      CLI_FLAG(struct tree_call, layout.has_places)},

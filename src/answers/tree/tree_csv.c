@@ -10,9 +10,25 @@
 
 #include "answers/report/report_csv.h"
 #include "answers/report/report_text.h"
+#include "answers/tree/tree_states.h"
 #include "base/array_grow.h"
 #include "print/text.h"
 #include "probity.h"
+
+static void put_share(FILE *stream, const struct probity_tree_node *node)
+{
+    double share = probity_tree_share(node);
+
+    fputc(',', stream);
+    if (node->sums.calls > node->sums.untimed && share >= 0)
+        fprintf(stream, "%.6f", share);
+}
+
+static void put_calls(FILE *stream, const struct probity_tree_sums *sums)
+{
+    fprintf(stream, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, sums->calls, sums->untimed,
+            sums->repaired);
+}
 
 static void put_times(FILE *stream, const struct probity_tree_node *node, int is_cpu_known)
 {
@@ -25,18 +41,14 @@ static void put_times(FILE *stream, const struct probity_tree_node *node, int is
                  {PROBITY_TREE_OFF_SELF, 1}};
     const struct probity_tree_sums *sums = &node->sums;
     int is_timed = sums->calls > sums->untimed;
-    double share = probity_tree_share(node);
 
-    fprintf(stream, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, sums->calls, sums->untimed,
-            sums->repaired);
+    put_calls(stream, sums);
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         fputc(',', stream);
         if (is_timed && (is_cpu_known || !times[i].is_cpu))
             fprintf(stream, "%" PRIu64, probity_tree_value(sums, times[i].key));
     }
-    fputc(',', stream);
-    if (is_timed && share >= 0)
-        fprintf(stream, "%.6f", share);
+    put_share(stream, node);
     for (int is_self = 0; is_self < 2; is_self++) {
         struct probity_corrected corrected;
         if (probity_tree_corrected(sums, is_self, &corrected))
@@ -44,6 +56,37 @@ static void put_times(FILE *stream, const struct probity_tree_node *node, int is
         else
             fputs(",,", stream);
     }
+    fputc('\n', stream);
+}
+
+static void put_states(FILE *stream, const struct probity_tree_at *at)
+{
+    const struct probity_tree_sums *sums = &at->node->sums;
+
+    put_calls(stream, sums);
+    if (sums->calls > sums->untimed)
+        fprintf(stream, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+                probity_tree_value(sums, PROBITY_TREE_TOTAL),
+                probity_tree_value(sums, PROBITY_TREE_SELF),
+                probity_tree_value(sums, PROBITY_TREE_PAUSED));
+    else
+        fputs(",,,", stream);
+    put_share(stream, at->node);
+    probity_columns_put_csv(stream, probity_tree_states_columns, PROBITY_TREE_STATES_COLUMNS, at);
+    fputc('\n', stream);
+}
+
+static void put_head(FILE *stream, int has_states)
+{
+    fputs("node,caller,depth,pid,tid,thread,function,file,line,calls,calls_untimed,calls_repaired,"
+          "total_ns,self_ns,paused_ns", stream);
+    if (!has_states) {
+        fputs(",cpu_total_ns,cpu_self_ns,off_cpu_total_ns,off_cpu_self_ns,share,total_corrected_ns,"
+              "total_error_ns,self_corrected_ns,self_error_ns\n", stream);
+        return;
+    }
+    fputs(",share", stream);
+    probity_columns_put_names(stream, probity_tree_states_columns, PROBITY_TREE_STATES_COLUMNS);
     fputc('\n', stream);
 }
 
@@ -87,27 +130,29 @@ int probity_tree_csv(FILE *stream, const struct probity_tree_answer *answer)
 {
     int is_cpu_known = probity_report_has_cpu(answer->reader);
     const struct probity_thread_label *thread = NULL;
-    const struct probity_tree_node *node = answer->root;
+    const struct probity_tree_node *node;
+    struct probity_tree_at at = {.node = NULL};
     struct numbers numbers = {NULL, 0};
-    size_t depth = 0, count = 0;
+    size_t count = 0;
     int error = set_number(&numbers, 0, 0);
 
-    fputs("node,caller,depth,pid,tid,thread,function,file,line,calls,calls_untimed,calls_repaired,"
-          "total_ns,self_ns,paused_ns,cpu_total_ns,cpu_self_ns,off_cpu_total_ns,off_cpu_self_ns,"
-          "share,total_corrected_ns,total_error_ns,self_corrected_ns,self_error_ns\n", stream);
-    while (error == 0 && (node = probity_tree_next(node, answer->root, &depth)) != NULL) {
+    put_head(stream, answer->states != NULL);
+    while (error == 0 && (node = probity_tree_step(answer, &at)) != NULL) {
         if (node->function == NULL) {
             thread = node->thread;
-            error = set_number(&numbers, depth, 0);
+            error = set_number(&numbers, at.depth, 0);
             continue;
         }
-        error = set_number(&numbers, depth, ++count);
+        error = set_number(&numbers, at.depth, ++count);
         if (error != 0)
             break;
-        fprintf(stream, "%zu,%zu,%zu,", count, numbers.items[depth - 1],
-                depth - (thread != NULL ? 1 : 0));
+        fprintf(stream, "%zu,%zu,%zu,", count, numbers.items[at.depth - 1],
+                at.depth - (thread != NULL ? 1 : 0));
         put_node(stream, node, thread);
-        put_times(stream, node, is_cpu_known);
+        if (answer->states != NULL)
+            put_states(stream, &at);
+        else
+            put_times(stream, node, is_cpu_known);
     }
     free(numbers.items);
     return error;

@@ -9,7 +9,11 @@
 
 #include "answers/report/report_json.h"
 #include "answers/report/report_text.h"
+#include "answers/tree/tree_states.h"
 #include "probity.h"
+
+/* The first ones in a node's list, which do not depend on CPU times. */
+enum { TIMES_OF_WALL = 3 };
 
 static void put_corrected(FILE *stream, const struct probity_tree_node *node, int is_self)
 {
@@ -24,7 +28,8 @@ static void put_corrected(FILE *stream, const struct probity_tree_node *node, in
         fprintf(stream, ", \"%s_corrected_ns\": null, \"%s_error_ns\": null", name, name);
 }
 
-static void put_times(FILE *stream, const struct probity_tree_node *node, int is_cpu_known)
+static void put_times(FILE *stream, const struct probity_tree_at *at, int is_cpu_known,
+                      int has_states)
 {
     static const struct {
         const char *name;
@@ -37,12 +42,14 @@ static void put_times(FILE *stream, const struct probity_tree_node *node, int is
                  {"cpu_self_ns", PROBITY_TREE_CPU_SELF, 1, 1},
                  {"off_cpu_total_ns", PROBITY_TREE_OFF_TOTAL, 1, 0},
                  {"off_cpu_self_ns", PROBITY_TREE_OFF_SELF, 1, 1}};
+    const struct probity_tree_node *node = at->node;
     const struct probity_tree_sums *sums = &node->sums;
     double share = probity_tree_share(node);
+    size_t count = has_states ? TIMES_OF_WALL : sizeof times / sizeof *times;
 
     fprintf(stream, ", \"calls\": %" PRIu64 ", \"calls_untimed\": %" PRIu64
             ", \"calls_repaired\": %" PRIu64, sums->calls, sums->untimed, sums->repaired);
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+    for (size_t i = 0; i < count; i++) {
         int is_known = sums->calls > sums->untimed && (is_cpu_known || !times[i].is_cpu) &&
                        (node->function != NULL || !times[i].of_function);
         fprintf(stream, ", \"%s\": ", times[i].name);
@@ -55,6 +62,12 @@ static void put_times(FILE *stream, const struct probity_tree_node *node, int is
         fprintf(stream, ", \"share\": %.6f", share);
     else
         fputs(", \"share\": null", stream);
+    if (has_states) {
+        fputs(", ", stream);
+        probity_columns_put_json(stream, probity_tree_states_columns, PROBITY_TREE_STATES_COLUMNS,
+                                 at);
+        return;
+    }
     put_corrected(stream, node, 0);
     put_corrected(stream, node, 1);
 }
@@ -84,23 +97,24 @@ static int put_thread(FILE *stream, const struct probity_thread_label *thread)
 int probity_tree_json(FILE *stream, const struct probity_tree_answer *answer)
 {
     int is_cpu_known = probity_report_has_cpu(answer->reader);
-    const struct probity_tree_node *node = answer->root;
+    const struct probity_tree_node *node;
+    struct probity_tree_at at = {.node = NULL};
     int error = probity_report_json_head(stream, answer->reader, answer->repairs);
-    size_t depth = 0, open = 0; /* open: nodes not yet closed */
+    size_t open = 0; /* nodes not yet closed */
 
     fprintf(stream, ",\n\"nodes_pruned\": %zu, \"calls_lost\": %" PRIu64
             ", \"calls_profiled\": %" PRIu64 ", \"calls_counted\": %" PRIu64 ",\n\"tree\": [",
             answer->pruned, answer->lost, answer->profiled, answer->counted);
-    while (error == 0 && (node = probity_tree_next(node, answer->root, &depth)) != NULL) {
-        int is_first = depth > open;
-        for (; open >= depth; open--)
+    while (error == 0 && (node = probity_tree_step(answer, &at)) != NULL) {
+        int is_first = at.depth > open;
+        for (; open >= at.depth; open--)
             fputs("]}", stream);
         fputs(is_first ? "\n" : ",\n", stream);
         error = node->function != NULL ? put_function(stream, node)
                                        : put_thread(stream, node->thread);
-        put_times(stream, node, is_cpu_known);
+        put_times(stream, &at, is_cpu_known, answer->states != NULL);
         fputs(", \"children\": [", stream);
-        open = depth;
+        open = at.depth;
     }
     for (; open > 0; open--)
         fputs("]}", stream);

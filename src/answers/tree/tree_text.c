@@ -11,6 +11,7 @@
 #include "answers/report/report_text.h"
 #include "answers/report/states.h"
 #include "answers/report/states_print.h"
+#include "answers/tree/tree_states.h"
 #include "answers/report/table.h"
 #include "print/text.h"
 #include "print/time_text.h"
@@ -71,7 +72,7 @@ struct table {
     uint64_t shown; /* one bit per column */
     size_t columns_used; /* by columns of numbers */
     int is_cpu_known;
-    struct probity_tree_states states; /* of the current node, if they are shown */
+    struct probity_tree_at at;
 };
 
 static int is_any_unknown(const struct probity_tree_node *root)
@@ -87,10 +88,9 @@ static struct table table_of(FILE *stream, const struct probity_tree_layout *lay
                           .count = layout->is_corrected ? COLUMNS_CORRECTED : COLUMNS_USUAL,
                           .is_cpu_known = probity_report_has_cpu(answer->reader)};
 
-    if (layout->states != NULL) {
+    if (answer->states != NULL) {
         table.columns = states_columns;
-        table.count = is_any_unknown(layout->states->unknown) ? COLUMNS_STATES : COLUMNS_KNOWN;
-        table.states = *layout->states;
+        table.count = is_any_unknown(answer->states->unknown) ? COLUMNS_STATES : COLUMNS_KNOWN;
     }
     table.shown = probity_table_fit(table.columns, table.count, layout->line_columns);
     for (size_t i = 0; i < table.count; i++)
@@ -140,20 +140,10 @@ static void put_share(FILE *stream, double share)
         fprintf(stream, "%8s", "-");
 }
 
-static void put_state(const struct table *table, const struct probity_tree_node *node, int is_self,
-                      uint32_t state, int is_known)
+static void put_state(const struct table *table, int is_self, uint32_t state, int is_known)
 {
-    const struct probity_tree_node *waiting = table->states.waiting;
-    const struct probity_tree_node *unknown = table->states.unknown;
-    const struct probity_tree_sums *sums = &node->sums;
-    struct probity_thread_split split = {{0}};
+    const struct probity_thread_split split = probity_tree_split(&table->at, is_self);
 
-    split.ns[PROBITY_STATE_RUNNING] = is_self ? sums->self.cpu_ns : sums->total.cpu_ns;
-    split.ns[PROBITY_STATE_RUNNABLE] =
-        is_self ? waiting->sums.self.cpu_ns : waiting->sums.total.cpu_ns;
-    split.ns[PROBITY_STATE_UNKNOWN] =
-        is_self ? unknown->sums.self.cpu_ns : unknown->sums.total.cpu_ns;
-    probity_states_complete(&split, is_self ? sums->self.wall_ns : sums->total.wall_ns);
     put_time(table->stream, split.ns[state], is_known);
 }
 
@@ -178,9 +168,9 @@ static void put_value(const struct table *table, const struct probity_tree_node 
     case SHARE: put_share(stream, is_timed ? probity_tree_share(node) : -1); break;
     default:
         if (what < SELF_STATE)
-            put_state(table, node, 0, what - TOTAL_STATE, is_timed);
+            put_state(table, 0, what - TOTAL_STATE, is_timed);
         else
-            put_state(table, node, 1, what - SELF_STATE, is_timed && is_function);
+            put_state(table, 1, what - SELF_STATE, is_timed && is_function);
     }
 }
 
@@ -325,7 +315,7 @@ static void put_foot(const struct table *table, const struct probity_tree_answer
                 "may help)\n", answer->lost, probity_text_s(answer->lost),
                 probity_text_are(answer->lost));
     probity_table_put_left(stream, table->columns, table->count, table->shown, "");
-    if (table->layout->states != NULL)
+    if (answer->states != NULL)
         probity_states_note(stream, answer->reader);
     if (table->layout->is_corrected)
         put_errors(table, answer);
@@ -336,21 +326,13 @@ void probity_tree_text(FILE *stream, const struct probity_tree_layout *layout,
                        const struct probity_tree_answer *answer)
 {
     struct table table = table_of(stream, layout, answer);
-    struct probity_tree_states *states = &table.states;
     int has_pids = probity_reader_traces(answer->reader) > 1;
-    const struct probity_tree_node *node = answer->root;
-    size_t depth = 0, same_depth[2] = {0, 0};
+    const struct probity_tree_node *node;
 
     put_head(&table);
-    while ((node = probity_tree_next(node, answer->root, &depth)) != NULL) {
-        if (layout->states != NULL) { /* they have the same nodes in the same order */
-            states->waiting =
-                probity_tree_next(states->waiting, layout->states->waiting, &same_depth[0]);
-            states->unknown =
-                probity_tree_next(states->unknown, layout->states->unknown, &same_depth[1]);
-        }
+    while ((node = probity_tree_step(answer, &table.at)) != NULL) {
         put_sums(&table, node);
-        put_lines(&table, node, depth);
+        put_lines(&table, node, table.at.depth);
         if (node->function == NULL)
             put_thread(stream, node->thread, has_pids);
         else

@@ -9,6 +9,12 @@
 
 #include "answers/tree/tree.h"
 
+/* The same tree with the time in another state in place of the CPU time; that of the answer has
+ * running. */
+struct probity_tree_states {
+    const struct probity_tree_node *waiting, *unknown; /* roots */
+};
+
 /* A tree and facts about it, for all output formats. */
 struct probity_tree_answer {
     const struct probity_reader *reader;
@@ -18,6 +24,8 @@ struct probity_tree_answer {
     uint64_t profiled; /* calls of profile mode, which have no paths */
     size_t pruned;     /* nodes not shown */
     uint64_t counted;  /* calls that PROBITY_BUDGET has only counted, without paths too */
+    const struct probity_tree_states *states; /* split times by states in place of CPU times; NULL:
+                                                 do not */
 };
 
 /* Formats that write every path in full grow with the square of the depth. To limit that, only the
@@ -28,18 +36,11 @@ enum { PROBITY_TREE_LEVELS_OUTER = 512, PROBITY_TREE_LEVELS_INNER = 512,
 
 #define PROBITY_TREE_LEVELS_BETWEEN "[truncated]"
 
-/* The same tree with the time in another state in place of the CPU time; that of the answer has
- * running. */
-struct probity_tree_states {
-    const struct probity_tree_node *waiting, *unknown; /* roots */
-};
-
 struct probity_tree_layout {
     int has_colour;
     int has_lines; /* draw lines with U+2500 etc. instead of ASCII */
     int has_places;
     int is_corrected; /* also show times without overhead */
-    const struct probity_tree_states *states; /* split times by states; NULL: do not */
     size_t line_columns; /* terminal width: columns that do not fit are omitted; 0: no limit */
 };
 

@@ -13,10 +13,12 @@
 
 const char *probity_wait_what_name(enum probity_wait_what what)
 {
-    static const char *const names[PROBITY_WAIT_WHATS] = {
+    static const char *const names[PROBITY_WAIT_WHATS + 1] = {
         [PROBITY_WAIT_WHAT_LOCK] = "lock", [PROBITY_WAIT_WHAT_CONDITION] = "condition",
         [PROBITY_WAIT_WHAT_FILE] = "file", [PROBITY_WAIT_WHAT_PEER] = "peer",
-        [PROBITY_WAIT_WHAT_CALL] = "call", [PROBITY_WAIT_WHAT_SLEEP] = "sleep"};
+        [PROBITY_WAIT_WHAT_CALL] = "call", [PROBITY_WAIT_WHAT_SLEEP] = "sleep",
+        [PROBITY_WAIT_WHAT_CPU] = "cpu",
+        [PROBITY_WAIT_WHATS] = "block"};
 
     return names[what];
 }
@@ -68,6 +70,25 @@ static const char *name_object(struct probity_wait_names *names,
     return names->text;
 }
 
+/* A program may join thousands of threads, each an object of its own. */
+static struct probity_wait_name name_join(struct probity_wait_names *names,
+                                          const struct probity_wait_object *object)
+{
+    char symbol[PROBITY_WAIT_NAME_BYTES / 2];
+
+    snprintf(names->text, sizeof names->text, "join");
+    if (find_symbol(names, object->trace, object->place_tick, object->place - 1, 0, symbol,
+                    sizeof symbol))
+        snprintf(names->text, sizeof names->text, "join %s %s",
+                 strcmp(object->name, "join") == 0 ? "in" : "of threads made in", symbol);
+    return (struct probity_wait_name){PROBITY_WAIT_WHAT_CONDITION, names->text, 0};
+}
+
+static int is_thread(const struct probity_wait_object *object)
+{
+    return strcmp(object->name, "join") == 0 || strcmp(object->name, "thread") == 0;
+}
+
 static struct probity_wait_name name_call(struct probity_wait_names *names, uint32_t trace,
                                           const struct probity_wait *wait)
 {
@@ -93,6 +114,8 @@ struct probity_wait_name probity_wait_names_of(struct probity_wait_names *names,
 {
     if (wait->object == NULL)
         return name_call(names, trace, wait);
+    if (wait->kind == PROBITY_WAIT_CONDITION && is_thread(wait->object))
+        return name_join(names, wait->object);
     return (struct probity_wait_name){wait->kind == PROBITY_WAIT_CONDITION
                                           ? PROBITY_WAIT_WHAT_CONDITION
                                           : PROBITY_WAIT_WHAT_LOCK,

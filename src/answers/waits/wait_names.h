@@ -35,10 +35,11 @@ enum probity_wait_what {
     PROBITY_WAIT_WHAT_PEER,
     PROBITY_WAIT_WHAT_CALL, /* a call of the C library of which no file or peer is known */
     PROBITY_WAIT_WHAT_SLEEP,
+    PROBITY_WAIT_WHAT_CPU,  /* a thread could run, and had no CPU */
     PROBITY_WAIT_WHATS
 };
 
-/* "lock", "condition", "file", "peer", "call", "sleep". */
+/* "lock", "condition", "file", "peer", "call", "sleep", "cpu"; "block" for WHATS: not recorded. */
 const char *probity_wait_what_name(enum probity_wait_what what);
 
 /* Valid until release of the names; the texts until the next call. */
@@ -52,7 +53,8 @@ struct probity_wait_names {
 struct probity_wait_name {
     enum probity_wait_what what;
     const char *text; /* "cache", "mutex table", "mutex made at f (file.c:12)", a path, a peer */
-    uint64_t object;  /* address or number of a lock or condition, else 0 */
+    uint64_t object;  /* address or number of a lock or condition, else 0; joins have none, so that
+                         the threads that one place made are one subject */
 };
 
 /* Takes any event, in order: `before` if it is not a leave, before the analysis of waits takes it,

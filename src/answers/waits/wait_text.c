@@ -15,8 +15,8 @@
 
 void probity_wait_text_name(FILE *stream, const struct probity_wait_name *name)
 {
-    /* The names of conditions say what they are: "barrier done", "join of main". */
-    if (name->what != PROBITY_WAIT_WHAT_CONDITION)
+    /* The names of conditions say what they are: "barrier done", "join in main". */
+    if (name->what != PROBITY_WAIT_WHAT_CONDITION && name->what != PROBITY_WAIT_WHAT_CPU)
         fprintf(stream, "%s ", probity_wait_what_name(name->what));
     probity_report_put_safe(stream, name->text, strlen(name->text));
     if (name->object != 0)

@@ -107,6 +107,15 @@ static int find_row(struct probity_waiting *waiting, const struct probity_wait *
     return *ret_row != NULL ? 0 : PROBITY_ERROR_MEMORY;
 }
 
+struct probity_waiting_row *waiting_row_at(struct probity_waiting *waiting,
+                                           const struct probity_wait_name *name)
+{
+    const struct row_key key = {name->what, waiting->trace, PROBITY_WAITS_NO_THREAD, name->text,
+                                name->object, NULL};
+
+    return row_at(waiting, &key);
+}
+
 static int add_waiter(struct probity_waiting_row *row, uint32_t slot)
 {
     for (size_t i = row->waiter_count; i > 0; i--) {
@@ -158,6 +167,7 @@ static int add_holder(struct probity_waiting_row *row, const struct probity_wait
         row->holders = holder;
         row->holder_count++;
         added.waits = added.ns = added.known_ns = added.cpu_ns = 0;
+        added.split = (struct probity_thread_split){{0}};
         holder[i] = added;
     }
     holder = &row->holders[i];
@@ -165,6 +175,7 @@ static int add_holder(struct probity_waiting_row *row, const struct probity_wait
     holder->ns += part->ns;
     holder->known_ns += part->known_ns;
     holder->cpu_ns += part->cpu_ns;
+    probity_thread_split_add(&holder->split, &part->split);
     return 0;
 }
 
@@ -182,16 +193,20 @@ static int add_doings(struct probity_waiting *waiting, struct probity_waiting_ro
     while (error == 0 && to_ns > range->from_ns &&
            probity_past_before(past, range->thread_slot, range->from_ns, to_ns, &stretch)) {
         const uint64_t ns = to_ns - stretch.from_ns;
-        const struct probity_waiting_holder part = {
-            range->thread_slot, 0, stretch.doing, 0, ns, stretch.is_cpu_known ? ns : 0,
-            stretch.cpu_ns};
+        struct probity_waiting_holder part = {
+            .thread_slot = range->thread_slot, .doing = stretch.doing, .ns = ns,
+            .known_ns = stretch.is_cpu_known ? ns : 0, .cpu_ns = stretch.cpu_ns};
+        probity_thread_states_split(waiting->states, range->thread_slot, stretch.from_ns, to_ns,
+                                    &part.split);
         error = add_holder(row, &part);
         waiting_most_add(&most, &stretch.doing, ns);
         to_ns = stretch.from_ns;
     }
     if (error == 0 && to_ns > range->from_ns) { /* what it did is forgotten */
-        const struct probity_waiting_holder part = {
-            .thread_slot = range->thread_slot, .ns = to_ns - range->from_ns};
+        struct probity_waiting_holder part = {.thread_slot = range->thread_slot,
+                                              .ns = to_ns - range->from_ns};
+        probity_thread_states_split(waiting->states, range->thread_slot, range->from_ns, to_ns,
+                                    &part.split);
         error = add_holder(row, &part);
     }
     *ret_most = waiting_most_of(&most);
@@ -232,7 +247,8 @@ static int add_holders(struct probity_waiting *waiting, struct probity_waiting_r
         if (holder->thread_slot == PROBITY_WAITS_NO_THREAD)
             error = add_holder(row, &(struct probity_waiting_holder){
                 .thread_slot = PROBITY_WAITS_NO_THREAD, .tid = holder->tid,
-                .waits = (uint64_t)is_culprit, .ns = holder->to_ns - holder->from_ns});
+                .waits = (uint64_t)is_culprit, .ns = holder->to_ns - holder->from_ns,
+                .split = {{[PROBITY_STATE_UNKNOWN] = holder->to_ns - holder->from_ns}}});
         else
             error = add_doings(waiting, row, holder, is_culprit, &most);
         if (!is_culprit)
@@ -246,17 +262,21 @@ static int add_holders(struct probity_waiting *waiting, struct probity_waiting_r
 }
 
 /* Who notifies is taken to have caused the wait until then, in the function that notified. */
-static int add_waker(struct probity_waiting_row *row, const struct probity_wait *wait,
-                     struct probity_waiting_case *instance)
+static int add_waker(struct probity_waiting *waiting, struct probity_waiting_row *row,
+                     const struct probity_wait *wait, struct probity_waiting_case *instance)
 {
-    uint64_t ns = wait->waker_ns - wait->from_ns;
+    /* Of a call, only the time off the CPU is waiting. */
+    uint64_t until_ns = wait->waker_ns - wait->from_ns;
+    struct probity_waiting_holder part = {
+        .thread_slot = wait->waker_slot, .doing = wait->waker_doing, .waits = 1,
+        .ns = until_ns < instance->ns ? until_ns : instance->ns};
 
+    probity_thread_states_split(waiting->states, wait->waker_slot, wait->waker_ns - part.ns,
+                                wait->waker_ns, &part.split);
     instance->culprit_slot = wait->waker_slot;
     instance->culprit_doing = wait->waker_doing;
-    row->known_ns += ns;
-    return add_holder(row, &(struct probity_waiting_holder){.thread_slot = wait->waker_slot,
-                                                            .doing = wait->waker_doing,
-                                                            .waits = 1, .ns = ns});
+    row->known_ns += part.ns;
+    return add_holder(row, &part);
 }
 
 /* ---- Waits -------------------------------------------------------------------------------------
@@ -280,7 +300,18 @@ static void keep_worst(struct probity_waiting_row *row, struct probity_waiting_c
     row->worst_count++;
 }
 
-static int is_in_range(const struct probity_waiting *waiting, uint64_t ns)
+int waiting_add_case(struct probity_waiting_row *row, struct probity_waiting_case *instance)
+{
+    int error = probity_duration_stats_add(&row->durations, instance->ns);
+
+    if (error == 0)
+        error = add_waiter(row, instance->thread_slot);
+    probity_thread_split_add(&row->split, &instance->split);
+    keep_worst(row, instance);
+    return error;
+}
+
+int waiting_is_in_range(const struct probity_waiting *waiting, uint64_t ns)
 {
     const struct probity_waiting_options *options = &waiting->options;
 
@@ -296,31 +327,30 @@ static int take_wait(void *context, const struct probity_wait *wait,
         probity_waiting_thread(waiting, wait->thread_slot);
 
     (void)event;
-    if (!is_in_range(waiting, wait->from_ns) || thread == NULL)
+    if (!waiting_is_in_range(waiting, wait->from_ns) || thread == NULL)
         return 0;
     waiting->trace = thread->trace;
+    struct probity_waiting_case instance = {
+        .from_ns = wait->from_ns, .ns = wait->waited_ns, .thread_slot = wait->thread_slot,
+        .doing = wait->doing, .culprit_slot = PROBITY_WAITS_NO_THREAD, .is_open = wait->is_open};
+    instance.split = waiting_states_of(waiting, wait, &instance.ns);
+    if (instance.ns == 0 && wait->object == NULL) /* it ran all the time */
+        return 0;
     struct probity_wait_name name = probity_wait_names_of(&waiting->names, thread->trace, wait);
     int error = find_row(waiting, wait, &name, &row);
     if (error != 0 || row == NULL)
         return error;
-    struct probity_waiting_case instance = {
-        .from_ns = wait->from_ns, .ns = wait->waited_ns, .thread_slot = wait->thread_slot,
-        .doing = wait->doing, .culprit_slot = PROBITY_WAITS_NO_THREAD, .is_open = wait->is_open};
     row->open += (uint64_t)wait->is_open;
     row->given_up += wait->error != 0 && wait->kind != PROBITY_WAIT_IO;
-    error = probity_duration_stats_add(&row->durations, wait->waited_ns);
-    if (error == 0)
-        error = add_waiter(row, wait->thread_slot);
-    if (error == 0 && wait->holder_count > 0)
+    if (wait->holder_count > 0)
         error = add_holders(waiting, row, wait, &instance);
-    else if (error == 0 && wait->waker_slot != PROBITY_WAITS_NO_THREAD)
-        error = add_waker(row, wait, &instance);
+    else if (wait->waker_slot != PROBITY_WAITS_NO_THREAD)
+        error = add_waker(waiting, row, wait, &instance);
     if (error == 0 && (row->is_rest || row->name[0] == '\0')) {
         instance.what = strdup(name.text);
         error = instance.what != NULL ? 0 : PROBITY_ERROR_MEMORY;
     }
-    keep_worst(row, &instance);
-    return error;
+    return error != 0 ? error : waiting_add_case(row, &instance);
 }
 
 /* ---- Events ------------------------------------------------------------------------------------
@@ -349,6 +379,8 @@ int probity_waiting_put(struct probity_waiting *waiting, const struct probity_ev
 
     if (error == 0 && event->kind == PROBITY_EVENT_THREAD_NAME)
         error = probity_thread_table_name(&waiting->threads, event);
+    if (error == 0)
+        error = waiting_states_put(waiting, event);
     if (error == 0)
         error = probity_wait_names_before(&waiting->names, event);
     if (error == 0)
@@ -445,6 +477,11 @@ int probity_waiting_open(const struct probity_waiting_options *options,
         free(waiting);
         return PROBITY_ERROR_MEMORY;
     }
+    if (waiting_states_open(waiting) != 0) {
+        probity_waits_close(waiting->waits);
+        free(waiting);
+        return PROBITY_ERROR_MEMORY;
+    }
     waiting->options = *options;
     waiting->names.symbols = options->symbols;
     *ret_waiting = waiting;
@@ -463,6 +500,7 @@ void probity_waiting_close(struct probity_waiting *waiting)
         free(item);
     }
     probity_waits_close(waiting->waits);
+    probity_thread_states_close(waiting->states);
     probity_wait_names_release(&waiting->names);
     probity_thread_table_release(&waiting->threads);
     free(waiting->labels);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * waiting.h: where the waiting went: rows by lock, file, peer, function or thread, each with its
- * waits, its waiters, its holders and what they did, and the longest waits. Memory: see waits.h;
+ * waits, its waiters, its holders and what they did, and the longest waits; split by the states of
+ * threads (doc/sched.md), if they are among the events. Memory: see waits.h and thread_states.h;
  * PROBITY_WAITING_ROWS_MAX rows with at most PROBITY_WAITING_HOLDERS_MAX holders each. The rest is
  * one row, or one holder. Prints nothing.
  */
@@ -12,6 +13,7 @@
 #include <stdint.h>
 
 #include "analysis/duration_stats.h"
+#include "analysis/thread_states.h"
 #include "analysis/thread_table.h"
 #include "analysis/waits.h"
 #include "answers/waits/wait_names.h"
@@ -40,6 +42,7 @@ struct probity_waiting_holder {
     uint64_t waits;          /* of which it was the culprit */
     uint64_t ns;             /* waiting that it accounts for */
     uint64_t known_ns, cpu_ns; /* how much of it has CPU times, and these */
+    struct probity_thread_split split; /* of ns, by the states of the thread */
 };
 
 /* One long wait. */
@@ -49,6 +52,7 @@ struct probity_waiting_case {
     struct probity_past_doing doing;
     uint32_t culprit_slot, culprit_tid; /* as in a holder */
     struct probity_past_doing culprit_doing;
+    struct probity_thread_split split; /* of ns, by the states of the waiter */
     int is_open;
     char *what; /* if the row is not about one thing: its name; or NULL */
 };
@@ -64,6 +68,7 @@ struct probity_waiting_row {
     struct probity_duration_stats durations;
     uint64_t open, given_up;
     uint64_t known_ns;       /* waiting that holders and wakers account for */
+    struct probity_thread_split split; /* of the total, by the states of the waiters */
     uint32_t *waiters;       /* slots */
     size_t waiter_count, waiter_capacity;
     int are_waiters_least;   /* there were more */

@@ -16,6 +16,7 @@ struct waiting_item {
 struct probity_waiting {
     struct probity_waiting_options options;
     struct probity_waits *waits;
+    struct probity_thread_states *states;
     struct probity_wait_names names;
     struct probity_thread_table threads;
     const struct probity_thread_label **labels; /* by slot */
@@ -26,6 +27,30 @@ struct probity_waiting {
     struct probity_waiting_row **list;
     size_t count;
 };
+
+/* The row of a thing that is waited for. NULL if out of memory. */
+struct probity_waiting_row *waiting_row_at(struct probity_waiting *waiting,
+                                           const struct probity_wait_name *name);
+
+/* Adds a wait to a row; takes over what `instance` has allocated. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
+int waiting_add_case(struct probity_waiting_row *row, struct probity_waiting_case *instance);
+
+int waiting_is_in_range(const struct probity_waiting *waiting, uint64_t ns);
+
+/* ---- waiting_states.c ---- */
+
+/* Begins to keep states. Returns 0 or PROBITY_ERROR_MEMORY. */
+int waiting_states_open(struct probity_waiting *waiting);
+
+/* Takes any event, before the analysis of waits does. Returns as above. */
+int waiting_states_put(struct probity_waiting *waiting, const struct probity_event *event);
+
+/* Splits a wait by the states of the waiter. Of a call of the C library, only what it was off the
+ * CPU is a wait: *ret_waited_ns is that, if it is known. */
+struct probity_thread_split waiting_states_of(const struct probity_waiting *waiting,
+                                              const struct probity_wait *wait,
+                                              uint64_t *ret_waited_ns);
 
 /* Sums for what a thread did in one wait. If it did more things than fit, the rest is not counted.
  */

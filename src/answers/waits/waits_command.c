@@ -2,6 +2,7 @@
  *
  * waits_command.c: `probity waits`: where the waiting went.
  */
+#include "answers/report/states_print.h"
 #include "answers/waits/waits_csv.h"
 #include "answers/waits/waits_json.h"
 #include "answers/waits/waits_text.h"
@@ -51,7 +52,8 @@ static int print_waits(void *context, FILE *stream, const struct probity_reader 
     int is_text = !call->answer.as_json && !call->answer.as_csv;
     const struct probity_waits_answer answer = {
         reader, call->waiting, (enum probity_waiting_by)call->by,
-        call->top > 0 ? call->top : is_text ? TOP_USUAL : 0, HOLDERS_USUAL};
+        call->top > 0 ? call->top : is_text ? TOP_USUAL : 0, HOLDERS_USUAL,
+        probity_states_are_known(reader)};
 
     if (call->answer.as_json)
         return probity_waits_json(stream, &answer);
@@ -77,7 +79,8 @@ static int run(int argc, char **argv)
         .open = open_waits, .put = put_event, .finish = finish_waits, .print = print_waits,
         .release = release};
     struct waits_call call = {
-        .answer = {.command = &cli_command_waits, .steps = &steps, .context = &call}};
+        .answer = {.command = &cli_command_waits, .steps = &steps, .context = &call,
+                   .has_states = 1}};
 
     return cli_query_main(&call.answer, argc, argv);
 }

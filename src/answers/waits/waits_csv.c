@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "answers/report/report_csv.h"
+#include "answers/report/states_print.h"
 #include "answers/waits/wait_text.h"
 #include "answers/waits/waits_columns.h"
 
@@ -17,6 +18,16 @@ static const char *kind_of(const struct probity_waiting_row *row)
     if (row->what != PROBITY_WAIT_WHATS)
         return probity_wait_what_name(row->what);
     return row->thread_slot != PROBITY_WAITS_NO_THREAD ? "thread" : "function";
+}
+
+static void put_splits(FILE *stream, const struct probity_waiting_row *row)
+{
+    probity_columns_put_csv(stream, probity_split_columns, PROBITY_SPLIT_COLUMNS, &row->split);
+    if (row->holder_count > 0)
+        probity_columns_put_csv(stream, probity_split_columns, PROBITY_SPLIT_COLUMNS,
+                                &row->holders[0].split);
+    else
+        fputs(",,,,", stream);
 }
 
 static void put_row(FILE *stream, const struct probity_waits_answer *answer,
@@ -48,6 +59,8 @@ static void put_row(FILE *stream, const struct probity_waits_answer *answer,
         probity_wait_csv_who(stream, probity_waiting_thread(answer->waiting, holder->thread_slot),
                              holder->tid, &holder->doing);
     }
+    if (answer->has_states)
+        put_splits(stream, row);
     fputc('\n', stream);
 }
 
@@ -59,7 +72,12 @@ void probity_waits_csv(FILE *stream, const struct probity_waits_answer *answer)
 
     fputs("kind,name,object,id", stream);
     probity_columns_put_names(stream, probity_waits_columns, PROBITY_WAITS_COLUMNS);
-    fputs(",holder_ns,holder_tid,holder_thread,holder_function,holder_call\n", stream);
+    fputs(",holder_ns,holder_tid,holder_thread,holder_function,holder_call", stream);
+    if (answer->has_states) {
+        probity_columns_put_names(stream, probity_split_columns, PROBITY_SPLIT_COLUMNS);
+        fputs(",holder_running_ns,holder_waiting_ns,holder_blocked_ns,holder_unknown_ns", stream);
+    }
+    fputc('\n', stream);
     for (size_t i = 0; i < shown; i++)
         put_row(stream, answer, rows[i]);
 }

@@ -7,9 +7,20 @@
 #include <inttypes.h>
 
 #include "answers/report/report_json.h"
+#include "answers/report/states_print.h"
 #include "answers/waits/wait_text.h"
 #include "answers/waits/waits_columns.h"
 #include "probity.h"
+
+/* A split by states, if there is any. */
+static void put_split(FILE *stream, const struct probity_waits_answer *answer,
+                      const struct probity_thread_split *split)
+{
+    if (!answer->has_states)
+        return;
+    fputs(", ", stream);
+    probity_columns_put_json(stream, probity_split_columns, PROBITY_SPLIT_COLUMNS, split);
+}
 
 static int put_holder(FILE *stream, const struct probity_waits_answer *answer,
                       const struct probity_waiting_row *row,
@@ -24,6 +35,7 @@ static int put_holder(FILE *stream, const struct probity_waits_answer *answer,
                 holder->known_ns - holder->cpu_ns);
     else
         fputs(", \"cpu_ns\": null, \"off_cpu_ns\": null", stream);
+    put_split(stream, answer, &holder->split);
     int error = probity_wait_json_who(
         stream, "", probity_waiting_thread(answer->waiting, holder->thread_slot), holder->tid,
         &holder->doing);
@@ -36,6 +48,7 @@ static int put_case(FILE *stream, const struct probity_waits_answer *answer,
 {
     fprintf(stream, "{\"at_ns\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"open\": %s",
             instance->from_ns, instance->ns, instance->is_open ? "true" : "false");
+    put_split(stream, answer, &instance->split);
     int error = probity_wait_json_who(
         stream, "", probity_waiting_thread(answer->waiting, instance->thread_slot), 0,
         &instance->doing);
@@ -83,6 +96,7 @@ static int put_row(FILE *stream, const struct probity_waits_answer *answer,
 
     fputs(", ", stream);
     probity_columns_put_json(stream, probity_waits_columns, PROBITY_WAITS_COLUMNS, row);
+    put_split(stream, answer, &row->split);
     fprintf(stream, ", \"waiters_are_least\": %s, \"held_by\": [",
             row->are_waiters_least ? "true" : "false");
     for (size_t i = 0; error == 0 && i < row->holder_count; i++) {

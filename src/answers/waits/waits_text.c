@@ -25,6 +25,16 @@ static const struct probity_table_column columns[COLUMNS] = {
     [MAX] = {.width = 9, .title = "max"},
     [WAITERS] = {.width = 9, .rank = 1, .title = "waiters"}};
 
+enum { STATES_SHOWN = 4 };
+
+static const struct {
+    enum probity_sched_state state;
+    const char *name;
+} states_shown[STATES_SHOWN] = {{PROBITY_STATE_RUNNING, "running"},
+                                {PROBITY_STATE_RUNNABLE, "waiting for a CPU"},
+                                {PROBITY_STATE_BLOCKED, "blocked"},
+                                {PROBITY_STATE_UNKNOWN, "unknown"}};
+
 struct table {
     FILE *stream;
     const struct probity_waits_answer *answer;
@@ -55,6 +65,23 @@ static void put_who(const struct table *table, uint32_t slot, uint32_t tid,
     probity_wait_text_doing(table->stream, doing);
 }
 
+/* Wakers are the culprits of all but locks; rows by function and thread are about both. */
+static int is_woken(const struct probity_waiting_row *row)
+{
+    return row->what != PROBITY_WAIT_WHAT_LOCK && row->what != PROBITY_WAIT_WHATS;
+}
+
+/* ", 12% running, 3% waiting for a CPU, 85% blocked"; of all_ns that are not 0. */
+static void put_shares(const struct table *table, const struct probity_thread_split *split,
+                       uint64_t all_ns)
+{
+    for (size_t i = 0; i < STATES_SHOWN; i++) {
+        double share = 100 * (double)split->ns[states_shown[i].state] / (double)all_ns;
+        if (share >= 0.5 || states_shown[i].state != PROBITY_STATE_UNKNOWN)
+            fprintf(table->stream, ", %.0f%% %s", share, states_shown[i].name);
+    }
+}
+
 /* How much of the waiting a holder accounts for, and what it did in that time. */
 static void put_holder(const struct table *table, const struct probity_waiting_row *row,
                        const struct probity_waiting_holder *holder)
@@ -63,11 +90,13 @@ static void put_holder(const struct table *table, const struct probity_waiting_r
     char text[PROBITY_TIME_TEXT_BYTES];
 
     fprintf(table->stream, "  %-7s%9s%6.1f%%  ",
-            row->what == PROBITY_WAIT_WHAT_CONDITION ? "woken" : "held",
+            is_woken(row) ? "woken" : "held",
             holder->ns > 0 ? probity_time_text(holder->ns, text) : "-",
             total_ns > 0 ? 100 * (double)holder->ns / (double)total_ns : 0);
     put_who(table, holder->thread_slot, holder->tid, &holder->doing);
-    if (holder->known_ns > 0)
+    if (table->answer->has_states && holder->ns > 0)
+        put_shares(table, &holder->split, holder->ns);
+    else if (holder->known_ns > 0)
         fprintf(table->stream, ", %.0f%% on CPU",
                 100 * (double)holder->cpu_ns / (double)holder->known_ns);
     fputc('\n', table->stream);
@@ -90,10 +119,30 @@ static void put_case(const struct table *table, const struct probity_waiting_row
         probity_report_put_safe(stream, instance->what, strlen(instance->what));
     }
     if (instance->culprit_slot != PROBITY_WAITS_NO_THREAD || instance->culprit_tid != 0) {
-        fputs(row->what == PROBITY_WAIT_WHAT_CONDITION ? "; woken by " : "; because of ", stream);
+        fputs(is_woken(row) ? "; woken by " : "; because of ", stream);
         put_who(table, instance->culprit_slot, instance->culprit_tid, &instance->culprit_doing);
     }
+    if (row->what != PROBITY_WAIT_WHAT_CPU && instance->split.ns[PROBITY_STATE_RUNNABLE] > 0)
+        fprintf(stream, "; %s of it for a CPU",
+                probity_time_text(instance->split.ns[PROBITY_STATE_RUNNABLE], text));
     fputc('\n', stream);
+}
+
+/* How the waiters' own time splits. */
+static void put_states(const struct table *table, const struct probity_waiting_row *row)
+{
+    const char *between = "  states   ";
+    char text[PROBITY_TIME_TEXT_BYTES];
+
+    for (size_t i = 0; i < STATES_SHOWN; i++) {
+        uint64_t ns = row->split.ns[states_shown[i].state];
+        if (ns == 0)
+            continue;
+        fprintf(table->stream, "%s%s %s", between, probity_time_text(ns, text),
+                states_shown[i].name);
+        between = ", ";
+    }
+    fputc('\n', table->stream);
 }
 
 static void put_subject(const struct table *table, const struct probity_waiting_row *row)
@@ -132,6 +181,8 @@ static void put_row(const struct table *table, const struct probity_waiting_row 
                 row->waiter_count, row->are_waiters_least ? "+" : "");
     fputs("  ", table->stream);
     put_subject(table, row);
+    if (table->answer->has_states && row->what != PROBITY_WAIT_WHAT_CPU)
+        put_states(table, row);
     for (size_t i = 0; i < row->holder_count && i < table->answer->holders_max; i++)
         put_holder(table, row, &row->holders[i]);
     if (row->holder_count > table->answer->holders_max)

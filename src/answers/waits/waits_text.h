@@ -16,6 +16,7 @@ struct probity_waits_answer {
     enum probity_waiting_by by;
     size_t top;         /* number of rows to show; 0: all */
     size_t holders_max; /* of each row, in text */
+    int has_states;     /* splits by states of threads are known */
 };
 
 /* Number of rows to show of `count`. */

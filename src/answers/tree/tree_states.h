@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tree_states.h: goes through a call tree, and through those with the times in other states, which
+ * have the same nodes in the same order.
+ */
+#ifndef PROBITY_ANSWERS_TREE_TREE_STATES_H
+#define PROBITY_ANSWERS_TREE_TREE_STATES_H
+
+#include "analysis/thread_states.h"
+#include "answers/tree/tree_text.h"
+#include "print/columns.h"
+
+/* A node, and the same node of the other trees; they are NULL without states. All zero: before the
+ * first. */
+struct probity_tree_at {
+    const struct probity_tree_node *node, *waiting, *unknown;
+    size_t depth, waiting_depth, unknown_depth;
+};
+
+/* Goes on to the next node in preorder. Returns it, or NULL after the last one. */
+const struct probity_tree_node *probity_tree_step(const struct probity_tree_answer *answer,
+                                                  struct probity_tree_at *at);
+
+/* The total or self time of a node by states. */
+struct probity_thread_split probity_tree_split(const struct probity_tree_at *at, int is_self);
+
+/* "total_running_ns" ... "self_unknown_ns" of a struct probity_tree_at. */
+enum { PROBITY_TREE_STATES_COLUMNS = 8 };
+extern const struct probity_column probity_tree_states_columns[PROBITY_TREE_STATES_COLUMNS];
+
+#endif

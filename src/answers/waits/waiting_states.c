@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * waiting_states.c: what the states of threads add to waits: their parts, and the waits for a CPU.
+ */
+#include "answers/waits/waiting_internal.h"
+#include "probity.h"
+
+static uint64_t needed_ns(void *context, uint32_t thread_slot)
+{
+    const struct probity_waiting *waiting = context;
+
+    (void)thread_slot;
+    return probity_waits_oldest_ns(waiting->waits);
+}
+
+int waiting_states_open(struct probity_waiting *waiting)
+{
+    int error = probity_thread_states_open(1, &waiting->states);
+
+    if (error == 0)
+        probity_thread_states_forget(waiting->states, needed_ns, waiting);
+    return error;
+}
+
+/* A thread could run from the begin of a period until an event. */
+static int add_cpu_wait(struct probity_waiting *waiting, const struct probity_event *event,
+                        const struct probity_thread_period *period)
+{
+    const struct probity_wait_name name = {PROBITY_WAIT_WHAT_CPU, "CPU", 0};
+    struct probity_waiting_case instance = {
+        .from_ns = period->from_ns, .ns = event->wall_ns - period->from_ns,
+        .thread_slot = event->thread_slot,
+        .doing = probity_past_now(probity_waits_past(waiting->waits), event->thread_slot),
+        .culprit_slot = PROBITY_WAITS_NO_THREAD};
+
+    waiting->trace = event->trace;
+    instance.split.ns[PROBITY_STATE_RUNNABLE] = instance.ns;
+    struct probity_waiting_row *row = waiting_row_at(waiting, &name);
+    return row != NULL ? waiting_add_case(row, &instance) : PROBITY_ERROR_MEMORY;
+}
+
+int waiting_states_put(struct probity_waiting *waiting, const struct probity_event *event)
+{
+    struct probity_thread_period period;
+    int error = 0;
+
+    if (event->kind != PROBITY_EVENT_THREAD_STATE)
+        return 0;
+    probity_thread_states_find(waiting->states, event->thread_slot, event->wall_ns, &period);
+    if (period.state == PROBITY_STATE_RUNNABLE && event->wall_ns > period.from_ns &&
+        waiting->options.by == PROBITY_WAITING_BY_OBJECT &&
+        waiting_is_in_range(waiting, period.from_ns))
+        error = add_cpu_wait(waiting, event, &period);
+    return error != 0 ? error : probity_thread_states_put(waiting->states, event);
+}
+
+struct probity_thread_split waiting_states_of(const struct probity_waiting *waiting,
+                                              const struct probity_wait *wait,
+                                              uint64_t *ret_waited_ns)
+{
+    struct probity_thread_split split;
+
+    probity_thread_states_split(waiting->states, wait->thread_slot, wait->from_ns, wait->to_ns,
+                                &split);
+    if (wait->object != NULL)
+        return split;
+    if (split.ns[PROBITY_STATE_UNKNOWN] > 0) /* then what it ran is known by its CPU time only */
+        return (struct probity_thread_split){{[PROBITY_STATE_UNKNOWN] = wait->waited_ns}};
+    split.ns[PROBITY_STATE_RUNNING] = 0;
+    *ret_waited_ns = split.ns[PROBITY_STATE_RUNNABLE] + split.ns[PROBITY_STATE_BLOCKED];
+    return split;
+}

@@ -1,0 +1,173 @@
+#!/usr/bin/env bash
+# States of threads in `path`, `waits` and `tree`: each part of a path is running, waiting for a CPU
+# or blocked, and the parts sum to it; the path goes over to the thread that woke another, although
+# nothing else is recorded of their pipe; damaged and missing states.
+# variants: gcc asan
+. "$(dirname "$0")/common.bash"
+
+# Some machines do not permit it, and then there is nothing to test.
+"$PROBITY" record --sched -o probe -- "$BUILD/examples/hello" 2> errors
+if grep -q 'states of threads are not recorded' errors; then
+    echo "left out: $(cat errors)"
+    finish
+    exit
+fi
+
+# Who woke whom takes a tracefs, which the tool does not mount.
+with_tracefs=()
+if [ "$(id -u)" = 0 ] &&
+    unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing' 2> /dev/null; then
+    with_tracefs=(unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing && exec "$@"' sh)
+fi
+
+# $1 description, $2 command; then its arguments. Writes "output" and "errors".
+tool() {
+    local what=$1
+    shift
+    "$PROBITY" "$@" > output 2> errors || fail "$what: status $?: $(head -n 3 errors)"
+}
+
+# $1 description; the rest: python that finds the answer as `a`, the rows of "printed" as `rows`.
+holds() {
+    local what=$1
+    shift
+    python3 - "$what" "$@" <<'EOF' || fail "$what"
+import json, sys
+a = json.load(open("output"))
+rows = [list(map(int, line.split())) for line in open("printed")]
+for check in sys.argv[2:]:
+    if not eval(check, globals()):
+        print(f"FAILED: {sys.argv[1]}: not so: {check}", file=sys.stderr)
+        sys.exit(1)
+EOF
+}
+
+parts_sum='all(sum(p["ns"] for p in s["parts"]) == s["ns"] and
+    all(x["offset_ns"] + x["ns"] == y["offset_ns"] for x, y in zip(s["parts"], s["parts"][1:]))
+    for s in a["spans"])'
+split_sums='all(s["running_ns"] + s["waiting_ns"] + s["blocked_ns"] + s["unknown_ns"] == s["ns"]
+    for s in a["spans"])'
+# Time of a part by thread (index of the printed ids), function and state.
+time_of='lambda who, function, state: sum(p["ns"] for p in a["spans"][0]["parts"]
+    if p["tid"] == rows[0][who] and p["function"] == function and p["state"] == state)'
+
+for how in plain exact; do
+    [ "$how" = plain ] || [ ${#with_tracefs[@]} -gt 0 ] || continue
+    run=()
+    [ "$how" = plain ] || run=("${with_tracefs[@]}")
+    "${run[@]}" "$PROBITY" record --sched -o "$how" -- "$PROGRAMS/wakings" > printed 2> errors ||
+        fail "$how: status $?: $(cat errors)"
+    tool "$how: path" path --function request --json "$how"
+    holds "$how: path" "$parts_sum" "$split_sums" 'len(a["spans"]) == 1' \
+        'not {p["state"] for p in a["spans"][0]["parts"]} & {"off-cpu", "waiting"}' \
+        'a["spans"][0]["unknown_ns"] == 0' \
+        "($time_of)(0, 'nap', 'blocked') >= 4900000" \
+        "($time_of)(0, 'compete', 'running') >= 9900000" \
+        "($time_of)(0, 'compete', 'runnable') >= 1000000" \
+        "($time_of)(1, 'keep', 'blocked') >= 3000000"
+    # Without wakings, nothing says that the pipe was written.
+    if [ "$how" = exact ]; then
+        holds "exact: goes over to the writer" "($time_of)(1, 'answer', 'running') >= 4000000" \
+            'any(p["waits"][0]["kind"] == "block" and p["function"] == "answer"
+                for p in a["spans"][0]["parts"] if p["waits"])'
+    else
+        holds "plain: stays" "($time_of)(0, 'ask', 'blocked') >= 4000000"
+    fi
+    tool "$how: text" path --function request "$how"
+    grep -q '^  running .*, waiting for a CPU .*, blocked ' output || fail "$how: no sums"
+    grep -q '^states: by the scheduler' output || fail "$how: not said how exact"
+    grep -q ' runnable .* in compete ([0-9]* times)$' output || grep -q ' runnable .* in compete$' \
+        output || fail "$how: no time for a CPU: $(cat output)"
+    tool "$how: CSV" path --function request --csv "$how"
+    python3 -c '
+import csv
+rows = list(csv.DictReader(open("output")))
+assert {r["state"] for r in rows} >= {"running", "runnable", "blocked"}
+assert abs(sum(float(r["share"]) for r in rows) - 1) < 1e-3' || fail "$how: CSV"
+done
+
+# Waits: the parts of each sum to it; who wrote into a pipe ended the wait of who read from it.
+"${with_tracefs[@]}" "$PROBITY" record --sched --calls io,locks,sleep,threads -o calls -- \
+    "$PROGRAMS/wakings.shared" 3 > printed 2> errors || fail "calls: status $?: $(cat errors)"
+row='lambda kind, name: next(r for r in a["rows"] if (r["kind"], r["name"]) == (kind, name))'
+sums='lambda x, ns: x["running_ns"] + x["waiting_ns"] + x["blocked_ns"] + x["unknown_ns"] == x[ns]'
+tool "waits" waits --json calls
+holds "waits" "all(($sums)(r, 'total_ns') for r in a['rows'])" \
+    "all(($sums)(h, 'ns') for r in a['rows'] for h in r['held_by'])" \
+    "all(($sums)(w, 'ns') for r in a['rows'] for w in r['worst'])" \
+    "($row)('cpu', 'CPU')['waits'] >= 3" \
+    "($row)('cpu', 'CPU')['waiting_ns'] == ($row)('cpu', 'CPU')['total_ns']" \
+    "($row)('sleep', 'nanosleep')['blocked_ns'] > 25000000" \
+    "[(h['tid'], h['function']) for r in a['rows'] if r['kind'] == 'lock'
+        for h in r['held_by'][:1]] == [(rows[0][1], 'keep')]" \
+    "[h['blocked_ns'] > 0.6 * h['ns'] for r in a['rows'] if r['kind'] == 'lock'
+        for h in r['held_by'][:1]] == [True]"
+if [ ${#with_tracefs[@]} -gt 0 ]; then
+    holds "waits: writers" "any(h['tid'] == rows[0][1] and h['function'] == 'answer' and
+        h['culprit_of'] == 3 and h['running_ns'] > 12000000
+        for h in ($row)('peer', 'pipe')['held_by'])"
+fi
+tool "waits: by thread" waits --by thread --json calls
+holds "waits: by thread" "all(($sums)(r, 'total_ns') for r in a['rows'])" \
+    'not any(r["kind"] == "cpu" for r in a["rows"])'
+tool "waits: CSV" waits --csv calls
+head -n 1 output | grep -q ',running_ns,waiting_ns,blocked_ns,unknown_ns,holder_running_ns,' ||
+    fail "waits: CSV: $(head -n 1 output)"
+awk -F, '{ print NF }' output | sort -u | wc -l | grep -qx 1 || fail "waits: CSV: ragged"
+tool "waits: text" waits calls
+grep -qE '^  states   .*[0-9][mun]?s blocked$' output || fail "waits: no states: $(head output)"
+grep -qE ' +[0-9]+ .* CPU$' output || fail "waits: no row of the CPU: $(head output)"
+
+# The tree: the same nodes as without states, and parts that sum to each time.
+tool "tree: CSV" tree --states --csv plain
+mv output with.csv
+"$PROBITY" tree --csv plain > without.csv
+"$PROBITY" tree --states --json --by-thread plain > with.json || fail "tree: JSON: status $?"
+python3 - <<'EOF' || fail "tree"
+import csv, json
+parts = ("running", "waiting", "blocked", "unknown")
+rows, plain = (list(csv.DictReader(open(name))) for name in ("with.csv", "without.csv"))
+shared = [name for name in rows[0] if name in plain[0]]
+assert {"node", "caller", "function", "calls", "total_ns", "self_ns", "share"} <= set(shared)
+assert not [name for name in rows[0] if "cpu" in name or "corrected" in name]
+assert [[r[name] for name in shared] for r in rows] == \
+    [[r[name] for name in shared] for r in plain]
+for row in rows:
+    for of in "total", "self":
+        assert int(row[of + "_ns"]) == sum(int(row[f"{of}_{part}_ns"]) for part in parts), row
+
+def check(node):
+    for of in "total", "self":
+        if node.get(of + "_ns") is not None:
+            assert node[of + "_ns"] == sum(node[f"{of}_{part}_ns"] for part in parts), node
+    return 1 + sum(map(check, node["children"]))
+
+tree = json.load(open("with.json"))["tree"]
+assert all("tid" in thread for thread in tree)
+assert sum(map(check, tree)) == len(rows) + len(tree), (len(rows), len(tree))
+EOF
+status=0
+"$PROBITY" tree --states --folded plain > output 2> errors || status=$?
+expect "tree: folded" 2 "$status"
+
+# Without the file: as without --sched.
+mv calls.sched away
+tool "waits without" waits --csv calls
+head -n 1 output | grep -q running_ns && fail "waits: states without a file"
+grep -q '^cpu,' output && fail "waits: a CPU without a file"
+mv plain.sched away
+tool "without" path --function request --json plain
+holds "without" "$parts_sum" '"running_ns" not in a["spans"][0]' \
+    'not {p["state"] for p in a["spans"][0]["parts"]} & {"runnable", "blocked"}'
+mv away plain.sched
+
+# Whatever part of the states is there, the parts sum.
+mkdir lost
+# shellcheck disable=SC2016
+"$PROBITY" record --sched --sched-ring 4 -o "$WORK/lost/trace" -- sh -c '
+    kill -STOP $PPID
+    "$0" 3 > printed
+    kill -CONT $PPID' "$PROGRAMS/wakings" 2> errors || fail "lost: status $?"
+tool "lost" path --function request --slowest 9 --json lost/trace
+holds "lost" "$parts_sum" 'len(a["spans"]) == 3'
+finish
