@@ -29,8 +29,11 @@ static const struct probity_table_cell cells[COLUMNS] = {{.value = PROBITY_HIST_
                                                          {.value = PROBITY_HIST_CALLS},
                                                          {.value = PROBITY_HIST_SHARE}};
 
-static const struct probity_table table = {columns, cells, COLUMNS, (1 << COLUMNS) - 1,
-                                           probity_hist_columns};
+static const struct probity_table table = {.columns = columns,
+                                           .cells = cells,
+                                           .count = COLUMNS,
+                                           .shown = (1 << COLUMNS) - 1,
+                                           .values = probity_hist_columns};
 
 static size_t bar_columns(const struct probity_hist_answer *answer)
 {

@@ -180,7 +180,7 @@ void probity_table_put_cells(FILE *stream, const struct probity_table *table, co
         const struct probity_table_cell *cell = &table->cells[i];
         if (!(table->shown >> i & 1))
             continue;
-        const char *colour = cell->colour != NULL ? cell->colour(row) : "";
+        const char *colour = table->has_colour && cell->colour != NULL ? cell->colour(row) : "";
         fprintf(stream, "%*s%s", cell->indent, "", colour);
         put_cell(stream, table, i, row);
         fputs(*colour != '\0' ? "\033[0m" : "", stream);

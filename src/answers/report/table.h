@@ -31,7 +31,7 @@ struct probity_table_cell {
     int indent;  /* blanks before the cell, which are part of its column's width */
     /* Returns `text`, which has PROBITY_TABLE_TEXT_BYTES, or another. NULL: as fits the value. */
     const char *(*text)(const void *row, char *text);
-    const char *(*colour)(const void *row); /* how its color begins, or ""; NULL: none */
+    const char *(*colour)(const void *row); /* how its color begins, or ""; NULL: never any */
 };
 
 /* A table whose values are columns of a result, as in CSV and JSON. */
@@ -41,6 +41,7 @@ struct probity_table {
     size_t count;
     uint64_t shown; /* one bit per column */
     const struct probity_column *values;
+    int has_colour;
 };
 
 /* Returns the columns, one bit each, that fit into line_columns characters (0: unlimited), leaving
