@@ -86,7 +86,7 @@ static int put_real(FILE *stream, struct probity_cell cell)
     return 0;
 }
 
-static int put_json(FILE *stream, struct probity_cell cell)
+int probity_cell_put_json(FILE *stream, struct probity_cell cell)
 {
     switch (cell.kind) {
     case PROBITY_CELL_COUNT:
@@ -111,7 +111,7 @@ static int put_member(FILE *stream, const struct probity_column *column, const v
         return 0;
     fprintf(stream, "%s\"%s\": ", *is_first ? "" : ", ", column->name);
     *is_first = 0;
-    return put_json(stream, cell);
+    return probity_cell_put_json(stream, cell);
 }
 
 int probity_columns_put_json(FILE *stream, const struct probity_column *columns, size_t count,

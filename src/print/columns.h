@@ -107,6 +107,9 @@ void probity_columns_put_csv(FILE *stream, const struct probity_column *columns,
 /* ---- JSON --------------------------------------------------------------------------------------
  */
 
+/* Writes a value; one that a row does not have as null. Returns as below. */
+int probity_cell_put_json(FILE *stream, struct probity_cell cell);
+
 /* Writes a row's members of a JSON object, with commas between them. Returns 0, or
  * PROBITY_ERROR_MEMORY, which only texts and reals can cause. */
 int probity_columns_put_json(FILE *stream, const struct probity_column *columns, size_t count,
