@@ -12,7 +12,11 @@
 #include "analysis/sparkline.h"
 #include "print/columns.h"
 
-enum { PROBITY_TABLE_COLUMNS_MAX = 64, PROBITY_TABLE_NAME_COLUMNS = 18, PROBITY_TABLE_TEXT_BYTES = 64 };
+enum {
+    PROBITY_TABLE_COLUMNS_MAX = 64,
+    PROBITY_TABLE_NAME_COLUMNS = 18,
+    PROBITY_TABLE_TEXT_BYTES = 64
+};
 
 struct probity_table_column {
     int width; /* 0: not in this table */
