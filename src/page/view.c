@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "answers/blocks/blocks_json.h"
-#include "answers/diff/diff_json.h"
+#include "answers/diff/diff_print.h"
 #include "answers/info/info.h"
 #include "answers/report/report_json.h"
 #include "answers/threads/threads_json.h"

@@ -5,20 +5,40 @@
 #include "print/columns.h"
 
 #include <inttypes.h>
+#include <math.h>
 
-static void put_cell(FILE *stream, struct probity_cell cell, const char *unknown)
+#include "print/csv_cell.h"
+#include "print/json.h"
+
+/* ---- CSV ---------------------------------------------------------------------------------------
+ */
+
+static void put_csv(FILE *stream, struct probity_cell cell)
 {
     switch (cell.kind) {
-    case PROBITY_CELL_COUNT: fprintf(stream, "%" PRIu64, cell.count); break;
+    case PROBITY_CELL_COUNT:
+    case PROBITY_CELL_NS:
+    case PROBITY_CELL_FLAG: fprintf(stream, "%" PRIu64, cell.count); break;
     case PROBITY_CELL_FRACTION: fprintf(stream, "%.6f", cell.fraction); break;
-    default: fputs(unknown, stream); break;
+    case PROBITY_CELL_REAL:
+    case PROBITY_CELL_WHOLE:
+        if (!isnan(cell.fraction))
+            fprintf(stream, "%.*g", (int)cell.digits, cell.fraction);
+        break;
+    case PROBITY_CELL_TEXT:
+        if (cell.text != NULL)
+            probity_csv_cell_put(stream, cell.text);
+        break;
+    default: break;
     }
 }
 
 void probity_columns_put_names(FILE *stream, const struct probity_column *columns, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        fprintf(stream, ",%s", columns[i].name);
+    for (size_t i = 0; i < count; i++) {
+        fputc(',', stream);
+        probity_csv_cell_put(stream, columns[i].name);
+    }
 }
 
 void probity_columns_put_csv(FILE *stream, const struct probity_column *columns, size_t count,
@@ -26,15 +46,90 @@ void probity_columns_put_csv(FILE *stream, const struct probity_column *columns,
 {
     for (size_t i = 0; i < count; i++) {
         fputc(',', stream);
-        put_cell(stream, columns[i].cell(row), "");
+        put_csv(stream, columns[i].cell(row));
     }
 }
 
-void probity_columns_put_json(FILE *stream, const struct probity_column *columns, size_t count,
+void probity_columns_put_head(FILE *stream, const struct probity_column *columns, size_t count)
+{
+    probity_csv_cell_put(stream, columns[0].name);
+    probity_columns_put_names(stream, columns + 1, count - 1);
+    fputc('\n', stream);
+}
+
+void probity_columns_put_line(FILE *stream, const struct probity_column *columns, size_t count,
                               const void *row)
 {
-    for (size_t i = 0; i < count; i++) {
-        fprintf(stream, "%s\"%s\": ", i > 0 ? ", " : "", columns[i].name);
-        put_cell(stream, columns[i].cell(row), "null");
+    put_csv(stream, columns[0].cell(row));
+    probity_columns_put_csv(stream, columns + 1, count - 1, row);
+    fputc('\n', stream);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------
+ */
+
+/* Above, not every integer is a double. */
+#define WHOLE_MAX 9e15
+
+static int put_real(FILE *stream, struct probity_cell cell)
+{
+    double value = cell.fraction;
+
+    if (!isfinite(value)) {
+        fputs("null", stream);
+    } else if (cell.kind == PROBITY_CELL_WHOLE && value == floor(value) &&
+               fabs(value) < WHOLE_MAX) {
+        fprintf(stream, "%" PRId64, (int64_t)value);
+    } else {
+        return probity_json_put_real(stream, value, cell.digits);
     }
+    return 0;
+}
+
+int probity_cell_put_json(FILE *stream, struct probity_cell cell)
+{
+    switch (cell.kind) {
+    case PROBITY_CELL_COUNT:
+    case PROBITY_CELL_NS: fprintf(stream, "%" PRIu64, cell.count); break;
+    case PROBITY_CELL_FLAG: fputs(cell.count != 0 ? "true" : "false", stream); break;
+    case PROBITY_CELL_FRACTION: fprintf(stream, "%.6f", cell.fraction); break;
+    case PROBITY_CELL_REAL:
+    case PROBITY_CELL_WHOLE: return put_real(stream, cell);
+    case PROBITY_CELL_TEXT: return probity_json_put_text(stream, cell.text);
+    default: fputs("null", stream); break;
+    }
+    return 0;
+}
+
+/* *is_first: whether no member was written yet. */
+static int put_member(FILE *stream, const struct probity_column *column, const void *row,
+                      int *is_first)
+{
+    struct probity_cell cell = column->cell(row);
+
+    if (cell.kind == PROBITY_CELL_NONE)
+        return 0;
+    fprintf(stream, "%s\"%s\": ", *is_first ? "" : ", ", column->name);
+    *is_first = 0;
+    return probity_cell_put_json(stream, cell);
+}
+
+int probity_columns_put_json(FILE *stream, const struct probity_column *columns, size_t count,
+                             const void *row)
+{
+    int error = 0, is_first = 1;
+
+    for (size_t i = 0; error == 0 && i < count; i++)
+        error = put_member(stream, &columns[i], row, &is_first);
+    return error;
+}
+
+int probity_columns_put_members(FILE *stream, const struct probity_column *columns,
+                                const unsigned char *numbers, size_t count, const void *row)
+{
+    int error = 0, is_first = 1;
+
+    for (size_t i = 0; error == 0 && i < count; i++)
+        error = put_member(stream, &columns[numbers[i]], row, &is_first);
+    return error;
 }

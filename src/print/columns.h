@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * columns.h: columns of a result, stated once for CSV and JSON: a name, and the value in a row.
+ * columns.h: columns of a result, stated once for all output formats: a name, and the value in a
+ * row. Text tables take the values from here, too (answers/report/table.h).
  */
 #ifndef PROBITY_PRINT_COLUMNS_H
 #define PROBITY_PRINT_COLUMNS_H
@@ -11,14 +12,24 @@
 
 enum probity_cell_kind {
     PROBITY_CELL_UNKNOWN = 0, /* empty in CSV, null in JSON */
+    PROBITY_CELL_NONE,        /* the row has no such value: empty in CSV, no member in JSON */
     PROBITY_CELL_COUNT,       /* an integer: a number of things, or ns */
-    PROBITY_CELL_FRACTION     /* with six decimals */
+    PROBITY_CELL_NS,          /* the same; in text, with a unit */
+    PROBITY_CELL_FLAG,        /* 0 or 1 in CSV, false or true in JSON */
+    PROBITY_CELL_FRACTION,    /* with six decimals; in text, percent */
+    PROBITY_CELL_REAL,        /* with `digits` digits; unknown if not a number */
+    PROBITY_CELL_WHOLE,       /* the same, but in JSON an integer if it has no fraction */
+    PROBITY_CELL_TEXT         /* from a trace, not escaped; NULL: unknown */
 };
 
 struct probity_cell {
     enum probity_cell_kind kind;
-    uint64_t count;
-    double fraction;
+    unsigned digits;
+    union {
+        uint64_t count;
+        double fraction;
+        const char *text;
+    };
 };
 
 struct probity_column {
@@ -28,28 +39,84 @@ struct probity_column {
 
 static inline struct probity_cell probity_cell_unknown(void)
 {
-    return (struct probity_cell){PROBITY_CELL_UNKNOWN, 0, 0};
+    return (struct probity_cell){.kind = PROBITY_CELL_UNKNOWN};
+}
+
+static inline struct probity_cell probity_cell_none(void)
+{
+    return (struct probity_cell){.kind = PROBITY_CELL_NONE};
 }
 
 static inline struct probity_cell probity_cell_count(uint64_t count)
 {
-    return (struct probity_cell){PROBITY_CELL_COUNT, count, 0};
+    return (struct probity_cell){.kind = PROBITY_CELL_COUNT, .count = count};
+}
+
+static inline struct probity_cell probity_cell_ns(uint64_t ns)
+{
+    return (struct probity_cell){.kind = PROBITY_CELL_NS, .count = ns};
+}
+
+static inline struct probity_cell probity_cell_flag(int is_set)
+{
+    return (struct probity_cell){.kind = PROBITY_CELL_FLAG, .count = is_set != 0};
 }
 
 static inline struct probity_cell probity_cell_fraction(double fraction)
 {
-    return (struct probity_cell){PROBITY_CELL_FRACTION, 0, fraction};
+    return (struct probity_cell){.kind = PROBITY_CELL_FRACTION, .fraction = fraction};
 }
 
-/* Writes the names for the first line of CSV, with a comma before each. */
-void probity_columns_put_names(FILE *stream, const struct probity_column *columns, size_t count);
+static inline struct probity_cell probity_cell_real(double value, unsigned digits)
+{
+    return (struct probity_cell){.kind = PROBITY_CELL_REAL, .digits = digits, .fraction = value};
+}
 
-/* Writes a row's values for CSV, with a comma before each. */
+static inline struct probity_cell probity_cell_whole(double value, unsigned digits)
+{
+    return (struct probity_cell){.kind = PROBITY_CELL_WHOLE, .digits = digits, .fraction = value};
+}
+
+static inline struct probity_cell probity_cell_text(const char *text)
+{
+    return (struct probity_cell){.kind = PROBITY_CELL_TEXT, .text = text};
+}
+
+/* Defines a function for a column that only takes a value from a row. NAME: the function; KIND:
+ * count, ns, flag, fraction or text; FROM: an expression with `row`, a const TYPE pointer. */
+#define PROBITY_COLUMN(NAME, KIND, TYPE, FROM)                                                     \
+    static struct probity_cell NAME(const void *any)                                               \
+    {                                                                                              \
+        const TYPE *row = any;                                                                     \
+        return probity_cell_##KIND(FROM);                                                          \
+    }
+
+/* ---- CSV ---------------------------------------------------------------------------------------
+ */
+
+/* Writes the first line of CSV, or a row's. */
+void probity_columns_put_head(FILE *stream, const struct probity_column *columns, size_t count);
+void probity_columns_put_line(FILE *stream, const struct probity_column *columns, size_t count,
+                              const void *row);
+
+/* The same within a line: with a comma before each, and without the line's end. */
+void probity_columns_put_names(FILE *stream, const struct probity_column *columns, size_t count);
 void probity_columns_put_csv(FILE *stream, const struct probity_column *columns, size_t count,
                              const void *row);
 
-/* Writes a row's members of a JSON object, with commas between them. */
-void probity_columns_put_json(FILE *stream, const struct probity_column *columns, size_t count,
-                              const void *row);
+/* ---- JSON --------------------------------------------------------------------------------------
+ */
+
+/* Writes a value; one that a row does not have as null. Returns as below. */
+int probity_cell_put_json(FILE *stream, struct probity_cell cell);
+
+/* Writes a row's members of a JSON object, with commas between them. Returns 0, or
+ * PROBITY_ERROR_MEMORY, which only texts and reals can cause. */
+int probity_columns_put_json(FILE *stream, const struct probity_column *columns, size_t count,
+                             const void *row);
+
+/* The same for some columns, given by their numbers, in this order. */
+int probity_columns_put_members(FILE *stream, const struct probity_column *columns,
+                                const unsigned char *numbers, size_t count, const void *row);
 
 #endif

@@ -34,3 +34,19 @@ char *probity_csv_cell_piece(char *at, const char **text, size_t *bytes)
     }
     return probity_text_put(at, end, from, left, '\\');
 }
+
+void probity_csv_cell_put(FILE *stream, const char *text)
+{
+    char piece[PROBITY_CSV_CELL_ROOM];
+    size_t bytes = strlen(text);
+    int is_quoted = probity_csv_cell_is_quoted(text, bytes);
+
+    if (is_quoted)
+        fputc('"', stream);
+    while (bytes > 0) {
+        const char *end = probity_csv_cell_piece(piece, &text, &bytes);
+        fwrite(piece, 1, (size_t)(end - piece), stream);
+    }
+    if (is_quoted)
+        fputc('"', stream);
+}

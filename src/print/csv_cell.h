@@ -7,6 +7,7 @@
 #define PROBITY_PRINT_CSV_CELL_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* Space for a piece: a byte becomes at most four characters. */
 enum { PROBITY_CSV_CELL_PIECE = 128, PROBITY_CSV_CELL_ROOM = 4 * PROBITY_CSV_CELL_PIECE };
@@ -17,5 +18,8 @@ int probity_csv_cell_is_quoted(const char *text, size_t bytes);
 /* Writes the next piece of a text and advances *text and *bytes. Control characters, invalid UTF-8
  * and backslashes become C escapes, quotes are doubled. Returns the end of the output. */
 char *probity_csv_cell_piece(char *at, const char **text, size_t *bytes);
+
+/* Writes a whole cell, quoted if necessary. */
+void probity_csv_cell_put(FILE *stream, const char *text);
 
 #endif

@@ -26,6 +26,26 @@ json_t *probity_json_string(const char *text)
     return probity_json_bytes(text, strlen(text));
 }
 
+static int put_value(FILE *stream, json_t *value, size_t flags)
+{
+    int error = value == NULL ? PROBITY_ERROR_MEMORY : 0;
+
+    if (error == 0)
+        json_dumpf(value, stream, JSON_ENCODE_ANY | flags);
+    json_decref(value);
+    return error;
+}
+
+int probity_json_put_text(FILE *stream, const char *text)
+{
+    return put_value(stream, text != NULL ? probity_json_string(text) : json_null(), 0);
+}
+
+int probity_json_put_real(FILE *stream, double value, unsigned digits)
+{
+    return put_value(stream, json_real(value), JSON_REAL_PRECISION(digits));
+}
+
 int probity_json_write(FILE *stream, const char *before, json_t *value, unsigned digits)
 {
     int error = value == NULL ? PROBITY_ERROR_MEMORY : 0;

@@ -25,6 +25,13 @@ static inline void probity_json_put_integer(json_t *object, const char *name, ui
 json_t *probity_json_string(const char *text);
 json_t *probity_json_bytes(const char *text, size_t length);
 
+/* Writes a text as above; NULL as null. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_json_put_text(FILE *stream, const char *text);
+
+/* Writes a number in the same form as probity_json_write(), with at most `digits` digits. Returns 0
+ * or PROBITY_ERROR_MEMORY. */
+int probity_json_put_real(FILE *stream, double value, unsigned digits);
+
 /* Writes `before` and a value, which it takes over; NULL means that its caller ran out of memory.
  * digits: for numbers that are not integers. Returns 0, PROBITY_ERROR_MEMORY or
  * PROBITY_ERROR_WRITE. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_columns.c: columns are the same in CSV and JSON, and unknown values are none.
+ * test_columns.c: columns are the same in CSV and JSON, each kind of value in the form of each, and
+ * unknown values are none.
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -54,10 +56,101 @@ static void columns_are_the_same_in_csv_and_json(void **state)
     free(text);
 }
 
+struct kinds {
+    const char *text;
+    double real;
+    int is_set, has_number;
+};
+
+PROBITY_COLUMN(text_of, text, struct kinds, row->text)
+PROBITY_COLUMN(flag_of, flag, struct kinds, row->is_set)
+PROBITY_COLUMN(ns_of, ns, struct kinds, (uint64_t)row->is_set)
+
+static struct probity_cell real_of(const void *row)
+{
+    return probity_cell_real(((const struct kinds *)row)->real, 3);
+}
+
+static struct probity_cell whole_of(const void *row)
+{
+    return probity_cell_whole(((const struct kinds *)row)->real, 3);
+}
+
+static struct probity_cell number_of(const void *row)
+{
+    return ((const struct kinds *)row)->has_number ? probity_cell_count(7) : probity_cell_none();
+}
+
+enum { TEXT, FLAG, NS, REAL, WHOLE, NUMBER, KINDS };
+
+static const struct probity_column kinds[KINDS] = {
+    [TEXT] = {"a text", text_of}, [FLAG] = {"flag", flag_of},    [NS] = {"ns", ns_of},
+    [REAL] = {"real", real_of},   [WHOLE] = {"whole", whole_of}, [NUMBER] = {"number", number_of}};
+
+static void expect_kinds(const struct kinds *row, const char *csv, const char *json)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *stream = open_memstream(&text, &bytes);
+
+    probity_columns_put_line(stream, kinds, KINDS, row);
+    fflush(stream);
+    assert_string_equal(text, csv);
+    fseek(stream, 0, SEEK_SET);
+    assert_int_equal(probity_columns_put_json(stream, kinds, KINDS, row), 0);
+    fputc('\0', stream);
+    fclose(stream);
+    assert_string_equal(text, json);
+    free(text);
+}
+
+static void each_kind_has_its_form(void **state)
+{
+    const struct kinds all = {"a \"b\"\n, c", 12, 1, 1}, none = {NULL, NAN, 0, 0};
+    const struct kinds fraction = {"", 0.000123456, 0, 0}, huge = {"", 1e16, 0, 0};
+
+    (void)state;
+    expect_kinds(&all, "\"a \"\"b\"\"\\n, c\",1,1,12,12,7\n",
+                 "\"a text\": \"a \\\"b\\\"\\n, c\", \"flag\": true, \"ns\": 1, "
+                 "\"real\": 12.0, \"whole\": 12, \"number\": 7");
+    expect_kinds(&none, ",0,0,,,\n",
+                 "\"a text\": null, \"flag\": false, \"ns\": 0, \"real\": null, "
+                 "\"whole\": null");
+    expect_kinds(&fraction, ",0,0,0.000123,0.000123,\n",
+                 "\"a text\": \"\", \"flag\": false, \"ns\": 0, \"real\": 0.000123, "
+                 "\"whole\": 0.000123");
+    expect_kinds(&huge, ",0,0,1e+16,1e+16,\n",
+                 "\"a text\": \"\", \"flag\": false, \"ns\": 0, \"real\": 1e16, "
+                 "\"whole\": 1e16");
+}
+
+/* What comes first may be what the row does not have. */
+static void members_are_in_the_order_given(void **state)
+{
+    static const unsigned char order[] = {NUMBER, NS, FLAG};
+    const struct kinds with = {"", 0, 1, 1}, without = {"", 0, 1, 0};
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *stream = open_memstream(&text, &bytes);
+
+    (void)state;
+    probity_columns_put_head(stream, kinds, 2);
+    assert_int_equal(probity_columns_put_members(stream, kinds, order, 3, &with), 0);
+    fputc('\n', stream);
+    assert_int_equal(probity_columns_put_members(stream, kinds, order, 3, &without), 0);
+    fclose(stream);
+    assert_string_equal(text, "a text,flag\n"
+                              "\"number\": 7, \"ns\": 1, \"flag\": true\n"
+                              "\"ns\": 1, \"flag\": true");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_are_the_same_in_csv_and_json),
+        cmocka_unit_test(each_kind_has_its_form),
+        cmocka_unit_test(members_are_in_the_order_given),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

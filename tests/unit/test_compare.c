@@ -14,9 +14,7 @@
 #include <math.h>
 
 #include "answers/diff/compare.h"
-#include "answers/diff/diff_csv.h"
-#include "answers/diff/diff_json.h"
-#include "answers/diff/diff_text.h"
+#include "answers/diff/diff_print.h"
 
 /* The repetitions only exercise arithmetic: under a sanitizer, a tenth of them covers every
  * path. */

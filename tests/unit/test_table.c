@@ -123,6 +123,61 @@ static void columns_go_by_their_rank(void **state)
                          cases[i].shown);
 }
 
+struct cells {
+    const char *name;
+    uint64_t ns;
+    double share;
+};
+
+PROBITY_COLUMN(name_of, text, struct cells, row->name)
+PROBITY_COLUMN(time_of, ns, struct cells, row->ns)
+PROBITY_COLUMN(share_of, fraction, struct cells, row->share)
+
+static const char *verdict_of(const void *row, char *text)
+{
+    (void)text;
+    return ((const struct cells *)row)->ns > 0 ? "some" : "none";
+}
+
+static const char *colour_of(const void *row)
+{
+    return ((const struct cells *)row)->ns > 0 ? "" : "\033[1m";
+}
+
+/* The form follows from the kind of value; text from a trace cannot control the terminal, and what
+ * is too long shifts the rest. */
+static void cells_are_aligned(void **state)
+{
+    static const struct probity_column values[] = {
+        {"name", name_of}, {"ns", time_of}, {"share", share_of}};
+    static const struct probity_table_column columns[] = {{.width = 8, .title = "time"},
+                                                          {.width = 8, .title = "share"},
+                                                          {.width = 7, .title = "name"},
+                                                          {.width = 6, .title = "hidden"},
+                                                          {.width = 6, .title = "is"}};
+    static const struct probity_table_cell cells[] = {
+        {.value = 1}, {.value = 2}, {.value = 0, .is_left = 1, .indent = 2}, {.value = 1},
+        {.text = verdict_of, .colour = colour_of}};
+    static const struct probity_table table = {columns, cells, COUNT(columns), 0x17, values, 1};
+    const struct cells rows[] = {{"a", 1500, 0.5}, {"\033[2Jlong", 0, 0.0001}, {NULL, 3, 0}};
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *stream = open_memstream(&text, &bytes);
+
+    (void)state;
+    probity_table_put_titles(stream, &table);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        fputc('\n', stream);
+        probity_table_put_cells(stream, &table, &rows[i]);
+    }
+    fclose(stream);
+    assert_string_equal(text, "    time   share  name     is\n"
+                              " 1.500us   50.0%  a      some\n"
+                              "     0ns   <0.1%  \\033[2Jlong\033[1m  none\033[0m\n"
+                              "     3ns    0.0%  -      some");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +185,7 @@ int main(void)
         cmocka_unit_test(each_value_is_in_its_cell),
         cmocka_unit_test(what_is_there_is_seen),
         cmocka_unit_test(columns_go_by_their_rank),
+        cmocka_unit_test(cells_are_aligned),
     };
 
     return cmocka_run_group_tests_name("table", tests, NULL, NULL);

@@ -84,6 +84,7 @@ int probity_blocks_put(struct probity_blocks *blocks, const struct probity_event
 /* Number of ids evicted (by correlation): each one's flow is split in two or more. */
 uint64_t probity_blocks_forgotten(const struct probity_blocks *blocks);
 
+/* In the order of the choices of --sort. */
 enum probity_blocks_key {
     PROBITY_BLOCKS_TOTAL, /* wall time; all keys but names sort largest first */
     PROBITY_BLOCKS_CALLS,
@@ -99,9 +100,6 @@ enum probity_blocks_key {
     PROBITY_BLOCKS_NAME, /* for sorting only: numbers, then names */
     PROBITY_BLOCKS_KEYS
 };
-
-/* PROBITY_BLOCKS_KEYS if the name is unknown. */
-enum probity_blocks_key probity_blocks_key_parse(const char *name);
 
 /* Times are ns. Percentiles are exact to 1/256 and lie between the minimum and the maximum. */
 uint64_t probity_blocks_value(const struct probity_blocks_pair *pair, enum probity_blocks_key key);

@@ -11,26 +11,23 @@ static const struct probity_blocks_pair *pair_of(const void *row)
     return ((const struct probity_blocks_row *)row)->pair;
 }
 
-static struct probity_cell value(const void *row, enum probity_blocks_key key)
-{
-    return probity_cell_count(probity_blocks_value(pair_of(row), key));
-}
+#define COLUMN(NAME, FROM) PROBITY_COLUMN(NAME, count, struct probity_blocks_row, FROM)
+#define VALUE(NAME, KEY) COLUMN(NAME, probity_blocks_value(row->pair, KEY))
 
-static struct probity_cell calls(const void *row)
-{
-    return probity_cell_count(pair_of(row)->calls);
-}
+COLUMN(calls, row->pair->calls)
+COLUMN(wall, row->pair->wall_ns)
+VALUE(least, PROBITY_BLOCKS_MIN)
+VALUE(mean, PROBITY_BLOCKS_MEAN)
+VALUE(p50, PROBITY_BLOCKS_P50)
+VALUE(p90, PROBITY_BLOCKS_P90)
+VALUE(p99, PROBITY_BLOCKS_P99)
+VALUE(most, PROBITY_BLOCKS_MAX)
 
 static struct probity_cell probability(const void *row)
 {
     uint64_t millionths = probity_blocks_value(pair_of(row), PROBITY_BLOCKS_PROBABILITY);
 
     return probity_cell_fraction((double)millionths / 1e6);
-}
-
-static struct probity_cell wall(const void *row)
-{
-    return probity_cell_count(pair_of(row)->wall_ns);
 }
 
 static struct probity_cell cpu(const void *row)
@@ -41,37 +38,9 @@ static struct probity_cell cpu(const void *row)
 
 static struct probity_cell off_cpu(const void *row)
 {
-    return pair_of(row)->cpu_calls > 0 ? value(row, PROBITY_BLOCKS_OFF) : probity_cell_unknown();
-}
-
-static struct probity_cell least(const void *row)
-{
-    return value(row, PROBITY_BLOCKS_MIN);
-}
-
-static struct probity_cell mean(const void *row)
-{
-    return value(row, PROBITY_BLOCKS_MEAN);
-}
-
-static struct probity_cell p50(const void *row)
-{
-    return value(row, PROBITY_BLOCKS_P50);
-}
-
-static struct probity_cell p90(const void *row)
-{
-    return value(row, PROBITY_BLOCKS_P90);
-}
-
-static struct probity_cell p99(const void *row)
-{
-    return value(row, PROBITY_BLOCKS_P99);
-}
-
-static struct probity_cell most(const void *row)
-{
-    return value(row, PROBITY_BLOCKS_MAX);
+    return pair_of(row)->cpu_calls > 0
+               ? probity_cell_count(probity_blocks_value(pair_of(row), PROBITY_BLOCKS_OFF))
+               : probity_cell_unknown();
 }
 
 const struct probity_column probity_blocks_columns[PROBITY_BLOCKS_COLUMNS] = {

@@ -24,14 +24,6 @@ struct blocks_call {
     enum probity_blocks_key key;
 };
 
-static int take_key(const struct cli_given *given)
-{
-    struct blocks_call *call = given->at;
-
-    call->key = probity_blocks_key_parse(given->value);
-    return call->key != PROBITY_BLOCKS_KEYS ? CLI_OK : cli_fail_choice(given);
-}
-
 static int open_blocks(void *context, uint64_t from_ns, uint64_t to_ns)
 {
     struct blocks_call *call = context;
@@ -137,8 +129,8 @@ static const struct cli_option options[] = {
      .help = "show start time and thread of the N slowest instances of each block",
      CLI_NUMBER(struct blocks_call, options.slowest, 0, SLOWEST_MAX)},
     {.name = "sort", .value = "KEY", .brief = "sort key", .noun = "sort key", .initial = "total",
-     .choices = "total calls probability cpu off-cpu min mean p50 p90 p99 max name",
-     .take = take_key},
+     CLI_CHOICE(struct blocks_call, key,
+                "total calls probability cpu off-cpu min mean p50 p90 p99 max name")},
     {.name = "limit", .letter = 'n', .value = "N", .help = "show only the first N blocks",
      .brief = "maximum number of blocks",
      CLI_NUMBER(struct blocks_call, result.limit, 0, CLI_LIMIT_MAX)},

@@ -4,22 +4,8 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "answers/blocks/blocks.h"
-
-static const char *const key_names[PROBITY_BLOCKS_KEYS] = {
-    "total", "calls", "probability", "cpu", "off-cpu", "min",
-    "mean",  "p50",   "p90",         "p99", "max",     "name"};
-
-enum probity_blocks_key probity_blocks_key_parse(const char *name)
-{
-    int key = 0;
-
-    while (key < PROBITY_BLOCKS_KEYS && strcmp(name, key_names[key]) != 0)
-        key++;
-    return (enum probity_blocks_key)key;
-}
 
 static uint64_t quantile_of(const struct probity_blocks_pair *pair, unsigned per_mille)
 {

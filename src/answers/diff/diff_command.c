@@ -8,9 +8,7 @@
 #include <string.h>
 
 #include "answers/diff/compare.h"
-#include "answers/diff/diff_csv.h"
-#include "answers/diff/diff_json.h"
-#include "answers/diff/diff_text.h"
+#include "answers/diff/diff_print.h"
 #include "cli/cli.h"
 #include "cli/diff_input.h"
 #include "cli/filter.h"

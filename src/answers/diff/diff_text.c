@@ -2,7 +2,7 @@
  *
  * diff_text.c: a comparison as a table, one line per statistic of each function and block.
  */
-#include "answers/diff/diff_text.h"
+#include "answers/diff/diff_print.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,25 +31,13 @@ struct table {
     FILE *stream;
     const struct probity_diff_layout *layout;
     const struct probity_compare *compare;
-    int verdict_columns;
-    uint64_t shown; /* one bit per column */
+    struct probity_table_column columns[COLUMNS];
+    struct probity_table cells;
 };
 
 static void put_safe(FILE *stream, const char *text)
 {
     probity_report_put_safe(stream, text, strlen(text));
-}
-
-static void put_value(FILE *stream, int statistic, double value)
-{
-    char text[PROBITY_TIME_TEXT_BYTES];
-
-    if (isnan(value))
-        fprintf(stream, "%9s", "-");
-    else if (statistic != PROBITY_COMPARE_CALLS)
-        fprintf(stream, "%9s", probity_real_time_text(value, text));
-    else
-        fprintf(stream, "%9.*f", value > floor(value) ? 1 : 0, value);
 }
 
 /* A ratio as a change in percent; large ones without decimals. */
@@ -64,49 +52,94 @@ static const char *change_text(double ratio, char *ret_text)
     return ret_text;
 }
 
-static const char *verdict_text(const struct probity_compare_result *result, int statistic,
-                                char *ret_text)
-{
-    const char *name = probity_compare_verdict_name(result->verdict,
-                                                    (enum probity_compare_statistic)statistic);
+/* ---- Cells -------------------------------------------------------------------------------------
+ */
 
-    if (result->verdict == PROBITY_COMPARE_UNKNOWN && result->runs_needed > 0)
-        snprintf(ret_text, CHANGE_BYTES, "%s: ~%zu runs", name, result->runs_needed);
-    else
-        snprintf(ret_text, CHANGE_BYTES, "%s", name);
-    return ret_text;
+static const struct probity_compare_result *result_of(const void *row)
+{
+    const struct probity_diff_line *line = row;
+
+    return &line->row->results[line->statistic];
 }
 
-static const char *colour_of(const struct probity_diff_layout *layout,
-                             enum probity_compare_verdict verdict)
+static const char *value_text(const void *row, int side, char *text)
 {
-    if (!layout->has_colour)
-        return "";
-    return verdict == PROBITY_COMPARE_MORE ? "\033[1;31m"
-         : verdict == PROBITY_COMPARE_LESS ? "\033[32m" : "";
+    double value = result_of(row)->median[side];
+
+    if (isnan(value))
+        return "-";
+    if (((const struct probity_diff_line *)row)->statistic != PROBITY_COMPARE_CALLS)
+        return probity_real_time_text(value, text);
+    snprintf(text, PROBITY_TABLE_TEXT_BYTES, "%.*f", value > floor(value) ? 1 : 0, value);
+    return text;
 }
 
-static void put_result(const struct table *table, int statistic,
-                       const struct probity_compare_result *result)
+static const char *base_text(const void *row, char *text)
 {
-    char change[CHANGE_BYTES], low[CHANGE_BYTES], high[CHANGE_BYTES], verdict[CHANGE_BYTES];
-    const char *colour = colour_of(table->layout, result->verdict);
-    FILE *stream = table->stream;
-
-    put_value(stream, statistic, result->median[PROBITY_COMPARE_BASE]);
-    put_value(stream, statistic, result->median[PROBITY_COMPARE_NEW]);
-    fprintf(stream, "%9s", change_text(result->ratio, change));
-    if (table->shown >> INTERVAL & 1)
-        fprintf(stream, "%9s%9s", result->has_interval ? change_text(result->low, low) : "-",
-                result->has_interval ? change_text(result->high, high) : "-");
-    if (table->shown >> TEST & 1 && result->is_tested)
-        fprintf(stream, "%9.2g", result->p_adjusted);
-    else if (table->shown >> TEST & 1)
-        fprintf(stream, "%9s", "-");
-    fprintf(stream, "  %s%-*s%s%-6s", colour, table->verdict_columns,
-            verdict_text(result, statistic, verdict), *colour != '\0' ? "\033[0m" : "",
-            probity_compare_statistic_name((enum probity_compare_statistic)statistic));
+    return value_text(row, PROBITY_COMPARE_BASE, text);
 }
+
+static const char *new_text(const void *row, char *text)
+{
+    return value_text(row, PROBITY_COMPARE_NEW, text);
+}
+
+static const char *ratio_text(const void *row, char *text)
+{
+    return change_text(result_of(row)->ratio, text);
+}
+
+static const char *interval_text(const void *row, char *text)
+{
+    const struct probity_compare_result *result = result_of(row);
+    char low[CHANGE_BYTES], high[CHANGE_BYTES];
+
+    snprintf(text, PROBITY_TABLE_TEXT_BYTES, "%9s%9s",
+             change_text(result->has_interval ? result->low : NAN, low),
+             change_text(result->has_interval ? result->high : NAN, high));
+    return text;
+}
+
+static const char *test_text(const void *row, char *text)
+{
+    if (!result_of(row)->is_tested)
+        return "-";
+    snprintf(text, PROBITY_TABLE_TEXT_BYTES, "%.2g", result_of(row)->p_adjusted);
+    return text;
+}
+
+static const char *verdict_text(const void *row, char *text)
+{
+    const struct probity_compare_result *result = result_of(row);
+    const char *name = probity_compare_verdict_name(
+        result->verdict, ((const struct probity_diff_line *)row)->statistic);
+
+    if (result->verdict != PROBITY_COMPARE_UNKNOWN || result->runs_needed == 0)
+        return name;
+    snprintf(text, PROBITY_TABLE_TEXT_BYTES, "%s: ~%zu runs", name, result->runs_needed);
+    return text;
+}
+
+static const char *verdict_colour(const void *row)
+{
+    enum probity_compare_verdict verdict = result_of(row)->verdict;
+
+    return verdict == PROBITY_COMPARE_MORE   ? "\033[1;31m"
+           : verdict == PROBITY_COMPARE_LESS ? "\033[32m"
+                                             : "";
+}
+
+static const struct probity_table_cell cells[COLUMNS] = {
+    [BASE] = {.text = base_text},
+    [NEW] = {.text = new_text},
+    [CHANGE] = {.text = ratio_text},
+    [INTERVAL] = {.text = interval_text},
+    [TEST] = {.text = test_text},
+    [VERDICT] = {.text = verdict_text, .colour = verdict_colour, .is_left = 1, .indent = 2},
+    [OF] = {.value = PROBITY_DIFF_STATISTIC, .is_left = 1}};
+
+/* ---- Rows --------------------------------------------------------------------------------------
+ */
 
 /* File and line distinguish functions with equal names. Names of blocks are unique, and there may
  * be a great many. */
@@ -156,13 +189,18 @@ static const char *title_of(const struct probity_compare *compare)
 
 static void choose_columns(struct table *table)
 {
-    struct probity_table_column columns[COLUMNS];
     size_t line_columns = table->layout->line_columns;
 
-    memcpy(columns, usual_columns, sizeof columns);
-    table->verdict_columns = line_columns > 0 ? VERDICT_COLUMNS_NARROW : VERDICT_COLUMNS;
-    columns[VERDICT].width = 2 + table->verdict_columns;
-    table->shown = probity_table_fit(columns, COLUMNS, line_columns);
+    memcpy(table->columns, usual_columns, sizeof usual_columns);
+    table->columns[VERDICT].width =
+        2 + (line_columns > 0 ? VERDICT_COLUMNS_NARROW : VERDICT_COLUMNS);
+    table->cells = (struct probity_table){
+        .columns = table->columns,
+        .cells = cells,
+        .count = COLUMNS,
+        .shown = probity_table_fit(table->columns, COLUMNS, line_columns),
+        .values = probity_diff_columns,
+        .has_colour = table->layout->has_colour};
 }
 
 static void put_head(const struct table *table)
@@ -184,9 +222,8 @@ static void put_head(const struct table *table)
             "to %.2g; ~N runs: needed per side\n\n", probity_compare_tests(compare),
             1 - options->confidence);
     fputs(start, stream);
-    probity_table_put_head(stream, usual_columns, VERDICT, table->shown);
-    fprintf(stream, "  %-*s%-6s  %s%s\n", table->verdict_columns, "verdict", "of",
-            title_of(compare), end);
+    probity_table_put_titles(stream, &table->cells);
+    fprintf(stream, "  %s%s\n", title_of(compare), end);
 }
 
 /* Returns how many of the functions left out have a line to show. */
@@ -206,7 +243,9 @@ static size_t put_rows(const struct table *table)
             lines++;
             if (is_left)
                 continue;
-            put_result(table, j, &rows[i].results[j]);
+            probity_table_put_cells(stream, &table->cells,
+                                    &(const struct probity_diff_line){
+                                        &rows[i], (enum probity_compare_statistic)j});
             put_name(stream, compare, &rows[i].item);
             fputc('\n', stream);
         }
@@ -322,7 +361,7 @@ void probity_diff_text(FILE *stream, const struct probity_diff_layout *layout,
     probity_compare_runs(compare, PROBITY_COMPARE_NEW, &other);
     put_head(&table);
     size_t left = put_rows(&table);
-    probity_table_put_left(stream, usual_columns, COLUMNS, table.shown, "");
+    probity_table_put_left(stream, usual_columns, COLUMNS, table.cells.shown, "");
     if (left > 0)
         fprintf(stream, "%zu more not shown\n", left);
     if (probity_compare_left_out(compare) > 0)

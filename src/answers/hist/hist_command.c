@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/hist/hist_csv.h"
-#include "answers/hist/hist_json.h"
-#include "answers/hist/hist_text.h"
+#include "answers/hist/hist_print.h"
 #include "answers/report/report.h"
 #include "cli/probe_range.h"
 #include "cli/query.h"

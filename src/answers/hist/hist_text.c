@@ -3,24 +3,42 @@
  * hist_text.c: draws bars. The fullest row has the longest one, and any row with a count gets at
  * least an eighth of a column.
  */
-#include "answers/hist/hist_text.h"
+#include "answers/hist/hist_print.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "answers/report/report_text.h"
+#include "answers/report/table.h"
 #include "print/text.h"
 #include "print/time_text.h"
 
 /* Widths of a line's parts: before the bar, and for all marks after it. */
 enum { HEAD_COLUMNS = 39, MARK_COLUMNS = 12, BAR_MIN = 10, EIGHTHS = 8 };
 
+enum { COLUMNS = 4 };
+
+static const struct probity_table_column columns[COLUMNS] = {
+    {.width = 9, .title = "from"},
+    {.width = 9, .title = "below"},
+    {.width = 11, .title = "calls"},
+    {.width = 8, .title = "share"}};
+
+static const struct probity_table_cell cells[COLUMNS] = {{.value = PROBITY_HIST_FROM},
+                                                         {.value = PROBITY_HIST_BELOW},
+                                                         {.value = PROBITY_HIST_CALLS},
+                                                         {.value = PROBITY_HIST_SHARE}};
+
+static const struct probity_table table = {.columns = columns,
+                                           .cells = cells,
+                                           .count = COLUMNS,
+                                           .shown = (1 << COLUMNS) - 1,
+                                           .values = probity_hist_columns};
+
 static size_t bar_columns(const struct probity_hist_answer *answer)
 {
-    size_t columns = answer->columns;
-
-    return columns > HEAD_COLUMNS + MARK_COLUMNS + BAR_MIN
-               ? columns - HEAD_COLUMNS - MARK_COLUMNS
+    return answer->columns > HEAD_COLUMNS + MARK_COLUMNS + BAR_MIN
+               ? answer->columns - HEAD_COLUMNS - MARK_COLUMNS
                : BAR_MIN;
 }
 
@@ -53,20 +71,13 @@ static void put_marks(FILE *stream, const struct probity_hist *hist,
     }
 }
 
-static void put_row(FILE *stream, const struct probity_hist_answer *answer,
-                    const struct probity_hist *hist, const struct probity_hist_row *row)
+static void put_row(FILE *stream, const struct probity_hist_line *line)
 {
-    char text[PROBITY_TIME_TEXT_BYTES];
-    double percent = 100 * (double)row->count / (double)hist->count;
+    const struct probity_hist *hist = &line->entry->hist;
 
-    fprintf(stream, "%9s", probity_time_text(row->least, text));
-    fprintf(stream, "%9s%11" PRIu64, probity_time_text(row->end, text), row->count);
-    if (row->count > 0 && percent < 0.05)
-        fprintf(stream, "%8s", "<0.1%");
-    else
-        fprintf(stream, "%7.1f%%", percent);
-    put_bar(stream, answer, row->count, hist->most);
-    put_marks(stream, hist, row);
+    probity_table_put_cells(stream, &table, line);
+    put_bar(stream, line->answer, line->row->count, hist->most);
+    put_marks(stream, hist, line->row);
     fputc('\n', stream);
 }
 
@@ -103,10 +114,12 @@ static void put_entry(FILE *stream, int has_colour, const struct probity_hist_an
                 "in an adjacent row\n", 100 * entry->error);
     if (hist->count > 0) {
         put_summary(stream, hist);
-        fprintf(stream, "%s%9s%9s%11s%8s%s\n", start, "from", "below", "calls", "share", end);
+        fputs(start, stream);
+        probity_table_put_titles(stream, &table);
+        fprintf(stream, "%s\n", end);
     }
     for (size_t i = 0; i < hist->row_count; i++)
-        put_row(stream, answer, hist, &hist->rows[i]);
+        put_row(stream, &(const struct probity_hist_line){answer, entry, &hist->rows[i]});
     fputc('\n', stream);
 }
 

@@ -46,6 +46,7 @@ int probity_coverage_add_profiled(struct probity_coverage *coverage,
 int probity_coverage_list(struct probity_coverage *coverage,
                           const struct probity_listed_site *site);
 
+/* In the order of the choices of --sort. */
 enum probity_coverage_key {
     PROBITY_COVERAGE_PLACE, /* library, file, line */
     PROBITY_COVERAGE_HITS,  /* largest first */
@@ -54,9 +55,6 @@ enum probity_coverage_key {
     PROBITY_COVERAGE_LEVEL,
     PROBITY_COVERAGE_KEYS
 };
-
-/* PROBITY_COVERAGE_KEYS if the name is unknown. */
-enum probity_coverage_key probity_coverage_key_parse(const char *text);
 
 /* Call after the last put. The sites belong to `coverage`, the array to the caller. Returns 0 or
  * PROBITY_ERROR_MEMORY. */

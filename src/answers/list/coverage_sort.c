@@ -9,18 +9,6 @@
 #include "answers/list/coverage.h"
 #include "probity.h"
 
-static const char *const key_names[PROBITY_COVERAGE_KEYS] = {"place", "hits", "name", "kind",
-                                                             "level"};
-
-enum probity_coverage_key probity_coverage_key_parse(const char *text)
-{
-    int key = 0;
-
-    while (key < PROBITY_COVERAGE_KEYS && strcmp(text, key_names[key]) != 0)
-        key++;
-    return (enum probity_coverage_key)key;
-}
-
 static int compare_numbers(uint64_t a, uint64_t b)
 {
     return a < b ? -1 : a > b;
@@ -99,7 +87,9 @@ void probity_coverage_sort(const struct probity_coverage_site **sites, size_t co
                            enum probity_coverage_key key)
 {
     static int (*const orders[PROBITY_COVERAGE_KEYS])(const void *, const void *) = {
-        by_place, by_hits, by_name, by_kind, by_level};
+        [PROBITY_COVERAGE_PLACE] = by_place, [PROBITY_COVERAGE_HITS] = by_hits,
+        [PROBITY_COVERAGE_NAME] = by_name,   [PROBITY_COVERAGE_KIND] = by_kind,
+        [PROBITY_COVERAGE_LEVEL] = by_level};
 
     if (count > 1)
         qsort(sites, count, sizeof *sites, orders[key]);

@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "answers/list/coverage.h"
-#include "answers/list/list_csv.h"
-#include "answers/list/list_json.h"
-#include "answers/list/list_text.h"
+#include "answers/list/list_print.h"
 #include "cli/patterns.h"
 #include "cli/query.h"
 
@@ -22,14 +20,6 @@ struct list_call {
     enum probity_coverage_key key;
     int only_never, only_hit;
 };
-
-static int take_key(const struct cli_given *given)
-{
-    struct list_call *call = given->at;
-
-    call->key = probity_coverage_key_parse(given->value);
-    return call->key != PROBITY_COVERAGE_KEYS ? CLI_OK : cli_fail_choice(given);
-}
 
 static int open_coverage(void *context, uint64_t from_ns, uint64_t to_ns)
 {
@@ -232,7 +222,7 @@ static const struct cli_option options[] = {
     {.name = "probe", .value = "ID,...", .help = "only these probe numbers or site names",
      .brief = "only these probes", CLI_NAMES(struct list_call, probes)},
     {.name = "sort", .value = "KEY", .brief = "sort key", .noun = "sort key", .initial = "place",
-     .choices = "place hits name kind level", .take = take_key},
+     CLI_CHOICE(struct list_call, key, "place hits name kind level")},
     {.name = "limit", .letter = 'n', .value = "N", .help = "show only the first N sites",
      .brief = "maximum number of sites", .valid = "a number, or 0 for all",
      CLI_NUMBER(struct list_call, result.limit, 0, SIZE_MAX)},

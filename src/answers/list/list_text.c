@@ -2,7 +2,7 @@
  *
  * list_text.c: the table of sites.
  */
-#include "answers/list/list_text.h"
+#include "answers/list/list_print.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -24,13 +24,33 @@ static const struct probity_table_column usual_columns[COLUMNS] = {
     [LEVEL] = {.width = 7, .rank = 2, .title = "level"},
     [NAME] = {.width = 2 + NAME_COLUMNS_MAX, .title = "name"}};
 
+static const char *hits_text(const void *row, char *text)
+{
+    uint64_t hits = ((const struct probity_coverage_site *)row)->hits;
+
+    if (hits == 0)
+        return "never";
+    snprintf(text, PROBITY_TABLE_TEXT_BYTES, "%" PRIu64, hits);
+    return text;
+}
+
+static const char *hits_colour(const void *row)
+{
+    return ((const struct probity_coverage_site *)row)->hits == 0 ? "\033[1;33m" : "";
+}
+
+/* What is left of the name. */
+static const struct probity_table_cell cells[NAME] = {
+    [HITS] = {.text = hits_text, .colour = hits_colour},
+    [KIND] = {.value = PROBITY_LIST_KIND, .is_left = 1, .indent = 2},
+    [LEVEL] = {.value = PROBITY_LIST_LEVEL}};
+
 /* A table while it is written. */
 struct table {
     FILE *stream;
-    int has_colour;
     const struct probity_list_answer *answer;
     struct probity_table_column columns[COLUMNS];
-    uint64_t shown; /* one bit per column */
+    struct probity_table left; /* what is left of the name */
 };
 
 size_t probity_list_shown(const struct probity_list_answer *answer)
@@ -155,19 +175,8 @@ static void put_site(const struct table *table, size_t index)
     const struct probity_coverage_site *site = table->answer->sites[index];
     FILE *stream = table->stream;
 
-    if (site->hits > 0)
-        fprintf(stream, "%12" PRIu64, site->hits);
-    else
-        fprintf(stream, "%s%12s%s", table->has_colour ? "\033[1;33m" : "", "never",
-                table->has_colour ? "\033[0m" : "");
-    if (table->shown >> KIND & 1)
-        fprintf(stream, "  %-8s", probity_list_kind(site));
-    if (!(table->shown >> LEVEL & 1))
-        fputs("  ", stream);
-    else if (site->kind == PROBITY_LISTED_FUNCTION)
-        fprintf(stream, "%7" PRIu32 "  ", site->level);
-    else
-        fprintf(stream, "%7s  ", "-");
+    probity_table_put_cells(stream, &table->left, site);
+    fputs("  ", stream);
     put_name(stream, table->answer, index, (size_t)table->columns[NAME].width - 2);
     fputs("  ", stream);
     put_place(stream, site);
@@ -192,20 +201,17 @@ static void choose_columns(struct table *table, size_t line_columns)
         names = line_columns > least + 2 + NAME_COLUMNS_MIN ? line_columns - least - 2
                                                             : NAME_COLUMNS_MIN;
     table->columns[NAME].width = (int)names + 2;
-    table->shown = probity_table_fit(table->columns, COLUMNS, line_columns);
+    table->left.shown = probity_table_fit(table->columns, COLUMNS, line_columns);
 }
 
 static void put_head(const struct table *table)
 {
     FILE *stream = table->stream;
 
-    fprintf(stream, "%s%12s", table->has_colour ? "\033[1m" : "", "hits");
-    if (table->shown >> KIND & 1)
-        fprintf(stream, "  %-8s", "kind");
-    if (table->shown >> LEVEL & 1)
-        fprintf(stream, "%7s", "level");
+    fputs(table->left.has_colour ? "\033[1m" : "", stream);
+    probity_table_put_titles(stream, &table->left);
     fprintf(stream, "  %-*s  %s%s\n", table->columns[NAME].width - 2, "name", "place",
-            table->has_colour ? "\033[0m" : "");
+            table->left.has_colour ? "\033[0m" : "");
 }
 
 /* Says what was not counted. */
@@ -250,14 +256,19 @@ void probity_list_text(FILE *stream, int has_colour, size_t line_columns,
                        const struct probity_list_answer *answer)
 {
     const struct probity_scopes_repairs none = {0};
-    struct table table = {.stream = stream, .has_colour = has_colour, .answer = answer};
+    struct table table = {.stream = stream, .answer = answer};
     size_t shown = probity_list_shown(answer);
 
+    table.left = (struct probity_table){.columns = table.columns,
+                                        .cells = cells,
+                                        .count = NAME,
+                                        .values = probity_list_columns,
+                                        .has_colour = has_colour};
     choose_columns(&table, line_columns);
     put_head(&table);
     for (size_t i = 0; i < shown; i++)
         put_site(&table, i);
     put_total(stream, answer);
-    probity_table_put_left(stream, table.columns, COLUMNS, table.shown, "");
+    probity_table_put_left(stream, table.columns, COLUMNS, table.left.shown, "");
     probity_report_foot(stream, has_colour, answer->reader, &none);
 }

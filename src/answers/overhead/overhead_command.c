@@ -17,9 +17,7 @@
 #include <unistd.h>
 
 #include "analysis/signed_rank.h"
-#include "answers/overhead/overhead_csv.h"
-#include "answers/overhead/overhead_json.h"
-#include "answers/overhead/overhead_text.h"
+#include "answers/overhead/overhead_print.h"
 #include "cli/filter.h"
 #include "cli/launch.h"
 #include "cli/option.h"

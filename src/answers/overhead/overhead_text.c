@@ -2,7 +2,7 @@
  *
  * overhead_text.c: a line for each kind of time, then the number of records.
  */
-#include "answers/overhead/overhead_text.h"
+#include "answers/overhead/overhead_print.h"
 
 #include <inttypes.h>
 #include <string.h>

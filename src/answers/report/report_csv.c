@@ -5,10 +5,8 @@
 #include "answers/report/report_csv.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "answers/report/report_text.h"
-#include "print/csv_cell.h"
 
 const struct probity_report_member probity_report_members[PROBITY_REPORT_MEMBERS] = {
     {"total_ns", PROBITY_REPORT_TOTAL},
@@ -33,22 +31,6 @@ const struct probity_report_member
         {"total_error_ns", PROBITY_REPORT_TOTAL_ERROR},
         {"self_corrected_ns", PROBITY_REPORT_SELF_CORRECTED},
         {"self_error_ns", PROBITY_REPORT_SELF_ERROR}};
-
-void probity_report_csv_field(FILE *stream, const char *text)
-{
-    char piece[PROBITY_CSV_CELL_ROOM];
-    size_t bytes = strlen(text);
-    int is_quoted = probity_csv_cell_is_quoted(text, bytes);
-
-    if (is_quoted)
-        fputc('"', stream);
-    while (bytes > 0) {
-        const char *end = probity_csv_cell_piece(piece, &text, &bytes);
-        fwrite(piece, 1, (size_t)(end - piece), stream);
-    }
-    if (is_quoted)
-        fputc('"', stream);
-}
 
 static void put_function(FILE *stream, const struct probity_report_function *entry)
 {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "answers/report/report.h"
+#include "print/csv_cell.h"
 #include "reader/reader.h"
 
 enum { PROBITY_REPORT_MEMBERS = 15, PROBITY_REPORT_CORRECTED_MEMBERS = 4 };
@@ -25,7 +26,10 @@ extern const struct probity_report_member
     probity_report_corrected_members[PROBITY_REPORT_CORRECTED_MEMBERS];
 
 /* Writes a field, quoted if necessary. */
-void probity_report_csv_field(FILE *stream, const char *text);
+static inline void probity_report_csv_field(FILE *stream, const char *text)
+{
+    probity_csv_cell_put(stream, text);
+}
 
 /* Writes three fields (process id, thread id, name), which are empty for NULL. */
 void probity_report_csv_thread(FILE *stream, const struct probity_thread_label *thread);

@@ -169,13 +169,7 @@ static int write_value(FILE *stream, const char *before, json_t *value)
 
 int probity_report_json_string(FILE *stream, const char *text)
 {
-    json_t *value = text != NULL ? probity_json_string(text) : json_null();
-    int error = value == NULL ? PROBITY_ERROR_MEMORY : 0;
-
-    if (error == 0)
-        json_dumpf(value, stream, JSON_ENCODE_ANY);
-    json_decref(value);
-    return error;
+    return probity_json_put_text(stream, text);
 }
 
 int probity_report_json_traces(FILE *stream, const struct probity_reader *reader)

@@ -4,9 +4,14 @@
  */
 #include "answers/report/table.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
+#include "answers/report/report_text.h"
 #include "print/time_text.h"
+
+_Static_assert((int)PROBITY_TABLE_TEXT_BYTES >= (int)PROBITY_TIME_TEXT_BYTES, "cell_text()");
 
 uint64_t probity_table_fit(const struct probity_table_column *columns, size_t count,
                            size_t line_columns)
@@ -83,6 +88,107 @@ void probity_table_put_left(FILE *stream, const struct probity_table_column *col
     if (left > 0)
         fprintf(stream, "%s\n", hint);
 }
+
+/* ---- Values of columns -------------------------------------------------------------------------
+ */
+
+/* A share that is not 0 does not look like one. */
+static void percent_text(double fraction, char *ret_text)
+{
+    double percent = 100 * fraction;
+
+    if (percent > 0 && percent < 0.05)
+        snprintf(ret_text, PROBITY_TABLE_TEXT_BYTES, "<0.1%%");
+    else
+        snprintf(ret_text, PROBITY_TABLE_TEXT_BYTES, "%.1f%%", percent);
+}
+
+/* The text of a value that does not come from a trace. */
+static const char *cell_text(struct probity_cell cell, char *ret_text)
+{
+    enum { ROOM = PROBITY_TABLE_TEXT_BYTES };
+
+    switch (cell.kind) {
+    case PROBITY_CELL_COUNT: snprintf(ret_text, ROOM, "%" PRIu64, cell.count); break;
+    case PROBITY_CELL_NS: return probity_time_text(cell.count, ret_text);
+    case PROBITY_CELL_FLAG: return cell.count != 0 ? "yes" : "NO";
+    case PROBITY_CELL_FRACTION: percent_text(cell.fraction, ret_text); break;
+    case PROBITY_CELL_REAL:
+    case PROBITY_CELL_WHOLE:
+        if (isnan(cell.fraction))
+            return "-";
+        snprintf(ret_text, ROOM, "%.*g", (int)cell.digits, cell.fraction);
+        break;
+    default: return "-";
+    }
+    return ret_text;
+}
+
+/* Characters for a cell, after its indent. */
+static int width_of(const struct probity_table *table, size_t at)
+{
+    return table->columns[at].width - table->cells[at].indent;
+}
+
+static void put_aligned(FILE *stream, const struct probity_table *table, size_t at,
+                        const char *text)
+{
+    fprintf(stream, table->cells[at].is_left ? "%-*s" : "%*s", width_of(table, at), text);
+}
+
+/* A text from a trace. */
+static void put_safe(FILE *stream, const struct probity_table *table, size_t at, const char *text)
+{
+    size_t bytes = strlen(text), used = probity_report_safe_columns(text, bytes);
+    size_t width = (size_t)width_of(table, at);
+    int blanks = used < width ? (int)(width - used) : 0;
+
+    fprintf(stream, "%*s", table->cells[at].is_left ? 0 : blanks, "");
+    probity_report_put_safe(stream, text, bytes);
+    fprintf(stream, "%*s", table->cells[at].is_left ? blanks : 0, "");
+}
+
+static void put_cell(FILE *stream, const struct probity_table *table, size_t at, const void *row)
+{
+    const struct probity_table_cell *cell = &table->cells[at];
+    char text[PROBITY_TABLE_TEXT_BYTES];
+
+    if (cell->text != NULL) {
+        put_aligned(stream, table, at, cell->text(row, text));
+        return;
+    }
+    struct probity_cell value = table->values[cell->value].cell(row);
+    if (value.kind == PROBITY_CELL_TEXT && value.text != NULL)
+        put_safe(stream, table, at, value.text);
+    else
+        put_aligned(stream, table, at, cell_text(value, text));
+}
+
+void probity_table_put_titles(FILE *stream, const struct probity_table *table)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        if (!(table->shown >> i & 1))
+            continue;
+        fprintf(stream, "%*s", table->cells[i].indent, "");
+        put_aligned(stream, table, i, table->columns[i].title);
+    }
+}
+
+void probity_table_put_cells(FILE *stream, const struct probity_table *table, const void *row)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct probity_table_cell *cell = &table->cells[i];
+        if (!(table->shown >> i & 1))
+            continue;
+        const char *colour = table->has_colour && cell->colour != NULL ? cell->colour(row) : "";
+        fprintf(stream, "%*s%s", cell->indent, "", colour);
+        put_cell(stream, table, i, row);
+        fputs(*colour != '\0' ? "\033[0m" : "", stream);
+    }
+}
+
+/* ---- Charts and colors -------------------------------------------------------------------------
+ */
 
 void probity_table_put_spread(FILE *stream, int is_utf8,
                               const uint64_t counts[PROBITY_SPARKLINE_CELLS])

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * table.h: shared by text tables: which columns fit, one-line charts, and colors by meaning.
+ * table.h: shared by text tables: which columns fit, their cells, one-line charts, and colors by
+ * meaning.
  */
 #ifndef PROBITY_ANSWERS_REPORT_TABLE_H
 #define PROBITY_ANSWERS_REPORT_TABLE_H
@@ -9,8 +10,13 @@
 #include <stdio.h>
 
 #include "analysis/sparkline.h"
+#include "print/columns.h"
 
-enum { PROBITY_TABLE_COLUMNS_MAX = 64, PROBITY_TABLE_NAME_COLUMNS = 18 };
+enum {
+    PROBITY_TABLE_COLUMNS_MAX = 64,
+    PROBITY_TABLE_NAME_COLUMNS = 18,
+    PROBITY_TABLE_TEXT_BYTES = 64
+};
 
 struct probity_table_column {
     int width; /* 0: not in this table */
@@ -20,6 +26,26 @@ struct probity_table_column {
     const char *name;          /* title without a group above it; NULL: `title` */
     const char *group;         /* title above adjacent columns of a group, or NULL */
     const char *narrow;        /* replaces it if the group is too narrow */
+};
+
+/* How the cells of a column are written. */
+struct probity_table_cell {
+    int value;   /* number of the column in probity_table.values */
+    int is_left; /* left-aligned */
+    int indent;  /* blanks before the cell, which are part of its column's width */
+    /* Returns `text`, which has PROBITY_TABLE_TEXT_BYTES, or another. NULL: as fits the value. */
+    const char *(*text)(const void *row, char *text);
+    const char *(*colour)(const void *row); /* how its color begins, or ""; NULL: never any */
+};
+
+/* A table whose values are columns of a result, as in CSV and JSON. */
+struct probity_table {
+    const struct probity_table_column *columns;
+    const struct probity_table_cell *cells; /* of each of these columns */
+    size_t count;
+    uint64_t shown; /* one bit per column */
+    const struct probity_column *values;
+    int has_colour;
 };
 
 /* Returns the columns, one bit each, that fit into line_columns characters (0: unlimited), leaving
@@ -35,6 +61,11 @@ void probity_table_put_groups(FILE *stream, const struct probity_table_column *c
 /* Writes the column titles, right-aligned, without a line end. */
 void probity_table_put_head(FILE *stream, const struct probity_table_column *columns, size_t count,
                             uint64_t shown);
+
+/* Writes the column titles, aligned like the cells, or the cells of a row, without a line end. A
+ * text that is too long shifts what follows. */
+void probity_table_put_titles(FILE *stream, const struct probity_table *table);
+void probity_table_put_cells(FILE *stream, const struct probity_table *table, const void *row);
 
 /* Writes a line that names the columns not shown, if any. hint: what ends the line; may be "". */
 void probity_table_put_left(FILE *stream, const struct probity_table_column *columns, size_t count,

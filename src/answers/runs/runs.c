@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "answers/info/info.h"
-#include "answers/report/report_csv.h"
 #include "answers/report/report_text.h"
+#include "answers/report/table.h"
+#include "print/columns.h"
+#include "print/csv_cell.h"
 #include "print/json.h"
 #include "print/time_text.h"
 #include "probity.h"
@@ -24,6 +26,66 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+/* ---- Columns -----------------------------------------------------------------------------------
+ */
+
+#define RUN_COLUMN(NAME, KIND, FROM)                                                               \
+    PROBITY_COLUMN(NAME, KIND, struct probity_store_entry, FROM)
+
+RUN_COLUMN(number, count, row->number)
+RUN_COLUMN(label, text, *row->run.label != '\0' ? row->run.label : NULL)
+RUN_COLUMN(started, count, row->run.started_ns)
+RUN_COLUMN(added, count, row->added_ns)
+RUN_COLUMN(records, count, row->run.records)
+RUN_COLUMN(complete, flag, row->run.is_complete)
+RUN_COLUMN(why, text, row->run.why)
+RUN_COLUMN(functions, count, row->counts[PROBITY_COMPARE_FUNCTION])
+RUN_COLUMN(blocks, count, row->counts[PROBITY_COMPARE_BLOCK])
+RUN_COLUMN(trace, text, row->run.path)
+RUN_COLUMN(label_or_none, text, row->run.label)
+RUN_COLUMN(program, text, base_name(row->run.environment[PROBITY_COMPARE_PROGRAM]))
+
+/* CSV has those up to RUN_COLUMNS, in this order. */
+enum { RUN, LABEL, STARTED, ADDED, RECORDS, COMPLETE, WHY, FUNCTIONS, BLOCKS, TRACE, RUN_COLUMNS,
+       PROGRAM = RUN_COLUMNS, TEXT_LABEL };
+
+static const struct probity_column run_columns[] = {
+    [RUN] = {"run", number},            [LABEL] = {"label", label},
+    [STARTED] = {"started_ns", started}, [ADDED] = {"added_ns", added},
+    [RECORDS] = {"records", records},   [COMPLETE] = {"complete", complete},
+    [WHY] = {"why", why},               [FUNCTIONS] = {"functions", functions},
+    [BLOCKS] = {"blocks", blocks},      [TRACE] = {"trace", trace},
+    [PROGRAM] = {"program", program},   [TEXT_LABEL] = {"label", label_or_none}};
+
+#define ITEM_COLUMN(NAME, KIND, FROM)                                                              \
+    PROBITY_COLUMN(NAME, KIND, struct probity_compare_item, FROM)
+
+#define STATISTIC(NAME, WHICH)                                                                     \
+    static struct probity_cell NAME(const void *row)                                               \
+    {                                                                                              \
+        return probity_cell_real(((const struct probity_compare_item *)row)->values[WHICH], 17);   \
+    }
+
+ITEM_COLUMN(kind, text, probity_compare_kind_name(row->kind))
+ITEM_COLUMN(name, text, row->name)
+ITEM_COLUMN(signature, text, row->signature)
+ITEM_COLUMN(file, text, row->file)
+ITEM_COLUMN(line, count, row->line)
+STATISTIC(calls, PROBITY_COMPARE_CALLS)
+STATISTIC(self, PROBITY_COMPARE_SELF)
+STATISTIC(total, PROBITY_COMPARE_TOTAL)
+STATISTIC(cpu, PROBITY_COMPARE_CPU)
+STATISTIC(mean, PROBITY_COMPARE_MEAN)
+STATISTIC(median, PROBITY_COMPARE_MEDIAN)
+STATISTIC(p99, PROBITY_COMPARE_P99)
+
+static const struct probity_column item_columns[] = {
+    {"kind", kind},       {"name", name},         {"signature", signature}, {"file", file},
+    {"line", line},       {"calls", calls},       {"self_ns", self},        {"total_ns", total},
+    {"cpu_ns", cpu},      {"mean_ns", mean},      {"median_ns", median},    {"p99_ns", p99}};
+
+enum { ITEM_COLUMNS = sizeof item_columns / sizeof *item_columns };
+
 static void put_safe(FILE *stream, const char *text)
 {
     probity_report_put_safe(stream, text, strlen(text));
@@ -32,42 +94,57 @@ static void put_safe(FILE *stream, const char *text)
 /* ---- Text --------------------------------------------------------------------------------------
  */
 
-/* Width is counted in bytes: a label that is too long or not ASCII is misaligned, but not cut. */
-static void put_cell(FILE *stream, const char *text, size_t columns)
+_Static_assert((int)PROBITY_TABLE_TEXT_BYTES >= (int)PROBITY_INFO_TIME_BYTES, "started_text()");
+
+static const char *started_text(const void *row, char *text)
 {
-    put_safe(stream, text);
-    for (size_t i = strlen(text); i < columns; i++)
-        fputc(' ', stream);
-    fputs("  ", stream);
+    return probity_info_time_text(((const struct probity_store_entry *)row)->run.started_ns, text);
 }
+
+enum { TEXT_COLUMNS = 6 };
+
+static const struct probity_table_column usual_columns[TEXT_COLUMNS] = {
+    {.width = 6, .title = "run"},       {.width = 0, .title = "label"},
+    {.width = 21, .title = "started (UTC)"}, {.width = 12, .title = "records"},
+    {.width = 10, .title = "complete"}, {.width = 18, .title = "program"}};
+
+static const struct probity_table_cell cells[TEXT_COLUMNS] = {
+    {.value = RUN},
+    {.value = TEXT_LABEL, .is_left = 1, .indent = 2},
+    {.text = started_text, .is_left = 1, .indent = 2},
+    {.value = RECORDS},
+    {.value = COMPLETE, .is_left = 1, .indent = 2},
+    {.value = PROGRAM, .is_left = 1, .indent = 2}};
 
 static size_t widest_label(const struct probity_runs *runs)
 {
     size_t widest = strlen("label");
 
     for (size_t i = 0; i < runs->count; i++) {
-        size_t bytes = strlen(runs->entries[i].run.label);
-        widest = bytes > widest ? bytes : widest;
+        const char *text = runs->entries[i].run.label;
+        size_t columns = probity_report_safe_columns(text, strlen(text));
+        widest = columns > widest ? columns : widest;
     }
     return widest < LABEL_COLUMNS_MAX ? widest : LABEL_COLUMNS_MAX;
 }
 
 static void list_text(FILE *stream, const struct probity_runs *runs)
 {
-    size_t columns = widest_label(runs);
-    char started[PROBITY_INFO_TIME_BYTES];
+    struct probity_table_column columns[TEXT_COLUMNS];
+    const struct probity_table table = {.columns = columns,
+                                        .cells = cells,
+                                        .count = TEXT_COLUMNS,
+                                        .shown = (1 << TEXT_COLUMNS) - 1,
+                                        .values = run_columns};
 
-    fprintf(stream, "%6s  %-*s  %-19s  %10s  %-8s  %-16s  %s\n", "run", (int)columns, "label",
-            "started (UTC)", "records", "complete", "program", "host");
+    memcpy(columns, usual_columns, sizeof columns);
+    columns[LABEL].width = 2 + (int)widest_label(runs);
+    probity_table_put_titles(stream, &table);
+    fputs("  host\n", stream);
     for (size_t i = 0; i < runs->count; i++) {
-        const struct probity_compare_run *run = &runs->entries[i].run;
-        fprintf(stream, "%6" PRIu64 "  ", runs->entries[i].number);
-        put_cell(stream, run->label, columns);
-        fprintf(stream, "%-19s  %10" PRIu64 "  %-8s  ",
-                probity_info_time_text(run->started_ns, started), run->records,
-                run->is_complete ? "yes" : "NO");
-        put_cell(stream, base_name(run->environment[PROBITY_COMPARE_PROGRAM]), 16);
-        put_safe(stream, run->environment[PROBITY_COMPARE_HOST]);
+        probity_table_put_cells(stream, &table, &runs->entries[i]);
+        fputs("  ", stream);
+        put_safe(stream, runs->entries[i].run.environment[PROBITY_COMPARE_HOST]);
         fputc('\n', stream);
     }
     if (runs->count == 0)
@@ -124,55 +201,35 @@ static void show_text(FILE *stream, const struct probity_store_entry *entry)
 /* ---- CSV ---------------------------------------------------------------------------------------
  */
 
-static void put_field(FILE *stream, const char *text)
-{
-    fputc(',', stream);
-    probity_report_csv_field(stream, text);
-}
-
 static void list_csv(FILE *stream, const struct probity_runs *runs)
 {
-    fputs("run,label,started_ns,added_ns,records,complete,why,functions,blocks,trace", stream);
+    fputs(run_columns[RUN].name, stream);
+    probity_columns_put_names(stream, run_columns + LABEL, RUN_COLUMNS - LABEL);
     for (int i = 0; i < PROBITY_COMPARE_ENVIRONMENTS; i++)
-        put_field(stream, probity_compare_environment_name(i));
+        fprintf(stream, ",%s", probity_compare_environment_name(i));
     fputc('\n', stream);
     for (size_t i = 0; i < runs->count; i++) {
         const struct probity_store_entry *entry = &runs->entries[i];
         fprintf(stream, "%" PRIu64, entry->number);
-        put_field(stream, entry->run.label);
-        fprintf(stream, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%d", entry->run.started_ns,
-                entry->added_ns, entry->run.records, entry->run.is_complete != 0);
-        put_field(stream, entry->run.why);
-        fprintf(stream, ",%" PRIu64 ",%" PRIu64, entry->counts[PROBITY_COMPARE_FUNCTION],
-                entry->counts[PROBITY_COMPARE_BLOCK]);
-        put_field(stream, entry->run.path);
-        for (int j = 0; j < PROBITY_COMPARE_ENVIRONMENTS; j++)
-            put_field(stream, entry->run.environment[j]);
+        probity_columns_put_csv(stream, run_columns + LABEL, RUN_COLUMNS - LABEL, entry);
+        for (int j = 0; j < PROBITY_COMPARE_ENVIRONMENTS; j++) {
+            fputc(',', stream);
+            probity_csv_cell_put(stream, entry->run.environment[j]);
+        }
         fputc('\n', stream);
     }
 }
 
-static const char *const value_names[PROBITY_COMPARE_STATISTICS] = {
-    "calls", "self_ns", "total_ns", "cpu_ns", "mean_ns", "median_ns", "p99_ns"};
-
 static void show_csv(FILE *stream, const struct probity_runs *runs)
 {
-    fputs("run,kind,name,signature,file,line", stream);
-    for (int i = 0; i < PROBITY_COMPARE_STATISTICS; i++)
-        put_field(stream, value_names[i]);
+    fputs(run_columns[RUN].name, stream);
+    probity_columns_put_names(stream, item_columns, ITEM_COLUMNS);
     fputc('\n', stream);
     for (size_t i = 0; i < runs->count; i++) {
         const struct probity_store_entry *entry = &runs->entries[i];
         for (size_t j = 0; j < entry->run.item_count; j++) {
-            const struct probity_compare_item *item = &entry->run.items[j];
-            fprintf(stream, "%" PRIu64 ",%s", entry->number,
-                    probity_compare_kind_name(item->kind));
-            put_field(stream, item->name);
-            put_field(stream, item->signature);
-            put_field(stream, item->file);
-            fprintf(stream, ",%" PRIu32, item->line);
-            for (int k = 0; k < PROBITY_COMPARE_STATISTICS; k++)
-                fprintf(stream, isnan(item->values[k]) ? "," : ",%.17g", item->values[k]);
+            fprintf(stream, "%" PRIu64, entry->number);
+            probity_columns_put_csv(stream, item_columns, ITEM_COLUMNS, &entry->run.items[j]);
             fputc('\n', stream);
         }
     }
@@ -181,44 +238,47 @@ static void show_csv(FILE *stream, const struct probity_runs *runs)
 /* ---- JSON --------------------------------------------------------------------------------------
  */
 
-static json_t *run_of(const struct probity_store_entry *entry)
+static int put_environment(FILE *stream, const struct probity_compare_run *run)
 {
-    const struct probity_compare_run *run = &entry->run;
-    json_t *object = json_object(), *environment = json_object();
+    int error = 0;
 
-    probity_json_put_integer(object, "run", entry->number);
-    json_object_set_new(object, "label", *run->label != '\0' ? probity_json_string(run->label)
-                                                             : json_null());
-    json_object_set_new(object, "trace", probity_json_string(run->path));
-    probity_json_put_integer(object, "started_ns", run->started_ns);
-    probity_json_put_integer(object, "added_ns", entry->added_ns);
-    probity_json_put_integer(object, "records", run->records);
-    json_object_set_new(object, "complete", json_boolean(run->is_complete));
-    json_object_set_new(object, "why", probity_json_string(run->why));
-    probity_json_put_integer(object, "functions", entry->counts[PROBITY_COMPARE_FUNCTION]);
-    probity_json_put_integer(object, "blocks", entry->counts[PROBITY_COMPARE_BLOCK]);
-    for (int i = 0; i < PROBITY_COMPARE_ENVIRONMENTS; i++)
-        json_object_set_new(environment, probity_compare_environment_name(i),
-                            *run->environment[i] != '\0'
-                                ? probity_json_string(run->environment[i])
-                                : json_null());
-    json_object_set_new(object, "environment", environment);
-    return object;
+    fputs(", \"environment\": {", stream);
+    for (int i = 0; error == 0 && i < PROBITY_COMPARE_ENVIRONMENTS; i++) {
+        const char *text = run->environment[i];
+        fprintf(stream, "%s\"%s\": ", i > 0 ? ", " : "", probity_compare_environment_name(i));
+        error = probity_json_put_text(stream, *text != '\0' ? text : NULL);
+    }
+    fputc('}', stream);
+    return error;
 }
 
-static json_t *item_of(const struct probity_compare_item *item)
+static int put_items(FILE *stream, const struct probity_compare_run *run)
 {
-    json_t *object = json_object();
+    int error = 0;
 
-    json_object_set_new(object, "kind", json_string(probity_compare_kind_name(item->kind)));
-    json_object_set_new(object, "name", probity_json_string(item->name));
-    json_object_set_new(object, "signature", probity_json_string(item->signature));
-    json_object_set_new(object, "file", probity_json_string(item->file));
-    probity_json_put_integer(object, "line", item->line);
-    for (int i = 0; i < PROBITY_COMPARE_STATISTICS; i++)
-        json_object_set_new(object, value_names[i],
-                            isnan(item->values[i]) ? json_null() : json_real(item->values[i]));
-    return object;
+    fputs(", \"items\": [", stream);
+    for (size_t i = 0; error == 0 && i < run->item_count; i++) {
+        fputs(i > 0 ? ", {" : "{", stream);
+        error = probity_columns_put_json(stream, item_columns, ITEM_COLUMNS, &run->items[i]);
+        fputc('}', stream);
+    }
+    fputc(']', stream);
+    return error;
+}
+
+static int put_run(FILE *stream, const struct probity_store_entry *entry, int with_items)
+{
+    static const unsigned char members[] = {RUN,      LABEL, TRACE,     STARTED, ADDED,
+                                            RECORDS, COMPLETE, WHY, FUNCTIONS, BLOCKS};
+
+    fputc('{', stream);
+    int error = probity_columns_put_members(stream, run_columns, members, sizeof members, entry);
+    if (error == 0)
+        error = put_environment(stream, &entry->run);
+    if (error == 0 && with_items)
+        error = put_items(stream, &entry->run);
+    fputc('}', stream);
+    return error;
 }
 
 static int put_json(FILE *stream, const struct probity_runs *runs, int with_items)
@@ -227,13 +287,8 @@ static int put_json(FILE *stream, const struct probity_runs *runs, int with_item
 
     fputs("{\"runs\": [", stream);
     for (size_t i = 0; error == 0 && i < runs->count; i++) {
-        const struct probity_store_entry *entry = &runs->entries[i];
-        json_t *object = run_of(entry), *items = with_items ? json_array() : NULL;
-        for (size_t j = 0; with_items && j < entry->run.item_count; j++)
-            json_array_append_new(items, item_of(&entry->run.items[j]));
-        if (with_items)
-            json_object_set_new(object, "items", items);
-        error = probity_json_write(stream, i > 0 ? ",\n" : "\n", object, 17);
+        fputs(i > 0 ? ",\n" : "\n", stream);
+        error = put_run(stream, &runs->entries[i], with_items);
     }
     fputs("]}\n", stream);
     return error == 0 && ferror(stream) ? PROBITY_ERROR_WRITE : error;

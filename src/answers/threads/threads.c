@@ -239,18 +239,6 @@ const struct probity_scopes_repairs *probity_threads_repairs(const struct probit
 /* ---- Sorting -----------------------------------------------------------------------------------
  */
 
-static const char *const key_names[PROBITY_THREADS_KEYS] = {
-    "first", "last", "lifetime", "cpu", "off-cpu", "records", "hits", "scopes", "tid", "name"};
-
-enum probity_threads_key probity_threads_key_parse(const char *name)
-{
-    int key = 0;
-
-    while (key < PROBITY_THREADS_KEYS && strcmp(name, key_names[key]) != 0)
-        key++;
-    return (enum probity_threads_key)key;
-}
-
 /* Largest first. */
 static uint64_t rank_of(const struct probity_threads_sums *sums, uint32_t id,
                         enum probity_threads_key key)

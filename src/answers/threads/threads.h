@@ -62,6 +62,7 @@ uint64_t probity_threads_pending(const struct probity_threads *threads);
 
 const struct probity_scopes_repairs *probity_threads_repairs(const struct probity_threads *threads);
 
+/* In the order of the choices of --sort. */
 enum probity_threads_key {
     PROBITY_THREADS_FIRST, /* earliest first; others: largest first */
     PROBITY_THREADS_LAST,
@@ -75,9 +76,6 @@ enum probity_threads_key {
     PROBITY_THREADS_NAME,
     PROBITY_THREADS_KEYS
 };
-
-/* PROBITY_THREADS_KEYS if the name is unknown. */
-enum probity_threads_key probity_threads_key_parse(const char *name);
 
 /* Sorts processes, and the threads of each. */
 void probity_threads_sort(struct probity_threads *threads, enum probity_threads_key key);

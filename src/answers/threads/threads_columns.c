@@ -9,25 +9,15 @@ static const struct probity_threads_sums *sums_of(const void *row)
     return ((const struct probity_threads_row *)row)->sums;
 }
 
-static struct probity_cell first(const void *row)
-{
-    return probity_cell_count(sums_of(row)->first_ns);
-}
+#define COLUMN(NAME, FROM) PROBITY_COLUMN(NAME, count, struct probity_threads_row, FROM)
 
-static struct probity_cell last(const void *row)
-{
-    return probity_cell_count(sums_of(row)->last_ns);
-}
-
-static struct probity_cell lifetime(const void *row)
-{
-    return probity_cell_count(sums_of(row)->last_ns - sums_of(row)->first_ns);
-}
-
-static struct probity_cell inside(const void *row)
-{
-    return probity_cell_count(sums_of(row)->inside_ns);
-}
+COLUMN(first, row->sums->first_ns)
+COLUMN(last, row->sums->last_ns)
+COLUMN(lifetime, row->sums->last_ns - row->sums->first_ns)
+COLUMN(inside, row->sums->inside_ns)
+COLUMN(records, row->sums->records)
+COLUMN(hits, row->sums->hits)
+COLUMN(scopes, row->sums->scopes)
 
 static struct probity_cell if_cpu_known(const struct probity_threads_row *row, uint64_t ns)
 {
@@ -50,21 +40,6 @@ static struct probity_cell cpu_share(const void *row)
 
     return all_ns > 0 ? probity_cell_fraction((double)sums_of(row)->cpu_ns / (double)all_ns)
                       : probity_cell_unknown();
-}
-
-static struct probity_cell records(const void *row)
-{
-    return probity_cell_count(sums_of(row)->records);
-}
-
-static struct probity_cell hits(const void *row)
-{
-    return probity_cell_count(sums_of(row)->hits);
-}
-
-static struct probity_cell scopes(const void *row)
-{
-    return probity_cell_count(sums_of(row)->scopes);
 }
 
 const struct probity_column probity_threads_columns[PROBITY_THREADS_COLUMNS] = {

@@ -15,14 +15,6 @@ struct threads_call {
     enum probity_threads_key key;
 };
 
-static int take_key(const struct cli_given *given)
-{
-    struct threads_call *call = given->at;
-
-    call->key = probity_threads_key_parse(given->value);
-    return call->key != PROBITY_THREADS_KEYS ? CLI_OK : cli_fail_choice(given);
-}
-
 static int open_threads(void *context, uint64_t from_ns, uint64_t to_ns)
 {
     struct threads_call *call = context;
@@ -97,7 +89,8 @@ static int run(int argc, char **argv)
 
 static const struct cli_option options[] = {
     {.name = "sort", .value = "KEY", .brief = "sort key", .noun = "sort key", .initial = "first",
-     .choices = "first last lifetime cpu off-cpu records hits scopes tid name", .take = take_key},
+     CLI_CHOICE(struct threads_call, key,
+                "first last lifetime cpu off-cpu records hits scopes tid name")},
     CLI_QUERY_RANGE_ROWS(struct threads_call, "only records"),
     CLI_QUERY_TID_ROW(struct threads_call, "only"),
     CLI_QUERY_JSON_ROW(struct threads_call, "print one JSON object; times in ns"),

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * list_text.h: sites and their hit counts as a text table.
+ * list_print.h: sites and their hit counts as text, CSV and JSON.
  */
-#ifndef PROBITY_ANSWERS_LIST_LIST_TEXT_H
-#define PROBITY_ANSWERS_LIST_LIST_TEXT_H
+#ifndef PROBITY_ANSWERS_LIST_LIST_PRINT_H
+#define PROBITY_ANSWERS_LIST_LIST_PRINT_H
 
 #include <stdio.h>
 
 #include "answers/list/coverage.h"
+#include "print/columns.h"
 
 /* Sorted sites and their traces, for all output formats. */
 struct probity_list_answer {
@@ -29,9 +30,40 @@ const char *probity_list_kind(const struct probity_coverage_site *site);
 /* Share of listed sites that were hit, in percent; 0 if none are listed. */
 double probity_list_percent(const struct probity_list_answer *answer);
 
+enum {
+    PROBITY_LIST_KIND,
+    PROBITY_LIST_NUMBER,
+    PROBITY_LIST_NAME,
+    PROBITY_LIST_SIGNATURE,
+    PROBITY_LIST_FILE,
+    PROBITY_LIST_LINE,
+    PROBITY_LIST_WITHIN,
+    PROBITY_LIST_OBJECT,
+    PROBITY_LIST_LEVEL,
+    PROBITY_LIST_PLACES,
+    PROBITY_LIST_LISTED,
+    PROBITY_LIST_HITS,
+    PROBITY_LIST_COUNTED,
+    PROBITY_LIST_ARE_LEAST,
+    PROBITY_LIST_CSV_COLUMNS, /* those above, in order */
+    PROBITY_LIST_JSON_LINE = PROBITY_LIST_CSV_COLUMNS,
+    PROBITY_LIST_JSON_PLACES,
+    PROBITY_LIST_COLUMNS
+};
+
+/* Of a struct probity_coverage_site. */
+extern const struct probity_column probity_list_columns[PROBITY_LIST_COLUMNS];
+
 /* A line for each site, the total, then whether the traces are complete. line_columns: terminal
  * width, or 0. The caller checks the stream for errors. */
 void probity_list_text(FILE *stream, int has_colour, size_t line_columns,
                        const struct probity_list_answer *answer);
+
+/* A header line, then one line for each site in order. The caller checks the stream for errors. */
+void probity_list_csv(FILE *stream, const struct probity_list_answer *answer);
+
+/* One object: traces, total, sites in order. Returns 0, PROBITY_ERROR_WRITE or
+ * PROBITY_ERROR_MEMORY. */
+int probity_list_json(FILE *stream, const struct probity_list_answer *answer);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * overhead_text.h: recording overhead as text.
+ * overhead_print.h: recording overhead as text, CSV and JSON.
  */
-#ifndef PROBITY_ANSWERS_OVERHEAD_OVERHEAD_TEXT_H
-#define PROBITY_ANSWERS_OVERHEAD_OVERHEAD_TEXT_H
+#ifndef PROBITY_ANSWERS_OVERHEAD_OVERHEAD_PRINT_H
+#define PROBITY_ANSWERS_OVERHEAD_OVERHEAD_PRINT_H
 
 #include <stdio.h>
 
@@ -24,5 +24,13 @@ const char *probity_overhead_time_name(enum probity_overhead_time which);
 /* The caller checks the stream for errors. */
 void probity_overhead_text(FILE *stream, int has_colour,
                            const struct probity_overhead_answer *answer);
+
+/* CSV with a header, one line per run in the order of the runs, an idle run after each pair; times
+ * are ns. The caller checks the stream for errors. */
+void probity_overhead_csv(FILE *stream, const struct probity_overhead_answer *answer);
+
+/* One object: medians and slowdowns, then all pairs. Returns 0 or PROBITY_ERROR_MEMORY; the caller
+ * checks the stream for errors. */
+int probity_overhead_json(FILE *stream, const struct probity_overhead_answer *answer);
 
 #endif

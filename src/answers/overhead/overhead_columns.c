@@ -1,12 +1,67 @@
 /* SPDX-License-Identifier: MIT
  *
- * overhead_json.c: medians and slowdowns, followed by the runs.
+ * overhead_columns.c: the figures of a run; CSV: one line per run; JSON: medians and slowdowns,
+ * followed by the runs.
  */
-#include "answers/overhead/overhead_json.h"
-
 #include <inttypes.h>
 
+#include "answers/overhead/overhead_print.h"
 #include "answers/report/report_json.h"
+#include "print/columns.h"
+
+/* A line of CSV. */
+struct line {
+    size_t pair;
+    int recording; /* 0: off, 1: on, 2: started, but idle */
+    const struct probity_overhead_run *run;
+};
+
+#define COLUMN(NAME, FROM) PROBITY_COLUMN(NAME, count, struct line, FROM)
+
+COLUMN(pair, row->pair)
+COLUMN(recording, (uint64_t)row->recording)
+COLUMN(wall, row->run->wall_ns)
+COLUMN(user, row->run->user_ns)
+COLUMN(system_time, row->run->system_ns)
+COLUMN(traces, row->run->traces)
+COLUMN(records, row->run->records)
+COLUMN(calls, row->run->calls)
+COLUMN(lost, row->run->lost)
+COLUMN(incomplete, row->run->incomplete)
+
+static const struct probity_column columns[] = {
+    {"pair", pair},           {"recording", recording}, {"wall_ns", wall},
+    {"user_ns", user},        {"system_ns", system_time}, {"traces", traces},
+    {"records", records},     {"calls", calls},         {"lost", lost},
+    {"incomplete", incomplete}};
+
+enum { COLUMNS = sizeof columns / sizeof *columns, RUN = 2 /* the first that JSON has */ };
+
+/* ---- CSV ---------------------------------------------------------------------------------------
+ */
+
+static void put_line(FILE *stream, size_t number, int recording,
+                     const struct probity_overhead_run *run)
+{
+    const struct line line = {number, recording, run};
+
+    probity_columns_put_line(stream, columns, COLUMNS, &line);
+}
+
+void probity_overhead_csv(FILE *stream, const struct probity_overhead_answer *answer)
+{
+    probity_columns_put_head(stream, columns, COLUMNS);
+    for (size_t i = 0; i < answer->count; i++) {
+        const struct probity_overhead_pair *runs = &answer->pairs[i];
+        int first = runs->on_came_first != 0;
+        put_line(stream, i + 1, first, first ? &runs->on : &runs->off);
+        put_line(stream, i + 1, !first, first ? &runs->off : &runs->on);
+        put_line(stream, i + 1, 2, &runs->idle);
+    }
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------
+ */
 
 static void put_shift(FILE *stream, const char *name, const struct probity_shift *shift,
                       int is_known)
@@ -50,13 +105,26 @@ static void put_start(FILE *stream, const struct probity_overhead *overhead)
     fputc('}', stream);
 }
 
-static void put_run(FILE *stream, const char *name, const struct probity_overhead_run *run)
+static int put_run(FILE *stream, const char *name, const struct probity_overhead_run *run)
 {
-    fprintf(stream, ", \"%s\": {\"wall_ns\": %" PRIu64 ", \"user_ns\": %" PRIu64
-            ", \"system_ns\": %" PRIu64, name, run->wall_ns, run->user_ns, run->system_ns);
-    fprintf(stream, ", \"traces\": %" PRIu64 ", \"records\": %" PRIu64 ", \"calls\": %" PRIu64
-            ", \"lost\": %" PRIu64 ", \"incomplete\": %" PRIu64 "}", run->traces, run->records,
-            run->calls, run->lost, run->incomplete);
+    const struct line line = {.run = run};
+
+    fprintf(stream, ", \"%s\": {", name);
+    int error = probity_columns_put_json(stream, columns + RUN, COLUMNS - RUN, &line);
+    fputc('}', stream);
+    return error;
+}
+
+static int put_pair(FILE *stream, const struct probity_overhead_pair *runs)
+{
+    fprintf(stream, "{\"on_came_first\": %s", runs->on_came_first ? "true" : "false");
+    int error = put_run(stream, "off", &runs->off);
+    if (error == 0)
+        error = put_run(stream, "on", &runs->on);
+    if (error == 0)
+        error = put_run(stream, "idle", &runs->idle);
+    fputc('}', stream);
+    return error;
 }
 
 int probity_overhead_json(FILE *stream, const struct probity_overhead_answer *answer)
@@ -81,14 +149,9 @@ int probity_overhead_json(FILE *stream, const struct probity_overhead_answer *an
             ", \"lost\": %" PRIu64 ", \"traces\": %" PRIu64 ", \"incomplete\": %" PRIu64
             "},\n\"pairs\": [", overhead->records, overhead->records_least, overhead->records_most,
             overhead->lost, overhead->traces, overhead->incomplete);
-    for (size_t i = 0; i < answer->count; i++) {
-        const struct probity_overhead_pair *pair = &answer->pairs[i];
-        fprintf(stream, "%s\n{\"on_came_first\": %s", i > 0 ? "," : "",
-                pair->on_came_first ? "true" : "false");
-        put_run(stream, "off", &pair->off);
-        put_run(stream, "on", &pair->on);
-        put_run(stream, "idle", &pair->idle);
-        fputc('}', stream);
+    for (size_t i = 0; error == 0 && i < answer->count; i++) {
+        fputs(i > 0 ? ",\n" : "\n", stream);
+        error = put_pair(stream, &answer->pairs[i]);
     }
     fputs("]}\n", stream);
     return error;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * hist_text.h: histograms as text bars.
+ * hist_print.h: histograms as text, CSV and JSON.
  */
-#ifndef PROBITY_ANSWERS_HIST_HIST_TEXT_H
-#define PROBITY_ANSWERS_HIST_HIST_TEXT_H
+#ifndef PROBITY_ANSWERS_HIST_HIST_PRINT_H
+#define PROBITY_ANSWERS_HIST_HIST_PRINT_H
 
 #include <stdio.h>
 
 #include "analysis/scopes.h"
 #include "answers/hist/hist.h"
+#include "print/columns.h"
 
 /* One histogram, of a function or of a block. */
 struct probity_hist_entry {
@@ -34,8 +35,35 @@ struct probity_hist_answer {
     size_t columns;         /* of a line */
 };
 
+/* A line of CSV, and of text. */
+struct probity_hist_line {
+    const struct probity_hist_answer *answer;
+    const struct probity_hist_entry *entry;
+    const struct probity_hist_row *row;
+};
+
+enum {
+    PROBITY_HIST_NAME,
+    PROBITY_HIST_FILE,
+    PROBITY_HIST_LINE,
+    PROBITY_HIST_FROM, /* from here on, of the row */
+    PROBITY_HIST_BELOW,
+    PROBITY_HIST_CALLS,
+    PROBITY_HIST_SHARE,
+    PROBITY_HIST_COLUMNS
+};
+
+/* Of a struct probity_hist_line. Times are ns. */
+extern const struct probity_column probity_hist_columns[PROBITY_HIST_COLUMNS];
+
 /* A bar for each row, then whether the traces are complete. The caller checks the stream for
  * errors. */
 void probity_hist_text(FILE *stream, int has_colour, const struct probity_hist_answer *answer);
+
+/* CSV with a header, a line for each row of each histogram. The caller checks the stream. */
+void probity_hist_csv(FILE *stream, const struct probity_hist_answer *answer);
+
+/* One JSON object. Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
+int probity_hist_json(FILE *stream, const struct probity_hist_answer *answer);
 
 #endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * diff_print.h: a comparison of runs as text, CSV and JSON.
+ */
+#ifndef PROBITY_ANSWERS_DIFF_DIFF_PRINT_H
+#define PROBITY_ANSWERS_DIFF_DIFF_PRINT_H
+
+#include <stdio.h>
+
+#include "answers/diff/compare.h"
+#include "print/columns.h"
+
+struct probity_diff_layout {
+    size_t limit;        /* number of functions and blocks to show; 0: all */
+    int is_changed_only; /* only lines with significant changes */
+    int has_colour;
+    size_t line_columns; /* terminal width: columns that do not fit are omitted; 0: no limit */
+};
+
+/* A statistic of a row: a line of text and of CSV. */
+struct probity_diff_line {
+    const struct probity_compare_row *row;
+    enum probity_compare_statistic statistic;
+};
+
+enum {
+    PROBITY_DIFF_NAME,
+    PROBITY_DIFF_FILE,
+    PROBITY_DIFF_LINE,
+    PROBITY_DIFF_STATISTIC,
+    PROBITY_DIFF_BASE_RUNS,
+    PROBITY_DIFF_NEW_RUNS,
+    PROBITY_DIFF_BASE_MEDIAN, /* the first of a statistic in JSON */
+    PROBITY_DIFF_NEW_MEDIAN,
+    PROBITY_DIFF_RATIO,
+    PROBITY_DIFF_LOW,
+    PROBITY_DIFF_HIGH,
+    PROBITY_DIFF_P,
+    PROBITY_DIFF_P_ADJUSTED,
+    PROBITY_DIFF_VERDICT,
+    PROBITY_DIFF_RUNS_NEEDED, /* the last of a statistic in JSON */
+    PROBITY_DIFF_KIND,
+    PROBITY_DIFF_COLUMNS
+};
+
+/* Of a struct probity_diff_line. */
+extern const struct probity_column probity_diff_columns[PROBITY_DIFF_COLUMNS];
+
+/* A table of the rows in order, then the differences between runs, the incomplete runs, and the
+ * results of the limits. The caller checks the stream for errors. */
+void probity_diff_text(FILE *stream, const struct probity_diff_layout *layout,
+                       const struct probity_compare *compare);
+
+/* A header line, then one line per statistic of each function and block. Times are ns; unknown
+ * values are empty. The caller checks the stream for errors. */
+void probity_diff_csv(FILE *stream, const struct probity_diff_layout *layout,
+                      const struct probity_compare *compare);
+
+/* One object: the test method, the runs, their differences, limits, and the rows in order with the
+ * values of each run. Times are ns. Only the layout's selection of rows is used. Returns 0,
+ * PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
+int probity_diff_json(FILE *stream, const struct probity_diff_layout *layout,
+                      const struct probity_compare *compare);
+
+/* Whether a line is shown. */
+int probity_diff_is_shown(const struct probity_diff_layout *layout,
+                          const struct probity_compare *compare,
+                          const struct probity_compare_row *row, int statistic);
+
+/* Where the runs differ: "between" the sides, or within "base" or "new". */
+const char *probity_diff_where(const struct probity_compare_difference *difference);
+
+#endif
