@@ -10,7 +10,7 @@ import { Flag, LaneKind, type Lane, Track } from "./lanes";
 import { rangeSums, type Sum } from "./range";
 import { Callers } from "./sandwich";
 import { type Selection, type Shared, signatureOf } from "./state";
-import { PathOf, StateDetails } from "./states_details";
+import { PathOf, StateDetails, StateFacts } from "./states_details";
 import { levelOf, titleOf } from "./timeline";
 
 function Facts({ children }: { children: ComponentChildren }): VNode {
@@ -124,6 +124,7 @@ function CallDetails({ lane, index, shared }: { lane: Lane; index: number; share
                 <Fact name="Took" id="took">{time(length)}</Fact>
                 {shared.model.threads[lane.thread].cpuKnown && <Fact name="On the CPU">{time(length - off)}</Fact>}
                 {shared.model.threads[lane.thread].cpuKnown && <Fact name="Off the CPU">{time(off)} {length > 0 ? `(${percent(off / length)})` : ""}</Fact>}
+                <StateFacts lane={lane} index={index} shared={shared} />
                 <WhenFacts start={lane.start[index]} shared={shared} />
                 <ThreadFact lane={lane} shared={shared} />
                 <Fact name="Depth">{lane.depth}</Fact>

@@ -90,3 +90,16 @@ export function stateTip(model: Model, lane: Lane, first: number, last: number):
         waker === null ? "" : `woken by ${actorText(waker)}`,
         `from ${at(lane.start[first])}`];
 }
+
+/** How a time of a thread splits, by its states; of merged ones in proportion. */
+export function splitOf(lane: Lane, from: number, to: number): { running: number; runnable: number; blocked: number } {
+    const sums = { running: 0, runnable: 0, blocked: 0 };
+    for (let i = Math.max(0, before(lane, from) - 1); i < lane.size && lane.start[i] < to; i++) {
+        const inside = Math.min(to, lane.start[i] + lane.length[i]) - Math.max(from, lane.start[i]);
+        const part = Math.max(0, inside) / Math.max(1, lane.length[i]);
+        sums.running += lane.busy[i] * part;
+        sums.runnable += lane.off[i] * part;
+        sums.blocked += (lane.length[i] - lane.busy[i] - lane.off[i]) * part;
+    }
+    return sums;
+}

@@ -5,7 +5,7 @@ import { at, count, percent, time } from "./format";
 import { type Lane, State } from "./lanes";
 import { hasPath, type CriticalPath, type PathPart, type PathState, pathOf, sumsOf } from "./path";
 import type { Shared } from "./state";
-import { type Actor, actorText, blockedOf, sharesOf, stateText } from "./states";
+import { type Actor, actorText, blockedOf, sharesOf, splitOf, stateText } from "./states";
 import { titleOf } from "./timeline";
 import { objectOf, waitText } from "./waits";
 
@@ -53,6 +53,23 @@ export function StateDetails({ lane, index, last, shared }: { lane: Lane; index:
     );
 }
 
+/** How a call splits by the states of its thread. */
+export function StateFacts({ lane, index, shared }: { lane: Lane; index: number; shared: Shared }): VNode | null {
+    const { states } = shared.model.threads[lane.thread];
+    const length = lane.length[index];
+    if (states === null || length <= 0)
+        return null;
+    const { running, runnable, blocked } = splitOf(states, lane.start[index], lane.start[index] + length);
+    const share = (ns: number): string => `${time(ns)} (${percent(ns / length)})`;
+    return (
+        <>
+            <dt>Running</dt><dd data-fact="running">{share(running)}</dd>
+            <dt>Waiting for a CPU</dt><dd data-fact="runnable">{share(runnable)}</dd>
+            <dt>Blocked</dt><dd data-fact="blocked">{share(blocked)}</dd>
+        </>
+    );
+}
+
 const stateNames: Record<PathState, string> = {
     "running": "running", "runnable": "waiting for a CPU", "blocked": "blocked", "wake-up": "wake-up", "waiting": "waiting", "off-cpu": "off the CPU", "unknown": "unknown",
 };
@@ -82,7 +99,7 @@ function PathDetails({ path, shared }: { path: CriticalPath; shared: Shared }): 
     const length = path.to - path.from;
     const shown = isAll ? path.parts : path.parts.slice(0, SHOWN);
     return (
-        <section class="path" data-length={length} data-sum={path.parts.reduce((sum, { from, to }) => sum + to - from, 0)}>
+        <section class="critical-path" data-length={length} data-sum={path.parts.reduce((sum, { from, to }) => sum + to - from, 0)}>
             <h3>Critical path</h3>
             {path.why !== "" && <p class="notice" data-fact="near">It is approximate: {path.why}.</p>}
             <table class="sides">
