@@ -30,7 +30,7 @@
 extern char **environ;
 
 enum { BLOCKS_SHOWN = 2000, BLOCKS_SLOWEST = 5, THREAD_ROWS_SHOWN = 20000,
-       SPANS_USUAL = 640000, SPANS_PER_WAIT = 16 };
+       SPANS_USUAL = 640000, SPANS_PER_WAIT = 4, WAITS_PART = 32 };
 
 struct view_call {
     struct cli_query answer;
@@ -117,7 +117,7 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
     call->addresses = symbols_addresses_open(cli_memory_end);
     const struct probity_wait_symbols symbols = cli_wait_symbols(call->addresses);
     if (error == 0)
-        error = probity_view_waits_open(from_ns, to_ns, call->spans_max / SPANS_PER_WAIT, &symbols,
+        error = probity_view_waits_open(from_ns, to_ns, call->spans_max / WAITS_PART, &symbols,
                                         &call->waits);
     return error == 0 ? probity_tree_open(&tree, &call->tree) : error;
 }
@@ -155,7 +155,9 @@ static int look_again(struct view_call *call, struct probity_timeline *closer)
 static int look_closer(struct view_call *call, const struct probity_reader *reader)
 {
     size_t count = probity_reader_traces(reader);
-    size_t spans = probity_timeline_facts(call->timeline).spans;
+    /* A wait takes about as many bytes as these. */
+    size_t spans = probity_timeline_facts(call->timeline).spans +
+                   SPANS_PER_WAIT * probity_view_waits_count(call->waits);
     const char **paths = calloc(count + 1, sizeof *paths);
     struct probity_reader_options options = {0};
     struct probity_timeline *closer = NULL;

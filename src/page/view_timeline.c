@@ -12,8 +12,8 @@
  * the length, each zigzag-coded; and rows have, in place of times off the CPU, their numbers, each
  * minus the previous one, coded in the same way.
  *
- * States of threads follow each other without a gap, too, but where unknown. They have gaps in place of
- * lengths; differences in place of busy times only if merged; times waiting for a CPU, likewise; and
+ * States of threads follow each other without a gap, too, except where they are unknown. They have
+ * gaps in place of lengths; the other times only if they are merged, since the name says them; and
  * in place of the last, their CPU or waker.
  *
  * Times are ns since the first record: JavaScript integers are exact only up to 2^53.

@@ -186,6 +186,11 @@ int probity_view_waits_finish(struct probity_view_waits *waits)
     return probity_waits_finish(waits->analysis);
 }
 
+size_t probity_view_waits_count(const struct probity_view_waits *waits)
+{
+    return waits->count;
+}
+
 /* ---- JSON --------------------------------------------------------------------------------------
  */
 

@@ -26,8 +26,11 @@ int probity_view_waits_put(struct probity_view_waits *waits, const struct probit
 
 int probity_view_waits_finish(struct probity_view_waits *waits);
 
-/* One object, as struct Waits in view/src/data.ts. Times are ns since first_ns. Returns as above, or
- * PROBITY_ERROR_WRITE. */
+/* The number of waits that are kept. */
+size_t probity_view_waits_count(const struct probity_view_waits *waits);
+
+/* One object, as WaitsData in view/src/data.ts. Times are ns since first_ns. Returns as above,
+ * or PROBITY_ERROR_WRITE. */
 int probity_view_waits_json(FILE *stream, const struct probity_view_waits *waits,
                             uint64_t first_ns);
 

@@ -22,8 +22,8 @@ static inline int is_narrow(const struct probity_timeline_span *span, uint64_t u
     return span->count > 1 || span->length_ns < unit_ns;
 }
 
-/* Whether both begin in the same unit and are too short to be shown separately. Unknown time between
- * states must stay visible. */
+/* Whether both begin in the same unit and are too short to be shown separately. Unknown time
+ * between states must stay visible. */
 static inline int may_join(const struct probity_timeline_span *last,
                            const struct probity_timeline_span *span, uint64_t unit_ns)
 {
