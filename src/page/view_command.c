@@ -458,7 +458,8 @@ static int run(int argc, char **argv)
         .release = release};
     struct view_call call = {
         .spans_max = SPANS_USUAL,
-        .answer = {.has_states = 1, .command = &cli_command_view, .steps = &steps, .context = &call},
+        .answer = {.command = &cli_command_view, .steps = &steps, .context = &call,
+                   .has_states = 1},
         .against = {.compared = {.command = &cli_command_view}}};
 
     return cli_query_main(&call.answer, argc, argv);

@@ -171,8 +171,6 @@ static int know_slot(struct probity_view_waits *waits, const struct probity_even
 
 int probity_view_waits_put(struct probity_view_waits *waits, const struct probity_event *event)
 {
-    if (event->kind == PROBITY_EVENT_THREAD_STATE)
-        return 0;
     int error = know_slot(waits, event);
     if (error == 0)
         error = probity_wait_names_before(&waits->names, event);

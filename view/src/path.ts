@@ -40,6 +40,9 @@ const PARTS = 20_000;
 
 interface Leg { thread: Thread | null; from: number; to: number; waits: readonly Wait[]; depth: number }
 
+/** What time off the CPU is, and what the thread was doing in all of it; null: what its calls say. */
+interface Own { off: "waiting" | "wake-up" | "off-cpu"; doing: string | null }
+
 class Walk {
     /** The last one first. */
     readonly parts: PathPart[] = [];
@@ -75,7 +78,11 @@ class Walk {
     }
 
     /** A time in which the thread's state does not change, by what it was doing. */
-    private addDoing(leg: Leg, from: number, to: number, state: PathState): void {
+    private addDoing(leg: Leg, from: number, to: number, state: PathState, all: string | null): void {
+        if (all !== null) {
+            this.add(leg, from, to, state, all);
+            return;
+        }
         if (leg.thread === null) {
             this.add(leg, from, to, "unknown", "");
             return;
@@ -89,23 +96,25 @@ class Walk {
     }
 
     /** Merged states: in which order they were is not known. */
-    private addMerged(leg: Leg, lane: Lane, i: number, from: number, to: number, blocked: PathState): void {
+    private addMerged(leg: Leg, lane: Lane, i: number, from: number, to: number, { off, doing }: Own): void {
         const part = (to - from) / Math.max(1, lane.length[i]);
         const running = lane.busy[i] * part;
         const runnable = lane.off[i] * part;
         this.isNear = true;
-        this.addDoing(leg, to - running, to, "running");
-        this.addDoing(leg, to - running - runnable, to - running, "runnable");
-        this.addDoing(leg, from, to - running - runnable, blocked);
+        this.addDoing(leg, to - running, to, "running", doing);
+        this.addDoing(leg, to - running - runnable, to - running, "runnable", doing);
+        this.addDoing(leg, from, to - running - runnable, off === "wake-up" ? off : "blocked", doing);
     }
 
-    /** A time in which a thread was blocked: the path goes over to the thread that woke it. */
-    private addBlocked(leg: Leg, lane: Lane, i: number, from: number, to: number): void {
+    /** A time in which a thread was blocked. If the end of the block is in it, the path goes over to the
+     * thread that woke it. */
+    private addBlocked(leg: Leg, lane: Lane, i: number, from: number, to: number, { off, doing }: Own): void {
         const { thread } = leg;
-        const waker = leg.depth < DEPTH && thread !== null ? wakerOf(lane, i) : null;
+        const isEnd = to === lane.start[i] + lane.length[i] && leg.depth < DEPTH && off !== "wake-up";
+        const waker = isEnd && thread !== null ? wakerOf(lane, i) : null;
         const woke = waker === null || thread === null ? null : threadOfId(this.model, waker.tid, thread);
         if (thread === null || woke === null || woke === thread || woke.pid !== thread.pid) {
-            this.addDoing(leg, from, to, "blocked");
+            this.addDoing(leg, from, to, off === "wake-up" ? off : "blocked", doing);
             return;
         }
         const waits = leg.waits.at(0)?.thread === thread ? leg.waits : [blockOf(thread, from, to), ...leg.waits];
@@ -113,47 +122,51 @@ class Walk {
     }
 
     /** By the states of the scheduler. */
-    private addStates(leg: Leg, lane: Lane, from: number, to: number, blocked: PathState): void {
+    private addStates(leg: Leg, thread: Thread, lane: Lane, from: number, to: number, own: Own): void {
         for (let i = before(lane, to) - 1; to > from; i--) {
             const begin = i < 0 ? from : Math.max(from, lane.start[i]);
             const end = i < 0 ? from : Math.min(to, lane.start[i] + lane.length[i]);
-            this.addDoing(leg, Math.max(end, from), to, "unknown");
+            this.addTimes(leg, thread, Math.max(end, from), to, own);
             if (end <= from)
                 return;
             if (lane.count[i] > 1)
-                this.addMerged(leg, lane, i, begin, end, blocked);
-            else if (lane.name[i] === State.Blocked && blocked === "blocked")
-                this.addBlocked(leg, lane, i, begin, end);
+                this.addMerged(leg, lane, i, begin, end, own);
+            else if (lane.name[i] === State.Blocked)
+                this.addBlocked(leg, lane, i, begin, end, own);
             else
-                this.addDoing(leg, begin, end, lane.name[i] === State.Running ? "running" : lane.name[i] === State.Runnable ? "runnable" : blocked);
+                this.addDoing(leg, begin, end, lane.name[i] === State.Running ? "running" : "runnable", own.doing);
             to = begin;
         }
     }
 
     /** Without states: by CPU time. Where between two records a thread was off the CPU is not known; it
      * is shown before the time on it. */
-    private addTimes(leg: Leg, thread: Thread, from: number, to: number, off: PathState): void {
+    private addTimes(leg: Leg, thread: Thread, from: number, to: number, { off, doing }: Own): void {
         const lane = thread.off;
+        if (doing !== null) {
+            this.add(leg, from, to, off, doing);
+            return;
+        }
         for (let i = lane === null ? -1 : before(lane, to) - 1; lane !== null && to > from; i--) {
             const end = i < 0 ? from : Math.min(to, lane.start[i] + lane.length[i]);
-            this.addDoing(leg, Math.max(end, from), to, "running");
+            this.addDoing(leg, Math.max(end, from), to, "running", null);
             if (end <= from)
                 return;
             const begin = Math.max(from, lane.start[i]);
             const ran = (lane.length[i] - lane.busy[i]) * (end - begin) / Math.max(1, lane.length[i]);
-            this.addDoing(leg, end - ran, end, "running");
-            this.addDoing(leg, begin, end - ran, off);
+            this.addDoing(leg, end - ran, end, "running", null);
+            this.addDoing(leg, begin, end - ran, off, null);
             to = begin;
         }
-        this.addDoing(leg, from, to, thread.cpuKnown ? "running" : "unknown");
+        this.addDoing(leg, from, to, thread.cpuKnown ? "running" : "unknown", null);
     }
 
-    private addTime(leg: Leg, from: number, to: number, blocked: PathState): void {
+    private addTime(leg: Leg, from: number, to: number, own: Own): void {
         const { thread } = leg;
         if (thread?.states != null)
-            this.addStates(leg, thread.states, from, to, blocked === "wake-up" ? blocked : "blocked");
+            this.addStates(leg, thread, thread.states, from, to, own);
         else if (thread !== null)
-            this.addTimes(leg, thread, from, to, blocked);
+            this.addTimes(leg, thread, from, to, own);
         else
             this.add(leg, from, to, "unknown", "");
     }
@@ -162,34 +175,37 @@ class Walk {
         this.walk({ thread, from, to, waits: leg.waits, depth: leg.depth + 1 });
     }
 
-    private addHolders(inner: Leg, wait: Wait, from: number, to: number): void {
-        let gap: PathState = "wake-up";
+    private addHolders(inner: Leg, wait: Wait, from: number, to: number, doing: string): void {
+        let off: Own["off"] = "wake-up";
         for (let i = wait.holders.length - 1; i >= 0 && to > from; i--) {
             const holder = wait.holders[i];
             const begin = Math.max(holder.from, from);
             const end = Math.min(holder.to, to);
             if (begin >= end || holder.thread === null)
                 continue;
-            this.addTime(inner, end, to, gap);
+            this.addTime(inner, end, to, { off, doing });
             this.goOver(inner, holder.thread, begin, end);
             to = begin;
-            gap = "waiting";
+            off = "waiting";
         }
-        this.addTime(inner, from, to, "waiting");
+        this.addTime(inner, from, to, { off: "waiting", doing });
     }
 
     private addWait(leg: Leg, wait: Wait, from: number, to: number): void {
         const inner: Leg = { ...leg, from, to, waits: [wait, ...leg.waits] };
         const woken = Math.min(wait.wakerAt, to);
+        const begun = doingAt(this.model, wait.thread, wait.from);
+        const doing = doingText(this.model, begun);
+        this.isNear ||= begun.isNear;
         if (wait.what !== "lock" && wait.what !== "condition") {
-            this.addTime(inner, from, to, "waiting");
+            this.addTime(inner, from, to, { off: "waiting", doing: null });
         } else if (leg.depth < DEPTH && wait.holders.length > 0) {
-            this.addHolders(inner, wait, from, to);
+            this.addHolders(inner, wait, from, to, doing);
         } else if (leg.depth < DEPTH && wait.waker !== null && wait.wakerAt > from) {
-            this.addTime(inner, woken, to, "wake-up");
+            this.addTime(inner, woken, to, { off: "wake-up", doing });
             this.goOver(inner, wait.waker, from, woken);
         } else {
-            this.addTime(inner, from, to, "waiting");
+            this.addTime(inner, from, to, { off: "waiting", doing });
         }
     }
 
@@ -198,7 +214,7 @@ class Walk {
         while (to > leg.from) {
             const wait = leg.thread === null ? null : latestWait(this.model, leg.thread, leg.from, to);
             const end = wait === null ? leg.from : Math.min(wait.to, to);
-            this.addTime(leg, end, to, "off-cpu");
+            this.addTime(leg, end, to, { off: "off-cpu", doing: null });
             if (wait === null)
                 return;
             const begin = Math.max(wait.from, leg.from);

@@ -82,7 +82,7 @@ function Part({ part, path, shared }: { part: PathPart; path: CriticalPath; shar
     const own = waits.at(0)?.thread === thread ? waits[0] : undefined;
     const others = waits.slice(own === undefined ? 0 : 1);
     return (
-        <li>
+        <li data-part={[part.from - path.from, part.to - part.from, part.state, thread?.tid ?? 0, waits.length, part.doing].join(" ")}>
             <button type="button" disabled={thread === null} onClick={() => { if (thread !== null) shared.showTime(thread, part.from, part.to); }}>
                 <i class={`state ${stateClasses[part.state]}`} /> <b>{time(part.to - part.from)}</b> {stateNames[part.state]}
                 <span class="faint"> at +{time(part.from - path.from)}, {percent((part.to - part.from) / Math.max(1, path.to - path.from))}</span>

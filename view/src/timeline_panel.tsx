@@ -460,6 +460,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         };
     }, [view]);
 
+    const hasStates = shared.model.real.some(({ states }) => states !== null);
     const found = matches?.reduce((sum, each) => sum + each, 0) ?? 0;
     if (shared.model.lanes.length === 0) {
         return <p class="none">No record of a call or a probe is in this trace{shared.data.info.some((info) => info.profile)
@@ -496,11 +497,11 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                         <button type="button" disabled={found === 0} onClick={() => { step(false); }}>Next</button>
                         {` ${count(found)} ${found === 1 ? "name matches" : "names match"}`}
                     </span>)}
-                <span class="legend">
-                    {shared.model.real.some(({ states }) => states !== null)
+                <span class={hasStates ? "legend of-states" : "legend"}>
+                    {hasStates
                         ? <><i class="running" /> running <i class="runnable" /> waiting for a CPU <i class="blocked" /> blocked</>
                         : <><i class="on" /> on the CPU <i class="off" /> off it</>}
-                    {" "}<i class="hatched" /> several together, or waiting
+                    <span class="merged"> <i class="hatched" /> several together, or waiting</span>
                 </span>
             </div>
             <div class="stage" data-from={place.from} data-to={place.to} data-spans={shared.live?.shows ?? "page"} data-unit={shared.live?.unitShown} data-arrows={view.shownArrows.map(({ from, to }) => `${from.thread.tid}-${to.thread.tid}`).join(" ")}
