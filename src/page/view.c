@@ -18,6 +18,7 @@
 #include "page/tiles.h"
 #include "page/view_page.h"
 #include "page/view_stream.h"
+#include "page/view_waits.h"
 #include "probity.h"
 
 /* Where the page's data is inserted. */
@@ -92,6 +93,11 @@ static int put_object(FILE *stream, const struct probity_view_answer *answer)
         error = probity_view_timeline_json(stream, answer);
     if (answer->tiles != NULL)
         probity_tiles_json(stream, answer->tiles);
+    if (error == 0 && answer->waits != NULL) {
+        fputs(",\n\"waits\": ", stream);
+        error = probity_view_waits_json(stream, answer->waits,
+                                        probity_timeline_facts(answer->timeline).first_ns);
+    }
     if (error == 0 && answer->comparison != NULL)
         error = put_comparison(stream, answer);
     fputs("}\n", stream);

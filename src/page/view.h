@@ -16,7 +16,8 @@
 #include "answers/timeline/timeline.h"
 #include "answers/tree/tree_text.h"
 
-struct probity_tiles; /* in page/tiles.h */
+struct probity_tiles;      /* in page/tiles.h */
+struct probity_view_waits; /* in page/view_waits.h */
 
 /* The contents of the page. All answers are from the same reader. */
 struct probity_view_answer {
@@ -33,6 +34,7 @@ struct probity_view_answer {
     struct probity_tree_answer base; /* the tree of those runs; if root is NULL, there is none, */
     size_t base_runs;                /* number of those runs */
     const char *base_why;            /* for this reason */
+    const struct probity_view_waits *waits; /* NULL: none */
     const struct probity_tiles *tiles; /* beside the page (doc/tiles.md); NULL: none */
     int is_served; /* by a server, which the page asks for windows (doc/tiles.md) */
 };

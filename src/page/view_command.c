@@ -19,15 +19,18 @@
 #include "answers/tree/tree.h"
 #include "cli/diff_base.h"
 #include "cli/query.h"
+#include "cli/sched.h"
 #include "cli/signatures.h"
+#include "cli/wait_symbols.h"
 #include "page/view.h"
 #include "page/view_serve.h"
 #include "page/view_tiles.h"
+#include "page/view_waits.h"
 
 extern char **environ;
 
 enum { BLOCKS_SHOWN = 2000, BLOCKS_SLOWEST = 5, THREAD_ROWS_SHOWN = 20000,
-       SPANS_USUAL = 640000 };
+       SPANS_USUAL = 640000, SPANS_PER_WAIT = 4, WAITS_PART = 32 };
 
 struct view_call {
     struct cli_query answer;
@@ -39,6 +42,8 @@ struct view_call {
     struct probity_threads *threads;
     struct probity_blocks *blocks;
     struct probity_tree *tree;
+    struct probity_view_waits *waits;
+    struct symbols_addresses *addresses;
     struct symbols *symbols;
     const struct probity_blocks_pair *const *pairs;
     size_t pair_count, pruned;
@@ -109,6 +114,11 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
         error = probity_threads_open(from_ns, to_ns, &call->threads);
     if (error == 0)
         error = probity_blocks_open(&blocks, &call->blocks);
+    call->addresses = symbols_addresses_open(cli_memory_end);
+    const struct probity_wait_symbols symbols = cli_wait_symbols(call->addresses);
+    if (error == 0)
+        error = probity_view_waits_open(from_ns, to_ns, call->spans_max / WAITS_PART, &symbols,
+                                        &call->waits);
     return error == 0 ? probity_tree_open(&tree, &call->tree) : error;
 }
 
@@ -117,6 +127,8 @@ static int put_event(void *context, const struct probity_event *event)
     struct view_call *call = context;
     int error = probity_timeline_put(call->timeline, event);
 
+    if (error == 0)
+        error = probity_view_waits_put(call->waits, event);
     if (error == 0)
         error = probity_report_put(call->report, event);
     if (error == 0)
@@ -143,15 +155,19 @@ static int look_again(struct view_call *call, struct probity_timeline *closer)
 static int look_closer(struct view_call *call, const struct probity_reader *reader)
 {
     size_t count = probity_reader_traces(reader);
-    size_t spans = probity_timeline_facts(call->timeline).spans;
+    /* A wait takes about as many bytes as these. */
+    size_t spans = probity_timeline_facts(call->timeline).spans +
+                   SPANS_PER_WAIT * probity_view_waits_count(call->waits);
     const char **paths = calloc(count + 1, sizeof *paths);
+    struct probity_reader_options options = {0};
     struct probity_timeline *closer = NULL;
     int error = paths != NULL ? 0 : PROBITY_ERROR_MEMORY;
 
     for (size_t i = 0; error == 0 && i < count; i++)
         paths[i] = probity_reader_facts(reader, i)->path;
+    cli_sched_use(&options);
     if (error == 0 && spans < call->spans_max &&
-        probity_reader_open(paths, count, NULL, NULL, &call->again) != 0)
+        probity_reader_open(paths, count, &options, NULL, &call->again) != 0)
         call->again = NULL;
     if (call->again != NULL)
         error = probity_timeline_refine(call->timeline, call->spans_max - spans, &closer);
@@ -177,6 +193,8 @@ static int finish_all(void *context, const struct probity_reader *reader)
     if (error == 0)
         error = cli_query_profiles(&call->answer, reader, call->report, &call->profiled,
                                    &call->profiled);
+    if (error == 0)
+        error = probity_view_waits_finish(call->waits);
     if (error == 0)
         error = probity_report_finish(call->report);
     if (error == 0)
@@ -221,6 +239,7 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
         .blocks = {.reader = reader, .pairs = call->pairs, .count = call->pair_count,
                    .limit = BLOCKS_SHOWN, .has_slowest = 1},
         .threads = {.reader = reader, .repairs = probity_threads_repairs(call->threads)},
+        .waits = call->waits,
         .comparison = call->against.compared.compare,
         .base = {.reader = call->against.reader, .profiled = call->against.profiled,
                  .pruned = call->against.pruned},
@@ -412,6 +431,9 @@ static void release(void *context)
     view_tiles_release(&call->tiles);
     if (call->again != NULL)
         probity_reader_close(call->again);
+    if (call->waits != NULL)
+        probity_view_waits_close(call->waits);
+    symbols_addresses_close(call->addresses);
     if (call->report != NULL)
         probity_report_close(call->report);
     if (call->threads != NULL)
@@ -436,7 +458,8 @@ static int run(int argc, char **argv)
         .release = release};
     struct view_call call = {
         .spans_max = SPANS_USUAL,
-        .answer = {.command = &cli_command_view, .steps = &steps, .context = &call},
+        .answer = {.command = &cli_command_view, .steps = &steps, .context = &call,
+                   .has_states = 1},
         .against = {.compared = {.command = &cli_command_view}}};
 
     return cli_query_main(&call.answer, argc, argv);

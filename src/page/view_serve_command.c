@@ -12,6 +12,7 @@
 
 #include "cli/index.h"
 #include "cli/query.h"
+#include "cli/sched.h"
 #include "page/view_serve.h"
 #include "page/window.h"
 
@@ -81,6 +82,7 @@ static int open_reader(struct view_served *served)
 
     if (served->longest_ns > 1)
         cli_index_use_always(ME, &options);
+    cli_sched_use(&options);
     int status = cli_open_reader(ME, served->paths, served->path_count, &options, &served->reader);
     cli_progress_end();
     return status;
@@ -169,6 +171,7 @@ int view_served_find(struct view_served *served, const struct view_tiles *tiles,
     }
     if (copy_paths(served, paths, count) != 0)
         return cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    cli_sched_use(&options);
     int status = cli_open_reader(ME, served->paths, served->path_count, &options, &served->reader);
     cli_progress_end();
     if (status == CLI_OK &&

@@ -14,6 +14,7 @@
 
 #include "cli/index.h"
 #include "cli/query.h"
+#include "cli/sched.h"
 #include "page/view_tiles.h"
 #include "reader/file.h"
 #include "reader/index.h"
@@ -153,6 +154,7 @@ static int write_tiles(struct view_tiles *tiles, struct probity_timeline *timeli
     struct probity_timeline *again = NULL;
     int error = 0, is_other = 0;
 
+    cli_sched_use(&options);
     if (tiles->grid.levels > 0) {
         int status = cli_open_reader(ME, tiles->paths, tiles->path_count, &options,
                                      &tiles->reader);

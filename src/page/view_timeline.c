@@ -12,6 +12,10 @@
  * the length, each zigzag-coded; and rows have, in place of times off the CPU, their numbers, each
  * minus the previous one, coded in the same way.
  *
+ * States of threads follow each other without a gap, too, except where they are unknown. They have
+ * gaps in place of lengths; the other times only if they are merged, since the name says them; and
+ * in place of the last, their CPU or waker.
+ *
  * Times are ns since the first record: JavaScript integers are exact only up to 2^53.
  */
 #include <inttypes.h>
@@ -27,8 +31,9 @@
 /* Longer texts of values are truncated. */
 enum { VALUE_TEXT_MAX = 2000 };
 
-/* Lanes in order: off CPU, marks, blocks, calls by depth; lanes without spans are left out. */
-enum { LANES_BEFORE_CALLS = 3 };
+/* Lanes in order: off CPU, marks, blocks, states, calls by depth; lanes without spans are left
+ * out. */
+enum { LANES_BEFORE_CALLS = 4 };
 
 static uint32_t lanes_of(const struct probity_timeline_thread *thread)
 {
@@ -39,15 +44,21 @@ static const struct probity_timeline_lane *lane_at(const struct probity_timeline
                                                    uint32_t index)
 {
     const struct probity_timeline_lane *first[] = {&thread->stretches, &thread->marks,
-                                                   &thread->blocks};
+                                                   &thread->blocks, &thread->states};
 
     return index < LANES_BEFORE_CALLS ? first[index] : &thread->calls[index - LANES_BEFORE_CALLS];
+}
+
+/* Calls, marks and blocks. */
+static int may_have_values(uint32_t index)
+{
+    return index > 0 && index != LANES_BEFORE_CALLS - 1;
 }
 
 static int lane_kind(uint32_t index)
 {
     static const int first[] = {PROBITY_TIMELINE_STRETCHES, PROBITY_TIMELINE_MARKS,
-                                PROBITY_TIMELINE_BLOCKS};
+                                PROBITY_TIMELINE_BLOCKS, PROBITY_TIMELINE_STATES};
 
     return index < LANES_BEFORE_CALLS ? first[index] : PROBITY_TIMELINE_CALLS;
 }
@@ -161,8 +172,10 @@ static int put_all_values(FILE *stream, const struct probity_timeline *timeline)
     int error = 0;
 
     for (size_t i = 0; i < thread_count; i++) {
-        for (uint32_t index = 1; error == 0 && index < lanes_of(threads[i]); index++)
-            error = put_lane_values(stream, timeline, lane_at(threads[i], index), &count);
+        for (uint32_t index = 0; error == 0 && index < lanes_of(threads[i]); index++) {
+            if (may_have_values(index))
+                error = put_lane_values(stream, timeline, lane_at(threads[i], index), &count);
+        }
     }
     for (size_t i = 0; i < name_count; i++) {
         for (unsigned j = 0; error == 0 && j < names[i]->slow_count; j++) {
@@ -366,9 +379,9 @@ static uint64_t count_values(const struct probity_timeline_thread *const *thread
     uint64_t found = 0;
 
     for (size_t i = 0; i < count; i++) {
-        for (uint32_t index = 1; index < lanes_of(threads[i]); index++) {
+        for (uint32_t index = 0; index < lanes_of(threads[i]); index++) {
             const struct probity_timeline_lane *lane = lane_at(threads[i], index);
-            for (size_t j = 0; j < lane->count; j++)
+            for (size_t j = 0; may_have_values(index) && j < lane->count; j++)
                 found += lane->spans[j].values != 0;
         }
     }
@@ -505,10 +518,19 @@ static void put_lengths(FILE *stream, const struct probity_timeline_lane *lane, 
     }
 }
 
-static void put_off(FILE *stream, const struct probity_timeline_lane *lane)
+/* Of a state that is not merged, its name says how much of it is waiting for a CPU. */
+static void put_off(FILE *stream, const struct probity_timeline_lane *lane, int are_states)
 {
     for (size_t i = 0; i < lane->count; i++)
-        put_number(stream, lane->spans[i].off_ns);
+        put_number(stream, are_states && lane->spans[i].count == 1 ? 0 : lane->spans[i].off_ns);
+}
+
+static void put_last(FILE *stream, const struct probity_timeline_lane *lane, uint32_t index)
+{
+    for (size_t i = 0; i < lane->count; i++) {
+        uint32_t values = index > 0 ? lane->spans[i].values : 0;
+        put_number(stream, may_have_values(index) ? values != 0 : values);
+    }
 }
 
 static void put_lane(FILE *stream, const struct probity_timeline_thread *thread, uint32_t index,
@@ -516,7 +538,8 @@ static void put_lane(FILE *stream, const struct probity_timeline_thread *thread,
 {
     const struct probity_timeline_lane *lane = lane_at(thread, index);
     int is_stretches = index == 0, is_track = thread->track != PROBITY_TIMELINE_THREAD;
-    int has_gaps = is_track || lane == &thread->blocks;
+    int are_states = lane == &thread->states;
+    int has_gaps = is_track || are_states || lane == &thread->blocks;
 
     put_starts(stream, lane, first_ns);
     if (has_gaps)
@@ -534,11 +557,10 @@ static void put_lane(FILE *stream, const struct probity_timeline_thread *thread,
     if (is_track)
         put_ids(stream, lane);
     else
-        put_off(stream, lane);
+        put_off(stream, lane, are_states);
     for (size_t i = 0; i < lane->count; i++)
         put_number(stream, lane->spans[i].flags);
-    for (size_t i = 0; i < lane->count; i++)
-        put_number(stream, !is_stretches && lane->spans[i].values != 0);
+    put_last(stream, lane, index);
 }
 
 void probity_view_thread_spans(FILE *stream, const struct probity_timeline_thread *thread,

@@ -1146,7 +1146,148 @@ async function cut() {
   expectThat("the page says that the window has too many records", isSaid);
 }
 
-const scenarios = { served, tiles, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, diffBlocks, labelled, speed };
+// Opens a page with a span selected: "THREAD.KIND.DEPTH.START".
+async function openAt(page, place) {
+  await page.goto("about:blank");
+  await page.goto(`${url}#timeline&s=${place}`);
+  await page.waitForSelector(".details h2");
+}
+
+// Shows the critical path of what is selected, by the button or by key. Returns its parts.
+async function pathOf(page, isByKey) {
+  if (isByKey) {
+    await page.focus("canvas");
+    await page.keyboard.press("k");
+  } else {
+    await page.click(".details .critical");
+  }
+  await page.waitForSelector(".critical-path");
+  const all = page.locator(".critical-path > button");
+  if (await all.count() > 0)
+    await all.click();
+  return await page.$$eval(".critical-path li", (parts) => parts.map((part) => part.dataset.part));
+}
+
+// The critical path of each span is that of `probity path`, part by part, and sums to its time.
+async function paths() {
+  const [{ spans, near }] = told;
+  const page = await open();
+  for (const [index, { place, ns, parts }] of spans.entries()) {
+    await openAt(page, place);
+    const found = await pathOf(page, index % 2 > 0);
+    const [length, sum] = await page.$eval(".critical-path", ({ dataset }) => [Number(dataset.length), Number(dataset.sum)]);
+    expect(`${place} length`, ns, Math.round(length));
+    expect(`${place} sum of the parts`, ns, Math.round(sum));
+    expect(`${place} is approximate`, near, await page.locator('[data-fact="near"]').count() > 0);
+    for (let i = 0; !near && i < Math.max(parts.length, found.length); i++)
+      expect(`${place} part ${i}`, parts[i], found[i]);
+    if (index === 0) {
+      await picture(page, "path");
+      const [first] = await page.$$(".critical-path li:nth-child(3) button");
+      await first?.click();
+      expect("a click on a part keeps the selection", 1, await page.locator(".critical-path").count());
+    }
+  }
+  await page.focus("canvas");
+  await page.keyboard.press("Escape");
+  await page.waitForFunction(() => document.querySelector(".stage").dataset.path === "0");
+}
+
+// Colours of states differ for all kinds of colour vision, and from the background.
+async function stateColours(page, scheme) {
+  const [paper, ...colours] = await page.evaluate(() => ["paper", "running", "runnable", "blocked"].map((name) => {
+    const probe = document.createElement("i");
+    probe.style.color = `var(--${name})`;
+    document.body.append(probe);
+    const numbers = getComputedStyle(probe).color.match(/[\d.]+/g).map(Number);
+    probe.remove();
+    return numbers;
+  }));
+  // Severe protanopia, deuteranopia and tritanopia: Machado, Oliveira, Fernandes 2009, in linear RGB.
+  const visions = { full: [1, 0, 0, 0, 1, 0, 0, 0, 1],
+    protanopia: [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998],
+    deuteranopia: [0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881],
+    tritanopia: [1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039] };
+  const linear = (value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);
+  const lab = (colour, m) => {
+    const [r, g, b] = colour.map(linear);
+    const [x, y, z] = [0, 3, 6].map((i) => Math.min(1, Math.max(0, m[i] * r + m[i + 1] * g + m[i + 2] * b)));
+    const [l, n, s] = [0.4122 * x + 0.5363 * y + 0.0514 * z, 0.2119 * x + 0.6807 * y + 0.1074 * z, 0.0883 * x + 0.2817 * y + 0.63 * z].map(Math.cbrt);
+    return [0.2105 * l + 0.7936 * n - 0.0041 * s, 1.978 * l - 2.4286 * n + 0.4506 * s, 0.0259 * l + 0.7828 * n - 0.8087 * s];
+  };
+  for (const [vision, matrix] of Object.entries(visions)) {
+    const seen = [paper, ...colours].map((colour) => lab(colour, matrix));
+    seen.forEach((one, i) => seen.slice(0, i).forEach((other, j) => {
+      const away = Math.hypot(...one.map((value, k) => value - other[k]));
+      if (away < 0.12)
+        fail(`${scheme}, ${vision}: colours ${j} and ${i} of paper and states are ${away.toFixed(3)} apart`);
+    }));
+  }
+}
+
+// A blocked stretch names who held the lock and who woke the thread; a click and Enter jump there.
+async function states() {
+  const [{ blocked, running, split }] = told;
+  for (const [width, scheme] of [[1440, "light"], [1440, "dark"], [390, "light"], [390, "dark"]]) {
+    const page = await open(scheme);
+    await page.setViewportSize({ width, height: width > 1000 ? 900 : 844 });
+    await stateColours(page, scheme);
+    await show(page, "timeline");
+    await picture(page, `${width}-${scheme}`);
+    expectThat("a legend of states", await page.isVisible(".legend .runnable"));
+    await openAt(page, running.place);
+    expect("title", `Running on CPU ${running.cpu}`, await page.textContent(".details h2"));
+    await openAt(page, blocked.place);
+    expect("title", `Blocked on ${blocked.on}`, await page.textContent(".details h2"));
+    expect("held by", blocked.holder, await fact(page, "held"));
+    expectThat(`took ${blocked.ns}`, isShown(await fact(page, "took"), blocked.ns));
+    if (blocked.waker !== null)
+      expect("woken by", blocked.waker, await fact(page, "woken"));
+    await picture(page, `${width}-${scheme}-blocked`);
+    await page.click('.details [data-fact="held"] button');
+    await page.waitForFunction((name) => document.querySelector(".details h2").textContent === name, blocked.function);
+    await openAt(page, blocked.place);
+    await page.focus("canvas");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction((name) => document.querySelector(".details h2").textContent === name, blocked.function);
+    // A small screen has no room for the rows of both threads beside the details.
+    if (blocked.waker !== null && width > 1000)
+      await page.waitForFunction((arrow) => document.querySelector(".stage").dataset.wakes.split(" ").includes(arrow), blocked.arrow);
+    // A call splits by the states of its thread.
+    await openAt(page, split.place);
+    for (const state of ["running", "runnable", "blocked"])
+      expectThat(`${state} ${split[state]} ns (${await fact(page, state)})`, isShown((await fact(page, state)).split(" ")[0], split[state]));
+    await pathOf(page, false);
+    await picture(page, `${width}-${scheme}-path`);
+  }
+  // The strip is the first row of a thread, in the color of its state; its tip has the same text.
+  const page = await open();
+  await openAt(page, running.place);
+  await page.focus("canvas");
+  await page.keyboard.press("f");
+  await page.waitForFunction(({ from, to }) => {
+    const { dataset } = document.querySelector(".stage");
+    return Number(dataset.from) < from && Number(dataset.to) > to && dataset.to - dataset.from < 4 * (to - from) + 1000;
+  }, running);
+  const { from, to } = await windowOf(page);
+  const box = await page.locator("canvas").boundingBox();
+  const x = 190 + ((running.from + running.to) / 2 - from) / (to - from) * (box.width - 190);
+  const colour = await page.evaluate(() => getComputedStyle(document.querySelector(".legend .running")).backgroundColor);
+  const y = await page.evaluate(({ x, colour }) => {
+    const { width, height, clientWidth } = document.querySelector("canvas");
+    const column = document.querySelector("canvas").getContext("2d").getImageData(Math.round(x * width / clientWidth), 0, 1, height).data;
+    for (let i = 0; i < height; i++) {
+      if (`rgb(${[...column.slice(4 * i, 4 * i + 3)].join(", ")})` === colour)
+        return i * clientWidth / width;
+    }
+    return -1;
+  }, { x, colour });
+  expectThat("the strip has the color of running", y > 0);
+  await hover(page, box.x + x, box.y + y + 3);
+  expectThat(`the tip: ${await page.textContent(".tip")}`, (await page.textContent(".tip .first")).startsWith(`running on CPU ${running.cpu}, `));
+}
+
+const scenarios = { states, paths, served, tiles, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, diffBlocks, labelled, speed };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

@@ -9,9 +9,10 @@ import { DiffPanel } from "./diff_panel";
 import { FlamePanel } from "./flame_panel";
 import { short } from "./format";
 import { FunctionsPanel } from "./functions_panel";
-import { before, type Model } from "./lanes";
+import { before, type Lane, type Model, type Thread } from "./lanes";
 import { Live } from "./live";
 import { OverviewPanel } from "./overview_panel";
+import type { CriticalPath } from "./path";
 import { hashOf, rangeOfHash } from "./place";
 import { RangeBar } from "./range_bar";
 import { type Ranged, rangedOf } from "./ranged";
@@ -31,6 +32,8 @@ const keys: readonly [string, string][] = [
     ["Enter in the search field, N, P", "timeline: next (Shift: previous) match"],
     ["Enter, F, double click", "zoom to what is selected"],
     ["Arrows, Backspace", "flame graph: caller, callee, neighbours; one level out"],
+    ["K", "timeline: critical path of the selected call, block or request"],
+    ["Enter", "of a blocked state: whoever held the lock, or woke it"],
     ["G", "timeline: next region with every call (blue below the ruler)"],
     ["C, V; click on a name", "timeline: fold or unfold all threads, or one"],
     ["T, L", "timeline: pin the thread at the pointer to the top; list of tracks"],
@@ -47,7 +50,7 @@ function Help({ onClose }: { onClose: () => void }): VNode {
         <dialog ref={dialog} onClose={onClose} aria-label="Keys">
             <h2>Keys and mouse</h2>
             <dl class="keys">{keys.map(([name, text]) => <div key={name}><dt>{name}</dt><dd>{text}</dd></div>)}</dl>
-            <p class="faint">A hatched box is several merged calls; the command below the timeline writes a page that shows each. An orange strip above a thread means that it was off the CPU; its calls are faded there.</p>
+            <p class="faint">A hatched box is several merged calls; the command below the timeline writes a page that shows each. An orange strip above a thread means that it was off the CPU; its calls are faded there. With states from the scheduler (probity record --sched), the strip shows when it ran, waited for a CPU and was blocked, and arrows show who woke it.</p>
             <button type="button" onClick={() => dialog.current?.close()}>Close</button>
         </dialog>
     );
@@ -106,6 +109,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
     const [flame, setFlame] = useState<FlameState>({ mode: "merged", value: "total_ns", side: "now", per: "all", thread: -1 });
     const [filter, setFilter] = useState(everything);
     const [isHelping, setHelping] = useState(false);
+    const [path, setPath] = useState<CriticalPath | null>(null);
     const search = useRef<HTMLInputElement>(null);
     const handle = useRef<TimelineHandle | null>(null);
     const pending = useRef<(() => void) | null>(null);
@@ -133,6 +137,17 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
         setTab(to);
         history.replaceState(null, "", hashOf(to, latest.current));
     };
+    /** Does something in the timeline, when it is shown. */
+    const inTimeline = (action: () => void): void => {
+        if (tab === "timeline") {
+            action();
+        } else {
+            pending.current = action;
+            go("timeline");
+        }
+    };
+    const reveal = (lane: Lane, index: number): void => { inTimeline(() => handle.current?.reveal(lane, index)); };
+    const showTime = (thread: Thread, from: number, to: number): void => { inTimeline(() => handle.current?.showTime(thread, from, to)); };
     const jump = (thread: number, depth: number, start: number, length: number): void => {
         const { calls, blocks } = model.threads[thread];
         const lane = depth < 0 ? blocks : calls.find((each) => each.depth === depth) ?? calls[0];
@@ -143,13 +158,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
         // A merged span is found by its position alone.
         while (index > 0 && lane.start[index] + lane.length[index] < start + length && lane.start[index] > start)
             index--;
-        const reveal = (): void => handle.current?.reveal(lane, index);
-        if (tab === "timeline") {
-            reveal();
-        } else {
-            pending.current = reveal;
-            go("timeline");
-        }
+        reveal(lane, index);
     };
     useEffect(() => {
         const action = pending.current;
@@ -211,7 +220,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
         }
     };
 
-    const shared: Shared = { showRange: () => handle.current?.showRange(), data, model, live, palette, range, setRange, ranged, query, setQuery, filter, setFilter, selection, select: setSelection, go, jump, flame,
+    const shared: Shared = { showTime, reveal, path, setPath, showRange: () => handle.current?.showRange(), data, model, live, palette, range, setRange, ranged, query, setQuery, filter, setFilter, selection, select: setSelection, go, jump, flame,
         setFlame: (change) => { setFlame({ ...flame, ...change }); } };
     const isComplete = data.info.every((info) => info.complete);
     const title = data.info.map((info) => info.program.name?.split("/").pop() ?? info.trace).join(", ");

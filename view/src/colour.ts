@@ -11,6 +11,9 @@ export interface Theme {
     accent: string;
     on: string;
     off: string;
+    running: string;
+    runnable: string;
+    blocked: string;
     mark: string;
     bars: string;
     font: string;
@@ -31,6 +34,9 @@ export function readTheme(printing: boolean): Theme {
         accent: printing ? "#1a56c4" : value("accent"),
         on: printing ? "#3f9a63" : value("on"),
         off: printing ? "#c9741f" : value("off"),
+        running: printing ? "#0072b2" : value("running"),
+        runnable: printing ? "#e69f00" : value("runnable"),
+        blocked: printing ? "#b7bdc9" : value("blocked"),
         mark: printing ? "#7a3fc0" : value("mark"),
         bars: printing ? "#5b83c9" : value("bars"),
         font: "12px system-ui, sans-serif",

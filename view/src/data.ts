@@ -230,7 +230,20 @@ export interface Comparison {
 /** The call tree. */
 export interface Tree { nodes_pruned: number; calls_lost: number; calls_profiled: number; tree: TreeNode[] }
 
+/** What threads waited for, with who held it and who ended the wait (src/page/view_waits.c). */
+export interface WaitsData {
+    /** Waits that are left out, and a length that all of them are below. */
+    dropped: number;
+    least_ns: number;
+    /** By slot: trace and number in it. */
+    threads: ([number, number] | null)[];
+    /** "lock", its name, its address. */
+    names: [string, string, string][];
+    list: number[][];
+}
+
 export interface Data {
+    waits?: WaitsData;
     diff?: Comparison;
     /** The tree of the base of the comparison, all its runs together; their number, or the reason
      * why there is none. */

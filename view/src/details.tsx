@@ -10,6 +10,7 @@ import { Flag, LaneKind, type Lane, Track } from "./lanes";
 import { rangeSums, type Sum } from "./range";
 import { Callers } from "./sandwich";
 import { type Selection, type Shared, signatureOf } from "./state";
+import { PathOf, StateDetails, StateFacts } from "./states_details";
 import { levelOf, titleOf } from "./timeline";
 
 function Facts({ children }: { children: ComponentChildren }): VNode {
@@ -123,12 +124,14 @@ function CallDetails({ lane, index, shared }: { lane: Lane; index: number; share
                 <Fact name="Took" id="took">{time(length)}</Fact>
                 {shared.model.threads[lane.thread].cpuKnown && <Fact name="On the CPU">{time(length - off)}</Fact>}
                 {shared.model.threads[lane.thread].cpuKnown && <Fact name="Off the CPU">{time(off)} {length > 0 ? `(${percent(off / length)})` : ""}</Fact>}
+                <StateFacts lane={lane} index={index} shared={shared} />
                 <WhenFacts start={lane.start[index]} shared={shared} />
                 <ThreadFact lane={lane} shared={shared} />
                 <Fact name="Depth">{lane.depth}</Fact>
                 {given !== null && <Fact name="Parameters"><code>{given}</code></Fact>}
                 {returned !== null && <Fact name="Returned"><code>{returned}</code></Fact>}
             </Facts>
+            <PathOf lane={lane} index={index} shared={shared} />
             {given === null && returned === null && length < least &&
                 <p class="faint">Parameters are kept of calls from {time(least)} on.</p>}
             {row >= 0 && <FunctionFacts row={row} shared={shared} mark={length} />}
@@ -230,6 +233,7 @@ function BlockSpanDetails({ lane, index, shared }: { lane: Lane; index: number; 
                 <WhenFacts start={lane.start[index]} shared={shared} />
                 <ThreadFact lane={lane} shared={shared} />
             </Facts>
+            <PathOf lane={lane} index={index} shared={shared} />
             {all !== null && (
                 <>
                     <h3>All of these blocks</h3>
@@ -265,6 +269,7 @@ function TrackDetails({ lane, index, shared }: { lane: Lane; index: number; shar
                 {track.object !== "" && track.track !== Track.Requests && <Fact name="Object"><code>{track.object}</code></Fact>}
                 {track.track === Track.Requests && <Fact name="Request">{lane.off[index]}</Fact>}
             </Facts>
+            <PathOf lane={lane} index={index} shared={shared} />
             {track.track === Track.Requests && last > first && (
                 <>
                     <h3>The whole request</h3>
@@ -369,6 +374,8 @@ function SpanDetails({ selection, shared }: { selection: Selection & { of: "span
     const { lane, index, last } = selection;
     if (lane.kind === LaneKind.Off)
         return <OffDetails lane={lane} index={index} last={last} shared={shared} />;
+    if (lane.kind === LaneKind.States)
+        return <StateDetails lane={lane} index={index} last={last} shared={shared} />;
     if (last > index || lane.count[index] > 1)
         return <TogetherDetails lane={lane} first={index} last={last} shared={shared} />;
     if (lane.kind === LaneKind.Blocks)

@@ -1,9 +1,13 @@
 /* Spans in lanes, as arrays of numbers: no object is allocated for a span. */
 import { type Data, Kind, type Name, type SlowCall, type Timeline } from "./data";
 import { type Series, seriesOf } from "./series";
+import { readWaits, type Wait } from "./waits";
 
 /** Rows: of a track. */
-export const LaneKind = { Off: 0, Marks: 1, Calls: 2, Blocks: 3, Rows: 4 } as const;
+export const LaneKind = { Off: 0, Marks: 1, Calls: 2, Blocks: 3, Rows: 4, States: 5 } as const;
+
+/** Of a thread, by the scheduler: names of spans in a lane of states. */
+export const State = { Running: 1, Runnable: 2, Blocked: 3 } as const;
 
 /** The page computes the last two. */
 export const Track = { Thread: 0, Requests: 1, Lock: 2, Queue: 3, Cpu: 4, Rate: 5 } as const;
@@ -28,6 +32,10 @@ export interface Lane {
     /** Running sums, for columns that contain many spans. */
     busyBefore: Float64Array;
     countBefore: Float64Array;
+    /** Of states: of time waiting for a CPU, and of all known time. busy: running; off: waiting for a
+     * CPU; values: the CPU, or the id of the waker. */
+    offBefore: Float64Array;
+    lengthBefore: Float64Array;
 }
 
 /** A thread; or a track: requests, a lock, a queue, whose rows are in `calls`. */
@@ -45,6 +53,7 @@ export interface Thread {
     off: Lane | null;
     marks: Lane | null;
     blocks: Lane | null;
+    states: Lane | null;
     calls: Lane[];
     /** Time on the CPU, if it is known; else in calls or blocks. */
     active: number;
@@ -71,6 +80,8 @@ export interface Model {
     started: bigint;
     /** Intervals in which spans are not merged, although others are. */
     stretches: [number, number][];
+    /** Of each thread, by its place, in the order of their begin. */
+    waits: Wait[][];
 }
 
 /** Decodes numbers with 7 bits per byte. Nanoseconds exceed 32 bits, so shifts cannot be used. */
@@ -134,7 +145,41 @@ export function emptyLane(kind: number, depth: number, thread: number, size: num
         whole: new Map(),
         busyBefore: new Float64Array(size + 1),
         countBefore: new Float64Array(size + 1),
+        offBefore: new Float64Array(kind === LaneKind.States ? size + 1 : 0),
+        lengthBefore: new Float64Array(kind === LaneKind.States ? size + 1 : 0),
     };
+}
+
+/** Computes the running sums of the first `size` spans. */
+export function sumUp(lane: Lane, size: number): void {
+    for (let i = 0; i < size; i++) {
+        lane.busyBefore[i + 1] = lane.busyBefore[i] + lane.busy[i];
+        lane.countBefore[i + 1] = lane.countBefore[i] + lane.count[i];
+    }
+    for (let i = 0; i < size && lane.kind === LaneKind.States; i++) {
+        lane.offBefore[i + 1] = lane.offBefore[i] + lane.off[i];
+        lane.lengthBefore[i + 1] = lane.lengthBefore[i] + lane.length[i];
+    }
+}
+
+/** States that are not merged have the times that their names say. */
+function readStates(numbers: Bytes, lane: Lane): void {
+    const { size, start, length, count, name } = lane;
+    for (let i = 0; i < size; i++)
+        length[i] = i + 1 < size ? Math.max(0, start[i + 1] - start[i] - numbers.signed()) : numbers.next();
+    numbers.fill(count);
+    numbers.fill(name);
+    for (let i = 0; i < size; i++)
+        lane.busy[i] = length[i] - numbers.signed();
+    numbers.fill(lane.off);
+    numbers.fill(lane.flags);
+    numbers.fill(lane.values);
+    for (let i = 0; i < size; i++) {
+        if (count[i] > 1)
+            continue;
+        lane.busy[i] = name[i] === State.Running ? length[i] : 0;
+        lane.off[i] = name[i] === State.Runnable ? length[i] : 0;
+    }
 }
 
 /** Each span has a number in each column. */
@@ -151,6 +196,11 @@ export function readLane(source: Source, thread: number, kind: number, depth: nu
     let time = source.first;
     for (let i = 0; i < size; i++)
         lane.start[i] = time += numbers.next();
+    if (kind === LaneKind.States) {
+        readStates(numbers, lane);
+        sumUp(lane, size);
+        return lane;
+    }
     if (kind === LaneKind.Blocks || kind === LaneKind.Rows) {
         readGaps(numbers, lane, kind === LaneKind.Rows);
     } else {
@@ -165,9 +215,8 @@ export function readLane(source: Source, thread: number, kind: number, depth: nu
             lane.whole.set(i, lane.busy[i]);
         if (lane.count[i] === 1 && kind !== LaneKind.Off)
             lane.busy[i] = lane.length[i] * (isQueue ? lane.off[i] : 1);
-        lane.busyBefore[i + 1] = lane.busyBefore[i] + lane.busy[i];
-        lane.countBefore[i + 1] = lane.countBefore[i] + lane.count[i];
     }
+    sumUp(lane, size);
     return lane;
 }
 
@@ -206,6 +255,7 @@ export function readThreads(timeline: Timeline, bytes: Uint8Array): Thread[] {
             off: one(LaneKind.Off),
             marks: one(LaneKind.Marks),
             blocks: one(LaneKind.Blocks),
+            states: one(LaneKind.States),
             calls: lanes.filter((lane) => lane.kind === LaneKind.Calls || lane.kind === LaneKind.Rows),
             active: 0,
         };
@@ -240,7 +290,8 @@ export function makeModel(data: Data, bytes: Uint8Array): Model {
     return { threads, real, tracks: threads.filter(({ track }) => track !== Track.Thread), lanes, names, rowOfName, ranked,
         first, last: first + Math.max(timeline.length_ns, 1),
         started: BigInt(timeline.first_ns) - BigInt(first),
-        stretches: timeline.stretches.map(([from, to]) => [first + from, first + to]) };
+        stretches: timeline.stretches.map(([from, to]) => [first + from, first + to]),
+        waits: readWaits(data, threads) };
 }
 
 /** Number of spans that begin before `time`. */

@@ -2,7 +2,7 @@
  * than the page's unit are read from the trace by the server, or loaded from tiles, and exchanged
  * for the merged ones (doc/tiles.md). What is there stays until the new ones have come. */
 import { type Data, Kind, type Name, type Timeline, withoutMarks } from "./data";
-import { before, emptyLane, Flag, type Lane, LaneKind, type Model, readThreads, type Thread } from "./lanes";
+import { before, emptyLane, Flag, type Lane, LaneKind, type Model, readThreads, sumUp, type Thread } from "./lanes";
 import { type TileRange, Tiles } from "./tiles";
 import type { Window } from "./timeline";
 
@@ -36,7 +36,7 @@ function keyOf(names: readonly Name[], name: Name): string {
 }
 
 const laneIn = (thread: Thread | undefined, kind: number, depth: number): Lane | undefined =>
-    thread === undefined ? undefined : [thread.off, thread.marks, thread.blocks, ...thread.calls].find((lane) => lane?.kind === kind && lane.depth === depth) ?? undefined;
+    thread === undefined ? undefined : [thread.off, thread.marks, thread.blocks, thread.states, ...thread.calls].find((lane) => lane?.kind === kind && lane.depth === depth) ?? undefined;
 
 /** Appends a span to a lane that has room for it. */
 function copy(to: Lane, at: number, from: Lane, index: number): void {
@@ -92,8 +92,10 @@ export class Live {
             if (key !== "" && !this.numbers.has(key))
                 this.numbers.set(key, number);
         });
-        for (const lane of model.lanes)
-            this.page.set(lane, { ...lane });
+        for (const lane of [...model.lanes, ...model.real.map(({ states }) => states)]) {
+            if (lane !== null)
+                this.page.set(lane, { ...lane });
+        }
         this.tiles = data.tiles !== undefined && data.tiles.levels.length > 0 ? new Tiles(data.tiles, names.length) : null;
     }
 
@@ -165,7 +167,7 @@ export class Live {
     private countIn({ from, to }: Window): number {
         let sum = 0;
         for (const own of this.page.values()) {
-            if (own.kind === LaneKind.Off)
+            if (own.kind === LaneKind.Off || own.kind === LaneKind.States)
                 continue;
             const first = Math.max(0, before(own, from) - 1);
             const end = before(own, to, first);
@@ -264,7 +266,7 @@ export class Live {
         this.shown = source;
         this.data.timeline.values = source === null ? this.values : [...this.values, ...source.values];
         for (const thread of this.model.real) {
-            for (const lane of [thread.off, thread.marks, thread.blocks, ...thread.calls]) {
+            for (const lane of [thread.off, thread.marks, thread.blocks, thread.states, ...thread.calls]) {
                 const own = lane === null ? undefined : this.page.get(lane);
                 if (lane !== null && own !== undefined)
                     Object.assign(lane, source === null ? own : this.joined(own, source, source.find(thread, own)));
@@ -298,13 +300,14 @@ export class Live {
                 copy(lane, size++, own, from++);
         };
         const take = (read: Lane, i: number): void => {
-            const name = read.kind === LaneKind.Off ? 0 : source.names === null ? read.name[i] : source.names[read.name[i]];
+            const areStates = read.kind === LaneKind.States;
+            const name = read.kind === LaneKind.Off ? 0 : areStates ? read.name[i] : source.names === null ? read.name[i] : source.names[read.name[i]];
             if (!this.isTaken(read, i, source, isAll) || name < 0)
                 return;
             copyLong(read.start[i]);
             copy(lane, size, read, i);
             lane.name[size] = name;
-            lane.values[size] += read.values[i] > 0 ? this.values.length : 0;
+            lane.values[size] += read.values[i] > 0 && !areStates ? this.values.length : 0;
             size++;
         };
         let next = 0;
@@ -344,10 +347,7 @@ export class Live {
 
     private static finished(lane: Lane, size: number): Lane {
         lane.size = size;
-        for (let i = 0; i < size; i++) {
-            lane.busyBefore[i + 1] = lane.busyBefore[i] + lane.busy[i];
-            lane.countBefore[i + 1] = lane.countBefore[i] + lane.count[i];
-        }
+        sumUp(lane, size);
         return lane;
     }
 }

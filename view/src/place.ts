@@ -16,7 +16,7 @@ function spanOf(model: Model, text: string | undefined): { lane: Lane; index: nu
     const thread = place < model.threads.length ? model.threads[place] : null;
     if (parts === null || thread === null)
         return null;
-    const lane = [thread.off, thread.marks, thread.blocks, ...thread.calls].find((each) => each?.kind === kind && each.depth === depth);
+    const lane = [thread.off, thread.marks, thread.blocks, thread.states, ...thread.calls].find((each) => each?.kind === kind && each.depth === depth);
     if (lane == null)
         return null;
     const index = before(lane, start);

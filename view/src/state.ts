@@ -2,8 +2,9 @@
 import type { Palette } from "./colour";
 import type { Block, Bucket, Data } from "./data";
 import type { FlameNode, Value } from "./flame";
-import type { Lane, Model } from "./lanes";
+import type { Lane, Model, Thread } from "./lanes";
 import type { Live } from "./live";
+import type { CriticalPath } from "./path";
 import type { Ranged } from "./ranged";
 import type { Window } from "./timeline";
 
@@ -84,6 +85,13 @@ export interface Shared {
     setRange: (range: Window | null) => void;
     /** What is in the range; computed when first needed. */
     ranged: () => Ranged | null;
+    /** Shows a time of a thread in the timeline, without selecting anything. */
+    showTime: (thread: Thread, from: number, to: number) => void;
+    /** Selects a span in the timeline. */
+    reveal: (lane: Lane, index: number) => void;
+    /** The critical path that is highlighted. */
+    path: CriticalPath | null;
+    setPath: (path: CriticalPath | null) => void;
     /** Zooms the timeline to the selected range. */
     showRange: () => void;
 }

@@ -1,7 +1,7 @@
 /* Tiles beside the page (doc/tiles.md): spans at units finer than the page's, by level and time. A
  * page on a disk may load them only as scripts; one from a server fetches them and never runs them.
  * Whatever is in a file is checked: it may be of another page, damaged, or an error page. */
-import { Bytes, type Lane, readLane } from "./lanes";
+import { Bytes, type Lane, LaneKind, readLane } from "./lanes";
 import type { Window } from "./timeline";
 
 export interface TileLevel {
@@ -99,6 +99,8 @@ function parse(bytes: Uint8Array, file: number, id: string, names: number): Tile
     const source = { numbers: new Bytes(bytes.subarray(4 + size)), first: contents.from_ns, values: 0 };
     return new Map(contents.threads.map(({ place, lanes }) => [place, lanes.map(([kind, depth, count]) => {
         const lane = readLane(source, place, kind, depth, count, false);
+        if (kind === LaneKind.States)
+            return lane;
         if (lane.name.some((name) => name >= names))
             throw new Error("it has unknown names");
         lane.values.fill(0);

@@ -5,8 +5,10 @@ import { type Arrow, arrowsOf, type End } from "./arrows";
 import type { Palette, Theme } from "./colour";
 import { Kind } from "./data";
 import { moment, short, time } from "./format";
-import { before, beforeNear, type Lane, LaneKind, type Model, spanAt, type Thread, Track } from "./lanes";
+import { before, beforeNear, type Lane, LaneKind, type Model, spanAt, State, type Thread, Track } from "./lanes";
+import type { CriticalPath } from "./path";
 import type { Series } from "./series";
+import { threadOfId } from "./waits";
 
 const RULER = 26;
 const ROW = 18;
@@ -19,6 +21,10 @@ const FOLDED = 22;
 const PLOT_ROW = 38;
 const MORE = 13;
 const STRIP = 7;
+const STATES = 10;
+/** Arrows from wakers are shown if they are at least this far apart. */
+const WAKE_ROOM = 14;
+const WAKES_SHOWN = 300;
 const MARKS = 13;
 const GAP = 9;
 /** Number of shades for columns that are partly filled: equal neighbours are drawn as one. */
@@ -46,7 +52,7 @@ export interface Hit {
     last: number;
 }
 
-const enum Look { Strip, Marks, Blocks, Calls, Folded, More, Rows, InFlight, Queue, Plot }
+const enum Look { Strip, States, Marks, Blocks, Calls, Folded, More, Rows, InFlight, Queue, Plot }
 
 interface Row {
     look: Look;
@@ -88,6 +94,7 @@ export class TimelineView {
     matches: Uint8Array | null = null;
     /** The selected range, of which statistics are shown. */
     range: Window | null = null;
+    path: CriticalPath | null = null;
     layout: Layout = { folded: new Set(), limits: new Map(), order: "first", filter: "", pinned: new Set(), own: [] };
     /** Where a dragged thread would be put; null: none is dragged. */
     drop: number | null = null;
@@ -128,6 +135,7 @@ export class TimelineView {
         this.selected = other.selected;
         this.matches = other.matches;
         this.range = other.range;
+        this.path = other.path;
         this.layout = other.layout;
         this.arrange();
     }
@@ -154,7 +162,7 @@ export class TimelineView {
     shown(filter = this.layout.filter): Thread[] {
         const { order, own } = this.layout;
         const words = filter.toLowerCase().split(/\s+/).filter((word) => word !== "");
-        const isShown = (thread: Thread): boolean => (thread.off !== null || thread.marks !== null || thread.blocks !== null || thread.calls.length > 0 || thread.series !== undefined) && words.every((word) => titleOf(thread).toLowerCase().includes(word) || String(thread.pid) === word);
+        const isShown = (thread: Thread): boolean => (thread.off !== null || thread.states !== null || thread.marks !== null || thread.blocks !== null || thread.calls.length > 0 || thread.series !== undefined) && words.every((word) => titleOf(thread).toLowerCase().includes(word) || String(thread.pid) === word);
         const threads = this.model.real.filter(isShown);
         if (order === "activity")
             threads.sort((a, b) => b.active - a.active);
@@ -243,7 +251,9 @@ export class TimelineView {
     private arrangeThread(thread: Thread, put: (look: Look, lanes: (Lane | null)[], height: number, text?: string) => void): void {
         const isOnly = this.only !== null;
         const { calls, marks, blocks } = thread;
-        if (thread.cpuKnown)
+        if (thread.states !== null)
+            put(Look.States, [thread.states], STATES);
+        else if (thread.cpuKnown)
             put(Look.Strip, [thread.off], STRIP);
         if (this.isFolded(thread) && !isOnly) {
             put(Look.Folded, [...blocks === null ? [] : [blocks], ...calls], FOLDED);
@@ -466,7 +476,9 @@ export class TimelineView {
             context.fillStyle = theme.accent;
             context.fillRect(0, RULER + this.head - 2, this.width, 2);
         }
+        this.drawWakes(context);
         this.drawArrows(context);
+        this.drawPathLine(context);
         this.drawRuler(context);
         this.drawRange(context);
         this.drawDrop(context);
@@ -493,6 +505,8 @@ export class TimelineView {
         for (const thread of new Set(this.only === null ? visible.map((row) => row.thread) : []))
             this.drawAbsence(context, thread);
         this.drawLabels(context);
+        for (const thread of new Set(this.path !== null && this.only === null ? visible.map((row) => row.thread) : []))
+            this.drawPath(context, thread, isPinned);
         this.drawSelection(context, isPinned);
         context.restore();
         this.drawNames(context, isPinned);
@@ -608,6 +622,7 @@ export class TimelineView {
         const [lane = null] = row.lanes;
         switch (row.look) {
             case Look.Strip: this.drawStrip(context, row.thread, lane, y); break;
+            case Look.States: if (lane !== null) this.drawStates(context, lane, y); break;
             case Look.Marks: if (lane !== null) this.drawMarks(context, lane, y); break;
             case Look.Blocks:
             case Look.Calls:
@@ -736,7 +751,7 @@ export class TimelineView {
     }
 
     private tally(lane: Lane, calls: number, spans: number): void {
-        if (lane.kind === LaneKind.Off || lane.kind === LaneKind.Rows)
+        if (lane.kind === LaneKind.Off || lane.kind === LaneKind.Rows || lane.kind === LaneKind.States)
             return;
         this.drawn.merged += calls > spans ? calls : 0;
         this.drawn.spans++;
@@ -929,6 +944,179 @@ export class TimelineView {
             pending.width++;
         });
         flush();
+    }
+
+    /** Running, waiting for a CPU and blocked, on top of each other: what is merged, or shares a column,
+     * has the share of each. */
+    private drawStates(context: CanvasRenderingContext2D, lane: Lane, y: number): void {
+        const height = STATES - 2;
+        const { running, runnable, blocked } = this.theme;
+        // Neighbouring columns with about the same shares are one rectangle.
+        const pending = { x: 0, width: 0, parts: [0, 0, 0] };
+        const flush = (): void => {
+            let top = y + height;
+            pending.parts.forEach((part, i) => {
+                context.fillStyle = [running, runnable, blocked][i];
+                top -= part;
+                if (pending.width > 0 && part > 0)
+                    context.fillRect(pending.x, top, pending.width, part);
+            });
+            pending.width = 0;
+        };
+        const put = (first: number, end: number, x: number, width: number, of: number): void => {
+            const [ran, waited, all] = [lane.busyBefore, lane.offBefore, lane.lengthBefore].map((sums) => (sums[end] - sums[first]) / of * height);
+            const parts = [ran, waited, all - ran - waited].map((part) => Math.round(Math.max(0, part) * 2) / 2);
+            if (x !== pending.x + pending.width || parts.some((part, i) => part !== pending.parts[i])) {
+                flush();
+                Object.assign(pending, { x, width: 0, parts });
+            }
+            pending.width += width;
+        };
+        this.visit(lane, (i, x, width) => {
+            const from = Math.max(this.gutter, x);
+            put(i, i + 1, from, Math.min(this.width, x + width) - from, Math.max(1, lane.length[i]));
+        }, (first, end, x) => { put(first, end, x, 1, Math.max(this.columnNs, lane.lengthBefore[end] - lane.lengthBefore[first])); });
+        flush();
+    }
+
+    /** The middle of the row of states of a thread; null: it is not in view. */
+    private statesAt(thread: Thread | null): number | null {
+        const row = thread === null ? undefined : this.rows.find((each) => each.thread === thread && each.look === Look.States);
+        if (row === undefined)
+            return null;
+        const y = this.topOf(row) + STATES / 2 - 1;
+        return y < RULER + (row.isPinned ? 0 : this.head) || y > this.height ? null : y;
+    }
+
+    /** Whoever woke a thread, where there is room. */
+    get shownWakes(): { from: Thread; to: Thread; at: number }[] {
+        const shown: { from: Thread; to: Thread; at: number }[] = [];
+        for (const thread of this.only === null ? this.model.real : []) {
+            const lane = thread.states;
+            if (lane === null || this.statesAt(thread) === null)
+                continue;
+            const [first, end] = [before(lane, this.window.from), before(lane, this.window.to)];
+            if (end - first > (this.width - this.gutter) / WAKE_ROOM * 3)
+                continue;
+            let last = -Infinity;
+            for (let i = first; i < end && shown.length < WAKES_SHOWN; i++) {
+                const waker = lane.count[i] === 1 && lane.name[i] === State.Runnable && lane.values[i] > 0 ? threadOfId(this.model, lane.values[i], thread) : null;
+                const x = this.xOf(lane.start[i]);
+                if (waker === null || waker === thread || x < last + WAKE_ROOM || this.statesAt(waker) === null)
+                    continue;
+                shown.push({ from: waker, to: thread, at: lane.start[i] });
+                last = x;
+            }
+        }
+        return shown;
+    }
+
+    private drawWakes(context: CanvasRenderingContext2D): void {
+        context.save();
+        context.beginPath();
+        context.rect(this.gutter, RULER, this.width - this.gutter, this.height - RULER);
+        context.clip();
+        context.strokeStyle = this.theme.text;
+        context.fillStyle = this.theme.text;
+        context.lineWidth = 1;
+        for (const { from, to, at } of this.shownWakes) {
+            const [top, bottom] = [this.statesAt(from), this.statesAt(to)];
+            if (top === null || bottom === null)
+                continue;
+            const x = Math.round(this.xOf(at)) + 0.5;
+            const sign = bottom > top ? 1 : -1;
+            context.globalAlpha = 0.75;
+            context.beginPath();
+            context.moveTo(x, top);
+            context.lineTo(x, bottom - sign * 4);
+            context.stroke();
+            context.globalAlpha = 1;
+            context.beginPath();
+            context.arc(x, top, 2, 0, 7);
+            context.fill();
+            context.beginPath();
+            context.moveTo(x, bottom - sign * 3);
+            context.lineTo(x - 3.5, bottom - sign * 9);
+            context.lineTo(x + 3.5, bottom - sign * 9);
+            context.fill();
+        }
+        context.restore();
+    }
+
+    /** Where the path is in a thread, in pixels; parts that are close together are one. */
+    private pathIn(thread: Thread): [number, number][] {
+        const found: [number, number][] = [];
+        for (const part of this.path?.parts ?? []) {
+            if (part.thread !== thread || part.to < this.window.from || part.from > this.window.to)
+                continue;
+            const from = Math.max(this.gutter, this.xOf(part.from));
+            const to = Math.min(this.width, Math.max(this.xOf(part.to), from + 1));
+            const last = found.at(-1);
+            if (last !== undefined && from <= last[1] + 0.5)
+                last[1] = Math.max(last[1], to);
+            else if (to > from)
+                found.push([from, to]);
+        }
+        return found;
+    }
+
+    private extentOf(thread: Thread): { top: number; bottom: number } | null {
+        const rows = this.rows.filter((row) => row.thread === thread);
+        const last = rows.at(-1);
+        return last === undefined ? null : { top: this.topOf(rows[0]), bottom: this.topOf(last) + last.height };
+    }
+
+    /** What is not on the path is faded, and a line is over what is. */
+    private drawPath(context: CanvasRenderingContext2D, thread: Thread, isPinned: boolean): void {
+        const extent = this.extentOf(thread);
+        if (extent === null || this.layout.pinned.has(thread.place) !== isPinned || thread.track !== Track.Thread)
+            return;
+        const { top, bottom } = extent;
+        let x = this.gutter;
+        for (const [from, to] of [...this.pathIn(thread), [this.width, this.width]]) {
+            context.fillStyle = this.theme.paper;
+            context.globalAlpha = 0.62;
+            context.fillRect(x, top - 1, from - x, bottom - top + 1);
+            context.globalAlpha = 1;
+            context.fillStyle = this.theme.accent;
+            context.fillRect(from, top - 3, to - from, 2.5);
+            context.fillRect(from, bottom, to - from, 1);
+            x = to;
+        }
+    }
+
+    /** Where the path goes over from a thread to another one. */
+    private drawPathLine(context: CanvasRenderingContext2D): void {
+        const parts = this.only === null ? this.path?.parts ?? [] : [];
+        context.save();
+        context.beginPath();
+        context.rect(this.gutter, RULER + this.head, this.width - this.gutter, this.height - RULER);
+        context.clip();
+        context.fillStyle = this.theme.accent;
+        let last = -Infinity;
+        for (let i = 1; i < parts.length; i++) {
+            const [one, other] = [parts[i - 1].thread, parts[i].thread];
+            const x = Math.round(this.xOf(parts[i].from));
+            if (one === other || one === null || other === null || x < last + 2 || x < this.gutter || x > this.width)
+                continue;
+            const [from, to] = [this.extentOf(one), this.extentOf(other)];
+            if (from === null || to === null)
+                continue;
+            const top = Math.min(from.top, to.top) - 3;
+            context.fillRect(x - 0.75, top, 1.5, Math.max(from.top, to.top) - top);
+            last = x;
+        }
+        context.restore();
+    }
+
+    /** Brings a time of a thread into view. */
+    showTime(thread: Thread, from: number, to: number): void {
+        const room = Math.max(to - from, this.columnNs * 20, 100);
+        if (from < this.window.from || to > this.window.to || to - from < this.columnNs * 3)
+            this.show(from - room * 2, to + room * 2);
+        const extent = this.extentOf(thread);
+        if (extent !== null && (extent.top < RULER + this.head || extent.bottom > this.height) && !this.layout.pinned.has(thread.place))
+            this.scrollTo(extent.top + this.scroll - this.head - RULER - (this.height - this.head) / 3);
     }
 
     /** Fades calls while their thread was off the CPU. */

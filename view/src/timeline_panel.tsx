@@ -6,7 +6,9 @@ import { commandFor } from "./command";
 import { at, count, counted, percent, short, time } from "./format";
 import { Kind } from "./data";
 import { before, LaneKind, type Lane, spansIn, type Thread, Track } from "./lanes";
+import { hasPath, pathOf } from "./path";
 import type { Live } from "./live";
+import { causeOf, stateTip } from "./states";
 import { rangeOfHash, remember, restore } from "./place";
 import { matcher, type Shared, signatureOf } from "./state";
 import { type Hit, levelOf, nextMatch, type Order, TimelineView, titleOf } from "./timeline";
@@ -21,6 +23,7 @@ export interface TimelineHandle {
     key: (event: KeyboardEvent) => void;
     /** Zooms to the selected range. */
     showRange: () => void;
+    showTime: (thread: Thread, from: number, to: number) => void;
 }
 
 /** The view before the tab or the theme changed, by index of the thread; -1: all threads. */
@@ -32,6 +35,8 @@ function tipOf(hit: Hit, shared: Shared): string[] {
     const busy = lane.busyBefore[end + 1] - lane.busyBefore[first];
     if (lane.kind === LaneKind.Off)
         return ["off the CPU", `${time(busy)} of ${time(lane.start[end] + lane.length[end] - lane.start[first])}`];
+    if (lane.kind === LaneKind.States)
+        return stateTip(shared.model, lane, first, end);
     const { name, kind } = shared.model.names[lane.name[first]];
     const track = shared.model.threads[lane.thread];
     if (track.track === Track.Queue)
@@ -237,6 +242,8 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
     const matches = useMemo(() => isMatch === null ? null
         : Uint8Array.from(shared.model.names, (name) => isMatch(name.name) ? 1 : 0), [isMatch, shared.model]);
     view.matches = matches;
+    view.path = only === null ? shared.path : null;
+    useEffect(refresh, [shared.path, view]);
     useEffect(refresh, [matches, view]);
     useEffect(() => {
         if (isFirst.current) {
@@ -361,6 +368,22 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         view.reveal(lane, index, false);
         choose(lane, index, index);
     };
+    /** Shows the critical path of the selected span, or none. */
+    const togglePath = (): void => {
+        const { selected } = view;
+        const isShown = shared.path !== null && shared.path.lane === selected?.lane && shared.path.start === selected.lane.start[selected.index];
+        shared.setPath(selected === null || isShown || !hasPath(shared.model, selected.lane, selected.index) ? null
+            : pathOf(shared.model, selected.lane, selected.index, shared.data.waits?.least_ns ?? 0));
+    };
+    /** From a blocked state to what it was blocked on; else zooms to what is selected. */
+    const enter = (): void => {
+        const { selected } = view;
+        const cause = selected === null ? null : causeOf(shared.model, selected.lane, selected.index);
+        if (cause !== null)
+            reveal(cause.lane, cause.index);
+        else if (selected !== null)
+            view.reveal(selected.lane, selected.index, true);
+    };
     const onKeyDown = (event: KeyboardEvent): void => {
         if (event.ctrlKey || event.metaKey || event.altKey)
             return;
@@ -392,9 +415,10 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
             "m": () => { chooseRange(view.selected === null ? view.window : { from: view.selected.lane.start[view.selected.index], to: view.selected.lane.start[view.selected.index] + view.selected.lane.length[view.selected.index] }); },
             "r": () => { if (view.range !== null) view.show(view.range.from, view.range.to); },
             "f": () => { if (view.selected !== null) view.reveal(view.selected.lane, view.selected.index, true); },
-            "Enter": () => { if (view.selected !== null) view.reveal(view.selected.lane, view.selected.index, true); },
+            "Enter": enter, "k": togglePath,
             "Escape": () => {
                 shared.setRange(null);
+                shared.setPath(null);
                 shared.select(null);
                 if (only !== null)
                     view.showAll();
@@ -413,6 +437,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         handle.current = {
             reveal, step,
             key: onKeyDown,
+            showTime: (thread, from, to) => { view.showTime(thread, from, to); refresh(); },
             showRange: () => { if (view.range !== null) view.show(view.range.from, view.range.to); refresh(); },
         };
     }
@@ -435,6 +460,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         };
     }, [view]);
 
+    const hasStates = shared.model.real.some(({ states }) => states !== null);
     const found = matches?.reduce((sum, each) => sum + each, 0) ?? 0;
     if (shared.model.lanes.length === 0) {
         return <p class="none">No record of a call or a probe is in this trace{shared.data.info.some((info) => info.profile)
@@ -471,12 +497,15 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                         <button type="button" disabled={found === 0} onClick={() => { step(false); }}>Next</button>
                         {` ${count(found)} ${found === 1 ? "name matches" : "names match"}`}
                     </span>)}
-                <span class="legend">
-                    <i class="on" /> on the CPU <i class="off" /> off it <i class="hatched" /> several together, or waiting
+                <span class={hasStates ? "legend of-states" : "legend"}>
+                    {hasStates
+                        ? <><i class="running" /> running <i class="runnable" /> waiting for a CPU <i class="blocked" /> blocked</>
+                        : <><i class="on" /> on the CPU <i class="off" /> off it</>}
+                    <span class="merged"> <i class="hatched" /> several together, or waiting</span>
                 </span>
             </div>
             <div class="stage" data-from={place.from} data-to={place.to} data-spans={shared.live?.shows ?? "page"} data-unit={shared.live?.unitShown} data-arrows={view.shownArrows.map(({ from, to }) => `${from.thread.tid}-${to.thread.tid}`).join(" ")}
-                data-order={only === null ? view.shown().map((thread) => thread.place).join(" ") : ""} data-pinned={[...view.layout.pinned].join(" ")}>
+                data-wakes={view.shownWakes.map(({ from, to }) => `${from.tid}-${to.tid}`).join(" ")} data-path={shared.path?.parts.length ?? 0} data-order={only === null ? view.shown().map((thread) => thread.place).join(" ") : ""} data-pinned={[...view.layout.pinned].join(" ")}>
                 <Canvas painter={painter} label={`${only === null ? "Timeline" : "Flame graph in order of time"}. Arrows move, plus and minus zoom, comma and full stop go from call to call, Enter zooms to the one selected.`}
                     onWheel={onWheel} onPointerDown={onPointerDown} onPointerMove={onPointerMove} onPointerUp={onPointerUp}
                     onPointerLeave={() => { view.hovered = null; pointer.current = null; setTip(null); painter.ask(); }}

@@ -446,6 +446,10 @@ int probity_timeline_put(struct probity_timeline *timeline, const struct probity
     struct timeline_thread *thread;
     int error = thread_of(timeline, event, &thread);
 
+    if (event->wall_ns > timeline->latest_ns)
+        timeline->latest_ns = event->wall_ns;
+    if (error == 0 && thread != NULL && event->kind == PROBITY_EVENT_THREAD_STATE)
+        return timeline_states_put(timeline, thread, event);
     if (error == 0 && thread != NULL && is_record(event->kind))
         error = put_record(timeline, thread, event);
     if (error == 0 && event->kind == PROBITY_EVENT_HIT && timeline->tracks != NULL)
@@ -482,6 +486,8 @@ int probity_timeline_finish(struct probity_timeline *timeline)
     probity_scopes_finish(timeline->scopes, &listener);
     if (timeline->tracks != NULL && timeline->error == 0)
         timeline->error = timeline_tracks_finish(timeline);
+    if (timeline->error == 0)
+        timeline->error = timeline_states_finish(timeline);
     if (timeline->options.is_window)
         timeline_window_finish(timeline);
     probity_timeline_count_together(timeline);
@@ -566,6 +572,7 @@ static void release_thread(struct timeline_thread *thread)
     free(thread->facts.stretches.spans);
     free(thread->facts.marks.spans);
     free(thread->facts.blocks.spans);
+    free(thread->facts.states.spans);
     free(thread->hit.values.bytes);
     free(thread->facts.calls);
     free(thread->facts.name);

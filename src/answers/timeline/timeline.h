@@ -4,7 +4,8 @@
  * and checkpoints) and calls by depth. Memory: a budget of spans, independent of the length of the
  * trace. Prints nothing.
  *
- *     thread   off     ▒▒▒▒        ▒▒         wall time without CPU time
+ *     thread   states  ███▒░░██▒░░░█          by the scheduler, if the trace has them
+ *              off     ▒▒▒▒        ▒▒         wall time without CPU time
  *              marks   |  | ||||  |           moments
  *              depth 0 [ main               ]
  *              depth 1  [ read ] [::::] [ w ] [::::]: several, merged
@@ -54,10 +55,14 @@ enum probity_timeline_flag {
     PROBITY_TIMELINE_UNWOUND = 1, /* closed by a repair */
     PROBITY_TIMELINE_OPEN = 2,    /* still open at the end of the records */
     PROBITY_TIMELINE_UNTIMED = 4, /* entered with profiling off */
-    PROBITY_TIMELINE_BEFORE = 8   /* began before the range */
+    PROBITY_TIMELINE_BEFORE = 8,  /* began before the range */
+    PROBITY_TIMELINE_APART = 16   /* of states: the state before it is unknown */
 };
 
-/* One call, mark or off-CPU interval, or several of them merged. */
+/* One call, mark, state or off-CPU interval, or several of them merged. Of states: busy_ns is the
+ * time running, off_ns that waiting for a CPU, the rest is blocked, and name is an
+ * enum probity_sched_state; values, unless merged, is the CPU on which it runs, or the id of the
+ * thread that woke it, or 0. Unknown time has no span, and is in no merged one. */
 struct probity_timeline_span {
     uint64_t start_ns;  /* CLOCK_REALTIME */
     uint64_t length_ns; /* to the end of the last one */
@@ -76,7 +81,8 @@ enum probity_timeline_kind {
     PROBITY_TIMELINE_STRETCHES = 0, /* off CPU */
     PROBITY_TIMELINE_MARKS = 1,
     PROBITY_TIMELINE_CALLS = 2, /* of tracks: rows */
-    PROBITY_TIMELINE_BLOCKS = 3
+    PROBITY_TIMELINE_BLOCKS = 3,
+    PROBITY_TIMELINE_STATES = 5 /* 4: rows of tracks in the page */
 };
 
 /* Spans in time order. */
@@ -92,7 +98,7 @@ struct probity_timeline_thread {
     char *name; /* the latest, zero-terminated; NULL: none. Of an object: of its first probe */
     uint64_t first_ns, last_ns; /* of hits and scopes */
     int is_cpu_known;
-    struct probity_timeline_lane stretches, marks, blocks;
+    struct probity_timeline_lane stretches, marks, blocks, states;
     struct probity_timeline_lane *calls; /* by depth; of tracks: by row */
     uint32_t depth;
 };

@@ -79,7 +79,8 @@ static size_t merge_thread(struct timeline_thread *thread, uint64_t unit_ns)
 {
     size_t count = probity_timeline_lane_merge(&thread->facts.stretches, unit_ns) +
                    probity_timeline_lane_merge(&thread->facts.marks, unit_ns) +
-                   probity_timeline_lane_merge(&thread->facts.blocks, unit_ns);
+                   probity_timeline_lane_merge(&thread->facts.blocks, unit_ns) +
+                   probity_timeline_lane_merge(&thread->facts.states, unit_ns);
 
     for (uint32_t depth = 0; depth < thread->facts.depth; depth++)
         count += probity_timeline_lane_merge(&thread->facts.calls[depth], unit_ns);

@@ -28,6 +28,9 @@ struct timeline_thread {
     struct timeline_bytes *open; /* values of open calls, by depth */
     uint32_t place;              /* index in the list of threads */
     uint64_t wall_ns, cpu_ns;    /* of the latest record with CPU time; wall 0: no record yet */
+    struct probity_state_event state; /* the latest, and when it began */
+    uint64_t state_ns;
+    uint32_t state_flags;
 };
 
 struct probity_timeline {
@@ -48,6 +51,7 @@ struct probity_timeline {
     size_t stretch; /* second pass: the last one that any span was in */
     int is_closer;  /* 1: second pass */
     size_t name_count; /* before a further pass */
+    uint64_t latest_ns; /* time of the latest event */
     int error; /* of a listener, which cannot return errors */
 };
 
@@ -89,6 +93,12 @@ int timeline_tracks_put(struct probity_timeline *timeline, struct timeline_threa
                         const struct probity_event *event);
 int timeline_tracks_finish(struct probity_timeline *timeline);
 void timeline_tracks_release(struct probity_timeline *timeline);
+
+/* States of threads, in timeline_states.c. Put takes a PROBITY_EVENT_THREAD_STATE; finish adds
+ * those that last until the end. */
+int timeline_states_put(struct probity_timeline *timeline, struct timeline_thread *thread,
+                        const struct probity_event *event);
+int timeline_states_finish(struct probity_timeline *timeline);
 
 /* Doubles the unit until a quarter of the budget is free. In timeline_budget.c, as is the next. */
 void probity_timeline_coarsen(struct probity_timeline *timeline);

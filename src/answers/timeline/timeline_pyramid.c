@@ -142,6 +142,7 @@ static struct probity_timeline_lane *lane_of(struct level *level, size_t place,
     case PROBITY_TIMELINE_STRETCHES: return &thread->stretches;
     case PROBITY_TIMELINE_MARKS: return &thread->marks;
     case PROBITY_TIMELINE_BLOCKS: return &thread->blocks;
+    case PROBITY_TIMELINE_STATES: return &thread->states;
     default: return reach_depth(thread, depth) == 0 ? &thread->calls[depth] : NULL;
     }
 }
@@ -178,6 +179,8 @@ static int add_thread(struct level *level, size_t place,
         error = add_lane(level, place, PROBITY_TIMELINE_MARKS, 0, &from->marks);
     if (error == 0)
         error = add_lane(level, place, PROBITY_TIMELINE_BLOCKS, 0, &from->blocks);
+    if (error == 0)
+        error = add_lane(level, place, PROBITY_TIMELINE_STATES, 0, &from->states);
     for (uint32_t depth = 0; error == 0 && depth < from->depth; depth++)
         error = add_lane(level, place, PROBITY_TIMELINE_CALLS, depth, &from->calls[depth]);
     return error;
@@ -190,6 +193,7 @@ static void clear(struct level *level)
         if (thread == NULL)
             continue;
         thread->stretches.count = thread->marks.count = thread->blocks.count = 0;
+        thread->states.count = 0;
         for (uint32_t depth = 0; depth < thread->depth; depth++)
             thread->calls[depth].count = 0;
     }
@@ -334,6 +338,7 @@ static int write_late(struct probity_pyramid *pyramid)
         sort_lane(&thread->stretches);
         sort_lane(&thread->marks);
         sort_lane(&thread->blocks);
+        sort_lane(&thread->states);
         for (uint32_t depth = 0; depth < thread->depth; depth++)
             sort_lane(&thread->calls[depth]);
     }
@@ -384,6 +389,7 @@ static void release_thread(struct probity_timeline_thread *thread)
     free(thread->stretches.spans);
     free(thread->marks.spans);
     free(thread->blocks.spans);
+    free(thread->states.spans);
     for (uint32_t depth = 0; depth < thread->depth; depth++)
         free(thread->calls[depth].spans);
     free(thread->calls);

@@ -50,6 +50,7 @@ struct splice {
     struct probity_timeline *timeline;
     const struct probity_timeline *closer;
     uint8_t *is_same; /* by interval: both passes saw the same spans */
+    int are_states;   /* of this lane: their values are numbers */
 };
 
 static uint64_t count_of(const struct probity_timeline_lane *lane, size_t from, size_t end)
@@ -74,6 +75,8 @@ static size_t span_from(const struct probity_timeline_lane *lane, size_t at, uin
 static int put_closer(const struct splice *splice, const struct probity_timeline_span *coarse,
                       size_t count, struct probity_timeline_span *span)
 {
+    if (splice->are_states)
+        return 0;
     if (span->values != 0) {
         const struct timeline_bytes values =
             probity_timeline_bytes_of(&splice->closer->values, span->values);
@@ -150,7 +153,7 @@ static int splice_lane(const struct splice *splice, struct probity_timeline_lane
 /* ---- Threads -----------------------------------------------------------------------------------
  */
 
-static int splice_thread(const struct splice *splice, struct timeline_thread *thread,
+static int splice_thread(struct splice *splice, struct timeline_thread *thread,
                          const struct timeline_thread *closer)
 {
     static const struct probity_timeline_lane nothing = {0};
@@ -160,6 +163,10 @@ static int splice_thread(const struct splice *splice, struct timeline_thread *th
         error = splice_lane(splice, &thread->facts.marks, &closer->facts.marks);
     if (error == 0)
         error = splice_lane(splice, &thread->facts.blocks, &closer->facts.blocks);
+    splice->are_states = 1;
+    if (error == 0)
+        error = splice_lane(splice, &thread->facts.states, &closer->facts.states);
+    splice->are_states = 0;
     for (uint32_t depth = 0; error == 0 && depth < thread->facts.depth; depth++)
         error = splice_lane(splice, &thread->facts.calls[depth],
                             depth < closer->facts.depth ? &closer->facts.calls[depth] : &nothing);
@@ -168,7 +175,8 @@ static int splice_thread(const struct splice *splice, struct timeline_thread *th
 
 static size_t spans_of(const struct probity_timeline_thread *thread)
 {
-    size_t count = thread->stretches.count + thread->marks.count + thread->blocks.count;
+    size_t count = thread->stretches.count + thread->marks.count + thread->blocks.count +
+                   thread->states.count;
 
     for (uint32_t depth = 0; depth < thread->depth; depth++)
         count += thread->calls[depth].count;
@@ -207,7 +215,7 @@ static void keep_stretches(struct probity_timeline *timeline, struct probity_tim
 
 static int splice_all(struct probity_timeline *timeline, struct probity_timeline *closer)
 {
-    struct splice splice = {timeline, closer, malloc(closer->stretch_count)};
+    struct splice splice = {timeline, closer, malloc(closer->stretch_count), 0};
     int error = splice.is_same != NULL ? 0 : PROBITY_ERROR_MEMORY;
 
     for (size_t i = 0; error == 0 && i < closer->stretch_count; i++)

@@ -74,6 +74,8 @@ static int cut_thread(struct cut *cut, struct timeline_thread *thread)
         error = cut_lane(cut, &facts->marks, PROBITY_TIMELINE_MARKS, 0);
     if (error == 0)
         error = cut_lane(cut, &facts->blocks, PROBITY_TIMELINE_BLOCKS, 0);
+    if (error == 0)
+        error = cut_lane(cut, &facts->states, PROBITY_TIMELINE_STATES, 0);
     for (uint32_t depth = 0; error == 0 && depth < facts->depth; depth++)
         error = cut_lane(cut, &facts->calls[depth], PROBITY_TIMELINE_CALLS, depth);
     return error;

@@ -80,6 +80,8 @@ static int collect(struct choice *choice, const struct probity_timeline *timelin
             error = add_lane(choice, &thread->marks);
         if (error == 0)
             error = add_lane(choice, &thread->blocks);
+        if (error == 0)
+            error = add_lane(choice, &thread->states);
         for (uint32_t depth = 0; error == 0 && depth < thread->depth; depth++)
             error = add_lane(choice, &thread->calls[depth]);
     }

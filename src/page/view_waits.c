@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * view_waits.c: keeps waits within the limit, and writes them as arrays of numbers:
+ *
+ *     [slot, from, length, name, is given up, waker, since from, holder, since from, length, ...]
+ *
+ * where `from` counts from that of the wait before, slots are indices of `threads`, and -1 stands
+ * for an unknown waker; -1 - TID for a holder of which only its id is known.
+ */
+#include "page/view_waits.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/waits.h"
+#include "answers/report/report_json.h"
+#include "base/array_grow.h"
+#include "base/hash.h"
+#include "base/hashtable.h"
+#include "probity.h"
+
+/* What was waited for. */
+struct wait_name {
+    struct probity_link link;
+    enum probity_wait_what what;
+    uint64_t object;
+    size_t number;
+    char text[];
+};
+
+struct kept_wait {
+    uint64_t from_ns, to_ns, waker_ns;
+    uint32_t slot, waker_slot;
+    uint32_t name;
+    int is_given_up;
+    struct probity_wait_holder *holders;
+    size_t holder_count;
+};
+
+struct wait_slot {
+    uint32_t trace, thread, is_known;
+};
+
+struct probity_view_waits {
+    uint64_t from_ns, to_ns, least_ns; /* least: shorter waits are left out */
+    size_t waits_max, count, capacity;
+    uint64_t dropped;
+    struct kept_wait *kept;
+    struct probity_waits *analysis;
+    struct probity_wait_names names;
+    struct probity_hashtable texts;
+    struct wait_name **by_number;
+    size_t name_capacity;
+    struct wait_slot *slots;
+    uint32_t slot_count;
+};
+
+/* ---- Names -------------------------------------------------------------------------------------
+ */
+
+static struct wait_name *add_name(struct probity_view_waits *waits, uint64_t hash,
+                                  const struct probity_wait_name *wanted)
+{
+    size_t count = waits->texts.items, bytes = strlen(wanted->text) + 1;
+    void *numbers = probity_array_room(waits->by_number, sizeof(struct wait_name *), count,
+                                       &waits->name_capacity);
+
+    if (numbers == NULL)
+        return NULL;
+    waits->by_number = numbers;
+    struct wait_name *name = malloc(sizeof *name + bytes);
+    if (name == NULL)
+        return NULL;
+    name->what = wanted->what;
+    name->object = wanted->object;
+    name->number = count;
+    memcpy(name->text, wanted->text, bytes);
+    if (probity_hashtable_add(&waits->texts, name, hash) != 0) {
+        free(name);
+        return NULL;
+    }
+    waits->by_number[count] = name;
+    return name;
+}
+
+static struct wait_name *name_of(struct probity_view_waits *waits, uint32_t trace,
+                                 const struct probity_wait *wait)
+{
+    const struct probity_wait_name wanted = probity_wait_names_of(&waits->names, trace, wait);
+    uint64_t hash = probity_hash_text(wanted.object ^ (uint64_t)wanted.what, wanted.text);
+    struct wait_name *name = probity_hashtable_at(&waits->texts, hash);
+
+    for (; name != NULL; name = (struct wait_name *)(void *)name->link.next) {
+        if (name->link.hash == hash && name->what == wanted.what &&
+            name->object == wanted.object && strcmp(name->text, wanted.text) == 0)
+            return name;
+    }
+    return add_name(waits, hash, &wanted);
+}
+
+/* ---- Waits -------------------------------------------------------------------------------------
+ */
+
+/* Halves the number of waits: twice the limit on their length, as often as it takes. */
+static void drop_short(struct probity_view_waits *waits)
+{
+    while (waits->count > waits->waits_max / 2) {
+        size_t kept = 0;
+        waits->least_ns = waits->least_ns * 2 + 1;
+        for (size_t i = 0; i < waits->count; i++) {
+            struct kept_wait *wait = &waits->kept[i];
+            if (wait->to_ns - wait->from_ns >= waits->least_ns)
+                waits->kept[kept++] = *wait;
+            else
+                free(wait->holders);
+        }
+        waits->dropped += waits->count - kept;
+        waits->count = kept;
+    }
+}
+
+static int take_wait(void *context, const struct probity_wait *wait,
+                     const struct probity_event *event)
+{
+    struct probity_view_waits *waits = context;
+    size_t bytes = wait->holder_count * sizeof *wait->holders;
+
+    (void)event;
+    if (wait->from_ns < waits->from_ns || wait->from_ns >= waits->to_ns || wait->is_open)
+        return 0;
+    if (wait->to_ns - wait->from_ns < waits->least_ns) {
+        waits->dropped++;
+        return 0;
+    }
+    struct kept_wait *kept =
+        probity_array_room(waits->kept, sizeof *kept, waits->count, &waits->capacity);
+    if (kept == NULL)
+        return PROBITY_ERROR_MEMORY;
+    waits->kept = kept;
+    const struct wait_name *name = name_of(waits, waits->slots[wait->thread_slot].trace, wait);
+    struct probity_wait_holder *holders = bytes > 0 ? malloc(bytes) : NULL;
+    if (name == NULL || (bytes > 0 && holders == NULL)) {
+        free(holders);
+        return PROBITY_ERROR_MEMORY;
+    }
+    if (bytes > 0)
+        memcpy(holders, wait->holders, bytes);
+    kept[waits->count++] = (struct kept_wait){
+        wait->from_ns, wait->to_ns, wait->waker_ns, wait->thread_slot, wait->waker_slot,
+        (uint32_t)name->number, wait->error != 0, holders, wait->holder_count};
+    if (waits->count > waits->waits_max)
+        drop_short(waits);
+    return 0;
+}
+
+static int know_slot(struct probity_view_waits *waits, const struct probity_event *event)
+{
+    uint32_t slot = event->thread_slot;
+
+    if (slot >= waits->slot_count) {
+        void *slots = probity_array_grow(waits->slots, sizeof *waits->slots, slot,
+                                         &waits->slot_count);
+        if (slots == NULL)
+            return PROBITY_ERROR_MEMORY;
+        waits->slots = slots;
+    }
+    waits->slots[slot] = (struct wait_slot){event->trace, event->thread, 1};
+    return 0;
+}
+
+int probity_view_waits_put(struct probity_view_waits *waits, const struct probity_event *event)
+{
+    int error = know_slot(waits, event);
+    if (error == 0)
+        error = probity_wait_names_before(&waits->names, event);
+    if (error == 0)
+        error = probity_waits_put(waits->analysis, event);
+    return error == 0 ? probity_wait_names_after(&waits->names, event) : error;
+}
+
+int probity_view_waits_finish(struct probity_view_waits *waits)
+{
+    return probity_waits_finish(waits->analysis);
+}
+
+size_t probity_view_waits_count(const struct probity_view_waits *waits)
+{
+    return waits->count;
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------
+ */
+
+static int put_names(FILE *stream, const struct probity_view_waits *waits)
+{
+    int error = 0;
+
+    fputs("], \"names\": [", stream);
+    for (size_t i = 0; error == 0 && i < waits->texts.items; i++) {
+        const struct wait_name *name = waits->by_number[i];
+        fprintf(stream, "%s\n[\"%s\", ", i > 0 ? "," : "", probity_wait_what_name(name->what));
+        error = probity_report_json_string(stream, name->text);
+        fprintf(stream, ", \"0x%" PRIx64 "\"]", name->object);
+    }
+    return error;
+}
+
+static void put_holder(FILE *stream, const struct kept_wait *wait,
+                       const struct probity_wait_holder *holder)
+{
+    int64_t slot = holder->thread_slot != PROBITY_WAITS_NO_THREAD
+                       ? (int64_t)holder->thread_slot : -1 - (int64_t)holder->tid;
+
+    fprintf(stream, ",%" PRId64 ",%" PRId64 ",%" PRIu64, slot,
+            (int64_t)(holder->from_ns - wait->from_ns),
+            holder->to_ns > holder->from_ns ? holder->to_ns - holder->from_ns : 0);
+}
+
+static void put_wait(FILE *stream, const struct kept_wait *wait, uint64_t before_ns)
+{
+    int has_waker = wait->waker_slot != PROBITY_WAITS_NO_THREAD;
+
+    fprintf(stream, "[%" PRIu32 ",%" PRId64 ",%" PRIu64 ",%" PRIu32 ",%d,%" PRId64 ",%" PRId64,
+            wait->slot, (int64_t)(wait->from_ns - before_ns), wait->to_ns - wait->from_ns,
+            wait->name, wait->is_given_up, has_waker ? (int64_t)wait->waker_slot : -1,
+            has_waker ? (int64_t)(wait->waker_ns - wait->from_ns) : 0);
+    for (size_t i = 0; i < wait->holder_count; i++)
+        put_holder(stream, wait, &wait->holders[i]);
+    fputc(']', stream);
+}
+
+int probity_view_waits_json(FILE *stream, const struct probity_view_waits *waits,
+                            uint64_t first_ns)
+{
+    uint64_t before_ns = first_ns;
+    uint32_t slots = waits->slot_count;
+
+    fprintf(stream, "{\"dropped\": %" PRIu64 ", \"least_ns\": %" PRIu64 ", \"threads\": [",
+            waits->dropped, waits->least_ns);
+    while (slots > 0 && !waits->slots[slots - 1].is_known)
+        slots--;
+    for (uint32_t i = 0; i < slots; i++)
+        fprintf(stream, waits->slots[i].is_known ? "%s[%" PRIu32 ",%" PRIu32 "]" : "%snull",
+                i > 0 ? "," : "", waits->slots[i].trace, waits->slots[i].thread);
+    int error = put_names(stream, waits);
+    fputs("], \"list\": [", stream);
+    for (size_t i = 0; i < waits->count; i++) {
+        fputs(i > 0 ? ",\n" : "\n", stream);
+        put_wait(stream, &waits->kept[i], before_ns);
+        before_ns = waits->kept[i].from_ns;
+    }
+    fputs("]}", stream);
+    return error == 0 && ferror(stream) ? PROBITY_ERROR_WRITE : error;
+}
+
+/* ---- Life --------------------------------------------------------------------------------------
+ */
+
+int probity_view_waits_open(uint64_t from_ns, uint64_t to_ns, size_t waits_max,
+                            const struct probity_wait_symbols *symbols,
+                            struct probity_view_waits **ret_waits)
+{
+    struct probity_view_waits *waits = calloc(1, sizeof *waits);
+
+    if (waits == NULL || probity_waits_open(take_wait, waits, &waits->analysis) != 0) {
+        free(waits);
+        return PROBITY_ERROR_MEMORY;
+    }
+    waits->from_ns = from_ns;
+    waits->to_ns = to_ns > 0 ? to_ns : UINT64_MAX;
+    waits->waits_max = waits_max;
+    waits->names.symbols = *symbols;
+    *ret_waits = waits;
+    return 0;
+}
+
+void probity_view_waits_close(struct probity_view_waits *waits)
+{
+    for (size_t i = 0; i < waits->count; i++)
+        free(waits->kept[i].holders);
+    for (struct wait_name *name; (name = probity_hashtable_take(&waits->texts)) != NULL;)
+        free(name);
+    probity_waits_close(waits->analysis);
+    probity_wait_names_release(&waits->names);
+    free(waits->by_number);
+    free(waits->slots);
+    free(waits->kept);
+    free(waits);
+}

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# States of threads on the page of `probity view`: their sums are those of `probity threads`, also
+# where they are merged; a blocked stretch names what it was blocked on, who held it and who woke
+# it; critical paths are those of `probity path`, part by part. The page is looked at in chromium.
+# variants: gcc
+. "$(dirname "$0")/common.bash"
+
+# Some machines do not permit it, and then there is nothing to test.
+"$PROBITY" record --sched -o probe -- "$BUILD/examples/hello" > /dev/null 2> errors
+if grep -q 'states of threads are not recorded' errors; then
+    echo "left out: $(cat errors)"
+    finish
+    exit
+fi
+if [ ! -e "$BUILD/lib/libprobity-calls.so" ]; then
+    echo "left out: no libprobity-calls in this build"
+    finish
+    exit
+fi
+
+# Who woke whom takes a tracefs, which the tool does not mount.
+with_tracefs=()
+if [ "$(id -u)" = 0 ] &&
+    unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing' 2> /dev/null; then
+    with_tracefs=(unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing && exec "$@"' sh)
+fi
+
+# $1 trace; then arguments of the program
+record() {
+    local trace=$1
+    shift
+    "${with_tracefs[@]}" "$PROBITY" record --calls locks,io,sleep --sched -o "$trace" -- \
+        "$PROGRAMS/states_shown.shared" "$@" > /dev/null 2> errors ||
+        fail "$trace: status $?: $(cat errors)"
+}
+
+# $1 page, then arguments of view
+view() {
+    local page=$1
+    shift
+    "$PROBITY" view -f -o "$page" "$@" > output 2> errors ||
+        fail "$page: status $?: $(cat errors)"
+}
+
+record short.probity 12
+record long.probity 40 3000
+view short.html short.probity
+view long.html --spans 8000 long.probity
+for trace in short long; do
+    "$PROBITY" threads --json $trace.probity > $trace.threads
+    "$PROBITY" path --function serve --slowest 6 --json $trace.probity > $trace.path
+    python3 "$SOURCE/tests/tool/page_states.py" $trace.html $trace.threads $trace.path \
+        $trace.told 8000 || fail "$trace: the page's states"
+done
+jq -e '.near == false' short.told > /dev/null || fail "spans of the short trace are merged"
+jq -e '.near' long.told > /dev/null || fail "no spans of the long trace are merged"
+
+if ! command -v /usr/bin/chromium > /dev/null || ! command -v node > /dev/null; then
+    echo "neither chromium nor node: pages were not looked at" >&2
+    finish
+    exit 77
+fi
+MODULES=$BUILD/npm-view
+"$SOURCE/tools/npm_install.sh" "$SOURCE/view" "$MODULES" --include=dev
+mkdir -p "$BUILD/test-logs/view"
+node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
+    states short.html short.told -- paths short.html short.told -- \
+    paths long.html long.told > faults || fail "in chromium: $(cat faults)"
+finish

@@ -1,0 +1,225 @@
+"""Checks the states of threads on a page of `probity view`, and prints what a browser should show.
+
+    page_states.py PAGE THREADS PATH OUT SPANS
+
+THREADS: of `probity threads --json`; PATH: of `probity path --function serve --json`. Checks that
+the states of each thread sum to what THREADS has, within its lifetime, and that spans and waits
+are within the budget of SPANS. Writes to OUT, for tests/browser/view.mjs: the spans of PATH with
+their places on the page; a stretch in which the server was blocked on the lock, with who held it
+and who woke it; and how the slowest call splits. Exit status 1 if a check fails.
+"""
+import base64
+import json
+import re
+import sys
+import zlib
+
+OFF, MARKS, CALLS, BLOCKS, STATES = 0, 1, 2, 3, 5
+RUNNING, RUNNABLE, BLOCKED = 1, 2, 3
+
+
+def unpack(page, name):
+    text = re.search(rf'id="probity-{name}">([^<]*)<', page).group(1)
+    return zlib.decompress(base64.b64decode(text))
+
+
+class Numbers:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def next(self):
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def signed(self):
+        value = self.next()
+        return value >> 1 ^ -(value & 1)
+
+
+def read_lane(numbers, first, size, has_gaps, are_rows, are_states):
+    """Spans as (start, length, count, name, busy, off, last); of others only the first four."""
+    starts, at = [], first
+    for _ in range(size):
+        at += numbers.next()
+        starts.append(at)
+    if has_gaps:
+        lengths = [starts[i + 1] - starts[i] - numbers.signed() for i in range(size - 1)]
+        lengths += [numbers.next()] if size else []
+    else:
+        lengths = [numbers.next() for _ in range(size)]
+    counts = [numbers.next() for _ in range(size)]
+    names = [numbers.next() for _ in range(size)]
+    rests = [numbers.signed() if has_gaps else numbers.next() for _ in range(size)]
+    offs = [numbers.signed() if are_rows else numbers.next() for _ in range(size)]
+    for _ in range(size):
+        numbers.next()
+    lasts = [numbers.next() for _ in range(size)]
+    busy = [length - rest for length, rest in zip(lengths, rests)]
+    if are_states:
+        for i in range(size):
+            if counts[i] == 1:
+                busy[i] = lengths[i] if names[i] == RUNNING else 0
+                offs[i] = lengths[i] if names[i] == RUNNABLE else 0
+    return list(zip(starts, lengths, counts, names, busy, offs, lasts))
+
+
+def read_lanes(data, spans):
+    """By place of a thread: (kind, depth) and spans."""
+    numbers, found = Numbers(spans), []
+    for thread in data["timeline"]["threads"]:
+        lanes = {}
+        for kind, depth, size in thread["lanes"]:
+            is_track = "track" in thread
+            has_gaps = is_track or kind in (BLOCKS, STATES)
+            lanes[kind, depth] = read_lane(numbers, data["timeline"]["since_start_ns"], size,
+                                           has_gaps, is_track, kind == STATES)
+        found.append(lanes)
+    return found
+
+
+def clip(spans, begin, end):
+    """Time running, waiting for a CPU, blocked in [begin, end), of merged states in proportion."""
+    sums = [0, 0, 0]
+    for start, length, _, _, busy, off, _ in spans:
+        part = max(0, min(end, start + length) - max(begin, start)) / max(1, length)
+        for i, ns in enumerate((busy, off, length - busy - off)):
+            sums[i] += ns * part
+    return sums
+
+
+def check_sums(data, lanes, wanted, faults):
+    since, unit = data["timeline"]["since_start_ns"], data["timeline"]["unit_ns"]
+    for place, thread in enumerate(data["timeline"]["threads"]):
+        if "track" in thread:
+            continue
+        if (STATES, 0) not in lanes[place]:
+            faults.append(f"thread {thread['tid']} has no states")
+            continue
+        found = clip(lanes[place][STATES, 0], since + thread["first_ns"],
+                     since + thread["last_ns"])
+        row = wanted[thread["tid"]]
+        for name, ns in zip(("running_ns", "waiting_ns", "blocked_ns"), found):
+            if abs(ns - row[name]) > 2 * unit + 100:
+                faults.append(f"thread {thread['tid']}: {name} {ns}, not {row[name]}")
+
+
+def doing_at(data, lanes, at):
+    """The innermost function of the program that is open just before a time."""
+    name = None
+    for (kind, _), spans in sorted(lanes.items()):
+        for start, length, _, number, *_ in spans if kind == CALLS else []:
+            function = data["timeline"]["names"][number]
+            if start < at <= start + length and not function["file"].startswith("libc/"):
+                name = function["name"]
+    return name
+
+
+def find_blocked(data, lanes):
+    """The first stretch in which the server is blocked in take(), and the keeper has the table."""
+    threads = data["timeline"]["threads"]
+    place = {thread["name"]: i for i, thread in enumerate(threads) if "track" not in thread}
+    server, keeper = place["server"], place["keeper"]
+    states = lanes[server][STATES, 0]
+    names = data["waits"]["names"]
+    slot = data["waits"]["threads"].index([0, threads[server]["thread"]])
+    at = data["timeline"]["since_start_ns"]
+    for wait in data["waits"]["list"]:
+        at += wait[1]
+        if wait[0] != slot or names[wait[3]][:2] != ["lock", "mutex table"] or len(wait) < 10:
+            continue
+        for i, (start, length, count, name, *_) in enumerate(states[:-1]):
+            inside = min(start + length, at + wait[2]) - max(start, at)
+            if count > 1 or name != BLOCKED or inside * 2 < length or length < 1000000:
+                continue
+            following = states[i + 1]
+            is_woken = following[2] == 1 and following[3] == RUNNABLE and following[6] > 0
+            if is_woken and following[6] != threads[keeper]["tid"]:
+                continue
+            held_until = at + wait[8] + wait[9]
+            text = f"keeper {threads[keeper]['tid']} in "
+            doing = doing_at(data, lanes[keeper], held_until - 1)
+            return {"place": f"{server}.{STATES}.0.{start}", "on": "lock mutex table",
+                    "ns": length, "function": "fill", "holder": text + doing,
+                    "arrow": f"{threads[keeper]['tid']}-{threads[server]['tid']}",
+                    "waker": text + "fill" if is_woken else None}
+    return None
+
+
+def find_running(data, lanes):
+    """The longest stretch in which the first thread with states runs."""
+    for place, thread in enumerate(lanes):
+        spans = [each for each in thread.get((STATES, 0), []) if each[2:4] == (1, RUNNING)]
+        if spans:
+            start, length, _, _, _, _, cpu = max(spans, key=lambda each: each[1])
+            return {"place": f"{place}.{STATES}.0.{start}", "from": start, "to": start + length,
+                    "cpu": cpu}
+    return None
+
+
+def part_text(part):
+    doing = " > ".join(name for name in (part["function"], part["call"]) if name is not None)
+    return " ".join(map(str, (part["offset_ns"], part["ns"], part["state"], part["tid"],
+                              len(part["waits"]), doing)))
+
+
+def spans_of(data, lanes, path):
+    """The spans of a path, with their places; is one merged with others, it is left out."""
+    timeline, found = data["timeline"], []
+    started = int(timeline["first_ns"]) - timeline["since_start_ns"]
+    for span in path["spans"]:
+        start = span["at_ns"] - started
+        for place, thread in enumerate(timeline["threads"]):
+            if thread["tid"] != span["tid"] or "track" in thread:
+                continue
+            for (kind, depth), spans in lanes[place].items():
+                if kind == CALLS and any(each[:3] == (start, span["ns"], 1) and
+                                         timeline["names"][each[3]]["name"] == "serve"
+                                         for each in spans):
+                    found.append({"place": f"{place}.{CALLS}.{depth}.{start}", "ns": span["ns"],
+                                  "parts": [part_text(part) for part in span["parts"]]})
+    return found
+
+
+def main():
+    page_name, threads_name, path_name, out_name, spans_max = sys.argv[1:]
+    page = open(page_name).read()
+    data = json.loads(unpack(page, "data"))
+    lanes = read_lanes(data, unpack(page, "spans"))
+    rows = {thread["tid"]: thread for process in json.load(open(threads_name))["processes"]
+            for thread in process["threads"]}
+    path = json.load(open(path_name))
+    faults = []
+    check_sums(data, lanes, rows, faults)
+    used = sum(len(spans) for thread in lanes for spans in thread.values())
+    kept = len(data["waits"]["list"])
+    if used > int(spans_max) or kept > int(spans_max) / 32 + 1:
+        faults.append(f"{used} spans and {kept} waits, at most {spans_max}")
+    spans = spans_of(data, lanes, path)
+    if len(spans) != len(path["spans"]):
+        faults.append(f"{len(spans)} of {len(path['spans'])} calls are on the page")
+    blocked = find_blocked(data, lanes)
+    is_merged = data["timeline"]["together"] > 0
+    if blocked is None and not is_merged:
+        faults.append("the server is never blocked on the lock")
+    first = path["spans"][0]
+    split = None
+    for place, thread in enumerate(data["timeline"]["threads"]):
+        if thread["tid"] == first["tid"] and "track" not in thread and spans:
+            start = int(spans[0]["place"].split(".")[3])
+            sums = clip(lanes[place][STATES, 0], start, start + first["ns"])
+            split = dict(zip(("running", "runnable", "blocked"), sums),
+                         place=spans[0]["place"])
+    json.dump({"spans": spans, "blocked": blocked, "running": find_running(data, lanes),
+               "split": split, "near": is_merged}, open(out_name, "w"))
+    for fault in faults:
+        print(f"FAILED: {page_name}: {fault}", file=sys.stderr)
+    sys.exit(bool(faults))
+
+
+main()

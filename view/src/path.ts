@@ -1,0 +1,277 @@
+/* The critical path of a call, block or request: what its time consisted of, through threads and
+ * locks, as `probity path` has it (doc/calls.md, "Critical path"; src/answers/path/path_walk.c).
+ * Going back from the end, what the thread ran is on the path; at a wait the path goes over to the
+ * thread that caused it. Each moment is in one part. */
+import { stagesOf, endsOf } from "./arrows";
+import { before, Flag, type Lane, LaneKind, type Model, State, type Thread, Track } from "./lanes";
+import { blockOf, doingAt, doingText, latestWait, threadOfId, type Wait, wakerOf } from "./waits";
+
+/** runnable: waiting for a CPU. wake-up: after the lock was released or the waiter notified, until it
+ * was woken. Only without states of threads: waiting: in a wait of which nobody accounts for this
+ * part; off-cpu: off the CPU, for no recorded reason. */
+export type PathState = "running" | "runnable" | "blocked" | "wake-up" | "waiting" | "off-cpu" | "unknown";
+
+export interface PathPart {
+    from: number;
+    to: number;
+    state: PathState;
+    thread: Thread | null;
+    doing: string;
+    /** The waits because of which the path is in this thread, the innermost first. */
+    waits: readonly Wait[];
+}
+
+export interface CriticalPath {
+    /** The selected span. */
+    lane: Lane;
+    index: number;
+    start: number;
+    from: number;
+    to: number;
+    parts: PathPart[];
+    /** Why it is not exact; "": it is what `probity path` prints. */
+    why: string;
+}
+
+/** How often a path goes over to another thread. */
+const DEPTH = 16;
+/** More changes of calls and states are not followed. */
+const PARTS = 20_000;
+
+interface Leg { thread: Thread | null; from: number; to: number; waits: readonly Wait[]; depth: number }
+
+/** What time off the CPU is, and what the thread was doing in all of it; null: what its calls say. */
+interface Own { off: "waiting" | "wake-up" | "off-cpu"; doing: string | null }
+
+class Walk {
+    /** The last one first. */
+    readonly parts: PathPart[] = [];
+    isNear = false;
+    constructor(private readonly model: Model) {}
+
+    private add(leg: Leg, from: number, to: number, state: PathState, doing: string): void {
+        const last = this.parts.at(-1);
+        if (from >= to)
+            return;
+        const isAlike = last?.state === state && last.thread === leg.thread && last.waits === leg.waits && last.doing === doing;
+        if (last !== undefined && (isAlike || this.parts.length >= PARTS)) {
+            if (!isAlike)
+                last.state = "unknown";
+            last.from = from;
+        } else {
+            this.parts.push({ from, to, state, thread: leg.thread, doing, waits: leg.waits });
+        }
+    }
+
+    /** Times between which the innermost call of a thread does not change, the latest first. */
+    private changes(thread: Thread, from: number, to: number): number[] {
+        const times = new Set<number>([from]);
+        for (const lane of thread.calls) {
+            for (let i = Math.max(0, before(lane, from) - 1); i < lane.size && lane.start[i] < to && times.size < PARTS * 2; i++) {
+                for (const at of [lane.start[i], lane.start[i] + lane.length[i]]) {
+                    if (at > from && at < to)
+                        times.add(at);
+                }
+            }
+        }
+        return [...times].sort((a, b) => b - a);
+    }
+
+    /** A time in which the thread's state does not change, by what it was doing. */
+    private addDoing(leg: Leg, from: number, to: number, state: PathState, all: string | null): void {
+        if (all !== null) {
+            this.add(leg, from, to, state, all);
+            return;
+        }
+        if (leg.thread === null) {
+            this.add(leg, from, to, "unknown", "");
+            return;
+        }
+        for (const at of from < to ? this.changes(leg.thread, from, to) : []) {
+            const doing = doingAt(this.model, leg.thread, at);
+            this.isNear ||= doing.isNear;
+            this.add(leg, at, to, state, doingText(this.model, doing));
+            to = at;
+        }
+    }
+
+    /** Merged states: in which order they were is not known. */
+    private addMerged(leg: Leg, lane: Lane, i: number, from: number, to: number, { off, doing }: Own): void {
+        const part = (to - from) / Math.max(1, lane.length[i]);
+        const running = lane.busy[i] * part;
+        const runnable = lane.off[i] * part;
+        this.isNear = true;
+        this.addDoing(leg, to - running, to, "running", doing);
+        this.addDoing(leg, to - running - runnable, to - running, "runnable", doing);
+        this.addDoing(leg, from, to - running - runnable, off === "wake-up" ? off : "blocked", doing);
+    }
+
+    /** A time in which a thread was blocked. If the end of the block is in it, the path goes over to the
+     * thread that woke it. */
+    private addBlocked(leg: Leg, lane: Lane, i: number, from: number, to: number, { off, doing }: Own): void {
+        const { thread } = leg;
+        const isEnd = to === lane.start[i] + lane.length[i] && leg.depth < DEPTH && off !== "wake-up";
+        const waker = isEnd && thread !== null ? wakerOf(lane, i) : null;
+        const woke = waker === null || thread === null ? null : threadOfId(this.model, waker.tid, thread);
+        if (thread === null || woke === null || woke === thread || woke.pid !== thread.pid) {
+            this.addDoing(leg, from, to, off === "wake-up" ? off : "blocked", doing);
+            return;
+        }
+        const waits = leg.waits.at(0)?.thread === thread ? leg.waits : [blockOf(thread, from, to), ...leg.waits];
+        this.goOver({ ...leg, waits }, woke, from, to);
+    }
+
+    /** By the states of the scheduler. */
+    private addStates(leg: Leg, thread: Thread, lane: Lane, from: number, to: number, own: Own): void {
+        for (let i = before(lane, to) - 1; to > from; i--) {
+            const begin = i < 0 ? from : Math.max(from, lane.start[i]);
+            const end = i < 0 ? from : Math.min(to, lane.start[i] + lane.length[i]);
+            this.addTimes(leg, thread, Math.max(end, from), to, own);
+            if (end <= from)
+                return;
+            if (lane.count[i] > 1)
+                this.addMerged(leg, lane, i, begin, end, own);
+            else if (lane.name[i] === State.Blocked)
+                this.addBlocked(leg, lane, i, begin, end, own);
+            else
+                this.addDoing(leg, begin, end, lane.name[i] === State.Running ? "running" : "runnable", own.doing);
+            to = begin;
+        }
+    }
+
+    /** Without states: by CPU time. Where between two records a thread was off the CPU is not known; it
+     * is shown before the time on it. */
+    private addTimes(leg: Leg, thread: Thread, from: number, to: number, { off, doing }: Own): void {
+        const lane = thread.off;
+        if (doing !== null) {
+            this.add(leg, from, to, off, doing);
+            return;
+        }
+        for (let i = lane === null ? -1 : before(lane, to) - 1; lane !== null && to > from; i--) {
+            const end = i < 0 ? from : Math.min(to, lane.start[i] + lane.length[i]);
+            this.addDoing(leg, Math.max(end, from), to, "running", null);
+            if (end <= from)
+                return;
+            const begin = Math.max(from, lane.start[i]);
+            const ran = (lane.length[i] - lane.busy[i]) * (end - begin) / Math.max(1, lane.length[i]);
+            this.addDoing(leg, end - ran, end, "running", null);
+            this.addDoing(leg, begin, end - ran, off, null);
+            to = begin;
+        }
+        this.addDoing(leg, from, to, thread.cpuKnown ? "running" : "unknown", null);
+    }
+
+    private addTime(leg: Leg, from: number, to: number, own: Own): void {
+        const { thread } = leg;
+        if (thread?.states != null)
+            this.addStates(leg, thread, thread.states, from, to, own);
+        else if (thread !== null)
+            this.addTimes(leg, thread, from, to, own);
+        else
+            this.add(leg, from, to, "unknown", "");
+    }
+
+    private goOver(leg: Leg, thread: Thread, from: number, to: number): void {
+        this.walk({ thread, from, to, waits: leg.waits, depth: leg.depth + 1 });
+    }
+
+    private addHolders(inner: Leg, wait: Wait, from: number, to: number, doing: string): void {
+        let off: Own["off"] = "wake-up";
+        for (let i = wait.holders.length - 1; i >= 0 && to > from; i--) {
+            const holder = wait.holders[i];
+            const begin = Math.max(holder.from, from);
+            const end = Math.min(holder.to, to);
+            if (begin >= end || holder.thread === null)
+                continue;
+            this.addTime(inner, end, to, { off, doing });
+            this.goOver(inner, holder.thread, begin, end);
+            to = begin;
+            off = "waiting";
+        }
+        this.addTime(inner, from, to, { off: "waiting", doing });
+    }
+
+    private addWait(leg: Leg, wait: Wait, from: number, to: number): void {
+        const inner: Leg = { ...leg, from, to, waits: [wait, ...leg.waits] };
+        const woken = Math.min(wait.wakerAt, to);
+        const begun = doingAt(this.model, wait.thread, wait.from);
+        const doing = doingText(this.model, begun);
+        this.isNear ||= begun.isNear;
+        if (wait.what !== "lock" && wait.what !== "condition") {
+            this.addTime(inner, from, to, { off: "waiting", doing: null });
+        } else if (leg.depth < DEPTH && wait.holders.length > 0) {
+            this.addHolders(inner, wait, from, to, doing);
+        } else if (leg.depth < DEPTH && wait.waker !== null && wait.wakerAt > from) {
+            this.addTime(inner, woken, to, { off: "wake-up", doing });
+            this.goOver(inner, wait.waker, from, woken);
+        } else {
+            this.addTime(inner, from, to, { off: "waiting", doing });
+        }
+    }
+
+    walk(leg: Leg): void {
+        let { to } = leg;
+        while (to > leg.from) {
+            const wait = leg.thread === null ? null : latestWait(this.model, leg.thread, leg.from, to);
+            const end = wait === null ? leg.from : Math.min(wait.to, to);
+            this.addTime(leg, end, to, { off: "off-cpu", doing: null });
+            if (wait === null)
+                return;
+            const begin = Math.max(wait.from, leg.from);
+            this.addWait(leg, wait, begin, end);
+            to = begin;
+        }
+    }
+}
+
+/** The threads that a request was in, and since when; of calls and blocks it is one. */
+function hopsOf(model: Model, lane: Lane, index: number): { thread: Thread | null; from: number; to: number }[] {
+    const thread = model.threads[lane.thread];
+    if (thread.track !== Track.Requests)
+        return [{ thread, from: lane.start[index], to: lane.start[index] + lane.length[index] }];
+    const [first, last] = stagesOf(lane, index);
+    const hops: { thread: Thread | null; from: number; to: number }[] = [];
+    for (let i = first; i <= last; i++) {
+        const { from, to } = endsOf(model, lane, i);
+        const before = hops.at(-1);
+        const next = i > first || from === to ? to : from;
+        const hop = { thread: next, from: lane.start[i], to: lane.start[i] + lane.length[i] };
+        if (i === first && from !== to)
+            hop.thread = to;
+        if (before?.thread === hop.thread)
+            before.to = hop.to;
+        else
+            hops.push(hop);
+    }
+    return hops;
+}
+
+/** Whether a critical path of a span can be shown. */
+export function hasPath(model: Model, lane: Lane, index: number): boolean {
+    const { track } = model.threads[lane.thread];
+    return lane.length[index] > 0 && lane.count[index] === 1 && (lane.flags[index] & (Flag.Before | Flag.Open)) === 0 &&
+        (lane.kind === LaneKind.Calls || lane.kind === LaneKind.Blocks || (lane.kind === LaneKind.Rows && track === Track.Requests));
+}
+
+/** least: waits of less are not in the page; 0: all are. */
+export function pathOf(model: Model, lane: Lane, index: number, least: number): CriticalPath {
+    const walk = new Walk(model);
+    const hops = hopsOf(model, lane, index);
+    for (const hop of [...hops].reverse())
+        walk.walk({ ...hop, waits: [], depth: 0 });
+    const parts = walk.parts.reverse();
+    const why = [
+        parts.some(({ thread }) => thread !== null && thread.states === null) ? "the trace has no states of its threads by the scheduler" : "",
+        walk.isNear ? "it leads through calls or states that are merged in this page: zoom in, or use the command below the timeline" : "",
+        least > 0 ? "the page has no waits of less than" : "",
+        walk.parts.length >= PARTS ? "it has too many parts" : ""].filter((text) => text !== "");
+    return { lane, index, start: lane.start[index], from: hops[0].from, to: hops[hops.length - 1].to, parts, why: why.join("; ") };
+}
+
+/** The time in each state, and for each thing that was waited for, the longest first. */
+export function sumsOf({ parts }: CriticalPath): { state: PathState; ns: number }[] {
+    const sums = new Map<PathState, number>();
+    for (const { state, from, to } of parts)
+        sums.set(state, (sums.get(state) ?? 0) + to - from);
+    return [...sums].map(([state, ns]) => ({ state, ns })).sort((a, b) => b.ns - a.ns);
+}
