@@ -9,7 +9,7 @@
 #include "answers/why/why_internal.h"
 #include "base/array_grow.h"
 #include "base/hash.h"
-#include "probity.h"
+#include "probity_typed.h"
 
 enum { BEGINS = 1, ENDS = 2 };
 

@@ -56,7 +56,10 @@ static void put_usual(const struct sentence *sentence)
     if (sentence->of->group->durations.count < 2)
         return;
     fputs(" (usually ", sentence->stream);
-    put_time(sentence->stream, sentence->cause->usual_ns);
+    if (sentence->cause->usual_ns > 0)
+        put_time(sentence->stream, sentence->cause->usual_ns);
+    else
+        fputs("none", sentence->stream);
     fputc(')', sentence->stream);
 }
 
@@ -127,11 +130,12 @@ static void put_wait(const struct sentence *sentence)
 {
     const struct probity_why_cause *cause = sentence->cause;
 
-    put_lead(sentence, "waited");
-    fputs(" for ", sentence->stream);
-    put_target(sentence);
-    if (cause->kind != PROBITY_WHY_CAUSE_SLEEP)
-        put_waiter(sentence);
+    put_lead(sentence, cause->kind == PROBITY_WHY_CAUSE_SLEEP ? "was asleep" : "waited");
+    if (cause->kind != PROBITY_WHY_CAUSE_SLEEP) {
+        fputs(" for ", sentence->stream);
+        put_target(sentence);
+    }
+    put_waiter(sentence);
     if (cause->kind == PROBITY_WHY_CAUSE_LOCK)
         put_culprit(sentence, "held by");
     if (cause->kind == PROBITY_WHY_CAUSE_CONDITION)
