@@ -31,7 +31,7 @@ enum {
 enum probity_why_part {
     PROBITY_WHY_RUNNING,
     PROBITY_WHY_LOCK,      /* waiting for a lock or semaphore */
-    PROBITY_WHY_CONDITION, /* waiting for another thread: condition variable, barrier, join, futex */
+    PROBITY_WHY_CONDITION, /* waiting for another thread: condition, barrier, join, futex */
     PROBITY_WHY_IO,        /* off the CPU in a call of the C library */
     PROBITY_WHY_SLEEP,
     PROBITY_WHY_PROCESS,   /* waiting for a child process */
@@ -159,7 +159,7 @@ const struct probity_path_span *probity_why_path(const struct probity_why *why,
 struct probity_why_cause probity_why_cause_of(const struct probity_why *why,
                                               const struct probity_why_case *of);
 
-/* The median over all calls of a group of a value that `fine` has for those in which it is not 0. */
+/* The median over all calls of a group of a value; `fine` has those that are not 0. */
 uint64_t probity_why_median(const struct probity_why_group *group,
                             const struct probity_histogram *fine);
 

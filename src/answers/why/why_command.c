@@ -153,8 +153,8 @@ const struct cli_command cli_command_why = {
     .summary = "Explain why the slowest call was slow",
     .usage = "[OPTION]... TRACE...",
     .help =
-        "Where the time of the slowest call went: running, waiting for locks, other threads, I/O or "
-        "a CPU; how the same call usually looks, by the medians of all calls in the trace; what "
-        "differed below it; and one sentence that names the cause.",
+        "Where the time of the slowest call went: running, waiting for locks, other threads, I/O "
+        "or a CPU; how the same call usually looks, by the medians of all calls in the trace; "
+        "what differed below it; and one sentence that names the cause.",
     .options = options,
 };

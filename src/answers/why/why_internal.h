@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * why_internal.h: calls in question that have not ended (why.c), and what they did on each path
- * below their function (why_nodes.c).
+ * below their function (why_nodes.c) and waited for (why_waits.c).
  */
 #ifndef PROBITY_ANSWERS_WHY_WHY_INTERNAL_H
 #define PROBITY_ANSWERS_WHY_WHY_INTERNAL_H
@@ -28,6 +28,34 @@ struct why_unit {
     uint32_t *touched; /* nodes that have values */
     size_t touched_count, touched_capacity;
 };
+
+/* A thread, and its state when it last began something that may be a wait. */
+struct why_thread {
+    struct why_unit *units[PROBITY_WHY_NESTED_MAX]; /* open, in order of their begin */
+    size_t count;
+    uint64_t marked_ns;
+    struct probity_thread_split marked;
+};
+
+struct probity_why {
+    struct probity_why_options options;
+    struct probity_path *path;
+    struct probity_scopes *scopes;
+    struct probity_thread_states *states;
+    struct why_thread *threads; /* by slot */
+    uint32_t thread_count;
+    struct why_unit *free;
+    struct probity_same_functions groups; /* for calls */
+    struct probity_why_group spans;
+    struct probity_hashtable targets;
+    struct probity_why_case **cases; /* slowest first */
+    size_t case_count;
+    int error; /* of a callback */
+};
+
+/* Takes a wait that has ended, in a thread whose units have not: as options.waited of path.h. */
+int why_take_wait(void *context, const struct probity_wait *wait,
+                  const struct probity_wait_name *name);
 
 /* Adds the path of a scope that was entered. Returns 0 or PROBITY_ERROR_MEMORY. */
 int why_unit_enter(struct why_unit *unit, const struct probity_scope *scope);

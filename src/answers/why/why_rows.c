@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t distance(const struct probity_why_row *row)
+uint64_t probity_why_row_distance(const struct probity_why_row *row)
 {
     uint64_t value = row->value.wall_ns, usual = row->usual.wall_ns;
 
@@ -23,11 +23,12 @@ size_t probity_why_rows(const struct probity_why_case *of,
         const struct probity_why_row row = {node, probity_why_value_of(of, node),
                                             probity_why_usual(of->group, node)};
         size_t at = count < PROBITY_WHY_ROWS ? count++ : PROBITY_WHY_ROWS;
-        if (distance(&row) == 0) {
+        if (probity_why_row_distance(&row) == 0) {
             count -= at < PROBITY_WHY_ROWS;
             continue;
         }
-        for (; at > 0 && distance(&ret_rows[at - 1]) < distance(&row); at--) {
+        uint64_t ns = probity_why_row_distance(&row);
+        for (; at > 0 && probity_why_row_distance(&ret_rows[at - 1]) < ns; at--) {
             if (at < PROBITY_WHY_ROWS)
                 ret_rows[at] = ret_rows[at - 1];
         }

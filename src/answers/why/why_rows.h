@@ -29,6 +29,9 @@ struct probity_why_other {
     uint64_t ns;
 };
 
+/* The difference between the wall times of a row. */
+uint64_t probity_why_row_distance(const struct probity_why_row *row);
+
 /* The paths with the largest differences of wall time, without the case itself; returns how
  * many. */
 size_t probity_why_rows(const struct probity_why_case *of,

@@ -14,6 +14,9 @@
 #include "print/text.h"
 #include "print/time_text.h"
 
+/* Less than this share of the call is not worth a line. */
+enum { SHOWN_LEAST_DIVISOR = 200 };
+
 struct printing {
     FILE *stream;
     const struct probity_why_answer *answer;
@@ -38,6 +41,11 @@ static void put_time(const struct printing *printing, int columns, uint64_t ns)
     char text[PROBITY_TIME_TEXT_BYTES];
 
     fprintf(printing->stream, "%*s", columns, probity_time_text(ns, text));
+}
+
+static int is_shown(const struct printing *printing, uint64_t ns)
+{
+    return ns > 0 && ns >= (printing->of->to_ns - printing->of->from_ns) / SHOWN_LEAST_DIVISOR;
 }
 
 static void put_title(const struct printing *printing, const char *text)
@@ -104,7 +112,7 @@ static void put_parts(const struct printing *printing)
     fputc('\n', printing->stream);
     for (int part = 0; part < PROBITY_WHY_PARTS; part++) {
         uint64_t usual = probity_why_median(of->group, &of->group->parts[part]);
-        if (of->parts[part] == 0 && usual == 0)
+        if (!is_shown(printing, of->parts[part]) && !is_shown(printing, usual))
             continue;
         put_time(printing, 9, of->parts[part]);
         fprintf(printing->stream, "%7.1f%%", ns > 0 ? 100 * (double)of->parts[part] / (double)ns
@@ -120,6 +128,8 @@ static void put_waits(const struct printing *printing)
 
     for (size_t i = 0; i < of->wait_count && i < PROBITY_WHY_WAITS_SHOWN; i++) {
         const struct probity_why_wait *wait = &of->waits[i];
+        if (!is_shown(printing, wait->ns))
+            return;
         put_time(printing, 9, wait->ns);
         fprintf(printing->stream, "%7" PRIu64 "x            for ", wait->count);
         if (wait->target != NULL) {
@@ -140,6 +150,8 @@ static void put_paths(const struct printing *printing)
     struct probity_why_row rows[PROBITY_WHY_ROWS];
     size_t count = probity_why_rows(printing->of, rows);
 
+    while (count > 0 && !is_shown(printing, probity_why_row_distance(&rows[count - 1])))
+        count--;
     if (count == 0)
         return;
     fputc('\n', printing->stream);
@@ -163,6 +175,8 @@ static void put_others(const struct printing *printing)
     struct probity_why_other others[PROBITY_WHY_OTHERS];
     size_t count = probity_why_others(printing->answer->why, printing->of, others);
 
+    while (count > 0 && !is_shown(printing, others[count - 1].ns))
+        count--;
     if (count == 0)
         return;
     fputc('\n', printing->stream);
@@ -170,9 +184,9 @@ static void put_others(const struct printing *printing)
     fputc('\n', printing->stream);
     for (size_t i = 0; i < count; i++) {
         put_time(printing, 9, others[i].ns);
-        fprintf(printing->stream, "  %s in ", probity_path_state_name(others[i].state));
+        fputs("  ", printing->stream);
         put_thread(printing, others[i].thread_slot);
-        fputs(" in ", printing->stream);
+        fprintf(printing->stream, ", %s in ", probity_path_state_name(others[i].state));
         probity_wait_text_doing(printing->stream, &others[i].doing);
         fputc('\n', printing->stream);
     }
