@@ -50,9 +50,9 @@ static int stop(uint32_t reason)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     if (probity_calls_ending != NULL)
         probity_calls_ending();
-    int result = probity_session_stop(session, reason);
-    if (result == 0 && reason == PROBITY_END_STOPPED)
+    if (reason == PROBITY_END_STOPPED)
         probity_wake_sleep();
+    int result = probity_session_stop(session, reason);
     pthread_setcancelstate(cancel, NULL);
     errno = before;
     return result;

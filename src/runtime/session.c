@@ -283,11 +283,11 @@ static void left_alone(void *owner)
     probity_session_stop(owner, PROBITY_END_EXIT);
 }
 
-/* `probity detach` ends the recording. */
+/* `probity detach` ends the recording. The program's code is as before when the tool sees that. */
 static void end_asked(void *owner)
 {
-    if (probity_session_stop(owner, PROBITY_END_STOPPED) == 0)
-        probity_wake_sleep();
+    probity_wake_sleep();
+    probity_session_stop(owner, PROBITY_END_STOPPED);
 }
 
 static void writer_prepare(struct probity_session *session, int is_child, const struct stat *trace,

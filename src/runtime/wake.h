@@ -27,8 +27,8 @@ void probity_wake_take_from(struct probity_session *session, struct probity_wake
  * libraries, and answers it. owner: the session. */
 void probity_wake_begun(void *owner);
 
-/* A recording has ended that may have been requested: takes out what was put in for it. Neither in
- * a signal handler nor with a lock held. */
+/* A recording is about to end that may have been requested: takes out what was put in for it.
+ * Neither in a signal handler nor with a lock held. */
 void probity_wake_sleep(void);
 
 #endif
