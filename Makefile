@@ -74,7 +74,7 @@ TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     waits)))
 # libprobity, in the programs that are traced: they record, and write the trace.
 LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base/selection.c base/arguments.c base/called.c spool/attach.c spool/control_ask.c \
-             spool/place.c writer/discard.c writer/drainer.c writer/recover.c writer/request.c writer/wake_process.c), \
+             spool/place.c writer/discard.c writer/drainer.c writer/recover.c writer/request.c writer/wake_process.c writer/wake_page.c), \
              $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
              src/embed/*.c))
 # libprobity-print, linked or loaded only by those that also read their trace: for a CSV, a log or a

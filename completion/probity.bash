@@ -17,7 +17,7 @@ _probity() {
         previous=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     if ((COMP_CWORD == 1)); then
-        words='record csv log report info index check recover drain spools ps top level attach detach tree waits path threads memory blocks hist diff export list model overhead runs timeline view help --help --version --jobs'
+        words='record csv log report info index check recover drain spools ps top level attach detach tree waits path why threads memory blocks hist diff export list model overhead runs timeline view help --help --version --jobs'
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
         return
     fi
@@ -174,6 +174,18 @@ _probity() {
                 -o | --output) value=path ;;
             esac
             ;;
+        why)
+            options='--function --from --to --slowest --since --until --json -o --output -f --force -h --help'
+            case $previous in
+                --function) value=any ;;
+                --from) value=any ;;
+                --to) value=any ;;
+                --slowest) value=any ;;
+                --since) value=any ;;
+                --until) value=any ;;
+                -o | --output) value=path ;;
+            esac
+            ;;
         threads)
             options='--sort --since --until --tid --json --csv -o --output -f --force -h --help'
             case $previous in
@@ -319,7 +331,7 @@ _probity() {
                 -o | --output) value=path ;;
             esac
             ;;
-        help) operand=words words='record csv log report info index check recover drain spools ps top level attach detach tree waits path threads memory blocks hist diff export list model overhead runs timeline view ' ;;
+        help) operand=words words='record csv log report info index check recover drain spools ps top level attach detach tree waits path why threads memory blocks hist diff export list model overhead runs timeline view ' ;;
     esac
     # The program comes after "--".
     if [[ $operand == program &&

@@ -19,6 +19,7 @@ set -l commands \
     tree \
     waits \
     path \
+    why \
     threads \
     memory \
     blocks \
@@ -54,6 +55,7 @@ complete -c probity -n $none -a detach -d 'end the recording of a running progra
 complete -c probity -n $none -a tree -d 'show the call tree'
 complete -c probity -n $none -a waits -d 'show where the waiting went, and who caused it'
 complete -c probity -n $none -a path -d 'show the critical path of the slowest request or call'
+complete -c probity -n $none -a why -d 'explain why the slowest call was slow'
 complete -c probity -n $none -a threads -d 'show on-CPU and off-CPU time of each thread'
 complete -c probity -n $none -a memory -d 'show what allocated memory, and what is still allocated'
 complete -c probity -n $none -a blocks -d 'show time between consecutive probes'
@@ -215,6 +217,16 @@ complete -c probity -n "$in path" -l json -d 'print JSON'
 complete -c probity -n "$in path" -l csv -d 'print CSV'
 complete -c probity -n "$in path" -s o -l output -r -d 'write to a file'
 complete -c probity -n "$in path" -s f -l force -d 'overwrite an existing file'
+
+complete -c probity -n "$in why" -l function -x -d 'calls of the functions that match'
+complete -c probity -n "$in why" -l from -x -d 'probes that begin spans'
+complete -c probity -n "$in why" -l to -x -d 'probes that end them'
+complete -c probity -n "$in why" -l slowest -x -d 'number of calls'
+complete -c probity -n "$in why" -l since -x -d 'only those that begin at or after this time'
+complete -c probity -n "$in why" -l until -x -d 'only those that begin before this time'
+complete -c probity -n "$in why" -l json -d 'print JSON'
+complete -c probity -n "$in why" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in why" -s f -l force -d 'overwrite an existing file'
 
 complete -c probity -n "$in threads" -l sort -x -a 'first last lifetime cpu off-cpu records hits scopes tid name' -d 'sort key'
 complete -c probity -n "$in threads" -l since -x -d 'only records at or after this time'

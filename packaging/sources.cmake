@@ -23,6 +23,7 @@ set(PROBITY_SOURCES
   src/runtime/budget.c
   src/runtime/ceiling.c
   src/runtime/child.c
+  src/runtime/control_page.c
   src/runtime/cost.c
   src/runtime/declare.c
   src/runtime/describe.c

@@ -60,7 +60,7 @@ static void begin_recording(void)
  * makes. */
 PROBITY_API void probity_calls_recording(void)
 {
-    if (!is_describing)
+    if (!is_describing && __atomic_load_n(&is_ready, __ATOMIC_ACQUIRE))
         begin_recording();
 }
 
@@ -89,6 +89,39 @@ static uint32_t families_wanted(void)
     return 0;
 }
 
+static void prepare_forks(void)
+{
+    static uint32_t is_prepared;
+
+    process = getpid();
+    if (!__atomic_exchange_n(&is_prepared, 1, __ATOMIC_RELAXED))
+        pthread_atfork(NULL, NULL, begin_child);
+}
+
+/* What a recording that began without this library's calls has not described yet is described by
+ * the next call. */
+PROBITY_API int probity_calls_wake(const char *text)
+{
+    uint32_t families;
+
+    if (!probity_called_parse(text, &families))
+        return -1;
+    probity_thread_inside++;
+    probity_calls_mappings_update();
+    prepare_forks();
+    __atomic_store_n(&is_ready, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&is_new_recording, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&probity_calls_on, families | PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
+    probity_thread_inside--;
+    return 0;
+}
+
+PROBITY_API void probity_calls_sleep(void)
+{
+    __atomic_store_n(&is_ready, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&probity_calls_on, 0, __ATOMIC_SEQ_CST);
+}
+
 __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
 {
     int saved = errno;
@@ -98,8 +131,7 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
     uint32_t families = families_wanted();
     if (families != 0) {
         probity_calls_mappings_update();
-        process = getpid();
-        pthread_atfork(NULL, NULL, begin_child);
+        prepare_forks();
         __atomic_store_n(&is_new_recording, 1, __ATOMIC_SEQ_CST);
         __atomic_or_fetch(&probity_calls_on, families, __ATOMIC_SEQ_CST);
     } else {

@@ -11,20 +11,24 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/called.h"
 #include "cli/cli.h"
 #include "cli/cli_process.h"
 #include "cli/option.h"
+#include "cli/selection.h"
 #include "cli/time_range.h"
 #include "reader/spools.h"
 #include "writer/request.h"
+#include "writer/wake_page.h"
 #include "writer/wake_process.h"
 
 #define ME (&cli_command_attach)
 #define WAIT_NS_USUAL INT64_C(10000000000)
 
 struct attach_call {
-    const char *out, *mode, *level, *budget, *label;
-    int is_profile, as_json;
+    const char *out, *mode, *level, *budget, *label, *calls;
+    int is_profile, as_json, functions;
+    struct cli_selection selection;
     uint64_t wait_ns;
     char settings[PROBITY_WAKE_SETTINGS_MAX];
     size_t bytes;
@@ -129,9 +133,35 @@ static int add_out(struct attach_call *call)
     return CLI_OK;
 }
 
+/* What libprobity-functions and libprobity-calls record. Rules select functions, so they ask for
+ * these. */
+static int add_others(struct attach_call *call)
+{
+    uint32_t families;
+    char *rules;
+
+    if (call->calls != NULL && !probity_called_parse(call->calls, &families))
+        return cli_fail_usage(ME, "invalid --calls '%s' (a list of io, locks, locks=waits, memory, "
+                              "sleep and threads, or all)", call->calls);
+    if (call->calls != NULL)
+        add_setting(call, "PROBITY_CALLS", call->calls);
+    int status = cli_selection_text(ME, &call->selection, &rules);
+    if (status != CLI_OK)
+        return status;
+    if (call->functions || rules != NULL)
+        add_setting(call, "PROBITY_FUNCTIONS", "1");
+    if (rules != NULL)
+        add_setting(call, "PROBITY_SELECT", rules);
+    free(rules);
+    return CLI_OK;
+}
+
 static int make_settings(struct attach_call *call)
 {
     int status = add_out(call);
+
+    if (status == CLI_OK)
+        status = add_others(call);
 
     add_setting(call, "PROBITY_PROFILE", call->is_profile ? "1" : "0");
     if (call->mode != NULL)
@@ -143,8 +173,24 @@ static int make_settings(struct attach_call *call)
     if (call->label != NULL)
         add_setting(call, "PROBITY_LABEL", call->label);
     if (status == CLI_OK && call->is_full)
-        return cli_fail(ME, "the output's name and label are too long");
+        return cli_fail(ME, "the output's name, the label and the rules are too long");
     return status;
+}
+
+/* What the request asked for, and the program does not have. */
+static int report_missing(uint32_t pid, int what)
+{
+    switch (what) {
+    case PROBITY_WAKE_NO_FUNCTIONS:
+        return cli_fail(ME, "process %" PRIu32 " does not have libprobity-functions, which records "
+                        "functions: link it, or start the program with it in LD_PRELOAD", pid);
+    case PROBITY_WAKE_NO_CALLS:
+        return cli_fail(ME, "process %" PRIu32 " does not have libprobity-calls, which records "
+                        "calls: link it, or start the program with it in LD_PRELOAD", pid);
+    default:
+        return cli_fail(ME, "process %" PRIu32 " cannot change its own code to record functions: a "
+                        "policy forbids it, or there is no memory near the code", pid);
+    }
 }
 
 static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int error)
@@ -157,7 +203,8 @@ static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int e
                         pid);
     case PROBITY_WAKE_NO_RIGHTS:
         return cli_fail(ME, "not permitted to write to the memory of process %" PRIu32 ", which "
-                        "takes the rights of ptrace: see /proc/sys/kernel/yama/ptrace_scope", pid);
+                        "takes the rights of ptrace (see /proc/sys/kernel/yama/ptrace_scope), and "
+                        "it was not started with PROBITY_CONTROL=1, which takes none", pid);
     case PROBITY_WAKE_NO_LIBRARY:
         return cli_fail(ME, "process %" PRIu32 " does not have the Probity library: link it, or "
                         "start the program with `probity record`", pid);
@@ -170,9 +217,11 @@ static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int e
     case PROBITY_WAKE_BUSY:
         return cli_fail(ME, "another command is attaching to process %" PRIu32, pid);
     case PROBITY_WAKE_TIMEOUT:
-        return cli_fail(ME, "process %" PRIu32 " passed no probe in time, so nothing was started; "
-                        "see --wait", pid);
+        return cli_fail(ME, "process %" PRIu32 " passed no probe in time, so nothing was started: "
+                        "see --wait, or start it with PROBITY_CONTROL=1, which needs none", pid);
     case PROBITY_WAKE_REFUSED:
+        if (error > 0)
+            return report_missing(pid, error);
         return cli_fail(ME, "process %" PRIu32 " cannot record: %s", pid,
                         error == PROBITY_ERROR_ARGUMENT ? "an option is invalid"
                         : error == PROBITY_ERROR_OPEN
@@ -201,6 +250,18 @@ static int refuse_recording(uint32_t pid)
     return status < 0 ? CLI_OK : status;
 }
 
+/* By its control page if it has one, which also wakes a program that passes no probe. */
+static enum probity_wake_refusal wake(const struct attach_call *call, uint32_t pid, int *ret_error)
+{
+    enum probity_wake_refusal refusal = probity_wake_page(pid, call->settings, call->bytes,
+                                                          (int64_t)call->wait_ns, ret_error);
+
+    return refusal != PROBITY_WAKE_NO_LIBRARY
+               ? refusal
+               : probity_wake_process(pid, call->settings, call->bytes, (int64_t)call->wait_ns,
+                                      ret_error);
+}
+
 static int attach_to(struct attach_call *call, uint32_t pid)
 {
     struct probity_request *request;
@@ -209,8 +270,7 @@ static int attach_to(struct attach_call *call, uint32_t pid)
 
     if (status != CLI_OK)
         return status;
-    enum probity_wake_refusal refusal =
-        probity_wake_process(pid, call->settings, call->bytes, (int64_t)call->wait_ns, &error);
+    enum probity_wake_refusal refusal = wake(call, pid, &error);
     if (refusal == PROBITY_WAKE_RECORDS)
         status = refuse_recording(pid); /* it may have begun just now */
     if (status != CLI_OK)
@@ -248,6 +308,7 @@ static int run_attach(int argc, char **argv)
         status = make_settings(&call);
     if (status == CLI_OK)
         status = attach_to(&call, pid);
+    cli_selection_release(&call.selection);
     return status < 0 ? CLI_OK : status;
 }
 
@@ -267,6 +328,26 @@ static const struct cli_option attach_options[] = {
     {.name = "budget", .value = "SHARE", .brief = "share of CPU time for recording",
      .help = "keep recording below this share of CPU time (1%), as PROBITY_BUDGET",
      CLI_TEXT(struct attach_call, budget)},
+    {.name = "functions", .brief = "record functions without macros",
+     .help = "record functions without macros, which takes libprobity-functions in the program: "
+             "XRay sleds and patchable entries are put in place now, and taken out by detach",
+     CLI_FLAG(struct attach_call, functions)},
+    {.name = "function", .value = "PATTERN", .brief = "record only functions that match",
+     .help = "the same, for those whose name matches: * ? [a-z]; may be repeated",
+     CLI_PATTERNS(struct attach_call, selection.functions)},
+    {.name = "exclude", .value = "PATTERN", .brief = "do not record functions that match",
+     .help = "the same, without those whose name matches; may be repeated",
+     CLI_PATTERNS(struct attach_call, selection.excluded)},
+    {.name = "file", .value = "PATTERN", .brief = "only functions of these source files",
+     .help = "the same, for those of source files that match; may be repeated",
+     CLI_PATTERNS(struct attach_call, selection.sources)},
+    {.name = "object", .value = "PATTERN", .brief = "only functions of these files",
+     .help = "the same, for those of executables and libraries whose file name matches; may be "
+             "repeated", CLI_PATTERNS(struct attach_call, selection.objects)},
+    {.name = "calls", .value = "LIST", .brief = "record calls of the C library",
+     .help = "record calls of the C library, which takes libprobity-calls in the program: a list "
+             "of io, locks, memory, sleep and threads, or all; locks=waits records only waits",
+     CLI_TEXT(struct attach_call, calls)},
     {.name = "label", .value = "TEXT", .help = "a label for this run",
      CLI_TEXT(struct attach_call, label)},
     {.name = "wait", .value = "T", .take = take_wait, .brief = "how long to wait for a probe",
@@ -284,7 +365,9 @@ const struct cli_command cli_command_attach = {
     .usage = "[OPTION]... PID",
     .help =
         "The program must have the Probity library, linked or preloaded, and not be recording. Its "
-        "next probe or scope starts the recording; no thread is stopped. Prints the trace.",
+        "next probe or scope starts the recording; no thread is stopped. A program that was started "
+        "with PROBITY_CONTROL=1 has a control page, which takes neither a probe nor the rights of "
+        "ptrace. Prints the trace.",
     .options = attach_options,
     .operands = operands,
     .statuses = "0 success; 1 failure; 2 usage error",

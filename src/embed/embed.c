@@ -13,6 +13,7 @@
 #include "base/thread_count.h"
 #include "probity.h"
 #include "runtime/child.h"
+#include "runtime/control_page.h"
 #include "runtime/declare.h"
 #include "runtime/external.h"
 #include "runtime/inside.h"
@@ -22,6 +23,7 @@
 #include "runtime/session.h"
 #include "runtime/sites.h"
 #include "runtime/thread.h"
+#include "runtime/wake.h"
 
 /* Before every constructor and after every destructor of default priority. */
 enum { FIRST_PRIORITY = 101 };
@@ -48,6 +50,8 @@ static int stop(uint32_t reason)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     if (probity_calls_ending != NULL)
         probity_calls_ending();
+    if (reason == PROBITY_END_STOPPED)
+        probity_wake_sleep();
     int result = probity_session_stop(session, reason);
     pthread_setcancelstate(cancel, NULL);
     errno = before;
@@ -96,6 +100,7 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
     probity_child_prepare();
     probity_sites_at_load();
     ask_for_levels();
+    probity_control_page_begin();
     if (!is_asked_for) {
         probity_active =
             probity_is_recording(); /* an even earlier constructor may have started it */
@@ -126,6 +131,7 @@ __attribute__((destructor(FIRST_PRIORITY))) static void at_exit(void)
 {
     if (stop(PROBITY_END_EXIT) == PROBITY_ERROR_STATE)
         probity_session_await_end();
+    probity_control_page_end();
     probity_thread_unwatch_exits();
 }
 

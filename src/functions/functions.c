@@ -356,8 +356,14 @@ static struct probity_site_function *describe(const char *name, const struct obj
     return valued != NULL ? valued : &made->function;
 }
 
-static struct probity_site_function *make(uintptr_t address, int is_inside)
+/* The descriptors that were made before the rules changed, by place in the table. NULL: they never
+ * did. */
+static struct probity_site_function **earlier;
+
+static struct probity_site_function *make(const struct probity_entry *entry, uintptr_t address,
+                                          int is_inside)
 {
+    struct probity_site_function **made = __atomic_load_n(&earlier, __ATOMIC_ACQUIRE);
     struct object *object = object_of(address);
 
     int has_entries_only = is_inside && object != NULL && !has_returns(object);
@@ -369,9 +375,12 @@ static struct probity_site_function *make(uintptr_t address, int is_inside)
     else if (is_inside && object != NULL)
         linked = start_without_symbol(object, address) - object->offset;
     const char *name = symbol != NULL ? plain_name(symbol->name) : address_name(object, linked);
-    return is_selected(name, object, symbol)
-               ? describe(name, object, symbol, linked, has_entries_only)
-               : &probity_function_left_out;
+    if (!is_selected(name, object, symbol))
+        return &probity_function_left_out;
+    made = made != NULL ? &made[entry - probity_entries] : NULL;
+    return made != NULL && *made != NULL ? *made
+                                         : describe(name, object, symbol, linked,
+                                                    has_entries_only);
 }
 
 /* ---- The table ---------------------------------------------------------------------------------
@@ -405,7 +414,7 @@ static __attribute__((noinline)) struct probity_site_function *add(struct probit
         return NULL;
     probity_os_signals_block(&signals);
     is_searching = 1;
-    struct probity_site_function *made = make(address, is_inside);
+    struct probity_site_function *made = make(entry, address, is_inside);
     is_searching = 0;
     probity_os_signals_restore(&signals);
     errno = before;
@@ -464,6 +473,30 @@ int probity_function_put(uintptr_t address, struct probity_site_function *functi
     return 0;
 }
 
+void probity_functions_select_again(void)
+{
+    struct probity_entry *all = __atomic_load_n(&probity_entries, __ATOMIC_ACQUIRE);
+    struct probity_site_function **made = earlier;
+
+    if (all == NULL)
+        return;
+    if (made == NULL) {
+        made = probity_arena_map(ENTRIES * sizeof *made);
+        if (made == NULL)
+            return;
+        __atomic_store_n(&earlier, made, __ATOMIC_RELEASE);
+    }
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        struct probity_site_function *function =
+            __atomic_load_n(&all[i].function, __ATOMIC_ACQUIRE);
+        if (function == NULL)
+            continue;
+        if (function != &probity_function_left_out)
+            made[i] = function;
+        __atomic_store_n(&all[i].function, NULL, __ATOMIC_RELEASE);
+    }
+}
+
 static int is_still_loaded(const struct object *object)
 {
     const char *path;
@@ -477,6 +510,7 @@ static int is_still_loaded(const struct object *object)
 void probity_functions_unloaded(void)
 {
     struct probity_entry *all = __atomic_load_n(&probity_entries, __ATOMIC_ACQUIRE);
+    struct probity_site_function **made = __atomic_load_n(&earlier, __ATOMIC_ACQUIRE);
     struct object *object = __atomic_load_n(&objects, __ATOMIC_ACQUIRE);
 
     for (; object != NULL && all != NULL; object = object->next) {
@@ -485,8 +519,11 @@ void probity_functions_unloaded(void)
         __atomic_store_n(&object->is_gone, 1, __ATOMIC_RELAXED);
         for (uint32_t i = 0; i < ENTRIES; i++) {
             uintptr_t address = __atomic_load_n(&all[i].address, __ATOMIC_RELAXED);
-            if (address >= object->start && address < object->end)
-                __atomic_store_n(&all[i].function, NULL, __ATOMIC_RELEASE);
+            if (address < object->start || address >= object->end)
+                continue;
+            __atomic_store_n(&all[i].function, NULL, __ATOMIC_RELEASE);
+            if (made != NULL)
+                made[i] = NULL;
         }
     }
 }

@@ -60,6 +60,9 @@ int probity_functions_are_selected(void);
 /* The same for an address in the function: where its call of __fentry__ returns to. */
 struct probity_site_function *probity_function_find_inside(uintptr_t address);
 
+/* The rules have changed: every function is selected anew when it is found next. Any thread. */
+void probity_functions_select_again(void);
+
 /* Libraries may have been unloaded: forgets their functions. Any thread. */
 void probity_functions_unloaded(void);
 

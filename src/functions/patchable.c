@@ -101,7 +101,7 @@ static int is_selected(const struct probity_patchable_entry *entry)
 
 /* Returns the number of entries in the section that are valid. */
 static size_t choose(const struct probity_object *object, const uint8_t *section, size_t bytes,
-                     struct probity_patchable *patchable)
+                     int takes_all, struct probity_patchable *patchable)
 {
     struct probity_patchable_entry entry;
     uintptr_t address;
@@ -112,7 +112,7 @@ static size_t choose(const struct probity_object *object, const uint8_t *section
         if (!examine(object, address, &entry))
             continue;
         found++;
-        if (is_selected(&entry))
+        if (takes_all || is_selected(&entry))
             patchable->entries[patchable->count++] = entry;
     }
     return found;
@@ -322,7 +322,7 @@ static int patch(const struct probity_object *object, struct probity_patchable *
 }
 
 long probity_patchable_take(const struct probity_object *object, const char *path,
-                            struct probity_patchable *ret_patchable)
+                            int takes_all, struct probity_patchable *ret_patchable)
 {
     uint64_t address, bytes;
 
@@ -339,7 +339,7 @@ long probity_patchable_take(const struct probity_object *object, const char *pat
         errno = ENOMEM;
         return -1;
     }
-    long found = (long)choose(object, section, bytes, ret_patchable);
+    long found = (long)choose(object, section, bytes, takes_all, ret_patchable);
     int result = ret_patchable->count > 0 ? patch(object, ret_patchable) : 0;
     int why = errno;
     if (result != 0 || ret_patchable->count == 0)
@@ -383,9 +383,9 @@ void probity_patchable_update(struct probity_patchable *patchable,
 #else
 
 long probity_patchable_take(const struct probity_object *object, const char *path,
-                            struct probity_patchable *ret_patchable)
+                            int takes_all, struct probity_patchable *ret_patchable)
 {
-    (void)object, (void)path, (void)ret_patchable;
+    (void)object, (void)path, (void)takes_all, (void)ret_patchable;
     return 0;
 }
 

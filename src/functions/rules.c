@@ -37,10 +37,11 @@ static const char *read_rules(void)
     return "exclude *";
 }
 
+static const char *kept; /* NULL: not read yet */
+
 /* Two threads may both read them: the first one's are used. */
 static const char *rules(void)
 {
-    static const char *kept;
     const char *found = __atomic_load_n(&kept, __ATOMIC_ACQUIRE);
 
     if (found != NULL)
@@ -49,6 +50,14 @@ static const char *rules(void)
     return __atomic_compare_exchange_n(&kept, &found, read, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
                ? read
                : found;
+}
+
+int probity_rules_set(const char *text)
+{
+    if (strcmp(rules(), text) == 0)
+        return 0;
+    __atomic_store_n(&kept, copy(text), __ATOMIC_RELEASE);
+    return 1;
 }
 
 int probity_functions_are_selected(void)

@@ -10,6 +10,10 @@
 #include "base/selection.h"
 #include "functions/symbol_table.h"
 
+/* Replaces the rules. Returns whether they differ from those before. One thread at a time; who asks
+ * meanwhile has the old ones. */
+int probity_rules_set(const char *text);
+
 /* If there are rules for source files: finds out which functions of an object come from those, by
  * the debugging information of the file at the path. */
 void probity_rules_find_sources(const char *path, const struct probity_object *loaded,

@@ -23,6 +23,7 @@
 #include "functions/calls.h"
 #include "functions/functions.h"
 #include "functions/patchable.h"
+#include "functions/rules.h"
 #include "functions/sled_patch.h"
 
 /* After the constructor of libprobity, which decides whether to record, and before those of the
@@ -50,6 +51,16 @@ struct totals {
 struct probity_sled_function *probity_sled_functions;
 static struct object *objects;
 static uint32_t ids_used = 1, own_process;
+
+/* Since a recording began on request, the calls of all functions are known, selected or not, because
+ * the next one may select others. ASLEEP: between two of them, all are out. */
+enum wake { NEVER_WOKEN, AWAKE, ASLEEP };
+static uint32_t wake;
+
+static enum wake wake_now(void)
+{
+    return (enum wake)__atomic_load_n(&wake, __ATOMIC_RELAXED);
+}
 static struct totals totals;
 
 /* ---- Calls -------------------------------------------------------------------------------------
@@ -116,7 +127,7 @@ static size_t examine(const struct probity_sled_map *map, size_t from, int *ret_
 /* With rules, a function is looked up now; otherwise when it is called. */
 static int is_selected(uintptr_t function)
 {
-    return !probity_functions_are_selected() ||
+    return wake_now() != NEVER_WOKEN || !probity_functions_are_selected() ||
            probity_function_find(function) != &probity_function_left_out;
 }
 
@@ -266,6 +277,11 @@ static uint8_t removed[PROBITY_LIMIT_SITES + 1];
 
 static int is_removed(uintptr_t from)
 {
+    if (wake_now() == ASLEEP)
+        return 1;
+    if (wake_now() == AWAKE && probity_functions_are_selected() &&
+        probity_function_find_inside(from) == &probity_function_left_out)
+        return 1;
     const struct probity_site_function *function = probity_function_at_once(from);
     uint32_t number =
         function != NULL ? __atomic_load_n(&function->number, __ATOMIC_RELAXED) : 0;
@@ -325,7 +341,8 @@ static struct object *add_object(const struct probity_object *loaded)
 static void take_patchable(struct object *object, const struct probity_object *loaded,
                            const char *path)
 {
-    long found = probity_patchable_take(loaded, path, &object->patchable);
+    long found = probity_patchable_take(loaded, path, wake_now() != NEVER_WOKEN,
+                                        &object->patchable);
 
     if (found < 0)
         totals.why = errno;
@@ -363,7 +380,20 @@ static void take_object(void *context, const struct probity_object *loaded)
         take_patchable(added, loaded, path);
 }
 
-static void look(void)
+/* Takes out the sleds of functions that the rules leave out. */
+static void select_sleds(void)
+{
+    for (uint32_t id = 1; probity_sled_functions != NULL && id < ids_used; id++) {
+        struct probity_sled_function *sled = &probity_sled_functions[id];
+        int is_out = wake_now() == ASLEEP ||
+                     (probity_functions_are_selected() && sled->address != 0 &&
+                      probity_function_find(sled->address) == &probity_function_left_out);
+        if (is_out)
+            __atomic_store_n(&sled->is_removed, 1, __ATOMIC_RELAXED);
+    }
+}
+
+static void look_once(void)
 {
     uint64_t loads = 0;
 
@@ -374,8 +404,23 @@ static void look(void)
         object->is_loaded = object->is_seen;
 }
 
-/* Returns whether another thread looks, which then looks again. */
-static int update(void)
+/* The ids of an object that is seen for the first time are known only after that. */
+static void look(void)
+{
+    int is_woken = wake_now() != NEVER_WOKEN;
+
+    if (is_woken)
+        select_sleds();
+    look_once();
+    if (!is_woken)
+        return;
+    select_sleds();
+    look_once();
+}
+
+/* Returns whether another thread looks, which then looks again. is_changing: also if nothing is to
+ * be recorded. */
+static int update(int is_changing)
 {
     static uint64_t looking; /* process id << 1 | whether to look again; 0: nobody looks */
     uint64_t own = (uint64_t)getpid() << 1;
@@ -383,7 +428,8 @@ static int update(void)
     struct probity_os_signals signals;
     int before = errno;
 
-    if (!__atomic_load_n(&probity_active, __ATOMIC_RELAXED) || !probity_cpu_sleds_are_usable())
+    if ((!__atomic_load_n(&probity_active, __ATOMIC_RELAXED) && !is_changing) ||
+        !probity_cpu_sleds_are_usable())
         return 0;
     probity_os_signals_block(&signals);
     while (!__atomic_compare_exchange_n(&looking, &now, (now | 1) == (own | 1) ? own | 1 : own, 0,
@@ -402,7 +448,7 @@ static int update(void)
 
 void probity_sleds_update(void)
 {
-    (void)update();
+    (void)update(0);
 }
 
 /* ---- The budget --------------------------------------------------------------------------------
@@ -478,19 +524,75 @@ int probity_hooked_remove(uint32_t number)
     int is_found = set_removed(number, 1);
     __atomic_store_n(&removed[number], REMOVED, __ATOMIC_RELAXED);
     /* What another thread finds later is taken for removed: its count is a lower bound at least. */
-    is_found |= update();
+    is_found |= update(0);
     __atomic_store_n(&is_removing, 0, __ATOMIC_SEQ_CST);
     return is_found || (__atomic_load_n(&removed[number], __ATOMIC_RELAXED) & FOUND) != 0;
+}
+
+/* What was removed for the budget of another recording is put back. */
+static void forget_removed(void)
+{
+    set_removed(0, 0);
+    for (uint32_t number = 0; number <= PROBITY_LIMIT_SITES; number++)
+        __atomic_store_n(&removed[number], 0, __ATOMIC_RELAXED);
 }
 
 void probity_hooked_restore(void)
 {
     if (!may_change())
         return;
-    set_removed(0, 0);
-    for (uint32_t number = 0; number <= PROBITY_LIMIT_SITES; number++)
-        __atomic_store_n(&removed[number], 0, __ATOMIC_RELAXED);
+    forget_removed();
     probity_sleds_update();
+}
+
+/* ---- Requests from outside ---------------------------------------------------------------------
+ */
+
+/* A fork that is in progress may take a moment. Returns whether changing may begin. */
+static int begin_patiently(void)
+{
+    enum { TRIES = 200 };
+    const struct timespec pause = {0, 500000};
+
+    if (!may_change())
+        return 0;
+    for (int i = 0; i < TRIES; i++) {
+        if (begin_removing())
+            return 1;
+        nanosleep(&pause, NULL);
+    }
+    return 0;
+}
+
+int probity_hooked_wake(const char *rules)
+{
+    int before = errno;
+
+    if (!begin_patiently()) {
+        errno = EAGAIN;
+        return -1;
+    }
+    if (probity_rules_set(rules)) {
+        probity_functions_select_again();
+        for (uint32_t id = 1; probity_sled_functions != NULL && id < ids_used; id++)
+            __atomic_store_n(&probity_sled_functions[id].function, NULL, __ATOMIC_RELEASE);
+    }
+    totals.why = 0;
+    __atomic_store_n(&wake, AWAKE, __ATOMIC_RELAXED);
+    forget_removed();
+    (void)update(1);
+    __atomic_store_n(&is_removing, 0, __ATOMIC_SEQ_CST);
+    errno = totals.why != 0 ? totals.why : before;
+    return totals.why != 0 ? -1 : 0;
+}
+
+void probity_hooked_sleep(void)
+{
+    if (wake_now() != AWAKE || !begin_patiently())
+        return;
+    __atomic_store_n(&wake, ASLEEP, __ATOMIC_RELAXED);
+    (void)update(1);
+    __atomic_store_n(&is_removing, 0, __ATOMIC_SEQ_CST);
 }
 
 /* ---- Messages ----------------------------------------------------------------------------------

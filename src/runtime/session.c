@@ -283,9 +283,10 @@ static void left_alone(void *owner)
     probity_session_stop(owner, PROBITY_END_EXIT);
 }
 
-/* `probity detach` ends the recording. */
+/* `probity detach` ends the recording. The program's code is as before when the tool sees that. */
 static void end_asked(void *owner)
 {
+    probity_wake_sleep();
     probity_session_stop(owner, PROBITY_END_STOPPED);
 }
 
@@ -306,6 +307,7 @@ static void writer_prepare(struct probity_session *session, int is_child, const 
     session->writer.owner = session;
     session->writer.left_alone = left_alone;
     session->writer.end_asked = end_asked;
+    session->writer.begun = probity_wake_begun;
     session->writer.is_filtered = session->settings.writing == PROBITY_WRITING_CONFINED;
     session->writer.has_files = session->csv_path[0] != 0 || session->settings.log[0] != 0 ||
                                 session->settings.summary[0] != 0;

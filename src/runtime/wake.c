@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * wake.c: the library's half of `probity attach`. Runs in the thread whose probe finds the request.
- * Other threads do not wait for it: their probes record nothing until the recording has begun.
+ * wake.c: the library's half of `probity attach`. Runs in the thread whose probe finds the request,
+ * or in the one that waits for requests (control_page.c). Other threads do not wait for it: their
+ * probes record nothing until the recording has begun. What may need the dynamic linker's lock is
+ * done by the writer thread, which holds no other; it answers the request then.
  */
 #include "runtime/wake.h"
 
@@ -9,10 +11,11 @@
 #include <time.h>
 
 #include "base/assert.h"
+#include "base/called.h"
+#include "base/hooked.h"
 #include "base/os.h"
 #include "probity_scope.h"
 #include "runtime/levels.h"
-#include "spool/wake.h"
 
 /* In .bss: only its address is in the block. */
 char probity_wake_text[PROBITY_WAKE_TEXT_BYTES];
@@ -29,7 +32,18 @@ struct probity_wake probity_wake_block = {
  * survives strip. */
 __asm__(".pushsection .note.probity.wake, \"a\", %note\n\t"
         ".balign 4\n\t.long 8, 8, 2\n\t.asciz \"Probity\"\n\t"
-        ".long 1, probity_wake_block - .\n\t.popsection");
+        ".long 2, probity_wake_block - .\n\t.popsection");
+
+/* A request whose recording has begun, for the writer thread. NULL: none. */
+static struct {
+    struct probity_wake *block;
+    uint32_t serial;
+    int has_functions;
+    char rules[PROBITY_WAKE_TEXT_BYTES], calls[128];
+} answering;
+
+static uint32_t taking;   /* process id of the thread that takes a request */
+static uint32_t is_woken; /* there are calls to be taken out, once the recording has ended */
 
 __attribute__((constructor(101))) static void set_addresses(void)
 {
@@ -51,32 +65,63 @@ int probity_wake_is_pending(void)
     return !is_past(__atomic_load_n(&probity_wake_block.until_ns, __ATOMIC_RELAXED));
 }
 
-/* Whether the request has its own levels, which then take precedence over all earlier ones. */
-static int names_levels(void)
+/* ---- What a request asks for -------------------------------------------------------------------
+ */
+
+/* The value of a setting; NULL: it is not in the text. */
+static const char *value_of(const char *text, const char *name)
 {
-    for (const char *at = probity_wake_text; *at != 0; at += strlen(at) + 1) {
-        if (strncmp(at, "PROBITY_LEVEL=", 14) == 0)
-            return 1;
+    size_t bytes = strlen(name);
+
+    for (const char *at = text; *at != 0; at += strlen(at) + 1) {
+        if (strncmp(at, name, bytes) == 0 && at[bytes] == '=')
+            return at + bytes + 1;
     }
-    return 0;
+    return NULL;
+}
+
+static void copy_value(char *ret_copy, size_t room, const char *value)
+{
+    size_t bytes = value != NULL ? strnlen(value, room - 1) : 0;
+
+    memset(ret_copy, 0, room);
+    memcpy(ret_copy, value != NULL ? value : "", bytes);
+}
+
+/* What only the other libraries can do. */
+static int read_wishes(const char *text)
+{
+    const char *calls = value_of(text, "PROBITY_CALLS");
+    const char *functions = value_of(text, "PROBITY_FUNCTIONS");
+    const char *rules = value_of(text, "PROBITY_SELECT");
+
+    answering.has_functions = functions != NULL && strcmp(functions, "1") == 0;
+    copy_value(answering.calls, sizeof answering.calls, calls);
+    copy_value(answering.rules, sizeof answering.rules, rules);
+    if (answering.calls[0] != 0 && probity_calls_wake == NULL)
+        return PROBITY_WAKE_NO_CALLS;
+    return answering.has_functions && probity_hooked_wake == NULL ? PROBITY_WAKE_NO_FUNCTIONS : 0;
 }
 
 /* The tool may write the text again at any time. */
-static int start(struct probity_session *session)
+static int start(struct probity_session *session, char *text)
 {
     struct probity_settings *settings = &session->wanted;
     const char *what;
 
-    probity_wake_text[PROBITY_WAKE_TEXT_BYTES - 1] = 0;
-    probity_wake_text[PROBITY_WAKE_TEXT_BYTES - 2] = 0;
+    text[PROBITY_WAKE_TEXT_BYTES - 1] = 0;
+    text[PROBITY_WAKE_TEXT_BYTES - 2] = 0;
     int result = probity_os_is_privileged()
                      ? PROBITY_ERROR_STATE
-                     : probity_settings_read_text(probity_wake_text, settings, &what);
+                     : probity_settings_read_text(text, settings, &what);
+    if (result == 0)
+        result = read_wishes(text);
     if (result != 0)
         return result;
     settings->is_for_text = 0;
     settings->log[0] = settings->summary[0] = 0;
-    probity_levels_forget(names_levels());
+    /* A level of this request takes precedence over all earlier ones. */
+    probity_levels_forget(value_of(text, "PROBITY_LEVEL") != NULL);
     probity_session_keep_silent(1);
     result = probity_session_start(session, settings, 0);
     probity_session_keep_silent(0);
@@ -85,37 +130,118 @@ static int start(struct probity_session *session)
     return result;
 }
 
+/* ---- The answer --------------------------------------------------------------------------------
+ */
+
+static void answer(struct probity_wake *block, uint32_t serial, int result)
+{
+    block->result = result;
+    block->pid = (uint32_t)getpid();
+    /* Release: who sees it sees the result. */
+    __atomic_store_n(&block->taken, serial, __ATOMIC_RELEASE);
+    if (block != &probity_wake_block)
+        probity_os_wake_shared(&block->taken, INT32_MAX);
+}
+
+void probity_wake_begun(void *owner)
+{
+    struct probity_session *session = owner;
+    struct probity_wake *block = __atomic_exchange_n(&answering.block, NULL, __ATOMIC_ACQUIRE);
+    int result = 0;
+
+    if (block == NULL)
+        return;
+    if (answering.calls[0] != 0 && probity_calls_wake(answering.calls) != 0)
+        result = PROBITY_ERROR_ARGUMENT;
+    if (result == 0 && answering.has_functions && probity_hooked_wake(answering.rules) != 0)
+        result = PROBITY_WAKE_NO_PATCHING;
+    if (result != 0)
+        __atomic_store_n(&session->live.header->end_asked, 1, __ATOMIC_RELEASE);
+    if (answering.calls[0] != 0 || answering.has_functions)
+        __atomic_store_n(&is_woken, 1, __ATOMIC_RELEASE);
+    answer(block, answering.serial, result);
+}
+
+void probity_wake_sleep(void)
+{
+    if (!__atomic_exchange_n(&is_woken, 0, __ATOMIC_ACQ_REL))
+        return;
+    if (probity_calls_sleep != NULL)
+        probity_calls_sleep();
+    if (probity_hooked_sleep != NULL)
+        probity_hooked_sleep();
+}
+
+/* ---- Requests ----------------------------------------------------------------------------------
+ */
+
+/* Starts the recording that a block asks for. Returns whether there is a request, which is answered
+ * then, or will be by the writer thread. Lock held. */
+static int take(struct probity_session *session, struct probity_wake *block, char *text)
+{
+    /* Acquire: pairs with the tool's order of writes, the rest before the serial. Read once, since
+     * the tool may withdraw the request at any time. */
+    uint32_t serial = __atomic_load_n(&block->requested, __ATOMIC_ACQUIRE);
+    uint64_t until_ns = __atomic_load_n(&block->until_ns, __ATOMIC_RELAXED);
+    uint32_t state = __atomic_load_n(&session->state, __ATOMIC_ACQUIRE);
+
+    if ((int32_t)(serial - block->taken) <= 0 || is_past(until_ns))
+        return 0;
+    if (state != PROBITY_SESSION_NONE && state != PROBITY_SESSION_ENDED) {
+        answer(block, serial, PROBITY_ERROR_STATE);
+        return 1;
+    }
+    __atomic_store_n(&block->until_ns, 0, __ATOMIC_RELAXED);
+    answering.serial = serial;
+    __atomic_store_n(&answering.block, block, __ATOMIC_RELEASE);
+    int result = start(session, text);
+    if (result == 0)
+        return 1;
+    __atomic_store_n(&answering.block, NULL, __ATOMIC_RELAXED);
+    probity_session_switch_off(); /* before the tool may make another request */
+    answer(block, serial, result);
+    return 1;
+}
+
+/* Returns whether no other thread of this process takes a request; in a child forked meanwhile, the
+ * thread of the parent does not exist. */
+static int begin_taking(void)
+{
+    uint32_t own = (uint32_t)getpid(), before = __atomic_load_n(&taking, __ATOMIC_RELAXED);
+
+    return before != own && !probity_os_is_in_parents_memory() &&
+           __atomic_compare_exchange_n(&taking, &before, own, 0, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
+
 void probity_wake_take(struct probity_session *session)
 {
     struct probity_wake *wake = &probity_wake_block;
-    static uint32_t taking; /* process id of the thread that takes a request */
-    uint32_t own = (uint32_t)getpid(), before = __atomic_load_n(&taking, __ATOMIC_RELAXED);
 
-    /* In a child forked meanwhile, the thread of the parent does not exist. */
-    if (before == own || probity_os_is_in_parents_memory() ||
-        !__atomic_compare_exchange_n(&taking, &before, own, 0, __ATOMIC_ACQUIRE,
-                                     __ATOMIC_RELAXED))
+    if (!begin_taking())
         return;
     probity_os_lock(&session->lock);
     uint32_t state = __atomic_load_n(&session->state, __ATOMIC_ACQUIRE);
-    int may_start = state == PROBITY_SESSION_NONE || state == PROBITY_SESSION_ENDED;
-    /* Acquire: pairs with the tool's order of writes, the rest before the serial. Read once, since
-     * the tool may withdraw the request at any time. */
-    uint32_t serial = __atomic_load_n(&wake->requested, __ATOMIC_ACQUIRE);
     uint64_t until_ns = __atomic_load_n(&wake->until_ns, __ATOMIC_RELAXED);
-    if (may_start && (int32_t)(serial - wake->taken) > 0 && !is_past(until_ns)) {
-        __atomic_store_n(&wake->until_ns, 0, __ATOMIC_RELAXED);
-        wake->result = start(session);
-        wake->pid = own;
-        if (wake->result != 0)
-            probity_session_switch_off(); /* before the tool may make another request */
-        /* Release: who sees it sees the result. */
-        __atomic_store_n(&wake->taken, serial, __ATOMIC_RELEASE);
-    } else if (state == PROBITY_SESSION_ENDED && is_past(until_ns) &&
-               __atomic_compare_exchange_n(&wake->until_ns, &until_ns, 0, 0, __ATOMIC_RELAXED,
-                                           __ATOMIC_RELAXED)) {
+    int may_start = state == PROBITY_SESSION_NONE || state == PROBITY_SESSION_ENDED;
+    if (!(may_start && take(session, wake, probity_wake_text)) &&
+        state == PROBITY_SESSION_ENDED && is_past(until_ns) &&
+        __atomic_compare_exchange_n(&wake->until_ns, &until_ns, 0, 0, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED))
         probity_session_switch_off(); /* the tool withdrew its request, or was killed */
-    }
+    probity_os_unlock(&session->lock);
+    __atomic_store_n(&taking, 0, __ATOMIC_RELEASE);
+}
+
+void probity_wake_take_from(struct probity_session *session, struct probity_wake *block,
+                            char *text)
+{
+    static const struct timespec a_moment = {0, 200000};
+
+    while (!begin_taking())
+        nanosleep(&a_moment, NULL);
+    probity_os_lock(&session->lock);
+    (void)take(session, block, text);
     probity_os_unlock(&session->lock);
     __atomic_store_n(&taking, 0, __ATOMIC_RELEASE);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * wake.h: starts a recording that another process has requested (doc/attach.md). There is no thread
- * for it: the tool lets the next probe or scope take the slow path, which comes here.
+ * for it unless the program has a control page (control_page.h): the tool lets the next probe or
+ * scope take the slow path, which comes here.
  */
 #ifndef PROBITY_RUNTIME_WAKE_H
 #define PROBITY_RUNTIME_WAKE_H
 
 #include "runtime/session.h"
+#include "spool/wake.h"
 
 /* Whether a request waits, or is about to be made. Any thread. */
 int probity_wake_is_pending(void);
@@ -15,5 +17,18 @@ int probity_wake_is_pending(void);
  * recording. Without a request, and none to be expected, switches probes off again. Signals
  * blocked, no lock held. */
 void probity_wake_take(struct probity_session *session);
+
+/* The same for a request in another place, by a thread that may wait. text:
+ * PROBITY_WAKE_TEXT_BYTES, which stay valid. */
+void probity_wake_take_from(struct probity_session *session, struct probity_wake *block,
+                            char *text);
+
+/* Called in the writer thread when a recording has begun: does what a request asks of the other
+ * libraries, and answers it. owner: the session. */
+void probity_wake_begun(void *owner);
+
+/* A recording is about to end that may have been requested: takes out what was put in for it.
+ * Neither in a signal handler nor with a lock held. */
+void probity_wake_sleep(void);
 
 #endif

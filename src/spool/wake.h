@@ -13,9 +13,17 @@
 #define PROBITY_WAKE_MAGIC "PBWAKE01"
 
 enum {
-    PROBITY_WAKE_VERSION = 1,
+    PROBITY_WAKE_VERSION = 2,
     PROBITY_WAKE_NOTE = 2, /* type of the note, whose owner is "Probity" */
     PROBITY_WAKE_TEXT_BYTES = 8192
+};
+
+/* Results beside those of enum probity_error, which are negative: what the request asked for, and the
+ * program does not have. */
+enum {
+    PROBITY_WAKE_NO_FUNCTIONS = 1, /* libprobity-functions */
+    PROBITY_WAKE_NO_CALLS = 2,     /* libprobity-calls */
+    PROBITY_WAKE_NO_PATCHING = 3   /* rights to change its own code */
 };
 
 struct probity_wake {
@@ -26,7 +34,7 @@ struct probity_wake {
     uint64_t until_ns;      /* CLOCK_MONOTONIC up to which probes look for a request; the tool's */
     uint32_t requested;     /* serial of the last request; stored last by the tool */
     uint32_t taken;         /* serial of the last request that the library has answered */
-    int32_t result;         /* of it: 0 or an enum probity_error */
+    int32_t result;         /* of it: 0, an enum probity_error, or one of the above */
     uint32_t pid;           /* of the process that answered */
 };
 

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "spool/wake.h" /* results of the program */
+
 /* Size of the settings of a request. */
 enum { PROBITY_WAKE_SETTINGS_MAX = 8190 };
 

@@ -395,6 +395,8 @@ static int serve(struct probity_writer *writer, int is_here)
             confine(writer);
             __atomic_store_n(&writer->state, PROBITY_WRITER_RUNS, __ATOMIC_RELEASE);
             probity_os_wake(&writer->state, INT32_MAX);
+            if (writer->begun != NULL)
+                writer->begun(writer->owner);
             writer->pass = &pass;
             run(writer, &pass);
             writer->pass = NULL;

@@ -43,6 +43,8 @@ struct probity_writer {
     int is_uncounted;    /* 1: libc does not count the thread */
     int is_told_closed;  /* 1: `grown` was called for the last time */
     struct probity_pass *pass; /* of the running thread */
+    /* Called in the writer thread when it begins, before any pass. May be NULL. */
+    void (*begun)(void *owner);
     /* Called in the writer thread when all threads of the program have exited without ending the
      * process: ends the recording with probity_writer_stop(). NULL: only the writer thread ends. */
     void (*left_alone)(void *owner);

@@ -172,9 +172,9 @@ for bytes in 'Probity\0' PBWAKE01; do
     python3 - "$PROGRAMS/counted" other "$bytes" << 'PATCH'
 import sys
 program, bytes_ = open(sys.argv[1], "rb").read(), sys.argv[3].replace("\\0", "\0").encode()
-old = (b"\x08\0\0\0\x08\0\0\0\x02\0\0\0" if b"\0" in bytes_ else b"") + bytes_ + b"\x01\0\0\0"
+old = (b"\x08\0\0\0\x08\0\0\0\x02\0\0\0" if b"\0" in bytes_ else b"") + bytes_ + b"\x02\0\0\0"
 assert program.count(old) == 1, program.count(old)
-open(sys.argv[2], "wb").write(program.replace(old, old[:-4] + b"\x02\0\0\0"))
+open(sys.argv[2], "wb").write(program.replace(old, old[:-4] + b"\x03\0\0\0"))
 PATCH
     chmod +x other
     start other ./other 1

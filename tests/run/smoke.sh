@@ -66,6 +66,8 @@ all_forms memory '^ .* main > load > add > copy > malloc' '"call": "malloc"' 'co
 runs 0 '' record -o typed -- "$PROGRAMS/typed" 50
 runs 0 '' record -o planted -- "$PROGRAMS/planted" 20
 all_forms waits '^ +1 .* lock mutex 0x' '"kind": "lock", "name": "mutex"' '^lock,mutex,0x' planted
+all_forms why '^cause: it waited .* for (lock|condition) ' '"kind": "lock"' '' --function want \
+    --slowest 20 planted
 all_forms path '^request [0-9]+: ' '"what": "request"' '^1,[0-9]+,[a-z-]+,' typed
 
 # Every format; two are binary, and two contain no names.

@@ -103,7 +103,10 @@ static int take_wait(void *context, const struct probity_wait *wait,
         return PROBITY_ERROR_MEMORY;
     thread->waits = waits;
     struct probity_wait_name name = probity_wait_names_of(&path->names, label->trace, wait);
-    int error = copy_wait(wait, &name, &waits[thread->count]);
+    int error = path->options.waited != NULL
+                    ? path->options.waited(path->options.context, wait, &name) : 0;
+    if (error == 0)
+        error = copy_wait(wait, &name, &waits[thread->count]);
     thread->count += error == 0;
     path->wait_count += error == 0;
     return error;
@@ -148,14 +151,25 @@ static int keep_span(struct probity_path *path, struct probity_path_span *span)
     return 0;
 }
 
+static int is_wanted(const struct probity_path_options *options,
+                     const struct probity_event *event, uint64_t from_ns, uint64_t to_ns)
+{
+    if (from_ns < options->from_ns || (options->to_ns > 0 && from_ns >= options->to_ns))
+        return 0;
+    if (options->has_request && event->correlation != options->request)
+        return 0;
+    return options->at_ns == 0 ||
+           (from_ns <= options->at_ns && options->at_ns <= to_ns &&
+            (options->at_tid == 0 || event->tid == options->at_tid));
+}
+
 static int end_span(struct probity_path *path, const struct probity_event *event,
                     const struct path_open *open, int has_id)
 {
     const struct probity_path_options *options = &path->options;
     uint64_t from_ns = open->since_ns[0], to_ns = probity_waits_now(path->waits);
 
-    if (from_ns < options->from_ns || (options->to_ns > 0 && from_ns >= options->to_ns) ||
-        (options->has_request && event->correlation != options->request) ||
+    if (!is_wanted(options, event, from_ns, to_ns) ||
         (path->span_count == options->slowest &&
          length_of(path->spans[path->span_count - 1]) >= to_ns - from_ns))
         return 0;
@@ -221,9 +235,10 @@ static void go_on(struct probity_path *path, struct path_open *open, uint32_t sl
     open->latest_ns = probity_waits_now(path->waits);
 }
 
-static int is_work(const struct probity_event *event)
+static int is_work(const struct probity_path *path, const struct probity_event *event)
 {
-    return event->kind == PROBITY_EVENT_HIT && event->has_correlation &&
+    return !path->options.is_threadwise && event->kind == PROBITY_EVENT_HIT &&
+           event->has_correlation &&
            (event->role == 0 || (event->role >= PROBITY_ROLE_QUEUE_PUT &&
                                  event->role <= PROBITY_ROLE_REQUEST_END));
 }
@@ -234,7 +249,7 @@ static struct probity_inflight_key key_of(const struct probity_path *path,
 {
     uint32_t depth = probity_scopes_depth(probity_waits_scopes(path->waits), event->thread_slot);
 
-    if (is_work(event))
+    if (is_work(path, event))
         return (struct probity_inflight_key){event->correlation, 0, event->trace, 0};
     if (event->kind == PROBITY_EVENT_HIT)
         return (struct probity_inflight_key){event->thread_slot, 0, event->trace, 1};
@@ -247,7 +262,7 @@ static unsigned marks_of(const struct probity_path *path, const struct probity_e
 {
     if (path->options.marks != NULL)
         return path->options.marks(path->options.context, event);
-    if (!is_work(event))
+    if (!is_work(path, event))
         return 0;
     return event->role == PROBITY_ROLE_REQUEST_BEGIN ? BEGINS
            : event->role == PROBITY_ROLE_REQUEST_END ? ENDS
@@ -259,14 +274,14 @@ static int put_span(struct probity_path *path, const struct probity_event *event
     unsigned marks = marks_of(path, event);
     int error = 0;
 
-    if (marks == 0 && !is_work(event))
+    if (marks == 0 && !is_work(path, event))
         return 0;
     const struct probity_inflight_key key = key_of(path, event);
     struct probity_inflight_item *item = probity_inflight_find(&path->open, &key);
-    if (item != NULL && is_work(event))
+    if (item != NULL && is_work(path, event))
         go_on(path, item->owner, event->thread_slot);
     if (item != NULL && marks & ENDS) {
-        error = end_span(path, event, item->owner, is_work(event));
+        error = end_span(path, event, item->owner, is_work(path, event));
         forget_open(path, item);
     }
     if (error == 0 && marks & BEGINS)

@@ -76,8 +76,15 @@ struct probity_path_options {
     size_t slowest;          /* how many to keep, at least 1 */
     int has_request;         /* requests with this id only */
     uint64_t request;
+    uint64_t at_ns;          /* only spans that contain this time, and end in this thread; 0: all */
+    uint32_t at_tid;
+    int is_threadwise;       /* 1: hits with ids, too, mark spans within their thread */
     /* Whether an event begins and ends a span (bits 1 and 2); NULL: requests. */
     unsigned (*marks)(void *context, const struct probity_event *event);
+    /* Takes each wait that has ended or was open at the end, while a span is open. Returns 0 or an
+     * error. May be NULL. */
+    int (*waited)(void *context, const struct probity_wait *wait,
+                  const struct probity_wait_name *name);
     void *context;
     struct probity_wait_symbols symbols;
 };

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * why.h: why a call or a span between two probes was slow: where its time went, how the same call
+ * usually looks, and what differed. Every call in question is split the same way, by what its
+ * thread did (enum probity_why_part, which sum to the call) and by the functions below it; the
+ * slowest ones are kept whole, of all others only the distributions, for medians.
+ *
+ * Memory: threads; for each function in question PROBITY_WHY_NODES_MAX paths below it, with a
+ * histogram of each of three values; PROBITY_WHY_TARGETS_MAX names of locks, files and peers; and
+ * path.h. Prints nothing.
+ */
+#ifndef PROBITY_ANSWERS_WHY_WHY_H
+#define PROBITY_ANSWERS_WHY_WHY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/duration_stats.h"
+#include "analysis/same_function.h"
+#include "analysis/thread_states.h"
+#include "answers/path/path.h"
+
+enum {
+    PROBITY_WHY_NODES_MAX = 4096,    /* what is below them counts as their own time */
+    PROBITY_WHY_TARGETS_MAX = 65536, /* names of what was waited for; later ones are lumped */
+    PROBITY_WHY_WAITS_MAX = 16,      /* different targets of one call; the rest is lumped */
+    PROBITY_WHY_NESTED_MAX = 16      /* calls in question that are open at once in a thread */
+};
+
+/* What the time of a call consists of. */
+enum probity_why_part {
+    PROBITY_WHY_RUNNING,
+    PROBITY_WHY_LOCK,      /* waiting for a lock or semaphore */
+    PROBITY_WHY_CONDITION, /* waiting for another thread: condition, barrier, join, futex */
+    PROBITY_WHY_IO,        /* off the CPU in a call of the C library */
+    PROBITY_WHY_SLEEP,
+    PROBITY_WHY_PROCESS,   /* waiting for a child process */
+    PROBITY_WHY_RUNNABLE,  /* waiting for a CPU; known only with states of threads */
+    PROBITY_WHY_BLOCKED,   /* blocked for no recorded reason; the same */
+    PROBITY_WHY_OFF,       /* off the CPU for no recorded reason, without states of threads */
+    PROBITY_WHY_UNKNOWN,
+    PROBITY_WHY_PARTS
+};
+
+/* What calls waited for. Lives until close. */
+struct probity_why_target {
+    struct probity_link link;
+    enum probity_wait_what what;
+    uint64_t object; /* address or number of a lock or condition, else 0 */
+    char *name;
+};
+
+/* The waits of one call for one target. */
+struct probity_why_wait {
+    const struct probity_why_target *target; /* NULL: several */
+    enum probity_why_part part;
+    uint64_t ns, count;
+    uint64_t longest_ns; /* the following are those of the longest wait */
+    struct probity_past_doing doing;
+    uint32_t culprit_slot, culprit_tid; /* who held it or ended the wait; as in a holder */
+    struct probity_past_doing culprit_doing;
+};
+
+/* A path of calls below the function in question. The first is that function. */
+struct probity_why_node {
+    struct probity_function_key key;
+    uint32_t number, parent; /* index; the first one's parent is itself */
+    uint32_t child, sibling; /* index, 0: none */
+    struct probity_histogram calls, wall, cpu; /* of each call in question that got there */
+};
+
+/* What one call in question did on a path. */
+struct probity_why_value {
+    uint64_t calls, wall_ns, cpu_ns; /* including callees */
+};
+
+/* All calls of one function, or all spans. */
+struct probity_why_group {
+    struct probity_same_function function; /* of no meaning for spans */
+    struct probity_duration_stats durations;
+    struct probity_histogram parts[PROBITY_WHY_PARTS]; /* without the calls in which it is 0 */
+    struct probity_why_node *nodes;
+    size_t node_count, node_capacity;
+    uint64_t nodes_lumped; /* calls below a path for which there was no room */
+};
+
+/* One slow call. */
+struct probity_why_case {
+    const struct probity_why_group *group;
+    uint64_t from_ns, to_ns; /* CLOCK_REALTIME */
+    uint32_t thread_slot;
+    int has_cpu, has_states;
+    uint64_t parts[PROBITY_WHY_PARTS]; /* ns; sum to the call */
+    struct probity_why_wait waits[PROBITY_WHY_WAITS_MAX + 1]; /* most time first */
+    size_t wait_count;
+    struct probity_why_value *values; /* by node; later nodes are 0 */
+    size_t value_count;
+};
+
+/* Why it was slow. */
+enum probity_why_cause_kind {
+    PROBITY_WHY_CAUSE_NONE,      /* not slower than usual */
+    PROBITY_WHY_CAUSE_LOCK,      /* down to OFF: as the parts */
+    PROBITY_WHY_CAUSE_CONDITION,
+    PROBITY_WHY_CAUSE_IO,
+    PROBITY_WHY_CAUSE_SLEEP,
+    PROBITY_WHY_CAUSE_PROCESS,
+    PROBITY_WHY_CAUSE_DESCHEDULED,
+    PROBITY_WHY_CAUSE_BLOCKED,
+    PROBITY_WHY_CAUSE_OFF,
+    PROBITY_WHY_CAUSE_MORE_WORK, /* a function took longer on the CPU */
+    PROBITY_WHY_CAUSE_MORE_CALLS,
+    PROBITY_WHY_CAUSES
+};
+
+struct probity_why_cause {
+    enum probity_why_cause_kind kind;
+    enum probity_why_part part;   /* the one that grew most */
+    uint64_t ns, usual_ns;        /* of this part: in this call, and the median */
+    double share;                 /* of the difference to the median call; 0 to 1 */
+    const struct probity_why_wait *wait; /* the longest of this part; or NULL */
+    uint32_t culprit_slot, culprit_tid;  /* who had what was waited for, as in a holder */
+    struct probity_past_doing culprit_doing;
+    const struct probity_why_node *node; /* where it happened; or NULL: unknown */
+    struct probity_why_value value, usual; /* of the node: in this call, and medians */
+};
+
+struct probity_why_options {
+    uint64_t from_ns, to_ns; /* calls that begin in [from, to); both 0: all */
+    size_t slowest;          /* how many to keep, at least 1 */
+    /* If not 0: keep only the call that is open in this thread at this time. */
+    uint64_t at_ns;
+    uint32_t at_tid; /* 0: any thread */
+    /* Whether calls of a function are in question; NULL: spans are. */
+    int (*is_like)(void *context, const struct probity_function *function);
+    /* Whether a hit begins and ends a span in its thread (bits 1 and 2). */
+    unsigned (*marks)(void *context, const struct probity_event *event);
+    void *context;
+    struct probity_wait_symbols symbols;
+};
+
+struct probity_why;
+
+/* Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_why_open(const struct probity_why_options *options, struct probity_why **ret_why);
+
+/* Takes the next event in time order. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_why_put(struct probity_why *why, const struct probity_event *event);
+
+/* The slowest calls that have ended, slowest first. Valid until close. */
+const struct probity_why_case *const *probity_why_cases(const struct probity_why *why,
+                                                        size_t *ret_count);
+
+/* The critical path of a case; NULL if it is not known. */
+const struct probity_path_span *probity_why_path(const struct probity_why *why,
+                                                 const struct probity_why_case *of);
+
+/* What differed. In why_cause.c. */
+struct probity_why_cause probity_why_cause_of(const struct probity_why *why,
+                                              const struct probity_why_case *of);
+
+/* The median over all calls of a group of a value; `fine` has those that are not 0. */
+uint64_t probity_why_median(const struct probity_why_group *group,
+                            const struct probity_histogram *fine);
+
+/* How many calls of the group took at least ns; exact to 1/256 of ns. */
+uint64_t probity_why_rank(const struct probity_why_group *group, uint64_t ns);
+
+/* What a case did on a path, and medians of the same. */
+struct probity_why_value probity_why_value_of(const struct probity_why_case *of, size_t node);
+struct probity_why_value probity_why_usual(const struct probity_why_group *group, size_t node);
+
+/* For threads, facts and repairs. */
+const struct probity_path *probity_why_paths(const struct probity_why *why);
+
+void probity_why_close(struct probity_why *why);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * why_command.c: `probity why`: why the slowest call was slow.
+ */
+#include "answers/why/why_json.h"
+#include "answers/why/why_text.h"
+#include "cli/filter.h"
+#include "cli/query.h"
+#include "cli/wait_symbols.h"
+
+/* Each has a screen, and a copy of what it did on each path. */
+enum { SLOWEST_MAX = 1000 };
+
+struct why_call {
+    struct cli_query answer;
+    struct probity_why *why;
+    struct probity_why_options options;
+    struct symbols_addresses *symbols;
+    struct cli_filter from, to;
+    const char *function;
+    size_t slowest;
+};
+
+static int passes(struct cli_filter *filter, const struct probity_event *event)
+{
+    return cli_filter_passes(filter, event->is_site ? UINT64_MAX : event->id, event->name,
+                             event->name_bytes);
+}
+
+/* Bits as struct probity_why_options takes them. */
+static unsigned marks_of_probes(void *context, const struct probity_event *event)
+{
+    struct why_call *call = context;
+
+    return (unsigned)passes(&call->from, event) | (unsigned)passes(&call->to, event) << 1;
+}
+
+static int is_like(void *context, const struct probity_function *function)
+{
+    const struct why_call *call = context;
+
+    return cli_function_matches(call->function, function->name, function->signature);
+}
+
+static int open_why(void *context, uint64_t from_ns, uint64_t to_ns)
+{
+    struct why_call *call = context;
+
+    call->options.from_ns = from_ns;
+    call->options.to_ns = to_ns;
+    call->options.slowest = call->slowest;
+    call->symbols = symbols_addresses_open(cli_memory_end);
+    call->options.symbols = cli_wait_symbols(call->symbols);
+    return probity_why_open(&call->options, &call->why);
+}
+
+static int put_event(void *context, const struct probity_event *event)
+{
+    struct why_call *call = context;
+
+    return probity_why_put(call->why, event);
+}
+
+static int finish_why(void *context, const struct probity_reader *reader)
+{
+    (void)context;
+    (void)reader;
+    return 0;
+}
+
+static int print_why(void *context, FILE *stream, const struct probity_reader *reader,
+                     int has_colour)
+{
+    struct why_call *call = context;
+    const struct probity_why_answer answer = {reader, call->why,
+                                              call->function == NULL ? "span" : NULL};
+
+    if (call->answer.as_json)
+        return probity_why_json(stream, &answer);
+    probity_why_text(stream, has_colour, &answer);
+    return 0;
+}
+
+static int run_on(void *context, char **names, size_t count)
+{
+    struct why_call *call = context;
+    size_t cases = 0;
+    int are_probes = call->from.count + call->to.count > 0;
+
+    if (call->function != NULL && are_probes)
+        return cli_fail_usage(&cli_command_why,
+                              "--function and --from with --to are mutually exclusive");
+    if (call->function == NULL && (call->from.count == 0 || call->to.count == 0))
+        return cli_fail_usage(&cli_command_why, "expected --function, or --from and --to");
+    call->options.context = call;
+    if (are_probes)
+        call->options.marks = marks_of_probes;
+    else
+        call->options.is_like = is_like;
+    int status = cli_query_run(&call->answer, names, count);
+    if (call->why != NULL)
+        (void)probity_why_cases(call->why, &cases);
+    return status == CLI_OK && cases == 0
+               ? cli_fail(&cli_command_why, "no matching %s has begun and ended",
+                          are_probes ? "span" : "call")
+               : status;
+}
+
+static void release(void *context)
+{
+    struct why_call *call = context;
+
+    symbols_addresses_close(call->symbols);
+    if (call->why != NULL)
+        probity_why_close(call->why);
+    cli_filter_release(&call->from);
+    cli_filter_release(&call->to);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct cli_query_steps steps = {
+        .run = run_on, .open = open_why, .put = put_event, .finish = finish_why,
+        .print = print_why, .release = release};
+    struct why_call call = {
+        .answer = {.command = &cli_command_why, .steps = &steps, .context = &call,
+                   .has_states = 1},
+        .slowest = 1};
+
+    return cli_query_main(&call.answer, argc, argv);
+}
+
+static const struct cli_option options[] = {
+    {.name = "function", .value = "PATTERN", .help = "calls of the functions that match",
+     CLI_TEXT(struct why_call, function)},
+    {.name = "from", .value = "ID,...",
+     .help = "spans from a hit of these probe numbers or names to the next hit of those given by "
+             "--to, in the same thread",
+     .brief = "probes that begin spans", CLI_NAMES(struct why_call, from)},
+    {.name = "to", .value = "ID,...", .help = "probes that end them",
+     CLI_NAMES(struct why_call, to)},
+    {.name = "slowest", .value = "N", .help = "explain the N slowest (default: 1)",
+     .brief = "number of calls", CLI_NUMBER(struct why_call, slowest, 1, SLOWEST_MAX)},
+    CLI_QUERY_SINCE_ROWS(struct why_call, "only those that begin"),
+    CLI_QUERY_JSON_ROW(struct why_call, "print one JSON object; times in ns"),
+    CLI_QUERY_OUTPUT_ROWS(struct why_call),
+    {.name = NULL},
+};
+
+const struct cli_command cli_command_why = {
+    .name = "why",
+    .run = run,
+    .summary = "Explain why the slowest call was slow",
+    .usage = "[OPTION]... TRACE...",
+    .help =
+        "Where the time of the slowest call went: running, waiting for locks, other threads, I/O "
+        "or a CPU; how the same call usually looks, by the medians of all calls in the trace; "
+        "what differed below it; and one sentence that names the cause.",
+    .options = options,
+};

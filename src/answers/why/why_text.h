@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * why_text.h: why calls were slow, as text of one screen each.
+ */
+#ifndef PROBITY_ANSWERS_WHY_WHY_TEXT_H
+#define PROBITY_ANSWERS_WHY_WHY_TEXT_H
+
+#include <stdio.h>
+
+#include "answers/why/why.h"
+
+/* Slow calls and their traces, for all output formats. */
+struct probity_why_answer {
+    const struct probity_reader *reader;
+    const struct probity_why *why;
+    const char *span; /* what spans between probes are called; NULL: calls of functions */
+};
+
+/* "running", "lock", "condition", "io", "sleep", "process", "waiting-for-cpu", "blocked",
+ * "off-cpu", "unknown". */
+const char *probity_why_part_name(enum probity_why_part part);
+
+/* "none", "lock", "condition", "io", "sleep", "process", "descheduled", "blocked", "off-cpu",
+ * "more-work", "more-calls". */
+const char *probity_why_cause_name(enum probity_why_cause_kind kind);
+
+/* One sentence that names the cause. */
+void probity_why_sentence(FILE *stream, const struct probity_why_answer *answer,
+                          const struct probity_why_case *of,
+                          const struct probity_why_cause *cause);
+
+/* The case, its parts, what differed, its critical path and the sentence; then what is missing,
+ * repairs, and whether the traces are complete. The caller checks the stream for errors. */
+void probity_why_text(FILE *stream, int has_colour, const struct probity_why_answer *answer);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * control_page.c: see control_page.h. The page is a file of the user's in a directory that only that
+ * user may write to, so its content is trusted as far as the user is; it is opened and removed by
+ * the directory's descriptor, and no link is followed. A lock, which only the mapping holds, says
+ * that the program lives. A forked child has neither page nor thread.
+ */
+#include "runtime/control_page.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/os.h"
+#include "base/thread_count.h"
+#include "probity_scope.h"
+#include "runtime/session.h"
+#include "runtime/wake.h"
+#include "spool/control_page.h"
+#include "spool/segment.h"
+
+static struct probity_control_page *page;
+static uint32_t page_pid;
+static char page_directory[PROBITY_LIMIT_PATH], page_name[32];
+
+static int open_directory(void)
+{
+    return open(page_directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* ---- Making the page ---------------------------------------------------------------------------
+ */
+
+static int lock_program(int file)
+{
+    struct flock program = {.l_type = F_WRLCK,
+                            .l_whence = SEEK_SET,
+                            .l_start = PROBITY_CONTROL_PAGE_LOCK_PROGRAM,
+                            .l_len = 1};
+
+    return fcntl(file, F_OFD_SETLK, &program);
+}
+
+/* Removes the page of a program that was killed, whose process id this one has. */
+static void remove_dead(int directory)
+{
+    struct stat status, named;
+    int file = openat(directory, page_name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+    if (file < 0)
+        return;
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+        lock_program(file) == 0 &&
+        fstatat(directory, page_name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+        named.st_dev == status.st_dev && named.st_ino == status.st_ino)
+        unlinkat(directory, page_name, 0);
+    close(file);
+}
+
+static int open_new(int directory)
+{
+    const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    int file = openat(directory, page_name, flags, 0600);
+
+    if (file >= 0 || errno != EEXIST)
+        return file;
+    remove_dead(directory);
+    return openat(directory, page_name, flags, 0600);
+}
+
+/* With all its pages, so that a full file system is no signal later. */
+static struct probity_control_page *map_page(int file)
+{
+    struct probity_control_page *made = MAP_FAILED;
+
+    if (fchmod(file, 0600) == 0 && lock_program(file) == 0 &&
+        posix_fallocate(file, 0, sizeof *made) == 0)
+        made = mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (made == MAP_FAILED)
+        return NULL;
+    if (madvise(made, sizeof *made, MADV_DONTFORK) == 0) {
+        madvise(made, sizeof *made, MADV_DONTDUMP);
+        return made;
+    }
+    munmap(made, sizeof *made);
+    return NULL;
+}
+
+/* The magic is stored last: a tool that sees it sees the rest. */
+static void fill_page(struct probity_control_page *made)
+{
+    made->wake.version = PROBITY_CONTROL_PAGE_VERSION;
+    made->wake.bytes = sizeof *made;
+    probity_os_boot_id(made->boot);
+    made->pid = page_pid;
+    made->process_start = probity_os_process_start(page_pid);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    memcpy(made->wake.magic, PROBITY_CONTROL_PAGE_MAGIC, sizeof made->wake.magic);
+}
+
+static int make_page(void)
+{
+    const char *wanted = getenv("PROBITY_SPOOL_DIR");
+    int directory = -1, file = -1;
+
+    page_pid = (uint32_t)getpid();
+    snprintf(page_name, sizeof page_name, "%u" PROBITY_CONTROL_PAGE_SUFFIX, page_pid);
+    if (probity_segment_directory(wanted != NULL && *wanted != 0 ? wanted : NULL, page_directory,
+                                  sizeof page_directory) == 0)
+        directory = open_directory();
+    if (directory >= 0)
+        file = open_new(directory);
+    if (file >= 0) {
+        page = map_page(file);
+        if (page == NULL)
+            unlinkat(directory, page_name, 0);
+        close(file);
+    }
+    if (directory >= 0)
+        close(directory);
+    if (page != NULL)
+        fill_page(page);
+    return page != NULL ? 0 : -1;
+}
+
+/* ---- Waiting for requests ----------------------------------------------------------------------
+ */
+
+static void take_request(void)
+{
+    struct probity_os_signals before;
+
+    probity_os_signals_block(&before);
+    struct probity_session *session = probity_session_get();
+    if (session != NULL)
+        probity_wake_take_from(session, &page->wake, page->text);
+    probity_os_signals_restore(&before);
+}
+
+static void *wait_for_requests(void *unused)
+{
+    uint32_t seen = __atomic_load_n(&page->wake.taken, __ATOMIC_RELAXED);
+
+    (void)unused;
+    probity_os_unwatched_begin();
+    probity_thread_inside = 1;
+    prctl(PR_SET_NAME, "probity-control");
+    (void)probity_thread_count_leave(probity_session_thread_count);
+    for (;;) {
+        probity_os_wait_shared(&page->wake.requested, seen, -1);
+        uint32_t now = __atomic_load_n(&page->wake.requested, __ATOMIC_ACQUIRE);
+        if (now == seen)
+            continue;
+        seen = now;
+        take_request();
+    }
+    return NULL;
+}
+
+/* With libc's functions, as in src/writer/writer.c. */
+static int start_thread(void)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    pthread_t thread;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    int error = pthread_create(&thread, &attributes, wait_for_requests, NULL);
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error == 0 ? 0 : -1;
+}
+
+static void say(const char *text)
+{
+    char line[160];
+    int length = snprintf(line, sizeof line, "probity: PROBITY_CONTROL: %s\n", text);
+
+    probity_os_say(line, (size_t)length);
+}
+
+void probity_control_page_begin(void)
+{
+    const char *text = probity_os_is_privileged() ? NULL : getenv("PROBITY_CONTROL");
+    int before = errno;
+
+    if (text == NULL || *text == 0 || strcmp(text, "0") == 0)
+        return;
+    if (strcmp(text, "1") != 0)
+        say("invalid (0 or 1); there is no control page");
+    else if (probity_session_thread_count == NULL)
+        say("there is no control page: this C library counts our thread as one of the program");
+    else if (make_page() != 0)
+        say("cannot make the control page in the directory of spools (PROBITY_SPOOL_DIR)");
+    else if (start_thread() != 0)
+        say("cannot start a thread; there is no control page");
+    errno = before;
+}
+
+void probity_control_page_end(void)
+{
+    int before = errno, directory = -1;
+
+    if (page != NULL && page_pid == (uint32_t)getpid())
+        directory = open_directory();
+    if (directory >= 0) {
+        unlinkat(directory, page_name, 0);
+        close(directory);
+    }
+    errno = before;
+}

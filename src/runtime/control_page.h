@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * control_page.h: the program's half of the control page: makes it, and waits for requests in a
+ * thread of its own.
+ */
+#ifndef PROBITY_RUNTIME_CONTROL_PAGE_H
+#define PROBITY_RUNTIME_CONTROL_PAGE_H
+
+/* Makes the page and the thread if PROBITY_CONTROL asks for them. In a constructor. Without them the
+ * program runs on, after a line on stderr. */
+void probity_control_page_begin(void);
+
+/* Removes the page's name. At exit. */
+void probity_control_page_end(void);
+
+#endif
