@@ -13,7 +13,7 @@ cd "${1:-$tools/..}"
 allowed_includes() {
     case $1 in
         *_command.c)
-            echo base reader analysis print answers exports log page symbols store writer cli
+            echo base reader analysis print answers exports log page symbols store fleet writer cli
             ;;
         base/*) echo base ;;
         format/*) echo base format ;;

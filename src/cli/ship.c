@@ -13,7 +13,6 @@
 #include "fleet/rows.h"
 #include "print/json.h"
 #include "probity.h"
-#include "reader/ahead.h"
 
 #define ME (&cli_command_ship)
 
@@ -274,8 +273,7 @@ static int ship_open(struct shipment *shipment, const char *path)
 
 static int ship_trace(struct ship_call *call, char *path)
 {
-    struct probity_reader_options options = {.ahead = &probity_ahead_steps,
-                                             .ahead_bytes_min = 1 << 20};
+    struct probity_reader_options options = {0};
     struct shipment shipment = {.call = call};
     int status = cli_open_reader(ME, &path, 1, &options, &shipment.reader);
 
