@@ -45,7 +45,12 @@ static int fail_format(const struct cli_fleet *fleet, int error)
 /* ---- Runs --------------------------------------------------------------------------------------
  */
 
-/* A run's texts point into the answer, so they are forgotten, except its path. */
+static char *copy(const struct probity_text *text)
+{
+    return strndup(text->bytes != NULL ? text->bytes : "", text->length);
+}
+
+/* A run's texts point into the answer, so those that are used are copied. */
 static int take_run(struct cli_fleet_runs *runs, size_t *room, struct probity_fleet_answer *answer)
 {
     if (runs->count == *room) {
@@ -54,7 +59,9 @@ static int take_run(struct cli_fleet_runs *runs, size_t *room, struct probity_fl
         runs->runs = more_runs != NULL ? more_runs : runs->runs;
         void *more_facts = realloc(runs->facts, wanted * sizeof *runs->facts);
         runs->facts = more_facts != NULL ? more_facts : runs->facts;
-        if (more_runs == NULL || more_facts == NULL || wanted > PROBITY_READER_TRACES_MAX + 32)
+        void *more_texts = realloc(runs->texts, wanted * sizeof *runs->texts);
+        runs->texts = more_texts != NULL ? more_texts : runs->texts;
+        if (more_runs == NULL || more_facts == NULL || more_texts == NULL || wanted > PROBITY_READER_TRACES_MAX + 32)
             return PROBITY_ERROR_MEMORY;
         *room = wanted;
     }
@@ -62,10 +69,16 @@ static int take_run(struct cli_fleet_runs *runs, size_t *room, struct probity_fl
     int error = probity_fleet_run_get(answer, &runs->runs[runs->count], facts);
     if (error != 0)
         return error;
+    runs->texts[runs->count] = (struct cli_fleet_texts){
+        copy(&facts->info.text[PROBITY_TAG_HOST]), copy(&facts->info.text[PROBITY_TAG_PROGRAM]),
+        copy(&facts->info.text[PROBITY_TAG_LABEL])};
+    const struct cli_fleet_texts *texts = &runs->texts[runs->count];
     memset(facts->info.text, 0, sizeof facts->info.text);
     facts->is_partial = !runs->runs[runs->count].is_finished;
     runs->count++;
-    return 0;
+    return texts->host != NULL && texts->program != NULL && texts->label != NULL
+               ? 0
+               : PROBITY_ERROR_MEMORY;
 }
 
 static int ask(struct cli_fleet *fleet, void (*write)(FILE *stream, const void *what),
@@ -120,6 +133,12 @@ void cli_fleet_runs_release(struct cli_fleet_runs *runs)
         probity_reader_close(runs->reader);
     for (size_t i = 0; i < runs->count; i++)
         free((char *)runs->facts[i].path);
+    for (size_t i = 0; i < runs->count; i++) {
+        free(runs->texts[i].host);
+        free(runs->texts[i].program);
+        free(runs->texts[i].label);
+    }
+    free(runs->texts);
     free(runs->runs);
     free(runs->facts);
 }

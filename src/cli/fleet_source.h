@@ -27,20 +27,20 @@ struct cli_fleet_source {
     {.name = "password-file", .value = "FILE", .brief = "file with the password",                  \
      .help = "take its password from the first line of FILE (default: PROBITY_FLEET_PASSWORD)",    \
      CLI_TEXT(CALL, source.password_file)},                                                        \
-    {.name = "host", .value = "NAME", .help = "with --from-fleet: only runs on this host",         \
+    {.name = "host", .value = "NAME", .help = "from a database: only runs on this host",         \
      .brief = "only runs on this host", CLI_TEXT(CALL, source.choice.host)},                       \
     {.name = "executable", .value = "PATH",                                                        \
-     .help = "with --from-fleet: only runs of this executable",                                    \
+     .help = "from a database: only runs of this executable",                                    \
      .brief = "only runs of this executable", CLI_TEXT(CALL, source.choice.executable)},           \
-    {.name = "label", .value = "LABEL", .help = "with --from-fleet: only runs with this label",    \
+    {.name = "label", .value = "LABEL", .help = "from a database: only runs with this label",    \
      .brief = "only runs with this label", CLI_TEXT(CALL, source.choice.label)},                   \
-    {.name = "build", .value = "ID", .help = "with --from-fleet: only runs of this build id",      \
+    {.name = "build", .value = "ID", .help = "from a database: only runs of this build id",      \
      .brief = "only runs of this build", CLI_TEXT(CALL, source.choice.build)}
 
 #define CLI_FLEET_ROWS(CALL)                                                                       \
     CLI_FLEET_DATABASE_ROWS(CALL),                                                                 \
     {.name = "sql", .brief = "print the SQL statements",                                           \
-     .help = "with --from-fleet: print the SQL statements instead of the answer",                  \
+     .help = "from a database: print the SQL statements instead of the answer",                  \
      CLI_FLAG(CALL, source.as_sql)}
 
 /* Whether to read from a database: it is given, or there is no operand and PROBITY_FLEET is set. */
@@ -53,6 +53,9 @@ int cli_fleet_is_unused(const struct cli_command *command, const struct cli_flee
 struct cli_fleet_runs {
     struct probity_fleet_run *runs;
     struct probity_trace_facts *facts; /* their paths belong to this */
+    struct cli_fleet_texts {
+        char *host, *program, *label; /* zero-terminated */
+    } *texts;
     size_t count;
     struct probity_reader *reader; /* of the facts */
 };
