@@ -189,14 +189,17 @@ static int send_trace(struct shipment *shipment)
     return status;
 }
 
-/* A run that was sent before keeps its block size, and loses no detail. */
+/* A run that was sent before keeps its block size, and loses no detail. If its trace was recovered in
+ * the meantime, that it was complete does not count. */
 static int compare_run(struct shipment *shipment)
 {
     struct probity_fleet_run there;
+    struct probity_trace_facts before;
+    const struct probity_trace_facts *facts = probity_reader_facts(shipment->reader, 0);
     struct probity_fleet_run *run = &shipment->run;
     struct cli_ship_send *send = &shipment->send;
     uint64_t rows[PROBITY_FLEET_TABLES] = {0};
-    int is_there, status = cli_ship_run(send, &there, &is_there);
+    int is_there, status = cli_ship_run(send, &there, &before, &is_there);
 
     if (status != CLI_OK || !is_there)
         return status;
@@ -208,6 +211,7 @@ static int compare_run(struct shipment *shipment)
             rows[i] += send->rows[i][j];
     }
     shipment->is_there = there.is_finished && there.has_calls == run->has_calls &&
+                         before.state == facts->state && before.end_reason == facts->end_reason &&
                          rows[PROBITY_FLEET_MINUTES] == there.minutes_rows &&
                          rows[PROBITY_FLEET_CALLS] == there.calls_rows;
     return CLI_OK;

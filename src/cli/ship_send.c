@@ -215,10 +215,10 @@ int cli_ship_begin(struct cli_ship_send *send)
     return error == 0 ? CLI_OK : CLI_FAILURE;
 }
 
-int cli_ship_run(struct cli_ship_send *send, struct probity_fleet_run *ret_run, int *ret_is_there)
+int cli_ship_run(struct cli_ship_send *send, struct probity_fleet_run *ret_run,
+                 struct probity_trace_facts *ret_facts, int *ret_is_there)
 {
     const struct probity_fleet_table *table = &probity_fleet_tables[PROBITY_FLEET_RUNS];
-    struct probity_trace_facts facts;
     struct probity_fleet_answer answer;
     char *sql = NULL;
     size_t bytes;
@@ -238,11 +238,13 @@ int cli_ship_run(struct cli_ship_send *send, struct probity_fleet_run *ret_run, 
     *ret_is_there = !probity_fleet_answer_is_over(&answer);
     if (!*ret_is_there)
         return CLI_OK;
-    if (probity_fleet_run_get(&answer, ret_run, &facts) != 0) {
+    if (probity_fleet_run_get(&answer, ret_run, ret_facts) != 0) {
         fail_answer(send);
         return CLI_FAILURE;
     }
-    free((char *)facts.path);
+    free((char *)ret_facts->path);
+    ret_facts->path = "";
+    memset(ret_facts->info.text, 0, sizeof ret_facts->info.text);
     return CLI_OK;
 }
 

@@ -43,9 +43,10 @@ int cli_ship_block(struct cli_ship_send *send, const struct probity_fleet_batch 
  * exit status. */
 int cli_ship_verify(struct cli_ship_send *send);
 
-/* Asks for the latest row of the run. Texts of *ret_facts must not be used; release its path.
- * ret_is_there: 0: there is none. Reports errors. Returns an exit status. */
-int cli_ship_run(struct cli_ship_send *send, struct probity_fleet_run *ret_run, int *ret_is_there);
+/* Asks for the latest row of the run. ret_is_there: 0: there is none. The facts have neither path nor
+ * texts. Reports errors. Returns an exit status. */
+int cli_ship_run(struct cli_ship_send *send, struct probity_fleet_run *ret_run,
+                 struct probity_trace_facts *ret_facts, int *ret_is_there);
 
 /* CLOCK_REALTIME. */
 uint64_t cli_ship_now_ns(void);

@@ -454,8 +454,10 @@ int probity_fleet_rows_put(struct probity_fleet_rows *rows, const struct probity
     const struct probity_scopes_listener listener = {on_opened, on_closed, rows};
     int error = probity_scopes_put(rows->scopes, event, &listener);
 
-    if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0) && error == 0)
+    if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0) && error == 0) {
+        know_thread(rows, event);
         error = probity_thread_table_name(&rows->threads, event);
+    }
     if (__builtin_expect(event->kind == PROBITY_READER_ENTRY, 0) && error == 0)
         put_entry(rows, event);
     return error != 0 ? error : rows->error;

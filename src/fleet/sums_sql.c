@@ -125,14 +125,16 @@ void probity_fleet_sql_functions(FILE *stream, const struct probity_fleet_range 
     fprintf(stream, "SELECT function, any(declared), any(name), any(signature), any(file), "
             "any(object), any(returns), any(line), any(level) FROM %s WHERE function IN "
             "(SELECT function FROM %s WHERE ", probity_fleet_tables[PROBITY_FLEET_FUNCTIONS].name,
-            probity_fleet_tables[PROBITY_FLEET_MINUTES].name);
+            probity_fleet_tables[probity_fleet_is_whole_minutes(range) ? PROBITY_FLEET_MINUTES
+                                                                       : PROBITY_FLEET_CALLS].name);
     put_runs(stream, range);
     fputs(") GROUP BY function", stream);
 }
 
 void probity_fleet_sql_threads(FILE *stream, const struct probity_fleet_range *range)
 {
-    fprintf(stream, "SELECT run, thread, any(tid), any(pid), argMax(name, version) FROM %s WHERE ",
+    fprintf(stream, "SELECT run, thread, argMax(tid, version), argMax(pid, version), "
+            "argMax(name, version) FROM %s WHERE ",
             probity_fleet_tables[PROBITY_FLEET_THREADS].name);
     put_runs(stream, range);
     fputs(" GROUP BY run, thread", stream);
