@@ -99,7 +99,7 @@ CALLS_SRC := $(wildcard src/calls/*.c) $(addprefix src/base/,called.c objects_li
 ROOMS := src/answers/*/ src/exports/ src/exports/*/ src/log/ src/page/
 CLI_SRC := $(wildcard src/cli/*.c $(ROOMS:%=%*_command.c))
 TOOL_SRC := $(filter-out $(LIB_SRC) $(PRINT_SRC) $(CLI_SRC),$(wildcard $(addsuffix /*.c,$(addprefix src/, \
-              base spool writer reader analysis print symbols sched store)) $(ROOMS:%=%*.c)))
+              base spool writer reader analysis print symbols sched store fleet)) $(ROOMS:%=%*.c)))
 # Messages of other tools' formats: protobuf-c makes C of their descriptions.
 PROTO_SRC := $(wildcard src/exports/*/*.proto)
 

@@ -13,7 +13,7 @@ cd "${1:-$tools/..}"
 allowed_includes() {
     case $1 in
         *_command.c)
-            echo base reader analysis print answers exports log page symbols store writer cli
+            echo base reader analysis print answers exports log page symbols store fleet writer cli
             ;;
         base/*) echo base ;;
         format/*) echo base format ;;
@@ -29,13 +29,16 @@ allowed_includes() {
         answers/*) echo base reader analysis store print answers ;;
         log/*) echo base reader analysis print log ;;
         exports/*) echo base reader analysis print log answers exports ;;
+        fleet/*) echo base reader analysis answers fleet ;;
         page/*) echo base reader analysis print answers page ;;
         store/*) echo base analysis answers store ;;
         embed_print/*) echo base runtime writer analysis answers exports log print embed_print ;;
         embed/*) echo base runtime embed ;;
         symbols/*) echo base reader symbols ;;
         sched/*) echo base format reader sched ;;
-        cli/*) echo base reader analysis print answers exports symbols sched store writer cli ;;
+        cli/*)
+            echo base reader analysis print answers exports symbols sched store fleet writer cli
+            ;;
     esac
 }
 

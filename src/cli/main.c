@@ -35,6 +35,8 @@ static const struct cli_command *const commands[] = {
     &cli_command_waits,
     &cli_command_path,
     &cli_command_why,
+    &cli_command_ship,
+    &cli_command_fleet,
     &cli_command_threads,
     &cli_command_memory,
     &cli_command_blocks,

@@ -141,6 +141,21 @@ static int write_answer(const struct cli_query *answer, const struct probity_rea
     return cli_print_answer(answer->command, answer->out, answer->force, print_answer, &printing);
 }
 
+/* Warns about what is incomplete. Returns the status, or CLI_DAMAGED in place of CLI_OK. */
+static int judge(const struct cli_query *answer, const struct probity_reader *reader, int status)
+{
+    int judged = answer->as_csv || answer->is_bare ? cli_judge_bare(answer->command, reader)
+                                                   : cli_judge_traces(answer->command, reader);
+
+    return status == CLI_OK ? judged : status;
+}
+
+int cli_query_print(struct cli_query *answer, const struct probity_reader *reader)
+{
+    answer->reader = reader;
+    return judge(answer, reader, write_answer(answer, reader));
+}
+
 /* Warns about requested threads that are in no trace. Returns whether there were any. */
 static int warn_unseen(struct cli_query *answer)
 {
@@ -222,9 +237,7 @@ static int answer_from(struct cli_query *answer, struct probity_reader *reader)
                  : collect(answer, reader, from_ns, to_ns);
     if (status == CLI_OK && warn_unseen(answer))
         status = CLI_FAILURE;
-    int judged = answer->as_csv || answer->is_bare ? cli_judge_bare(answer->command, reader)
-                                                   : cli_judge_traces(answer->command, reader);
-    return status == CLI_OK ? judged : status;
+    return judge(answer, reader, status);
 }
 
 static int run_on(void *context, char **paths, size_t count)

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * send.c: sends requests with libcurl, which is loaded only when needed, because linking it would
- * more than double every command's start-up time. If its headers are missing, send_without_curl.c
- * replaces this file.
+ * send.c: sends requests with libcurl. If its headers are missing, send_without_curl.c replaces this
+ * file.
  */
 #include "cli/send.h"
 
 #if !defined(PROBITY_WITHOUT_CURL) && __has_include(<curl/curl.h>)
 
-#include <curl/curl.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "cli/curl.h"
 
 enum {
     TRIES_MAX = 6,
@@ -26,22 +25,9 @@ enum {
     ANSWER_BYTES = 4096 /* the rest is ignored */
 };
 
-/* The parts of libcurl that are used. */
-struct curl {
-    void *library;
-    __typeof__(curl_easy_init) *init;
-    __typeof__(curl_easy_cleanup) *cleanup;
-    CURLcode (*set)(CURL *handle, CURLoption option, ...);
-    CURLcode (*get)(CURL *handle, CURLINFO info, ...);
-    __typeof__(curl_easy_perform) *perform;
-    __typeof__(curl_easy_strerror) *text;
-    __typeof__(curl_slist_append) *append;
-    __typeof__(curl_slist_free_all) *free_all;
-};
-
 struct cli_sender {
     const struct cli_send_options *options;
-    struct curl curl;
+    struct cli_curl curl;
     CURL *handle;
     struct curl_slist *headers;
     int descriptor; /* of a file in memory */
@@ -53,27 +39,6 @@ struct cli_sender {
 
 /* ---- Opening -----------------------------------------------------------------------------------
  */
-
-static int find(struct curl *curl, const char *name, void *ret_function)
-{
-    void *found = dlsym(curl->library, name);
-
-    memcpy(ret_function, &found, sizeof found);
-    return found != NULL;
-}
-
-static int load(struct curl *curl)
-{
-    curl->library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-    return curl->library != NULL && find(curl, "curl_easy_init", &curl->init) &&
-           find(curl, "curl_easy_cleanup", &curl->cleanup) &&
-           find(curl, "curl_easy_setopt", &curl->set) &&
-           find(curl, "curl_easy_getinfo", &curl->get) &&
-           find(curl, "curl_easy_perform", &curl->perform) &&
-           find(curl, "curl_easy_strerror", &curl->text) &&
-           find(curl, "curl_slist_append", &curl->append) &&
-           find(curl, "curl_slist_free_all", &curl->free_all);
-}
 
 static int add_header(struct cli_sender *sender, const char *line)
 {
@@ -111,7 +76,7 @@ static size_t take_answer(char *bytes, size_t one, size_t count, void *context)
 
 static int set_up(struct cli_sender *sender)
 {
-    struct curl *curl = &sender->curl;
+    struct cli_curl *curl = &sender->curl;
 
     sender->handle = curl->init();
     sender->descriptor = memfd_create("probity", MFD_CLOEXEC);
@@ -135,7 +100,7 @@ int cli_sender_open(const struct cli_send_options *options, struct cli_sender **
         return cli_fail(options->command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     sender->options = options;
     sender->descriptor = -1;
-    int is_loaded = load(&sender->curl);
+    int is_loaded = cli_curl_load(&sender->curl);
     if (is_loaded && set_up(sender)) {
         *ret_sender = sender;
         return CLI_OK;
@@ -186,7 +151,7 @@ static void wait_ms(uint64_t ms)
  * back. */
 static int try_to_post(struct cli_sender *sender, const void *bytes, size_t count)
 {
-    struct curl *curl = &sender->curl;
+    struct cli_curl *curl = &sender->curl;
     uint64_t wait = WAIT_MS;
 
     curl->set(sender->handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);
@@ -252,7 +217,6 @@ int cli_sender_has_failed(const struct cli_sender *sender)
     return sender->has_failed;
 }
 
-/* The library stays loaded, because unloading its dependencies may not be safe. */
 void cli_sender_close(struct cli_sender *sender)
 {
     if (sender->headers != NULL)

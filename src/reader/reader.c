@@ -168,6 +168,26 @@ int probity_reader_open(const char *const *paths, size_t count,
     return 0;
 }
 
+int probity_reader_of_facts(const struct probity_trace_facts *facts, size_t count,
+                            struct probity_reader **ret_reader)
+{
+    struct probity_reader *reader = calloc(1, sizeof *reader);
+
+    if (reader == NULL || (reader->traces = calloc(count, sizeof *reader->traces)) == NULL) {
+        free(reader);
+        return PROBITY_ERROR_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct probity_trace *trace = &reader->traces[i];
+        trace->file = trace->hint_file = trace->index.file = trace->sched.file = -1;
+        trace->facts = facts[i];
+        trace->facts.is_remote = 1;
+    }
+    reader->count = count;
+    *ret_reader = reader;
+    return 0;
+}
+
 void probity_reader_set_range(struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns)
 {
     reader->merge.from_ns = from_ns;
@@ -320,7 +340,7 @@ int probity_reader_sites(const struct probity_reader *reader, size_t trace,
 int probity_trace_is_damaged(const struct probity_trace_facts *facts)
 {
     return facts->damages > 0 || facts->cut_bytes > 0 || facts->is_short ||
-           facts->totals_records_missing > 0 || facts->has_failed;
+           facts->totals_records_missing > 0 || facts->has_failed || facts->is_partial;
 }
 
 /* The cause is unknown if another version of the tool recovered the trace. */
@@ -338,7 +358,9 @@ static int describe_loss(const struct probity_trace_facts *facts, char *ret_why,
     const struct probity_totals *totals = &facts->totals;
     uint64_t dropped = probity_totals_dropped(totals);
 
-    if (facts->damages > 0)
+    if (facts->is_partial)
+        snprintf(ret_why, bytes, "not all of it was sent; run `probity ship` again");
+    else if (facts->damages > 0)
         snprintf(ret_why, bytes, "damaged in %" PRIu64 " place(s), first at byte %" PRIu64 "; %"
                  PRIu64 " bytes skipped", facts->damages, facts->damage_offset,
                  facts->damaged_bytes);

@@ -100,6 +100,9 @@ struct probity_trace_facts {
     const struct probity_sched_info *sched;
     uint64_t sched_damages; /* blocks of it that changed after it was opened */
     int is_short;        /* shorter than its program wrote: a copy made while it was running */
+    /* Facts of a run in a database, which has no events here (probity_reader_of_facts()). */
+    int is_remote;  /* and nothing is known of the cost of recording */
+    int is_partial; /* not all of it has been sent */
 };
 
 /* An instrumented function, as declared in its trace. Valid until the reader is closed; the same
@@ -199,6 +202,12 @@ struct probity_reader;
 int probity_reader_open(const char *const *paths, size_t count,
                         const struct probity_reader_options *options, size_t *ret_failed,
                         struct probity_reader **ret_reader);
+
+/* Makes a reader of traces that are elsewhere: it has their facts, but no event. Copies the facts;
+ * their paths must live as long as the reader, and other texts are not used. count is not 0. Returns
+ * 0 or PROBITY_ERROR_MEMORY. */
+int probity_reader_of_facts(const struct probity_trace_facts *facts, size_t count,
+                            struct probity_reader **ret_reader);
 
 /* Returns 1 with the next event in time order, 0 at the end, or an error (READ, MEMORY), after
  * which the reader can only be closed. Damage is not an error here: it is skipped and counted. A

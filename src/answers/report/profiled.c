@@ -23,19 +23,17 @@ static int convert(const struct probity_profiled *profiled, struct probity_histo
     return error;
 }
 
-int probity_report_add_profiled(struct probity_report *report,
-                                const struct probity_profiled *profiled)
+int probity_report_profiled_row(const struct probity_profiled *profiled,
+                                const struct probity_thread_label *thread,
+                                struct probity_report_row *ret_row)
 {
-    const struct probity_thread_label thread = {.trace = profiled->trace,
-                                                 .thread = profiled->thread,
-                                                 .tid = profiled->tid,
-                                                 .pid = profiled->pid};
     int is_timed = profiled->calls > profiled->untimed + profiled->open;
-    struct probity_report_row row = {
+
+    *ret_row = (struct probity_report_row){
         .function = profiled->function,
         .trace = profiled->trace,
         .number = profiled->number,
-        .thread = &thread,
+        .thread = thread,
         .sums = {.calls = profiled->calls,
                  .untimed = profiled->untimed,
                  .counted = profiled->counted,
@@ -49,8 +47,20 @@ int probity_report_add_profiled(struct probity_report *report,
                  .min_ns = is_timed ? profiled->min_ns : UINT64_MAX,
                  .max_ns = profiled->max_ns}};
     /* If no call was timed, the histogram lacks the minimum that it needs. */
-    int error = is_timed ? convert(profiled, &row.sums.durations) : 0;
+    return is_timed ? convert(profiled, &ret_row->sums.durations) : 0;
+}
 
+int probity_report_add_profiled(struct probity_report *report,
+                                const struct probity_profiled *profiled)
+{
+    const struct probity_thread_label thread = {.trace = profiled->trace,
+                                                 .thread = profiled->thread,
+                                                 .tid = profiled->tid,
+                                                 .pid = profiled->pid};
+    struct probity_report_row row;
+    int error = probity_report_profiled_row(profiled, &thread, &row);
+
+    row.sums.profiled = row.sums.calls - row.sums.counted;
     if (error == 0)
         error = probity_report_add_row(report, &row);
     probity_histogram_release(&row.sums.durations);

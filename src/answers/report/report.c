@@ -57,7 +57,8 @@ static inline int add_duration(struct probity_report_sums *sums, uint64_t ns)
     return probity_histogram_add(&sums->durations, ns);
 }
 
-static int add_sums(struct probity_report_sums *to, const struct probity_report_sums *from)
+int probity_report_sums_add(struct probity_report_sums *to,
+                            const struct probity_report_sums *from)
 {
     to->calls += from->calls;
     to->untimed += from->untimed;
@@ -67,6 +68,7 @@ static int add_sums(struct probity_report_sums *to, const struct probity_report_
     to->profiled += from->profiled;
     to->entries += from->entries;
     to->is_least |= from->is_least;
+    to->has_no_elapsed |= from->has_no_elapsed;
     probity_scope_time_add(&to->total, from->total);
     probity_scope_time_add(&to->self, from->self);
     probity_scope_time_add(&to->paused, from->paused);
@@ -370,8 +372,7 @@ int probity_report_add_row(struct probity_report *report, const struct probity_r
     report->rows_repaired += row->sums.repaired;
     if (item == NULL)
         return PROBITY_ERROR_MEMORY;
-    item->row.sums.profiled += row->sums.calls - row->sums.counted;
-    return add_sums(&item->row.sums, &row->sums);
+    return probity_report_sums_add(&item->row.sums, &row->sums);
 }
 
 /* ---- Finishing ---------------------------------------------------------------------------------
@@ -414,7 +415,7 @@ static int collect_rows(struct probity_report *report)
         if (item->row.sums.calls == 0)
             continue;
         if (item->row.function != NULL)
-            item->row.sums.is_least = item->row.function->is_least;
+            item->row.sums.is_least |= item->row.function->is_least;
         report->sorted[report->sorted_count++] = item->row;
         item->row.sums.durations = (struct probity_histogram){0};
     }
@@ -432,7 +433,7 @@ static int join_rows(struct probity_report *report)
 
     for (size_t i = 0; error == 0 && i < report->sorted_count; i++) {
         if (kept > 0 && compare_rows(&rows[kept - 1], &rows[i]) == 0) {
-            error = add_sums(&rows[kept - 1].sums, &rows[i].sums);
+            error = probity_report_sums_add(&rows[kept - 1].sums, &rows[i].sums);
             probity_histogram_release(&rows[i].sums.durations);
         } else if (kept++ != i) {
             rows[kept - 1] = rows[i];
@@ -483,7 +484,7 @@ int probity_report_finish(struct probity_report *report)
                 .sums.min_ns = UINT64_MAX, .rows = row};
         }
         function->row_count += report->options.by_thread != 0;
-        error = add_sums(&function->sums, &row->sums);
+        error = probity_report_sums_add(&function->sums, &row->sums);
         if (!report->options.by_thread)
             probity_histogram_release(&row->sums.durations);
     }

@@ -32,6 +32,7 @@ struct probity_report_sums {
     struct probity_scope_time total; /* counts only the outermost of recursive calls */
     struct probity_scope_time self, paused;
     uint64_t elapsed_ns; /* time with at least one thread inside; if profiled and counted are 0 */
+    int has_no_elapsed;  /* 1: that time is not known */
     struct probity_cost_sum total_cost, self_cost; /* recording overhead, if uncosted is 0 */
     uint64_t uncosted; /* timed calls with unknown overhead */
     uint64_t sum_ns, min_ns, max_ns; /* of durations; min is UINT64_MAX without any */
@@ -91,6 +92,9 @@ struct probity_report_options {
 };
 
 struct probity_report;
+
+/* Adds sums, and histograms. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_report_sums_add(struct probity_report_sums *to, const struct probity_report_sums *from);
 
 /* options may be NULL. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_report_open(const struct probity_report_options *options,

@@ -12,6 +12,7 @@
 #include "answers/report/states.h"
 #include "answers/report/states_print.h"
 #include "answers/report/suggest.h"
+#include "cli/fleet_source.h"
 #include "cli/limit.h"
 #include "cli/patterns.h"
 #include "cli/query.h"
@@ -27,6 +28,9 @@ struct report_call {
     int is_cost_known;      /* set by --suggest */
     struct probity_report *report;
     struct probity_states_report *states; /* --states: in place of `report`; or NULL */
+    struct cli_fleet_source source;
+    struct probity_scopes_repairs repairs; /* from a database */
+    int is_from_fleet;
 };
 
 #define KEYS \
@@ -196,7 +200,8 @@ static int print_functions(struct report_call *call, FILE *stream,
 {
     size_t count;
     struct probity_report_function *functions = probity_report_functions(call->report, &count);
-    const struct probity_scopes_repairs *repairs = probity_report_repairs(call->report);
+    const struct probity_scopes_repairs *repairs =
+        call->is_from_fleet ? &call->repairs : probity_report_repairs(call->report);
 
     if (symbols != NULL)
         cli_signatures_find(symbols, reader, functions, count);
@@ -231,12 +236,39 @@ static int print_report(void *context, FILE *stream, const struct probity_reader
     if (call->states != NULL)
         return print_states(call, stream, reader);
     call->layout.is_utf8 = cli_query_is_utf8();
-    struct symbols *symbols = is_needed ? symbols_open(cli_memory_end) : NULL;
+    struct symbols *symbols = is_needed && !call->is_from_fleet ? symbols_open(cli_memory_end) : NULL;
     call->layout.has_pictures = call->layout.is_utf8 && call->layout.line_columns > 0;
     int error = print_functions(call, stream, reader, symbols);
     if (symbols != NULL)
         symbols_close(symbols);
     return error;
+}
+
+static void take_report(void *context, struct probity_report *report,
+                        const struct probity_scopes_repairs *repairs)
+{
+    struct report_call *call = context;
+
+    call->report = report;
+    call->repairs = *repairs;
+    call->is_from_fleet = 1;
+}
+
+/* What a database does not have. */
+static int run_from_fleet(struct report_call *call, size_t count)
+{
+    if (count > 0)
+        return cli_fail_usage(&cli_command_report, "--from-fleet takes the place of traces");
+    if (call->answer.has_states || call->layout.is_corrected || call->suggest_percent > 0 ||
+        call->answer.tids.count > 0)
+        return cli_fail_usage(&cli_command_report, "--states, --corrected, --suggest and --tid do "
+                              "not apply to --from-fleet");
+    int status = cli_fleet_report(&call->answer, &call->source, call->options.by_thread,
+                                  take_report);
+    const char *idle = cli_patterns_idle(&call->patterns);
+    return status == CLI_OK && idle != NULL && !call->source.as_sql
+               ? cli_fail_function(&cli_command_report, idle)
+               : status;
 }
 
 /* CSV and JSON have all columns. */
@@ -259,7 +291,11 @@ static int run_on(void *context, char **names, size_t count)
          call->options.by_thread || call->suggest_percent > 0))
         return cli_fail_usage(&cli_command_report, "--states does not apply to --columns, --wide, "
                               "--corrected, --by-thread and --suggest");
-    int status = cli_query_run(&call->answer, names, count);
+    if (cli_fleet_is_wanted(&call->source, count))
+        return run_from_fleet(call, count);
+    int status = cli_fleet_is_unused(&cli_command_report, &call->source);
+    if (status == CLI_OK)
+        status = cli_query_run(&call->answer, names, count);
     if (status == CLI_OK && call->suggest_percent > 0 && !call->is_cost_known)
         return cli_fail(&cli_command_report, "nothing to suggest: no call was recorded, or the "
                         "cost of recording was not measured (PROBITY_COST=0)");
@@ -328,6 +364,7 @@ static const struct cli_option options[] = {
      .help = "instead of the report, print a selection for `probity record`: which functions "
              "without macros to leave out so that recording adds at most PERCENT",
      .take = take_suggest},
+    CLI_FLEET_ROWS(struct report_call),
     CLI_QUERY_JSON_ROW(struct report_call, "print one JSON object; times in ns"),
     CLI_QUERY_CSV_ROW(struct report_call,
                       "print CSV with a header, one row per function; times in ns"),

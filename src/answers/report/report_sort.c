@@ -94,9 +94,10 @@ int probity_report_is_known(const struct probity_report_sums *sums, enum probity
     case PROBITY_REPORT_OFF_TOTAL:
     case PROBITY_REPORT_OFF_SELF: return is_cpu_known && sums->calls > sums->untimed;
     case PROBITY_REPORT_ELAPSED:
-        return sums->profiled + sums->counted == 0 && sums->calls > sums->untimed;
-    case PROBITY_REPORT_PARALLELISM:
         return sums->profiled + sums->counted == 0 && sums->calls > sums->untimed &&
+               !sums->has_no_elapsed;
+    case PROBITY_REPORT_PARALLELISM:
+        return probity_report_is_known(sums, PROBITY_REPORT_ELAPSED, is_cpu_known) &&
                sums->elapsed_ns > 0;
     case PROBITY_REPORT_TOTAL_CORRECTED:
     case PROBITY_REPORT_TOTAL_ERROR:

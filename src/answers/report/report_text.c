@@ -449,6 +449,8 @@ void probity_report_put_overhead(FILE *stream, const struct probity_reader *read
     for (size_t i = 0; i < probity_reader_traces(reader); i++) {
         const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
         int is_profile = (facts->info.flags & PROBITY_INFO_PROFILE) != 0;
+        if (facts->is_remote)
+            continue;
         probity_costs_of(facts, &costs);
         const struct probity_cost_range *own =
             &costs.part[is_profile ? PROBITY_PART_PROFILED_OWN : PROBITY_PART_SCOPE_OWN];

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fleet_client.c: statements over HTTP. The database, settings and ids are in the URL, the statement
+ * or the data in the body.
+ */
+#include "cli/fleet_client.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fleet/schema.h"
+#include "probity.h"
+
+enum { STATEMENT_SECONDS = 300, INSERT_SECONDS = 120, PASSWORD_BYTES_MAX = 1024 };
+
+static const char word_bytes[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+
+/* ---- The URL -----------------------------------------------------------------------------------
+ */
+
+static int fail_url(const struct cli_fleet *fleet, const char *why)
+{
+    return cli_fail_usage(fleet->command, "invalid database '%s': %s "
+                          "(http://USER@HOST:PORT/DATABASE)", fleet->url, why);
+}
+
+static const char *after_scheme(const char *url)
+{
+    static const char *const schemes[] = {"http://", "https://"};
+
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        if (strncmp(url, schemes[i], strlen(schemes[i])) == 0)
+            return url + strlen(schemes[i]);
+    }
+    return NULL;
+}
+
+/* A password in the URL is not repeated in the message. */
+static int parse(struct cli_fleet *fleet)
+{
+    const char *authority = after_scheme(fleet->url);
+
+    if (authority == NULL)
+        return fail_url(fleet, "not http: or https:");
+    const char *slash = authority + strcspn(authority, "/?#");
+    const char *at = memchr(authority, '@', (size_t)(slash - authority));
+    const char *host = at != NULL ? at + 1 : authority;
+    if (at != NULL && memchr(authority, ':', (size_t)(at - authority)) != NULL)
+        return cli_fail_usage(fleet->command, "a password in a URL is visible to others; use "
+                              "--password-file or PROBITY_FLEET_PASSWORD");
+    if (slash == host || strcspn(host, " \t\r\n\\") < (size_t)(slash - host))
+        return fail_url(fleet, "no host");
+    if (*slash != '/' || slash[1] == '\0' || slash[1 + strspn(slash + 1, word_bytes)] != '\0')
+        return fail_url(fleet, "the name of a database has letters, digits and '_'");
+    fleet->user = at != NULL ? strndup(authority, (size_t)(at - authority)) : NULL;
+    fleet->database = strdup(slash + 1);
+    if (asprintf(&fleet->base, "%.*s%.*s/", (int)(authority - fleet->url), fleet->url,
+                 (int)(slash - host), host) < 0)
+        fleet->base = NULL;
+    if (fleet->database == NULL || fleet->base == NULL || (at != NULL && fleet->user == NULL))
+        return cli_fail(fleet->command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    return CLI_OK;
+}
+
+/* ---- The password ------------------------------------------------------------------------------
+ */
+
+static int read_password(struct cli_fleet *fleet, const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char line[PASSWORD_BYTES_MAX];
+
+    if (file == NULL)
+        return cli_fail(fleet->command, "cannot open '%s': %s", path, strerror(errno));
+    int is_read = fgets(line, sizeof line, file) != NULL;
+    fclose(file);
+    if (!is_read)
+        return cli_fail(fleet->command, "'%s': no password in its first line", path);
+    line[strcspn(line, "\r\n")] = '\0';
+    fleet->password = strdup(line);
+    explicit_bzero(line, sizeof line);
+    return fleet->password != NULL ? CLI_OK
+                                   : cli_fail(fleet->command, "%s",
+                                              probity_error_text(PROBITY_ERROR_MEMORY));
+}
+
+static int find_password(struct cli_fleet *fleet, const char *path)
+{
+    const char *given = getenv("PROBITY_FLEET_PASSWORD");
+
+    if (path != NULL)
+        return read_password(fleet, path);
+    fleet->password = given != NULL ? strdup(given) : NULL;
+    return CLI_OK;
+}
+
+/* ---- Opening -----------------------------------------------------------------------------------
+ */
+
+int cli_fleet_open(const struct cli_fleet_options *options, struct cli_fleet *ret_fleet)
+{
+    const char *why;
+
+    *ret_fleet = (struct cli_fleet){.command = options->command, .url = options->url};
+    if (ret_fleet->url == NULL)
+        ret_fleet->url = getenv("PROBITY_FLEET");
+    if (ret_fleet->url == NULL || *ret_fleet->url == '\0')
+        return cli_fail_usage(options->command, "no database given, and PROBITY_FLEET is not set");
+    int status = parse(ret_fleet);
+    if (status == CLI_OK)
+        status = find_password(ret_fleet, options->password_file);
+    if (status != CLI_OK)
+        return status;
+    ret_fleet->http_options =
+        (struct cli_http_options){ret_fleet->user, ret_fleet->password};
+    if (cli_http_open(&ret_fleet->http_options, &ret_fleet->http, &why) != 0)
+        return cli_fail(options->command, "cannot connect to '%s': %s", ret_fleet->url, why);
+    return CLI_OK;
+}
+
+void cli_fleet_close(struct cli_fleet *fleet)
+{
+    if (fleet->http != NULL)
+        cli_http_close(fleet->http);
+    if (fleet->password != NULL)
+        explicit_bzero(fleet->password, strlen(fleet->password));
+    free(fleet->password);
+    free(fleet->base);
+    free(fleet->user);
+    free(fleet->database);
+}
+
+/* ---- Statements --------------------------------------------------------------------------------
+ */
+
+/* Prints the server's answer on one line, safe for a terminal. */
+int cli_fleet_fail(const struct cli_fleet *fleet, const struct cli_http_answer *answer)
+{
+    char text[400];
+    size_t used = 0;
+
+    if (answer->status == 0)
+        return cli_fail(fleet->command, "'%s': %s", fleet->url,
+                        answer->failure != NULL ? answer->failure : "no answer");
+    for (; used < answer->count && used < sizeof text - 1; used++) {
+        unsigned char byte = answer->bytes[used];
+        if (byte == '\n' || byte == '\r')
+            break;
+        text[used] = byte >= ' ' && byte < 0x7f ? (char)byte : '?';
+    }
+    text[used] = '\0';
+    return cli_fail(fleet->command, "'%s' returned status %ld%s%s", fleet->url, answer->status,
+                    used > 0 ? ": " : "", text);
+}
+
+unsigned cli_fleet_error_code(const struct cli_http_answer *answer)
+{
+    static const char prefix[] = "Code: ";
+    size_t at = sizeof prefix - 1;
+    unsigned code = 0;
+
+    if (answer->count < at || memcmp(answer->bytes, prefix, at) != 0)
+        return 0;
+    for (; at < answer->count && answer->bytes[at] >= '0' && answer->bytes[at] <= '9'; at++)
+        code = code * 10 % 1000000 + (answer->bytes[at] - '0');
+    return code;
+}
+
+int cli_fleet_try(struct cli_fleet *fleet, const char *sql, struct cli_http_answer *ret_answer)
+{
+    char *url;
+
+    *ret_answer = (struct cli_http_answer){.failure = "out of memory"};
+    if (asprintf(&url, "%s?database=%s&default_format=RowBinary&wait_end_of_query=1", fleet->base,
+                 fleet->database) < 0)
+        return -1;
+    const struct cli_http_request request = {url, sql, strlen(sql), 0, STATEMENT_SECONDS};
+    cli_http_post(fleet->http, &request, ret_answer);
+    free(url);
+    return ret_answer->status == 200 ? 0 : -1;
+}
+
+int cli_fleet_ask(struct cli_fleet *fleet, const char *sql, struct probity_fleet_answer *ret_answer)
+{
+    struct cli_http_answer answer;
+
+    *ret_answer = (struct probity_fleet_answer){.is_bad = 1};
+    if (cli_fleet_try(fleet, sql, &answer) != 0)
+        return cli_fleet_fail(fleet, &answer);
+    *ret_answer = (struct probity_fleet_answer){answer.bytes, answer.bytes + answer.count, 0};
+    return CLI_OK;
+}
+
+int cli_fleet_connect(struct cli_fleet *fleet)
+{
+    struct probity_fleet_answer answer;
+    char text[32];
+    unsigned major, minor;
+    size_t length;
+
+    if (fleet->version != 0)
+        return CLI_OK;
+    int status = cli_fleet_ask(fleet, "SELECT version()", &answer);
+    if (status != CLI_OK)
+        return status;
+    const char *version = probity_fleet_take_text(&answer, &length);
+    snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1),
+             version);
+    if (answer.is_bad || sscanf(text, "%u.%u", &major, &minor) != 2 || major > 9999 || minor > 99)
+        return cli_fail(fleet->command, "'%s' is not a ClickHouse server", fleet->url);
+    fleet->version = major * 100 + minor;
+    return CLI_OK;
+}
+
+/* ---- Inserting ---------------------------------------------------------------------------------
+ */
+
+/* Newer servers would otherwise collect inserts of several clients into one. */
+static void put_settings(FILE *stream, const struct cli_fleet *fleet,
+                         const struct cli_fleet_insert *insert)
+{
+    if (fleet->version < PROBITY_FLEET_TOKENS)
+        return;
+    fputs("&async_insert=0&wait_end_of_query=1", stream);
+    if (insert->is_once)
+        fprintf(stream, "&insert_deduplication_token=%s", insert->id);
+}
+
+void cli_fleet_insert(struct cli_fleet *fleet, const struct cli_fleet_insert *insert,
+                      struct cli_http_answer *ret_answer)
+{
+    char *url = NULL;
+    size_t bytes;
+    FILE *stream = open_memstream(&url, &bytes);
+
+    *ret_answer = (struct cli_http_answer){.failure = "out of memory"};
+    if (stream == NULL)
+        return;
+    fprintf(stream, "%s?database=%s&query=INSERT%%20INTO%%20%s%%20FORMAT%%20Native&query_id=%s",
+            fleet->base, fleet->database, insert->table, insert->id);
+    put_settings(stream, fleet, insert);
+    if (fclose(stream) == 0) {
+        const struct cli_http_request request = {url, insert->bytes, insert->count, 1,
+                                                 INSERT_SECONDS};
+        cli_http_post(fleet->http, &request, ret_answer);
+    }
+    free(url);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fleet_client.h: a ClickHouse database, as http://USER@HOST:PORT/DATABASE: statements and their
+ * answers. The password is in no message.
+ */
+#ifndef PROBITY_CLI_FLEET_CLIENT_H
+#define PROBITY_CLI_FLEET_CLIENT_H
+
+#include "cli/cli.h"
+#include "cli/http.h"
+#include "fleet/answer.h"
+
+struct cli_fleet_options {
+    const struct cli_command *command;
+    const char *url;           /* NULL: PROBITY_FLEET */
+    const char *password_file; /* NULL: PROBITY_FLEET_PASSWORD, if it is set */
+};
+
+struct cli_fleet {
+    const struct cli_command *command;
+    const char *url;   /* as given, for messages */
+    char *base, *user, *password, *database;
+    struct cli_http_options http_options;
+    struct cli_http *http;
+    unsigned version;  /* of the server, major * 100 + minor; 0: not asked yet */
+};
+
+/* Does not connect. Reports errors. Returns an exit status; close it in any case. */
+int cli_fleet_open(const struct cli_fleet_options *options, struct cli_fleet *ret_fleet);
+void cli_fleet_close(struct cli_fleet *fleet);
+
+/* Asks for the server's version, unless it is known. Reports errors. Returns an exit status. */
+int cli_fleet_connect(struct cli_fleet *fleet);
+
+/* Executes a statement with a whole answer. Returns 0, or -1 without reporting it. */
+int cli_fleet_try(struct cli_fleet *fleet, const char *sql, struct cli_http_answer *ret_answer);
+
+/* Same as above, and reports errors. Values of an answer are valid until the next statement. Returns
+ * an exit status. */
+int cli_fleet_ask(struct cli_fleet *fleet, const char *sql, struct probity_fleet_answer *ret_answer);
+
+/* Inserts bytes in FORMAT Native into a table, as one query with this id; is_once: the server shall
+ * remember the id, if it can. */
+struct cli_fleet_insert {
+    const char *table, *id;
+    const void *bytes;
+    size_t count;
+    int is_once;
+};
+void cli_fleet_insert(struct cli_fleet *fleet, const struct cli_fleet_insert *insert,
+                      struct cli_http_answer *ret_answer);
+
+/* Reports a request that failed. Returns CLI_FAILURE. */
+int cli_fleet_fail(const struct cli_fleet *fleet, const struct cli_http_answer *answer);
+
+/* ClickHouse's error code in an answer, or 0. */
+unsigned cli_fleet_error_code(const struct cli_http_answer *answer);
+
+#endif

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ship_send.c: the only place that decides whether a block is sent.
+ *
+ *     is it there? ──yes──► next block
+ *         │no
+ *         ▼
+ *     insert ──acknowledged──► ledger ──► next block
+ *         │otherwise
+ *         ▼
+ *     wait ──► does the insert still run? ──yes──► wait
+ *                   │no
+ *                   └──► is it there?
+ */
+#include "cli/ship_send.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/array_grow.h"
+#include "base/checksum.h"
+#include "probity.h"
+
+enum {
+    WAIT_MS = 50, /* doubled each time */
+    WAIT_MS_MAX = 5000,
+    BLOCKS_MAX = 1 << 24,
+    STATEMENT_BYTES = 320
+};
+
+static void wait_ms(uint64_t ms)
+{
+    struct timespec left = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
+
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        continue;
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+uint64_t cli_ship_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* ---- Waiting -----------------------------------------------------------------------------------
+ */
+
+/* A series of failures; all zero: none yet. */
+struct patience {
+    uint64_t since_ms, wait_ms;
+};
+
+/* Whether a request that failed may succeed later: the server is away or busy, or runs a query of
+ * this id. */
+static int is_passing(const struct cli_http_answer *answer)
+{
+    static const unsigned codes[] = {
+        159, /* timeout */
+        202, /* too many queries */
+        209, 210, /* socket timeout, network error */
+        216, /* a query of this id is running */
+        236, /* aborted: the server is stopping */
+        241, /* memory limit */
+        243, /* no disk space */
+        252, /* too many parts */
+        319, /* unknown status of an insert */
+        394  /* query was cancelled */
+    };
+    unsigned code = cli_fleet_error_code(answer);
+
+    if (answer->status == 0 || answer->status == 429 || answer->status == 502 ||
+        answer->status == 503 || answer->status == 504)
+        return 1;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        if (code == codes[i])
+            return 1;
+    }
+    return 0;
+}
+
+/* Returns 0 after waiting, or -1 after reporting that it is of no use. */
+static int wait_for(struct cli_ship_send *send, struct patience *patience,
+                    const struct cli_http_answer *answer)
+{
+    uint64_t now = now_ms();
+
+    if (patience->wait_ms == 0)
+        *patience = (struct patience){now, WAIT_MS};
+    if (!is_passing(answer) || now - patience->since_ms >= send->retry_ms) {
+        cli_fleet_fail(send->fleet, answer);
+        return -1;
+    }
+    wait_ms(patience->wait_ms);
+    patience->wait_ms = patience->wait_ms * 2 < WAIT_MS_MAX ? patience->wait_ms * 2 : WAIT_MS_MAX;
+    return 0;
+}
+
+/* Executes a statement until the server answers it. Returns 0, or -1 after reporting why not. */
+static int ask(struct cli_ship_send *send, const char *sql, struct probity_fleet_answer *ret_answer)
+{
+    struct patience patience = {0, 0};
+    struct cli_http_answer answer;
+
+    while (cli_fleet_try(send->fleet, sql, &answer) != 0) {
+        if (wait_for(send, &patience, &answer) != 0)
+            return -1;
+    }
+    *ret_answer = (struct probity_fleet_answer){answer.bytes, answer.bytes + answer.count, 0};
+    return 0;
+}
+
+static int fail_answer(const struct cli_ship_send *send)
+{
+    cli_fail(send->fleet->command, "'%s' returned an invalid answer", send->fleet->url);
+    return -1;
+}
+
+/* Waits until the server executes no insert of this run. */
+static int settle(struct cli_ship_send *send)
+{
+    const struct cli_http_answer busy = {.failure = "an insert of this run does not end"};
+    struct patience patience = {0, 0};
+    char sql[STATEMENT_BYTES];
+
+    snprintf(sql, sizeof sql, "SELECT count() FROM system.processes WHERE query_id LIKE "
+             "'probity-%016" PRIx64 "-%%'", send->run);
+    for (;;) {
+        struct probity_fleet_answer answer;
+        if (ask(send, sql, &answer) != 0)
+            return -1;
+        uint64_t running = probity_fleet_take_number(&answer, 8);
+        if (answer.is_bad)
+            return fail_answer(send);
+        if (running == 0)
+            return 0;
+        if (wait_for(send, &patience, &busy) != 0)
+            return -1;
+    }
+}
+
+/* ---- What the server has -----------------------------------------------------------------------
+ */
+
+static int set_rows(struct cli_ship_send *send, size_t table, uint32_t block, uint64_t rows)
+{
+    if (block >= send->known[table]) {
+        uint64_t *grown = block < BLOCKS_MAX
+                              ? probity_array_fit(send->rows[table], sizeof *grown,
+                                                  (size_t)block + 1, &send->rooms[table])
+                              : NULL;
+        if (grown == NULL) {
+            cli_fail(send->fleet->command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+            return -1;
+        }
+        send->rows[table] = grown;
+        memset(grown + send->known[table], 0, (block + 1 - send->known[table]) * sizeof *grown);
+        send->known[table] = (size_t)block + 1;
+    }
+    send->rows[table][block] = rows;
+    return 0;
+}
+
+static int count_blocks(struct cli_ship_send *send, size_t table)
+{
+    struct probity_fleet_answer answer;
+    char sql[STATEMENT_BYTES];
+
+    snprintf(sql, sizeof sql, "SELECT block, count() FROM %s WHERE run = %" PRIu64
+             " GROUP BY block ORDER BY block", probity_fleet_tables[table].name, send->run);
+    if (ask(send, sql, &answer) != 0)
+        return -1;
+    send->known[table] = 0;
+    while (!probity_fleet_answer_is_over(&answer)) {
+        uint32_t block = (uint32_t)probity_fleet_take_number(&answer, 4);
+        uint64_t rows = probity_fleet_take_number(&answer, 8);
+        if (!answer.is_bad && set_rows(send, table, block, rows) != 0)
+            return -1;
+    }
+    return answer.is_bad ? fail_answer(send) : 0;
+}
+
+static int count_block(struct cli_ship_send *send, size_t table, uint32_t block,
+                       uint64_t *ret_rows)
+{
+    struct probity_fleet_answer answer;
+    char sql[STATEMENT_BYTES];
+
+    snprintf(sql, sizeof sql, "SELECT count() FROM %s WHERE run = %" PRIu64 " AND block = %" PRIu32,
+             probity_fleet_tables[table].name, send->run, block);
+    if (ask(send, sql, &answer) != 0)
+        return -1;
+    *ret_rows = probity_fleet_take_number(&answer, 8);
+    return answer.is_bad ? fail_answer(send) : 0;
+}
+
+int cli_ship_begin(struct cli_ship_send *send)
+{
+    int error = settle(send);
+
+    for (size_t i = PROBITY_FLEET_MINUTES; error == 0 && i < PROBITY_FLEET_TABLES; i++)
+        error = count_blocks(send, i);
+    return error == 0 ? CLI_OK : CLI_FAILURE;
+}
+
+int cli_ship_run(struct cli_ship_send *send, struct probity_fleet_run *ret_run,
+                 struct probity_trace_facts *ret_facts, int *ret_is_there)
+{
+    const struct probity_fleet_table *table = &probity_fleet_tables[PROBITY_FLEET_RUNS];
+    struct probity_fleet_answer answer;
+    char *sql = NULL;
+    size_t bytes;
+    FILE *stream = open_memstream(&sql, &bytes);
+
+    if (stream == NULL)
+        return cli_fail(send->fleet->command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    fputs("SELECT ", stream);
+    for (size_t i = 0; i < table->column_count; i++)
+        fprintf(stream, "%s%s", i > 0 ? ", " : "", table->columns[i].name);
+    fprintf(stream, " FROM %s WHERE run = %" PRIu64 " ORDER BY version DESC LIMIT 1", table->name,
+            send->run);
+    int error = fclose(stream) == 0 ? ask(send, sql, &answer) : -1;
+    free(sql);
+    if (error != 0)
+        return CLI_FAILURE;
+    *ret_is_there = !probity_fleet_answer_is_over(&answer);
+    if (!*ret_is_there)
+        return CLI_OK;
+    if (probity_fleet_run_get(&answer, ret_run, ret_facts) != 0) {
+        fail_answer(send);
+        return CLI_FAILURE;
+    }
+    free((char *)ret_facts->path);
+    ret_facts->path = "";
+    memset(ret_facts->info.text, 0, sizeof ret_facts->info.text);
+    return CLI_OK;
+}
+
+/* ---- Sending -----------------------------------------------------------------------------------
+ */
+
+static int fail_rows(struct cli_ship_send *send, size_t table, uint32_t block, uint64_t there,
+                     uint64_t rows)
+{
+    cli_fail(send->fleet->command, "'%s': %s has %" PRIu64 " rows of block %" PRIu32 " of run %016"
+             PRIx64 ", which has %" PRIu64 "; either two processes sent this trace at a time, or "
+             "it has changed since it was sent", send->trace, probity_fleet_tables[table].name,
+             there, block, send->run, rows);
+    return PROBITY_ERROR_WRITE;
+}
+
+/* Inserts the encoded block until the server has it. */
+static int insert_once(struct cli_ship_send *send, size_t table, uint32_t block, uint64_t rows)
+{
+    struct patience patience = {0, 0};
+    struct cli_http_answer answer;
+    char id[80];
+    uint64_t there = 0;
+
+    snprintf(id, sizeof id, "probity-%016" PRIx64 "-%s-%" PRIu32, send->run,
+             probity_fleet_tables[table].name, block);
+    const struct cli_fleet_insert insert = {probity_fleet_tables[table].name, id,
+                                            send->bytes.items, send->bytes.count, 1};
+    for (;;) {
+        cli_fleet_insert(send->fleet, &insert, &answer);
+        if (answer.status == 200)
+            break;
+        send->counts.doubts++;
+        if (wait_for(send, &patience, &answer) != 0 || settle(send) != 0 ||
+            count_block(send, table, block, &there) != 0)
+            return PROBITY_ERROR_WRITE;
+        if (there == rows)
+            break;
+        if (there != 0)
+            return fail_rows(send, table, block, there, rows);
+    }
+    send->counts.blocks++;
+    send->counts.rows += rows;
+    send->counts.bytes += send->bytes.count;
+    return 0;
+}
+
+/* Rows that may be there twice. */
+static int insert_plain(struct cli_ship_send *send, size_t table)
+{
+    struct patience patience = {0, 0};
+    struct cli_http_answer answer;
+    char id[80];
+
+    snprintf(id, sizeof id, "probity-%016" PRIx64 "-%s-%" PRIx64, send->run,
+             probity_fleet_tables[table].name, cli_ship_now_ns());
+    const struct cli_fleet_insert insert = {probity_fleet_tables[table].name, id,
+                                            send->bytes.items, send->bytes.count, 0};
+    for (;;) {
+        cli_fleet_insert(send->fleet, &insert, &answer);
+        if (answer.status == 200)
+            return 0;
+        if (wait_for(send, &patience, &answer) != 0)
+            return PROBITY_ERROR_WRITE;
+    }
+}
+
+static int fail_changed(struct cli_ship_send *send, size_t table, uint32_t block)
+{
+    cli_fail(send->fleet->command, "'%s' has changed since its block %" PRIu32 " was sent to %s; "
+             "nothing more was sent", send->trace, block, probity_fleet_tables[table].name);
+    return PROBITY_ERROR_WRITE;
+}
+
+static int send_once(struct cli_ship_send *send, size_t table, uint32_t block, uint64_t rows)
+{
+    uint64_t there = block < send->known[table] ? send->rows[table][block] : 0;
+    uint32_t checksum = probity_checksum(0, send->bytes.items, send->bytes.count);
+    struct cli_ledger_block noted = cli_ledger_at(send->ledger,
+                                                  (enum probity_fleet_table_number)table, block);
+
+    send->sent[table] = (size_t)block + 1;
+    if (noted.rows != 0 && (noted.rows != rows || noted.checksum != checksum))
+        return fail_changed(send, table, block);
+    if (there != 0 && there != rows)
+        return fail_rows(send, table, block, there, rows);
+    if (there == 0) {
+        send->lost_blocks += noted.rows != 0;
+        int error = insert_once(send, table, block, rows);
+        if (error != 0)
+            return error;
+    } else {
+        send->counts.blocks_there++;
+    }
+    if (set_rows(send, table, block, rows) != 0)
+        return PROBITY_ERROR_WRITE;
+    if (noted.rows == 0 &&
+        cli_ledger_add(send->ledger, (enum probity_fleet_table_number)table, block,
+                       (struct cli_ledger_block){rows, checksum}) != 0) {
+        cli_fail(send->fleet->command, "cannot write '%s': %s", send->ledger->path,
+                 strerror(errno));
+        return PROBITY_ERROR_WRITE;
+    }
+    return 0;
+}
+
+int cli_ship_block(struct cli_ship_send *send, const struct probity_fleet_batch *batch,
+                   enum probity_fleet_table_number table, uint32_t block)
+{
+    int error = probity_fleet_batch_encode(batch, &send->bytes);
+
+    if (error != 0)
+        return error;
+    return table >= PROBITY_FLEET_MINUTES ? send_once(send, table, block, batch->rows)
+                                          : insert_plain(send, table);
+}
+
+/* ---- Verifying ---------------------------------------------------------------------------------
+ */
+
+static int verify_table(struct cli_ship_send *send, size_t table)
+{
+    size_t count = send->sent[table];
+    uint64_t *wanted = calloc(count + 1, sizeof *wanted);
+    int error = wanted == NULL ? -1 : 0;
+
+    if (count > 0 && error == 0)
+        memcpy(wanted, send->rows[table], count * sizeof *wanted);
+    if (error == 0)
+        error = count_blocks(send, table);
+    for (size_t i = 0; error == 0 && i < (count > send->known[table] ? count : send->known[table]);
+         i++) {
+        uint64_t there = i < send->known[table] ? send->rows[table][i] : 0;
+        uint64_t rows = i < count ? wanted[i] : 0;
+        if (there != rows)
+            error = fail_rows(send, table, (uint32_t)i, there, rows);
+    }
+    free(wanted);
+    return error;
+}
+
+int cli_ship_verify(struct cli_ship_send *send)
+{
+    int error = settle(send);
+
+    for (size_t i = PROBITY_FLEET_MINUTES; error == 0 && i < PROBITY_FLEET_TABLES; i++) {
+        if (send->sent[i] > 0)
+            error = verify_table(send, i);
+    }
+    return error == 0 ? CLI_OK : CLI_FAILURE;
+}
+
+void cli_ship_release(struct cli_ship_send *send)
+{
+    for (size_t i = 0; i < PROBITY_FLEET_TABLES; i++)
+        free(send->rows[i]);
+    free(send->bytes.items);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ship_send.h: sends the blocks of one run, each exactly once (doc/fleet.md, "Blocks").
+ */
+#ifndef PROBITY_CLI_SHIP_SEND_H
+#define PROBITY_CLI_SHIP_SEND_H
+
+#include "cli/fleet_client.h"
+#include "cli/ship_ledger.h"
+#include "fleet/batch.h"
+#include "fleet/run.h"
+
+struct cli_ship_counts {
+    uint64_t blocks, rows, bytes; /* sent now */
+    uint64_t blocks_there;        /* not sent: the server had them */
+    uint64_t doubts;              /* unknown outcomes that were resolved */
+};
+
+struct cli_ship_send {
+    struct cli_fleet *fleet;
+    struct cli_ledger *ledger;
+    const char *trace; /* for messages */
+    uint64_t run;
+    uint64_t retry_ms; /* how long a server may be away */
+    uint64_t *rows[PROBITY_FLEET_TABLES];  /* by block: what the server has; then, what it must have */
+    size_t known[PROBITY_FLEET_TABLES], rooms[PROBITY_FLEET_TABLES];
+    size_t sent[PROBITY_FLEET_TABLES];     /* blocks of the trace so far */
+    struct probity_fleet_bytes bytes;      /* of a block */
+    struct cli_ship_counts counts;
+    uint64_t lost_blocks; /* acknowledged before, but no longer on the server */
+};
+
+/* Waits until no insert of this run is in progress and asks which blocks are there. Reports errors.
+ * Returns an exit status. */
+int cli_ship_begin(struct cli_ship_send *send);
+
+/* Sends a block, unless it is there. Reports errors. Returns 0 or PROBITY_ERROR_WRITE, as a
+ * probity_fleet_take. */
+int cli_ship_block(struct cli_ship_send *send, const struct probity_fleet_batch *batch,
+                   enum probity_fleet_table_number table, uint32_t block);
+
+/* Checks that the server has every block of these tables, and no other. Reports errors. Returns an
+ * exit status. */
+int cli_ship_verify(struct cli_ship_send *send);
+
+/* Asks for the latest row of the run. ret_is_there: 0: there is none. The facts have neither path nor
+ * texts. Reports errors. Returns an exit status. */
+int cli_ship_run(struct cli_ship_send *send, struct probity_fleet_run *ret_run,
+                 struct probity_trace_facts *ret_facts, int *ret_is_there);
+
+/* CLOCK_REALTIME. */
+uint64_t cli_ship_now_ns(void);
+
+void cli_ship_release(struct cli_ship_send *send);
+
+#endif

@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rows.c: each function has a place in each thread, which its scopes point to, with the sums of the
+ * minutes that are open. A row is numbered by the order of events alone: nothing may depend on
+ * hashes, addresses or the time of day.
+ */
+#include "fleet/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/thread_table.h"
+#include "answers/report/profiled.h"
+#include "answers/report/report.h"
+#include "base/array_grow.h"
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/hashtable.h"
+#include "probity.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define MINUTE_NS (60 * SECOND_NS)
+#define DAY_NS (86400 * SECOND_NS)
+
+enum { FLAG_INNER = 8, FLAG_UNTIMED = 16, FLAG_ENTRY = 32, BUCKETS_MAX = 7424 };
+
+struct sums {
+    struct sums *of_place; /* the next one of the same place */
+    struct sums *next;     /* the next one in order of beginning */
+    struct place *place;
+    uint64_t minute;
+    struct probity_report_sums sums;
+};
+
+struct place {
+    struct probity_link link;
+    struct place *next; /* all places, in order of appearance */
+    const struct probity_function *function;
+    uint64_t key, slot, number; /* number: of the function, in the database */
+    uint32_t thread;
+    struct sums *sums;
+};
+
+struct probity_fleet_rows {
+    struct probity_fleet_rows_options options;
+    struct probity_scopes *scopes;
+    struct probity_thread_table threads;
+    struct probity_hashtable table;      /* of places */
+    struct place *places, **last_place;
+    struct sums *sums, **last_sums;
+    size_t sums_count;
+    struct probity_hashtable known;      /* functions that were passed on */
+    const struct probity_thread_label **labels; /* by thread slot */
+    uint32_t label_count;
+    uint64_t minute;                     /* in which the latest call ended */
+    struct probity_fleet_batch batches[PROBITY_FLEET_TABLES];
+    uint32_t blocks[PROBITY_FLEET_TABLES];
+    uint64_t counts[PROBITY_FLEET_TABLES], days[PROBITY_FLEET_TABLES];
+    struct probity_scopes_repairs repairs;
+    uint16_t buckets[BUCKETS_MAX];       /* of one row */
+    uint64_t bucket_counts[BUCKETS_MAX];
+    int error; /* set by a listener, which cannot return errors */
+};
+
+struct known {
+    struct probity_link link;
+    uint64_t number;
+};
+
+/* ---- Numbers -----------------------------------------------------------------------------------
+ */
+
+uint64_t probity_fleet_run(const uint8_t session[16])
+{
+    return probity_get_u64(session);
+}
+
+static uint64_t fnv(uint64_t hash, const void *bytes, size_t count)
+{
+    const uint8_t *at = bytes;
+
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+uint64_t probity_fleet_function(const struct probity_function *function, uint64_t run,
+                                uint32_t site)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    if (function == NULL)
+        return fnv(fnv(hash, &run, sizeof run), &site, sizeof site);
+    const char *const texts[] = {function->name, function->signature, function->file,
+                                 function->object, function->returns};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        hash = fnv(hash, texts[i], strlen(texts[i]) + 1);
+    hash = fnv(hash, &function->line, sizeof function->line);
+    return fnv(hash, &function->level, sizeof function->level);
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------
+ */
+
+static void fail(struct probity_fleet_rows *rows, int error)
+{
+    if (rows->error == 0)
+        rows->error = error;
+}
+
+static void pass_on(struct probity_fleet_rows *rows, enum probity_fleet_table_number table,
+                    uint32_t block)
+{
+    struct probity_fleet_batch *batch = &rows->batches[table];
+
+    if (batch->rows == 0 || rows->error != 0)
+        return;
+    rows->error = batch->error != 0
+                      ? batch->error
+                      : rows->options.take(rows->options.context, batch, table, block);
+    probity_fleet_batch_clear(batch);
+}
+
+/* Functions and threads go first, so that no call refers to one that is unknown. */
+static void end_block(struct probity_fleet_rows *rows, enum probity_fleet_table_number table)
+{
+    if (rows->batches[table].rows == 0)
+        return;
+    pass_on(rows, PROBITY_FLEET_FUNCTIONS, 0);
+    pass_on(rows, PROBITY_FLEET_THREADS, 0);
+    rows->counts[table] += rows->batches[table].rows;
+    pass_on(rows, table, rows->blocks[table]++);
+}
+
+/* Returns the batch for a row of this day, whose block is rows->blocks[table]. */
+static struct probity_fleet_batch *batch_at(struct probity_fleet_rows *rows,
+                                            enum probity_fleet_table_number table, uint64_t *day)
+{
+    struct probity_fleet_batch *batch = &rows->batches[table];
+
+    *day = *day < UINT16_MAX ? *day : UINT16_MAX;
+    if (batch->rows >= rows->options.block_rows || batch->bytes >= PROBITY_FLEET_BLOCK_BYTES ||
+        (batch->rows > 0 && rows->days[table] != *day))
+        end_block(rows, table);
+    rows->days[table] = *day;
+    return batch;
+}
+
+/* ---- Sums of minutes ---------------------------------------------------------------------------
+ */
+
+static size_t list_buckets(struct probity_fleet_rows *rows,
+                           const struct probity_histogram *durations)
+{
+    struct probity_histogram_bucket bucket;
+    size_t at = 0, count = 0;
+
+    while (count < BUCKETS_MAX && probity_histogram_next(durations, &at, &bucket)) {
+        rows->buckets[count] =
+            (uint16_t)probity_histogram_step(PROBITY_HISTOGRAM_BITS, bucket.least);
+        rows->bucket_counts[count++] = bucket.count;
+    }
+    return count;
+}
+
+static void put_sums(struct probity_fleet_rows *rows, const struct sums *item)
+{
+    const struct probity_report_sums *sums = &item->sums;
+    const struct place *place = item->place;
+    uint64_t day = rows->minute / (DAY_NS / MINUTE_NS);
+    uint64_t seconds = item->minute * 60;
+    struct probity_fleet_batch *batch = batch_at(rows, PROBITY_FLEET_MINUTES, &day);
+    const uint64_t values[] = {
+        day, rows->options.run, rows->blocks[PROBITY_FLEET_MINUTES],
+        seconds < UINT32_MAX ? seconds : UINT32_MAX / 60 * 60, place->number, place->thread,
+        sums->calls, sums->untimed, sums->repaired, sums->open, sums->entries, sums->counted,
+        sums->profiled, (uint64_t)sums->is_least, sums->total.wall_ns, sums->total.cpu_ns,
+        sums->self.wall_ns, sums->self.cpu_ns, sums->paused.wall_ns, sums->paused.cpu_ns,
+        sums->sum_ns, sums->min_ns, sums->max_ns};
+    size_t count = list_buckets(rows, &sums->durations);
+
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        probity_fleet_put(batch, values[i]);
+    probity_fleet_put_array(batch, rows->buckets, count);
+    probity_fleet_put_array(batch, rows->bucket_counts, count);
+}
+
+static void end_minute(struct probity_fleet_rows *rows)
+{
+    struct sums *item;
+
+    while ((item = rows->sums) != NULL) {
+        rows->sums = item->next;
+        put_sums(rows, item);
+        item->place->sums = NULL;
+        probity_histogram_release(&item->sums.durations);
+        free(item);
+    }
+    rows->last_sums = &rows->sums;
+    rows->sums_count = 0;
+}
+
+/* Finds or adds the sums of calls that began at this time. NULL if out of memory. */
+static struct probity_report_sums *sums_at(struct probity_fleet_rows *rows, struct place *place,
+                                           uint64_t begin_ns)
+{
+    uint64_t minute = begin_ns / MINUTE_NS;
+
+    for (struct sums *item = place->sums; item != NULL; item = item->of_place) {
+        if (item->minute == minute)
+            return &item->sums;
+    }
+    if (rows->sums_count == PROBITY_FLEET_SUMS_MAX)
+        end_minute(rows);
+    struct sums *item = calloc(1, sizeof *item);
+    if (item == NULL) {
+        fail(rows, PROBITY_ERROR_MEMORY);
+        return NULL;
+    }
+    *item = (struct sums){.of_place = place->sums, .place = place, .minute = minute,
+                          .sums.min_ns = UINT64_MAX};
+    place->sums = item;
+    *rows->last_sums = item;
+    rows->last_sums = &item->next;
+    rows->sums_count++;
+    return &item->sums;
+}
+
+static void advance_to(struct probity_fleet_rows *rows, uint64_t end_ns)
+{
+    if (end_ns / MINUTE_NS <= rows->minute)
+        return;
+    end_minute(rows);
+    rows->minute = end_ns / MINUTE_NS;
+}
+
+/* ---- Functions, threads and places -------------------------------------------------------------
+ */
+
+static void put_text(struct probity_fleet_batch *batch, const char *text)
+{
+    probity_fleet_put_text(batch, text, strlen(text));
+}
+
+static void put_function(struct probity_fleet_rows *rows, const struct place *place, uint32_t site)
+{
+    struct probity_fleet_batch *batch = &rows->batches[PROBITY_FLEET_FUNCTIONS];
+    const struct probity_function *function = place->function;
+    static const struct probity_function lost = {
+        .name = "", .signature = "", .file = "", .object = "", .returns = ""};
+
+    probity_fleet_put(batch, place->number);
+    probity_fleet_put(batch, function != NULL);
+    if (function == NULL)
+        function = &lost;
+    put_text(batch, function->name);
+    put_text(batch, function->signature);
+    put_text(batch, function->file);
+    put_text(batch, function->object);
+    put_text(batch, function->returns);
+    probity_fleet_put(batch, function != &lost ? function->line : site);
+    probity_fleet_put(batch, function->level);
+    if (batch->bytes >= PROBITY_FLEET_BLOCK_BYTES)
+        pass_on(rows, PROBITY_FLEET_FUNCTIONS, 0);
+}
+
+static void know_function(struct probity_fleet_rows *rows, const struct place *place,
+                          uint32_t site)
+{
+    uint64_t hash = probity_hash(place->number);
+    struct known *known = probity_hashtable_at(&rows->known, hash);
+
+    while (known != NULL && known->number != place->number)
+        known = (struct known *)known->link.next;
+    if (known != NULL)
+        return;
+    known = calloc(1, sizeof *known);
+    if (known == NULL || probity_hashtable_add(&rows->known, known, hash) != 0) {
+        free(known);
+        fail(rows, PROBITY_ERROR_MEMORY);
+        return;
+    }
+    known->number = place->number;
+    put_function(rows, place, site);
+}
+
+static void put_thread(struct probity_fleet_rows *rows, const struct probity_thread_label *label,
+                       unsigned version)
+{
+    struct probity_fleet_batch *batch = &rows->batches[PROBITY_FLEET_THREADS];
+    const uint64_t values[] = {rows->options.run, label->thread, version, label->tid, label->pid};
+
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        probity_fleet_put(batch, values[i]);
+    put_text(batch, label->name != NULL ? label->name : "");
+    if (batch->bytes >= PROBITY_FLEET_BLOCK_BYTES)
+        pass_on(rows, PROBITY_FLEET_THREADS, 0);
+}
+
+static void know_thread(struct probity_fleet_rows *rows, const struct probity_event *event)
+{
+    uint32_t slot = event->thread_slot;
+
+    if (slot >= rows->label_count) {
+        void *grown = probity_array_grow(rows->labels, sizeof *rows->labels, slot,
+                                         &rows->label_count);
+        if (grown == NULL) {
+            fail(rows, PROBITY_ERROR_MEMORY);
+            return;
+        }
+        rows->labels = grown;
+    }
+    if (rows->labels[slot] != NULL)
+        return;
+    rows->labels[slot] = probity_thread_table_at(&rows->threads, event);
+    if (rows->labels[slot] != NULL)
+        put_thread(rows, rows->labels[slot], 0);
+    else
+        fail(rows, PROBITY_ERROR_MEMORY);
+}
+
+/* Finds or adds the place of a function in a thread. NULL if out of memory. */
+static struct place *place_at(struct probity_fleet_rows *rows,
+                              const struct probity_function *function, uint32_t site,
+                              uint64_t slot, uint32_t thread)
+{
+    uint64_t key = function != NULL ? (uint64_t)(uintptr_t)function : UINT64_C(1) << 63 | site;
+    uint64_t hash = probity_hash(key ^ slot * UINT64_C(0xc2b2ae3d27d4eb4f));
+    struct place *place = probity_hashtable_at(&rows->table, hash);
+
+    while (place != NULL && (place->key != key || place->slot != slot))
+        place = (struct place *)place->link.next;
+    if (place != NULL)
+        return place;
+    place = calloc(1, sizeof *place);
+    if (place == NULL || probity_hashtable_add(&rows->table, place, hash) != 0) {
+        free(place);
+        fail(rows, PROBITY_ERROR_MEMORY);
+        return NULL;
+    }
+    place->function = function;
+    place->key = key;
+    place->slot = slot;
+    place->number = probity_fleet_function(function, rows->options.run, site);
+    place->thread = thread;
+    *rows->last_place = place;
+    rows->last_place = &place->next;
+    know_function(rows, place, site);
+    return place;
+}
+
+/* ---- Events ------------------------------------------------------------------------------------
+ */
+
+static void on_opened(void *context, struct probity_scope *scope, const struct probity_event *event)
+{
+    struct probity_fleet_rows *rows = context;
+
+    if (__builtin_expect(*scope->of_function != NULL, 1))
+        return;
+    know_thread(rows, event);
+    *scope->of_function = place_at(rows, scope->function, scope->number, event->thread_slot,
+                                   event->thread);
+}
+
+/* Unknown CPU times are stored as 0, which compresses best. */
+static void put_call(struct probity_fleet_rows *rows, const struct place *place,
+                     const struct probity_scope *scope, uint64_t end_ns, unsigned flags)
+{
+    struct probity_scope_time total = scope->total, self = probity_scope_self(scope);
+    uint64_t day = end_ns / DAY_NS;
+    struct probity_fleet_batch *batch = batch_at(rows, PROBITY_FLEET_CALLS, &day);
+    uint64_t children_ns = total.wall_ns - self.wall_ns;
+    int has_cpu = rows->options.has_cpu;
+    const uint64_t values[] = {
+        day, rows->options.run, rows->blocks[PROBITY_FLEET_CALLS], place->number, place->thread,
+        scope->depth, flags, scope->enter_wall_ns, total.wall_ns, children_ns,
+        has_cpu ? total.wall_ns - total.cpu_ns : 0,
+        has_cpu ? children_ns - (total.cpu_ns - self.cpu_ns) : 0,
+        scope->paused.wall_ns, scope->paused.cpu_ns};
+
+    probity_fleet_put_row(batch, values);
+}
+
+static void add_times(struct probity_fleet_rows *rows, struct probity_report_sums *sums,
+                      const struct probity_scope *scope, enum probity_scope_end how)
+{
+    uint64_t ns = scope->total.wall_ns;
+
+    if (scope->recursion == 0)
+        probity_scope_time_add(&sums->total, scope->total);
+    probity_scope_time_add(&sums->self, probity_scope_self(scope));
+    probity_scope_time_add(&sums->paused, scope->paused);
+    if (how == PROBITY_SCOPE_OPEN) {
+        sums->open++;
+        return;
+    }
+    sums->sum_ns += ns;
+    sums->min_ns = ns < sums->min_ns ? ns : sums->min_ns;
+    sums->max_ns = ns > sums->max_ns ? ns : sums->max_ns;
+    if (probity_histogram_add(&sums->durations, ns) != 0)
+        fail(rows, PROBITY_ERROR_MEMORY);
+}
+
+static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
+                      uint32_t thread_slot, const struct probity_event *event)
+{
+    struct probity_fleet_rows *rows = context;
+    struct place *place = *scope->of_function;
+    uint64_t end_ns = scope->enter_wall_ns + scope->elapsed.wall_ns;
+
+    (void)thread_slot;
+    (void)event;
+    if (place == NULL || rows->error != 0)
+        return;
+    advance_to(rows, end_ns);
+    struct probity_report_sums *sums = sums_at(rows, place, scope->enter_wall_ns);
+    if (sums == NULL)
+        return;
+    sums->calls++;
+    sums->repaired += !probity_scope_end_is_recorded(how);
+    if (scope->is_untimed)
+        sums->untimed++;
+    else
+        add_times(rows, sums, scope, how);
+    if (rows->options.has_calls)
+        put_call(rows, place, scope, end_ns,
+                 (unsigned)how | (scope->recursion > 0 ? FLAG_INNER : 0U) |
+                     (scope->is_untimed ? FLAG_UNTIMED : 0U));
+}
+
+static void put_entry(struct probity_fleet_rows *rows, const struct probity_event *event)
+{
+    uint32_t site = event->function != NULL ? event->function->number : event->id;
+
+    know_thread(rows, event);
+    struct place *place = place_at(rows, event->function, site, event->thread_slot, event->thread);
+    if (place == NULL)
+        return;
+    advance_to(rows, event->wall_ns);
+    struct probity_report_sums *sums = sums_at(rows, place, event->wall_ns);
+    if (sums == NULL)
+        return;
+    sums->calls++;
+    sums->untimed++;
+    sums->entries++;
+    const struct probity_scope scope = {.enter_wall_ns = event->wall_ns};
+    if (rows->options.has_calls)
+        put_call(rows, place, &scope, event->wall_ns, FLAG_UNTIMED | FLAG_ENTRY);
+}
+
+int probity_fleet_rows_put(struct probity_fleet_rows *rows, const struct probity_event *event)
+{
+    const struct probity_scopes_listener listener = {on_opened, on_closed, rows};
+    int error = probity_scopes_put(rows->scopes, event, &listener);
+
+    if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0) && error == 0) {
+        know_thread(rows, event);
+        error = probity_thread_table_name(&rows->threads, event);
+    }
+    if (__builtin_expect(event->kind == PROBITY_READER_ENTRY, 0) && error == 0)
+        put_entry(rows, event);
+    return error != 0 ? error : rows->error;
+}
+
+/* Threads of profile rows are numbered after all slots of a reader. */
+int probity_fleet_rows_profiled(struct probity_fleet_rows *rows,
+                                const struct probity_profiled *profiled)
+{
+    const struct probity_thread_label label = {0, profiled->thread, profiled->tid, profiled->pid,
+                                               NULL};
+    struct probity_report_row row;
+    struct place *place = place_at(rows, profiled->function, profiled->number,
+                                   UINT64_C(1) << 63 | profiled->thread, profiled->thread);
+    struct probity_report_sums *sums =
+        place != NULL ? sums_at(rows, place, rows->minute * MINUTE_NS) : NULL;
+
+    if (sums == NULL)
+        return rows->error;
+    put_thread(rows, &label, 0);
+    int error = probity_report_profiled_row(profiled, &label, &row);
+    if (error == 0)
+        error = probity_report_sums_add(sums, &row.sums);
+    sums->profiled += row.sums.calls - row.sums.counted;
+    rows->repairs.unwound += row.sums.repaired;
+    probity_histogram_release(&row.sums.durations);
+    fail(rows, error);
+    return rows->error;
+}
+
+/* Whether more calls were made than counted is passed on only here: before the end it depends on how
+ * far the reader is ahead. */
+static void finish_places(struct probity_fleet_rows *rows)
+{
+    for (struct place *place = rows->places; place != NULL; place = place->next) {
+        if (place->function == NULL || !place->function->is_least)
+            continue;
+        struct probity_report_sums *sums = sums_at(rows, place, rows->minute * MINUTE_NS);
+        if (sums != NULL)
+            sums->is_least = 1;
+    }
+    end_minute(rows);
+    for (uint32_t i = 0; i < rows->label_count; i++) {
+        if (rows->labels[i] != NULL && rows->labels[i]->name != NULL)
+            put_thread(rows, rows->labels[i], 1);
+    }
+}
+
+int probity_fleet_rows_finish(struct probity_fleet_rows *rows)
+{
+    const struct probity_scopes_listener listener = {on_opened, on_closed, rows};
+    uint64_t from_profiles = rows->repairs.unwound;
+
+    probity_scopes_finish(rows->scopes, &listener);
+    rows->repairs = *probity_scopes_repairs(rows->scopes);
+    rows->repairs.unwound += from_profiles;
+    finish_places(rows);
+    end_block(rows, PROBITY_FLEET_MINUTES);
+    end_block(rows, PROBITY_FLEET_CALLS);
+    pass_on(rows, PROBITY_FLEET_FUNCTIONS, 0);
+    pass_on(rows, PROBITY_FLEET_THREADS, 0);
+    return rows->error;
+}
+
+const struct probity_scopes_repairs *probity_fleet_rows_repairs(
+    const struct probity_fleet_rows *rows)
+{
+    return &rows->repairs;
+}
+
+uint32_t probity_fleet_rows_blocks(const struct probity_fleet_rows *rows,
+                                   enum probity_fleet_table_number table)
+{
+    return rows->blocks[table];
+}
+
+uint64_t probity_fleet_rows_count(const struct probity_fleet_rows *rows,
+                                  enum probity_fleet_table_number table)
+{
+    return rows->counts[table];
+}
+
+/* ---- Opening and closing -----------------------------------------------------------------------
+ */
+
+int probity_fleet_rows_open(const struct probity_fleet_rows_options *options,
+                            struct probity_fleet_rows **ret_rows)
+{
+    struct probity_fleet_rows *rows = calloc(1, sizeof *rows);
+
+    if (rows == NULL || probity_scopes_open(&rows->scopes) != 0) {
+        free(rows);
+        return PROBITY_ERROR_MEMORY;
+    }
+    rows->options = *options;
+    rows->last_place = &rows->places;
+    rows->last_sums = &rows->sums;
+    for (size_t i = 0; i < PROBITY_FLEET_TABLES; i++)
+        rows->batches[i].table = &probity_fleet_tables[i];
+    *ret_rows = rows;
+    return 0;
+}
+
+void probity_fleet_rows_close(struct probity_fleet_rows *rows)
+{
+    struct known *known;
+    struct place *place;
+    struct sums *item;
+
+    while ((item = rows->sums) != NULL) {
+        rows->sums = item->next;
+        probity_histogram_release(&item->sums.durations);
+        free(item);
+    }
+    while ((place = rows->places) != NULL) {
+        rows->places = place->next;
+        free(place);
+    }
+    for (size_t i = 0; i < PROBITY_FLEET_TABLES; i++)
+        probity_fleet_batch_release(&rows->batches[i]);
+    while ((known = probity_hashtable_take(&rows->known)) != NULL)
+        free(known);
+    probity_hashtable_release(&rows->table);
+    probity_thread_table_release(&rows->threads);
+    probity_scopes_close(rows->scopes);
+    free(rows->labels);
+    free(rows);
+}

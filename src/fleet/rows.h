@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rows.h: turns the events of a trace into the rows of doc/fleet.md, in blocks. The same trace gives
+ * the same blocks each time. Memory: one block of each table, and the sums of one minute, of which
+ * there are at most 4,096. Does no I/O.
+ */
+#ifndef PROBITY_FLEET_ROWS_H
+#define PROBITY_FLEET_ROWS_H
+
+#include "analysis/scopes.h"
+#include "fleet/batch.h"
+#include "reader/reader.h"
+
+enum {
+    PROBITY_FLEET_BLOCK_ROWS = 100000,
+    PROBITY_FLEET_BLOCK_BYTES = 10000000,
+    PROBITY_FLEET_SUMS_MAX = 4096
+};
+
+/* Takes rows; block: their number, for tables in blocks. Returns 0, or an error that ends it all. */
+typedef int probity_fleet_take(void *context, const struct probity_fleet_batch *batch,
+                               enum probity_fleet_table_number table, uint32_t block);
+
+struct probity_fleet_rows_options {
+    uint64_t run;
+    size_t block_rows;
+    int has_calls; /* 0: sums only */
+    int has_cpu;   /* CPU times are known */
+    probity_fleet_take *take;
+    void *context;
+};
+
+struct probity_fleet_rows;
+
+/* Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_fleet_rows_open(const struct probity_fleet_rows_options *options,
+                            struct probity_fleet_rows **ret_rows);
+
+/* Takes the next event in time order. Returns 0, MEMORY, or the result of `take`. */
+int probity_fleet_rows_put(struct probity_fleet_rows *rows, const struct probity_event *event);
+
+/* Takes the counts of profile mode, after the last event. Returns as above. */
+int probity_fleet_rows_profiled(struct probity_fleet_rows *rows,
+                                const struct probity_profiled *profiled);
+
+/* Passes on what is left. Returns as above. */
+int probity_fleet_rows_finish(struct probity_fleet_rows *rows);
+
+/* After finish. */
+const struct probity_scopes_repairs *probity_fleet_rows_repairs(
+    const struct probity_fleet_rows *rows);
+
+/* Number of blocks and rows of a table so far. */
+uint32_t probity_fleet_rows_blocks(const struct probity_fleet_rows *rows,
+                                   enum probity_fleet_table_number table);
+uint64_t probity_fleet_rows_count(const struct probity_fleet_rows *rows,
+                                  enum probity_fleet_table_number table);
+
+void probity_fleet_rows_close(struct probity_fleet_rows *rows);
+
+/* The number of a run, from its session. */
+uint64_t probity_fleet_run(const uint8_t session[16]);
+
+/* The number of a function; of one that is NULL by its run and site. */
+uint64_t probity_fleet_function(const struct probity_function *function, uint64_t run,
+                                uint32_t site);
+
+#endif

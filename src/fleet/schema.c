@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * schema.c: tables, and the statements that make them.
+ */
+#include "fleet/schema.h"
+
+#define U8 PROBITY_FLEET_U8
+#define U16S PROBITY_FLEET_U16S
+#define U32 PROBITY_FLEET_U32
+#define U64 PROBITY_FLEET_U64
+#define I64 PROBITY_FLEET_I64
+#define DATE PROBITY_FLEET_DATE
+#define TIME PROBITY_FLEET_TIME
+#define TEXT PROBITY_FLEET_TEXT
+#define U64S PROBITY_FLEET_U64S
+
+#define SMALL "T64, ZSTD(1)" /* numbers that are mostly small, or equal to their neighbours */
+#define STEPS "Delta, ZSTD(1)"
+#define PLAIN "ZSTD(1)"
+
+static const struct probity_fleet_column runs[] = {
+    {"day", DATE, PLAIN, "UTC day in which recording began"},
+    {"run", U64, PLAIN, "first 8 bytes of the session"},
+    {"version", U64, PLAIN, "when this row was written; the highest of a run counts"},
+    {"finished", U8, PLAIN, "1: everything of detail was sent"},
+    {"detail", TEXT, PLAIN, "summary or calls"},
+    {"block_rows", U32, PLAIN, "rows at which a block ends"},
+    {"minutes_rows", U64, PLAIN, "rows of probity_minutes, if finished"},
+    {"calls_rows", U64, PLAIN, "rows of probity_calls, if finished and detail is calls"},
+    {"host", TEXT, PLAIN, "host name"},
+    {"boot", TEXT, PLAIN, "boot id, 32 hexadecimal digits"},
+    {"session", TEXT, PLAIN, "session, 32 hexadecimal digits"},
+    {"kernel", TEXT, PLAIN, "operating system"},
+    {"cpu", TEXT, PLAIN, "CPU model"},
+    {"program", TEXT, PLAIN, "name of the program"},
+    {"command", TEXT, PLAIN, "command line"},
+    {"executable", TEXT, PLAIN, "path of the executable"},
+    {"build", TEXT, PLAIN, "build id of the executable"},
+    {"label", TEXT, PLAIN, "label given when recording"},
+    {"trace", TEXT, PLAIN, "path of the trace when it was sent"},
+    {"pid", U32, PLAIN, "process id"},
+    {"flags", U32, PLAIN, "bit 0: CPU times are known; bit 2: profile mode"},
+    {"mode", U32, PLAIN, "0 drop, 1 block, 2 ring"},
+    {"state", U8, PLAIN, "1 closed, 3 killed, 4 unfinished"},
+    {"end_reason", U32, PLAIN, "why recording ended"},
+    {"started_ns", U64, PLAIN, "when recording began"},
+    {"ended_ns", U64, PLAIN, "last record"},
+    {"rate", U64, PLAIN, "ns per tick * 2^32"},
+    {"records", U64, PLAIN, "records in the trace"},
+    {"dropped_full", U64, PLAIN, "records dropped: no free chunk"},
+    {"dropped_memory", U64, PLAIN, "records dropped: memory or limit"},
+    {"dropped_write", U64, PLAIN, "records dropped: not writable"},
+    {"missing", U64, PLAIN, "records that were written but are missing from the file"},
+    {"damages", U64, PLAIN, "damaged places"},
+    {"damaged_bytes", U64, PLAIN, "bytes skipped there"},
+    {"damage_offset", U64, PLAIN, "offset of the first"},
+    {"cut_bytes", U64, PLAIN, "bytes of an incomplete last block"},
+    {"short", U8, PLAIN, "1: copied while recording"},
+    {"failed", U8, PLAIN, "1: recording stopped after a write error"},
+    {"failed_errno", U32, PLAIN, "its errno; 0: unknown"},
+    {"failed_after_ns", U64, PLAIN, "when, since the beginning"},
+    {"stalls", U64, PLAIN, "times that threads waited for a free chunk"},
+    {"stall_ticks", U64, PLAIN, "ticks that they waited"},
+    {"clock_steps", U64, PLAIN, "times that CLOCK_REALTIME was set"},
+    {"clock_error_ns", U64, PLAIN, "error bound of wall times"},
+    {"unwound", U64, PLAIN, "calls closed without a record of their end"},
+    {"open", U64, PLAIN, "calls in progress at the end"},
+    {"orphans", U64, PLAIN, "ends without a matching call"},
+    {"pauses_unmatched", U64, PLAIN, "pauses outside a call"},
+    {"resumes_unmatched", U64, PLAIN, "resumes without a pause"},
+};
+
+static const struct probity_fleet_column functions[] = {
+    {"function", U64, PLAIN, "FNV-1a of what follows"},
+    {"declared", U8, PLAIN, "0: the declaration was lost; line is the number of its site"},
+    {"name", TEXT, PLAIN, "name"},
+    {"signature", TEXT, PLAIN, "signature, if the compiler supplied it"},
+    {"file", TEXT, PLAIN, "source file"},
+    {"object", TEXT, PLAIN, "shared library; empty: the executable"},
+    {"returns", TEXT, PLAIN, "return type"},
+    {"line", U32, PLAIN, "line"},
+    {"level", U32, PLAIN, "level"},
+};
+
+static const struct probity_fleet_column threads[] = {
+    {"run", U64, PLAIN, "run"},
+    {"thread", U32, PLAIN, "number of the thread in its run"},
+    {"version", U32, PLAIN, "the highest counts"},
+    {"tid", U32, PLAIN, "thread id"},
+    {"pid", U32, PLAIN, "process id"},
+    {"name", TEXT, PLAIN, "latest name"},
+};
+
+static const struct probity_fleet_column losses[] = {
+    {"run", U64, PLAIN, "run"},
+    {"from_ns", U64, PLAIN, "begin of an interval in which records were dropped"},
+    {"to_ns", U64, PLAIN, "its end"},
+    {"records", U64, PLAIN, "records dropped in it"},
+};
+
+static const struct probity_fleet_column minutes[] = {
+    {"day", DATE, PLAIN, "UTC day in which the row was closed"},
+    {"run", U64, PLAIN, "run"},
+    {"block", U32, PLAIN, "number of the block that the row was sent in"},
+    {"minute", TIME, STEPS, "the minute in which the calls began"},
+    {"function", U64, PLAIN, "function"},
+    {"thread", U32, SMALL, "thread"},
+    {"calls", U64, SMALL, "calls"},
+    {"untimed", U64, SMALL, "calls without times"},
+    {"repaired", U64, SMALL, "calls without a record of their end, and those in progress"},
+    {"open", U64, SMALL, "calls in progress at the end"},
+    {"entries", U64, SMALL, "untimed calls of functions that have entries only"},
+    {"counted", U64, SMALL, "untimed calls that PROBITY_BUDGET has only counted"},
+    {"profiled", U64, SMALL, "calls from profile mode, whose minute is unknown"},
+    {"least", U8, SMALL, "1: there were more calls: PROBITY_BUDGET had the hooks removed"},
+    {"total_ns", U64, PLAIN, "total time; of recursive calls the outermost"},
+    {"total_cpu_ns", U64, PLAIN, "total CPU time; 0: unknown"},
+    {"self_ns", U64, PLAIN, "self time"},
+    {"self_cpu_ns", U64, PLAIN, "self CPU time; 0: unknown"},
+    {"paused_ns", U64, SMALL, "time in pauses"},
+    {"paused_cpu_ns", U64, SMALL, "CPU time in pauses"},
+    {"sum_ns", U64, PLAIN, "sum of the durations of calls that have ended"},
+    {"min_ns", U64, PLAIN, "shortest of them; 2^64 - 1: there are none"},
+    {"max_ns", U64, PLAIN, "longest"},
+    {"buckets", U16S, PLAIN, "histogram of the durations: buckets, ascending"},
+    {"counts", U64S, PLAIN, "histogram of the durations: calls in each bucket"},
+};
+
+static const struct probity_fleet_column calls[] = {
+    {"day", DATE, PLAIN, "UTC day in which the call ended"},
+    {"run", U64, PLAIN, "run"},
+    {"block", U32, SMALL, "number of the block that the row was sent in"},
+    {"function", U64, PLAIN, "function"},
+    {"thread", U32, SMALL, "thread"},
+    {"depth", U32, SMALL, "calls around it in its thread"},
+    {"flags", U8, SMALL, "how it ended and more, see doc/fleet.md"},
+    {"start_ns", U64, STEPS, "when it began"},
+    {"total_ns", U64, SMALL, "total wall time without pauses"},
+    {"children_ns", I64, SMALL, "total minus self wall time"},
+    {"off_ns", I64, SMALL, "total wall minus total CPU time"},
+    {"children_off_ns", I64, SMALL, "the same of children_ns"},
+    {"paused_ns", U64, SMALL, "time in pauses"},
+    {"paused_cpu_ns", U64, SMALL, "CPU time in pauses"},
+};
+
+#define TABLE(NAME, COLUMNS, ENGINE) {NAME, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, ENGINE}
+
+const struct probity_fleet_table probity_fleet_tables[PROBITY_FLEET_TABLES] = {
+    [PROBITY_FLEET_RUNS] = TABLE("probity_runs", runs,
+                                 "ReplacingMergeTree(version) ORDER BY (day, run)"),
+    [PROBITY_FLEET_FUNCTIONS] = TABLE("probity_functions", functions,
+                                      "ReplacingMergeTree() ORDER BY function"),
+    [PROBITY_FLEET_THREADS] = TABLE("probity_threads", threads,
+                                    "ReplacingMergeTree(version) ORDER BY (run, thread)"),
+    [PROBITY_FLEET_LOSSES] = TABLE("probity_losses", losses,
+                                   "ReplacingMergeTree() ORDER BY (run, from_ns, to_ns, records)"),
+    [PROBITY_FLEET_MINUTES] = TABLE("probity_minutes", minutes,
+                                    "MergeTree() PARTITION BY day "
+                                    "ORDER BY (run, function, minute, thread)"),
+    [PROBITY_FLEET_CALLS] = TABLE("probity_calls", calls,
+                                  "MergeTree() PARTITION BY day "
+                                  "ORDER BY (run, function, thread, start_ns)"),
+};
+
+const char *probity_fleet_type_name(enum probity_fleet_type type)
+{
+    static const char *const names[] = {"UInt8", "UInt16", "UInt32", "UInt64", "Int64", "Date",
+                                        "DateTime", "String", "Array(UInt16)", "Array(UInt64)"};
+
+    return names[type];
+}
+
+size_t probity_fleet_type_bytes(enum probity_fleet_type type)
+{
+    static const unsigned char bytes[] = {1, 2, 4, 8, 8, 2, 4, 0, 2, 8};
+
+    return bytes[type];
+}
+
+/* The tables that are filled in blocks let newer servers remember the tokens of inserts. */
+void probity_fleet_schema_print(FILE *stream, const struct probity_fleet_table *table,
+                                unsigned version)
+{
+    fprintf(stream, "CREATE TABLE IF NOT EXISTS %s (\n", table->name);
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct probity_fleet_column *column = &table->columns[i];
+        fprintf(stream, "    %s %s COMMENT '%s'", column->name,
+                probity_fleet_type_name(column->type), column->comment);
+        if (version >= PROBITY_FLEET_CODECS && *column->codec != '\0')
+            fprintf(stream, " CODEC(%s)", column->codec);
+        fputs(i + 1 < table->column_count ? ",\n" : "\n", stream);
+    }
+    fprintf(stream, ") ENGINE = %s", table->engine);
+    if (version >= PROBITY_FLEET_TOKENS && table >= &probity_fleet_tables[PROBITY_FLEET_MINUTES])
+        fputs(" SETTINGS non_replicated_deduplication_window = 10000", stream);
+    fputc('\n', stream);
+}

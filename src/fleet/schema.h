@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * schema.h: the tables of doc/fleet.md, as data: from it come the statements that make them and the
+ * bytes that fill them. Does no I/O.
+ */
+#ifndef PROBITY_FLEET_SCHEMA_H
+#define PROBITY_FLEET_SCHEMA_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+enum { PROBITY_FLEET_COLUMNS_MAX = 56 };
+
+/* The first server version with codecs, and the first with deduplication by tokens. */
+enum { PROBITY_FLEET_CODECS = 2000, PROBITY_FLEET_TOKENS = 2208 };
+
+enum probity_fleet_type {
+    PROBITY_FLEET_U8,
+    PROBITY_FLEET_U16,
+    PROBITY_FLEET_U32,
+    PROBITY_FLEET_U64,
+    PROBITY_FLEET_I64,
+    PROBITY_FLEET_DATE, /* UTC, days since 1970 */
+    PROBITY_FLEET_TIME, /* seconds since 1970 */
+    PROBITY_FLEET_TEXT,
+    PROBITY_FLEET_U16S, /* arrays */
+    PROBITY_FLEET_U64S
+};
+
+struct probity_fleet_column {
+    const char *name;
+    enum probity_fleet_type type;
+    const char *codec; /* "": the server's default */
+    const char *comment;
+};
+
+enum probity_fleet_table_number {
+    PROBITY_FLEET_RUNS,
+    PROBITY_FLEET_FUNCTIONS,
+    PROBITY_FLEET_THREADS,
+    PROBITY_FLEET_LOSSES,
+    PROBITY_FLEET_MINUTES, /* this and later: in blocks, each of which is sent exactly once */
+    PROBITY_FLEET_CALLS,
+    PROBITY_FLEET_TABLES
+};
+
+struct probity_fleet_table {
+    const char *name; /* a constant identifier, so it may be part of a statement */
+    const struct probity_fleet_column *columns;
+    size_t column_count;
+    const char *engine; /* with its partition and order */
+};
+
+extern const struct probity_fleet_table probity_fleet_tables[PROBITY_FLEET_TABLES];
+
+/* As ClickHouse spells it. */
+const char *probity_fleet_type_name(enum probity_fleet_type type);
+
+/* Bytes of a value of fixed size, or of an item of an array; 0: a text. */
+size_t probity_fleet_type_bytes(enum probity_fleet_type type);
+
+/* Writes the statement that makes a table unless it exists. version: of the server, major * 100 +
+ * minor. */
+void probity_fleet_schema_print(FILE *stream, const struct probity_fleet_table *table,
+                                unsigned version);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sums.c: answers become rows of a report. What refers to a function, thread or run that the answers
+ * before did not have is an error: the database was changed in between, or is not one of ours.
+ */
+#include "fleet/sums.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "probity.h"
+
+struct function_entry {
+    struct probity_link link;
+    uint64_t number;
+    int is_declared;
+    struct probity_function function;
+    char *texts;
+};
+
+struct thread_entry {
+    struct probity_link link;
+    uint64_t run;
+    struct probity_thread_label label;
+    char *name;
+};
+
+struct run_entry {
+    struct probity_link link;
+    uint64_t run;
+    size_t index;
+};
+
+/* ---- Runs --------------------------------------------------------------------------------------
+ */
+
+static int add(struct probity_hashtable *table, void *item, uint64_t hash)
+{
+    if (item == NULL || probity_hashtable_add(table, item, hash) != 0) {
+        free(item);
+        return PROBITY_ERROR_MEMORY;
+    }
+    return 0;
+}
+
+int probity_fleet_sums_init(struct probity_fleet_sums *sums, const struct probity_fleet_run *runs,
+                            const struct probity_trace_facts *facts, size_t count)
+{
+    int error = 0;
+
+    *sums = (struct probity_fleet_sums){.runs = runs, .facts = facts, .run_count = count};
+    for (size_t i = 0; error == 0 && i < count; i++) {
+        struct run_entry *entry = calloc(1, sizeof *entry);
+        if (entry != NULL)
+            *entry = (struct run_entry){.run = runs[i].run, .index = i};
+        error = add(&sums->numbers, entry, probity_hash(runs[i].run));
+    }
+    return error;
+}
+
+static const struct run_entry *run_at(const struct probity_fleet_sums *sums, uint64_t run)
+{
+    const struct run_entry *entry = probity_hashtable_at(&sums->numbers, probity_hash(run));
+
+    while (entry != NULL && entry->run != run)
+        entry = (const struct run_entry *)entry->link.next;
+    return entry;
+}
+
+/* ---- Functions ---------------------------------------------------------------------------------
+ */
+
+/* Copies the five texts of a function, one after the other. */
+static int take_texts(struct function_entry *entry, struct probity_fleet_answer *answer)
+{
+    struct probity_function *function = &entry->function;
+    const char **const texts[] = {&function->name, &function->signature, &function->file,
+                                  &function->object, &function->returns};
+    enum { TEXTS = sizeof texts / sizeof *texts };
+    const char *bytes[TEXTS];
+    size_t lengths[TEXTS], all = 0;
+
+    for (size_t i = 0; i < TEXTS; i++) {
+        bytes[i] = probity_fleet_take_text(answer, &lengths[i]);
+        all += lengths[i] + 1;
+    }
+    if (answer->is_bad)
+        return PROBITY_ERROR_FORMAT;
+    char *at = entry->texts = malloc(all);
+    for (size_t i = 0; at != NULL && i < TEXTS; i++) {
+        memcpy(at, bytes[i], lengths[i]);
+        at[lengths[i]] = '\0';
+        *texts[i] = at;
+        at += lengths[i] + 1;
+    }
+    function->recorded_file = function->file;
+    return at != NULL ? 0 : PROBITY_ERROR_MEMORY;
+}
+
+int probity_fleet_take_functions(struct probity_fleet_sums *sums,
+                                 struct probity_fleet_answer *answer)
+{
+    int error = 0;
+
+    while (error == 0 && !probity_fleet_answer_is_over(answer)) {
+        struct function_entry *entry = calloc(1, sizeof *entry);
+        if (entry == NULL)
+            return PROBITY_ERROR_MEMORY;
+        entry->number = probity_fleet_take_number(answer, 8);
+        entry->is_declared = probity_fleet_take_number(answer, 1) != 0;
+        error = take_texts(entry, answer);
+        entry->function.line = (uint32_t)probity_fleet_take_number(answer, 4);
+        entry->function.level = (uint32_t)probity_fleet_take_number(answer, 4);
+        entry->function.name_bytes = error == 0 ? (uint32_t)strlen(entry->function.name) : 0;
+        if (error != 0) {
+            free(entry);
+            return error;
+        }
+        error = add(&sums->functions, entry, probity_hash(entry->number));
+    }
+    return error == 0 && answer->is_bad ? PROBITY_ERROR_FORMAT : error;
+}
+
+static const struct function_entry *function_at(const struct probity_fleet_sums *sums,
+                                                uint64_t number)
+{
+    const struct function_entry *entry =
+        probity_hashtable_at(&sums->functions, probity_hash(number));
+
+    while (entry != NULL && entry->number != number)
+        entry = (const struct function_entry *)entry->link.next;
+    return entry;
+}
+
+/* ---- Threads -----------------------------------------------------------------------------------
+ */
+
+static uint64_t thread_hash(uint64_t run, uint32_t thread)
+{
+    return probity_hash(run ^ thread * UINT64_C(0xc2b2ae3d27d4eb4f));
+}
+
+int probity_fleet_take_threads(struct probity_fleet_sums *sums, struct probity_fleet_answer *answer)
+{
+    int error = 0;
+
+    while (error == 0 && !probity_fleet_answer_is_over(answer)) {
+        size_t length;
+        uint64_t run = probity_fleet_take_number(answer, 8);
+        uint32_t thread = (uint32_t)probity_fleet_take_number(answer, 4);
+        uint32_t tid = (uint32_t)probity_fleet_take_number(answer, 4);
+        uint32_t pid = (uint32_t)probity_fleet_take_number(answer, 4);
+        const char *name = probity_fleet_take_text(answer, &length);
+        const struct run_entry *of = run_at(sums, run);
+        if (answer->is_bad || of == NULL)
+            return PROBITY_ERROR_FORMAT;
+        struct thread_entry *entry = calloc(1, sizeof *entry);
+        char *copy = length > 0 ? strndup(name, length) : NULL;
+        if (entry != NULL)
+            *entry = (struct thread_entry){
+                .run = run, .label = {(uint32_t)of->index, thread, tid, pid, copy}, .name = copy};
+        error = add(&sums->threads, entry, thread_hash(run, thread));
+        if (error != 0)
+            free(copy);
+    }
+    return error == 0 && answer->is_bad ? PROBITY_ERROR_FORMAT : error;
+}
+
+static const struct thread_entry *thread_at(const struct probity_fleet_sums *sums, uint64_t run,
+                                            uint32_t thread)
+{
+    const struct thread_entry *entry =
+        probity_hashtable_at(&sums->threads, thread_hash(run, thread));
+
+    while (entry != NULL && (entry->run != run || entry->label.thread != thread))
+        entry = (const struct thread_entry *)entry->link.next;
+    return entry;
+}
+
+/* ---- Sums --------------------------------------------------------------------------------------
+ */
+
+static int take_histogram(struct probity_fleet_answer *answer, struct probity_histogram *durations)
+{
+    enum { BUCKETS = PROBITY_HISTOGRAM_PAGES * PROBITY_HISTOGRAM_PARTS };
+    uint64_t count = probity_fleet_take_length(answer);
+    const uint8_t *buckets = probity_fleet_take_bytes(answer, count <= BUCKETS ? 2 * count
+                                                                               : UINT64_MAX);
+    uint64_t counts = probity_fleet_take_length(answer);
+    int error = 0;
+
+    if (answer->is_bad || counts != count)
+        return PROBITY_ERROR_FORMAT;
+    for (uint64_t i = 0; error == 0 && i < count; i++) {
+        uint16_t bucket;
+        memcpy(&bucket, buckets + 2 * i, sizeof bucket);
+        uint64_t calls = probity_fleet_take_number(answer, 8);
+        if (answer->is_bad || bucket >= BUCKETS)
+            return PROBITY_ERROR_FORMAT;
+        uint64_t least = probity_histogram_step_least(PROBITY_HISTOGRAM_BITS, bucket);
+        if (calls > 0)
+            error = probity_histogram_add_times(durations, least, calls);
+    }
+    return error;
+}
+
+static void take_numbers(struct probity_fleet_answer *answer, struct probity_report_sums *sums)
+{
+    uint64_t *const numbers[] = {
+        &sums->calls, &sums->untimed, &sums->repaired, &sums->open, &sums->entries, &sums->counted,
+        &sums->profiled, &sums->total.wall_ns, &sums->total.cpu_ns, &sums->self.wall_ns,
+        &sums->self.cpu_ns, &sums->paused.wall_ns, &sums->paused.cpu_ns, &sums->sum_ns};
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = probity_fleet_take_number(answer, 8);
+    sums->is_least = probity_fleet_take_number(answer, 1) != 0;
+    sums->min_ns = probity_fleet_take_number(answer, 8);
+    sums->max_ns = probity_fleet_take_number(answer, 8);
+    sums->uncosted = sums->calls - sums->untimed;
+    sums->has_no_elapsed = 1;
+}
+
+/* Without threads, the report needs one that stands for all. */
+static int add_row(struct probity_fleet_sums *sums, struct probity_fleet_answer *answer,
+                   struct probity_report *report, struct probity_report_row *row)
+{
+    static const struct probity_thread_label all;
+    const struct function_entry *function = function_at(sums,
+                                                        probity_fleet_take_number(answer, 8));
+    uint64_t run = probity_fleet_take_number(answer, 8);
+    uint32_t number = (uint32_t)probity_fleet_take_number(answer, 4);
+    const struct thread_entry *thread = run != 0 ? thread_at(sums, run, number) : NULL;
+
+    if (answer->is_bad || function == NULL || (run != 0 && thread == NULL))
+        return PROBITY_ERROR_FORMAT;
+    row->function = function->is_declared ? &function->function : NULL;
+    row->number = function->is_declared ? 0 : function->function.line;
+    row->thread = thread != NULL ? &thread->label : &all;
+    take_numbers(answer, &row->sums);
+    int error = take_histogram(answer, &row->sums.durations);
+    if (error == 0 && row->sums.durations.count > 0 && row->sums.min_ns > row->sums.max_ns)
+        error = PROBITY_ERROR_FORMAT;
+    return error == 0 ? probity_report_add_row(report, row) : error;
+}
+
+int probity_fleet_take_sums(struct probity_fleet_sums *sums, struct probity_fleet_answer *answer,
+                            struct probity_report *report)
+{
+    int error = 0;
+
+    while (error == 0 && !probity_fleet_answer_is_over(answer)) {
+        struct probity_report_row row = {.function = NULL};
+        error = add_row(sums, answer, report, &row);
+        probity_histogram_release(&row.sums.durations);
+    }
+    return error == 0 && answer->is_bad ? PROBITY_ERROR_FORMAT : error;
+}
+
+void probity_fleet_sums_release(struct probity_fleet_sums *sums)
+{
+    struct function_entry *function;
+    struct thread_entry *thread;
+    struct run_entry *run;
+
+    while ((function = probity_hashtable_take(&sums->functions)) != NULL) {
+        free(function->texts);
+        free(function);
+    }
+    while ((thread = probity_hashtable_take(&sums->threads)) != NULL) {
+        free(thread->name);
+        free(thread);
+    }
+    while ((run = probity_hashtable_take(&sums->numbers)) != NULL)
+        free(run);
+}

@@ -1,0 +1,58 @@
+# A ClickHouse server on loopback, with its data in the test's directory. Sourced after common.bash.
+
+# Leaves the script as skipped if there is no server here.
+need_clickhouse() {
+    PATH=$PATH:/usr/sbin
+    if ! command -v clickhouse-server > /dev/null; then
+        echo "no clickhouse-server here (tools/setup.sh fleet)"
+        exit 77
+    fi
+}
+
+free_port() {
+    python3 -c 'import socket
+s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# Writes the configuration: user "default" without a password, user "closed" with "s3cret!".
+configure_server() {
+    http_port=$(free_port)
+    mkdir -p server
+    cat > server/config.xml << END
+<yandex><logger><level>warning</level><log>$WORK/server/log</log>
+<errorlog>$WORK/server/errors</errorlog></logger>
+<http_port>$http_port</http_port><listen_host>127.0.0.1</listen_host>
+<path>$WORK/server/data/</path><tmp_path>$WORK/server/tmp/</tmp_path>
+<users_config>$WORK/server/users.xml</users_config><default_profile>default</default_profile>
+<default_database>default</default_database><mark_cache_size>5368709</mark_cache_size></yandex>
+END
+    cat > server/users.xml << END
+<yandex><profiles><default></default></profiles><users>
+<default><password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile>
+<quota>default</quota></default>
+<closed><password>s3cret!</password><networks><ip>127.0.0.1</ip></networks>
+<profile>default</profile><quota>default</quota></closed>
+</users><quotas><default></default></quotas></yandex>
+END
+}
+
+# $1 statement; $2 database. Prints the answer.
+sql() {
+    curl -sS --noproxy '*' --fail-with-body --data-binary "$1" \
+        "http://127.0.0.1:$http_port/?database=${2:-probity}"
+}
+
+is_up() { sql 'SELECT 1' default > /dev/null 2>&1; }
+
+# Starts the server; sets "server", its job.
+start_server() {
+    clickhouse-server --config-file="$WORK/server/config.xml" > server/out 2>&1 &
+    server=$!
+    wait_until "$server" is_up || fail "no server: $(tail -n 3 server/out server/errors)"
+}
+
+# $1 signal
+stop_server() {
+    kill -s "$1" "$server" 2> /dev/null || true
+    wait "$server" 2> /dev/null || true
+}
