@@ -3,8 +3,8 @@
     page_states.py PAGE THREADS PATH OUT SPANS
 
 THREADS: of `probity threads --json`; PATH: of `probity path --function serve --json`. Checks that
-the states of each thread sum to what THREADS has, within its lifetime, and that spans and waits
-are within the budget of SPANS. Writes to OUT, for tests/browser/view.mjs: the spans of PATH with
+the states of each thread sum to what THREADS has, within its lifetime, that semaphores which are
+signals have no holders, and that spans and waits are within the budget of SPANS. Writes to OUT, for tests/browser/view.mjs: the spans of PATH with
 their places on the page; a stretch in which the server was blocked on the lock, with who held it
 and who woke it; and how the slowest call splits. Exit status 1 if a check fails.
 """
@@ -16,6 +16,7 @@ import zlib
 
 OFF, MARKS, CALLS, BLOCKS, STATES = 0, 1, 2, 3, 5
 RUNNING, RUNNABLE, BLOCKED = 1, 2, 3
+HOLDER = 6
 
 
 def unpack(page, name):
@@ -186,6 +187,17 @@ def spans_of(data, lanes, path):
     return found
 
 
+def check_holders(data, lanes, faults):
+    """One thread posts each semaphore and another waits for it: only the mutex has holders."""
+    names = data["timeline"]["names"]
+    for place, thread in enumerate(data["timeline"]["threads"]):
+        if "track" not in thread or thread["name"] not in ("mutex", "semaphore"):
+            continue
+        kinds = {names[span[3]]["kind"] for spans in lanes[place].values() for span in spans}
+        if (HOLDER in kinds) != (thread["name"] == "mutex"):
+            faults.append(f"{thread['name']}: spans of kinds {kinds}")
+
+
 def main():
     page_name, threads_name, path_name, out_name, spans_max = sys.argv[1:]
     page = open(page_name).read()
@@ -196,6 +208,7 @@ def main():
     path = json.load(open(path_name))
     faults = []
     check_sums(data, lanes, rows, faults)
+    check_holders(data, lanes, faults)
     used = sum(len(spans) for thread in lanes for spans in thread.values())
     kept = len(data["waits"]["list"])
     if used > int(spans_max) or kept > int(spans_max) / 32 + 1:

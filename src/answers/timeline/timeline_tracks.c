@@ -42,6 +42,7 @@ struct object {
     struct timeline_thread *track;
     struct lock_row rows[PROBITY_TIMELINE_LOCK_ROWS_MAX];
     uint64_t length, since_ns; /* of a queue */
+    int is_signal; /* a semaphore that one thread posts and another waits for: nobody holds it */
 };
 
 struct timeline_tracks {
@@ -362,6 +363,20 @@ static struct lock_row *row_of(struct object *object, enum lock_state state, uin
     return NULL;
 }
 
+/* A thread releases what it does not hold. */
+static void note_foreign_release(struct object *object)
+{
+    const char *name = object->track->facts.name;
+
+    if (object->is_signal || name == NULL || strcmp(name, "semaphore") != 0)
+        return;
+    object->is_signal = 1;
+    for (size_t i = 0; i < PROBITY_TIMELINE_LOCK_ROWS_MAX; i++) {
+        if (object->rows[i].state == LOCK_HOLDS)
+            object->rows[i].state = LOCK_FREE;
+    }
+}
+
 /* Waiting ends with holding, and holding with the release. The first row is kept for a holder. */
 static int put_lock(struct probity_timeline *timeline, const struct timeline_thread *thread,
                     const struct probity_event *event)
@@ -376,9 +391,12 @@ static int put_lock(struct probity_timeline *timeline, const struct timeline_thr
     struct lock_row *row = row_of(object, ends, slot);
     if (row != NULL)
         error = end_row(timeline, object, (uint32_t)(row - object->rows), event->wall_ns, 0);
-    if (event->role == PROBITY_ROLE_LOCK_RELEASE)
-        return error;
+    int is_release = event->role == PROBITY_ROLE_LOCK_RELEASE;
     int is_hold = event->role == PROBITY_ROLE_LOCK_HOLD;
+    if (is_release && row == NULL)
+        note_foreign_release(object);
+    if (is_release || (is_hold && object->is_signal))
+        return error;
     struct lock_row kept = object->rows[0];
     if (!is_hold && kept.state == LOCK_FREE)
         object->rows[0].state = LOCK_WAITS;
