@@ -21,8 +21,8 @@ trap '[[ $BASHPID != $$ ]] || stop_server' EXIT
 judge_calls() {
     local name=$1 before=$failures
     shift
-    "${tracefs[@]}" "$PROBITY" record -f "$@" --calls locks -o "$name" -- ./planted_calls "$planted" \
-        > "$name.truth" || fail "$name: status $?"
+    "${tracefs[@]}" "$PROBITY" record -f "$@" --calls locks -o "$name" -- \
+        ./planted_calls "$planted" > "$name.truth" || fail "$name: status $?"
     same_causes "$name" 0 "$name" "$name.truth" $((planted * 999 / 1000)) others
     rm -f "$name" "$name.sched"
     [ "$failures" = "$before" ]
@@ -108,23 +108,26 @@ step sched judge_calls sched --sched || true
 step paths judge_paths || true
 step states judge_states || true
 
-for name in typed calls sched; do
-    [ -e "$STATE/$name.out" ] || continue
-    row "Planted waits, $(case $name in typed) echo "typed probes" ;; calls) echo "\`--calls locks\`" ;;
-        *) echo "\`--calls locks --sched\`" ;; esac): right, unknown, wrong" "≥ 99.9 %, 0 wrong" \
-        "$(sed -n 's/.*: \([0-9]*\) of \([0-9]*\) right, \([0-9]*\) unknown/\1 of \2, \3, 0/p' \
-            "$STATE/$name.out")"
-done
+# $1 step, $2 how they were recorded. A step with wrong causes has failed.
+row_of_planted() {
+    [ -e "$STATE/$1.out" ] || return 0
+    row "Planted waits, $2: right, unknown, wrong" "≥ 99.9 %, 0 wrong" \
+        "$(sed -n 's/.*: \([0-9]* of [0-9]*\) right, \([0-9]*\) unknown/\1, \2, 0/p' \
+            "$STATE/$1.out")"
+}
+row_of_planted typed "typed probes"
+row_of_planted calls "\`--calls locks\`"
+row_of_planted sched "\`--calls locks --sched\`"
 if [ -e "$STATE/paths.out" ]; then
     read -r worst running waiting blocked unknown < "$STATE/paths.out"
-    row "Paths of $requests requests: largest distance of the sum of parts from the time" "≤ 1 %" \
-        "$worst %"
+    row "Paths of $requests requests: distance of the sum of parts from the time, at most" \
+        "≤ 1 %" "$worst %"
     row "Of their time: running, waiting for a CPU, blocked, unknown" "" \
         "$running %, $waiting %, $blocked %, $unknown %"
 fi
 if [ -e "$STATE/states.out" ]; then
     read -r running waiting all < "$STATE/states.out"
-    row "Against \`/proc/…/schedstat\`: running, waiting for a CPU, and the sum of all against the time" \
+    row "Distance from \`/proc/…/schedstat\`: running, waiting for a CPU; sum, of the time" \
         "≤ 1 % each" "$running %, $waiting %, $all %"
 fi
 finish
