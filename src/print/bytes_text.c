@@ -10,7 +10,7 @@
 
 const char *probity_bytes_text(uint64_t bytes, char *ret_text)
 {
-    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     double value = (double)bytes / 1024;
     size_t unit = 0;
 

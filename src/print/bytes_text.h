@@ -9,7 +9,7 @@
 
 enum { PROBITY_BYTES_TEXT_BYTES = 24 };
 
-/* "512 B", "4.1 MiB", at most 8 columns below 1000 TiB. Returns ret_text, which has
+/* "512 B", "4.1 MiB", at most 8 columns. Returns ret_text, which has
  * PROBITY_BYTES_TEXT_BYTES. */
 const char *probity_bytes_text(uint64_t bytes, char *ret_text);
 

@@ -3,7 +3,9 @@
  * planted.c WAITS: waits with known causes: mutexes, read-write locks, semaphores and conditions,
  * each held (or notified) by a known thread in a known function for 1 us to 20 ms, and recorded
  * with the roles of doc/calls.md. Each wait has an object of its own. Prints a line for each: kind,
- * its address, thread id of the waiter, of the holder, and the holder's function.
+ * its address, thread id of the waiter, of the holder, and the holder's function. With
+ * PLANTED_BY_CALLS defined, it records its functions only, and leaves locks to --calls: the holder
+ * then counts the time from when the lock itself says that it is waited for (glibc 2.36).
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -47,14 +49,45 @@ static size_t count;
 static int tids[THREADS];
 static pthread_barrier_t begun;
 
+#ifdef PLANTED_BY_CALLS
+#define HIT(name, role, flags, id, object) ((void)(id), (void)(object))
+#else
 #define HIT(name, role, flags, id, object)                                                         \
     PROBITY_X_NAMED(name, name, role, (flags) | PROBITY_WITH_OBJECT, id, object)
+#endif
 #define HIT_ID(name, role, id, object) HIT(name, role, PROBITY_WITH_CORRELATION, id, object)
 
 static void until(atomic_int *flag)
 {
     while (!atomic_load(flag))
         sched_yield();
+}
+
+#ifdef PLANTED_BY_CALLS
+/* Whether a thread has found the lock taken, and waits. */
+static int is_contended(struct item *item)
+{
+    const unsigned *semaphore = (const unsigned *)(const void *)&item->lock.semaphore;
+
+    switch (item->kind) {
+    case MUTEX: return __atomic_load_n(&item->lock.mutex.__data.__lock, __ATOMIC_ACQUIRE) == 2;
+    case READ: /* readers, in the bits above those for phases */
+        return __atomic_load_n(&item->lock.rwlock.__data.__readers, __ATOMIC_ACQUIRE) >> 3 > 0;
+    case WRITE: /* the writer that is next */
+        return (__atomic_load_n(&item->lock.rwlock.__data.__readers, __ATOMIC_ACQUIRE) & 2) != 0;
+    case SEMAPHORE: return __atomic_load_n(&semaphore[1], __ATOMIC_ACQUIRE) > 0;
+    default: return 1; /* has the mutex until it waits */
+    }
+}
+#endif
+
+static void until_waited_for(struct item *item)
+{
+    until(&item->is_waiting);
+#ifdef PLANTED_BY_CALLS
+    while (!is_contended(item))
+        sched_yield();
+#endif
 }
 
 static uint64_t now_ns(void)
@@ -132,7 +165,7 @@ static void release(struct item *item)
         FN_FUNC(FN_VOID, FN_1);                                                                    \
         hold(item);                                                                                \
         atomic_store(&item->is_held, 1);                                                           \
-        until(&item->is_waiting);                                                                  \
+        until_waited_for(item);                                                                    \
         take_time(item->length_ns);                                                                \
         release(item);                                                                             \
     }

@@ -155,5 +155,12 @@ for signal in KILL TERM; do
     check_mutual "killed by $signal"
     rm -f k.probity
 done
+# The same kinds as tests/run/waits.sh, of a program without typed probes.
+# shellcheck source=tests/run/waits.bash
+. "$SOURCE/tests/run/waits.bash"
+build_planted_calls
+"$PROBITY" record -f --calls locks -o m.probity -- ./planted_calls 500 > many 2> errors ||
+    fail "many: $(cat errors)"
+same_causes "many" 0 m.probity many 500 others
 no_leftovers "calls of locks"
 finish

@@ -4,39 +4,8 @@
 # variants: gcc clang asan tsan
 . "$(dirname "$0")/common.bash"
 
-# $1 description, $2 status, $3 command; then its arguments. Writes "output" and "errors".
-tool() {
-    local what=$1 expected=$2 status=0
-    shift 2
-    "$PROBITY" "$@" > output 2> errors || status=$?
-    expect "$what: status ($(cat errors))" "$expected" "$status"
-}
-
-# Lines "OBJECT WAITER CULPRIT FUNCTION" of a JSON answer in "output"; "null" is unknown.
-# shellcheck disable=SC2016
-causes='.rows[] | select(.object != null) | .object as $object | .worst[0] |
-    "\($object) \(.tid) \(.culprit_tid) \(.culprit_function)"'
-
-# $1 description, $2 status, $3 trace, $4 the truth, $5 how many must be named at least
-same_causes() {
-    tool "$1" "$2" waits --json "$3"
-    jq -r "$causes" output | sort > found
-    awk '{ print $2, $3, $4, $5 }' "$4" | sort > truth
-    awk -v is_damaged="$(($2 == 3))" 'FILENAME == "truth" { cause[$1] = $2 " " $3 " " $4; next }
-        { said = $2 " " $3 " " $4 }
-        !($1 in cause) { print $1, "was not planted"; next }
-        # A scope whose leave was destroyed seems open: only the thread is certain.
-        is_damaged && index(cause[$1], $2 " " $3 " ") == 1 { right++; next }
-        said == cause[$1] { right++; next }
-        $3 == "null" { unknown++; next }
-        $4 == "null" && index(cause[$1], $2 " " $3 " ") == 1 { unknown++; next }
-        { print $1 ": " said ", not " cause[$1] }
-        END { print right + 0, unknown + 0 > "counts" }' truth found > wrong
-    [ ! -s wrong ] || fail "$1: wrong causes: $(head -n 5 wrong)"
-    read -r right unknown < counts
-    echo "$1: $right of $(wc -l < truth) right, $unknown unknown"
-    [ "$right" -ge "$5" ] || fail "$1: only $right of $(wc -l < truth) causes are named"
-}
+# shellcheck source=tests/run/waits.bash
+. "$SOURCE/tests/run/waits.bash"
 
 PROBITY_OUT=$WORK/planted "$PROGRAMS/planted" "${WAITS:-1000}" > planted.truth ||
     fail "planted: status $?"

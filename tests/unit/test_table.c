@@ -14,6 +14,7 @@
 #include "analysis/sparkline.h"
 #include "answers/hist/hist.h"
 #include "answers/report/table.h"
+#include "print/bytes_text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -176,11 +177,24 @@ static void cells_are_aligned(void **state)
                               "     0ns   <0.1%  \\033[2Jlong\033[1m  none\033[0m\n"
                               "     3ns    0.0%  -      some");
     free(text);
+
+static void sizes_fit_into_their_columns(void **state)
+{
+    char text[PROBITY_BYTES_TEXT_BYTES];
+
+    (void)state;
+    for (unsigned bit = 0; bit < 64; bit++) {
+        for (uint64_t less = 0; less < 2; less++)
+            assert_in_range(strlen(probity_bytes_text((UINT64_C(1) << bit) - less, text)), 3, 8);
+    }
+    assert_string_equal(probity_bytes_text(UINT64_MAX, text), "16 EiB");
+    assert_string_equal(probity_bytes_text(UINT64_C(1000) << 40, text), "1.0 PiB");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_fit_into_their_columns),
         cmocka_unit_test(scales_are_as_fine_as_fits),
         cmocka_unit_test(each_value_is_in_its_cell),
         cmocka_unit_test(what_is_there_is_seen),
