@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * inflight.c: a hash table with chains, whose items also form an LRU list. Items come from slabs
+ * inflight.c: a hash table whose items also form an LRU list. Items come from slabs
  * and return to a free list.
  */
 #include "analysis/inflight.h"
@@ -9,19 +9,19 @@
 
 #include "base/hash.h"
 
-enum { SLAB_ITEMS = 256, CHAINS_FIRST = 1024 };
+enum { SLAB_ITEMS = 256 };
 
 struct probity_inflight_slab {
     struct probity_inflight_slab *next;
     struct probity_inflight_item items[SLAB_ITEMS];
 };
 
-static size_t hash_of(const struct probity_inflight_key *key)
+static uint64_t hash_of(const struct probity_inflight_key *key)
 {
     uint64_t hash = probity_hash(key->correlation);
 
     hash = probity_hash(hash ^ key->object);
-    return (size_t)probity_hash(hash ^ key->trace ^ (uint64_t)key->kind << 32);
+    return probity_hash(hash ^ key->trace ^ (uint64_t)key->kind << 32);
 }
 
 static int is_same(const struct probity_inflight_key *a, const struct probity_inflight_key *b)
@@ -33,36 +33,16 @@ static int is_same(const struct probity_inflight_key *a, const struct probity_in
 struct probity_inflight_item *probity_inflight_find(const struct probity_inflight *ids,
                                                     const struct probity_inflight_key *key)
 {
-    if (ids->count == 0)
-        return NULL;
-    struct probity_inflight_item *item = ids->chains[hash_of(key) & (ids->chain_count - 1)];
+    struct probity_inflight_item *item = probity_hashtable_at(&ids->table, hash_of(key));
+
     while (item != NULL && !is_same(&item->key, key))
-        item = item->chain;
+        item = (void *)item->link.next;
     return item;
 }
 
 struct probity_inflight_item *probity_inflight_surplus(const struct probity_inflight *ids)
 {
-    return ids->count >= PROBITY_INFLIGHT_MAX ? ids->oldest : NULL;
-}
-
-/* Keeps as many chains as items. */
-static int grow(struct probity_inflight *ids)
-{
-    size_t count = ids->chain_count > 0 ? 2 * ids->chain_count : CHAINS_FIRST;
-    struct probity_inflight_item **chains = calloc(count, sizeof *chains);
-
-    if (chains == NULL)
-        return -1;
-    for (struct probity_inflight_item *item = ids->oldest; item != NULL; item = item->newer) {
-        struct probity_inflight_item **chain = &chains[hash_of(&item->key) & (count - 1)];
-        item->chain = *chain;
-        *chain = item;
-    }
-    free(ids->chains);
-    ids->chains = chains;
-    ids->chain_count = count;
-    return 0;
+    return ids->table.items >= PROBITY_INFLIGHT_MAX ? ids->oldest : NULL;
 }
 
 static struct probity_inflight_item *take_free(struct probity_inflight *ids)
@@ -81,6 +61,12 @@ static struct probity_inflight_item *take_free(struct probity_inflight *ids)
     struct probity_inflight_item *item = ids->free;
     ids->free = item->newer;
     return item;
+}
+
+static void give_back(struct probity_inflight *ids, struct probity_inflight_item *item)
+{
+    item->newer = ids->free;
+    ids->free = item;
 }
 
 static void link_newest(struct probity_inflight *ids, struct probity_inflight_item *item)
@@ -109,16 +95,16 @@ static void unlink_item(struct probity_inflight *ids, struct probity_inflight_it
 struct probity_inflight_item *probity_inflight_add(struct probity_inflight *ids,
                                                    const struct probity_inflight_key *key)
 {
-    if (ids->count >= ids->chain_count && grow(ids) != 0)
-        return NULL;
     struct probity_inflight_item *item = take_free(ids);
+
     if (item == NULL)
         return NULL;
-    struct probity_inflight_item **chain = &ids->chains[hash_of(key) & (ids->chain_count - 1)];
-    *item = (struct probity_inflight_item){.key = *key, .chain = *chain};
-    *chain = item;
+    *item = (struct probity_inflight_item){.key = *key};
+    if (probity_hashtable_add(&ids->table, item, hash_of(key)) != 0) {
+        give_back(ids, item);
+        return NULL;
+    }
     link_newest(ids, item);
-    ids->count++;
     return item;
 }
 
@@ -132,16 +118,9 @@ void probity_inflight_touch(struct probity_inflight *ids, struct probity_infligh
 
 void probity_inflight_remove(struct probity_inflight *ids, struct probity_inflight_item *item)
 {
-    struct probity_inflight_item **place =
-        &ids->chains[hash_of(&item->key) & (ids->chain_count - 1)];
-
-    while (*place != item)
-        place = &(*place)->chain;
-    *place = item->chain;
+    probity_hashtable_remove(&ids->table, item);
     unlink_item(ids, item);
-    item->newer = ids->free;
-    ids->free = item;
-    ids->count--;
+    give_back(ids, item);
 }
 
 void probity_inflight_release(struct probity_inflight *ids)
@@ -151,6 +130,6 @@ void probity_inflight_release(struct probity_inflight *ids)
         free(ids->slabs);
         ids->slabs = next;
     }
-    free(ids->chains);
-    *ids = (struct probity_inflight){.count = 0};
+    probity_hashtable_release(&ids->table);
+    *ids = (struct probity_inflight){.forgotten = 0};
 }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hashtable.h"
+
 /* 24 MiB. */
 enum { PROBITY_INFLIGHT_MAX = 1 << 18 };
 
@@ -19,19 +21,18 @@ struct probity_inflight_key {
 };
 
 struct probity_inflight_item {
+    struct probity_link link; /* first */
     struct probity_inflight_key key;
     uint64_t wall_ns, cpu_ns; /* this and what follows is the caller's, 0 at first */
     uint32_t thread_slot;
     uint32_t is_cpu_known;
     void *owner;
-    struct probity_inflight_item *chain;
     struct probity_inflight_item *older, *newer; /* newer: or the next in the free list */
 };
 
 /* All zero: empty. */
 struct probity_inflight {
-    struct probity_inflight_item **chains;
-    size_t chain_count, count;
+    struct probity_hashtable table;
     uint64_t forgotten; /* counted by the caller */
     struct probity_inflight_item *oldest, *newest, *free;
     struct probity_inflight_slab *slabs;

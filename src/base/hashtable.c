@@ -68,6 +68,20 @@ void probity_hashtable_remove(struct probity_hashtable *table, const void *item)
     table->items--;
 }
 
+void *probity_hashtable_next(const struct probity_hashtable *table, const void *item)
+{
+    const struct probity_link *link = item;
+    size_t chain = 0;
+
+    if (link != NULL && link->next != NULL)
+        return link->next;
+    if (link != NULL)
+        chain = (link->hash & (table->chains - 1)) + 1;
+    while (chain < table->chains && table->first[chain] == NULL)
+        chain++;
+    return chain < table->chains ? table->first[chain] : NULL;
+}
+
 void *probity_hashtable_take(struct probity_hashtable *table)
 {
     probity_assert(table->items == 0 || table->chains > 0);

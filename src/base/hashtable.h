@@ -42,6 +42,10 @@ int probity_hashtable_add(struct probity_hashtable *table, void *item, uint64_t 
 /* Removes an item that is in the table. */
 void probity_hashtable_remove(struct probity_hashtable *table, const void *item);
 
+/* Iterates over all items, in no particular order: the one after `item`, or the first for NULL.
+ * Returns NULL after the last. The table must not change meanwhile. */
+void *probity_hashtable_next(const struct probity_hashtable *table, const void *item);
+
 /* Releases the chains of items that are freed otherwise. */
 void probity_hashtable_release(struct probity_hashtable *table);
 

@@ -12,18 +12,19 @@
 #include "analysis/same_function.h"
 #include "analysis/scopes.h"
 #include "base/hash.h"
+#include "base/hashtable.h"
 #include "reader/reader.h"
 
 struct export_name {
-    uint64_t key;    /* 0: an empty slot */
+    struct probity_link link;
+    uint64_t key;
     uint32_t number; /* from 0, in order of appearance */
     uint32_t bytes;
     char *text;      /* belongs to the exporter, freed with free(); NULL: just added */
 };
 
 struct export_names {
-    struct export_name *places; /* a hash table with open addressing, at most half full */
-    size_t count, capacity;     /* capacity: a power of two, or 0 */
+    struct probity_hashtable table;
 };
 
 /* Key of a function: the address of its declaration, if there is one; addresses never have one of
@@ -43,20 +44,26 @@ static inline uint64_t export_key_of_hit(const struct probity_event *event)
            event->id;
 }
 
-/* Finds or adds. NULL if out of memory. Valid until the next call that adds. */
-struct export_name *export_names_add(struct export_names *names, uint64_t key);
-
-static inline struct export_name *export_names_at(struct export_names *names, uint64_t key)
+/* NULL if there is none. */
+static inline struct export_name *export_names_find(const struct export_names *names, uint64_t key)
 {
-    size_t mask = names->capacity - 1, place = (size_t)probity_hash(key);
+    struct export_name *name = probity_hashtable_at(&names->table, probity_hash(key));
 
-    if (__builtin_expect(names->capacity > 0 && names->places[place & mask].key == key, 1))
-        return &names->places[place & mask];
-    return export_names_add(names, key);
+    while (name != NULL && name->key != key)
+        name = (struct export_name *)name->link.next;
+    return name;
 }
 
-/* Whether there is one. */
-int export_names_has(const struct export_names *names, uint64_t key);
+/* Adds one that is not there. NULL if out of memory. */
+struct export_name *export_names_add(struct export_names *names, uint64_t key);
+
+/* Finds or adds. NULL if out of memory. */
+static inline struct export_name *export_names_at(struct export_names *names, uint64_t key)
+{
+    struct export_name *name = export_names_find(names, key);
+
+    return __builtin_expect(name != NULL, 1) ? name : export_names_add(names, key);
+}
 
 void export_names_release(struct export_names *names);
 

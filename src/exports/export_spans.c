@@ -474,10 +474,10 @@ static struct export_length *queue_of(struct probity_export *export, struct expo
                                       const struct probity_event *event)
 {
     uint64_t key = probity_hash(event->object) ^ (uint64_t)event->trace << 48;
-    size_t known = spans->queues.count;
+    size_t known = spans->queues.table.items;
 
     key = key != 0 ? key : 1;
-    if (known >= EXPORT_QUEUES_MAX && !export_names_has(&spans->queues, key)) {
+    if (known >= EXPORT_QUEUES_MAX && export_names_find(&spans->queues, key) == NULL) {
         export->counts.queue_hits++;
         return NULL;
     }
@@ -492,7 +492,7 @@ static struct export_length *queue_of(struct probity_export *export, struct expo
         return NULL;
     }
     struct export_length *length = &spans->lengths[queue->number];
-    if (spans->queues.count > known)
+    if (spans->queues.table.items > known)
         *length = (struct export_length){.trace = event->trace, .number = queue->number,
                                          .from = probe, .role = event->role,
                                          .object = event->object};

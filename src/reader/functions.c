@@ -177,56 +177,32 @@ int probity_functions_declare(struct probity_functions *functions, struct probit
 /* ---- Formats -----------------------------------------------------------------------------------
  */
 
-static size_t place_of(const struct probity_functions *functions, uint32_t number)
-{
-    size_t mask = functions->capacity - 1;
-    size_t place = (size_t)probity_hash(number) & mask;
-
-    probity_assert(functions->capacity > 0 && (functions->capacity & mask) == 0);
-    while (functions->places[place] != NULL && functions->places[place]->number != number)
-        place = (place + 1) & mask;
-    return place;
-}
-
-static int grow(struct probity_functions *functions)
-{
-    struct probity_functions larger = *functions;
-
-    probity_assert(2 * functions->count >= functions->capacity);
-    larger.capacity = functions->capacity > 0 ? 2 * functions->capacity : 64;
-    larger.places = calloc(larger.capacity, sizeof *larger.places);
-    if (larger.places == NULL)
-        return PROBITY_ERROR_MEMORY;
-    for (size_t i = 0; i < functions->capacity; i++) {
-        if (functions->places[i] != NULL)
-            larger.places[place_of(&larger, functions->places[i]->number)] = functions->places[i];
-    }
-    free(functions->places);
-    *functions = larger;
-    return 0;
-}
+/* Followed by its values and their texts. */
+struct format_item {
+    struct probity_link link;
+    struct probity_format format;
+};
 
 /* Copies a format, its values and their texts into one allocation. */
-static struct probity_format *copy_format(const uint8_t *payload, size_t bytes)
+static struct format_item *copy_format(const uint8_t *payload, size_t bytes)
 {
     size_t count = probity_get_u16(payload + 8);
-    struct probity_format *format;
-    size_t fixed = sizeof *format + count * sizeof *format->values;
+    size_t fixed = sizeof(struct format_item) + count * sizeof(struct probity_format_value);
+    struct format_item *item = malloc(fixed + bytes);
 
-    format = malloc(fixed + bytes);
-    if (format == NULL)
+    if (item == NULL)
         return NULL;
-    struct probity_format_value *values = (struct probity_format_value *)(format + 1);
-    char *to = (char *)format + fixed;
+    struct probity_format_value *values = (struct probity_format_value *)(item + 1);
+    char *to = (char *)item + fixed;
     const uint8_t *at = payload + FORMAT_FIXED_BYTES;
     for (size_t i = 0; i < count; i++) {
         values[i].type = at[0];
         at = take_text(at + 2, &to, &values[i].text);
     }
-    probity_assert(at <= payload + bytes && to <= (char *)format + fixed + bytes);
-    *format = (struct probity_format){probity_get_u32(payload), probity_get_u32(payload + 4), count,
-                                      values};
-    return format;
+    probity_assert(at <= payload + bytes && to <= (char *)item + fixed + bytes);
+    item->format = (struct probity_format){probity_get_u32(payload), probity_get_u32(payload + 4),
+                                           count, values};
+    return item;
 }
 
 void probity_function_set_least(const struct probity_function *function)
@@ -242,26 +218,33 @@ int probity_functions_declare_format(struct probity_functions *functions, const 
 {
     if (!probity_format_is_whole(payload, bytes))
         return 0;
-    if (2 * functions->count >= functions->capacity && grow(functions) != 0)
-        return PROBITY_ERROR_MEMORY;
-    struct probity_format **place =
-        &functions->places[place_of(functions, probity_get_u32(payload))];
-    if (*place != NULL)
+    uint32_t number = probity_get_u32(payload);
+    if (probity_functions_format(functions, number) != NULL)
         return 0;
-    *place = copy_format(payload, bytes);
-    functions->count += *place != NULL;
-    return *place != NULL ? 0 : PROBITY_ERROR_MEMORY;
+    struct format_item *item = copy_format(payload, bytes);
+    int error = item != NULL ? probity_hashtable_add(&functions->formats, item,
+                                                     probity_hash(number))
+                             : PROBITY_ERROR_MEMORY;
+    if (error != 0)
+        free(item);
+    return error;
 }
 
 const struct probity_format *
 probity_functions_format(const struct probity_functions *functions, uint32_t number)
 {
-    return functions->count > 0 ? functions->places[place_of(functions, number)] : NULL;
+    const struct format_item *item =
+        probity_hashtable_at(&functions->formats, probity_hash(number));
+
+    while (item != NULL && item->format.number != number)
+        item = (const void *)item->link.next;
+    return item != NULL ? &item->format : NULL;
 }
 
 void probity_functions_release(struct probity_functions *functions)
 {
     struct probity_function_item *item;
+    struct format_item *format;
 
     while ((item = functions->list) != NULL) {
         functions->list = item->next;
@@ -270,8 +253,7 @@ void probity_functions_release(struct probity_functions *functions)
         free(item->file);
         free(item);
     }
-    for (size_t i = 0; i < functions->capacity; i++)
-        free(functions->places[i]);
-    free(functions->places);
+    while ((format = probity_hashtable_take(&functions->formats)) != NULL)
+        free(format);
     *functions = (struct probity_functions){0};
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hashtable.h"
 #include "format/stream.h"
 #include "reader/names.h"
 #include "reader/reader.h"
@@ -17,8 +18,7 @@ struct probity_function_item;
 
 struct probity_functions {
     struct probity_function_item *list; /* all functions, latest first */
-    struct probity_format **places;     /* a hash table with open addressing, at most half full */
-    size_t count, capacity;             /* of formats; capacity: a power of two, or 0 */
+    struct probity_hashtable formats;   /* by number */
     /* Takes a new function on which probity_function_complete() is to be called before anything
      * uses it; NULL: it is called at once. */
     void (*declared)(void *context, struct probity_function_item *item);

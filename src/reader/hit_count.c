@@ -158,7 +158,7 @@ int probity_hit_count_add(struct probity_hit_count *tally, uint32_t slot,
 
 int probity_hit_count_again(struct probity_hit_count *tally)
 {
-    if (tally->is_again || tally->names.count == 0)
+    if (tally->is_again || tally->names.table.items == 0)
         return 0;
     for (size_t i = 0; i < tally->count; i++)
         tally->threads[i].hits = 0;

@@ -270,7 +270,7 @@ static void find_function(struct probity_trace *trace, struct probity_event *eve
     const struct probity_name *name = probity_names_find(&trace->names, 2 * (uint64_t)site + 1);
 
     event->function = name != NULL ? name->function : NULL;
-    probity_assert(name == NULL || name->key == 2 * (uint64_t)site + 2);
+    probity_assert(name == NULL || name->code == 2 * (uint64_t)site + 1);
     event->id = event->function != NULL ? event->function->number : site;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * names.c: a small hash table from hit codes to names. Its size is bounded by the number of
- * declarations in the trace.
+ * names.c: a hash table from hit codes to names. Its size is bounded by the number of declarations
+ * in the trace.
  */
 #include "reader/names.h"
 
@@ -13,57 +13,44 @@
 #include "probity.h"
 #include "reader/reader.h"
 
-static size_t place_of(const struct probity_names *names, uint64_t key)
+/* Finds a name or adds one without bytes. NULL if out of memory. */
+static struct probity_name *name_of(struct probity_names *names, uint64_t code)
 {
-    size_t mask = names->capacity - 1;
-    size_t place = (size_t)probity_hash(key) & mask;
+    struct probity_name *name = (struct probity_name *)(uintptr_t)probity_names_find(names, code);
 
-    probity_assert(names->capacity > 0 && (names->capacity & mask) == 0);
-    while (names->places[place].key != 0 && names->places[place].key != key)
-        place = (place + 1) & mask;
-    return place;
-}
-
-static int grow(struct probity_names *names)
-{
-    struct probity_names larger = *names;
-
-    probity_assert(2 * names->count >= names->capacity);
-    larger.capacity = names->capacity > 0 ? 2 * names->capacity : 64;
-    larger.places = calloc(larger.capacity, sizeof *larger.places);
-    if (larger.places == NULL)
-        return PROBITY_ERROR_MEMORY;
-    for (size_t i = 0; i < names->capacity; i++) {
-        if (names->places[i].key != 0)
-            larger.places[place_of(&larger, names->places[i].key)] = names->places[i];
+    if (name != NULL)
+        return name;
+    name = calloc(1, sizeof *name);
+    if (name != NULL && probity_hashtable_add(&names->table, name, probity_hash(code)) != 0) {
+        free(name);
+        return NULL;
     }
-    free(names->places);
-    *names = larger;
-    memset(names->recent, 0, sizeof names->recent);
-    return 0;
+    if (name != NULL)
+        name->code = code;
+    return name;
 }
 
 int probity_names_set(struct probity_names *names, uint64_t code, const uint8_t *bytes,
                       size_t length)
 {
-    if (2 * names->count >= names->capacity && grow(names) != 0)
-        return PROBITY_ERROR_MEMORY;
-    struct probity_name *name = &names->places[place_of(names, code + 1)];
-    if (name->key != 0 && (code & 1)) /* users of the reader may keep a pointer to a site's name */
+    /* Users of the reader may keep a pointer to a site's name. */
+    if ((code & 1) && probity_names_find(names, code) != NULL)
         return 0;
     char *copy = malloc(length + 1);
-    if (copy == NULL)
+    struct probity_name *name = copy != NULL ? name_of(names, code) : NULL;
+    if (name == NULL) {
+        free(copy);
         return PROBITY_ERROR_MEMORY;
+    }
     memcpy(copy, bytes, length);
     copy[length] = '\0';
     if (name->bytes != NULL && names->renamed != NULL)
         names->renamed(names->context, name->bytes);
     else
         free(name->bytes);
-    names->count += name->key == 0;
     names->changes++;
-    probity_assert(2 * names->count <= names->capacity);
-    *name = (struct probity_name){code + 1, copy, NULL, (uint32_t)length};
+    name->bytes = copy;
+    name->length = (uint32_t)length;
     return 0;
 }
 
@@ -71,25 +58,25 @@ int probity_names_set_function(struct probity_names *names, uint64_t code,
                                const struct probity_function *function)
 {
     probity_assert(function != NULL);
-    if (2 * names->count >= names->capacity && grow(names) != 0)
-        return PROBITY_ERROR_MEMORY;
-    struct probity_name *name = &names->places[place_of(names, code + 1)];
-    if (name->key != 0)
+    if (probity_names_find(names, code) != NULL)
         return 0;
-    *name = (struct probity_name){code + 1, (char *)(uintptr_t)function->name, function,
-                                  function->name_bytes};
-    names->count++;
+    struct probity_name *name = name_of(names, code);
+    if (name == NULL)
+        return PROBITY_ERROR_MEMORY;
+    name->function = function;
+    name->bytes = (char *)(uintptr_t)function->name;
+    name->length = function->name_bytes;
     names->changes++;
-    probity_assert(2 * names->count <= names->capacity);
     return 0;
 }
 
 const struct probity_name *probity_names_find(const struct probity_names *names, uint64_t code)
 {
-    if (names->count == 0)
-        return NULL;
-    const struct probity_name *name = &names->places[place_of(names, code + 1)];
-    return name->key != 0 ? name : NULL;
+    const struct probity_name *name = probity_hashtable_at(&names->table, probity_hash(code));
+
+    while (name != NULL && name->code != code)
+        name = (const void *)name->link.next;
+    return name;
 }
 
 const struct probity_name *probity_names_remember(struct probity_names *names, uint64_t code)
@@ -103,8 +90,9 @@ const struct probity_name *probity_names_remember(struct probity_names *names, u
 
 void probity_names_refresh(struct probity_names *names)
 {
-    for (size_t i = 0; i < names->capacity; i++) {
-        struct probity_name *name = &names->places[i];
+    struct probity_name *name = NULL;
+
+    while ((name = probity_hashtable_next(&names->table, name)) != NULL) {
         if (name->function == NULL)
             continue;
         name->bytes = (char *)(uintptr_t)name->function->name;
@@ -114,10 +102,12 @@ void probity_names_refresh(struct probity_names *names)
 
 void probity_names_release(struct probity_names *names)
 {
-    for (size_t i = 0; i < names->capacity; i++) {
-        if (names->places[i].function == NULL)
-            free(names->places[i].bytes);
+    struct probity_name *name;
+
+    while ((name = probity_hashtable_take(&names->table)) != NULL) {
+        if (name->function == NULL)
+            free(name->bytes);
+        free(name);
     }
-    free(names->places);
     *names = (struct probity_names){0};
 }

@@ -8,10 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hashtable.h"
+
 struct probity_function;
 
 struct probity_name {
-    uint64_t key; /* stream code without its offset, + 1; 0: free entry */
+    struct probity_link link;
+    uint64_t code; /* stream code without its offset */
     char *bytes;  /* belongs to the function if there is one */
     const struct probity_function *function; /* whose enter or leave a site is; NULL: none */
     uint32_t length;
@@ -19,15 +22,13 @@ struct probity_name {
 
 enum { PROBITY_NAMES_RECENT = 64 };
 
-/* A hash table with open addressing, at most half full. */
 struct probity_names {
-    struct probity_name *places;
-    size_t count, capacity; /* capacity: a power of two, or 0 */
+    struct probity_hashtable table;
     /* Takes over a former name, to be freed once no event refers to it; NULL: freed at once. */
     void (*renamed)(void *context, char *name);
     void *context;
     uint64_t changes; /* number of names that were set */
-    const struct probity_name *recent[PROBITY_NAMES_RECENT]; /* by code */
+    const struct probity_name *recent[PROBITY_NAMES_RECENT]; /* by code; NULL: none */
 };
 
 /* Sets the name of a hit code, copying it. A site keeps its first name, a probe gets its latest.
@@ -40,7 +41,7 @@ int probity_names_set(struct probity_names *names, uint64_t code, const uint8_t 
 int probity_names_set_function(struct probity_names *names, uint64_t code,
                                const struct probity_function *function);
 
-/* NULL if it has no name. Valid until the next set. */
+/* NULL if it has no name. */
 const struct probity_name *probity_names_find(const struct probity_names *names, uint64_t code);
 
 /* The same, and remembers it. */
@@ -52,7 +53,7 @@ static inline const struct probity_name *probity_names_get(struct probity_names 
 {
     const struct probity_name *name = names->recent[code % PROBITY_NAMES_RECENT];
 
-    return __builtin_expect(name != NULL && name->key == code + 1, 1)
+    return __builtin_expect(name != NULL && name->code == code, 1)
                ? name
                : probity_names_remember(names, code);
 }

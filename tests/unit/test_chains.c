@@ -101,12 +101,35 @@ static void gives_each_item_back_once(void **state)
     free(items);
 }
 
+static void iterates_over_each_item_once(void **state)
+{
+    enum { FEW = 1000 };
+    struct item *items = calloc(FEW, sizeof *items), *item = NULL;
+    struct probity_hashtable table = {0};
+    size_t count = 0;
+
+    (void)state;
+    assert_non_null(items);
+    assert_null(probity_hashtable_next(&table, NULL));
+    for (uint64_t i = 0; i < FEW; i++)
+        assert_int_equal(probity_hashtable_add(&table, &items[i], probity_hash(i % 100)), 0);
+    while ((item = probity_hashtable_next(&table, item)) != NULL) {
+        assert_false(item->is_seen);
+        item->is_seen = 1;
+        count++;
+    }
+    assert_int_equal(count, FEW);
+    probity_hashtable_release(&table);
+    free(items);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_was_added_in_few_steps),
         cmocka_unit_test(spreads_keys_in_steps_under_any_secret),
         cmocka_unit_test(gives_each_item_back_once),
+        cmocka_unit_test(iterates_over_each_item_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -417,15 +417,12 @@ const struct probity_blocks_pair *const *probity_blocks_sort(struct probity_bloc
     size_t count = 0;
     int error = items != NULL ? 0 : PROBITY_ERROR_MEMORY;
 
-    for (size_t chain = 0; error == 0 && chain < blocks->pairs.chains; chain++) {
-        struct pair_item *item = (void *)blocks->pairs.first[chain];
-        for (; error == 0 && item != NULL; item = (void *)item->link.next) {
-            if (item->pair.thread != NULL)
-                continue;
-            error = sort_rows(blocks, item, key);
-            items[count++] =
-                (struct sort_item){probity_blocks_value(&item->pair, key), &item->pair};
-        }
+    struct pair_item *item = NULL;
+    while (error == 0 && (item = probity_hashtable_next(&blocks->pairs, item)) != NULL) {
+        if (item->pair.thread != NULL)
+            continue;
+        error = sort_rows(blocks, item, key);
+        items[count++] = (struct sort_item){probity_blocks_value(&item->pair, key), &item->pair};
     }
     free(blocks->sorted);
     blocks->sorted = NULL;

@@ -28,15 +28,15 @@ struct site_item {
 };
 
 struct counter {
-    uint64_t key; /* (trace, kind of number, number) + 1; 0: free */
+    struct probity_link link;
+    uint64_t key; /* trace, kind of number, number */
     uint64_t hits, counted;
     struct site_item *item; /* NULL: not declared yet */
 };
 
 struct probity_coverage {
     uint64_t from_ns, to_ns;
-    struct counter *counters; /* open addressing, at most half full */
-    size_t counter_count, counter_capacity;
+    struct probity_hashtable counters;
     const struct probity_coverage_site **sites;
     struct probity_hashtable items;
 };
@@ -174,48 +174,30 @@ static int add_place(struct probity_coverage *coverage, struct probity_coverage_
 /* ---- Numbers -----------------------------------------------------------------------------------
  */
 
-static size_t place_of(const struct probity_coverage *coverage, uint64_t key)
+static struct counter *add_counter(struct probity_coverage *coverage, uint64_t key)
 {
-    size_t mask = coverage->counter_capacity - 1;
-    size_t place = (size_t)probity_hash(key) & mask;
+    struct counter *counter = calloc(1, sizeof *counter);
 
-    while (coverage->counters[place].key != 0 && coverage->counters[place].key != key)
-        place = (place + 1) & mask;
-    return place;
-}
-
-static int grow(struct probity_coverage *coverage)
-{
-    struct probity_coverage larger = {.counter_capacity = coverage->counter_capacity > 0
-                                                              ? 2 * coverage->counter_capacity
-                                                              : 256};
-
-    larger.counters = calloc(larger.counter_capacity, sizeof *larger.counters);
-    if (larger.counters == NULL)
-        return PROBITY_ERROR_MEMORY;
-    for (size_t i = 0; i < coverage->counter_capacity; i++) {
-        const struct counter *old = &coverage->counters[i];
-        if (old->key != 0)
-            larger.counters[place_of(&larger, old->key)] = *old;
+    if (counter != NULL &&
+        probity_hashtable_add(&coverage->counters, counter, probity_hash(key)) != 0) {
+        free(counter);
+        return NULL;
     }
-    free(coverage->counters);
-    coverage->counters = larger.counters;
-    coverage->counter_capacity = larger.counter_capacity;
-    return 0;
+    if (counter != NULL)
+        counter->key = key;
+    return counter;
 }
 
-/* NULL if out of memory. Valid until the next call. */
+/* NULL if out of memory. */
 static struct counter *counter_of(struct probity_coverage *coverage, uint32_t trace, int is_site,
                                   uint32_t number)
 {
-    uint64_t key = ((uint64_t)trace << 33 | (uint64_t)(is_site != 0) << 32 | number) + 1;
+    uint64_t key = (uint64_t)trace << 33 | (uint64_t)(is_site != 0) << 32 | number;
+    struct counter *counter = probity_hashtable_at(&coverage->counters, probity_hash(key));
 
-    if (2 * coverage->counter_count >= coverage->counter_capacity && grow(coverage) != 0)
-        return NULL;
-    struct counter *counter = &coverage->counters[place_of(coverage, key)];
-    coverage->counter_count += counter->key == 0;
-    counter->key = key;
-    return counter;
+    while (counter != NULL && counter->key != key)
+        counter = (void *)counter->link.next;
+    return counter != NULL ? counter : add_counter(coverage, key);
 }
 
 /* ---- Events ------------------------------------------------------------------------------------
@@ -431,12 +413,13 @@ static struct site_item *lost_item(struct probity_coverage *coverage, uint32_t n
 
 static int add_hits(struct probity_coverage *coverage)
 {
-    for (size_t i = 0; i < coverage->counter_capacity; i++) {
-        struct counter *counter = &coverage->counters[i];
+    struct counter *counter = NULL;
+
+    while ((counter = probity_hashtable_next(&coverage->counters, counter)) != NULL) {
         if (counter->hits == 0)
             continue;
         if (counter->item == NULL)
-            counter->item = lost_item(coverage, (uint32_t)(counter->key - 1));
+            counter->item = lost_item(coverage, (uint32_t)counter->key);
         if (counter->item == NULL)
             return PROBITY_ERROR_MEMORY;
         counter->item->site.hits += counter->hits;
@@ -480,14 +463,12 @@ int probity_coverage_finish(struct probity_coverage *coverage,
     coverage->sites = calloc(coverage->items.items + 1, sizeof *coverage->sites);
     if (error != 0 || coverage->sites == NULL)
         return PROBITY_ERROR_MEMORY;
-    for (size_t i = 0; i < coverage->items.chains; i++) {
-        struct site_item *item = (void *)coverage->items.first[i];
-        for (; item != NULL; item = (void *)item->link.next) {
-            if (!item->site.is_listed && item->site.kind == PROBITY_LISTED_FUNCTION)
-                join_function(coverage, item);
-            if (!item->is_joined && (item->site.is_listed || item->site.hits > 0))
-                coverage->sites[count++] = &item->site;
-        }
+    struct site_item *item = NULL;
+    while ((item = probity_hashtable_next(&coverage->items, item)) != NULL) {
+        if (!item->site.is_listed && item->site.kind == PROBITY_LISTED_FUNCTION)
+            join_function(coverage, item);
+        if (!item->is_joined && (item->site.is_listed || item->site.hits > 0))
+            coverage->sites[count++] = &item->site;
     }
     *ret_sites = coverage->sites;
     *ret_count = count;
@@ -528,7 +509,9 @@ void probity_coverage_close(struct probity_coverage *coverage)
         free(item->object);
         free(item);
     }
-    free(coverage->counters);
+    void *counter;
+    while ((counter = probity_hashtable_take(&coverage->counters)) != NULL)
+        free(counter);
     free(coverage->sites);
     free(coverage);
 }

@@ -204,7 +204,7 @@ static int begin_span(struct probity_path *path, const struct probity_event *eve
 
     if (item != NULL) /* its end is missing */
         forget_open(path, item);
-    if (path->open.count >= PATH_OPEN_MAX) {
+    if (path->open.table.items >= PATH_OPEN_MAX) {
         path->open.forgotten++;
         forget_open(path, path->open.oldest);
     }

@@ -29,7 +29,7 @@ struct callgrind {
 static int put_function(struct callgrind *state, const char *file_word, const char *function_word,
                         const struct probity_function_key *key)
 {
-    size_t known = state->functions.count;
+    size_t known = state->functions.table.items;
     const struct export_name *entry = export_names_at(
         &state->functions, export_key_of_function(key->function, key->trace, key->number));
     const char *file = key->function != NULL ? key->function->file : "???";
@@ -42,7 +42,7 @@ static int put_function(struct callgrind *state, const char *file_word, const ch
     fprintf(state->stream, "%s=", file_word);
     probity_report_put_safe(state->stream, file, strlen(file));
     fprintf(state->stream, "\n%s=(%" PRIu32 ")", function_word, entry->number + 1);
-    if (state->functions.count > known) {
+    if (state->functions.table.items > known) {
         fputc(' ', state->stream);
         /* Readers drop the costs of an empty name. */
         probity_report_put_safe(state->stream, bytes > 0 ? name : "???", bytes > 0 ? bytes : 3);

@@ -320,7 +320,7 @@ static void put_thread_name(struct probity_export *export,
 /* Lines before the renaming keep the earlier name. */
 static void forget_probe(struct chrome *state, const struct probity_event *event)
 {
-    if (event->payload_bytes < 4 || state->names.capacity == 0)
+    if (event->payload_bytes < 4 || state->names.table.items == 0)
         return;
     const struct probity_event probe = {.trace = event->trace,
                                         .id = probity_get_u32(event->payload)};

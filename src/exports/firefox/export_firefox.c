@@ -165,9 +165,9 @@ static uint32_t stack_of(struct probity_export *export, uint32_t parent, uint32_
 {
     struct firefox *state = export->state;
     uint64_t key = (uint64_t)parent << 32 | ((uint64_t)frame + 1);
-    size_t known = state->stacks.count;
+    size_t known = state->stacks.table.items;
 
-    if (known >= STACKS_MAX && !export_names_has(&state->stacks, key)) {
+    if (known >= STACKS_MAX && export_names_find(&state->stacks, key) == NULL) {
         export->counts.shortened++;
         return parent;
     }
@@ -176,7 +176,7 @@ static uint32_t stack_of(struct probity_export *export, uint32_t parent, uint32_
         probity_export_fail(export, PROBITY_ERROR_MEMORY);
         return 0;
     }
-    if (state->stacks.count == known)
+    if (state->stacks.table.items == known)
         return stack->number + 1;
     if (grow(export, (void **)&state->stack_parents, sizeof *state->stack_parents, stack->number,
              &state->parent_capacity) != 0 ||
@@ -464,7 +464,7 @@ static void put_length(struct probity_export *export, const struct export_length
 /* Hits after the renaming have the new name. */
 static void forget_probe(struct firefox *state, const struct probity_event *event)
 {
-    if (event->payload_bytes < 4 || state->hits.capacity == 0)
+    if (event->payload_bytes < 4 || state->hits.table.items == 0)
         return;
     const struct probity_event probe = {.trace = event->trace,
                                         .id = probity_get_u32(event->payload)};

@@ -301,7 +301,7 @@ static void put_sources(struct probity_export *export)
 static void put_shared(struct probity_export *export)
 {
     struct firefox *state = export->state;
-    uint32_t strings = state->string_count, stacks = (uint32_t)state->stacks.count;
+    uint32_t strings = state->string_count, stacks = (uint32_t)state->stacks.table.items;
 
     put_numbers(export, "\"shared\":{\"stackTable\":{\"frame\":", stacks, stack_frame);
     put_numbers(export, ",\"prefixOffset\":", stacks, stack_offset);

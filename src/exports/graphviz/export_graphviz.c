@@ -33,13 +33,13 @@ static double width_of(uint64_t ns, uint64_t most_ns)
 static int number_of(struct graphviz *state, const void *item, uint32_t *ret_number,
                      int *ret_is_new)
 {
-    size_t known = state->nodes.count;
+    size_t known = state->nodes.table.items;
     const struct export_name *name = export_names_at(&state->nodes, (uint64_t)(uintptr_t)item);
 
     if (name == NULL)
         return PROBITY_ERROR_MEMORY;
     *ret_number = name->number;
-    *ret_is_new = state->nodes.count > known;
+    *ret_is_new = state->nodes.table.items > known;
     return 0;
 }
 

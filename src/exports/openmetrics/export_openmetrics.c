@@ -75,7 +75,7 @@ static int number_of(struct openmetrics *state, const char *text, uint64_t *ret_
     for (*ret_number = 1;; ++*ret_number) {
         uint64_t key = hash + *ret_number * UINT64_C(0x9e3779b97f4a7c15);
         key = key != 0 ? key : 1;
-        if (export_names_has(&state->written, key))
+        if (export_names_find(&state->written, key) != NULL)
             continue;
         return export_names_add(&state->written, key) != NULL ? 0 : PROBITY_ERROR_MEMORY;
     }

@@ -87,7 +87,7 @@ static inline void make_room(struct probity_export *export, uint64_t wall_ns)
 {
     struct perfetto *perfetto = export->state;
 
-    if (__builtin_expect(perfetto->names.count > NAMES_MAX, 0))
+    if (__builtin_expect(perfetto->names.table.items > NAMES_MAX, 0))
         perfetto_begin_state(export, wall_ns);
 }
 

@@ -106,7 +106,7 @@ static int put_function(struct pprof *pprof, const struct probity_function *func
 static int location_of(struct pprof *pprof, const struct probity_function_key *key,
                        uint64_t *ret_location)
 {
-    size_t known = pprof->functions.count, bytes;
+    size_t known = pprof->functions.table.items, bytes;
     const struct export_name *entry = export_names_at(
         &pprof->functions, export_key_of_function(key->function, key->trace, key->number));
     char lost[32];
@@ -114,7 +114,7 @@ static int location_of(struct pprof *pprof, const struct probity_function_key *k
     if (entry == NULL)
         return PROBITY_ERROR_MEMORY;
     *ret_location = (uint64_t)entry->number + 1;
-    if (pprof->functions.count == known)
+    if (pprof->functions.table.items == known)
         return 0;
     const char *name = probity_export_function_name(key->function, key->number, lost, &bytes);
     return put_function(pprof, key->function, name, bytes, *ret_location);
@@ -124,13 +124,13 @@ static int location_of(struct pprof *pprof, const struct probity_function_key *k
 static int location_between(struct pprof *pprof, uint64_t *ret_location)
 {
     static const char name[] = PROBITY_TREE_LEVELS_BETWEEN;
-    size_t known = pprof->functions.count;
+    size_t known = pprof->functions.table.items;
     const struct export_name *entry = export_names_at(&pprof->functions, KEY_BETWEEN);
 
     if (entry == NULL)
         return PROBITY_ERROR_MEMORY;
     *ret_location = (uint64_t)entry->number + 1;
-    return pprof->functions.count > known
+    return pprof->functions.table.items > known
                ? put_function(pprof, NULL, name, sizeof name - 1, *ret_location) : 0;
 }
 
@@ -258,7 +258,7 @@ static int put_pair(struct probity_export *export, const struct probity_blocks_p
 {
     struct pprof *pprof = export->state;
     const uint64_t key = KEY_OF_PAIR | (uint64_t)pair->from->place << 30 | pair->to->place;
-    size_t known = pprof->functions.count;
+    size_t known = pprof->functions.table.items;
     const struct export_name *entry = export_names_at(&pprof->functions, key);
     int64_t values[TYPES] = {
         (int64_t)pair->calls, (int64_t)pair->wall_ns, (int64_t)pair->cpu_ns,
@@ -268,7 +268,7 @@ static int put_pair(struct probity_export *export, const struct probity_blocks_p
         return PROBITY_ERROR_MEMORY;
     pprof->locations[0] = (uint64_t)entry->number + 1;
     int error = 0;
-    if (pprof->functions.count > known)
+    if (pprof->functions.table.items > known)
         error = put_function(pprof, NULL, name, strlen(name), pprof->locations[0]);
     if (error == 0 && pair->thread != NULL)
         error = set_thread(pprof, pair->thread);

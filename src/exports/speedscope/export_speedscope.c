@@ -237,13 +237,13 @@ static const struct export_name *frame_of(struct probity_export *export,
                                           const struct export_span *span)
 {
     struct speedscope *state = export->state;
-    size_t known = state->blocks.count;
+    size_t known = state->blocks.table.items;
     const struct export_name *frame = export_names_at(&state->blocks, export_span_key(span));
     char name[PROBITY_VALUE_TEXT_MAX];
 
     if (frame == NULL)
         probity_export_fail(export, PROBITY_ERROR_MEMORY);
-    if (frame == NULL || state->blocks.count == known)
+    if (frame == NULL || state->blocks.table.items == known)
         return frame;
     const char *end = export_span_name(name, name + sizeof name, span);
     put(export, known > 0 ? ",\n{\"name\":" : "\n{\"name\":");
@@ -376,7 +376,7 @@ static int speedscope_end(struct probity_export *export)
     uint32_t left = 0;
 
     export->is_of_blocks =
-        export->options->of_blocks || (!state->is_of_calls && state->blocks.count > 0);
+        export->options->of_blocks || (!state->is_of_calls && state->blocks.table.items > 0);
     struct log_queue *frames = export->is_of_blocks ? &state->block_frames : &state->frames;
     for (uint32_t slot = 0; slot < export->thread_count; slot++)
         left += (uint32_t)has_profile(export, export->threads[slot]);

@@ -322,12 +322,12 @@ static void put_hit(struct probity_export *export, const struct probity_export_t
 {
     struct sqlite *state = export->state;
     sqlite3_stmt *statement = state->statements[INSERT_HIT];
-    size_t known = state->probes.count;
+    size_t known = state->probes.table.items;
     struct export_name *probe = NULL;
 
     if (!event->is_site || event->name != NULL) {
         probe = export_names_at(&state->probes, export_key_of_hit(event));
-        if (probe != NULL && state->probes.count > known)
+        if (probe != NULL && state->probes.table.items > known)
             probe->number = (uint32_t)find_probe(export, event);
     }
     bind_number(statement, 1,
