@@ -46,9 +46,15 @@ record short.probity 12
 record long.probity 40 3000
 view short.html short.probity
 view long.html --spans 8000 long.probity
-for trace in short long; do
+# A request that passes from thread to thread.
+"${with_tracefs[@]}" "$PROBITY" record --sched -o requests.probity -- "$PROGRAMS/tracks" \
+    > /dev/null 2> errors || fail "requests: status $?: $(cat errors)"
+view requests.html requests.probity
+for trace in short long requests; do
+    which=(--function serve --slowest 6)
+    [ $trace != requests ] || which=(--slowest 6)
     "$PROBITY" threads --json $trace.probity > $trace.threads
-    "$PROBITY" path --function serve --slowest 6 --json $trace.probity > $trace.path
+    "$PROBITY" path "${which[@]}" --json $trace.probity > $trace.path
     python3 "$SOURCE/tests/tool/page_states.py" $trace.html $trace.threads $trace.path \
         $trace.told 8000 || fail "$trace: the page's states"
 done
@@ -63,7 +69,23 @@ fi
 MODULES=$BUILD/npm-view
 "$SOURCE/tools/npm_install.sh" "$SOURCE/view" "$MODULES" --include=dev
 mkdir -p "$BUILD/test-logs/view"
-node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
+# The server reads what is merged in its page.
+"$PROBITY" view --serve --spans 40000 long.probity > address 2> serve_errors &
+server=$!
+wait_until "$server" has_lines address 1 '^http://127.0.0.1:'
+served=()
+if grep -q . address; then
+    "$PROBITY" view -f --spans 40000 -o served.html long.probity > /dev/null
+    python3 "$SOURCE/tests/tool/page_states.py" served.html long.threads long.path served.told \
+        40000 || fail "served: the page's states"
+    served=(-- pathsServed "$(cat address)" served.told)
+else
+    grep -q "built without --serve" serve_errors || fail "no server: $(cat serve_errors)"
+fi
+HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
     states short.html short.told -- paths short.html short.told -- \
-    paths long.html long.told > faults || fail "in chromium: $(cat faults)"
+    paths long.html long.told -- paths requests.html requests.told \
+    "${served[@]}" > faults || fail "in chromium: $(cat faults)"
+signal_job TERM "$server" || true
+wait "$server" 2> /dev/null || true
 finish

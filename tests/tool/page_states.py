@@ -2,9 +2,10 @@
 
     page_states.py PAGE THREADS PATH OUT SPANS
 
-THREADS: of `probity threads --json`; PATH: of `probity path --function serve --json`. Checks that
-the states of each thread sum to what THREADS has, within its lifetime, that semaphores which are
-signals have no holders, and that spans and waits are within the budget of SPANS. Writes to OUT, for tests/browser/view.mjs: the spans of PATH with
+THREADS: of `probity threads --json`; PATH: of `probity path --json`, of serve() or requests.
+Checks that the states of each thread sum to what THREADS has, within its lifetime, that semaphores
+which are signals have no holders, and that spans and waits are within the budget of SPANS. Writes
+to OUT, for tests/browser/view.mjs: the spans of PATH with
 their places on the page; a stretch in which the server was blocked on the lock, with who held it
 and who woke it; and how the slowest call splits. Exit status 1 if a check fails.
 """
@@ -14,7 +15,8 @@ import re
 import sys
 import zlib
 
-OFF, MARKS, CALLS, BLOCKS, STATES = 0, 1, 2, 3, 5
+OFF, MARKS, CALLS, BLOCKS, ROWS, STATES = 0, 1, 2, 3, 4, 5
+REQUESTS = 1
 RUNNING, RUNNABLE, BLOCKED = 1, 2, 3
 HOLDER = 6
 
@@ -125,6 +127,8 @@ def find_blocked(data, lanes):
     """The first stretch in which the server is blocked in take(), and the keeper has the table."""
     threads = data["timeline"]["threads"]
     place = {thread["name"]: i for i, thread in enumerate(threads) if "track" not in thread}
+    if "server" not in place:
+        return None
     server, keeper = place["server"], place["keeper"]
     states = lanes[server][STATES, 0]
     names = data["waits"]["names"]
@@ -169,6 +173,14 @@ def part_text(part):
                               len(part["waits"]), doing)))
 
 
+def is_at(timeline, span, start, each):
+    """Whether a span of the page is the call, or the first stage of the request."""
+    if span["id"] is not None:
+        return each[0] == start and each[2] == 1
+    return each[:3] == (start, span["ns"], 1) and \
+        timeline["names"][each[3]]["name"] == "serve"
+
+
 def spans_of(data, lanes, path):
     """The spans of a path, with their places; is one merged with others, it is left out."""
     timeline, found = data["timeline"], []
@@ -176,13 +188,13 @@ def spans_of(data, lanes, path):
     for span in path["spans"]:
         start = span["at_ns"] - started
         for place, thread in enumerate(timeline["threads"]):
-            if thread["tid"] != span["tid"] or "track" in thread:
+            is_request = span["id"] is not None
+            if (thread.get("track") != REQUESTS) if is_request else (thread["tid"] != span["tid"]):
                 continue
             for (kind, depth), spans in lanes[place].items():
-                if kind == CALLS and any(each[:3] == (start, span["ns"], 1) and
-                                         timeline["names"][each[3]]["name"] == "serve"
-                                         for each in spans):
-                    found.append({"place": f"{place}.{CALLS}.{depth}.{start}", "ns": span["ns"],
+                if kind == CALLS and any(is_at(timeline, span, start, each) for each in spans):
+                    found.append({"place": f"{place}.{ROWS if is_request else CALLS}.{depth}."
+                                           f"{start}", "ns": span["ns"],
                                   "parts": [part_text(part) for part in span["parts"]]})
     return found
 
@@ -218,7 +230,7 @@ def main():
         faults.append(f"{len(spans)} of {len(path['spans'])} calls are on the page")
     blocked = find_blocked(data, lanes)
     is_merged = data["timeline"]["together"] > 0
-    if blocked is None and not is_merged:
+    if blocked is None and any(t["name"] == "server" for t in rows.values()):
         faults.append("the server is never blocked on the lock")
     first = path["spans"][0]
     split = None

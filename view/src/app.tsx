@@ -12,7 +12,7 @@ import { FunctionsPanel } from "./functions_panel";
 import { before, type Lane, type Model, type Thread } from "./lanes";
 import { Live } from "./live";
 import { OverviewPanel } from "./overview_panel";
-import type { CriticalPath } from "./path";
+import { type CriticalPath, pathOf } from "./path";
 import { hashOf, rangeOfHash } from "./place";
 import { RangeBar } from "./range_bar";
 import { type Ranged, rangedOf } from "./ranged";
@@ -120,6 +120,13 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
     // Spans that are exchanged for others have other statistics.
     const [exchanged, setExchanged] = useState(0);
     const live = useMemo(() => data.served || (data.tiles?.levels.length ?? 0) > 0 ? new Live(data, model, () => { setExchanged((was) => was + 1); }) : null, [data, model]);
+    // Finer spans make a finer path.
+    useEffect(() => {
+        if (path === null)
+            return;
+        const index = before(path.lane, path.start + 0.5) - 1;
+        setPath(index >= 0 && path.lane.start[index] === path.start ? pathOf(model, path.lane, index, data.waits?.least_ns ?? 0) : null);
+    }, [exchanged]);
     const ranged = useMemo(() => {
         let made: Ranged | null = null;
         return (): Ranged | null => made ??= range === null ? null : rangedOf(data, model, range);

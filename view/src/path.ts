@@ -3,6 +3,7 @@
  * Going back from the end, what the thread ran is on the path; at a wait the path goes over to the
  * thread that caused it. Each moment is in one part. */
 import { stagesOf, endsOf } from "./arrows";
+import { time } from "./format";
 import { before, Flag, type Lane, LaneKind, type Model, State, type Thread, Track } from "./lanes";
 import { blockOf, doingAt, doingText, latestWait, threadOfId, type Wait, wakerOf } from "./waits";
 
@@ -147,18 +148,25 @@ class Walk {
             this.add(leg, from, to, off, doing);
             return;
         }
-        for (let i = lane === null ? -1 : before(lane, to) - 1; lane !== null && to > from; i--) {
-            const end = i < 0 ? from : Math.min(to, lane.start[i] + lane.length[i]);
-            this.addDoing(leg, Math.max(end, from), to, "running", null);
-            if (end <= from)
-                return;
-            const begin = Math.max(from, lane.start[i]);
+        // Before its first record and after its last one, nothing is known.
+        this.addDoing(leg, Math.max(from, thread.last), to, "unknown", null);
+        to = Math.min(to, Math.max(from, thread.last));
+        const least = Math.min(to, Math.max(from, thread.first));
+        for (let i = lane === null ? -1 : before(lane, to) - 1; lane !== null && to > least; i--) {
+            const end = i < 0 ? least : Math.min(to, lane.start[i] + lane.length[i]);
+            this.addDoing(leg, Math.max(end, least), to, "running", null);
+            if (end <= least) {
+                to = least;
+                break;
+            }
+            const begin = Math.max(least, lane.start[i]);
             const ran = (lane.length[i] - lane.busy[i]) * (end - begin) / Math.max(1, lane.length[i]);
             this.addDoing(leg, end - ran, end, "running", null);
             this.addDoing(leg, begin, end - ran, off, null);
             to = begin;
         }
-        this.addDoing(leg, from, to, thread.cpuKnown ? "running" : "unknown", null);
+        this.addDoing(leg, least, to, thread.cpuKnown ? "running" : "unknown", null);
+        this.addDoing(leg, from, least, "unknown", null);
     }
 
     private addTime(leg: Leg, from: number, to: number, own: Own): void {
@@ -230,18 +238,16 @@ function hopsOf(model: Model, lane: Lane, index: number): { thread: Thread | nul
     if (thread.track !== Track.Requests)
         return [{ thread, from: lane.start[index], to: lane.start[index] + lane.length[index] }];
     const [first, last] = stagesOf(lane, index);
-    const hops: { thread: Thread | null; from: number; to: number }[] = [];
+    const hops = [{ thread: endsOf(model, lane, first).from, from: lane.start[first], to: lane.start[first] }];
     for (let i = first; i <= last; i++) {
-        const { from, to } = endsOf(model, lane, i);
-        const before = hops.at(-1);
-        const next = i > first || from === to ? to : from;
-        const hop = { thread: next, from: lane.start[i], to: lane.start[i] + lane.length[i] };
-        if (i === first && from !== to)
-            hop.thread = to;
-        if (before?.thread === hop.thread)
-            before.to = hop.to;
+        const { to: thread } = endsOf(model, lane, i);
+        const hop = hops[hops.length - 1];
+        const end = lane.start[i] + lane.length[i];
+        // From its last hit in a thread on, the next one has it.
+        if (hop.thread === thread)
+            hop.to = end;
         else
-            hops.push(hop);
+            hops.push({ thread, from: lane.start[i], to: end });
     }
     return hops;
 }
@@ -263,7 +269,7 @@ export function pathOf(model: Model, lane: Lane, index: number, least: number): 
     const why = [
         parts.some(({ thread }) => thread !== null && thread.states === null) ? "the trace has no states of its threads by the scheduler" : "",
         walk.isNear ? "it leads through calls or states that are merged in this page: zoom in, or use the command below the timeline" : "",
-        least > 0 ? "the page has no waits of less than" : "",
+        least > 0 ? `the page has no waits of less than ${time(least)}` : "",
         walk.parts.length >= PARTS ? "it has too many parts" : ""].filter((text) => text !== "");
     return { lane, index, start: lane.start[index], from: hops[0].from, to: hops[hops.length - 1].to, parts, why: why.join("; ") };
 }
