@@ -122,12 +122,17 @@ _probity() {
             options='--json -h --help'
             ;;
         attach)
-            options='-o --output --mode --profile --level --budget --label --wait --json -h --help'
+            options='-o --output --mode --profile --level --budget --functions --function --exclude --file --object --calls --label --wait --json -h --help'
             case $previous in
                 -o | --output) value=path ;;
                 --mode) value=words words='block drop ring' ;;
                 --level) value=any ;;
                 --budget) value=any ;;
+                --function) value=any ;;
+                --exclude) value=any ;;
+                --file) value=any ;;
+                --object) value=any ;;
+                --calls) value=any ;;
                 --label) value=any ;;
                 --wait) value=any ;;
             esac

@@ -27,8 +27,9 @@ int probity_called_parse(const char *text, uint32_t *ret_families);
 /* A recording has begun in this process. Its lock is held: only sets a flag. */
 void probity_calls_recording(void) __attribute__((weak, visibility("default")));
 
-/* A recording has begun on request from outside, of these families, as PROBITY_CALLS has them; and it
- * has ended. Returns 0, or -1 if the list is invalid. In the writer thread, with no lock held. */
+/* A recording has begun on request from outside, of these families, as PROBITY_CALLS has them; and
+ * it has ended. Returns 0, or -1 if the list is invalid. In the writer thread, with no lock
+ * held. */
 int probity_calls_wake(const char *families) __attribute__((weak, visibility("default")));
 void probity_calls_sleep(void) __attribute__((weak, visibility("default")));
 

@@ -35,9 +35,9 @@ int probity_hooked_remove(uint32_t number) __attribute__((weak, visibility("defa
 /* Puts all of them back. Any thread, not in a signal handler. */
 void probity_hooked_restore(void) __attribute__((weak, visibility("default")));
 
-/* A recording has begun on request from outside: puts the calls of the hooks into the functions that
- * these rules select (as PROBITY_SELECT; "": all), and takes them out of all others. Returns 0, or -1
- * with errno if code cannot be changed. In the writer thread, with no lock held. */
+/* A recording has begun on request from outside: puts the calls of the hooks into the functions
+ * that these rules select (as PROBITY_SELECT; "": all), and takes them out of all others. Returns
+ * 0, or -1 with errno if code cannot be changed. In the writer thread, with no lock held. */
 int probity_hooked_wake(const char *rules) __attribute__((weak, visibility("default")));
 
 /* It has ended: takes all of them out. The same. */

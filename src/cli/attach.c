@@ -149,7 +149,7 @@ static int add_others(struct attach_call *call)
     if (status != CLI_OK)
         return status;
     if (call->functions || rules != NULL)
-        add_setting(call, "PROBITY_FUNCTIONS", "1");
+        add_setting(call, "FUNCTIONS", "1");
     if (rules != NULL)
         add_setting(call, "PROBITY_SELECT", rules);
     free(rules);
@@ -365,9 +365,9 @@ const struct cli_command cli_command_attach = {
     .usage = "[OPTION]... PID",
     .help =
         "The program must have the Probity library, linked or preloaded, and not be recording. Its "
-        "next probe or scope starts the recording; no thread is stopped. A program that was started "
-        "with PROBITY_CONTROL=1 has a control page, which takes neither a probe nor the rights of "
-        "ptrace. Prints the trace.",
+        "next probe or scope starts the recording; no thread is stopped. A program that was "
+        "started with PROBITY_CONTROL=1 has a control page, which takes neither a probe nor the "
+        "rights of ptrace. Prints the trace.",
     .options = attach_options,
     .operands = operands,
     .statuses = "0 success; 1 failure; 2 usage error",

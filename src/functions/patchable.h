@@ -29,8 +29,9 @@ struct probity_patchable {
     size_t count, bytes; /* bytes: of the memory */
 };
 
-/* Puts calls into the entries of an object; takes_all: also into those that are not selected. Returns the number of entries that it has, selected or
- * not; 0 if none; or -1: errno says why its code cannot be changed. */
+/* Puts calls into the entries of an object; takes_all: also into those that are not selected.
+ * Returns the number of entries that it has, selected or not; 0 if none; or -1: errno says why its
+ * code cannot be changed. */
 long probity_patchable_take(const struct probity_object *object, const char *path,
                             int takes_all, struct probity_patchable *ret_patchable);
 

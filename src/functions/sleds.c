@@ -52,8 +52,8 @@ struct probity_sled_function *probity_sled_functions;
 static struct object *objects;
 static uint32_t ids_used = 1, own_process;
 
-/* Since a recording began on request, the calls of all functions are known, selected or not, because
- * the next one may select others. ASLEEP: between two of them, all are out. */
+/* Since a recording began on request, the calls of all functions are known, selected or not,
+ * because the next one may select others. ASLEEP: between two of them, all are out. */
 enum wake { NEVER_WOKEN, AWAKE, ASLEEP };
 static uint32_t wake;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * control_page.c: see control_page.h. The page is a file of the user's in a directory that only that
- * user may write to, so its content is trusted as far as the user is; it is opened and removed by
- * the directory's descriptor, and no link is followed. A lock, which only the mapping holds, says
- * that the program lives. A forked child has neither page nor thread.
+ * control_page.c: see control_page.h. The page is a file of the user's in a directory that only
+ * that user may write to, so its content is trusted as far as the user is; it is opened and removed
+ * by the directory's descriptor, and no link is followed. A lock, which only the mapping holds,
+ * says that the program lives. A forked child has neither page nor thread.
  */
 #include "runtime/control_page.h"
 

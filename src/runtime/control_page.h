@@ -6,8 +6,8 @@
 #ifndef PROBITY_RUNTIME_CONTROL_PAGE_H
 #define PROBITY_RUNTIME_CONTROL_PAGE_H
 
-/* Makes the page and the thread if PROBITY_CONTROL asks for them. In a constructor. Without them the
- * program runs on, after a line on stderr. */
+/* Makes the page and the thread if PROBITY_CONTROL asks for them. In a constructor. Without them
+ * the program runs on, after a line on stderr. */
 void probity_control_page_begin(void);
 
 /* Removes the page's name. At exit. */

@@ -92,7 +92,7 @@ static void copy_value(char *ret_copy, size_t room, const char *value)
 static int read_wishes(const char *text)
 {
     const char *calls = value_of(text, "PROBITY_CALLS");
-    const char *functions = value_of(text, "PROBITY_FUNCTIONS");
+    const char *functions = value_of(text, "FUNCTIONS");
     const char *rules = value_of(text, "PROBITY_SELECT");
 
     answering.has_functions = functions != NULL && strcmp(functions, "1") == 0;

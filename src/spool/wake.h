@@ -18,8 +18,8 @@ enum {
     PROBITY_WAKE_TEXT_BYTES = 8192
 };
 
-/* Results beside those of enum probity_error, which are negative: what the request asked for, and the
- * program does not have. */
+/* Results beside those of enum probity_error, which are negative: what the request asked for, and
+ * the program does not have. */
 enum {
     PROBITY_WAKE_NO_FUNCTIONS = 1, /* libprobity-functions */
     PROBITY_WAKE_NO_CALLS = 2,     /* libprobity-calls */

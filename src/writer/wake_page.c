@@ -163,7 +163,8 @@ static enum probity_wake_refusal ask(struct asking *asking, const char *settings
     if (refusal != PROBITY_WAKE_OK)
         return refusal;
     uint32_t serial = __atomic_load_n(&wake->taken, __ATOMIC_ACQUIRE) + 1;
-    if (__atomic_load_n(&wake->requested, __ATOMIC_RELAXED) == serial) /* of a tool that was killed */
+    /* That of a tool which was killed may have the same serial. */
+    if (__atomic_load_n(&wake->requested, __ATOMIC_RELAXED) == serial)
         __atomic_store_n(&wake->requested, serial - 1, __ATOMIC_RELEASE);
     memset(asking->page->text, 0, sizeof asking->page->text);
     memcpy(asking->page->text, settings, bytes);

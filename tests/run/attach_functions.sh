@@ -1,0 +1,190 @@
+#!/usr/bin/env bash
+# `probity attach --functions`, `--function` and `--calls`, and the control page: functions are put
+# in place while 16 threads run them and taken out again, byte for byte; no record is lost between
+# attach and detach; what a program does not have is named; a planted page is refused.
+# variants: clang
+# timeout: 900
+. "$(dirname "$0")/common.bash"
+[ "$(uname -m)" = x86_64 ] || { echo "skipped: entries are replaced on x86-64 only"; exit 77; }
+
+CYCLES=${CYCLES:-50}
+THREADS=16
+
+# $1 name, the rest: the program. Sets job and gate.
+start() {
+    local name=$1
+    shift
+    rm -f "$name.go" "$name.out"
+    mkfifo "$name.go"
+    "$@" < "$name.go" > "$name.out" 2> "$name.err" &
+    job=$!
+    exec {gate}> "$name.go"
+    wait_until "$job" test -s "$name.out" || fail "$name has ended early: $(cat "$name.err")"
+}
+
+stop() {
+    exec {gate}>&-
+    wait "$job" || fail "$1: status $?: $(head -n 5 "$1.err")"
+    expect "$1: standard error" "" "$(cat "$1.err")"
+}
+
+# Prints the checksum of the code of the program that was started as $1.
+code_of() {
+    local before
+    before=$(wc -l < "$1.out")
+    echo >&"$gate"
+    wait_until "$job" has_lines "$1.out" $((before + 1)) || fail "$1: no checksum"
+    tail -n 1 "$1.out"
+}
+
+# $1 description, $2 expected status, $3 part of the output or message; the rest: the command
+says() {
+    local what=$1 expected=$2 text=$3 status=0
+    shift 3
+    "$PROBITY" "$@" > output 2> errors || status=$?
+    expect "$what: status ($(cat errors))" "$expected" "$status"
+    grep -qF -- "$text" output errors || fail "$what: no '$text' in: $(cat output errors)"
+}
+
+# "NAME" of the functions that were called in a trace.
+functions_of() {
+    "$PROBITY" report --json "$1" 2> errors |
+        jq -r '[.functions[] | select(.calls > 0) | .name] | sort | @csv'
+}
+
+# The trace $1 is complete, and the probes of each thread follow each other without a gap.
+is_whole() {
+    "$PROBITY" info "$1" > output 2>&1
+    grep -q '^complete *yes' output || fail "$1: $(grep '^complete' output)"
+    "$PROBITY" check "$1" > output 2>&1 || fail "$1: $(tail -n 1 output)"
+    "$PROBITY" csv "$1" 2> errors | awk -F, '
+        $2 in next_of && $3 != next_of[$2] && $3 != 0 { print "after " next_of[$2] - 1 ": " $0 }
+        { next_of[$2] = $3 + 1; hits++ }
+        END { if (hits == 0) print "no hits" }' | head -n 3 > gaps
+    [ ! -s gaps ] || fail "$1: $(cat gaps)"
+}
+
+libraries=(-I"$SOURCE/include" -L"$BUILD/lib" '-Wl,--no-as-needed' -lprobity-functions
+    -lprobity-calls -lprobity "-Wl,-rpath,$BUILD/lib" -pthread)
+"$CC" -O2 -g -fpatchable-function-entry=5 -o patchable "$SOURCE/tests/functions/attached.c" \
+    "${libraries[@]}"
+kinds=(patchable)
+if clang -O2 -g -fxray-instrument -fxray-instruction-threshold=1 -o xray \
+    "$SOURCE/tests/functions/attached.c" "${libraries[@]}" 2> errors; then
+    kinds+=(xray)
+else
+    echo "left out: no clang with XRay: $(head -n 1 errors)"
+fi
+
+# ---- What is selected ----
+
+for kind in "${kinds[@]}"; do
+    start "$kind" "./$kind" 2
+    before=$(code_of "$kind")
+    for what in "--functions:\"leaf\",\"middle\",\"other\"" "--function=middle:\"middle\"" \
+        "--exclude=leaf:\"middle\",\"other\"" ":"; do
+        option=${what%%:*}
+        # shellcheck disable=SC2086
+        says "$kind $option" 0 "$job: " attach $option -o trace "$job"
+        wait_until "$job" "$PROBITY" level "$job" > /dev/null
+        sleep 0.1 # for a call of each function, not for anything else
+        says "$kind $option" 0 "$job: " detach "$job"
+        expect "$kind $option" "${what#*:}" "$(functions_of trace | sed 's/"work",\|,"work"//g')"
+        is_whole trace
+        rm trace
+        [ "$kind" = xray ] || expect "$kind $option: code" "$before" "$(code_of "$kind")"
+    done
+    says "$kind: calls" 0 "$job: " attach --calls all -o trace "$job"
+    says "$kind: calls" 0 "$job: " detach "$job"
+    is_whole trace
+    rm trace
+    stop "$kind"
+done
+
+# ---- Cycles under load ----
+
+for kind in "${kinds[@]}"; do
+    start "$kind" "./$kind" "$THREADS"
+    before=$(code_of "$kind")
+    for ((i = 1; i <= CYCLES; i++)); do
+        says "$kind: cycle $i" 0 "$job: " attach --functions -o trace "$job"
+        says "$kind: cycle $i" 0 "$job: " detach "$job"
+        [ $((i % 50)) != 1 ] || is_whole trace
+        # XRay's sleds leave nine bytes that nothing executes, the same after each.
+        [ "$kind" != xray ] || [ "$i" != 1 ] || before=$(code_of "$kind")
+        rm trace
+        [ "$failures" = 0 ] || break
+    done
+    expect "$kind: code after $CYCLES cycles" "$before" "$(code_of "$kind")"
+    stop "$kind"
+    no_leftovers "$kind"
+done
+
+# ---- Calls ----
+
+LD_PRELOAD=$BUILD/lib/libprobity-calls.so.0 "$PROGRAMS/slow_causes.shared" 10 > truth 2> errors &
+job=$!
+says "calls" 0 "$job: " attach --calls io,locks -o trace "$job"
+sleep 0.3 # for some calls, not for anything else
+says "calls" 0 "$job: " detach "$job"
+wait "$job" || fail "slow_causes: status $?: $(cat errors)"
+"$PROBITY" report --json trace > report.json
+expect "calls of write" true "$(jq '[.functions[] | select(.name == "write" and .calls > 0)] |
+    length == 1' report.json)"
+"$PROBITY" csv --columns name trace > names 2> errors
+rm trace
+grep -q '^mutex:hold' names || fail "calls: no locks: $(sort names | uniq -c | head -n 5)"
+
+# ---- What a program does not have ----
+
+start counted "$PROGRAMS/counted.shared" 1
+says "no functions" 1 "does not have libprobity-functions" attach --functions "$job"
+says "no calls" 1 "does not have libprobity-calls" attach --calls io "$job"
+says "not recording" 1 "is not recording" detach "$job"
+says "no family" 2 "invalid --calls" attach --calls some "$job"
+stop counted
+
+# ---- The control page ----
+
+start quiet "./${kinds[0]}" 2 quiet
+says "quiet" 1 "PROBITY_CONTROL=1" attach --functions --wait 100ms -o trace "$job"
+stop quiet
+start page env PROBITY_CONTROL=1 "./${kinds[0]}" 2 quiet
+page=$SPOOL/$job.control
+expect "page: mode" "600 12288" "$(stat -c '%a %s' "$page")"
+says "page" 0 "$job: " attach --functions -o trace "$job"
+says "page twice" 1 "already recording" attach -o other "$job"
+says "page: level" 0 "$job: levels 2" level "$job" 2
+says "page" 0 "$job: " detach "$job"
+expect "page" '"leaf","middle","other"' "$(functions_of trace | sed 's/"work",\|,"work"//g')"
+rm trace
+# Without the rights of ptrace.
+if [ "$(id -u)" = 0 ]; then
+    says "page: no ptrace" 0 "$job: " attach --functions -o trace "$job"
+    says "page: no ptrace" 0 "$job: " detach "$job"
+    rm trace
+fi
+# One that is planted, cut, open to others, or a link, is as none: the program's memory is asked.
+cp "$page" good
+for how in cut open link planted; do
+    rm -f "$page"
+    case $how in
+    cut) head -c 4096 good > "$page" && chmod 600 "$page" ;;
+    open) cp good "$page" && chmod 666 "$page" ;;
+    link) ln -s "$WORK/good" "$page" ;;
+    planted) cp good "$page" && chmod 600 "$page" ;;
+    esac
+    says "page: $how" 1 "passed no probe in time" attach --wait 100ms -o trace "$job"
+done
+stop page
+[ ! -e "$page" ] || fail "page: not removed at exit"
+# That of a program that was killed is replaced by the next one of the same id, and serves nobody.
+start killed env PROBITY_CONTROL=1 "./${kinds[0]}" 1 quiet
+page=$SPOOL/$job.control
+kill -KILL "$job"
+wait "$job" 2> /dev/null || true
+exec {gate}>&-
+says "killed" 1 "no process" attach "$job"
+rm "$page"
+no_leftovers "at the end"
+finish
