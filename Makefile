@@ -416,7 +416,7 @@ check: ## Install what is missing, build with gcc, run the quick tests (2 minute
 	@BUILD='$(BUILD)' TIER=check tools/test.sh
 
 test: ## Install what is missing, build all variants, run all tests
-	$(call setup,build page test)
+	$(call setup,build page test fleet)
 	@BUILD='$(BUILD)' tools/test.sh
 
 demo: ## Install what is missing, build, trace a web server under load

@@ -102,6 +102,8 @@ test: AArch64
     apt     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
     dnf     gcc-aarch64-linux-gnu qemu-user
     pacman  aarch64-linux-gnu-gcc qemu-user
+fleet: a ClickHouse server for the tests of `probity ship`
+    apt     clickhouse-server
 test: other C libraries
     apt     musl-tools
     dnf     musl-gcc

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_client.c: statements over HTTP. The database, settings and ids are in the URL, the statement
- * or the data in the body.
+ * fleet_client.c: statements over HTTP. The database, settings and ids are in the URL, the
+ * statement or the data in the body.
  */
 #include "cli/fleet_client.h"
 

@@ -35,9 +35,10 @@ int cli_fleet_connect(struct cli_fleet *fleet);
 /* Executes a statement with a whole answer. Returns 0, or -1 without reporting it. */
 int cli_fleet_try(struct cli_fleet *fleet, const char *sql, struct cli_http_answer *ret_answer);
 
-/* Same as above, and reports errors. Values of an answer are valid until the next statement. Returns
- * an exit status. */
-int cli_fleet_ask(struct cli_fleet *fleet, const char *sql, struct probity_fleet_answer *ret_answer);
+/* Same as above, and reports errors. Values of an answer are valid until the next statement.
+ * Returns an exit status. */
+int cli_fleet_ask(struct cli_fleet *fleet, const char *sql,
+                  struct probity_fleet_answer *ret_answer);
 
 /* Inserts bytes in FORMAT Native into a table, as one query with this id; is_once: the server shall
  * remember the id, if it can. */

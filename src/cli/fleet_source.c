@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_source.c: asks for the runs first, because the times of a range may be relative to them, then
- * for functions, threads and sums.
+ * fleet_source.c: asks for the runs first, because the times of a range may be relative to them,
+ * then for functions, threads and sums.
  */
 #include "cli/fleet_source.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array_grow.h"
 #include "probity.h"
 
 int cli_fleet_is_wanted(const struct cli_fleet_source *source, size_t operands)
@@ -50,21 +49,29 @@ static char *copy(const struct probity_text *text)
     return strndup(text->bytes != NULL ? text->bytes : "", text->length);
 }
 
+static int make_room(struct cli_fleet_runs *runs, size_t *room)
+{
+    size_t wanted = 2 * *room + 16;
+
+    if (wanted > 2 * (size_t)PROBITY_READER_TRACES_MAX)
+        return -1;
+    void *more_runs = realloc(runs->runs, wanted * sizeof *runs->runs);
+    runs->runs = more_runs != NULL ? more_runs : runs->runs;
+    void *more_facts = realloc(runs->facts, wanted * sizeof *runs->facts);
+    runs->facts = more_facts != NULL ? more_facts : runs->facts;
+    void *more_texts = realloc(runs->texts, wanted * sizeof *runs->texts);
+    runs->texts = more_texts != NULL ? more_texts : runs->texts;
+    if (more_runs == NULL || more_facts == NULL || more_texts == NULL)
+        return -1;
+    *room = wanted;
+    return 0;
+}
+
 /* A run's texts point into the answer, so those that are used are copied. */
 static int take_run(struct cli_fleet_runs *runs, size_t *room, struct probity_fleet_answer *answer)
 {
-    if (runs->count == *room) {
-        size_t wanted = 2 * *room + 16;
-        void *more_runs = realloc(runs->runs, wanted * sizeof *runs->runs);
-        runs->runs = more_runs != NULL ? more_runs : runs->runs;
-        void *more_facts = realloc(runs->facts, wanted * sizeof *runs->facts);
-        runs->facts = more_facts != NULL ? more_facts : runs->facts;
-        void *more_texts = realloc(runs->texts, wanted * sizeof *runs->texts);
-        runs->texts = more_texts != NULL ? more_texts : runs->texts;
-        if (more_runs == NULL || more_facts == NULL || more_texts == NULL || wanted > PROBITY_READER_TRACES_MAX + 32)
-            return PROBITY_ERROR_MEMORY;
-        *room = wanted;
-    }
+    if (runs->count == *room && make_room(runs, room) != 0)
+        return PROBITY_ERROR_MEMORY;
     struct probity_trace_facts *facts = &runs->facts[runs->count];
     int error = probity_fleet_run_get(answer, &runs->runs[runs->count], facts);
     if (error != 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * http.c: requests with libcurl. If its headers are missing, http_without_curl.c replaces this file.
+ * http.c: requests with libcurl. If its headers are missing, http_without_curl.c replaces this
+ * file.
  */
 #include "cli/http.h"
 

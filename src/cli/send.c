@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * send.c: sends requests with libcurl. If its headers are missing, send_without_curl.c replaces this
- * file.
+ * send.c: sends requests with libcurl. If its headers are missing, send_without_curl.c replaces
+ * this file.
  */
 #include "cli/send.h"
 

@@ -189,8 +189,8 @@ static int send_trace(struct shipment *shipment)
     return status;
 }
 
-/* A run that was sent before keeps its block size, and loses no detail. If its trace was recovered in
- * the meantime, that it was complete does not count. */
+/* A run that was sent before keeps its block size, and loses no detail. If its trace was recovered
+ * in the meantime, that it was complete does not count. */
 static int compare_run(struct shipment *shipment)
 {
     struct probity_fleet_run there;
@@ -374,7 +374,7 @@ const struct cli_command cli_command_ship = {
     .summary = "Send traces to a ClickHouse database",
     .usage = "[OPTION]... TRACE...",
     .help =
-        "Sends each trace as rows that `probity report --from-fleet` and any SQL client can read. "
+        "Sends each trace as rows that `probity report` and any SQL client can read. "
         "Each row arrives exactly once: if this command or the server is killed, run it again. "
         "TRACE.shipped remembers what the server acknowledged. The tables are those of "
         "doc/fleet.md.",

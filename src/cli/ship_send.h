@@ -22,7 +22,7 @@ struct cli_ship_send {
     const char *trace; /* for messages */
     uint64_t run;
     uint64_t retry_ms; /* how long a server may be away */
-    uint64_t *rows[PROBITY_FLEET_TABLES];  /* by block: what the server has; then, what it must have */
+    uint64_t *rows[PROBITY_FLEET_TABLES]; /* by block: what the server has, or must have */
     size_t known[PROBITY_FLEET_TABLES], rooms[PROBITY_FLEET_TABLES];
     size_t sent[PROBITY_FLEET_TABLES];     /* blocks of the trace so far */
     struct probity_fleet_bytes bytes;      /* of a block */
@@ -43,8 +43,8 @@ int cli_ship_block(struct cli_ship_send *send, const struct probity_fleet_batch 
  * exit status. */
 int cli_ship_verify(struct cli_ship_send *send);
 
-/* Asks for the latest row of the run. ret_is_there: 0: there is none. The facts have neither path nor
- * texts. Reports errors. Returns an exit status. */
+/* Asks for the latest row of the run. ret_is_there: 0: there is none. The facts have neither path
+ * nor texts. Reports errors. Returns an exit status. */
 int cli_ship_run(struct cli_ship_send *send, struct probity_fleet_run *ret_run,
                  struct probity_trace_facts *ret_facts, int *ret_is_there);
 

@@ -488,8 +488,8 @@ int probity_fleet_rows_profiled(struct probity_fleet_rows *rows,
     return rows->error;
 }
 
-/* Whether more calls were made than counted is passed on only here: before the end it depends on how
- * far the reader is ahead. */
+/* Whether more calls were made than counted is passed on only here: before the end it depends on
+ * how far the reader is ahead. */
 static void finish_places(struct probity_fleet_rows *rows)
 {
     for (struct place *place = rows->places; place != NULL; place = place->next) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * rows.h: turns the events of a trace into the rows of doc/fleet.md, in blocks. The same trace gives
- * the same blocks each time. Memory: one block of each table, and the sums of one minute, of which
+ * rows.h: turns the events of a trace into the rows of doc/fleet.md, in blocks. The same trace
+ * gives the same blocks each time. Memory: one block of each table, and the sums of one minute, of which
  * there are at most 4,096. Does no I/O.
  */
 #ifndef PROBITY_FLEET_ROWS_H
@@ -17,7 +17,7 @@ enum {
     PROBITY_FLEET_SUMS_MAX = 4096
 };
 
-/* Takes rows; block: their number, for tables in blocks. Returns 0, or an error that ends it all. */
+/* Takes rows; block: their number, for tables in blocks. Returns 0, or an error, which is final. */
 typedef int probity_fleet_take(void *context, const struct probity_fleet_batch *batch,
                                enum probity_fleet_table_number table, uint32_t block);
 

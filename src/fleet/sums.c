@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sums.c: answers become rows of a report. What refers to a function, thread or run that the answers
- * before did not have is an error: the database was changed in between, or is not one of ours.
+ * sums.c: answers become rows of a report. What refers to a function, thread or run that the
+ * answers before did not have is an error: the database was changed in between, or is not one of ours.
  */
 #include "fleet/sums.h"
 

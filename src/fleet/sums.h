@@ -43,7 +43,8 @@ int probity_fleet_sums_init(struct probity_fleet_sums *sums, const struct probit
  * to the sums. */
 int probity_fleet_take_functions(struct probity_fleet_sums *sums,
                                  struct probity_fleet_answer *answer);
-int probity_fleet_take_threads(struct probity_fleet_sums *sums, struct probity_fleet_answer *answer);
+int probity_fleet_take_threads(struct probity_fleet_sums *sums,
+                               struct probity_fleet_answer *answer);
 int probity_fleet_take_sums(struct probity_fleet_sums *sums, struct probity_fleet_answer *answer,
                             struct probity_report *report);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sums_sql.c: the statements. Both ways to add up calls have the same columns: function, run, thread,
- * then those of `sum_names` and the histogram.
+ * sums_sql.c: the statements. Both ways to add up calls have the same columns: function, run,
+ * thread, then those of `sum_names` and the histogram.
  */
 #include <inttypes.h>
 
@@ -69,7 +69,7 @@ static void put_minutes(FILE *stream, const struct probity_fleet_range *range)
 }
 
 /* Columns of rows of minutes, of one call. CPU times count only if its run has them (has_cpu); the
- * logarithm of numbers of 64 bits is not exact, so it is corrected to the highest bit that is set. */
+ * logarithm of a large number is not exact, so it is corrected to the highest bit that is set. */
 static const char call_columns[] =
     "SELECT function, run, thread, "
     "bitAnd(flags, 16) != 0 AS is_untimed, bitAnd(flags, 7) AS how, "

@@ -204,8 +204,8 @@ int probity_reader_open(const char *const *paths, size_t count,
                         struct probity_reader **ret_reader);
 
 /* Makes a reader of traces that are elsewhere: it has their facts, but no event. Copies the facts;
- * their paths must live as long as the reader, and other texts are not used. count is not 0. Returns
- * 0 or PROBITY_ERROR_MEMORY. */
+ * their paths must live as long as the reader, and other texts are not used. count is not 0.
+ * Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_reader_of_facts(const struct probity_trace_facts *facts, size_t count,
                             struct probity_reader **ret_reader);
 

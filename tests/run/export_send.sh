@@ -123,7 +123,7 @@ export_at "a path with a colon" 0 --format otlp -o ./collector:80 trace
 
 # A tool built without libcurl's headers says so, and supports everything else.
 if [ "$VARIANT" = gcc ]; then
-    for file in send send_without_curl; do
+    for file in send send_without_curl http http_without_curl; do
         "$CC" -std=gnu11 -Wall -Wextra -Wpedantic -Werror -D_GNU_SOURCE -DPROBITY_WITHOUT_CURL \
             -I"$SOURCE/src" -I"$SOURCE/include" -c "$SOURCE/src/cli/$file.c" ||
             fail "without curl: $file.c"
@@ -131,7 +131,7 @@ if [ "$VARIANT" = gcc ]; then
     mapfile -t objects < <(find "$BUILD/obj/src" "$BUILD/obj/generated" -name '*.o' \
         ! -path '*/runtime/*' ! -path '*/embed/*' ! -path '*/embed_print/*' ! -name writer.o \
         ! -path '*/cli/send*' ! -path '*/src/functions/*' ! -path '*/src/calls/*')
-    "$CC" -pthread -o without send.o send_without_curl.o "${objects[@]}" -ljansson -ldw -lelf \
+    "$CC" -pthread -o without {send,http}{,_without_curl}.o "${objects[@]}" -ljansson -ldw -lelf \
         -lsqlite3 -lprotobuf-c -lz -lm || fail "without curl: cannot link"
     PROBITY=$WORK/without
     export_at "without curl" 1 --format otlp -o "http://127.0.0.1:1/v1/traces" other

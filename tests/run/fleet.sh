@@ -70,6 +70,8 @@ told "no tables" "probity_"
 [ ! -e tree.shipped ] || [ ! -s tree.shipped ] || fail "a ledger without a block"
 probity schema 0 ship --print-schema
 columns=$(grep -c COMMENT output)
+sed -n '/^```sql$/,/^```$/p' "$SOURCE/doc/fleet.md" | grep -v '^```' | cmp -s - output ||
+    fail "doc/fleet.md has other statements than --print-schema prints"
 grep -q 'CODEC(Delta' output || fail "no codec"
 probity "making tables" 0 ship --to "$url" --init
 probity "making them again" 0 ship --to "$url" --init

@@ -85,6 +85,11 @@ runs 0 '' runs init
 runs 0 '' runs add --label before scopes
 all_forms runs '@before|before' '"label": "before"' 'before' list
 
+# Without a server; tests/run/fleet.sh has one.
+runs 0 'CREATE TABLE IF NOT EXISTS probity_calls' ship --print-schema
+runs 1 '' ship --to http://127.0.0.1:1/probity --retry 0 scopes
+runs 1 '' fleet --from-fleet http://127.0.0.1:1/probity
+
 # Starts a program that runs until end_live. $1 what writes its trace: thread or external
 runs_live() {
     rm -f ready

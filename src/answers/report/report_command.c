@@ -223,20 +223,20 @@ static int print_functions(struct report_call *call, FILE *stream,
     return 0;
 }
 
-/* Reads signatures only if they are shown. */
+/* Reads signatures only if they are shown, and of traces that are here. */
 static int print_report(void *context, FILE *stream, const struct probity_reader *reader,
                         int has_colour)
 {
     struct report_call *call = context;
-    int is_needed = call->answer.as_json || call->answer.as_csv || call->layout.has_signatures ||
-                    call->patterns.count > 0;
+    int is_needed = (call->answer.as_json || call->answer.as_csv || call->layout.has_signatures ||
+                     call->patterns.count > 0) && !call->is_from_fleet;
 
     call->layout.has_colour = has_colour;
     call->layout.line_columns = cli_query_line_columns(&call->answer);
     if (call->states != NULL)
         return print_states(call, stream, reader);
     call->layout.is_utf8 = cli_query_is_utf8();
-    struct symbols *symbols = is_needed && !call->is_from_fleet ? symbols_open(cli_memory_end) : NULL;
+    struct symbols *symbols = is_needed ? symbols_open(cli_memory_end) : NULL;
     call->layout.has_pictures = call->layout.is_utf8 && call->layout.line_columns > 0;
     int error = print_functions(call, stream, reader, symbols);
     if (symbols != NULL)
