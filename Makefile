@@ -177,7 +177,9 @@ DEATH    := $(BUILD)/tests/death
 # plugin*.c are loaded with dlopen() or preloaded, and then must not bring the library along;
 # *_internal.c use what the library does not offer.
 PLUGIN_SRC  := $(wildcard tests/programs/plugin*.c)
-PROGRAM_SRC := $(filter-out $(PLUGIN_SRC),$(wildcard tests/programs/*.c tests/programs/*.cc))
+# Registers of x86.
+OTHER_CPU   := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),,tests/programs/registers_avx512.c)
+PROGRAM_SRC := $(filter-out $(PLUGIN_SRC) $(OTHER_CPU),$(wildcard tests/programs/*.c tests/programs/*.cc))
 PROGRAM_NAMES := $(notdir $(basename $(PROGRAM_SRC)))
 PROGRAMS := $(addprefix $(BUILD)/tests/programs/,$(PROGRAM_NAMES) \
               $(addsuffix .shared,$(filter-out %_internal,$(PROGRAM_NAMES))) \
@@ -471,3 +473,4 @@ help: ## List the targets
 
 include packaging/install.mk
 include packaging/packages.mk
+include packaging/aarch64.mk
