@@ -5,14 +5,15 @@
 #   tools/emulated.sh BUILD DIRECTORY EMULATOR [ARGUMENT]...
 #
 # A program that such a program starts by name is a script as well, which the kernel of this machine
-# runs: so nothing has to be registered with it. Libraries and tests of units are linked to.
+# runs: so nothing has to be registered with it. EMULATOR is qemu, of user mode; it is started by a
+# link with the program's name, which the main thread then has. What is no program is linked to.
 set -eu
 [ $# -ge 3 ] || { echo "usage: tools/emulated.sh BUILD DIRECTORY EMULATOR [ARGUMENT]..." >&2; exit 2; }
-build=$(realpath "$1") directory=$2
-shift 2
-emulator=$(printf '%q ' "$@")
+build=$(realpath "$1") directory=$2 emulator=$(command -v "$3")
+shift 3
+arguments=$(printf '%q ' "$@")
 rm -rf "$directory"
-mkdir -p "$directory"
+mkdir -p "$directory/emulator"
 directory=$(realpath "$directory")
 for kind in bin examples bench tests tests/programs tests/unit; do
     mkdir -p "$directory/$kind"
@@ -23,7 +24,9 @@ for kind in bin examples bench tests tests/programs tests/unit; do
             ln -s "$program" "$to"
             continue
         fi
-        printf '#!/bin/sh\nexec %s%q "$@"\n' "$emulator" "$program" > "$to"
+        ln -sf "$emulator" "$directory/emulator/${program##*/}"
+        printf '#!/bin/sh\nexec %q %s-0 "$0" %q "$@"\n' \
+            "$directory/emulator/${program##*/}" "$arguments" "$program" > "$to"
         chmod +x "$to"
     done
 done

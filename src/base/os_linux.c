@@ -297,9 +297,11 @@ int probity_os_can_extend(int descriptor)
     enum { TMPFS = 0x01021994 };
     struct statfs status;
     int before = errno;
-    /* madvise() fails for unsupported advice even with zero bytes. */
+    /* madvise() fails for unsupported advice even with zero bytes; in emulators that accept any
+     * advice, and do nothing, for none. */
+    enum { UNKNOWN_ADVICE = 0x7fffff };
     int can = fstatfs(descriptor, &status) == 0 && status.f_type == TMPFS &&
-              madvise(NULL, 0, MADV_POPULATE_WRITE) == 0;
+              madvise(NULL, 0, MADV_POPULATE_WRITE) == 0 && madvise(NULL, 0, UNKNOWN_ADVICE) != 0;
 
     errno = before;
     return can;
