@@ -10,7 +10,6 @@
  *         a signal after every STRIDE-th instruction, and one inside its handler; the victim then
  *         runs to its end, and everything must be in the trace
  */
-#include <elf.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -22,7 +21,6 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -273,26 +271,13 @@ static int kill_at_each(const struct scenario *scenario, uint64_t stride)
     return faults > 0;
 }
 
-static uint64_t instruction_of(pid_t thread)
-{
-    struct user_regs_struct registers;
-    struct iovec place = {&registers, sizeof registers};
-
-    if (ptrace(PTRACE_GETREGSET, thread, NT_PRSTATUS, &place) != 0)
-        return 0;
-#ifdef __x86_64__
-    return registers.rip;
-#else
-    return registers.pc;
-#endif
-}
-
 /* The kernel's code for reading clocks starts over if they have advanced in the meantime. While
  * being looked at, they always have, so it would never end. */
 static int is_in_kernel_page(const struct tracee *tracee)
 {
     enum { BYTES = 16384 };
-    uint64_t at = instruction_of(tracee->focus);
+    uint64_t at = (uint64_t)ptrace(PTRACE_PEEKUSER, tracee->focus,
+                                   offsetof(struct user, regs.rip), NULL);
 
     return at - getauxval(AT_SYSINFO_EHDR) < BYTES;
 }

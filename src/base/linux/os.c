@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * os_linux.c: os.h on Linux, with direct system calls if libc's wrapper does more than needed.
+ * linux/os.c: os.h on Linux, with direct system calls if libc's wrapper does more than needed.
  */
 #include "base/assert.h"
 #include "base/os.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * clock.c: reads each clock between two readings of the counter and keeps the narrowest bracket.
+ * linux/clock.c: reads each clock between two readings of the counter and keeps the narrowest
+ * bracket.
  */
 #include "base/clock.h"
 
