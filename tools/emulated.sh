@@ -8,7 +8,10 @@
 # runs: so nothing has to be registered with it. EMULATOR is qemu, of user mode; it is started by a
 # link with the program's name, which the main thread then has. What is no program is linked to.
 set -eu
-[ $# -ge 3 ] || { echo "usage: tools/emulated.sh BUILD DIRECTORY EMULATOR [ARGUMENT]..." >&2; exit 2; }
+if [ $# -lt 3 ]; then
+    echo "usage: tools/emulated.sh BUILD DIRECTORY EMULATOR [ARGUMENT]..." >&2
+    exit 2
+fi
 build=$(realpath "$1") directory=$2 emulator=$(command -v "$3")
 shift 3
 arguments=$(printf '%q ' "$@")

@@ -4,9 +4,9 @@
 #   tools/sysroot.sh ARCHITECTURE DIRECTORY PACKAGE...
 #
 # ARCHITECTURE is Debian's name (arm64). The packages and what they depend on are downloaded by
-# apt-get from the sources of this machine, checked by their signatures, and unpacked, not installed:
-# root is not needed, and dpkg does not hear of the architecture. What is to compile against libc
-# itself is left out, as the cross compiler has it. A directory that has the packages stays as it is.
+# apt-get from the sources of this machine, checked by their signatures, and unpacked, not
+# installed: root is not needed, and dpkg does not see the architecture. libc's headers are left
+# out, as the cross compiler has its own. A directory that has the packages stays as it is.
 set -eu
 [ $# -ge 3 ] || { echo "usage: tools/sysroot.sh ARCHITECTURE DIRECTORY PACKAGE..." >&2; exit 2; }
 architecture=$1 directory=$(realpath -m "$2")
@@ -21,7 +21,7 @@ command -v apt-get > /dev/null && command -v dpkg-deb > /dev/null || {
 }
 mkdir -p "$(dirname "$directory")"
 work=$(mktemp -d "$directory.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+trap '[[ $BASHPID != $$ ]] || rm -rf "$work"' EXIT
 mkdir -p "$work"/state/lists/partial "$work"/cache/archives/partial "$work/root"
 : > "$work/status"
 cat > "$work/apt.conf" <<CONF

@@ -20,6 +20,7 @@
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -321,6 +322,15 @@ int probity_os_populate(void *at, size_t bytes)
     }
     errno = before;
     return result;
+}
+
+int probity_os_counter_is_forbidden(void)
+{
+    int permission = 0, before = errno;
+    int is = prctl(PR_GET_TSC, &permission) == 0 && permission == PR_TSC_SIGSEGV;
+
+    errno = before;
+    return is;
 }
 
 int probity_os_is_privileged(void)
