@@ -61,6 +61,9 @@ SRC_FLAGS := -Isrc -Iinclude -I$(BUILD)/generated -fPIC -fvisibility=hidden -fex
              -ffunction-sections -fdata-sections \
              $(if $(FAST_FUZZ),-fsanitize-coverage=edge$(COMMA)inline-8bit-counters) $(ASSERT_FLAGS)
 
+# The operating system: doc/porting.md.
+SYSTEM := src/base/linux
+
 # What needs libm or answers only the tool.
 TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     duration_stats \
@@ -75,13 +78,13 @@ TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
 # libprobity, in the programs that are traced: they record, and write the trace.
 LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base/selection.c base/arguments.c base/called.c spool/attach.c spool/control_ask.c \
              spool/place.c writer/discard.c writer/drainer.c writer/recover.c writer/request.c writer/wake_process.c writer/wake_page.c), \
-             $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
+             $(wildcard src/base/*.c $(SYSTEM)/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
              src/embed/*.c))
 # libprobity-print, linked or loaded only by those that also read their trace: for a CSV, a log or a
 # summary. It has what it shares with libprobity once more, and needs no other library than libc.
-PRINT_SRC := $(filter-out src/spool/control_ask.c src/base/thread_count_linux.c src/base/selection.c src/base/arguments.c src/base/called.c \
+PRINT_SRC := $(filter-out src/spool/control_ask.c $(SYSTEM)/thread_count.c src/base/selection.c src/base/arguments.c src/base/called.c \
                $(addprefix src/reader/,activity.c ahead.c ahead_hits.c index_build.c index_group.c index_write.c thread_stack.c), \
-               $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/reader/*.c src/embed_print/*.c \
+               $(wildcard src/base/*.c $(SYSTEM)/*.c src/format/*.c src/spool/*.c src/reader/*.c src/embed_print/*.c \
                src/exports/csv/csv.c src/exports/csv/csv_file.c)) \
              $(addprefix src/writer/,append.c pass.c profile.c recover.c) \
              $(addprefix src/print/,csv_cell.c text.c time_text.c values.c) \
@@ -90,10 +93,10 @@ PRINT_SRC := $(filter-out src/spool/control_ask.c src/base/thread_count_linux.c 
                report_text.c table.c) threads/threads.c tree/tree.c tree/tree_nodes.c tree/tree_view.c) \
              $(filter-out $(TOOL_ANALYSIS),$(wildcard src/analysis/*.c))
 # libprobity-functions, for programs without macros: what the compiler's hooks call. It needs libprobity.
-FUNCTIONS_SRC := $(wildcard src/functions/*.c) src/base/functions_linux.c src/base/os_linux.c \
-                   src/base/objects_linux.c src/base/hash.c src/base/selection.c src/base/arguments.c src/base/assert.c
+FUNCTIONS_SRC := $(wildcard src/functions/*.c) $(addprefix $(SYSTEM)/,functions.c os.c objects.c) \
+                   src/base/hash.c src/base/selection.c src/base/arguments.c src/base/assert.c
 # libprobity-calls, for programs without probes: it has functions of libc's names. It needs libprobity.
-CALLS_SRC := $(wildcard src/calls/*.c) $(addprefix src/base/,called.c objects_linux.c os_linux.c assert.c)
+CALLS_SRC := $(wildcard src/calls/*.c) $(addprefix src/base/,called.c assert.c) $(addprefix $(SYSTEM)/,objects.c os.c)
 # The rest is the tool's alone. A command's file is NAME_command.c in the room of what it prints, or
 # in src/cli/.
 ROOMS := src/answers/*/ src/exports/ src/exports/*/ src/log/ src/page/
@@ -108,7 +111,7 @@ OBJ      := $(BUILD)/obj
 $(addprefix $(OBJ)/src/,runtime/settings.o runtime/trace_file.o runtime/spool_file.o runtime/ceiling.o \
     runtime/outputs.o runtime/describe.o runtime/declare.o runtime/sites.o runtime/budget.o \
     runtime/external.o runtime/child.o runtime/hooks.o runtime/session.o runtime/wake.o writer/writer.o spool/segment.o \
-    runtime/profile_set.o spool/place.o spool/usage.o base/objects_linux.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
+    runtime/profile_set.o spool/place.o spool/usage.o base/linux/objects.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
 # What runs while vector registers hold parameters or results of functions leaves those alone; what
 # sanitizers call does not.
 GENERAL_OBJ := $(addprefix $(OBJ)/src/functions/,sled_calls.o fentry.o)
@@ -173,11 +176,13 @@ FUZZ_TARGET_OBJ := $(addprefix $(OBJ)/tests/fuzz/,fix_checksums.o mutate_fields.
               $(if $(findstring fuzzer,$(SANITIZE)),mutate.o,standalone_main.o)))
 WRAPPED  := $(if $(FAST_FUZZ),malloc calloc realloc free strdup strndup open close)
 DEATH_SRC := $(wildcard tests/death/*.c)
-DEATH    := $(BUILD)/tests/death
+# Built for x86-64 only: what uses its registers, and what steps by its instructions.
+OTHER_CPU   := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),,tests/programs/registers_avx512.c)
+DEATH    := $(if $(OTHER_CPU),,$(BUILD)/tests/death)
 # plugin*.c are loaded with dlopen() or preloaded, and then must not bring the library along;
 # *_internal.c use what the library does not offer.
 PLUGIN_SRC  := $(wildcard tests/programs/plugin*.c)
-PROGRAM_SRC := $(filter-out $(PLUGIN_SRC),$(wildcard tests/programs/*.c tests/programs/*.cc))
+PROGRAM_SRC := $(filter-out $(PLUGIN_SRC) $(OTHER_CPU),$(wildcard tests/programs/*.c tests/programs/*.cc))
 PROGRAM_NAMES := $(notdir $(basename $(PROGRAM_SRC)))
 PROGRAMS := $(addprefix $(BUILD)/tests/programs/,$(PROGRAM_NAMES) \
               $(addsuffix .shared,$(filter-out %_internal,$(PROGRAM_NAMES))) \
@@ -471,3 +476,4 @@ help: ## List the targets
 
 include packaging/install.mk
 include packaging/packages.mk
+include packaging/aarch64.mk

@@ -325,7 +325,7 @@ PROBITY_INLINE int probity_frame_is_overwritten(uint64_t minus)
  * its first call would change r10 and r11. */
 #define PROBITY_HOOK_CALL(hook)                                                                   \
     "{call *" hook "@GOTPCREL(%%rip)|.byte 0xff, 0x15\n\t.long " hook "@GOTPCREL - 4}\n"
-#elif defined(__aarch64__) && defined(__ARM_FEATURE_ATOMICS)
+#elif defined(__aarch64__)
 #define PROBITY_HAS_FAST_PATH 1
 
 #define PROBITY_USDT_NOP "nop\n"
@@ -333,6 +333,7 @@ PROBITY_INLINE int probity_frame_is_overwritten(uint64_t minus)
 #define PROBITY_USDT_LONG(n) "8@%" #n
 #define PROBITY_USDT_PLACE "r"
 
+#ifdef __ARM_FEATURE_ATOMICS
 PROBITY_INLINE uint64_t probity_reserve(struct probity_thread *self, uint64_t bytes)
 {
     uint64_t before;
@@ -342,6 +343,20 @@ PROBITY_INLINE uint64_t probity_reserve(struct probity_thread *self, uint64_t by
                      : "memory");
     return before;
 }
+#else
+/* Without the instruction: a return from a signal handler clears the reservation that ldxr makes,
+ * so the store fails and the loop begins again. */
+PROBITY_INLINE uint64_t probity_reserve(struct probity_thread *self, uint64_t bytes)
+{
+    uint64_t before, after;
+    uint32_t has_failed;
+    __asm__ volatile("0:\tldxr %0, %3\n\tadd %1, %0, %4\n\tstxr %w2, %1, %3\n\tcbnz %w2, 0b"
+                     : "=&r"(before), "=&r"(after), "=&r"(has_failed), "+Q"(self->cursor)
+                     : "r"(bytes)
+                     : "memory");
+    return before;
+}
+#endif
 
 PROBITY_INLINE uint64_t probity_ticks(void)
 {

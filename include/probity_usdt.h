@@ -38,7 +38,7 @@
 #endif
 
 #ifndef PROBITY_USDT_NOP
-#error "PROBITY_USDT: there are no marks for this CPU (x86-64, and AArch64 with LSE atomics)"
+#error "PROBITY_USDT: there are no marks for this CPU (x86-64 and AArch64)"
 #endif
 
 /* A mark; the rest: the operands of its arguments. From the second section, tools see by how much

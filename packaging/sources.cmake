@@ -2,17 +2,17 @@
 set(PROBITY_SOURCES
   src/base/assert.c
   src/base/checksum.c
-  src/base/clock.c
   src/base/cpu.c
   src/base/error.c
-  src/base/functions_linux.c
   src/base/hash.c
-  src/base/objects_linux.c
-  src/base/os_confine_linux.c
-  src/base/os_linux.c
+  src/base/linux/clock.c
+  src/base/linux/functions.c
+  src/base/linux/objects.c
+  src/base/linux/os.c
+  src/base/linux/os_confine.c
+  src/base/linux/thread_count.c
   src/base/parent.c
   src/base/temporary.c
-  src/base/thread_count_linux.c
   src/embed/embed.c
   src/format/block.c
   src/format/cost.c

@@ -13,7 +13,7 @@ BEGIN {
     MACHINE = "__linux|__gnu_linux__|__unix|__APPLE__|_WIN32|__FreeBSD__|" \
         "__ANDROID__|__GLIBC__|__x86_64|__i386|__amd64|__aarch64|__arm|__ARM|__riscv|" \
         "__powerpc|__s390|__SSE|__AVX"
-    SEAM = "(^|/)src/(base/(os|clock)|(base|functions)/cpu)[a-z0-9_]*[.][ch]$|" \
+    SEAM = "(^|/)src/(base/linux/|(base|functions)/cpu)[a-z0-9_]*[.][ch]$|" \
            "(^|/)include/probity[.]h$"
 }
 
@@ -173,7 +173,7 @@ function check_directive(code) {
     if (!in_directive)
         is_condition = code ~ /^ *# *(if|ifdef|ifndef|elif)/
     if (!is_seam && is_condition && code ~ MACHINE)
-        complain(FNR, "OS or CPU conditional outside the seam (src/base/os*, clock*, src/*/cpu*)")
+        complain(FNR, "OS or CPU conditional outside the seam (src/base/linux/, src/*/cpu*)")
 }
 
 function check_banned(code) {

@@ -73,7 +73,7 @@ printf '/* A file. */\n#ifdef __linux__\n#endif\n' |
     expect_fault "outside the seam" src/reader/a.c
 printf '/* A file. */\n#if defined(A) && \\\n    defined(__x86_64__)\n#endif\n' |
     expect_fault "outside the seam" src/reader/a.c
-printf '/* A file. */\n#ifdef __linux__\n#endif\n' | expect_clean src/base/os_linux.c
+printf '/* A file. */\n#ifdef __linux__\n#endif\n' | expect_clean src/base/linux/os.c
 printf '/* A file. */\n#include "runtime/session.h"\n' |
     expect_fault "reader/ may not include runtime/" src/reader/a.c
 printf '/* A file. */\n#include "reader/trace.h"\n' |

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/cpu.h"
+
 /* One moment on all clocks, accurate to ± width_ns / 2. */
 struct probity_clock_moment {
     uint64_t ticks, raw_ns, monotonic_ns, realtime_ns;
@@ -56,15 +58,7 @@ struct probity_clock_cpu {
 static inline void probity_clock_cpu_copy(struct probity_clock_cpu *to,
                                           const struct probity_clock_cpu *from)
 {
-#if defined(__x86_64__)
-    __asm__ volatile("movups %1, %%xmm0\n\tmovups %%xmm0, %0" : "=m"(*to) : "m"(*from) : "xmm0");
-#elif defined(__aarch64__)
-    uint64_t tick, cpu_ns;
-    __asm__ volatile("ldp %0, %1, %2" : "=&r"(tick), "=&r"(cpu_ns) : "Q"(*from));
-    __asm__ volatile("stp %1, %2, %0" : "=Q"(*to) : "r"(tick), "r"(cpu_ns));
-#else
-    *to = *from;
-#endif
+    probity_cpu_copy_pair(to, from);
 }
 
 /* Reads the CPU clock; again if the bracket took bracket_ticks_max or longer, because the thread

@@ -5,7 +5,6 @@
 #include "base/cpu.h"
 
 #include <string.h>
-#include <sys/prctl.h>
 
 #include "base/bytes.h"
 
@@ -100,13 +99,6 @@ uint32_t probity_cpu_crc32c(uint32_t crc, const uint8_t *bytes, size_t count)
 {
     return features() & bit_SSE4_2 ? crc32c_sse42(crc, bytes, count)
                                    : crc32c_portable(crc, bytes, count);
-}
-
-int probity_cpu_counter_is_forbidden(void)
-{
-    int permission = 0;
-
-    return prctl(PR_GET_TSC, &permission) == 0 && permission == PR_TSC_SIGSEGV;
 }
 
 static unsigned extended_leaf_max(void)
@@ -266,11 +258,6 @@ uint32_t probity_cpu_crc32c(uint32_t crc, const uint8_t *bytes, size_t count)
     return crc32c_portable(crc, bytes, count);
 }
 
-int probity_cpu_counter_is_forbidden(void)
-{
-    return 0;
-}
-
 int probity_cpu_counter_is_usable(void)
 {
     return 1; /* the architecture fixes the rate, and Linux lets user code read it */
@@ -307,11 +294,6 @@ uint64_t probity_cpu_counter_ordered(void)
 uint32_t probity_cpu_crc32c(uint32_t crc, const uint8_t *bytes, size_t count)
 {
     return crc32c_portable(crc, bytes, count);
-}
-
-int probity_cpu_counter_is_forbidden(void)
-{
-    return 0;
 }
 
 int probity_cpu_counter_is_usable(void)

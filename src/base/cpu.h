@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Whether compilers have -mfentry and sleds for this CPU, and its record path needs no other
  * registers than general ones (src/functions/). */
@@ -19,10 +20,6 @@
 
 /* CRC-32C without initial and final XOR. Uses the CPU's instruction if there is one. */
 uint32_t probity_cpu_crc32c(uint32_t crc, const uint8_t *bytes, size_t count);
-
-/* Whether reading the counter raises SIGSEGV in this thread (PR_SET_TSC). If so, libc's clocks
- * raise it too, because they read the counter. */
-int probity_cpu_counter_is_forbidden(void);
 
 /* Whether user code may read the CPU's counter and it runs at one rate on all cores: 1 or 0. */
 int probity_cpu_counter_is_usable(void);
@@ -70,6 +67,29 @@ static inline void probity_cpu_add(uint64_t *at, uint64_t value)
     __asm__("addq %1, %0" : "+m"(*at) : "er"(value) : "cc");
 #else
     __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
+#endif
+}
+
+/* Copies two aligned words with one load and one store, so that a signal handler between any two
+ * instructions never sees or leaves halves of two pairs. */
+static inline void probity_cpu_copy_pair(void *to, const void *from)
+{
+    struct pair {
+        uint64_t first, second;
+    };
+#if defined(__x86_64__)
+    __asm__ volatile("movups %1, %%xmm0\n\tmovups %%xmm0, %0"
+                     : "=m"(*(struct pair *)to)
+                     : "m"(*(const struct pair *)from)
+                     : "xmm0");
+#elif defined(__aarch64__)
+    uint64_t first, second;
+    __asm__ volatile("ldp %0, %1, %2"
+                     : "=&r"(first), "=&r"(second)
+                     : "Q"(*(const struct pair *)from));
+    __asm__ volatile("stp %1, %2, %0" : "=Q"(*(struct pair *)to) : "r"(first), "r"(second));
+#else
+    memcpy(to, from, sizeof(struct pair));
 #endif
 }
 

@@ -113,6 +113,10 @@ void probity_os_image_find(struct probity_os_image *ret_image);
 /* Number of bytes from `at` on that belong to the image; 0 if `at` is outside it. */
 size_t probity_os_image_bytes(const struct probity_os_image *image, const void *at);
 
+/* Whether reading the CPU's counter raises SIGSEGV in this thread (PR_SET_TSC). If so, libc's
+ * clocks raise it too, because they read the counter. */
+int probity_os_counter_is_forbidden(void);
+
 /* Number of online processors; 0 if the kernel does not report it. */
 uint32_t probity_os_processors(void);
 

@@ -155,6 +155,8 @@ static char *put_double(char *at, const char *end, double value)
     return put_printed(at, end, text);
 }
 
+/* With the digits that 64 bits of mantissa need, also on machines that compute with more: a trace
+ * has the same texts everywhere. */
 static char *put_long_double(char *at, const char *end, double high, double low)
 {
     long double value = low == 0 || isinf(high) ? (long double)high : (long double)high + low;
@@ -162,7 +164,8 @@ static char *put_long_double(char *at, const char *end, double high, double low)
 
     for (int digits = 15; digits <= 36; digits++) {
         snprintf(text, sizeof text, "%.*Lg", digits, value);
-        if (strtold(text, NULL) == value || isnan(high))
+        long double shown = strtold(text, NULL);
+        if (shown == value || isnan(high) || fabsl(shown - value) < fabsl(value) * 0x1p-65L)
             break;
     }
     return put_printed(at, end, text);

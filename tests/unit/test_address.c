@@ -88,7 +88,7 @@ static void functions_and_data_are_named(void **state)
         assert_string_equal(place.symbol, "called");
         assert_int_equal(place.offset, 0);
         assert_string_equal(place.file, "tests/unit/test_address.c");
-        assert_in_range(place.line, CALLED_LINE, CALLED_LINE + 2);
+        assert_in_range(place.line, CALLED_LINE, CALLED_LINE + 3);
     }
     symbols_addresses_close(addresses);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * functions_linux.c: functions.h, using the unwind tables (.eh_frame_hdr, .eh_frame) of ELF, which
+ * linux/functions.c: functions.h, using the unwind tables (.eh_frame_hdr, .eh_frame) of ELF, which
  * are mapped with the code they describe. Supports only the encodings written by GNU ld, gold, lld
  * and mold.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * objects_linux.c: objects.h for ELF program headers, which are mapped together with what they
+ * linux/objects.c: objects.h for ELF program headers, which are mapped together with what they
  * describe.
  */
 #include "base/objects.h"

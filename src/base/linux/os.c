@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * os_linux.c: os.h on Linux, with direct system calls if libc's wrapper does more than needed.
+ * linux/os.c: os.h on Linux, with direct system calls if libc's wrapper does more than needed.
  */
 #include "base/assert.h"
 #include "base/os.h"
@@ -20,6 +20,7 @@
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -297,9 +298,11 @@ int probity_os_can_extend(int descriptor)
     enum { TMPFS = 0x01021994 };
     struct statfs status;
     int before = errno;
-    /* madvise() fails for unsupported advice even with zero bytes. */
+    /* madvise() fails for unsupported advice even with zero bytes; in emulators that accept any
+     * advice, and do nothing, for none. */
+    enum { UNKNOWN_ADVICE = 0x7fffff };
     int can = fstatfs(descriptor, &status) == 0 && status.f_type == TMPFS &&
-              madvise(NULL, 0, MADV_POPULATE_WRITE) == 0;
+              madvise(NULL, 0, MADV_POPULATE_WRITE) == 0 && madvise(NULL, 0, UNKNOWN_ADVICE) != 0;
 
     errno = before;
     return can;
@@ -319,6 +322,15 @@ int probity_os_populate(void *at, size_t bytes)
     }
     errno = before;
     return result;
+}
+
+int probity_os_counter_is_forbidden(void)
+{
+    int permission = 0, before = errno;
+    int is = prctl(PR_GET_TSC, &permission) == 0 && permission == PR_TSC_SIGSEGV;
+
+    errno = before;
+    return is;
 }
 
 int probity_os_is_privileged(void)

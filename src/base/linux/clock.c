@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * clock.c: reads each clock between two readings of the counter and keeps the narrowest bracket.
+ * linux/clock.c: reads each clock between two readings of the counter and keeps the narrowest
+ * bracket.
  */
 #include "base/clock.h"
 
@@ -38,7 +39,7 @@ static uint32_t how_to_read(void)
 
 uint32_t probity_clock_choose(int refuse_counter, int is_ordered)
 {
-    if (probity_cpu_counter_is_forbidden())
+    if (probity_os_counter_is_forbidden())
         return KIND_MONOTONIC_NS | PROBITY_CLOCK_BY_CALL;
     if (refuse_counter || !probity_cpu_counter_is_usable())
         return KIND_MONOTONIC_NS | how_to_read();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_count_linux.c: glibc's count of threads.
+ * linux/thread_count.c: glibc's count of threads.
  */
 #include "base/thread_count.h"
 

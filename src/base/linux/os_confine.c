@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * os_confine_linux.c: capabilities, Landlock and seccomp by direct system calls: libc has no
+ * linux/os_confine.c: capabilities, Landlock and seccomp by direct system calls: libc has no
  * functions for them, or would apply them to all threads.
  */
 #include "base/os_confine.h"

@@ -1,0 +1,30 @@
+# Builds for AArch64 Linux with Debian's cross compiler, into a directory of its own. Included by the
+# Makefile.
+
+AARCH64       ?= $(BUILD)/aarch64
+# armv8-a has no atomic instructions but pairs of load and store; armv8.1-a does.
+AARCH64_MARCH ?= armv8-a
+AARCH64_ROOT  := $(BUILD)/aarch64-root
+AARCH64_LIBRARIES := $(AARCH64_ROOT)/usr/lib/aarch64-linux-gnu
+AARCH64_PACKAGES  := libjansson-dev libdw-dev libsqlite3-dev libprotobuf-c-dev zlib1g-dev libcmocka-dev libstdc++6
+# What qemu leaves out, for test programs.
+AARCH64_SHIM  := $(AARCH64)/obj/emulated_madvise.o
+# The libraries of the root are found by qemu, not by the linker's path for programs.
+AARCH64_MAKE = $(MAKE) --no-print-directory BUILD='$(AARCH64)' \
+    CC='aarch64-linux-gnu-gcc -march=$(AARCH64_MARCH)' CXX='aarch64-linux-gnu-g++ -march=$(AARCH64_MARCH)' \
+    AR=aarch64-linux-gnu-ar OBJCOPY=aarch64-linux-gnu-objcopy NM=aarch64-linux-gnu-nm \
+    CFLAGS='-isystem $(abspath $(AARCH64_ROOT))/usr/include/aarch64-linux-gnu -isystem $(abspath $(AARCH64_ROOT))/usr/include' \
+    LDFLAGS='-L$(abspath $(AARCH64_LIBRARIES)) -Wl,-rpath-link,$(abspath $(AARCH64_LIBRARIES)):$(abspath $(AARCH64_ROOT))/lib/aarch64-linux-gnu'
+
+.PHONY: aarch64 aarch64-programs
+
+aarch64: ## Install what is missing, build everything for AArch64 Linux in build/aarch64
+	$(call setup,build aarch64)
+	@tools/sysroot.sh arm64 $(AARCH64_ROOT) $(AARCH64_PACKAGES)
+	+@$(AARCH64_MAKE) $(PARALLEL) all
+
+aarch64-programs: aarch64 ## The same, with the programs that tests run
+	$(call setup,test)
+	@mkdir -p $(AARCH64)/obj
+	@aarch64-linux-gnu-gcc -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -c -o $(AARCH64_SHIM) tests/aarch64/emulated_madvise.c
+	+@$(AARCH64_MAKE) $(PARALLEL) LDLIBS=$(AARCH64_SHIM) test-programs

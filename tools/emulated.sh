@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Makes a directory like a build directory whose programs run in an emulator, for tests: each is a
+# script of the same name that starts the emulator with the program.
+#
+#   tools/emulated.sh BUILD DIRECTORY EMULATOR [ARGUMENT]...
+#
+# A program that such a program starts by name is a script as well, which the kernel of this machine
+# runs: so nothing has to be registered with it. EMULATOR is qemu, of user mode; it is started by a
+# link with the program's name, which the main thread then has. What is no program is linked to.
+set -eu
+if [ $# -lt 3 ]; then
+    echo "usage: tools/emulated.sh BUILD DIRECTORY EMULATOR [ARGUMENT]..." >&2
+    exit 2
+fi
+build=$(realpath "$1") directory=$2 emulator=$(command -v "$3")
+shift 3
+arguments=$(printf '%q ' "$@")
+rm -rf "$directory"
+mkdir -p "$directory/emulator"
+directory=$(realpath "$directory")
+for kind in bin examples bench tests tests/programs tests/unit; do
+    mkdir -p "$directory/$kind"
+    for program in "$build/$kind"/*; do
+        [ -f "$program" ] || continue
+        to=$directory/$kind/${program##*/}
+        if [ ! -x "$program" ] || [[ $program == *.so ]]; then
+            ln -s "$program" "$to"
+            continue
+        fi
+        ln -sf "$emulator" "$directory/emulator/${program##*/}"
+        printf '#!/bin/sh\nexec %q %s-0 "$0" %q "$@"\n' \
+            "$directory/emulator/${program##*/}" "$arguments" "$program" > "$to"
+        chmod +x "$to"
+    done
+done
+for kind in lib obj generated flags; do
+    [ ! -e "$build/$kind" ] || ln -s "$build/$kind" "$directory/$kind"
+done
