@@ -17,7 +17,7 @@ _probity() {
         previous=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     if ((COMP_CWORD == 1)); then
-        words='record csv log report info index check recover drain spools ps top level attach detach tree waits path why threads memory blocks hist diff export list model overhead runs timeline view help --help --version --jobs'
+        words='record csv log report info index check recover drain spools ps top level attach detach tree waits path why ship fleet threads memory blocks hist diff export list model overhead runs timeline view help --help --version --jobs'
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
         return
     fi
@@ -71,7 +71,7 @@ _probity() {
             esac
             ;;
         report)
-            options='--sort --wide --corrected --states --columns -n --limit --by-thread --signature --places --since --until --tid --function --suggest --json --csv -o --output -f --force -h --help'
+            options='--sort --wide --corrected --states --columns -n --limit --by-thread --signature --places --since --until --tid --function --suggest --from-fleet --password-file --host --executable --label --build --sql --json --csv -o --output -f --force -h --help'
             case $previous in
                 --sort) value=words words='calls total self cpu-total cpu-self off-total off-self paused elapsed parallelism min mean p50 p90 p99 max total-corrected total-error self-corrected self-error name' ;;
                 --columns) value=list words='calls total self cpu-total cpu-self off-total off-self paused elapsed parallelism min mean p50 p90 p99 max total-corrected total-error self-corrected self-error distribution' ;;
@@ -81,6 +81,12 @@ _probity() {
                 --tid) value=any ;;
                 --function) value=any ;;
                 --suggest) value=any ;;
+                --from-fleet) value=any ;;
+                --password-file) value=path ;;
+                --host) value=any ;;
+                --executable) value=any ;;
+                --label) value=any ;;
+                --build) value=any ;;
                 -o | --output) value=path ;;
             esac
             ;;
@@ -122,12 +128,17 @@ _probity() {
             options='--json -h --help'
             ;;
         attach)
-            options='-o --output --mode --profile --level --budget --label --wait --json -h --help'
+            options='-o --output --mode --profile --level --budget --functions --function --exclude --file --object --calls --label --wait --json -h --help'
             case $previous in
                 -o | --output) value=path ;;
                 --mode) value=words words='block drop ring' ;;
                 --level) value=any ;;
                 --budget) value=any ;;
+                --function) value=any ;;
+                --exclude) value=any ;;
+                --file) value=any ;;
+                --object) value=any ;;
+                --calls) value=any ;;
                 --label) value=any ;;
                 --wait) value=any ;;
             esac
@@ -183,6 +194,28 @@ _probity() {
                 --slowest) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
+                -o | --output) value=path ;;
+            esac
+            ;;
+        ship)
+            options='--to --password-file --detail --init --print-schema --retry --block-rows --json -h --help'
+            case $previous in
+                --to) value=any ;;
+                --password-file) value=path ;;
+                --detail) value=words words='calls summary' ;;
+                --retry) value=any ;;
+                --block-rows) value=any ;;
+            esac
+            ;;
+        fleet)
+            options='--from-fleet --password-file --host --executable --label --build --json -o --output -f --force -h --help'
+            case $previous in
+                --from-fleet) value=any ;;
+                --password-file) value=path ;;
+                --host) value=any ;;
+                --executable) value=any ;;
+                --label) value=any ;;
+                --build) value=any ;;
                 -o | --output) value=path ;;
             esac
             ;;
@@ -331,7 +364,7 @@ _probity() {
                 -o | --output) value=path ;;
             esac
             ;;
-        help) operand=words words='record csv log report info index check recover drain spools ps top level attach detach tree waits path why threads memory blocks hist diff export list model overhead runs timeline view ' ;;
+        help) operand=words words='record csv log report info index check recover drain spools ps top level attach detach tree waits path why ship fleet threads memory blocks hist diff export list model overhead runs timeline view ' ;;
     esac
     # The program comes after "--".
     if [[ $operand == program &&

@@ -20,6 +20,8 @@ set -l commands \
     waits \
     path \
     why \
+    ship \
+    fleet \
     threads \
     memory \
     blocks \
@@ -56,6 +58,8 @@ complete -c probity -n $none -a tree -d 'show the call tree'
 complete -c probity -n $none -a waits -d 'show what threads waited for, and which threads caused it'
 complete -c probity -n $none -a path -d 'show the critical path of the slowest request or call'
 complete -c probity -n $none -a why -d 'explain why the slowest call was slow'
+complete -c probity -n $none -a ship -d 'send traces to a ClickHouse database'
+complete -c probity -n $none -a fleet -d 'list the runs in a ClickHouse database'
 complete -c probity -n $none -a threads -d 'show on-CPU and off-CPU time of each thread'
 complete -c probity -n $none -a memory -d 'show what allocated memory, and what is still allocated'
 complete -c probity -n $none -a blocks -d 'show time between consecutive probes'
@@ -131,6 +135,13 @@ complete -c probity -n "$in report" -l until -x -d 'only calls that begin before
 complete -c probity -n "$in report" -l tid -x -d 'only these threads'
 complete -c probity -n "$in report" -l function -x -d 'only functions that match'
 complete -c probity -n "$in report" -l suggest -x -d 'print a selection for the next recording'
+complete -c probity -n "$in report" -l from-fleet -x -d 'read from a database'
+complete -c probity -n "$in report" -l password-file -r -d 'file with the password'
+complete -c probity -n "$in report" -l host -x -d 'only runs on this host'
+complete -c probity -n "$in report" -l executable -x -d 'only runs of this executable'
+complete -c probity -n "$in report" -l label -x -d 'only runs with this label'
+complete -c probity -n "$in report" -l build -x -d 'only runs of this build'
+complete -c probity -n "$in report" -l sql -d 'print the SQL statements'
 complete -c probity -n "$in report" -l json -d 'print JSON'
 complete -c probity -n "$in report" -l csv -d 'print CSV'
 complete -c probity -n "$in report" -s o -l output -r -d 'write to a file'
@@ -170,6 +181,12 @@ complete -c probity -n "$in attach" -l mode -x -a 'block drop ring' -d 'what to 
 complete -c probity -n "$in attach" -l profile -d 'count and time calls instead of recording them'
 complete -c probity -n "$in attach" -l level -x -d 'level of functions and parameters'
 complete -c probity -n "$in attach" -l budget -x -d 'share of CPU time for recording'
+complete -c probity -n "$in attach" -l functions -d 'record functions without macros'
+complete -c probity -n "$in attach" -l function -x -d 'record only functions that match'
+complete -c probity -n "$in attach" -l exclude -x -d 'do not record functions that match'
+complete -c probity -n "$in attach" -l file -x -d 'only functions of these source files'
+complete -c probity -n "$in attach" -l object -x -d 'only functions of these files'
+complete -c probity -n "$in attach" -l calls -x -d 'record calls to the C library'
 complete -c probity -n "$in attach" -l label -x -d 'a label for this run'
 complete -c probity -n "$in attach" -l wait -x -d 'how long to wait for a probe'
 complete -c probity -n "$in attach" -l json -d 'print JSON'
@@ -227,6 +244,25 @@ complete -c probity -n "$in why" -l until -x -d 'only those that begin before th
 complete -c probity -n "$in why" -l json -d 'print JSON'
 complete -c probity -n "$in why" -s o -l output -r -d 'write to a file'
 complete -c probity -n "$in why" -s f -l force -d 'overwrite an existing file'
+
+complete -c probity -n "$in ship" -l to -x -d 'the database'
+complete -c probity -n "$in ship" -l password-file -r -d 'file with the password'
+complete -c probity -n "$in ship" -l detail -x -a 'calls summary' -d 'what to send'
+complete -c probity -n "$in ship" -l init -d 'make the tables'
+complete -c probity -n "$in ship" -l print-schema -d 'print the tables'
+complete -c probity -n "$in ship" -l retry -x -d 'how long to retry'
+complete -c probity -n "$in ship" -l block-rows -x -d 'rows of a block'
+complete -c probity -n "$in ship" -l json -d 'print JSON'
+
+complete -c probity -n "$in fleet" -l from-fleet -x -d 'read from a database'
+complete -c probity -n "$in fleet" -l password-file -r -d 'file with the password'
+complete -c probity -n "$in fleet" -l host -x -d 'only runs on this host'
+complete -c probity -n "$in fleet" -l executable -x -d 'only runs of this executable'
+complete -c probity -n "$in fleet" -l label -x -d 'only runs with this label'
+complete -c probity -n "$in fleet" -l build -x -d 'only runs of this build'
+complete -c probity -n "$in fleet" -l json -d 'print JSON'
+complete -c probity -n "$in fleet" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in fleet" -s f -l force -d 'overwrite an existing file'
 
 complete -c probity -n "$in threads" -l sort -x -a 'first last lifetime cpu off-cpu records hits scopes tid name' -d 'sort key'
 complete -c probity -n "$in threads" -l since -x -d 'only records at or after this time'
