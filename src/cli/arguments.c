@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * arguments.c: see arguments.h. The dynamic linker of the program lists its shared libraries, as
- * ldd(1) has it do; nothing of the program itself runs for that. Debugging information is read by a
- * child process with limited CPU time: it may be damaged or malicious, and libdw is not made
+ * for ldd(1), without running any of the program's own code. Debugging information is read by a
+ * child process with limited CPU time: it may be damaged or malicious, and libdw is not designed
  * for that.
  */
 #include "cli/arguments.h"
@@ -155,7 +155,8 @@ static int add_files(struct adding *adding, const struct cli_patterns *files)
 /* ---- The description ---------------------------------------------------------------------------
  */
 
-/* The numbers of a program's first files are part of what it does, so this one gets a high one. */
+/* The numbers of the first files that a program opens are part of its behavior, so this one gets
+ * a high number. */
 static int open_memory(void)
 {
     enum { LEAST = 200 };
@@ -191,8 +192,8 @@ static void report(const struct adding *adding)
         cli_warn(adding->command, "no arguments: no function matches --args or --returns in the "
                  "program and its shared libraries; name others with --args-in");
     else if (adding->undescribed[0] != '\0')
-        cli_warn(adding->command, "no arguments of functions in '%s': it has no debugging "
-                 "information of them; compile it with -g", adding->undescribed);
+        cli_warn(adding->command, "no arguments for functions in '%s': it has no debugging "
+                                  "information for them; compile it with -g", adding->undescribed);
     else
         cli_warn(adding->command, "no arguments: the functions that match have none that can be "
                  "shown");
@@ -272,8 +273,8 @@ static int describe_apart(const struct cli_command *command, const struct cli_ar
     }
     if (WIFEXITED(status))
         return WEXITSTATUS(status);
-    cli_warn(command, "no arguments: the debugging information of '%s', its libraries or files of "
-             "--args-in is damaged, or takes too long to read", program);
+    cli_warn(command, "no arguments: the debugging information of '%s', its libraries or the "
+                      "files of --args-in is damaged, or takes too long to read", program);
     return ftruncate(descriptor, 0) == 0 ? CLI_OK : CLI_FAILURE;
 }
 

@@ -106,7 +106,7 @@ static void add_setting(struct attach_call *call, const char *name, const char *
         call->bytes += (size_t)length + 1;
 }
 
-/* The name is that of a new file in this directory, not in the program's. */
+/* Relative names refer to this process's directory, not the program's. */
 static int add_out(struct attach_call *call)
 {
     const char *out = call->out != NULL ? call->out : "%n.%p.probity";
@@ -114,7 +114,7 @@ static int add_out(struct attach_call *call)
     size_t length = strlen(out), at = 0;
 
     if (length > 4 && strcmp(out + length - 4, ".csv") == 0)
-        return cli_fail_usage(ME, "the output is a trace; `probity csv` makes CSV of it");
+        return cli_fail_usage(ME, "the output is a trace; convert it with `probity csv`");
     if (out[0] == '/') {
         add_setting(call, "PROBITY_OUT", out);
         return CLI_OK;
@@ -177,7 +177,7 @@ static int make_settings(struct attach_call *call)
     return status;
 }
 
-/* What the request asked for, and the program does not have. */
+/* What the request named, and the program does not have. */
 static int report_missing(uint32_t pid, int what)
 {
     switch (what) {
@@ -203,8 +203,8 @@ static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int e
                         pid);
     case PROBITY_WAKE_NO_RIGHTS:
         return cli_fail(ME, "not permitted to write to the memory of process %" PRIu32 ", which "
-                        "takes the rights of ptrace (see /proc/sys/kernel/yama/ptrace_scope), and "
-                        "it was not started with PROBITY_CONTROL=1, which takes none", pid);
+                        "requires ptrace permission (see /proc/sys/kernel/yama/ptrace_scope), and "
+                        "it was not started with PROBITY_CONTROL=1, which needs none", pid);
     case PROBITY_WAKE_NO_LIBRARY:
         return cli_fail(ME, "process %" PRIu32 " does not have the Probity library: link it, or "
                         "start the program with `probity record`", pid);
@@ -344,9 +344,9 @@ static const struct cli_option attach_options[] = {
     {.name = "object", .value = "PATTERN", .brief = "only functions of these files",
      .help = "the same, for those of executables and libraries whose file name matches; may be "
              "repeated", CLI_PATTERNS(struct attach_call, selection.objects)},
-    {.name = "calls", .value = "LIST", .brief = "record calls of the C library",
-     .help = "record calls of the C library, which takes libprobity-calls in the program: a list "
-             "of io, locks, memory, sleep and threads, or all; locks=waits records only waits",
+    {.name = "calls", .value = "LIST", .brief = "record calls to the C library",
+     .help = "record calls to the C library, which requires libprobity-calls in the program: a "
+             "list of io, locks, memory, sleep and threads, or all; locks=waits records only waits",
      CLI_TEXT(struct attach_call, calls)},
     {.name = "label", .value = "TEXT", .help = "a label for this run",
      CLI_TEXT(struct attach_call, label)},
@@ -366,7 +366,7 @@ const struct cli_command cli_command_attach = {
     .help =
         "The program must have the Probity library, linked or preloaded, and not be recording. Its "
         "next probe or scope starts the recording; no thread is stopped. A program that was "
-        "started with PROBITY_CONTROL=1 has a control page, which takes neither a probe nor the "
+        "started with PROBITY_CONTROL=1 has a control page, which needs neither a probe nor the "
         "rights of ptrace. Prints the trace.",
     .options = attach_options,
     .operands = operands,
@@ -442,7 +442,7 @@ const struct cli_command cli_command_detach = {
     .usage = "[--json] PID",
     .help =
         "Ends the recording, however it was started, and waits until its trace is complete. The "
-        "program runs on, and may be attached to again.",
+        "program keeps running, and can be attached to again.",
     .options = detach_options,
     .operands = operands,
     .statuses = "0 success; 1 failure; 2 usage error",

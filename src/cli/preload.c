@@ -15,8 +15,8 @@
 #define CALLS "libprobity-calls.so.0"
 #define FUNCTIONS "libprobity-functions.so.0"
 
-/* Whether nobody else can have put the file there: it belongs to root, the caller or the owner of
- * this tool, and nobody else may write to it. */
+/* Whether no other user can have put the file there: it belongs to root, the caller or the owner of
+ * this tool, and no other user may write to it. */
 static int is_trusted(const char *path)
 {
     struct stat tool, status;
@@ -64,8 +64,9 @@ static int put_library(const struct cli_command *command, const char *name, FILE
     return 0;
 }
 
-/* The library of AddressSanitizer refuses to run if another one comes first. Of those that the
- * environment preloads, it is put first; the others follow Probity's. Returns how many it put. */
+/* AddressSanitizer's library refuses to run if another one comes first. If the environment
+ * preloads it, it is put first; other preloaded libraries follow Probity's. Returns the number
+ * of libraries put. */
 static int put_others(FILE *list, int is_sanitizer)
 {
     const char *others = getenv("LD_PRELOAD");

@@ -170,7 +170,8 @@ static int warn_unseen(struct cli_query *answer)
     return 0;
 }
 
-/* Reports which command shows what is in the traces if it is not what this one shows. */
+/* If the traces have nothing that this command shows, reports which command shows their
+ * contents. */
 static void suggest_other(const struct cli_query *answer)
 {
     enum { CALLS = 1U << PROBITY_EVENT_ENTER | 1U << PROBITY_EVENT_CHECKPOINT |
@@ -183,11 +184,9 @@ static void suggest_other(const struct cli_query *answer)
             return;
     }
     if (wants == CLI_QUERY_CALLS && (answer->seen & (CALLS | HITS)) == HITS)
-        cli_warn(answer->command, "no calls of functions here, but hits of probes; see `probity "
-                 "blocks`");
+        cli_warn(answer->command, "no function calls, only hits of probes; see `probity blocks`");
     if (wants == CLI_QUERY_HITS && (answer->seen & HITS) == 0 && (answer->seen & CALLS) != 0)
-        cli_warn(answer->command, "no hits of probes here, but calls of functions; see `probity "
-                 "report`");
+        cli_warn(answer->command, "no hits of probes, only function calls; see `probity report`");
 }
 
 /* Reads all events, then prints. */

@@ -59,7 +59,7 @@ struct view_call {
     int tiles_status;        /* exit status of writing them */
 };
 
-/* The page repeats them in the commands that it shows. */
+/* The page repeats it in the commands that it shows. */
 static int take_tids(const struct cli_given *given)
 {
     struct view_call *call = given->at;
@@ -333,7 +333,7 @@ static int make_tiles(struct view_call *call, char **names, size_t count)
                ? (call->tiles_status != CLI_OK ? call->tiles_status : status) : status;
 }
 
-/* Serves a directory of tiles, which is made if it is missing or of something else. */
+/* Serves a directory of tiles, which is created if it is missing or belongs to something else. */
 static int serve_tiles(struct view_call *call, char **names, size_t count)
 {
     int status = cli_on_traces(&cli_command_view, names, count, find_tiles, call);
@@ -350,8 +350,7 @@ static int serve_tiles(struct view_call *call, char **names, size_t count)
     return status;
 }
 
-/* Makes the page in memory or finds it with its tiles, then serves it until the command is
- * ended. */
+/* Makes the page in memory or finds it with its tiles, then serves it until the command ends. */
 static int serve(struct view_call *call, char **names, size_t count)
 {
     if (call->is_named || call->answer.force)
@@ -479,7 +478,7 @@ static const struct cli_option options[] = {
      CLI_TEXT(struct view_call, against.compared.project)},
     {.name = "serve", .brief = "serve the page on the loopback interface",
      .help = "serve the page to this machine's browsers instead of writing it, until interrupted; "
-             "zooming in reads each record from the trace. The address is printed",
+             "zooming in reads records from the trace; prints the address",
      CLI_FLAG(struct view_call, is_served)},
     {.name = "spans", .value = "N", .brief = "maximum number of spans",
      .help = "keep up to N spans for the timeline (default: 640000)",
@@ -488,9 +487,9 @@ static const struct cli_option options[] = {
     {.name = "tid", .value = "N,...", .help = "only these thread ids",
      .brief = "only these threads", .take = take_tids},
     {.name = "tiles", .value = "DIR", .brief = "write a page with tiles",
-     .help = "write to the new directory DIR a page that loads finer spans as it is zoomed, for "
-             "long traces; with --serve, serve DIR, which is made if it is missing or not of these "
-             "traces", CLI_TEXT(struct view_call, tiles.path)},
+     .help = "for long traces, write a page to the new directory DIR that loads finer spans as it "
+             "is zoomed; with --serve, serve DIR, and create it if it is missing or belongs to "
+             "other traces", CLI_TEXT(struct view_call, tiles.path)},
     {.name = "output", .letter = 'o', .value = "FILE", .brief = "write to a file",
      .help = "write to FILE; '-' is standard output; default: the first trace's name with .html, "
              "in the working directory; the name is printed", .take = take_output},
@@ -506,7 +505,7 @@ const struct cli_command cli_command_view = {
     .summary = "Write a self-contained HTML report",
     .usage = "[OPTION]... TRACE...",
     .help =
-        "The page needs no network: open it in a browser or attach it to a mail. It contains an "
+        "The page needs no network: open it in a browser or attach it to an email. It contains an "
         "overview, a timeline of each thread, a flame graph, and the functions and blocks "
         "between probes, each with its distribution. In long traces, spans too short to see are "
         "merged; the page shows this.",

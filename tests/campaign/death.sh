@@ -13,7 +13,7 @@ batches=$((${KILLS:-100000} / BATCH))
 for batch in $(seq "$batches"); do
     step "random_$batch" death random "$BATCH" "$batch" "$PROBITY" || true
 done
-# A simulated crash after each instruction, and a real kill, on long paths only after some.
+# A simulated crash, and a real kill, after each instruction; on long paths only after some.
 for path in $short_paths $middle_paths $long_paths $longest_paths; do
     step "look_$path" death steps look "$path" 1 1 || true
 done
@@ -49,7 +49,7 @@ figures() {
     row "$what: faults of check and recover, files left" 0 "$(total unclean "$@")"
 }
 figures "SIGKILL at any moment" "≥ 100,000" random_*.out
-figures "SIGKILL behind an instruction" "all of short paths" kill_*.out
+figures "SIGKILL after an instruction" "all of short paths" kill_*.out
 figures "Simulated crash after each instruction" \
     "all but those of the kernel's clock page" look_*.out
 figures "SIGKILL at a system call" "all of a run" calls_*.out

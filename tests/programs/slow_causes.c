@@ -34,7 +34,7 @@ static const char *const names[CAUSES] = {"lock", "condition", "io", "sleep", "d
 
 /* Shared with the child processes. */
 struct shared {
-    atomic_int is_busy;      /* the neighbours use the CPU */
+    atomic_int is_busy;      /* the neighbors use the CPU */
     atomic_uint pause_ns;    /* the reader of the pipe pauses that long */
 };
 
@@ -56,7 +56,7 @@ static uint64_t now_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Not recorded by anything. */
+/* Not recorded in any way. */
 static void pause_quietly(unsigned ns)
 {
     struct timespec time = {.tv_nsec = (long)ns};

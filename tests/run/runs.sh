@@ -189,7 +189,7 @@ grep -q "^runs differ in command line: '.* 0 30' in @old, run 1, '.* 40 30' in @
 compare "twice" 2 @old old.2 -- @new
 grep -q "are the same run" errors || fail "same run twice: $(cat errors)"
 compare "no such label" 1 @old -- @none
-grep -q "no run labelled 'none'" errors || fail "no such label: $(cat errors)"
+grep -q "no run labeled 'none'" errors || fail "no such label: $(cat errors)"
 compare "a time" 2 --from 1ms @old -- @new
 cp new.1 @new
 compare "a file of this name" 0 --json @old -- ./@new
@@ -348,7 +348,7 @@ runs "trigger" 0 add many.1
 [ "$(sql 'SELECT count(*) FROM item')" -gt "$items" ] || fail "a trigger was run"
 cp good "$DB"
 
-# Computed values take no bytes in the file, and gigabytes in memory.
+# Computed values take no space in the file, but gigabytes in memory.
 sql "PRAGMA writable_schema = ON; UPDATE sqlite_master
     SET sql = replace(sql, 'why TEXT NOT NULL', 'why TEXT AS (hex(zeroblob(400000000)))')
     WHERE name = 'run'"

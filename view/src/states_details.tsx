@@ -12,7 +12,7 @@ import { objectOf, waitText } from "./waits";
 /** Parts of a path that are listed at first. */
 const SHOWN = 60;
 
-/** Whoever held a lock or woke a thread; a click jumps there. */
+/** The thread that held a lock or woke another; a click jumps there. */
 function ActorFact({ name, id, actor, shared }: { name: string; id: string; actor: Actor; shared: Shared }): VNode {
     const { lane, index } = actor;
     return (
@@ -47,7 +47,7 @@ export function StateDetails({ lane, index, last, shared }: { lane: Lane; index:
                 <dt>Thread</dt><dd data-fact="Thread">{titleOf(thread, false)} {thread.tid}</dd>
             </dl>
             {isOne && holder !== null && <p class="faint">Enter jumps to the holder.</p>}
-            {isOne && holder === null && waker?.lane != null && <p class="faint">Enter jumps to whoever woke it.</p>}
+            {isOne && holder === null && waker?.lane != null && <p class="faint">Enter jumps to the thread that woke it.</p>}
             {!isOne && <p class="faint">{last > index ? "They share a column of the screen: zoom in to separate them." : "They were merged when this page was written."}</p>}
         </>
     );
@@ -106,7 +106,7 @@ function PathDetails({ path, shared }: { path: CriticalPath; shared: Shared }): 
                 <tbody>
                     {sumsOf(path).map(({ state, ns }) => (
                         <tr key={state} data-state={state}><th scope="row"><i class={`state ${stateClasses[state]}`} /> {stateNames[state]}</th><td>{time(ns)}</td><td>{percent(ns / Math.max(1, length))}</td></tr>))}
-                    <tr><th scope="row"><b>in all</b></th><td><b>{time(length)}</b></td><td /></tr>
+                    <tr><th scope="row"><b>total</b></th><td><b>{time(length)}</b></td><td /></tr>
                 </tbody>
             </table>
             <ol class="slow parts">{shown.map((part, index) => <Part key={index} part={part} path={path} shared={shared} />)}</ol>
@@ -123,7 +123,7 @@ export function PathOf({ lane, index, shared }: { lane: Lane; index: number; sha
         return null;
     return (
         <>
-            <div><button type="button" class="critical" title="What its time consisted of, through threads and locks (k)" aria-pressed={mine !== null} onClick={() => {
+            <div><button type="button" class="critical" title="What it spent its time on, across threads and locks (k)" aria-pressed={mine !== null} onClick={() => {
                 shared.setPath(mine !== null ? null : pathOf(model, lane, index, data.waits?.least_ns ?? 0));
             }}>{mine !== null ? "Hide critical path" : "Critical path"}</button></div>
             {mine !== null && <PathDetails path={mine} shared={shared} />}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ps_command.c: `probity ps`: lists the programs that record now.
+ * ps_command.c: `probity ps`: lists the programs that are recording.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -15,7 +15,7 @@
 
 #define ME (&cli_command_ps)
 
-/* Between the two looks that give the rate. */
+/* Between the two samples that give the rate. */
 enum { SAMPLE_MS = 250 };
 
 struct ps_call {
@@ -123,7 +123,7 @@ static const struct cli_operand no_operands[] = {{.label = NULL}};
 
 static const struct cli_option options[] = {
     {.name = "all", .letter = 'a', .brief = "include programs of other users",
-     .help = "include other users' programs, as far as their spools are readable",
+     .help = "include other users' programs whose spools are readable",
      CLI_FLAG(struct ps_call, is_all)},
     {.name = "json", .help = "print one JSON object", .brief = "print JSON",
      CLI_FLAG(struct ps_call, as_json)},
@@ -147,5 +147,5 @@ const struct cli_command cli_command_ps = {
     .operands = no_operands,
     .statuses =
     "0 success; 1 failure; 2 usage error;\n"
-    "3 a directory of spools was skipped because it belongs to someone else",
+    "3 a directory of spools was skipped because it belongs to another user",
 };

@@ -75,7 +75,7 @@ static int recover(const struct spools_call *call, const struct probity_spools_e
     return CLI_OK;
 }
 
-/* Whether to remove the spool: if it has recoverable records, only when asked to. */
+/* Whether to remove the spool: if it has recoverable records, only if requested. */
 static int may_go(const struct spools_call *call, const struct probity_spools_entry *entry)
 {
     if (call->loses_records || entry->state == PROBITY_SPOOLS_CLOSED ||
@@ -194,7 +194,7 @@ static const struct cli_option options[] = {
      .help = "with --remove: also those that could still be recovered",
      CLI_FLAG(struct spools_call, loses_records)},
     {.name = "all", .letter = 'a', .brief = "include spools of other users",
-     .help = "include other users' spools, as far as they are readable",
+     .help = "include other users' readable spools",
      CLI_FLAG(struct spools_call, is_all)},
     {.name = "trust", .brief = "also recover or remove spools of other users",
      .help = "like --all, and let --recover and --remove act on them",
