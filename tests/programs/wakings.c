@@ -69,23 +69,13 @@ static NOINLINE void answer(void)
     put(answer_pipe[1], 'a');
 }
 
-/* Whether another thread waits for the lock; if only the lock could say, that it is about to. */
-static int is_wanted(void)
-{
-#ifdef __GLIBC__
-    return __atomic_load_n(&lock.__data.__lock, __ATOMIC_ACQUIRE) == 2;
-#else
-    return atomic_load(&is_wanting);
-#endif
-}
-
 static NOINLINE void keep(void)
 {
     FN_FUNC(FN_VOID, FN_1);
     pthread_mutex_lock(&lock);
     PROBITY_LOCK_HOLD("table", &lock);
     put(answer_pipe[1], 'k');
-    while (!is_wanted())
+    while (!atomic_load(&is_wanting)) /* set after the wait was recorded */
         doze(100000);
     doze(5000000);
     PROBITY_LOCK_RELEASE("table", &lock);

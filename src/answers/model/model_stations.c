@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_stations.c: queues, locks, requests and conditions while hits are read. An id is open from arrival to
- * departure. Departures without an arrival in the trace are counted, but do not affect levels and
- * times.
+ * model_stations.c: queues, locks, requests and conditions while hits are read. An id is open from
+ * arrival to departure. Departures without an arrival in the trace are counted, but do not affect
+ * levels and times.
  */
 #include <stdlib.h>
 #include <string.h>

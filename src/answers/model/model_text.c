@@ -168,7 +168,8 @@ static void put_checks(const struct page *page, const struct probity_model_resul
         uint64_t count;
     } rows[] = {{"requests ended without a begin in the trace", result->ends_without_begin},
                 {"ids evicted: too many in flight", result->forgotten},
-                {"hits of queues, locks, requests or conditions beyond the limit", result->hits_left_out},
+                {"hits of queues, locks, requests or conditions beyond the limit",
+                 result->hits_left_out},
                 {"threads are in the group of all others", result->threads_left_out}};
 
     put_share(page->stream, "blocks explain ", (double)result->wall_ns,
