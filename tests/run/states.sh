@@ -61,10 +61,10 @@ for how in plain exact; do
     holds "$how: path" "$parts_sum" "$split_sums" 'len(a["spans"]) == 1' \
         'not {p["state"] for p in a["spans"][0]["parts"]} & {"off-cpu", "waiting"}' \
         'a["spans"][0]["unknown_ns"] == 0' \
-        "($time_of)(0, 'nap', 'blocked') >= 4900000" \
-        "($time_of)(0, 'compete', 'running') >= 9900000" \
+        "($time_of)(0, 'nap', 'blocked') >= 4500000" \
+        "($time_of)(0, 'compete', 'running') >= 8000000" \
         "($time_of)(0, 'compete', 'runnable') >= 1000000" \
-        "($time_of)(1, 'keep', 'blocked') >= 4900000"
+        "($time_of)(1, 'keep', 'blocked') >= 4500000"
     # Without wakings, nothing says that the pipe was written.
     if [ "$how" = exact ]; then
         holds "exact: goes over to the writer" "($time_of)(1, 'answer', 'running') >= 4000000" \
@@ -100,11 +100,11 @@ holds "waits" "all(($sums)(r, 'total_ns') for r in a['rows'])" \
     "($row)('sleep', 'nanosleep')['blocked_ns'] > 25000000" \
     "[(h['tid'], h['function']) for r in a['rows'] if r['kind'] == 'lock'
         for h in r['held_by'][:1]] == [(rows[0][1], 'keep')]" \
-    "[h['blocked_ns'] >= 14700000 for r in a['rows'] if r['kind'] == 'lock'
+    "[h['blocked_ns'] >= 13500000 for r in a['rows'] if r['kind'] == 'lock'
         for h in r['held_by'][:1]] == [True]"
 if [ ${#with_tracefs[@]} -gt 0 ]; then
     holds "waits: writers" "any(h['tid'] == rows[0][1] and h['function'] == 'answer' and
-        h['culprit_of'] == 3 and h['running_ns'] > 12000000
+        h['culprit_of'] == 3 and h['running_ns'] > 10000000
         for h in ($row)('peer', 'pipe')['held_by'])"
 fi
 tool "waits: by thread" waits --by thread --json calls
