@@ -25,6 +25,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int ask_pipe[2], answer_pipe[2];
 static atomic_int rival_state; /* 1: it is to compute, 2: to end */
+static atomic_int is_wanting;
 static int tids[3];
 static pthread_barrier_t begun;
 
@@ -74,6 +75,8 @@ static NOINLINE void keep(void)
     pthread_mutex_lock(&lock);
     PROBITY_LOCK_HOLD("table", &lock);
     put(answer_pipe[1], 'k');
+    while (!atomic_load(&is_wanting)) /* set after the wait was recorded */
+        doze(100000);
     doze(5000000);
     PROBITY_LOCK_RELEASE("table", &lock);
     pthread_mutex_unlock(&lock);
@@ -134,10 +137,12 @@ static NOINLINE void want(void)
     put(ask_pipe[1], 'k');
     (void)get(answer_pipe[0]);
     PROBITY_LOCK_WAIT("table", &lock);
+    atomic_store(&is_wanting, 1);
     pthread_mutex_lock(&lock);
     PROBITY_LOCK_HOLD("table", &lock);
     PROBITY_LOCK_RELEASE("table", &lock);
     pthread_mutex_unlock(&lock);
+    atomic_store(&is_wanting, 0);
 }
 
 static NOINLINE void request(void)

@@ -177,6 +177,7 @@ static void cells_are_aligned(void **state)
                               "     0ns   <0.1%  \\033[2Jlong\033[1m  none\033[0m\n"
                               "     3ns    0.0%  -      some");
     free(text);
+}
 
 static void sizes_fit_into_their_columns(void **state)
 {

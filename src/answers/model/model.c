@@ -117,10 +117,13 @@ int probity_model_put(struct probity_model *model, const struct probity_event *e
     struct model_thread *thread = &model->threads[event->thread_slot];
     if (event->kind == PROBITY_EVENT_THREAD_NAME)
         return set_name(thread, event);
+    if (event->kind == PROBITY_EVENT_THREAD_STATE)
+        return probity_model_put_state(model, thread, event);
     /* Hits on either side of lost records are not successive. */
     if (event->kind == PROBITY_EVENT_LOST) {
         thread->is_cut = 1;
         thread->is_waiting = 0;
+        thread->call = NULL;
     }
     if (!probity_event_is_record(event->kind) || event->wall_ns < model->from_ns ||
         event->wall_ns >= model->to_ns)
@@ -131,6 +134,8 @@ int probity_model_put(struct probity_model *model, const struct probity_event *e
     }
     if (event->wall_ns > thread->last_ns)
         thread->last_ns = event->wall_ns;
+    if (event->kind == PROBITY_EVENT_ENTER || event->kind == PROBITY_EVENT_LEAVE)
+        return probity_model_put_call(thread, event);
     return event->kind == PROBITY_EVENT_HIT ? put_hit(model, thread, event) : 0;
 }
 

@@ -7,7 +7,7 @@
  * nothing.
  *
  * Memory: groups and the pairs of probes in them, threads (100 bytes each), at most
- * PROBITY_MODEL_STATIONS_MAX queues and locks each, and ids in flight (inflight.h).
+ * PROBITY_MODEL_STATIONS_MAX stations of each kind, and ids in flight (inflight.h).
  */
 #ifndef PROBITY_ANSWERS_MODEL_MODEL_H
 #define PROBITY_ANSWERS_MODEL_MODEL_H
@@ -42,6 +42,13 @@ struct probity_model_block {
     struct probity_duration_stats wall, cpu, off; /* cpu, off: of blocks with known CPU time */
 };
 
+/* Calls of a function of the C library that does I/O, by the threads of a group. */
+struct probity_model_call {
+    const char *name;
+    struct probity_duration_stats wall, off; /* off: of calls with known CPU time */
+    struct probity_model_call *next;         /* by name */
+};
+
 struct probity_model_group {
     const char *name; /* with an asterisk for each number that differs; or NULL */
     uint32_t number;  /* index in the model's list */
@@ -53,6 +60,8 @@ struct probity_model_group {
     size_t node_count;
     struct probity_model_block *const *blocks; /* by their nodes */
     size_t block_count;
+    struct probity_duration_stats run_queue; /* waits for a CPU, if states of threads are known */
+    struct probity_model_call *calls;        /* between hits of the group's threads, or after */
 };
 
 /* A node whose probe operates on a queue or lock, or begins or ends a request. */
@@ -76,18 +85,21 @@ struct probity_model_little {
     double difference; /* of rate * wait and length, relative to the larger; 0 if both are 0 */
 };
 
-/* Queues, locks and requests share one model: something arrives, stays and departs. */
+/* Queues, locks, requests and conditions share one model: something arrives, stays and departs. */
 enum probity_model_kind {
     PROBITY_MODEL_QUEUE,   /* items: put, get */
     PROBITY_MODEL_LOCK,    /* holders: hold, release */
     PROBITY_MODEL_REQUEST, /* begin, end; requests that begin at one probe share a station */
+    PROBITY_MODEL_CONDITION, /* waiters: condition wait, woken; with its mutex it guards a queue */
     PROBITY_MODEL_KINDS
 };
 
 struct probity_model_station {
     enum probity_model_kind kind;
-    uint32_t trace, number; /* trace: of a queue or lock; number: index in its list */
-    uint64_t object;        /* of a queue or lock */
+    uint32_t trace, number; /* trace: of all but requests; number: index in its list */
+    uint64_t object;        /* of a queue, lock or condition */
+    uint64_t mutex;         /* of a condition: the lock that is given back meanwhile; 0: none */
+    uint64_t notifies;      /* of a condition */
     const struct probity_probe *begin; /* of requests */
     char *name;
     uint64_t arrivals, departures;
@@ -113,6 +125,7 @@ struct probity_model_result {
     uint64_t forgotten; /* ids evicted for lack of room */
     uint64_t hits_left_out;    /* hits of stations beyond the limits above */
     uint64_t threads_left_out; /* beyond PROBITY_MODEL_SEEDS_MAX; together they form one group */
+    int has_states; /* states of threads were among the events */
     double row_error; /* maximum deviation of the sum of a row's probabilities from 1 */
     struct probity_model_group *const *groups;
     size_t group_count;

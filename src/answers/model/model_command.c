@@ -80,7 +80,8 @@ static int run(int argc, char **argv)
         .release = release, .is_windowed = 1,
         .wants = CLI_QUERY_HITS};
     struct model_call call = {
-        .answer = {.command = &cli_command_model, .steps = &steps, .context = &call}};
+        .answer = {.command = &cli_command_model, .steps = &steps, .context = &call,
+                   .has_states = 1}};
 
     return cli_query_main(&call.answer, argc, argv);
 }
@@ -104,8 +105,9 @@ const struct cli_command cli_command_model = {
     .usage = "[OPTION]... TRACE...",
     .help =
         "For each group of threads: the blocks between its probes, with their probabilities and "
-        "the distributions of CPU time and time off the CPU. For queues, locks and requests, "
-        "from typed probes: arrivals, waiting times and lengths. Also shows how much of the "
-        "program's time the model explains.",
+        "the distributions of CPU time and time off the CPU, calls of I/O, and waits for a CPU. "
+        "For queues, locks, requests and conditions, from typed probes or recorded calls: "
+        "arrivals, waiting times and lengths. Also shows how much of the program's time the model "
+        "explains.",
     .options = options,
 };

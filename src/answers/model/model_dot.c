@@ -21,7 +21,8 @@ static const struct {
     [PROBITY_MODEL_QUEUE] = {"queue", "cds", "#fff2cc", "waiting", "length"},
     [PROBITY_MODEL_LOCK] = {"lock", "octagon", "#f8cecc", "held", "holders"},
     [PROBITY_MODEL_REQUEST] = {"requests", "ellipse", "#d5e8d4", "response",
-                               "in flight"}};
+                               "in flight"},
+    [PROBITY_MODEL_CONDITION] = {"condition", "hexagon", "#e1d5e7", "waiting", "waiters"}};
 
 static void put_name(FILE *stream, const char *name)
 {
@@ -104,7 +105,7 @@ static void put_user(FILE *stream, const struct probity_model_station *station,
                      const struct probity_model_user *user)
 {
     int goes_out = user->role == PROBITY_ROLE_QUEUE_GET || user->role == PROBITY_ROLE_LOCK_HOLD ||
-                   user->role == PROBITY_ROLE_REQUEST_BEGIN;
+                   user->role == PROBITY_ROLE_REQUEST_BEGIN || user->role == PROBITY_ROLE_WOKEN;
     char node[32], place[32];
 
     if (user->role == PROBITY_ROLE_LOCK_RELEASE || user->role == PROBITY_ROLE_LOCK_WAIT)

@@ -217,6 +217,8 @@ static int join_seeds(struct model_seed *seed, struct model_seed *from)
         node->into = into;
         error = join_pairs(into, node, seed);
     }
+    if (error == 0)
+        error = probity_model_join_demands(&seed->group, &from->group);
     seed->group.threads += from->group.threads;
     seed->group.lifetime_ns += from->group.lifetime_ns;
     seed->group.cpu_known_ns += from->group.cpu_known_ns;
@@ -400,6 +402,7 @@ void probity_model_free_groups(struct probity_model *model)
             next = node->next;
             free_node(node);
         }
+        probity_model_free_demands(&seed->group);
         free(seed->pattern);
         free(seed->name);
         free(seed->places);

@@ -59,8 +59,12 @@ struct model_thread {
     uint64_t wall_ns, cpu_ns;           /* at the last hit */
     uint64_t first_ns, last_ns;         /* over all records */
     uint64_t wait_object, wait_since_ns;
+    uint64_t state_ns;                  /* since when it is in its state, by the scheduler */
+    const struct probity_function *call; /* of the C library, in progress; or NULL */
+    uint64_t call_ns, call_cpu_ns;      /* at its begin */
+    uint32_t state;
     char *name;                         /* until the thread has a seed */
-    uint8_t is_cpu_known, is_seen, is_waiting, is_cut;
+    uint8_t is_cpu_known, is_seen, is_waiting, is_cut, is_call_cpu_known;
 };
 
 struct model_station {
@@ -94,6 +98,19 @@ int probity_model_put_role(struct probity_model *model, struct model_thread *thr
 int probity_model_finish_stations(struct probity_model *model);
 
 void probity_model_free_stations(struct probity_model *model);
+
+/* ---- model_demands.c ---- */
+
+/* A state of a thread, and the begin or end of a call. Return 0 or PROBITY_ERROR_MEMORY. */
+int probity_model_put_state(struct probity_model *model, struct model_thread *thread,
+                            const struct probity_event *event);
+int probity_model_put_call(struct model_thread *thread, const struct probity_event *event);
+
+/* Adds the demands of a group that is merged. Returns as above. */
+int probity_model_join_demands(struct probity_model_group *to,
+                               const struct probity_model_group *from);
+
+void probity_model_free_demands(struct probity_model_group *group);
 
 /* ---- model_groups.c ---- */
 

@@ -125,7 +125,22 @@ static void put_block(struct json *json, const struct probity_model_block *block
     put_times(json, "off_cpu", &block->off, "}");
 }
 
-static void put_group(struct json *json, const struct probity_model_group *group)
+static void put_demands(struct json *json, const struct probity_model_group *group, int has_states)
+{
+    if (has_states)
+        put_times(json, "run_queue", &group->run_queue, ",");
+    fputs("\n \"calls\": [", json->stream);
+    for (const struct probity_model_call *call = group->calls; call != NULL; call = call->next) {
+        fputs("\n  {", json->stream);
+        put_string(json, "call", call->name);
+        put_number(json, "count", call->wall.count);
+        put_times(json, "wall", &call->wall, ",");
+        put_times(json, "off_cpu", &call->off, call->next != NULL ? "}," : "}");
+    }
+    fputs("],", json->stream);
+}
+
+static void put_group(struct json *json, const struct probity_model_group *group, int has_states)
 {
     fputs("\n {", json->stream);
     put_number(json, "group", group->number);
@@ -136,6 +151,7 @@ static void put_group(struct json *json, const struct probity_model_group *group
     put_number(json, "wall_ns", group->wall_ns);
     put_number(json, "cpu_clock_ns", group->cpu_known_ns);
     put_number(json, "cpu_ns", group->cpu_ns);
+    put_demands(json, group, has_states);
     fputs("\n \"probes\": [", json->stream);
     for (size_t i = 0; i < group->node_count; i++) {
         fputs(i > 0 ? "," : "", json->stream);
@@ -161,7 +177,10 @@ static const struct {
     [PROBITY_MODEL_LOCK] = {"locks", "lock", "holds", "releases", "releases_without_hold",
                             "holds_again", "interarrival", "held", "holders"},
     [PROBITY_MODEL_REQUEST] = {"requests", "request", "begins", "ends", NULL, "begun_again",
-                               "interarrival", "response", "concurrency"}};
+                               "interarrival", "response", "concurrency"},
+    [PROBITY_MODEL_CONDITION] = {"conditions", "condition", "waits", "wakings",
+                                 "wakings_without_wait", "waits_again", "interarrival", "waiting",
+                                 "waiters"}};
 
 static void put_users(struct json *json, const struct probity_model_user *user)
 {
@@ -184,6 +203,8 @@ static void put_counts(struct json *json, const struct probity_model_station *st
     if (station->kind != PROBITY_MODEL_REQUEST)
         put_number(json, words[station->kind].strays, station->strays);
     put_number(json, words[station->kind].again, station->again);
+    if (station->kind == PROBITY_MODEL_CONDITION)
+        put_number(json, "notifies", station->notifies);
     put_number(json, "forgotten", station->forgotten);
     put_number(json, "left", station->level.now);
     fprintf(json->stream, "\"rate_s\": %.9g,", station->little.rate_s);
@@ -201,6 +222,8 @@ static void put_station(struct json *json, const struct probity_model_station *s
     } else {
         put_number(json, "trace", station->trace);
         put_number(json, "object", station->object);
+        if (station->mutex != 0)
+            put_number(json, "mutex", station->mutex);
     }
     fputs("\n  ", json->stream);
     put_counts(json, station);
@@ -263,7 +286,7 @@ int probity_model_json(FILE *stream, const struct probity_reader *reader,
     fputs(",\n\"groups\": [", stream);
     for (size_t i = 0; i < result->group_count; i++) {
         fputs(i > 0 ? "," : "", stream);
-        put_group(&json, result->groups[i]);
+        put_group(&json, result->groups[i], result->has_states);
     }
     for (int kind = 0; kind < PROBITY_MODEL_KINDS; kind++) {
         fprintf(stream, "],\n\"%s\": [", words[kind].list);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_stations.c: queues, locks and requests while hits are read. An id is open from arrival to
- * departure. Departures without an arrival in the trace are counted, but do not affect levels and
- * times.
+ * model_stations.c: queues, locks, requests and conditions while hits are read. An id is open from
+ * arrival to departure. Departures without an arrival in the trace are counted, but do not affect
+ * levels and times.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -217,6 +217,45 @@ static int put_at_object(struct probity_model *model, struct model_thread *threa
     return 0;
 }
 
+/* A condition, barrier or join: who waits, and for how long. Each waiter is a thread. */
+static int put_condition(struct probity_model *model, const struct model_thread *thread,
+                         const struct probity_event *event)
+{
+    const struct station_key station_key = {PROBITY_MODEL_CONDITION, event->trace, event->object,
+                                            NULL};
+    const struct probity_inflight_key key = {event->thread_slot, event->object, event->trace,
+                                             PROBITY_MODEL_CONDITION};
+    struct probity_model_station *station;
+    int error = event->has_object ? find_station(model, &station_key, &station) : 0;
+
+    if (!event->has_object || error != 0 || station == NULL)
+        return error;
+    error = count_user(&station->users, thread->last, event->role);
+    if (error != 0)
+        return error;
+    if (event->role == PROBITY_ROLE_NOTIFY) {
+        station->notifies++;
+        return 0;
+    }
+    if (event->role == PROBITY_ROLE_CONDITION_WAIT) {
+        station->mutex = event->has_correlation ? event->correlation : 0;
+        return arrive(model, station, &key);
+    }
+    struct probity_inflight_item *open = probity_inflight_find(&model->open, &key);
+    if (open != NULL)
+        return depart(model, open);
+    station->departures++;
+    station->strays++;
+    return 0;
+}
+
+/* The thread waits no more, and has not got the lock. */
+static void give_up(struct model_thread *thread, const struct probity_event *event)
+{
+    if (thread->wait_object == event->object)
+        thread->is_waiting = 0;
+}
+
 static int put_request(struct probity_model *model, struct model_thread *thread,
                        const struct probity_event *event)
 {
@@ -255,6 +294,10 @@ int probity_model_put_role(struct probity_model *model, struct model_thread *thr
         return put_at_object(model, thread, event, PROBITY_MODEL_QUEUE);
     case PROBITY_ROLE_REQUEST_BEGIN:
     case PROBITY_ROLE_REQUEST_END: return put_request(model, thread, event);
+    case PROBITY_ROLE_CONDITION_WAIT:
+    case PROBITY_ROLE_WOKEN:
+    case PROBITY_ROLE_NOTIFY: return put_condition(model, thread, event);
+    case PROBITY_ROLE_GIVEN_UP: give_up(thread, event); return 0;
     default: return 0;
     }
 }

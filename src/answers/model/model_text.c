@@ -59,6 +59,25 @@ static void put_block(FILE *stream, const struct probity_model_block *block)
     fputc('\n', stream);
 }
 
+static void put_demand(FILE *stream, const char *what, const struct probity_duration_stats *times)
+{
+    fprintf(stream, "%10" PRIu64 "%9s", times->count, "");
+    put_times(stream, times);
+    fprintf(stream, "%27s  %s\n", "", what);
+}
+
+/* In the columns of blocks, with wall times in place of CPU times. */
+static void put_demands(FILE *stream, const struct probity_model_group *group)
+{
+    if (group->run_queue.count > 0 || group->calls != NULL)
+        fprintf(stream, "%10s%9s%9s%9s%9s%27s  %s\n", "count", "", "wall", "p50", "p99", "",
+                "demand");
+    if (group->run_queue.count > 0)
+        put_demand(stream, "waits for a CPU", &group->run_queue);
+    for (const struct probity_model_call *call = group->calls; call != NULL; call = call->next)
+        put_demand(stream, call->name, &call->wall);
+}
+
 static void put_group(const struct page *page, const struct probity_model_group *group)
 {
     FILE *stream = page->stream;
@@ -76,6 +95,7 @@ static void put_group(const struct page *page, const struct probity_model_group 
             "off CPU", "p50", "p99", "block");
     for (size_t i = 0; i < group->block_count; i++)
         put_block(stream, group->blocks[i]);
+    put_demands(stream, group);
     fputc('\n', stream);
 }
 
@@ -87,7 +107,8 @@ static const struct {
 } words[PROBITY_MODEL_KINDS] = {
     [PROBITY_MODEL_QUEUE] = {"queue", "put", "waiting", "items", "got"},
     [PROBITY_MODEL_LOCK] = {"lock", "taken", "held", "holders", "released"},
-    [PROBITY_MODEL_REQUEST] = {"requests", "begun", "response", "in flight", "ended"}};
+    [PROBITY_MODEL_REQUEST] = {"requests", "begun", "response", "in flight", "ended"},
+    [PROBITY_MODEL_CONDITION] = {"condition", "waits", "waiting", "waiters", "woken"}};
 
 static void put_row(FILE *stream, const char *what, const struct probity_duration_stats *times)
 {
@@ -147,7 +168,8 @@ static void put_checks(const struct page *page, const struct probity_model_resul
         uint64_t count;
     } rows[] = {{"requests ended without a begin in the trace", result->ends_without_begin},
                 {"ids evicted: too many in flight", result->forgotten},
-                {"hits of queues, locks or requests beyond the limit", result->hits_left_out},
+                {"hits of queues, locks, requests or conditions beyond the limit",
+                 result->hits_left_out},
                 {"threads are in the group of all others", result->threads_left_out}};
 
     put_share(page->stream, "blocks explain ", (double)result->wall_ns,
