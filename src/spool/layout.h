@@ -69,7 +69,7 @@ struct probity_spool_header {
     uint32_t wake;        /* futex of the writer thread: counts pending work */
     uint32_t writer;      /* an enum probity_spool_writer */
     uint64_t trace_device, trace_inode; /* the trace's file; both 0: an older writer */
-    /* EXTERNAL only: doc/spool.md, "A drainer outside". */
+    /* EXTERNAL only: doc/spool.md, "An external drainer". */
     uint32_t beat, freed, end_reason, flush_asked, flush_done;
     uint32_t end_asked; /* not 0: `probity detach` asks for the end of the recording */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * drainer.h: the external writer: moves records of a live program without a writer thread from its
- * spool to its trace (doc/spool.md, "A drainer outside"). If it is killed at any point, the next
+ * spool to its trace (doc/spool.md, "An external drainer"). If it is killed at any point, the next
  * one continues from the spool and the trace.
  */
 #ifndef PROBITY_WRITER_DRAINER_H

@@ -148,9 +148,9 @@ row "Lines of src/reader, src/format and the reading side of src/spool that the 
 golden=("$SOURCE"/tests/golden/good/{with_ids,sites,late,listed,threads,cpu,packed_ids}.probity)
 step cut "${polite[@]}" "$BUILD/tests/truncate_bitflip" cut 1 1 1 "${golden[@]}"
 step flip "${polite[@]}" "$BUILD/tests/truncate_bitflip" flip 8 4 1 "${golden[@]}"
-row "Golden traces cut at every byte, by every command" "0 faults" \
+row "Golden traces truncated at every byte, by every command" "0 faults" \
     "$(tail -n 1 "$STATE/cut.out" 2> /dev/null || echo failed)"
-row "Every bit of them turned over, likewise" "0 faults" \
+row "Golden traces with each bit flipped, by every command" "0 faults" \
     "$(tail -n 1 "$STATE/flip.out" 2> /dev/null || echo failed)"
 
 # ---- Adversarial inputs ----

@@ -49,7 +49,7 @@ figures() {
     row "$what: faults of check and recover, files left" 0 "$(total unclean "$@")"
 }
 figures "SIGKILL at any moment" "≥ 100,000" random_*.out
-figures "SIGKILL behind an instruction" "all of short paths" kill_*.out
+figures "SIGKILL after an instruction" "all of short paths" kill_*.out
 figures "Simulated crash after each instruction" \
     "all but those of the kernel's clock page" look_*.out
 figures "SIGKILL at a system call" "all of a run" calls_*.out

@@ -44,7 +44,7 @@ memory_sweeps() {
 }
 
 verdict() {
-    if [ "$failures" = 0 ]; then echo "all so"; else echo "but for $failures faults"; fi
+    if [ "$failures" = 0 ]; then echo "all passed"; else echo "$failures failed"; fi
 }
 
 # ---- Programs ----
@@ -73,11 +73,11 @@ for way in hits child csv; do
     ALL=yes sweep "interrupted-$way" survived \
         sweep_program refused $way 300 1 -e EINTR -k $interrupted
 done
-row "System calls refused to traced programs (11 ways of recording, static and shared), once" \
-    "output, errno, descriptors, signals as without; hits found, counted or told" \
-    "$(total_of once) refusals, $(verdict)"
-row "The same, and all calls from there on" "the same" "$(total_of ever) refusals, $(verdict)"
-row "The same with other errors" "the same" "$(total_of errors) refusals, $(verdict)"
+row "System calls failed in traced programs (11 ways of recording, static and shared), once" \
+    "output, errno, descriptors, signals as without recording; hits found, counted or reported" \
+    "$(total_of once) failures, $(verdict)"
+row "The same, and all calls from then on" "the same" "$(total_of ever) failures, $(verdict)"
+row "The same with other errors" "the same" "$(total_of errors) failures, $(verdict)"
 row "Writes cut short, once and all; calls interrupted; links forbidden" "nothing lost" \
     "$(total_of survived), $(verdict)"
 
@@ -93,13 +93,14 @@ ALL=yes sweep tool-all-short tool_short tool_sweeps 1 -e short -a
 ALL=yes sweep tool-interrupted tool_short tool_sweeps 1 -e EINTR -k pread64
 sweep memory-once memory memory_sweeps ""
 sweep memory-ever memory memory_sweeps :ever
-row "System calls refused to $(commands | wc -l) commands of the tool, once and for ever" \
-    "the right answer, or a message, a status and the old output" \
-    "$(total_of tool) refusals, $(verdict)"
-row "Writes cut short and reads interrupted" "the right answer" "$(total_of tool_short), $(verdict)"
-row "Allocations refused to the same commands, once and for ever" \
-    "the right answer, or a message, a status and the old output" \
-    "$(total_of memory) refusals, $(verdict)"
+row "System calls failed in $(commands | wc -l) commands of the tool, once and from then on" \
+    "the correct result, or a message, a nonzero status and the old output" \
+    "$(total_of tool) failures, $(verdict)"
+row "Writes cut short and reads interrupted" "the correct result" \
+    "$(total_of tool_short), $(verdict)"
+row "Allocations failed in the same commands, once and from then on" \
+    "the correct result, or a message, a nonzero status and the old output" \
+    "$(total_of memory) failures, $(verdict)"
 
 # ---- Disks, paths, machines ----
 
@@ -113,6 +114,6 @@ for place in links_in_the_way pipes_in_the_way trace_changed trace_replaced spoo
     # shellcheck disable=SC2086
     sweep "place-${place%% *}" places $place
 done
-row "Places and machines (13 kinds)" "as above" \
+row "File systems and machines (13 kinds)" "as above" \
     "$(find "$STATE" -name 'place-*.done' | wc -l) kinds without a fault"
 finish

@@ -53,14 +53,14 @@ levels levels.pml
 LIST
 states=$(cat "$STATE"/model-*.out |
     awk '{ for (i = 2; i <= NF; i++) if ($i == "states;") n += $(i - 1) } END { print n + 0 }')
-row "Models of which all states hold" "$models" "$held, $states states"
+row "Models whose states all satisfy the assertions" "$models" "$held, $states states"
 
 faults=0 found=0
 while read -r file fault; do
     faults=$((faults + 1))
     step "fault-${file%.pml}-$fault" fault_in_step "$file" "$fault" && found=$((found + 1))
 done <<< "$MODEL_FAULTS"
-row "Faults put into the models and found" "$faults" "$found"
+row "Faults injected into the models and found" "$faults" "$found"
 
 # ---- Valgrind ----
 runs=0 clean=0
@@ -134,7 +134,7 @@ for tool in helgrind drd; do
     runs=$((runs + 1))
     step "$tool-server" server_in_step "$tool" && clean=$((clean + 1))
 done
-row "Programs of threads, and the web server under load, under helgrind and DRD: clean" "$runs" \
+row "Programs with threads, and the web server under load, under helgrind and DRD: clean" "$runs" \
     "$clean"
 
 unit_in_step() {

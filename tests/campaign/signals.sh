@@ -39,15 +39,15 @@ for seed in 1 2 3 4 5; do
     step "jump_$seed" death jump 2000 "$seed" || true
 done
 cd "$STATE"
-row "Instructions at which a signal came; inside its handler, another" "all of short paths" \
+row "Instructions at which a signal arrived; the same, inside its handler" "all of short paths" \
     "$(total handlers signal_*.out); $(total inside signal_*.out)"
 row "Signals in storms" "≥ 100,000" "$(total signals storm_*.out)"
 row "Records in storms: written / found" "equal" \
     "$(total written storm_*.out) / $(total found storm_*.out)"
 row "Lost, torn, invented, duplicated" "0, 0, 0, 0" "$(total lost ./*.out), $(total torn \
     ./*.out), $(total invented ./*.out), $(total duplicated ./*.out)"
-row "Faults of check, errno changed, programs that ended otherwise" 0 "$(total unclean ./*.out)"
-row "Jumps out of a probe; records missing then" "none but those left by a jump" \
+row "Faults of check, errno changed, programs that ended differently" 0 "$(total unclean ./*.out)"
+row "Jumps out of a probe; records missing after them" "only those abandoned by a jump" \
     "$(total 'jumps' jump_*.out); $(($(total written jump_*.out) - $(total found jump_*.out)))"
 row "Instructions at which a handler forked; children that died" "all; 0" "$(
     sed -n 's/.* interrupted at \([0-9]*\),.*/\1/p' fork_*.out |

@@ -41,10 +41,10 @@ soak_cycle() {
     soak_build "$1"
     soak_end_early "$1" second TERM 5000
     count ended 1
-    count ended-told "$(cat sum)"
+    count ended-hits "$(cat sum)"
     soak_end_early "$1" third KILL 5000
     count killed 1
-    count killed-told "$(cat sum)"
+    count killed-hits "$(cat sum)"
     [ "$failures" = "$before" ]
 }
 
@@ -66,20 +66,20 @@ for mode in trace profile ring; do
     if [ $mode = ring ]; then
         row "$what: hits kept at the end, gaps in them" "0" "$(note $mode hits), 0"
     else
-        told=$([ $mode = profile ] && echo calls || echo hits)
-        row "$what: $told told, of them too few or many" 0 \
+        counted=$([ $mode = profile ] && echo calls || echo hits)
+        row "$what: $counted in the trace, missing or surplus" 0 \
             "$(note $mode hits), 0"
     fi
-    row "$what: bytes of trace, for each record" "as many hits ask for; else a spool's" \
+    row "$what: bytes of trace, in all and per record" "what the hits require, or a spool's" \
         "$(note $mode trace), $(note $mode each)"
-    row "$what: growth of memory (resident, own) in the second half" "< $SOAK_GROWTH_KIB KiB" \
+    row "$what: growth of memory (resident, private) in the second half" "< $SOAK_GROWTH_KIB KiB" \
         "$(note $mode rss) KiB, $(note $mode own) KiB"
-    row "$what: descriptors, mappings, KiB of spool, least to most" "flat" \
+    row "$what: descriptors, mappings, KiB of spool: minimum to maximum" "flat" \
         "$(note $mode descriptors | tr ' ' '-'), $(note $mode maps | tr ' ' '-'), $(
             note $mode spool | tr ' ' '-')"
 done
-row "Ended under load: runs, hits and calls told, of them too few or many" 0 \
-    "$(total_of ended), $(total_of ended-told), 0"
-row "Killed under load: runs, hits and calls told, of them lost or invented" 0 \
-    "$(total_of killed), $(total_of killed-told), 0"
+row "Ended under load: runs, hits and calls in the trace, missing or surplus" 0 \
+    "$(total_of ended), $(total_of ended-hits), 0"
+row "Killed under load: runs, hits and calls in the trace, lost or invented" 0 \
+    "$(total_of killed), $(total_of killed-hits), 0"
 finish
