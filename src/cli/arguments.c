@@ -191,8 +191,8 @@ static void report(const struct adding *adding)
         cli_warn(adding->command, "no arguments: no function matches --args or --returns in the "
                  "program and its shared libraries; name others with --args-in");
     else if (adding->undescribed[0] != '\0')
-        cli_warn(adding->command, "no arguments of functions in '%s': it has no debugging "
-                 "information of them; compile it with -g", adding->undescribed);
+        cli_warn(adding->command, "no arguments for functions in '%s': it has no debugging "
+                                  "information for them; compile it with -g", adding->undescribed);
     else
         cli_warn(adding->command, "no arguments: the functions that match have none that can be "
                  "shown");
@@ -272,8 +272,8 @@ static int describe_apart(const struct cli_command *command, const struct cli_ar
     }
     if (WIFEXITED(status))
         return WEXITSTATUS(status);
-    cli_warn(command, "no arguments: the debugging information of '%s', its libraries or files of "
-             "--args-in is damaged, or takes too long to read", program);
+    cli_warn(command, "no arguments: the debugging information of '%s', its libraries or the "
+                      "files of --args-in is damaged, or takes too long to read", program);
     return ftruncate(descriptor, 0) == 0 ? CLI_OK : CLI_FAILURE;
 }
 

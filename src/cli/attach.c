@@ -114,7 +114,7 @@ static int add_out(struct attach_call *call)
     size_t length = strlen(out), at = 0;
 
     if (length > 4 && strcmp(out + length - 4, ".csv") == 0)
-        return cli_fail_usage(ME, "the output is a trace; `probity csv` makes CSV of it");
+        return cli_fail_usage(ME, "the output is a trace; convert it with `probity csv`");
     if (out[0] == '/') {
         add_setting(call, "PROBITY_OUT", out);
         return CLI_OK;
@@ -203,8 +203,8 @@ static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int e
                         pid);
     case PROBITY_WAKE_NO_RIGHTS:
         return cli_fail(ME, "not permitted to write to the memory of process %" PRIu32 ", which "
-                        "takes the rights of ptrace (see /proc/sys/kernel/yama/ptrace_scope), and "
-                        "it was not started with PROBITY_CONTROL=1, which takes none", pid);
+                        "requires ptrace permission (see /proc/sys/kernel/yama/ptrace_scope), and "
+                        "it was not started with PROBITY_CONTROL=1, which needs none", pid);
     case PROBITY_WAKE_NO_LIBRARY:
         return cli_fail(ME, "process %" PRIu32 " does not have the Probity library: link it, or "
                         "start the program with `probity record`", pid);
@@ -442,7 +442,7 @@ const struct cli_command cli_command_detach = {
     .usage = "[--json] PID",
     .help =
         "Ends the recording, however it was started, and waits until its trace is complete. The "
-        "program runs on, and may be attached to again.",
+        "program keeps running, and can be attached to again.",
     .options = detach_options,
     .operands = operands,
     .statuses = "0 success; 1 failure; 2 usage error",

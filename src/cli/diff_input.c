@@ -96,7 +96,7 @@ static int read_label(struct cli_diff_input *compared, const char *name)
         return cli_project_fail(compared->command, compared->store);
     probity_compare_runs(compared->compare, compared->side, &behind);
     if (status == CLI_OK && before == behind)
-        return cli_fail(compared->command, "no run labelled '%s' in the history; see `probity runs "
+        return cli_fail(compared->command, "no run labeled '%s' in the history; see `probity runs "
                         "list` (for a file of this name, use './%s')", name + 1, name);
     return status;
 }

@@ -110,8 +110,8 @@ struct index_call {
 static int fail_build(const char *path, const char *name, int error, int error_number)
 {
     if (error == PROBITY_ERROR_DAMAGED)
-        return cli_fail(ME, "'%s' can have no index: it is not closed, is damaged, or has late "
-                        "records or calls that FN_ENTRY began", path);
+        return cli_fail(ME, "'%s' cannot have an index: it is not closed, is damaged, or has late "
+                            "records or FN_ENTRY calls", path);
     return cli_fail_trace(ME, error == PROBITY_ERROR_WRITE ? name : path, error, error_number);
 }
 
@@ -165,9 +165,9 @@ static int run(int argc, char **argv)
 
 static const struct cli_option options[] = {
     {.name = "every", .value = "KIB", .brief = "distance of the places to start at",
-     .help = "place to start at every KIB KiB of the trace (default: 1024)",
+     .help = "add a mark every KIB KiB of the trace (default: 1024)",
      CLI_NUMBER(struct index_call, every_kib, 1, 1 << 20)},
-    {.name = "force", .letter = 'f', .help = "overwrite an index that exists",
+    {.name = "force", .letter = 'f', .help = "overwrite an existing index",
      CLI_FLAG(struct index_call, force)},
     CLI_HELP_ROW,
     {.name = NULL},
@@ -176,12 +176,12 @@ static const struct cli_option options[] = {
 const struct cli_command cli_command_index = {
     .name = "index",
     .run = run,
-    .summary = "Make an index, so that a time range is read at once",
+    .summary = "Make an index for fast access to a time range",
     .usage = "[OPTION]... TRACE...",
     .help =
-        "Reads each trace once and writes TRACE.index beside it: places at which reading may "
+        "Reads each trace once and writes TRACE.index beside it: marks at which reading may "
         "start, with the state of all threads there. Commands that take a range of time use it if "
-        "it belongs to the trace; their output is the same as without it. For a trace of 64 MiB or "
-        "more that has none, they make one in memory. Only a closed trace can have an index.",
+        "it belongs to the trace; their output is the same as without it. For a trace of 64 MiB "
+        "or more without one, they make one in memory. Only a closed trace can have an index.",
     .options = options,
 };

@@ -183,11 +183,9 @@ static void suggest_other(const struct cli_query *answer)
             return;
     }
     if (wants == CLI_QUERY_CALLS && (answer->seen & (CALLS | HITS)) == HITS)
-        cli_warn(answer->command, "no calls of functions here, but hits of probes; see `probity "
-                 "blocks`");
+        cli_warn(answer->command, "no function calls, only hits of probes; see `probity blocks`");
     if (wants == CLI_QUERY_HITS && (answer->seen & HITS) == 0 && (answer->seen & CALLS) != 0)
-        cli_warn(answer->command, "no hits of probes here, but calls of functions; see `probity "
-                 "report`");
+        cli_warn(answer->command, "no hits of probes, only function calls; see `probity report`");
 }
 
 /* Reads all events, then prints. */

@@ -280,7 +280,8 @@ static void conclude(const struct record_call *call, const char *pattern, const 
                  "dynamically; see probity-functions(7)");
     else if (conclusion.appeared == 0 && call->description >= 0)
         cli_warn(&cli_command_record, "no trace '%s' was written: a program that is not linked "
-                 "with probity-functions needs --functions beside --args and --returns", own);
+                 "with probity-functions needs --functions in addition to --args and --returns",
+                 own);
     else if (conclusion.appeared == 0 && !(is_csv && strchr(pattern, '%') != NULL))
         cli_warn(&cli_command_record, "no trace '%s' was written: does the program use Probity, "
                  "and can it write there?", own);
@@ -462,8 +463,8 @@ static const struct cli_option options[] = {
              "-pg -mfentry -minstrument-return=call, clang's -fxray-instrument or "
              "-fpatchable-function-entry=5, by preloading libprobity-functions",
      CLI_FLAG(struct record_call, functions)},
-    {.name = "calls", .value = "LIST", .brief = "record calls of the C library",
-     .help = "record calls of the C library, also of a program without probes, by preloading "
+    {.name = "calls", .value = "LIST", .brief = "record calls to the C library",
+     .help = "record calls to the C library, even in a program without probes, by preloading "
              "libprobity-calls: a list of io, locks, memory, sleep and threads, or all; "
              "locks=waits records only waits; see probity-calls(7)",
      CLI_TEXT(struct record_call, calls)},
@@ -487,29 +488,30 @@ static const struct cli_option options[] = {
              "them; may be repeated",
      CLI_PATTERNS(struct record_call, selection.files)},
     {.name = "args", .value = "PATTERN", .brief = "record arguments of functions that match",
-     .help = "of functions without macros whose name matches, record the arguments, as described "
+     .help = "record the arguments of functions without macros whose name matches, as described "
              "by their debugging information; may be repeated",
      CLI_PATTERNS(struct record_call, arguments.arguments)},
     {.name = "returns", .value = "PATTERN", .brief = "record results of functions that match",
-     .help = "record what they return; may be repeated",
+     .help = "record the results of functions without macros whose name matches; may be repeated",
      CLI_PATTERNS(struct record_call, arguments.results)},
     {.name = "args-in", .value = "FILE", .brief = "search this file for --args and --returns",
-     .help = "search FILE too for such functions: a plugin, or a program that this one starts; "
+     .help = "also search FILE for such functions: a plugin, or a program started by this one; "
              "may be repeated",
      CLI_PATTERNS(struct record_call, arguments.files)},
     {.name = "label", .value = "LABEL", .help = "label this run, to find it again among others",
      .brief = "label of the run", CLI_TEXT(struct record_call, label)},
     {.name = "budget", .value = "PERCENT", .brief = "share of CPU time that recording may take",
      .help = "keep recording below this share of the program's CPU time, such as 1%: functions "
-             "that are called too often for it are counted instead of recorded",
+             "that are called too often for that are counted instead of recorded",
      CLI_TEXT(struct record_call, budget)},
     {.name = "sched", .brief = "record the states of threads",
      .help = "also have the kernel record when each thread runs, waits for a CPU and is blocked, "
              "in TRACE.sched, for `probity threads`, `probity report` and `probity tree`",
      CLI_FLAG(struct record_call, has_sched)},
     {.name = "sched-ring", .value = "KIB", .brief = "size of the kernel's buffer for --sched",
-     .help = "size of the kernel's buffer for each CPU (default: 512); what does not fit is lost, "
-             "and counted", .valid = "a power of two from 4 to 65536", .take = take_ring,
+     .help = "size of the kernel's buffer for each CPU (default: 512); records that do not fit "
+             "are dropped and counted", .valid = "a power of two from 4 to 65536",
+     .take = take_ring,
      .offset = CLI_OFFSET(struct record_call, ring_kib, size_t: 0), .least = 4, .most = 65536},
     {.name = "mode", .value = "MODE", .brief = "what to do when the writer cannot keep up",
      .help = "when the writer cannot keep up: block (default), drop or ring",

@@ -221,8 +221,8 @@ static void report_counts(const struct export_call *call, const struct probity_e
         cli_warn(ME, "%" PRIu64 " hits of queues are not in the output: only the first %d queues "
                  "have a counter", export->counts.queue_hits, (int)EXPORT_QUEUES_MAX);
     if (export->counts.station_hits > 0)
-        cli_warn(ME, "%" PRIu64 " hits of queues and locks are not in their metrics, "
-                 "which are of the first %d of each", export->counts.station_hits,
+        cli_warn(ME, "%" PRIu64 " hits of queues and locks are not in the metrics, which cover "
+                     "only the first %d of each", export->counts.station_hits,
                  (int)PROBITY_MODEL_STATIONS_MAX);
     cli_query_warn_shortened(&call->answer, export->counts.shortened);
     if (repairs != NULL && repairs->unwound + repairs->open + repairs->orphans > 0)

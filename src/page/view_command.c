@@ -479,7 +479,7 @@ static const struct cli_option options[] = {
      CLI_TEXT(struct view_call, against.compared.project)},
     {.name = "serve", .brief = "serve the page on the loopback interface",
      .help = "serve the page to this machine's browsers instead of writing it, until interrupted; "
-             "zooming in reads each record from the trace. The address is printed",
+             "zooming in reads records from the trace; prints the address",
      CLI_FLAG(struct view_call, is_served)},
     {.name = "spans", .value = "N", .brief = "maximum number of spans",
      .help = "keep up to N spans for the timeline (default: 640000)",
@@ -488,9 +488,9 @@ static const struct cli_option options[] = {
     {.name = "tid", .value = "N,...", .help = "only these thread ids",
      .brief = "only these threads", .take = take_tids},
     {.name = "tiles", .value = "DIR", .brief = "write a page with tiles",
-     .help = "write to the new directory DIR a page that loads finer spans as it is zoomed, for "
-             "long traces; with --serve, serve DIR, which is made if it is missing or not of these "
-             "traces", CLI_TEXT(struct view_call, tiles.path)},
+     .help = "for long traces, write a page to the new directory DIR that loads finer spans as it "
+             "is zoomed; with --serve, serve DIR, and create it if it is missing or belongs to "
+             "other traces", CLI_TEXT(struct view_call, tiles.path)},
     {.name = "output", .letter = 'o', .value = "FILE", .brief = "write to a file",
      .help = "write to FILE; '-' is standard output; default: the first trace's name with .html, "
              "in the working directory; the name is printed", .take = take_output},
@@ -506,7 +506,7 @@ const struct cli_command cli_command_view = {
     .summary = "Write a self-contained HTML report",
     .usage = "[OPTION]... TRACE...",
     .help =
-        "The page needs no network: open it in a browser or attach it to a mail. It contains an "
+        "The page needs no network: open it in a browser or attach it to an email. It contains an "
         "overview, a timeline of each thread, a flame graph, and the functions and blocks "
         "between probes, each with its distribution. In long traces, spans too short to see are "
         "merged; the page shows this.",

@@ -176,7 +176,7 @@ int view_served_find(struct view_served *served, const struct view_tiles *tiles,
     cli_progress_end();
     if (status == CLI_OK &&
         view_tiles_find(tiles, served->reader, served->directory, &found, &why) == 0) {
-        cli_warn(ME, "'%s': %s; making it anew", tiles->path, why);
+        cli_warn(ME, "'%s': %s; recreating it", tiles->path, why);
         release_traces(served);
     } else if (status == CLI_OK) {
         take_found(served, &found);

@@ -351,11 +351,11 @@ int view_tiles_find(const struct view_tiles *tiles, const struct probity_reader 
     struct view_tiles_found found = {0};
 
     if (!is_of_traces(tiles, reader, directory, &found)) {
-        *ret_why = "of other traces or options, or written by another version";
+        *ret_why = "it is from other traces or options, or from another version";
         return 0;
     }
     if (!take_page(directory, &found)) {
-        *ret_why = "the page is missing";
+        *ret_why = "its page is missing";
         return 0;
     }
     *ret_found = found;

@@ -97,6 +97,6 @@ PROBITY_OUT=killed "$PROGRAMS/tree" kill > out 2> told && fail "it was not kille
 status=0
 "$PROBITY" index killed 2> told || status=$?
 expect "the index of a killed program's trace" 1 "$status"
-grep -q 'can have no index' told || fail "$(cat told)"
+grep -q 'cannot have an index' told || fail "$(cat told)"
 "$PROBITY" report --since 0 killed > out || fail "a killed program's trace with a range"
 finish

@@ -189,7 +189,7 @@ grep -q "^runs differ in command line: '.* 0 30' in @old, run 1, '.* 40 30' in @
 compare "twice" 2 @old old.2 -- @new
 grep -q "are the same run" errors || fail "same run twice: $(cat errors)"
 compare "no such label" 1 @old -- @none
-grep -q "no run labelled 'none'" errors || fail "no such label: $(cat errors)"
+grep -q "no run labeled 'none'" errors || fail "no such label: $(cat errors)"
 compare "a time" 2 --from 1ms @old -- @new
 cp new.1 @new
 compare "a file of this name" 0 --json @old -- ./@new

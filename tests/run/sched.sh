@@ -67,7 +67,7 @@ for how in plain exact; do
     if [ "$how" = exact ]; then
         expect "exact: errors" '' "$(cat errors)"
         "$PROBITY" threads exact > out
-        grep -q '^states: by the scheduler, +-[0-9]* ns; waiting: for a CPU$' out ||
+        grep -q '^states: from the scheduler, +-[0-9]* ns; waiting: for a CPU$' out ||
             fail "exact: $(grep ^states out)"
     fi
     [ ! -s printed ] || compare_states "$how" "$how"
@@ -148,7 +148,7 @@ for row in rows:
 EOF
 "$PROBITY" report --states --json functions | jq -e '.traces[0].states.error_ns' > /dev/null ||
     fail "report --states --json"
-"$PROBITY" report --states functions | grep -q '^states: by the scheduler' ||
+"$PROBITY" report --states functions | grep -q '^states: from the scheduler' ||
     fail "report --states does not say how exact it is"
 "$PROBITY" tree --states functions > tree.out || fail "tree --states: status $?"
 "$PROBITY" tree functions > plain.out

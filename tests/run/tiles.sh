@@ -117,7 +117,7 @@ wait "$server" 2> /dev/null || true
 "$PROBITY" view --serve --tiles d run2.probity > address 2> errors &
 server=$!
 wait_until "$server" has_lines address 1 '^http://127.0.0.1:'
-expect "made anew" 1 "$(grep -c "making it anew" errors)"
+expect "made anew" 1 "$(grep -c "recreating it" errors)"
 expect "the trace of the tiles" 1 "$(grep -c "^trace $(stat -c %s run2.probity) " d/tiles.txt)"
 signal_job TERM "$server" || true
 wait "$server" 2> /dev/null || true

@@ -148,7 +148,8 @@ static int run(int argc, char **argv)
 static const struct cli_option options[] = {
     {.name = "by", .value = "WHAT", .brief = "what a row is", .noun = "--by", .initial = "path",
      CLI_CHOICE(struct memory_call, by, "path function call")},
-    {.name = "leaks", .help = "only what was live at the end; sorted by it, unless --sort is given",
+    {.name = "leaks", .help = "only what was live at the end, sorted by size unless --sort is "
+             "given",
      .brief = "only what was live at the end", CLI_FLAG(struct memory_call, has_leaks)},
     {.name = "sort", .value = "KEY", .brief = "sort key", .noun = "sort key", .initial = "peak",
      .choices = "peak live bytes allocations frees lifetime name", .take = take_key},
@@ -167,9 +168,9 @@ const struct cli_command cli_command_memory = {
     .summary = "Show what allocated memory, and what is still allocated",
     .usage = "[OPTION]... TRACE...",
     .help =
-        "For each call path: allocations and their bytes, what of it was allocated when the "
-        "program had most memory and what still is at the end, and how long blocks were kept. "
-        "Call paths are those of the functions that were recorded; without one, the caller's "
-        "address is named. Needs records of calls of the C library (probity-calls(7)).",
+        "For each call path: allocations and their bytes, how much was allocated at the peak and "
+        "how much still is at the end, and how long blocks were kept. Call paths consist of "
+        "recorded functions; if there is none, the caller's address is shown. Requires records of "
+        "calls to the C library (probity-calls(7)).",
     .options = options,
 };

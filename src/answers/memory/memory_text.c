@@ -115,13 +115,13 @@ static void put_notes(FILE *stream, const struct probity_memory_facts *facts)
         fprintf(stream, "%" PRIu64 " allocation%s failed\n", facts->sums.failed,
                 probity_text_s(facts->sums.failed));
     if (facts->unknown_frees > 0)
-        fprintf(stream, "%" PRIu64 " block%s %s freed that no record allocates\n",
+        fprintf(stream, "%" PRIu64 " block%s %s freed without a recorded allocation\n",
                 facts->unknown_frees, probity_text_s(facts->unknown_frees),
                 probity_text_were(facts->unknown_frees));
     if (facts->reused > 0)
-        fprintf(stream, "%" PRIu64 " block%s %s no record of a free, though the address was "
-                "allocated again\n", facts->reused, probity_text_s(facts->reused),
-                facts->reused == 1 ? "has" : "have");
+        fprintf(stream, "%" PRIu64 " block%s %s not recorded as freed, though the address was "
+                        "allocated again\n", facts->reused, probity_text_s(facts->reused),
+                probity_text_were(facts->reused));
 }
 
 void probity_memory_text(FILE *stream, int has_colour, int is_utf8, size_t line_columns,

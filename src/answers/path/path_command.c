@@ -182,8 +182,8 @@ const struct cli_command cli_command_path = {
     .summary = "Show the critical path of the slowest request or call",
     .usage = "[OPTION]... TRACE...",
     .help =
-        "What the time of a request consisted of, through threads and locks: what its thread ran, "
-        "and where it waited, what the thread did that it waited for. The parts sum to the time "
-        "from begin to end. Without options: the slowest request (PROBITY_REQUEST_BEGIN).",
+        "Shows what the time of a request was spent on, across threads and locks: what its thread "
+        "ran and, where it waited, what the thread that it waited for did. The parts sum to the "
+        "time from begin to end. Without options: the slowest request (PROBITY_REQUEST_BEGIN).",
     .options = options,
 };

@@ -123,7 +123,7 @@ static const struct cli_operand no_operands[] = {{.label = NULL}};
 
 static const struct cli_option options[] = {
     {.name = "all", .letter = 'a', .brief = "include programs of other users",
-     .help = "include other users' programs, as far as their spools are readable",
+     .help = "include other users' programs whose spools are readable",
      CLI_FLAG(struct ps_call, is_all)},
     {.name = "json", .help = "print one JSON object", .brief = "print JSON",
      CLI_FLAG(struct ps_call, as_json)},
@@ -147,5 +147,5 @@ const struct cli_command cli_command_ps = {
     .operands = no_operands,
     .statuses =
     "0 success; 1 failure; 2 usage error;\n"
-    "3 a directory of spools was skipped because it belongs to someone else",
+    "3 a directory of spools was skipped because it belongs to another user",
 };

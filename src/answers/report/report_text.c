@@ -374,11 +374,11 @@ static void put_states(FILE *stream, const struct probity_sched_info *states)
 {
     if (states == NULL)
         return;
-    fprintf(stream, "states: by the scheduler, +-%" PRIu32 " ns; %s", states->error_ns,
+    fprintf(stream, "states: from the scheduler, +-%" PRIu32 " ns; %s", states->error_ns,
             states->flags & PROBITY_SCHED_WAKINGS
                 ? "waiting: for a CPU"
                 : "wakings were not recorded: waiting for a CPU is a lower bound, and part of it "
-                  "is in blocked");
+                  "is counted as blocked");
     if (states->lost > 0)
         fprintf(stream, "; unknown where the kernel dropped %" PRIu64 " records", states->lost);
     if (states->flags & PROBITY_SCHED_CUT)

@@ -353,7 +353,7 @@ const struct cli_command cli_command_runs = {
     .usage = "init | add TRACE... | list | show RUN... | rm RUN...",
     .help =
         "The history is stored in .probity/ in the project's directory: the working directory "
-        "or its nearest parent that has one. It holds what `probity diff` needs of each run, so "
+        "or its nearest parent that has one. It holds what `probity diff` needs from each run, so "
         "the traces can be removed. A RUN is a number shown by list, or @LABEL for all runs "
         "with that label.\n\n"
         "  init    create the history, by default in the working directory\n"

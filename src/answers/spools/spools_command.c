@@ -194,7 +194,7 @@ static const struct cli_option options[] = {
      .help = "with --remove: also those that could still be recovered",
      CLI_FLAG(struct spools_call, loses_records)},
     {.name = "all", .letter = 'a', .brief = "include spools of other users",
-     .help = "include other users' spools, as far as they are readable",
+     .help = "include other users' readable spools",
      CLI_FLAG(struct spools_call, is_all)},
     {.name = "trust", .brief = "also recover or remove spools of other users",
      .help = "like --all, and let --recover and --remove act on them",

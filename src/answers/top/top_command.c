@@ -399,11 +399,11 @@ static const struct cli_option options[] = {
      .help = "show every T: seconds, or with a unit (default: 1s)",
      .brief = "time between two tables"},
     {.name = "count", .letter = 'n', .value = "N", .brief = "number of tables",
-     .help = "print N tables one below the other, and end",
+     .help = "print N tables, then exit",
      CLI_NUMBER(struct top_call, count, 1, SIZE_MAX / 2)},
     {.name = "limit", .value = "N", .take = take_limit, .brief = "maximum number of rows",
      .help = "at most N rows (default: 20, with --json all; 0: all)"},
-    {.name = "json", .brief = "print JSON", .help = "print one JSON object a line; times in ns",
+    {.name = "json", .brief = "print JSON", .help = "print one JSON object per line; times in ns",
      CLI_FLAG(struct top_call, as_json)},
     CLI_HELP_ROW,
     {.name = NULL},
@@ -417,8 +417,8 @@ const struct cli_command cli_command_top = {
     .help =
         "Shows once a second what functions, blocks, threads or processes did in the last interval "
         "and since recording began: calls per second, wall time, CPU time, off-CPU time, p50, p99 "
-        "and maximum. Without operands: of all your programs that are recording. A call counts "
-        "when it ends.",
+        "and maximum. Without operands, watches all your programs that are recording. A call "
+        "counts when it ends.",
     .notes =
         "Keys: f functions, b blocks, t threads, p processes; c calls, w wall, u CPU, o off CPU, "
         "5 p50, 9 p99, m max; q quits.",

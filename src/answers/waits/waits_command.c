@@ -103,11 +103,11 @@ static const struct cli_option options[] = {
 const struct cli_command cli_command_waits = {
     .name = "waits",
     .run = run,
-    .summary = "Show where the waiting went, and who caused it",
+    .summary = "Show what threads waited for, and which threads caused it",
     .usage = "[OPTION]... TRACE...",
     .help =
         "For each lock, condition, file, peer and sleep that threads waited for: number and times "
         "of the waits, which threads held it meanwhile or ended the wait, in which function, and "
-        "the longest waits. Needs records of locks: typed probes, or calls of the C library.",
+        "the longest waits. Requires records of locks: typed probes, or calls to the C library.",
     .options = options,
 };

@@ -200,15 +200,15 @@ static int put_function_counters(struct openmetrics *state, const struct probity
         {{"probity_function_calls", "counter", NULL, "Calls of the function."},
          PROBITY_REPORT_CALLS},
         {{"probity_function_wall_seconds", "counter", "seconds",
-          "Wall time of the function; of recursive calls, that of the outermost."},
+          "Wall time of the function; for recursive calls, that of the outermost one."},
          PROBITY_REPORT_TOTAL},
         {{"probity_function_self_wall_seconds", "counter", "seconds",
-          "Wall time of the function without its callees."}, PROBITY_REPORT_SELF},
+          "Wall time of the function, excluding callees."}, PROBITY_REPORT_SELF},
         {{"probity_function_cpu_seconds", "counter", "seconds",
-          "CPU time of the function; of recursive calls, that of the outermost."},
+          "CPU time of the function; for recursive calls, that of the outermost one."},
          PROBITY_REPORT_CPU_TOTAL},
         {{"probity_function_self_cpu_seconds", "counter", "seconds",
-          "CPU time of the function without its callees."}, PROBITY_REPORT_CPU_SELF}};
+          "CPU time of the function, excluding callees."}, PROBITY_REPORT_CPU_SELF}};
     int is_cpu_known = probity_report_has_cpu(export->reader), error = 0;
 
     for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
@@ -278,7 +278,7 @@ static int put_blocks(struct openmetrics *state)
     static const struct family times = {"probity_block_duration_seconds", "summary", "seconds",
                                         "Wall time from a hit to the next of the same thread."};
     static const struct family cpu = {"probity_block_cpu_seconds", "counter", "seconds",
-                                      "CPU time of blocks of which it is known."};
+                                      "CPU time of blocks, if known."};
     size_t count;
     const struct probity_blocks_pair *const *pairs =
         probity_blocks_sort(state->blocks, PROBITY_BLOCKS_NAME, &count);
@@ -345,7 +345,7 @@ static int put_stations(struct openmetrics *state, const struct probity_model_re
         int is_wait;
     } times[] = {
         {{"probity_request_duration_seconds", "summary", "seconds",
-          "Wall time from the begin of a request to its end."}, PROBITY_MODEL_REQUEST, 0},
+          "Wall time from the beginning of a request to its end."}, PROBITY_MODEL_REQUEST, 0},
         {{"probity_lock_wait_seconds", "summary", "seconds",
           "Wall time from waiting for a lock to holding it."}, PROBITY_MODEL_LOCK, 1},
         {{"probity_lock_hold_seconds", "summary", "seconds",
@@ -374,7 +374,7 @@ static int put_queues(struct openmetrics *state, const struct probity_model_resu
 {
     static const struct family families[] = {
         {"probity_queue_length", "gauge", NULL, "Items in the queue after the last hit."},
-        {"probity_queue_length_max", "gauge", NULL, "Most items that were in the queue."}};
+        {"probity_queue_length_max", "gauge", NULL, "Largest number of items in the queue."}};
     size_t count = result->station_counts[PROBITY_MODEL_QUEUE];
     int error = 0;
 
@@ -415,7 +415,8 @@ static int put_hits(struct openmetrics *state, struct probity_export *export)
 static int put_traces(struct openmetrics *state, const struct probity_export *export)
 {
     static const struct family complete = {"probity_trace_complete", "gauge", NULL,
-                                           "1 if the trace has all that its program recorded."};
+                                           "1 if the trace has everything that its program "
+                                               "recorded."};
     static const struct family dropped = {"probity_trace_dropped_records", "counter", NULL,
                                           "Records that the program dropped."};
     int error = 0;
