@@ -136,8 +136,8 @@ struct probity_options {
     /* PROBITY_CPU_GAP_NS: a thread that records again within this time is taken not to have left
      * the CPU: 200 to 1,000,000; default 1,500. */
     uint32_t cpu_gap_ns;
-    /* PROBITY_CPU_BUDGET_PERMILLE: share of its time that a thread may spend on reading its CPU
-     * clock only to find that it had not left the CPU: 1 to 1000; default 8. */
+    /* PROBITY_CPU_BUDGET_PERMILLE: share of its time that a thread may spend on readings of its
+     * CPU clock that find it had not left the CPU: 1 to 1000; default 8. */
     uint32_t cpu_budget_permille;
     /* PROBITY_PROFILE=1|0: an enum probity_switch; default off. On: function scopes are counted and
      * timed per function and thread instead of recorded (profile mode). */
@@ -217,10 +217,10 @@ struct probity_site {
 
 /* ---- The record path ------------------------------------------------------------------------ */
 
-/* Per-thread state used by the inline probe. It lies in memory that a forked child sees as zeroes:
+/* Per-thread state used by the inline probe. It is in memory that a forked child sees as zeroes:
  * valid_bit = 0 sends the next probe to the slow path, which starts a separate trace for the child.
  *
- * Chunks lie in the upper half of windows of twice their size: an address inside a chunk has the
+ * Chunks are in the upper half of windows of twice their size: an address inside a chunk has the
  * bit set, and one past its end does not. So the reserved address alone decides whether the word
  * may be used, even if a signal handler replaces the chunk between the two instructions. */
 struct probity_thread {
@@ -296,11 +296,11 @@ PROBITY_INLINE int probity_frame_is_overwritten(uint64_t minus)
     return is;
 }
 
-/* Functions that assembly calls without the compiler's knowledge of a call. */
+/* Functions that are called from assembly, unknown to the compiler. */
 #define PROBITY_HAS_HOOKS 1
 
-/* probity_usdt.h: an instruction without effect, and how tools read an argument. The constraint
- * lets the compiler leave an argument where it is. */
+/* probity_usdt.h: a no-op instruction, and how tools read an argument. The constraint lets the
+ * compiler leave an argument where it is. */
 #define PROBITY_USDT_NOP ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
 #define PROBITY_USDT_WORD(n) "4@%" #n
 #define PROBITY_USDT_LONG(n) "8@%" #n
@@ -548,8 +548,8 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
     } while (0)
 #endif
 
-/* Marks for other tracers (probity_usdt.h), which only PROBITY_USDT makes. PROBITY_MARK_NUMBER: the
- * mark, then the call, with the number evaluated once. */
+/* Markers for other tracers (probity_usdt.h), only with PROBITY_USDT. PROBITY_MARK_NUMBER: the
+ * marker, then the call, with the number evaluated once. */
 #if defined(PROBITY_USDT) && !defined(PROBITY_DISABLE)
 #include "probity_usdt.h"
 #ifdef __cplusplus

@@ -157,8 +157,8 @@ enum probity_scope_code {
 /* Current level of functions; -1 while not recording. */
 extern PROBITY_API int probity_scope_level;
 
-/* Not 0: scopes take the slow path. Bit 0: profile mode; bit 1: for a moment, because functions are
- * recorded in another way from now on. */
+/* Not 0: scopes take the slow path. Bit 0: profile mode; bit 1: temporarily, because functions
+ * are recorded differently from now on. */
 extern PROBITY_API int probity_scope_profiles;
 
 /* This thread's counters of the functions whose calls are only counted (PROBITY_BUDGET), by their
@@ -172,7 +172,7 @@ extern PROBITY_API int probity_scope_param_level;
 /* Number of open recorded scopes of this thread. */
 extern PROBITY_API __thread uint32_t probity_scope_depth __attribute__((tls_model("initial-exec")));
 
-/* Not 0: this thread is inside the library. For functions in the place of libc's
+/* Not 0: this thread is inside the library. For functions that replace libc's
  * (libprobity-calls), which then record nothing. */
 extern PROBITY_API __thread uint32_t probity_thread_inside
     __attribute__((tls_model("initial-exec")));
@@ -259,8 +259,8 @@ PROBITY_API void probity_scope_set_return(struct probity_scope_here *scope, cons
 
 /* probity_scope_enter_frame() and probity_scope_leave_open(), called by assembly, which says what
  * they may change: arguments and results stay in their registers. The first takes its arguments in
- * r10, r11 and rax and returns 0 in rax; after the call there is an instruction without effect,
- * whose operand is the distance to the note. The last takes the scope in r10. */
+ * r10, r11 and rax and returns 0 in rax; after the call there is a no-op instruction whose
+ * operand is the distance to the note. The last takes the scope in r10. */
 PROBITY_API void probity_scope_enter_hook(void);
 /* The same with values, which the note describes: r8 has the address of their bytes, one after the
  * other and up to a multiple of four, r9 that of the variable that is returned, or NULL. */
@@ -518,7 +518,7 @@ probity_put_head(uint8_t *at, uint32_t kind, uint32_t code, uint32_t format, uin
 }
 
 #if PROBITY_SCOPE_NOTED
-/* Begins a scope whose level is on, and records its enter. The names are those of no program. */
+/* Begins a scope whose level is on, and records its enter. No program uses these names. */
 #define PROBITY_SCOPE_ENTER(scope, function, ...)                                                  \
     do {                                                                                           \
         register struct probity_scope_here *fn_x_r10 __asm__("r10") = (scope);                     \

@@ -43,9 +43,9 @@ enum probity_role {
     PROBITY_ROLE_QUEUE_GET = 5,     /* after getting the item */
     PROBITY_ROLE_REQUEST_BEGIN = 6, /* the work arrives */
     PROBITY_ROLE_REQUEST_END = 7,   /* it is done or abandoned */
-    /* Calls of the C library (doc/calls.md). */
-    PROBITY_ROLE_CONDITION_WAIT = 8, /* before waiting for what nobody holds; correlation: the lock
-                                        that is released meanwhile, or 0 */
+    /* Calls to the C library (doc/calls.md). */
+    PROBITY_ROLE_CONDITION_WAIT = 8, /* before waiting for something that no thread holds;
+                                        correlation: the lock released meanwhile, or 0 */
     PROBITY_ROLE_WOKEN = 9,          /* after that; correlation: 0, or an error number */
     PROBITY_ROLE_NOTIFY = 10,        /* before waking; correlation: how many threads at most */
     PROBITY_ROLE_LOCK_MADE = 11,
@@ -214,7 +214,7 @@ template <typename Type> PROBITY_INLINE uint64_t probity_id_of(Type number)
                       probity_site_hit_with, &probity_site_here, role, flags, correlation,         \
                       object);                                                                     \
     } while (0)
-/* mark: for other tracers (probity_usdt.h). */
+/* mark: a marker for other tracers (probity_usdt.h). */
 #define PROBITY_X_MARK_NUMBERED(id)                                                                \
     PROBITY_USDT_NUMBERED_WITH(id, probity_correlation, probity_object)
 #ifdef PROBITY_USDT

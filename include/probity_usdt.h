@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * probity_usdt.h: marks for other tracers. If PROBITY_USDT is defined before the include of
- * probity.h, Logger.h or FnTrace.h, each probe and each scope is also a static user-space mark
+ * probity_usdt.h: markers for other tracers. If PROBITY_USDT is defined before the include of
+ * probity.h, Logger.h or FnTrace.h, each probe and each scope is also a static user-space marker
  * (USDT), which bpftrace, perf, SystemTap and GDB find in the ELF notes of the program:
  *
  *     bpftrace -l 'usdt:./prog:*'
@@ -17,14 +17,14 @@
  *     NAME__put ...    uint64_t correlation id, object id                PROBITY_QUEUE_PUT ...
  *
  * An id that a probe does not have is 0.
- * The provider is "probity", or PROBITY_USDT_PROVIDER, a string literal. A mark is an instruction
- * of five bytes (AArch64: four) that does nothing; its arguments are in registers or memory. It is
- * there whether or not anything is recorded, at any level. Parameters of functions, and messages,
- * are not arguments, because they are evaluated only if they are recorded. A name must not contain
- * a percent sign, and tools may refuse one with other characters than letters, digits and
- * underscores. With -masm=intel tools cannot read the arguments.
+ * The provider is "probity", or PROBITY_USDT_PROVIDER, a string literal. A marker is a no-op
+ * instruction of five bytes (AArch64: four); its arguments are in registers or memory. It is
+ * executed whether or not anything is recorded, at any level. Parameters of functions, and
+ * messages, are not arguments, because they are evaluated only if they are recorded. A name must
+ * not contain a percent sign, and tools may refuse names with characters other than letters, digits
+ * and underscores. With -masm=intel tools cannot read the arguments.
  *
- * The notes have the layout that SystemTap's wiki describes (UserSpaceProbeImplementation).
+ * For the layout of the notes, see SystemTap's wiki (UserSpaceProbeImplementation).
  */
 #ifndef PROBITY_USDT_H
 #define PROBITY_USDT_H
@@ -38,11 +38,11 @@
 #endif
 
 #ifndef PROBITY_USDT_NOP
-#error "PROBITY_USDT: there are no marks for this CPU (x86-64 and AArch64)"
+#error "PROBITY_USDT: there are no markers for this CPU (x86-64 and AArch64)"
 #endif
 
-/* A mark; the rest: the operands of its arguments. From the second section, tools see by how much
- * the file was moved if it was prelinked. */
+/* A marker; the rest: the operands of its arguments. The second section tells tools how far the
+ * file was moved if it was prelinked. */
 #define PROBITY_USDT_MARK(name, arguments, ...)                                                    \
     __asm__ __inline__ volatile(                                                                   \
         ".Lprobity_mark%=:\n\t" PROBITY_USDT_NOP "\t.pushsection .note.stapsdt, \"?\", %%note\n"   \
@@ -76,7 +76,7 @@
                       PROBITY_USDT_PLACE(correlation), PROBITY_USDT_PLACE(object),                 \
                       PROBITY_USDT_PLACE(PROBITY_CAST(uint32_t, number)))
 
-/* The name is touched, since tracers in the kernel cannot read a page that the program has not
+/* The name is read, because tracers in the kernel cannot read a page that the program has not
  * used. */
 #define PROBITY_USDT_ENTER(name, level)                                                            \
     PROBITY_USDT_TOUCH(name);                                                                      \

@@ -27,7 +27,7 @@ struct probity_active_time_past {
     uint64_t lost_ns; /* intervals that ended until then are no longer kept */
 };
 
-/* All zero: nobody has been inside yet. */
+/* All zero: no thread has been inside yet. */
 struct probity_active_time {
     uint32_t inside;
     uint64_t since_ns; /* valid if inside > 0 */

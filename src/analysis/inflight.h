@@ -23,7 +23,7 @@ struct probity_inflight_key {
 struct probity_inflight_item {
     struct probity_link link; /* first */
     struct probity_inflight_key key;
-    uint64_t wall_ns, cpu_ns; /* this and what follows is the caller's, 0 at first */
+    uint64_t wall_ns, cpu_ns; /* this and the rest belong to the caller, 0 at first */
     uint32_t thread_slot;
     uint32_t is_cpu_known;
     void *owner;

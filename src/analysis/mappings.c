@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mappings.c: see mappings.h. Programs have some tens of mappings, so a search is linear, from the
- * newest one on. Texts are copied from untrusted bytes. For the reader's thread only.
+ * mappings.c: see mappings.h. Programs have a few dozen mappings, so the search is linear, starting
+ * with the newest. Texts are copied from untrusted bytes. For the reader's thread only.
  */
 #include "analysis/mappings.h"
 

@@ -29,14 +29,14 @@ struct probity_mapping_list {
 struct probity_mappings {
     struct probity_mapping_list *traces;
     size_t trace_count;
-    uint64_t beyond; /* how many were more than the limit */
+    uint64_t beyond; /* number beyond the limit */
 };
 
 /* Takes any event, in the order of the reader. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_mappings_put(struct probity_mappings *mappings, const struct probity_event *event);
 
 /* The newest mapping that contains an address of a trace and is not later than the tick; NULL if
- * there is none. Valid until the next put. Of a return address, pass the byte before it: the call
+ * there is none. Valid until the next put. For a return address, pass the byte before it: the call
  * may be the last instruction of its function. */
 const struct probity_mapping *probity_mappings_find(const struct probity_mappings *mappings,
                                                     uint32_t trace, uint64_t tick,

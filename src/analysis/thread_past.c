@@ -28,7 +28,7 @@ static struct past_ring *ring_of(const struct probity_past *past, uint32_t slot)
     return slot < past->ring_count ? &past->rings[slot] : NULL;
 }
 
-/* Leaves the ring as it is if there is no memory. */
+/* Leaves the ring unchanged if out of memory. */
 static void grow_ring(struct probity_past *past, struct past_ring *ring)
 {
     uint32_t capacity = ring->capacity > 0 ? 2 * ring->capacity : RING_FIRST;
@@ -54,7 +54,7 @@ static int make_room(struct probity_past *past, struct past_ring *ring, uint64_t
         grow_ring(past, ring);
     if (ring->count < ring->capacity)
         return 0;
-    if (ring->capacity == 0) /* every thread has a few points, whatever the limit */
+    if (ring->capacity == 0) /* every thread has a few points, regardless of the limit */
         grow_ring(past, ring);
     if (ring->capacity == 0)
         return PROBITY_ERROR_MEMORY;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_past.h: what each thread did lately: a ring of points, one per record, each with the
+ * thread_past.h: the recent past of each thread: a ring of points, one per record, each with the
  * innermost scope that was open from then on. Analyses that look back (what did the holder of a
- * lock do during a wait? what did a request wait for?) say how far; older points are overwritten.
+ * lock do during a wait? what did a request wait for?) specify how far; older points are
+ * overwritten.
  *
  *     points     p0      p1   p2              p3
  *     stretch    |--main--|-f--|---main--------|        wall and CPU time of each
  *
  * Memory: PROBITY_PAST_POINTS_MAX points in all threads together. Beyond that the oldest points of
- * a thread are overwritten although they are needed, and counted.
+ * a thread are overwritten even if they are needed, and counted.
  */
 #ifndef PROBITY_ANALYSIS_THREAD_PAST_H
 #define PROBITY_ANALYSIS_THREAD_PAST_H
@@ -21,7 +22,7 @@
 /* 80 MiB. */
 enum { PROBITY_PAST_POINTS_MAX = 1 << 21 };
 
-/* The innermost open scopes of a thread. Calls of the C library have files "libc/...". */
+/* The innermost open scopes of a thread. Calls to the C library have files "libc/...". */
 struct probity_past_doing {
     const struct probity_function *function; /* of the program; NULL: none is open */
     const struct probity_function *call;     /* of the C library, made by it; or NULL */
@@ -36,7 +37,7 @@ struct probity_past_point {
 /* What a thread did between two times. */
 struct probity_past_stretch {
     uint64_t from_ns, to_ns;
-    uint64_t cpu_ns; /* used in it, at most its length; of a part of a stretch in proportion */
+    uint64_t cpu_ns; /* used in it, at most its length; for part of a stretch, in proportion */
     struct probity_past_doing doing;
     int is_cpu_known;
 };
@@ -49,21 +50,21 @@ struct probity_past {
     uint64_t forgotten; /* points that were still needed */
 };
 
-/* Adds a point, not earlier than the thread's latest. needed_ns: points that only tell of earlier
- * times may be overwritten. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Adds a point, not earlier than the thread's latest. needed_ns: points that only concern
+ * earlier times may be overwritten. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_past_put(struct probity_past *past, uint32_t thread_slot,
                      const struct probity_past_point *point, uint64_t needed_ns);
 
 /* Finds what a thread did until to_ns: the latest stretch that begins before it, cut at from_ns
- * and to_ns. After the latest point nothing has changed but the CPU time, which is unknown. Returns
- * 1, or 0 if nothing is known of the time just before to_ns. from_ns < to_ns. */
+ * and to_ns. After the latest point only the CPU time has changed, which is unknown. Returns 1,
+ * or 0 if nothing is known about the time just before to_ns. from_ns < to_ns. */
 int probity_past_before(const struct probity_past *past, uint32_t thread_slot, uint64_t from_ns,
                         uint64_t to_ns, struct probity_past_stretch *ret_stretch);
 
-/* Records of the thread since its latest point were dropped: what it did since is unknown. */
+/* Records of the thread since its latest point were dropped: what it did since then is unknown. */
 void probity_past_lose(struct probity_past *past, uint32_t thread_slot);
 
-/* What a thread does since its latest point; nothing for a thread without points. */
+/* What a thread has been doing since its latest point; nothing for a thread without points. */
 struct probity_past_doing probity_past_now(const struct probity_past *past, uint32_t thread_slot);
 
 void probity_past_release(struct probity_past *past);

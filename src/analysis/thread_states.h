@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * thread_states.h: how the time of a thread splits into running, waiting for a CPU (runnable),
- * blocked and unknown, from the events of TRACE.sched (doc/sched.md). Two ways:
+ * blocked and unknown, from the events of TRACE.sched (doc/sched.md). There are two ways:
  *
  * - As events are read: probity_thread_states_at() at the beginning and at the end of an interval;
  *   the split is the difference. Memory: threads.
@@ -68,11 +68,11 @@ struct probity_thread_split probity_thread_split_less(const struct probity_threa
 void probity_thread_split_add(struct probity_thread_split *to,
                               const struct probity_thread_split *split);
 
-/* Whether a state of the thread is known so far: 1 or 0. */
+/* Whether a state of the thread is known yet: 1 or 0. */
 int probity_thread_states_has(const struct probity_thread_states *states, uint32_t thread_slot);
 
-/* Copies an event, with the thread's time in a state until then in place of its CPU time: what sums
- * CPU times of calls then sums the time in this state. */
+/* Copies an event, with the thread's time in a state until then in place of its CPU time: code
+ * that sums CPU times of calls then sums the time in this state. */
 void probity_thread_states_as_cpu(const struct probity_thread_states *states,
                                   const struct probity_event *event,
                                   enum probity_sched_state state,
@@ -83,8 +83,8 @@ void probity_thread_states_split(const struct probity_thread_states *states, uin
                                  uint64_t from_ns, uint64_t to_ns,
                                  struct probity_thread_split *ret_split);
 
-/* The period that contains a moment. Before the first state that is kept, and without any, its
- * state is UNKNOWN, its from_ns 0. Only if periods are kept. */
+/* The period that contains a moment. Before the first state that is kept, or without any, its
+ * state is UNKNOWN and its from_ns 0. Only if periods are kept. */
 void probity_thread_states_find(const struct probity_thread_states *states, uint32_t thread_slot,
                                 uint64_t wall_ns, struct probity_thread_period *ret_period);
 

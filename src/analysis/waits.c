@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits.c: follows each thread from the begin of a wait to its end, and keeps what all threads did
- * for as long as a wait for a lock is open.
+ * waits.c: follows each thread from the beginning of a wait to its end, and keeps what all threads
+ * did as long as a wait for a lock is open.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 #include "base/hash.h"
 #include "probity_typed.h"
 
-/* A writer leaves out shorter times off the CPU (doc/trace-format.md); what is less is rounding. */
+/* A writer leaves out shorter times off the CPU (doc/trace-format.md); anything less is
+ * rounding. */
 enum { WAITED_LEAST_NS = 100 };
 
 /* ---- Threads -----------------------------------------------------------------------------------
@@ -100,7 +101,7 @@ static void unlink_wait(struct probity_waits *waits, struct open_wait *wait)
     *(wait->newer != NULL ? &wait->newer->older : &waits->newest_wait) = wait->older;
 }
 
-/* Only the holders of locks are followed into the past. */
+/* Only for locks are earlier holders tracked. */
 static uint64_t needed_ns(const struct probity_waits *waits)
 {
     uint64_t oldest_ns = waits->oldest_wait != NULL ? waits->oldest_wait->from_ns : waits->now_ns;
@@ -163,7 +164,7 @@ static int begin_wait(struct probity_waits *waits, struct wait_thread *thread,
     return 0;
 }
 
-/* Nothing in the trace says who ended the wait. */
+/* For a wait whose end no record explains. */
 static void take_unrecorded_waker(const struct wait_thread *thread, struct probity_wait *wait)
 {
     const struct thread_wake *wake = &thread->latest_wake;
@@ -177,7 +178,7 @@ static void take_unrecorded_waker(const struct wait_thread *thread, struct probi
     wait->waker_doing = wake->doing;
 }
 
-/* Describes a wait that ends now, or would. */
+/* Describes a wait that ends now, or as if it did. */
 static int describe(struct probity_waits *waits, struct open_wait *open, int error, int is_open,
                     struct probity_wait *ret_wait)
 {
@@ -220,8 +221,8 @@ static int end_wait(struct probity_waits *waits, struct wait_thread *thread, int
     return error;
 }
 
-/* Whether the thread waits for this object. If it waits for another one, it does so no more: a
- * signal handler may not take locks. */
+/* Whether the thread waits for this object. If it was waiting for another one, that wait is
+ * over: a signal handler may not take locks. */
 static int is_waiting_for(struct probity_waits *waits, struct wait_thread *thread,
                           const struct probity_event *event)
 {
@@ -352,7 +353,7 @@ static int kind_of_call(const struct probity_function *function, enum probity_wa
     return 0;
 }
 
-/* A call is a wait if the thread was off the CPU in it, and not in a wait of its own. */
+/* A call is a wait if the thread was off the CPU in it, and no other wait was inside it. */
 static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
                       uint32_t thread_slot, const struct probity_event *event)
 {
@@ -385,7 +386,8 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
-/* The records between are missing: whether a wait has ended, or a lock was released, is unknown. */
+/* The records in between are missing: whether a wait has ended, or a lock was released, is
+ * unknown. */
 static void lose(struct probity_waits *waits, struct wait_thread *thread)
 {
     abandon(waits, thread);

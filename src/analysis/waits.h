@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits.h: turns events into waits: which thread waited how long for what, and because of whom. The
- * rules are in doc/calls.md, "How a reader assigns waiting". What cannot be known (records were
- * dropped, the trace is cut, several threads may have woken the waiter) stays unknown: no thread is
- * named by guess.
+ * waits.h: turns events into waits: which thread waited, for how long, for what, and which thread
+ * caused it. The rules are in doc/calls.md, "How a reader assigns waiting". Anything uncertain
+ * (records were dropped, the trace is cut, several threads may have woken the waiter) stays
+ * unknown: no thread is guessed.
  *
  *     holder    ───────hold═══════════════════release──────────────
  *     waiter    ────────────wait·····························hold──
  *                           |------ held ------|-- wake-up --|
  *
- * Memory: threads; PROBITY_WAITS_OBJECTS_MAX locks and other objects, of which those that are not
- * in use are forgotten first; PROBITY_WAITS_HOLDS_MAX holdings of an object that is waited for;
- * and thread_past.h. What was forgotten is counted. Prints nothing.
+ * Memory: threads; PROBITY_WAITS_OBJECTS_MAX locks and other objects, of which those not in use are
+ * evicted first; PROBITY_WAITS_HOLDS_MAX holds of an object that is waited for; and thread_past.h.
+ * Evictions are counted. Prints nothing.
  */
 #ifndef PROBITY_ANALYSIS_WAITS_H
 #define PROBITY_ANALYSIS_WAITS_H
@@ -32,9 +32,9 @@ enum probity_wait_kind {
     PROBITY_WAIT_LOCK,      /* held by threads: mutex, read-write lock, spin lock, once */
     PROBITY_WAIT_SEMAPHORE,
     PROBITY_WAIT_CONDITION, /* woken by threads: condition variable, barrier, join, futex */
-    PROBITY_WAIT_IO,        /* a call of the C library in which the thread was off the CPU */
+    PROBITY_WAIT_IO,        /* a call to the C library in which the thread was off the CPU */
     PROBITY_WAIT_SLEEP,
-    PROBITY_WAIT_THREADS,   /* waitpid and its like */
+    PROBITY_WAIT_THREADS,   /* waitpid and similar calls */
     PROBITY_WAIT_KINDS
 };
 
@@ -60,23 +60,23 @@ struct probity_wait {
     enum probity_wait_kind kind;
     uint32_t thread_slot;
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME */
-    uint64_t waited_ns;      /* to - from; of calls of the C library the time off the CPU */
+    uint64_t waited_ns;      /* to - from; for calls to the C library, the time off the CPU */
     struct probity_past_doing doing; /* of the waiter, when the wait began */
     int error;               /* error number, if it was given up */
     int is_open;             /* has not ended; to_ns is that of the last event */
-    const struct probity_wait_object *object; /* NULL for calls of the C library */
-    uint64_t mutex;          /* of a condition: the lock that was given back; 0: none or unknown */
-    /* In order of release, and then those that have not released. */
+    const struct probity_wait_object *object; /* NULL for calls to the C library */
+    uint64_t mutex;          /* for a condition: the lock that was released; 0: none or unknown */
+    /* In order of release, followed by those that have not released. */
     const struct probity_wait_holder *holders;
     size_t holder_count;
     int culprit;             /* index of the holder that released last before the wait's end; -1 */
-    int is_holder_forgotten; /* earlier holders do not fit */
-    /* Who ended the wait, and when, if it is for a condition or semaphore, or has no holders;
-     * NO_THREAD: unknown. */
+    int is_holder_forgotten; /* earlier holders did not fit */
+    /* The thread that ended the wait, and when, if it is for a condition or semaphore, or has no
+     * holders; NO_THREAD: unknown. */
     uint32_t waker_slot;
     uint64_t waker_ns;
     struct probity_past_doing waker_doing;
-    const struct probity_scope *scope; /* of calls of the C library */
+    const struct probity_scope *scope; /* of calls to the C library */
 };
 
 /* Returns 0, or an error that stops the analysis. event: the one that ended the wait, NULL at the
@@ -88,7 +88,7 @@ struct probity_waits_facts {
     uint64_t waits;
     uint64_t lost;              /* waits whose end is not in the trace */
     uint64_t orphans;           /* releases whose hold is not in the trace */
-    uint64_t objects_forgotten; /* in use when they were forgotten */
+    uint64_t objects_forgotten; /* in use when they were evicted */
     uint64_t holds_forgotten;
     uint64_t ambiguous;         /* waits that several threads may have ended */
     uint64_t points_forgotten;  /* of thread_past.h */
@@ -103,18 +103,18 @@ int probity_waits_open(probity_waits_take *take, void *context, struct probity_w
  * that no other record explains. Returns 0, PROBITY_ERROR_MEMORY or the result of `take`. */
 int probity_waits_put(struct probity_waits *waits, const struct probity_event *event);
 
-/* Passes on the waits that have not ended, in order of their begin. Returns as above. */
+/* Passes on the waits that have not ended, in order of their beginning. Returns as above. */
 int probity_waits_finish(struct probity_waits *waits);
 
-/* Events before ns are not needed to look back, except for waits that are open. UINT64_MAX, the
- * initial value: none is. */
+/* Events before ns are not needed for looking back, except for open waits. UINT64_MAX, the
+ * initial value: none are. */
 void probity_waits_need(struct probity_waits *waits, uint64_t ns);
 
-/* The begin of the oldest wait that is open, calls of the C library included, and what
- * probity_waits_need() says; UINT64_MAX: none. */
+/* The beginning of the oldest open wait, calls to the C library included, or the time that
+ * probity_waits_need() was given; UINT64_MAX: none. */
 uint64_t probity_waits_oldest_ns(const struct probity_waits *waits);
 
-/* What each thread did lately: at least since the begin of each open wait for a lock. */
+/* What each thread did recently: at least since the beginning of each open wait for a lock. */
 const struct probity_past *probity_waits_past(const struct probity_waits *waits);
 
 /* A thread's wait that has not ended, as it would be passed on now; 0 if there is none. Valid until

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits_holders.c: who held an object during a wait for it.
+ * waits_holders.c: which threads held an object during a wait for it.
  */
 #include <stdlib.h>
 
@@ -33,8 +33,8 @@ static int add_holder(struct probity_waits *waits, struct probity_wait *wait,
     return 0;
 }
 
-/* Readers do not hold up readers, and no thread holds up itself. A semaphore's unit is returned by
- * the thread that wakes the waiter: only its holding matters. */
+/* Readers do not block readers, and no thread blocks itself. A semaphore's unit is returned by
+ * the thread that wakes the waiter: only that thread's hold matters. */
 static int is_in_the_way(const struct open_wait *open, const struct object_held *held)
 {
     if (held->slot == open->slot || (open->is_shared && held->is_shared))
@@ -43,7 +43,7 @@ static int is_in_the_way(const struct open_wait *open, const struct object_held 
            (held->slot == open->waker_slot && held->to_ns <= open->waker_ns);
 }
 
-/* Holdings that ended during the wait, in order of their ends. */
+/* Holds that ended during the wait, in order of their ends. */
 static int add_past(struct probity_waits *waits, const struct open_wait *open,
                     struct probity_wait *wait)
 {
@@ -70,7 +70,7 @@ static int add_past(struct probity_waits *waits, const struct open_wait *open,
     return error;
 }
 
-/* If the wait has succeeded, those who still hold the object were not in the way. */
+/* If the wait has succeeded, threads that still hold the object did not block it. */
 static int add_present(struct probity_waits *waits, const struct open_wait *open,
                        struct probity_wait *wait)
 {
@@ -93,7 +93,7 @@ static int add_present(struct probity_waits *waits, const struct open_wait *open
     return error;
 }
 
-/* The lock itself has said who held it when the wait began. */
+/* The lock itself names the thread that held it when the wait began. */
 static int add_named(struct probity_waits *waits, const struct open_wait *open,
                      struct probity_wait *wait)
 {
@@ -119,8 +119,9 @@ static int add_named(struct probity_waits *waits, const struct open_wait *open,
     return 0;
 }
 
-/* Nobody held the lock during the wait, but the attempt to take it at once has failed: it was given
- * back between its release and the wait. Waits without a correlation id may be for a free lock. */
+/* No thread held the lock during the wait, but the first attempt to take it failed: it was
+ * released between its recorded release and the wait. Waits without a correlation id may be for
+ * a free lock. */
 static int add_latest(struct probity_waits *waits, const struct open_wait *open,
                       struct probity_wait *wait)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * waits_internal.h: state of the waits analysis. waits.c follows threads, waits_objects.c what they
- * hold and wait for, waits_holders.c says who held an object during a wait.
+ * hold and wait for, waits_holders.c determines which threads held an object during a wait.
  *
  *     thread ──► open wait ──► object ──► holds, now
- *                    ▲            │ ├───► past: holdings that ended during an open wait
+ *                    ▲            │ ├───► past: holds that ended during an open wait
  *                    └─ waiters ──┘ └───► tokens: notifies not yet assigned to a waiter
  */
 #ifndef PROBITY_ANALYSIS_WAITS_INTERNAL_H
@@ -18,11 +18,11 @@ struct object_hold {
     uint32_t slot, tid, depth;
     uint32_t epoch;     /* of the thread when it took the object: see wait_thread */
     uint64_t from_ns;
-    uint8_t is_shared, is_doubtful; /* doubtful: another thread took it, too, so that the release
-                                       may be lost; if it comes, the hold was a shared one */
+    uint8_t is_shared, is_doubtful; /* doubtful: another thread took it, too, so the release may
+                                       be lost; if it does come, the hold was a shared one */
 };
 
-/* A holding that ended. from_ns equals to_ns if its begin is unknown. */
+/* A hold that ended. from_ns equals to_ns if its beginning is unknown. */
 struct object_held {
     uint32_t slot, tid;
     uint64_t from_ns, to_ns;
@@ -45,13 +45,13 @@ struct wait_object {
     size_t hold_count, hold_capacity;
     struct object_held *past; /* a ring; in order of to_ns */
     uint32_t past_first, past_count, past_capacity;
-    uint64_t past_lost_ns;    /* holdings that ended until then may be missing */
+    uint64_t past_lost_ns;    /* holds that ended until then may be missing */
     struct object_token *tokens;
     size_t token_count, token_capacity;
     uint64_t token_lost_ns; /* notifies until then may be missing */
     struct open_wait *waiters;
     uint64_t waiter_count, unassigned; /* unassigned: waiters without a waker */
-    uint32_t released_slot;            /* who released last; NO_THREAD: unknown */
+    uint32_t released_slot;            /* the thread that released last; NO_THREAD: unknown */
 };
 
 /* The kernel has ended a block of a thread. */
@@ -119,10 +119,10 @@ struct probity_waits {
 /* Finds or adds an object of an event. NULL if out of memory. */
 struct wait_object *waits_object_at(struct probity_waits *waits, const struct probity_event *event);
 
-/* Forgets what is known of an object that was initialized or destroyed. */
+/* Discards what is known about an object that was initialized or destroyed. */
 void waits_object_reset(struct probity_waits *waits, struct wait_object *object);
 
-/* Removes an object that nobody waits for. */
+/* Removes an object that no thread waits for. */
 void waits_object_remove(struct probity_waits *waits, struct wait_object *object);
 
 /* A thread took the object. Returns 0 or PROBITY_ERROR_MEMORY. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits_objects.c: locks and other objects: who holds them, who held them while another thread
- * waited, and who notified whom.
+ * waits_objects.c: locks and other objects: which threads hold them, which held them while another
+ * thread waited, and which thread notified which.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ void waits_object_remove(struct probity_waits *waits, struct wait_object *object
     free(object);
 }
 
-/* Forgets an object that nobody waits for, the longest unused first. */
+/* Evicts an object that no thread waits for, the longest unused first. */
 static void make_room(struct probity_waits *waits)
 {
     struct wait_object *object = waits->oldest;
@@ -172,7 +172,7 @@ static void drop_first(struct wait_object *object)
     object->past_count--;
 }
 
-/* Of the waiters, the first to come is the last of the list. */
+/* The first waiter is the last in the list. */
 static uint64_t oldest_wait_ns(const struct wait_object *object)
 {
     uint64_t oldest_ns = UINT64_MAX;
@@ -182,7 +182,7 @@ static uint64_t oldest_wait_ns(const struct wait_object *object)
     return oldest_ns;
 }
 
-/* Keeps a holding that ended while somebody waits. */
+/* Keeps a hold that ended while a thread waits. */
 static int keep_held(struct probity_waits *waits, struct wait_object *object,
                      const struct object_held *held)
 {
@@ -212,8 +212,8 @@ static struct object_hold *find_hold(struct wait_object *object, uint32_t slot)
     return NULL;
 }
 
-/* Only shared holds may exist beside each other: of the others the release is lost, or they are of
- * a lock that is shared without saying so. In either case it is not known when they end. */
+/* Only shared holds can coexist: for the others the release is lost, or the lock is shared but
+ * not marked as such. In either case it is not known when they end. */
 static void doubt_others(struct wait_object *object, int is_shared)
 {
     for (size_t i = 0; i < object->hold_count; i++)

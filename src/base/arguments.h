@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * arguments.h: the description of functions whose arguments and results are recorded, which
- * `probity record --args` makes from DWARF and hands to libprobity-functions: doc/arguments.md. It
- * is checked once, in memory that nobody else writes to; everything else here relies on that.
+ * `probity record --args` derives from DWARF and passes to libprobity-functions: doc/arguments.md.
+ * It is checked once, in memory that nothing else writes to; everything else here relies on that.
  * Allocates nothing, takes no lock, async-signal-safe.
  */
 #ifndef PROBITY_BASE_ARGUMENTS_H
@@ -13,8 +13,8 @@
 
 #define PROBITY_ARGUMENTS_MAGIC "PRBYARGS"
 
-/* One function has no more values than FnTrace's macros take. STACK_WORDS_MAX: of the words above
- * the return address that hold arguments. */
+/* One function has no more values than FnTrace's macros take. STACK_WORDS_MAX: words above the
+ * return address that may hold arguments. */
 enum {
     PROBITY_ARGUMENTS_VERSION = 1,
     PROBITY_ARGUMENTS_BYTES_MAX = 16 << 20,
@@ -63,13 +63,13 @@ enum probity_arguments_where {
     PROBITY_ARGUMENTS_WHERES
 };
 
-/* `offset`: bytes of the 8 there that come before the value. */
+/* `offset`: of the value in these 8 bytes. */
 struct probity_arguments_place {
     uint8_t where, offset;
     uint16_t index;
 };
 
-/* A value of 16 bytes has two places, of 8 bytes each, any other one. */
+/* A value of 16 bytes has two places of 8 bytes each, any other value has one. */
 struct probity_arguments_value {
     uint32_t name;
     uint8_t kind;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * called.h: what libprobity-calls, if it is in the program, provides for libprobity, and what its
- * setting says. The two libraries may be of different builds: any change of a function here needs
- * another name.
+ * setting says. The two libraries may be of different builds: any change to a function here
+ * requires a new name.
  */
 #ifndef PROBITY_BASE_CALLED_H
 #define PROBITY_BASE_CALLED_H
@@ -17,7 +17,7 @@ enum {
     PROBITY_CALLS_THREADS = 8,
     PROBITY_CALLS_SLEEP = 16,
     PROBITY_CALLS_ALL = 31,
-    PROBITY_CALLS_WAITS = 32 /* with LOCKS: locks that are free are only counted */
+    PROBITY_CALLS_WAITS = 32 /* with LOCKS: free locks are only counted */
 };
 
 /* Reads a list such as "locks=waits,io": names of families, "all". Returns 1, or 0 if it is

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * hooked.h: what libprobity-functions, if it is in the program, provides for measuring the cost of
- * a call by its hooks, and for holding a budget. The two libraries may be of different builds: any
- * change here needs other names of the functions.
+ * a call recorded by its hooks, and for keeping within a budget. The two libraries may be of
+ * different builds: any change here requires new names for the functions.
  */
 #ifndef PROBITY_BASE_HOOKED_H
 #define PROBITY_BASE_HOOKED_H
@@ -28,11 +28,11 @@ int probity_hooked_trial_begin(struct probity_hooked_trial *ret_trial, uint32_t 
 void probity_hooked_trial_end(struct probity_hooked_trial *trial)
     __attribute__((weak, visibility("default")));
 
-/* Removes the calls of the hooks from a function that is declared with this number. Returns 1; 0 if
- * its calls cannot be removed, because the compiler made them. By the writer thread. */
+/* Removes the calls to the hooks from a function declared with this number. Returns 1; 0 if the
+ * calls cannot be removed, because the compiler generated them. Called by the writer thread. */
 int probity_hooked_remove(uint32_t number) __attribute__((weak, visibility("default")));
 
-/* Puts all of them back. Any thread, not in a signal handler. */
+/* Restores all of them. Any thread, not in a signal handler. */
 void probity_hooked_restore(void) __attribute__((weak, visibility("default")));
 
 /* A recording has begun on request from outside: puts the calls of the hooks into the functions

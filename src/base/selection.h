@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * selection.h: which functions without macros are recorded, by rules in a text: see
- * probity-functions(7). Allocates nothing, takes no lock, async-signal-safe. The text is trusted:
- * it is the user's.
+ * probity-functions(7). Allocates nothing, takes no lock, async-signal-safe. The text is trusted,
+ * since it comes from the user.
  */
 #ifndef PROBITY_BASE_SELECTION_H
 #define PROBITY_BASE_SELECTION_H
@@ -30,10 +30,9 @@ int probity_selection_has_files(const char *rules);
 int probity_selection_takes_file(const char *rules, const char *path);
 
 /* Classes, namespaces and name of a C++ function from its symbol (Itanium C++ ABI, 5.1), without
- * parameters and template arguments: "shape::box::area" of _ZNK5shape3box4areaEv. What is not
- * understood, such as operators, and what is local to a function, is "?": "shape::box::?". Returns
- * 0 if the symbol is not that of a C++ function, nothing of it is understood, or there is no
- * room. */
+ * parameters and template arguments: "shape::box::area" of _ZNK5shape3box4areaEv. Anything not
+ * supported, such as operators, and names local to a function, is "?": "shape::box::?". Returns
+ * 0 if the symbol is not that of a C++ function, cannot be parsed at all, or does not fit. */
 int probity_selection_cxx_name(const char *symbol, char *ret_name, size_t room);
 
 #endif

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* Parses a percentage of 0.0001 to 100, with a decimal point or without, and "%" or without, into
- * millionths. Returns 1, or 0 if the text is none. */
+/* Parses a percentage of 0.0001 to 100, with a decimal point or without, and "%" or without,
+ * into millionths. Returns 1, or 0 if the text is not a percentage. */
 static inline int probity_share_parse(const char *text, uint32_t *ret_share)
 {
     enum { PERCENT = 10000, MOST = 100 * PERCENT };

@@ -51,7 +51,7 @@ enum probity_event_kind {
 /* The first byte of PROBITY_EVENT_BUDGET. */
 enum probity_budget_what {
     PROBITY_BUDGET_WHAT_COUNTED = 1, /* calls of the function are only counted from here on */
-    PROBITY_BUDGET_WHAT_EXCEEDED = 2, /* nothing is left to be counted, and it is too much */
+    PROBITY_BUDGET_WHAT_EXCEEDED = 2, /* over budget, and no function left to only count */
     PROBITY_BUDGET_WHAT_TOTAL = 3,   /* of the whole run */
     PROBITY_BUDGET_WHAT_REMOVED = 4  /* calls of the function are not even counted from here on */
 };
@@ -59,9 +59,9 @@ enum { PROBITY_BUDGET_EVENT_BYTES = 24, PROBITY_BUDGET_UNITS = 1000000 };
 
 struct probity_budget_event {
     uint32_t what;           /* an enum probity_budget_what, or an unknown one */
-    uint32_t site;           /* of the function's enter, if one is meant */
+    uint32_t site;           /* of the function's enter, if it concerns one */
     uint32_t budget, cost;   /* shares of the program's CPU time, in millionths */
-    uint64_t calls;          /* of the function, a second, before */
+    uint64_t calls;          /* of the function per second, until then */
 };
 
 /* get: returns 0 or PROBITY_ERROR_DAMAGED. */
@@ -70,7 +70,8 @@ void probity_budget_event_put(uint8_t payload[PROBITY_BUDGET_EVENT_BYTES],
 int probity_budget_event_get(const uint8_t *payload, size_t bytes,
                              struct probity_budget_event *ret_event);
 
-/* PROBITY_EVENT_MAPPING: a file that is mapped at [first, end). Texts need not end with a zero. */
+/* PROBITY_EVENT_MAPPING: a file that is mapped at [first, end). Texts need not be
+ * zero-terminated. */
 struct probity_mapping_event {
     uint64_t first, end;
     uint64_t bias; /* an address in memory less the same address as linked */
@@ -85,7 +86,8 @@ size_t probity_mapping_event_put(uint8_t *payload, size_t room,
 int probity_mapping_event_get(const uint8_t *payload, size_t bytes,
                               struct probity_mapping_event *ret_event);
 
-/* What a thread is doing, by the scheduler: the first byte of PROBITY_EVENT_THREAD_STATE. */
+/* What a thread is doing, according to the scheduler: the first byte of
+ * PROBITY_EVENT_THREAD_STATE. */
 enum probity_sched_state {
     PROBITY_STATE_UNKNOWN = 0,
     PROBITY_STATE_RUNNING = 1,  /* on a CPU */
@@ -269,7 +271,7 @@ struct probity_hit_with {
 /* "lock-wait", ...; "" for 0. Never NULL. */
 const char *probity_role_name(uint32_t role);
 
-/* What the name of a typed site ends in: ":wait", ...; "" for 0. Never NULL. */
+/* Ending of the name of a typed site: ":wait", ...; "" for 0. Never NULL. */
 const char *probity_role_ending(uint32_t role);
 
 /* Whether the correlation id of a hit in this role identifies a piece of work: 1 or 0. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * activity.h: what a live spool shows about the recording of its program: since when it records,
- * how, and how fast. Read-only, and cheap for the program: two looks at the spool, none of which it
- * notices. Never runs in a traced program.
+ * activity.h: what a live spool shows about the recording of its program: start, mode and speed.
+ * Read-only, and it does not disturb the program: the spool is examined twice. Never runs in a
+ * traced program.
  */
 #ifndef PROBITY_READER_ACTIVITY_H
 #define PROBITY_READER_ACTIVITY_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * ahead.c: a ring of batches between two threads. The second thread runs the merge and writes each
- * event into a batch, in a short form; the reader's thread turns it back into an event. Whatever
- * has to happen between two events in the reader's thread is an item of the batch as well: the end,
- * an error, a function whose symbol is to be looked up, a name that nothing refers to any more.
+ * event into a batch, in a short form; the reader's thread turns it back into an event. Anything
+ * that must happen between two events in the reader's thread is also an item of the batch: the end,
+ * an error, a function whose symbol must be looked up, a name that is no longer referred to.
  *
  *     merge ──► batch being filled ──► full batches ──► batch being read ──► events
  *                                  ◄── free batches ◄──
@@ -62,8 +62,8 @@ struct probity_ahead {
     /* Of the second thread. */
     struct probity_merge *merge;
     uint64_t until_ns;
-    /* Filled here and copied when full: the lines of the ring were last in the cache of the other
-     * CPU, and stores of single words would wait for each of them. */
+    /* Filled here and copied when full: the ring's cache lines were last used by the other CPU,
+     * and stores of single words would wait for each of them. */
     struct batch filled;
     unsigned next_filled; /* index of the batch that it becomes */
     int is_over;          /* the batches are not read any more */
@@ -77,7 +77,7 @@ struct probity_ahead {
     unsigned next_read;
     int is_reading; /* holds a batch */
     struct probity_event event;
-    uint32_t run; /* place of the one that the event is of; UINT32_MAX: none */
+    uint32_t run; /* place of the event's run; UINT32_MAX: none */
     struct probity_ahead_code codes[PROBITY_AHEAD_CODES];
     struct probity_ahead_run runs[PROBITY_AHEAD_RUNS];
     void (*progress)(void *context, uint64_t done, uint64_t total);
@@ -384,7 +384,8 @@ static void store_run(struct probity_ahead *ahead, const struct probity_ahead_ru
         ahead->run = UINT32_MAX;
 }
 
-/* Takes an item that is not a plain event. Returns 1 with what next returns, or 0 to continue. */
+/* Handles an item that is not a plain event. Returns 1 with the result for next, or 0 to
+ * continue. */
 static int take_other(struct probity_ahead *ahead, const void *item, int *ret_result)
 {
     const struct probity_ahead_code *code = item;
@@ -451,7 +452,7 @@ static int next_event(struct probity_ahead *ahead, const struct probity_event **
 /* ---- Start and end -----------------------------------------------------------------------------
  */
 
-/* The new thread blocks all signals except those that its own faults raise. */
+/* The new thread blocks all signals except those raised by its own faults. */
 static int start_thread(struct probity_ahead *ahead)
 {
     static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
@@ -466,7 +467,7 @@ static int start_thread(struct probity_ahead *ahead)
     return error == 0 ? 0 : PROBITY_ERROR_MEMORY;
 }
 
-/* What the merge calls is called by the second thread. */
+/* The merge's callbacks are called by the second thread. */
 static void redirect(struct probity_ahead *ahead)
 {
     struct probity_merge *merge = ahead->merge;
@@ -543,7 +544,7 @@ static void stop(struct probity_ahead *ahead)
     pthread_cond_signal(&ahead->has_free);
     pthread_mutex_unlock(&ahead->lock);
     pthread_join(ahead->thread, NULL);
-    /* What was not read: the rest of the batch being read, and all others. */
+    /* Unread items: the rest of the batch being read, and all others. */
     drop_items(ahead->at, ahead->end);
     if (ahead->is_over)
         drop_items(ahead->filled.items, ahead->room.at);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * ahead.h: reads ahead in a second thread, which reads, checks, unpacks and merges blocks into
- * events, while the thread of the reader analyzes those. Only the tool has it: what runs in a
- * traced program starts no thread.
+ * events, while the thread of the reader analyzes those. Only in the tool: a reader inside a traced
+ * program starts no thread.
  */
 #ifndef PROBITY_READER_AHEAD_H
 #define PROBITY_READER_AHEAD_H
@@ -19,8 +19,8 @@ enum { PROBITY_AHEAD_OVER = 3 };
 
 struct probity_ahead_steps {
     /* Starts the thread, to which the merge belongs until stop. It ends by itself after the first
-     * event at until_ns or later; UINT64_MAX: at the end. Returns 0, or an error if there is no
-     * memory or no thread to be had; nothing has happened then. */
+     * event at until_ns or later; UINT64_MAX: at the end. Returns 0, or an error, without any
+     * effect, if there is no memory or no thread can be created. */
     int (*start)(struct probity_merge *merge, uint64_t until_ns, struct probity_ahead **ret_ahead);
     /* Returns as probity_reader_next(), with errno set, or PROBITY_AHEAD_OVER. */
     int (*next)(struct probity_ahead *ahead, const struct probity_event **ret_event);

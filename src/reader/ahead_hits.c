@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ahead_hits.c: the fast way of reading ahead: unpacks hits, enters and leaves of one word straight
- * into a batch, and changes between open blocks. What it does not take, it leaves to
+ * ahead_hits.c: the fast path of reading ahead: unpacks hits, enters and leaves of one word
+ * directly into a batch, and switches between open blocks. Everything else is left to
  * probity_merge_next(); the results are the same as that function's. Runs in the second thread.
  */
 #include "base/assert.h"
@@ -20,7 +20,7 @@ struct cursor {
 /* Events to take. */
 struct span {
     uint64_t from_ns, end_ns;
-    uint64_t bound; /* key from which on other blocks may come first */
+    uint64_t bound; /* key at which another block may come first */
 };
 
 uint16_t probity_ahead_put_run(struct probity_ahead_places *places,
@@ -141,7 +141,7 @@ static inline const uint8_t *unpack(const struct cursor *cursor, uint64_t expect
     return at;
 }
 
-/* Whether the wall time at a tick can be had here, and is in the span: 1 or 0. */
+/* Whether the wall time at a tick can be computed here, and is in the span: 1 or 0. */
 static inline int wall_at(const struct cursor *cursor, const struct span *span, uint64_t tick,
                           uint64_t *ret_wall_ns)
 {
@@ -170,7 +170,7 @@ static inline void put_hit(struct probity_ahead_places *places, struct probity_a
     room->at += sizeof *item;
 }
 
-/* Changes to the block that comes next, after the hit that the current one goes on with. Returns 1
+/* Switches to the next block, after the current block's next hit. Returns 1
  * once its first hit is written; 0 leaves it to the merge. */
 static int change_block(struct cursor *cursor, struct probity_merge *merge,
                         struct probity_ahead_places *places, struct probity_ahead_room *room,

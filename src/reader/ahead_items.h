@@ -17,8 +17,8 @@ enum item_kind {
     ITEM_RARE,     /* any other event */
     ITEM_CODE,     /* struct probity_ahead_code */
     ITEM_RUN,      /* struct probity_ahead_run */
-    ITEM_DECLARED, /* a function whose symbol is to be looked up */
-    ITEM_RENAMED,  /* a name that no later event refers to */
+    ITEM_DECLARED, /* a function whose symbol must be looked up */
+    ITEM_RENAMED,  /* a name to which no later event refers */
     ITEM_END
 };
 
@@ -85,15 +85,15 @@ uint32_t probity_ahead_put_code(struct probity_ahead_places *places,
                                 struct probity_ahead_room *room, struct probity_trace *trace,
                                 uint64_t code);
 
-/* Most that one event takes, with its code and run. */
+/* Maximum size of one event, with its code and run. */
 enum {
     PROBITY_AHEAD_EVENT_BYTES_MAX = sizeof(struct probity_ahead_event) +
                                     sizeof(struct probity_ahead_code) +
                                     sizeof(struct probity_ahead_run)
 };
 
-/* Unpacks what follows the event that the merge has returned, as long as it is in open blocks, of
- * one word, and its wall time is before end_ns: into `room`. The merge goes on after that. */
+/* Unpacks the events after the one returned by the merge into `room`, as long as they are in
+ * open blocks, of one word, and before end_ns in wall time. The merge continues after them. */
 void probity_ahead_hits(struct probity_merge *merge, struct probity_ahead_places *places,
                         uint64_t end_ns, struct probity_ahead_room *room);
 

@@ -88,7 +88,7 @@ static void demangle(struct probity_function_item *item)
     item->function.is_cxx = 1;
 }
 
-/* A path may hold any byte but zero; text of a trace may hold that too. */
+/* A path may contain any byte but zero; text from a trace may contain that too. */
 static void locate(struct probity_function_item *item)
 {
     const struct probity_text *executable = item->executable;

@@ -36,8 +36,8 @@ extern char *(*probity_functions_locate)(const char *object, const char *symbol,
                                          uint32_t *ret_line);
 
 /* Takes the payload of an event FUNCTION: enters it in `names` for its two sites, unless one of
- * them has a name. executable: path of the program, for functions that are in no other object;
- * NULL: places are not wanted. Returns 0 or PROBITY_ERROR_MEMORY. */
+ * them has a name. executable: path of the program, for functions in no other object; NULL:
+ * places are not needed. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_functions_declare(struct probity_functions *functions, struct probity_names *names,
                               uint32_t trace, const struct probity_text *executable,
                               const uint8_t *payload, size_t bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * index.c: the bytes of an index, and the choice of the place to start at. Memory: threads and
+ * index.c: the bytes of an index, and the choice of the mark to start at. Memory: threads and
  * blocks with declarations.
  */
 #include "reader/index.h"
@@ -187,7 +187,7 @@ static uint64_t number_of(const struct probity_index_item *item)
     return probity_get_u64(item->payload + 8);
 }
 
-/* Lists threads and declarations, and checks what the other passes rely on. */
+/* Lists threads and declarations, and checks everything that the other passes rely on. */
 static int list_item(struct probity_index *index, const struct probity_index_item *item,
                      int *ret_has_sum)
 {
@@ -240,7 +240,7 @@ static int list(struct probity_index *index)
     return got < 0 ? got : has_sum ? 0 : PROBITY_ERROR_DAMAGED;
 }
 
-/* Whether the trace still ends with the block that it ended with when it was indexed. */
+/* Whether the trace still ends with the same block as when it was indexed. */
 static int has_same_end(const struct probity_index_sum *sum, int trace_file)
 {
     uint8_t bytes[PROBITY_BLOCK_HEADER_BYTES];

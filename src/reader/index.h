@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * index.h: the index of a closed trace (doc/trace-format.md, "Index"): places at which reading may
- * start, with the state of all threads there, so that a time range is read without what precedes
+ * index.h: the index of a closed trace (doc/trace-format.md, "Index"): marks at which reading may
+ * start, with the state of all threads there, so that a time range is read without the part before
  * it. All input is untrusted: an index that does not match its trace is ignored.
  */
 #ifndef PROBITY_READER_INDEX_H

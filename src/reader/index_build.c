@@ -3,7 +3,8 @@
  * index_build.c: makes the index of a closed trace in one pass over its file. Each thread's records
  * are taken in order of time; nothing is merged. One drain of the spool may write a thread's newest
  * block before an older one, so the blocks between two SYNCs are sorted, and no mark separates such
- * blocks. A trace that is in no order otherwise has no marks from there on. Runs only in the tool.
+ * blocks. If a trace is out of order in any other way, it has no marks from there on. Runs only in
+ * the tool.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@
 enum {
     ROLES = 65536,        /* sites whose role is looked up in a table */
     PROGRESS_BLOCKS = 1024,
-    SEARCHES_MIN = 1 << 24 /* comparisons in stacks, beside those that the records allow */
+    SEARCHES_MIN = 1 << 24 /* comparisons in stacks, in addition to those allowed for the records */
 };
 
 /* What a site number is, as far as it is known. */
@@ -82,8 +83,8 @@ static int compare_changed(const void *left, const void *right)
     return a->thread < b->thread ? -1 : a->thread > b->thread;
 }
 
-/* In the order in which the threads began, which is that in which a reader of everything sees
- * them. */
+/* In the order in which the threads began, which is the order in which a reader of the whole
+ * trace sees them. */
 static int emit_states(struct build *build)
 {
     struct changed_item *items = calloc(build->changed_count + 1, sizeof *items);
@@ -134,7 +135,7 @@ static uint64_t code_of_site(uint32_t site)
     return 2 * (uint64_t)site + 1;
 }
 
-/* Notes what a site is now, and whether it was used before. */
+/* Stores what a site is now, and whether it was used before. */
 static void set_role(struct build *build, uint64_t site)
 {
     const struct probity_name *name =
@@ -239,7 +240,7 @@ static void take_moment(struct thread_state *state, struct cpu_walk *walk)
     state->at.seen_cpu_ns = ns > state->at.seen_cpu_ns ? ns : state->at.seen_cpu_ns;
 }
 
-/* A record that does not raise the CPU time of later records, but that of scopes. */
+/* A record that does not raise the CPU time of later records, but does raise that of scopes. */
 static void take_other_cpu(struct thread_state *state, struct cpu_walk *walk,
                            const struct probity_record *record)
 {
@@ -272,7 +273,8 @@ static struct probity_stack_scope scope_of(const struct build *build, uint32_t s
                                         tick};
 }
 
-/* Whether it is the enter of a function whose calls have no ends: they are no open scopes. */
+/* Whether it is the enter of a function whose calls have no recorded end, so they are not open
+ * scopes. */
 static int is_entry(const struct build *build, uint32_t site)
 {
     const struct probity_name *name = probity_names_find(&build->names, code_of_site(site));
@@ -437,8 +439,8 @@ static void add_to_sum(struct build *build, const struct probity_data *data)
     build->mark_tick = sum->last_tick;
 }
 
-/* Marks before which a thread has later records than in this block cannot be used, and there are no
- * more: its state is unknown now. */
+/* Marks before which a thread has later records than in this block cannot be used, and no more
+ * are made: its state is unknown from here on. */
 static void check_order(struct build *build, const struct thread_state *state,
                         const struct probity_data *data)
 {
@@ -683,7 +685,7 @@ static int pass(struct build *build, const struct probity_index_options *options
     return error != 0 || has_end || build->must_restart ? error : PROBITY_ERROR_DAMAGED;
 }
 
-/* Forgets everything but the declarations. A thread may have no state if memory ran out. */
+/* Discards everything but the declarations. A thread may have no state if memory ran out. */
 static void clear(struct build *build)
 {
     for (uint32_t slot = 0; slot < build->threads.count && slot < build->state_capacity; slot++)

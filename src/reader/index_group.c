@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * index_group.c: sorts blocks, and finds places between them that separate none that are not in
+ * index_group.c: sorts blocks, and finds places between them that do not separate blocks out of
  * order: there, all later blocks of each thread begin after all earlier ones.
  */
 #include "reader/index_group.h"

@@ -154,8 +154,8 @@ int probity_index_begin(struct probity_index_writer *writer)
     return put_bytes(writer, header, sizeof header);
 }
 
-/* The open scopes, at the CPU time of the thread's latest hit or scope, and its latest record, as
- * an unwinding of nothing: it sets the thread's time and changes no scope. */
+/* The open scopes, at the CPU time of the thread's latest hit or scope, and its latest record,
+ * as an `unwound` of 0 scopes: that sets the thread's time and changes no scope. */
 int probity_index_emit_state(struct probity_index_writer *writer,
                              const struct probity_index_state *state)
 {

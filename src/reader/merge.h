@@ -67,13 +67,13 @@ int probity_merge_next(struct probity_merge *merge, const struct probity_event *
 /* Numbers the threads of a trace that starts at a mark of its index. Returns 0 or an error. */
 int probity_merge_number_threads(struct probity_merge *merge, const struct probity_trace *trace);
 
-/* Drops all blocks, and goes on with the declarations after the record that was returned. Returns 0
- * or PROBITY_ERROR_MEMORY. */
+/* Drops all blocks, and continues with the declarations after the record that was returned.
+ * Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_merge_skip_rest(struct probity_merge *merge);
 
 void probity_merge_release(struct probity_merge *merge);
 
-/* The parts of a step to the next event, for ahead_hits.c. The first open block gets another key,
+/* The parts of a step to the next event, for ahead_hits.c. The first open block gets a new key,
  * and moves to its place. */
 void probity_merge_replace_first(struct probity_merge *merge, struct probity_open_entry entry);
 

@@ -47,7 +47,7 @@ const struct probity_name *probity_names_find(const struct probity_names *names,
 /* The same, and remembers it. */
 const struct probity_name *probity_names_remember(struct probity_names *names, uint64_t code);
 
-/* The same, quickly for codes that occur again and again. */
+/* The same, fast for codes that occur repeatedly. */
 static inline const struct probity_name *probity_names_get(struct probity_names *names,
                                                            uint64_t code)
 {
@@ -58,7 +58,7 @@ static inline const struct probity_name *probity_names_get(struct probity_names 
                : probity_names_remember(names, code);
 }
 
-/* Takes the names of functions anew, after probity_function_complete(). */
+/* Updates the names of functions, after probity_function_complete(). */
 void probity_names_refresh(struct probity_names *names);
 
 void probity_names_release(struct probity_names *names);

@@ -24,7 +24,7 @@ static void note_damage(struct probity_trace *trace, uint64_t offset, uint64_t b
     trace->facts.damaged_bytes += bytes;
 }
 
-/* TRACE.sched was whole when it was opened; what is wrong since is no damage of the trace. */
+/* TRACE.sched was intact when it was opened; later damage to it is not damage to the trace. */
 static void note_damage_at(struct probity_trace *trace, const struct probity_waiting *waiting,
                            uint64_t bytes)
 {
@@ -120,7 +120,7 @@ static int is_outside_range(const struct probity_merge *merge, struct probity_op
 }
 
 /* A block of an index comes before all blocks of the trace that have the same time, and a thread's
- * state after its declarations. Nothing before it shows the thread's CPU time. */
+ * state after its declarations. Nothing before it gives the thread's CPU time. */
 static void start_state(struct probity_merge *merge, struct probity_open_block *block)
 {
     struct probity_thread_seen *seen = &merge->threads.seen[block->slot];

@@ -11,8 +11,8 @@
  *
  * Memory is bounded by the data between two watermarks and the blocks open at one time, not by the
  * size of the trace; for several traces all anchors are kept while they are opened, and at most one
- * per millisecond afterwards. Depends only on libc. For use by one thread at a time; if asked to,
- * the reader starts a second one, which reads ahead of the events (reader/ahead.h).
+ * per millisecond afterwards. Depends only on libc. For use by one thread at a time; on request,
+ * the reader starts a second one, which reads ahead (reader/ahead.h).
  */
 #ifndef PROBITY_READER_READER_H
 #define PROBITY_READER_READER_H
@@ -114,14 +114,14 @@ struct probity_function {
     int is_cxx, is_deferred;
     int is_ordered; /* FN_ORDERED */
     int is_hooked;  /* recorded by the hooks that a compiler inserts, not by a macro */
-    int has_entries_only; /* nothing is known of the ends of its calls */
+    int has_entries_only; /* the ends of its calls are not recorded */
     const char *name, *file; /* file, line: may come from the program's debugging information */
     const char *recorded_file; /* file as in the trace */
     const char *signature; /* "": not supplied by the compiler (C) */
     const char *returns;   /* its return type as written in the macro, may be "" */
     const char *object;    /* path of its shared library; "": the executable */
     const char *symbol;    /* of a function without a macro; otherwise NULL */
-    int is_least; /* from some moment on, read so far, its calls were not even counted */
+    int is_least; /* from some moment in the events read so far, its calls were not even counted */
 };
 
 /* Types and texts of the values recorded at one site. Valid as above. */
@@ -134,8 +134,8 @@ struct probity_format {
     } *values;
 };
 
-/* A kind of event, beside those of the format: a call of a function that has entries only. No
- * record of a trace is passed on with this kind. */
+/* A kind of event in addition to those of the format: a call of a function that has entries
+ * only. No record of a trace is passed on with this kind. */
 enum { PROBITY_READER_ENTRY = 30 };
 
 /* One event. Valid until the next call. */
@@ -181,7 +181,7 @@ struct probity_reader_options {
     uint64_t ahead_bytes_min;
     int one_of_many; /* internal: keep the anchors, to join them with those of other traces */
     /* Returns a descriptor of an index of the trace, open for reading, which the reader takes over,
-     * or -1 if there is none. Attempt 1: the index of attempt 0 was of no use. May be NULL. */
+     * or -1 if there is none. Attempt 1: the index of attempt 0 could not be used. May be NULL. */
     int (*open_index)(void *context, const char *path, int trace_file, int attempt);
     void *index_context;
     /* The same for TRACE.sched. If set, its states are among the events, as
@@ -220,16 +220,16 @@ void probity_reader_set_range(struct probity_reader *reader, uint64_t from_ns, u
 
 /* Announces that only what begins in [from_ns, to_ns) (CLOCK_REALTIME) is of interest; only before
  * the first next. to_ns UINT64_MAX: there is no end. If all traces have an index, earlier events
- * may be left out, except declarations; scopes that are open then are replaced: by an ENTER each,
+ * may be left out, except declarations; each scope open at that point is replaced by an ENTER,
  * and a PAUSE if it is paused. Returns 0 or an error. */
 int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns);
 
-/* Announces that what began in the window has ended: the remaining events other than declarations
- * are left out, if that is possible. Only after an event that is not before the window's end.
- * Returns 0 or an error. */
+/* Announces that everything that began in the window has ended: the remaining events other than
+ * declarations are left out, if possible. Only after an event that is not before the window's
+ * end. Returns 0 or an error. */
 int probity_reader_skip_rest(struct probity_reader *reader);
 
-/* Whether a thread id is in one of the traces: 1 or 0. Only of traces with an index. */
+/* Whether a thread id is in one of the traces: 1 or 0. Only for traces with an index. */
 int probity_reader_has_tid(const struct probity_reader *reader, uint64_t tid);
 
 size_t probity_reader_traces(const struct probity_reader *reader);

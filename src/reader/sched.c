@@ -79,7 +79,7 @@ static int take_info(struct pass *pass, const uint8_t session[16])
     return 0;
 }
 
-/* The stream may have nothing but states: anything else could declare or hide records. */
+/* The stream may contain only states: anything else could declare or hide records. */
 static int check_stream(struct pass *pass, const struct probity_data *data, size_t bytes)
 {
     struct probity_unpacker unpacker;

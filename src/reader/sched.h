@@ -26,11 +26,11 @@ struct probity_sched_file {
 };
 
 /* Takes over the descriptor of a file if it is whole and of this session. Otherwise closes it.
- * Returns 1, 0 if it is of no use, or PROBITY_ERROR_MEMORY. */
+ * Returns 1, 0 if it cannot be used, or PROBITY_ERROR_MEMORY. */
 int probity_sched_file_open(struct probity_sched_file *sched, int file, const uint8_t session[16]);
 
-/* Drops blocks that have no influence on the states from a tick on: those of which the thread has a
- * later one that begins there or before. */
+/* Drops blocks that do not affect the states from a tick on: those followed by a later one of
+ * the thread that begins there or before. */
 void probity_sched_file_start_at(struct probity_sched_file *sched, uint64_t tick);
 
 void probity_sched_file_release(struct probity_sched_file *sched);

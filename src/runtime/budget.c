@@ -23,37 +23,37 @@
 
 enum {
     SITES_FIRST = 1024,         /* of the first interval */
-    CPU_NS_MIN = 1000000,       /* of the process: less is judged together with what follows */
-    CREDIT_NS_MAX = 1000000000, /* what was not used of the budget in this time may be used later */
+    CPU_NS_MIN = 1000000,       /* of the process: shorter intervals are joined with the next */
+    CREDIT_NS_MAX = 1000000000, /* budget not used within this time may be used later */
     COST_NS_DEFAULT = 40,       /* of a scope, if it could not be measured */
     COUNT_NS_DEFAULT = 4,
     PACK_NS_MAX = 25, /* of a record, in this thread, on a slow machine */
     MARGIN_PERCENT = 115,
     WORTH_PART = 50, /* of the budget: a function that costs less stays recorded */
-    TARGET_PERCENT = 70 /* of the budget that is aimed at once it is exceeded */
+    TARGET_PERCENT = 70 /* of the budget: the target once it is exceeded */
 };
 
 uint8_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
 
 static uint32_t hits[PROBITY_LIMIT_SITES];
-/* All functions are below: few of the limit, so the rest is not searched. */
+/* All functions are below this: usually far fewer than the limit, so the rest is not searched. */
 static uint32_t site_end;
 static uint32_t numbers[PROBITY_LIMIT_SITES];
 static uint32_t number_count;
-/* Of each of these: calls that were counted since the recording began, and in the interval. */
+/* For each of these: calls counted since the recording began, and in the interval. */
 static uint64_t counts[PROBITY_LIMIT_SITES], latest_counts[PROBITY_LIMIT_SITES];
 
-/* Of each, in ns or, as the name says, 1/256 ns. */
+/* Cost of each, in ns or, if the name says so, in 1/256 ns. */
 static struct {
     uint64_t record_256, hooked_256, count_256, hooked_count_256, reading_ns;
 } price;
 
-/* Of the interval that is judged. */
+/* For the interval being evaluated. */
 struct interval {
     uint64_t ns, cpu_ns, writer_ns; /* CPU time of the process, of this thread */
     uint64_t records, cost_ns;
-    uint64_t shared_ns;  /* of the cost: this thread's, and readings of the CPU clock */
-    uint64_t fixed_ns;   /* of this thread, besides: what it takes without records */
+    uint64_t shared_ns;  /* part of the cost: this thread's, and readings of the CPU clock */
+    uint64_t fixed_ns;   /* this thread's remaining time: what it takes without records */
     uint64_t program_ns; /* without the cost */
 };
 
@@ -109,7 +109,7 @@ static int is_hooked(uint32_t site)
             PROBITY_BUDGET_ADDRESSED) != 0;
 }
 
-/* Of one function in the interval: its enters and leaves. */
+/* One function's enters and leaves in the interval. */
 static uint64_t records_of(uint32_t site)
 {
     return (uint64_t)hits[site] + (site + 1 < budget.tally.sites ? hits[site + 1] : 0);
@@ -123,8 +123,8 @@ static uint64_t calls_of(uint32_t site)
 /* ---- Prices ------------------------------------------------------------------------------------
  */
 
-/* In 1/256 ns; 0: not measured. What a program is doing hides most of an addition, but less of a
- * record than in a loop, because its caches hold other things, too. */
+/* In 1/256 ns; 0: not measured. Most of an addition is hidden by the program's other work, but
+ * less of a record than in a loop, because the caches hold other data, too. */
 static uint64_t measured(const struct probity_cost *cost, enum probity_cost_kind kind)
 {
     uint64_t most = 0, least = UINT64_MAX;
@@ -193,7 +193,7 @@ static uint64_t count_price_256(uint32_t site)
     return is_hooked(site) ? price.hooked_count_256 : price.count_256;
 }
 
-/* In all threads, since the recording began: also at its end, when no thread has counters. */
+/* In all threads, since the recording began; also at its end, when no thread has counters. */
 static uint64_t count_of(const struct probity_session *session, uint32_t number)
 {
     const struct probity_profile_set *set = session->profile.first;
@@ -242,7 +242,7 @@ static uint64_t recording_ns(uint64_t *ret_records)
     return sum_256 / PROBITY_COST_UNITS;
 }
 
-/* Returns 0 if it is too short to be judged. */
+/* Returns 0 if it is too short to be evaluated. */
 static int measure(struct probity_session *session, int is_last, struct interval *ret_interval)
 {
     uint32_t clock = session->live.clock;
@@ -301,7 +301,7 @@ static int write_event(struct probity_session *session, struct probity_pass *pas
                               payload, sizeof payload, session->writer.thread_numbers);
 }
 
-/* What is saved if the function is counted: its records, and their part of what all share. */
+/* What counting the function saves: its records, and their part of the shared cost. */
 static int64_t saving_of(const struct interval *interval, uint32_t site)
 {
     uint64_t records = records_of(site);
@@ -315,7 +315,7 @@ static int64_t saving_of(const struct interval *interval, uint32_t site)
            (int64_t)(calls_of(site) * count_price_256(site) / PROBITY_COST_UNITS);
 }
 
-/* The function with the most calls; PROBITY_LIMIT_SITES: none is left that is worth it. */
+/* The function with the most calls; PROBITY_LIMIT_SITES: none left that is worth it. */
 static uint32_t find_most(const struct interval *interval, uint64_t allowed_ns)
 {
     uint32_t most = PROBITY_LIMIT_SITES;
@@ -346,7 +346,7 @@ static uint64_t calls_per_second(const struct interval *interval, uint64_t calls
     return interval->ns != 0 ? (uint64_t)((probity_wide)calls * 1000000000 / interval->ns) : 0;
 }
 
-/* Counts the most frequent functions until the rest costs what is aimed at. Returns 0 or
+/* Counts the most frequent functions until the rest is within the target. Returns 0 or
  * PROBITY_ERROR_WRITE, as does the next one. */
 static int demote(struct probity_session *session, struct probity_pass *pass,
                   const struct interval *interval, uint64_t allowed_ns, int64_t *excess_ns)
@@ -377,7 +377,7 @@ static uint64_t count_ns(uint32_t index)
     return latest_counts[index] * count_price_256(numbers[index] - 1) / PROBITY_COST_UNITS;
 }
 
-/* Index of the function with hooks that costs most to count; number_count: none is worth it. */
+/* Index of the function with hooks that costs most to count; number_count if none is worth it. */
 static uint32_t find_dearest(uint64_t allowed_ns)
 {
     uint32_t dearest = number_count;
@@ -393,7 +393,7 @@ static uint32_t find_dearest(uint64_t allowed_ns)
                                                                                   : number_count;
 }
 
-/* Removes the hooks of functions that are counted, until the rest costs what is aimed at. */
+/* Removes the hooks of counted functions until the rest is within the target. */
 static int remove_hooks(struct probity_session *session, struct probity_pass *pass,
                         const struct interval *interval, uint64_t allowed_ns, int64_t *excess_ns)
 {
@@ -423,8 +423,8 @@ static int remove_hooks(struct probity_session *session, struct probity_pass *pa
     return result;
 }
 
-/* Threads that still record a function that is to be counted have not called it since they were
- * asked to look, or its library was loaded again. */
+/* Threads that still record a function to be counted have not called it since they were
+ * notified, or its library was loaded again. */
 static void ask_to_look(void)
 {
     int is_slow = budget.is_slow;
@@ -473,7 +473,7 @@ int probity_budget_look(void *owner, struct probity_pass *pass, int is_last)
         return 0;
     budget.cost_ns += interval.cost_ns + interval.fixed_ns;
     budget.program_ns += interval.program_ns;
-    /* After a decision, records from before it still come. */
+    /* After a decision, records from before it still arrive. */
     if (!is_last && !budget.is_settling)
         result = judge(session, pass, &interval);
     if (!is_last)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * budget.h: PROBITY_BUDGET, the share of the program's CPU time that recording may take. The writer
- * thread estimates what recording costs, from the records that it drains and the cost of one as the
- * run has measured it. If that is too much, the functions with the most calls are counted from then
- * on, in the cells of profile mode, instead of recorded.
+ * thread estimates what recording costs, from the records that it drains and the cost of a record
+ * measured in this run. If that is too much, the functions with the most calls are from then on
+ * counted in the cells of profile mode instead of recorded.
  *
- *     writer: marks the number ─► for a moment, all enters take the slow path
+ *     writer: marks the number ─► all enters take the slow path for a moment
  *     thread: enter, slow path ─► clears the descriptor's code ─► later enters only count
- *     writer: counting is too much, too ─► the function's hooks are removed, if that is possible
+ *     writer: even counting costs too much ─► the function's hooks are removed, if possible
  *
  * The writer never touches a descriptor: its library may have been unloaded.
  */
@@ -30,7 +30,7 @@ enum {
     PROBITY_BUDGET_REMOVED = 8,   /* nor are they counted: its hooks were removed */
     PROBITY_BUDGET_FIXED = 16,    /* its hooks cannot be removed */
     PROBITY_BUDGET_ENTRIES = 32,  /* its calls have no leaves */
-    PROBITY_BUDGET_TRIED = 64     /* they could not be removed: maybe its library was unloaded */
+    PROBITY_BUDGET_TRIED = 64     /* removal failed: its library may have been unloaded */
 };
 extern uint8_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
 
@@ -53,9 +53,9 @@ const uint32_t *probity_budget_numbers(uint32_t *ret_count);
  * lock held. */
 void probity_budget_begin(struct probity_session *session);
 
-/* In the writer thread, or in the one that replaces it at the end: judges what came since the last
- * call, and writes into the trace what it decides; at the last call, also what recording has cost.
- * Returns 0 or PROBITY_ERROR_WRITE. */
+/* In the writer thread, or in the one that replaces it at the end: evaluates the interval since
+ * the last call, and writes its decisions to the trace; at the last call, also the cost of
+ * recording. Returns 0 or PROBITY_ERROR_WRITE. */
 int probity_budget_look(void *owner, struct probity_pass *pass, int is_last);
 
 #endif

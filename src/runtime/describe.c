@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * describe.c: makes the description of a function from its note, at its first call. Descriptions
- * are kept for the life of the process, in memory that is given out without a lock, which a forked
- * child could find taken. A library that is loaded again at the same address gets those that it
- * had. Async-signal-safe.
+ * are kept for the life of the process, in memory that is allocated without a lock, which a forked
+ * child could find locked. A library that is loaded again at the same address gets its previous
+ * ones. Async-signal-safe.
  */
 #include <errno.h>
 #include <string.h>
@@ -36,7 +36,7 @@ struct values {
 struct described {
     struct probity_scope_described description;
     const uint8_t *note;
-    uint64_t hash; /* of what the note said; its library may have been unloaded since */
+    uint64_t hash; /* of the note's contents; its library may have been unloaded since */
     struct described *next;
 };
 
@@ -76,7 +76,7 @@ static void *take(size_t bytes)
     probity_assert(bytes > 0 && bytes < BYTES_OF_ROOM);
     for (;;) {
         uint32_t at = BYTES_OF_ROOM;
-        /* What is full stays so: the number must not wrap. */
+        /* Once full, it stays full: the number must not wrap. */
         if (room != NULL && __atomic_load_n(&room->taken, __ATOMIC_RELAXED) < BYTES_OF_ROOM)
             at = __atomic_fetch_add(&room->taken, rounded, __ATOMIC_RELAXED);
         if (at <= BYTES_OF_ROOM - rounded)
@@ -95,7 +95,7 @@ static uint32_t word_at(const uint8_t *at)
     return word;
 }
 
-/* Texts are at a distance from the word that holds it. */
+/* Texts are given by their distance from the word that contains it. */
 static const char *text_at(const uint8_t *at)
 {
     return (const char *)at + (int32_t)word_at(at);
@@ -268,7 +268,7 @@ struct probity_site_function *probity_scope_describe(struct probity_site_functio
         described = make(&read, note, hash);
     if (described == NULL)
         return NULL;
-    /* Release: whoever loads the address sees the description. */
+    /* Release: a thread that loads the address sees the description. */
     struct probity_site_function *made = &described->description.function;
     if (__atomic_compare_exchange_n(function, &before, made, 0, __ATOMIC_RELEASE,
                                     __ATOMIC_ACQUIRE))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * external.h: recording without a writer thread: another process drains the spool (doc/spool.md, "A
- * external drainer"). Not called if a thread of the program writes.
+ * external.h: recording without a writer thread: another process drains the spool (doc/spool.md,
+ * "An external drainer"). Not called if a thread of the program writes.
  */
 #ifndef PROBITY_RUNTIME_EXTERNAL_H
 #define PROBITY_RUNTIME_EXTERNAL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scope.h: what scope_path.c calls outside the usual path of a scope. Called by the thread of the
- * scope, also in signal handlers; preserves errno.
+ * scope.h: functions that scope_path.c calls outside the usual path of a scope. Called by the
+ * thread of the scope, also in signal handlers; preserves errno.
  */
 #ifndef PROBITY_RUNTIME_SCOPE_H
 #define PROBITY_RUNTIME_SCOPE_H
@@ -13,8 +13,8 @@
 struct probity_site_function *probity_scope_describe(struct probity_site_function **function,
                                                      const void *note);
 
-/* `reserved` of a description that was made so, with copies of its texts, since a variable may be
- * shared with a library that is unloaded. */
+/* `reserved` of a description made in this way, with copies of its texts, since a variable may
+ * be shared with a library that is unloaded. */
 enum { PROBITY_FUNCTION_NOTED = 0x4e4f };
 
 /* Its note. */

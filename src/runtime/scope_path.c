@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * scope_path.c: the path of every recorded scope: begin, enter, leave; and of events with values.
- * Other functions are called only where something is unusual. Async-signal-safe.
+ * Other functions are called only in unusual cases. Async-signal-safe.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -74,7 +74,7 @@ begin_usual(struct probity_scope_here *scope, const struct coming *coming)
     probity_scope_take(coming->place, coming->minus, coming->where);
 }
 
-/* Of the scope of a call that is only counted: one that records no parameters. */
+/* For the scope of a call that is only counted: one that records no parameters. */
 static inline uint32_t counted_code(const struct probity_site_function *function)
 {
     int parameters = __atomic_load_n(&probity_scope_param_level, __ATOMIC_RELAXED);
@@ -114,7 +114,7 @@ static int is_counted(const struct probity_site_function *function)
            probity_budget_counts(function);
 }
 
-/* In C++: asks its library once in each thread where it counts exceptions. */
+/* In C++: queries the library once in each thread for where it counts exceptions. */
 static void *(*find_exceptions)(void);
 
 PROBITY_API void probity_scope_exceptions_by(void *(*find)(void))
@@ -125,7 +125,7 @@ PROBITY_API void probity_scope_exceptions_by(void *(*find)(void))
 
 static uint32_t raised_now(const struct probity_site_function *function)
 {
-    /* Of a program without exceptions. */
+    /* In a program without exceptions. */
     static uint64_t none[2];
     void *(*find)(void) = __atomic_load_n(&find_exceptions, __ATOMIC_RELAXED);
 
@@ -134,7 +134,7 @@ static uint32_t raised_now(const struct probity_site_function *function)
     return probity_scope_raised();
 }
 
-/* What the first call of a function does, or of a thread. Returns whether the scope can begin. */
+/* The first call of a function or thread. Returns whether the scope can begin. */
 static __attribute__((noinline)) int prepare(struct probity_scope_here *scope,
                                              struct probity_site_function **function,
                                              const void *note)
@@ -188,7 +188,7 @@ static struct probity_site_function *described(struct probity_site_function *con
     return __atomic_load_n(function, __ATOMIC_ACQUIRE);
 }
 
-/* What is unusual is called last, so that no register is saved for it. */
+/* Unusual cases are called last, so that no register is saved for them. */
 static __attribute__((noinline)) uint32_t
 begin_called_from(struct probity_scope_here *scope, struct probity_site_function **function,
                   uintptr_t frame, const void *note, const void *code_address)
@@ -336,7 +336,7 @@ static __attribute__((noinline)) void leave_value(const struct probity_scope_her
     probity_event_publish(&room);
 }
 
-/* C code has no exceptions: what its thread counts is that of others. */
+/* C code has no exceptions: its thread's count is that of other code. */
 static int is_left_by_exception(const struct probity_scope_here *scope)
 {
     return __builtin_expect(probity_scope_raised() > scope->raised, 0) &&
@@ -585,8 +585,8 @@ PROBITY_API void probity_scope_set_return(struct probity_scope_here *scope, cons
 
 /* ---- Hooks -------------------------------------------------------------------------------------
  *
- * Called where registers of all kinds may be in use. What is likely to be, arguments and results,
- * is saved here; the compiler saves what else it uses.
+ * Called where registers of all kinds may be in use. Those likely to be, for arguments and results,
+ * are saved here; the compiler saves the others that it uses.
  */
 
 #if PROBITY_SCOPE_NOTED

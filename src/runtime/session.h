@@ -118,8 +118,8 @@ void probity_session_discard_autostart(struct probity_session *session);
  * line of this function and the next three. */
 void probity_session_complain(const char *what, const char *why);
 
-/* Whether nothing is printed from now on, because another process is told the reason. Under the
- * session's lock. */
+/* Whether nothing is printed from now on, because the reason is reported to another process.
+ * Under the session's lock. */
 void probity_session_keep_silent(int is_silent);
 
 /* Prints another text: "probity: TEXT". */

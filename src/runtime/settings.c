@@ -113,7 +113,7 @@ static const char *apply_options(const struct probity_options *options,
     return apply_scope_options(options, settings);
 }
 
-/* Of a request from outside, which replaces the variables that it names; NULL: none. Under the
+/* From an external request, which replaces the variables that it names; NULL: none. Under the
  * session's lock. */
 static const char *requested;
 

@@ -156,8 +156,8 @@ static int try_names(struct probity_session *session, const struct path *path, i
                                                                        : PROBITY_ERROR_EXISTS;
 }
 
-/* Whether `probity record` runs, and this is not the program that it has started but one of that
- * program's own, whose output may be read by others. */
+/* Whether `probity record` is running, and this is not the program that it started but one
+ * started by that program, whose output may be read by others. */
 static int is_of_recorded(void)
 {
     const char *recorder = probity_os_is_privileged() ? NULL : getenv("PROBITY_RECORDER");

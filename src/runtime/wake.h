@@ -10,11 +10,11 @@
 #include "runtime/session.h"
 #include "spool/wake.h"
 
-/* Whether a request waits, or is about to be made. Any thread. */
+/* Whether a request is pending, or about to be made. Any thread. */
 int probity_wake_is_pending(void);
 
 /* Takes the request and starts recording, unless another thread is doing so or the session is
- * recording. Without a request, and none to be expected, switches probes off again. Signals
+ * recording. If there is no request, and none is expected, switches probes off again. Signals
  * blocked, no lock held. */
 void probity_wake_take(struct probity_session *session);
 

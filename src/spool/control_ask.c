@@ -99,8 +99,8 @@ int probity_control_ask(const struct probity_attach *attach, int functions, int 
     return result != 0 ? result : probity_control_read(attach, ret_functions, ret_parameters);
 }
 
-/* A writer that sleeps is woken again and again, because it may look at the field just before it is
- * stored, and sleep then. */
+/* A sleeping writer is woken repeatedly, because it may have read the field just before the
+ * store, and then gone to sleep. */
 static int wait_for_end(const struct probity_attach *attach,
                         const struct probity_spool_header *header, int64_t until_ns)
 {

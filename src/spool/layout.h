@@ -71,7 +71,7 @@ struct probity_spool_header {
     uint64_t trace_device, trace_inode; /* the trace's file; both 0: an older writer */
     /* EXTERNAL only: doc/spool.md, "An external drainer". */
     uint32_t beat, freed, end_reason, flush_asked, flush_done;
-    uint32_t end_asked; /* not 0: `probity detach` asks for the end of the recording */
+    uint32_t end_asked; /* not 0: `probity detach` requests the end of the recording */
 };
 
 _Static_assert(offsetof(struct probity_spool_header, pid) == 48, "doc/spool.md");

@@ -43,7 +43,7 @@ _Static_assert(offsetof(struct probity_wake, until_ns) == 40, "doc/attach.md");
 _Static_assert(offsetof(struct probity_wake, requested) == 48, "doc/attach.md");
 _Static_assert(sizeof(struct probity_wake) == 64, "doc/attach.md");
 
-/* Whether a request waits. One that was withdrawn has an older serial than the last answer. */
+/* Whether a request is pending. A withdrawn one has an older serial than the last answer. */
 static inline int probity_wake_is_requested(const struct probity_wake *wake)
 {
     /* Acquire: pairs with the tool's order of writes, the text before the serial. */

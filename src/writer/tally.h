@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tally.h: counts the records of each site in the words of a chunk, for whoever judges what
- * recording costs.
+ * tally.h: counts the records of each site in the words of a chunk, for estimating the cost of
+ * recording.
  */
 #ifndef PROBITY_WRITER_TALLY_H
 #define PROBITY_WRITER_TALLY_H
@@ -14,7 +14,7 @@ enum { PROBITY_TALLY_EVENT_HITS = 2 };
 struct probity_tally {
     uint32_t *hits;    /* by site, `sites` of them; enters and leaves of a function are two */
     uint32_t sites;
-    uint64_t others;   /* of probes, and events of no site */
+    uint64_t others;   /* of probes, and events without a site */
     uint64_t readings; /* of the CPU clock */
 };
 

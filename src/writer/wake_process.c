@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * wake_process.c: asks a process to start recording. Its directory in /proc is opened once, and its
- * memory through that: both stay with that process, so that another one with the same id is never
- * written to. Its memory is untrusted: it decides which of its own writable bytes change, and
- * nothing else.
+ * memory through that: both remain those of that process, so another one with the same id is never
+ * written to. Its memory is untrusted: it can only determine which of its own writable bytes
+ * change.
  */
 #include "writer/wake_process.h"
 
@@ -83,7 +83,7 @@ static int get(const struct target *target, uint64_t at, void *ret_bytes, size_t
     return pread(target->memory, ret_bytes, count, (off_t)at) == (ssize_t)count;
 }
 
-/* bias: what is added to the file's addresses. */
+/* bias: added to the file's addresses. */
 static void take_notes(struct target *target, const Elf64_Phdr *header, uint64_t bias)
 {
     size_t bytes = header->p_memsz < NOTES_MAX ? (size_t)header->p_memsz : NOTES_MAX;
@@ -158,8 +158,8 @@ static void take_mapping(struct target *target, char *line)
         look_into(target, start);
 }
 
-/* Of the places that notes give, the first with a block. A file that is mapped as data has a note,
- * but no block at the distance that it gives. */
+/* The first place given by a note that has a block. A file that is mapped as data has a note,
+ * but no block at the distance given there. */
 static enum probity_wake_refusal choose_block(struct target *target)
 {
     char magic[sizeof ((struct probity_wake *)0)->magic];
@@ -202,8 +202,8 @@ static enum probity_wake_refusal find_block(struct target *target)
     return choose_block(target);
 }
 
-/* The directory of a process that may not be dumped belongs to root, whoever runs it; so the ids
- * are read: the real, effective and saved ones. */
+/* The directory of a process that may not be dumped belongs to root, whichever user runs it; so
+ * the real, effective and saved ids are read. */
 static int is_own_process(const struct target *target)
 {
     int descriptor = openat(target->directory, "status", O_RDONLY | O_CLOEXEC);
@@ -262,7 +262,7 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* errno if it fails. Memory that exec has replaced takes no bytes, without an error. */
+/* errno if it fails. Memory that exec has replaced accepts no bytes, without an error. */
 static int put(const struct target *target, uint64_t at, const void *bytes, size_t count)
 {
     ssize_t put = pwrite(target->memory, bytes, count, (off_t)at);
@@ -292,8 +292,8 @@ static enum probity_wake_refusal read_block(const struct target *target,
     return PROBITY_WAKE_OK;
 }
 
-/* Whether the two words are those of a program that records, or that has not decided yet. After a
- * request that came to nothing they are of no significance, until the next probe. */
+/* Whether the two words are those of a program that records, or that has not decided yet. After
+ * a request without effect they mean nothing until the next probe. */
 static int is_awake(const struct target *target, const struct probity_wake *block)
 {
     uint32_t active = 0;
@@ -303,8 +303,8 @@ static int is_awake(const struct target *target, const struct probity_wake *bloc
            get(target, block->level, &level, sizeof level) && (active != 0 || level >= 0);
 }
 
-/* Reads the block. A program that begins has no addresses in it yet, and then, for a moment, the
- * words of one that records. */
+/* Reads the block. In a starting program it has no addresses yet, and then, briefly, the words
+ * of a recording one. */
 static enum probity_wake_refusal await_dormant(const struct target *target, int64_t until_ns,
                                                struct probity_wake *ret_block)
 {
@@ -329,15 +329,15 @@ static enum probity_wake_refusal await_dormant(const struct target *target, int6
 
 #define FIELD(TARGET, NAME) ((TARGET)->block + offsetof(struct probity_wake, NAME))
 
-/* Probes look for the request from the moment of the first store, and find it after the last. So
- * nothing is written to these two words once the recording has begun. */
+/* Probes look for the request from the first store on, and find it after the last. So nothing is
+ * written to these two words once the recording has begun. */
 static int make_request(const struct target *target, const struct probity_wake *block,
                         const char *settings, size_t settings_bytes, uint64_t until_ns,
                         uint32_t serial)
 {
     static const char end[2];
 
-    /* That of a tool which was killed may have the same serial. */
+    /* A request of a killed tool may have the same serial. */
     return put_u32(target, FIELD(target, requested), serial - 1) &&
            put(target, block->text, settings, settings_bytes) &&
            put(target, block->text + settings_bytes, end, sizeof end) &&
@@ -356,7 +356,7 @@ static void withdraw(const struct target *target, uint32_t serial)
     put(target, FIELD(target, until_ns), &past, sizeof past);
 }
 
-/* signals: blocked ones, which end the wait; *ret_signal: that one, or 0. */
+/* signals: blocked ones that end the wait; *ret_signal: the one received, or 0. */
 static enum probity_wake_refusal wait_for(const struct target *target, uint32_t serial,
                                           int64_t until_ns, const sigset_t *signals,
                                           int *ret_signal, int *ret_error)
@@ -368,7 +368,7 @@ static enum probity_wake_refusal wait_for(const struct target *target, uint32_t 
         if (now_ns() >= until_ns && !is_withdrawn) {
             withdraw(target, serial);
             is_withdrawn = 1;
-            until_ns = now_ns() + ANSWER_NS; /* a thread may have taken it, and be at work */
+            until_ns = now_ns() + ANSWER_NS; /* a thread may have taken it */
         }
         int is_late = is_withdrawn && now_ns() >= until_ns;
         enum probity_wake_refusal refusal = read_block(target, &block);

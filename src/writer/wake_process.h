@@ -19,18 +19,18 @@ enum probity_wake_refusal {
     PROBITY_WAKE_NO_PROCESS,  /* none with this id, or it has ended */
     PROBITY_WAKE_OTHER_USER,  /* it belongs to another user */
     PROBITY_WAKE_NO_RIGHTS,   /* its memory may not be written: ptrace is restricted */
-    PROBITY_WAKE_NO_LIBRARY,  /* nothing that is mapped there has the library */
+    PROBITY_WAKE_NO_LIBRARY,  /* no mapped file has the library */
     PROBITY_WAKE_OTHER_VERSION, /* it has a version without attach, or a later one */
-    PROBITY_WAKE_RECORDS,     /* it records already, or will from its first probe on */
-    PROBITY_WAKE_BUSY,        /* another tool has made a request that is not answered yet */
+    PROBITY_WAKE_RECORDS,     /* it is already recording, or will from its first probe on */
+    PROBITY_WAKE_BUSY,        /* another tool's request has not been answered yet */
     PROBITY_WAKE_TIMEOUT,     /* no probe was passed; the request is withdrawn */
     PROBITY_WAKE_REFUSED,     /* the library could not start: *ret_error */
     PROBITY_WAKE_SYSTEM       /* errno */
 };
 
-/* Starts a recording in the process by settings, "NAME=VALUE" each with a zero byte, and waits for
- * it, at most wait_ns; SIGINT, SIGTERM and SIGHUP withdraw the request, and then have their effect.
- * settings_bytes: at most PROBITY_WAKE_SETTINGS_MAX. */
+/* Starts a recording in the process with settings, "NAME=VALUE" each with a zero byte, and waits
+ * for it, at most wait_ns; SIGINT, SIGTERM and SIGHUP withdraw the request, and then take
+ * effect. settings_bytes: at most PROBITY_WAKE_SETTINGS_MAX. */
 enum probity_wake_refusal probity_wake_process(uint32_t pid, const char *settings,
                                                size_t settings_bytes, int64_t wait_ns,
                                                int *ret_error);

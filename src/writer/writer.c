@@ -27,8 +27,8 @@
 enum {
     TICK_NS = 200000000,      /* interval for draining open chunks and advancing the watermark */
     IDLE_NS = 1000000000,     /* interval if there were no records */
-    JUDGE_FIRST_NS = 2000000,  /* interval if something judges what recording costs; doubled */
-    JUDGE_NS = 100000000,      /* until it is this */
+    JUDGE_FIRST_NS = 2000000,  /* interval if the cost of recording is evaluated; doubled */
+    JUDGE_NS = 100000000,      /* up to this */
     FOLLOWED_NS = 100000000,  /* interval while a reader follows, so that records are shown soon */
     SETTLE_TRIES = 200,       /* at the end: wait for probes in progress, */
     SETTLE_NS = 500000        /* this long each time */
@@ -253,8 +253,8 @@ static int answer_request(struct probity_writer *writer, struct probity_pass *pa
     return result;
 }
 
-/* Ends the recording if `probity detach` has asked for it. Who waits for a flush gets it first.
- * Returns whether it has ended. */
+/* Ends the recording if `probity detach` has asked for it. A thread waiting for a flush gets it
+ * first. Returns whether it has ended. */
 static int end_on_request(struct probity_writer *writer, struct probity_pass *pass)
 {
     const struct probity_live *live = writer->live;

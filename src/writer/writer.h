@@ -48,14 +48,14 @@ struct probity_writer {
     /* Called in the writer thread when all threads of the program have exited without ending the
      * process: ends the recording with probity_writer_stop(). NULL: only the writer thread ends. */
     void (*left_alone)(void *owner);
-    /* The same when `probity detach` has asked for the end. NULL: not answered. */
+    /* The same when `probity detach` has requested the end. NULL: not answered. */
     void (*end_asked)(void *owner);
     /* Changes levels on request of `probity level` (-1: unchanged), including those in the
      * header; returns the resulting levels, encoded as in src/spool/control.h. NULL: requests
      * are ignored. */
     uint32_t (*change_levels)(int functions, int parameters);
     /* Called after each whole pass, and before the trace ends (is_last): may write events. Returns
-     * 0 or an error of the pass. NULL: nothing judges what recording costs. */
+     * 0 or an error of the pass. NULL: the cost of recording is not evaluated. */
     int (*judge_cost)(void *owner, struct probity_pass *pass, int is_last);
     struct probity_tally *tally; /* for it; or NULL */
     uint32_t *thread_numbers; /* the next free number; under live->slots_lock */
