@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * calls.h: what every function in the place of one of libc's shares (doc/calls.md). The function
- * that a program calls looks at one word and, if its family is off, jumps to libc's; otherwise it
- * jumps to a function that records. So what is off takes no stack and is in no backtrace.
+ * calls.h: shared by all functions that replace one of libc's (doc/calls.md). The function that a
+ * program calls tests one word and, if its family is off, jumps to libc's; otherwise it jumps to a
+ * function that records. So a family that is off takes no stack and appears in no backtrace.
  *
  * All of this runs in the traced program, in any thread, in signal handlers, in constructors before
  * the library's own, inside the dynamic linker, in forked children, and in children of vfork() in
@@ -15,7 +15,7 @@
 #include "calls/names.h"
 #include "probity_scope.h"
 
-/* The families that are on; and while this bit is set, there is something to prepare: the functions
+/* The families that are on. While this bit is set, something must be prepared: the functions
  * have not been found, or a recording has begun whose mappings are not in the trace yet. */
 #define PROBITY_CALLS_UNREADY (UINT32_C(1) << 31)
 extern uint32_t probity_calls_on __attribute__((visibility("hidden")));
@@ -28,17 +28,18 @@ struct probity_calls_next {
 };
 extern struct probity_calls_next probity_calls_next __attribute__((visibility("hidden")));
 
-/* Does what PROBITY_CALLS_UNREADY stands for, as far as it is possible now. */
+/* Does the work indicated by PROBITY_CALLS_UNREADY, as far as possible now. */
 void probity_calls_prepare(void) __attribute__((cold, visibility("hidden")));
 
 /* Finds the functions. Called before the constructor, too. */
 void probity_calls_find(void) __attribute__((visibility("hidden")));
 
 /* The first function of this name in an object that is loaded after this library, or NULL. For
- * names that may be those of a library that dlopen() brought. Takes the dynamic linker's lock. */
+ * names that may belong to a library loaded by dlopen(). Takes the dynamic linker's lock. */
 void *probity_calls_find_now(const char *name) __attribute__((visibility("hidden")));
 
-/* Text of the libraries whose own calls are not recorded, each without a gap; bytes 0: none. */
+/* Text segments of the libraries whose own calls are not recorded, each contiguous; bytes 0:
+ * none. */
 enum { PROBITY_CALLS_OWN = 4 };
 struct probity_calls_own {
     uintptr_t start, bytes;
@@ -73,15 +74,15 @@ static inline __attribute__((always_inline)) int probity_calls_are_off(uint32_t 
     return (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) & families) == 0;
 }
 
-/* Whether a call that returns to `place` is one of the program, not of Probity. Only where the
+/* Whether a call that returns to `place` was made by the program, not by Probity. Only if the
  * family is on. */
 static inline __attribute__((always_inline)) int probity_calls_are_of_program(const void *place)
 {
     return __builtin_expect(probity_thread_inside == 0, 1) && !probity_calls_is_own(place);
 }
 
-/* The function that the program calls by `name`, and the beginning of the one that records. After
- * it follows the body of the latter, for which `parameters` are those of the former. */
+/* The function that the program calls by `name`, and the beginning of the one that records,
+ * whose body follows. `parameters` are those of both. */
 #define PROBITY_CALLS_WRAP(families, type, name, parameters, arguments)                            \
     static __attribute__((noinline)) type record_##name parameters;                                \
     PROBITY_API type name parameters                                                               \
@@ -104,20 +105,20 @@ static inline __attribute__((always_inline)) int probity_calls_are_of_program(co
     }                                                                                              \
     static void record_##name parameters
 
-/* Where a function that records returns to: in the program. */
+/* The return address, in the program, of a function that records. */
 #define PROBITY_CALLS_PLACE __builtin_return_address(0)
 
 /* ---- Mappings and descriptors ------------------------------------------------------------------
  */
 
-/* Notes the objects that have been loaded since the last call, and records each where anything is
- * recorded. Takes the dynamic linker's lock. */
+/* Lists the objects that have been loaded since the last call, and records each if anything is
+ * being recorded. Takes the dynamic linker's lock. */
 void probity_calls_mappings_update(void) __attribute__((visibility("hidden")));
 
-/* Records all that were noted. Takes no lock. */
+/* Records all that have been listed. Takes no lock. */
 void probity_calls_mappings_record(void) __attribute__((visibility("hidden")));
 
-/* Records which files and peers the open descriptors have. */
+/* Records the files and peers of the open descriptors. */
 void probity_calls_descriptors_record(void) __attribute__((visibility("hidden")));
 
 #endif

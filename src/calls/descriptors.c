@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptors.c: records which files and peers the descriptors have that are open when recording
- * begins, as messages. Reads /proc/self/fd by system calls, since opendir() allocates.
+ * descriptors.c: records, as messages, the files and peers of the descriptors that are open when
+ * recording begins. Reads /proc/self/fd with system calls, since opendir() allocates.
  */
 #include <stdint.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "calls/calls.h"
 #include "calls/scopes.h"
 
-/* What the kernel's getdents64() gives. */
+/* The format of the kernel's getdents64(). */
 struct entry {
     uint64_t inode;
     int64_t offset;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * find.c: finds libc's own functions, and the text of Probity's libraries, in the dynamic symbol
- * tables in memory. Not by dlsym(), which allocates in places, before malloc() has been found. A
- * sanitizer may be looking for its functions at the same time: none of libc's functions for texts
- * is called, in whose places it has its own.
+ * tables in memory. Does not use dlsym(), which may allocate before malloc() has been found. A
+ * sanitizer may be looking for its functions at the same time, so none of libc's string functions
+ * is called, because the sanitizer replaces them.
  */
 #include <errno.h>
 #include <link.h>
@@ -35,8 +35,8 @@ struct symbols {
     const uint16_t *versions;
 };
 
-/* glibc has made addresses of the offsets in the dynamic section, where it may write; others have
- * not. */
+/* glibc has converted the offsets in the dynamic section to addresses, if the section is
+ * writable; other libcs have not. */
 static const void *address_of(uintptr_t offset, uintptr_t value)
 {
     return (const void *)(value < offset ? offset + value : value);
@@ -83,7 +83,7 @@ static uint32_t hash_of(const char *name)
     return hash;
 }
 
-/* Defined, global, and of the version that programs are linked with now. */
+/* Defined, global, and of the default version. */
 static int is_function(const struct symbols *symbols, uint32_t index, const char *name)
 {
     enum { HIDDEN = 0x8000, VERSION = 0x7fff };
@@ -136,7 +136,7 @@ static void *find_function(const struct symbols *symbols, const char *name, uint
 
 struct walk {
     int is_after; /* this library has passed */
-    uint32_t own; /* how many of Probity's libraries */
+    uint32_t own; /* number of Probity's libraries */
     const char *name; /* one name only; or NULL */
     void *found;
 };
@@ -167,7 +167,7 @@ static void add_own(const struct probity_object *object, uint32_t index)
     }
 }
 
-/* While a thread reads the ranges, they only grow. */
+/* The ranges only grow while a thread reads them. */
 static void cover_own(void)
 {
     uintptr_t start = UINTPTR_MAX, end = 0;
@@ -185,7 +185,7 @@ static void cover_own(void)
     }
 }
 
-/* Only the first of each: the place of a library does not change. */
+/* Only the first of each: a library does not move. */
 static void note_own(const struct probity_object *object)
 {
     static const char *const own[PROBITY_CALLS_OWN] = {
@@ -228,7 +228,7 @@ static void take_object(void *context, const struct probity_object *object)
         take_names(walk, &symbols);
 }
 
-/* In place of a function that this libc does not have, which the program may have found here. */
+/* Replaces a function that this libc does not have, but which the program may have found here. */
 static int missing(void)
 {
     errno = ENOSYS;

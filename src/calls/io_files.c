@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * io_files.c: functions in the place of those that make, copy and close descriptors.
+ * io_files.c: replacements for functions that create, copy and close descriptors.
  */
 #include <stdarg.h>
 
@@ -13,7 +13,7 @@
 /* ---- Open --------------------------------------------------------------------------------------
  */
 
-/* The argument that open() and its relatives have only with some flags. */
+/* The argument that open() and similar functions take only with some flags. */
 #define READ_MODE(mode)                                                                            \
     if (__OPEN_NEEDS_MODE(flags)) {                                                                \
         va_list rest;                                                                              \
@@ -22,7 +22,7 @@
         va_end(rest);                                                                              \
     }
 
-/* A function of a variable number of arguments jumps nowhere, and so records itself. */
+/* A variadic function cannot jump to another one, so it records itself. */
 #define OPENS(site, name, parameters, arguments)                                                   \
     PROBITY_API int name parameters                                                                \
     {                                                                                              \
@@ -74,8 +74,8 @@ IO(site_fsync, int, fsync, (int fd), (fd), probity_call_enter_fd(&call, fd))
 SITE(int, fdatasync, (int fd));
 IO(site_fdatasync, int, fdatasync, (int fd), (fd), probity_call_enter_fd(&call, fd))
 
-/* Without these a number would keep the name of what had it before. A stream in memory has none,
- * which must not change errno. */
+/* Without these a number would keep the name of its previous file. A stream in memory has no
+ * descriptor, which must not change errno. */
 static int number_of_stream(FILE *stream)
 {
     int saved = errno, fd = fileno(stream);
@@ -112,7 +112,7 @@ PROBITY_CALLS_SCOPE_IF(PROBITY_CALLS_IO, site_dup3, int, dup3, (int fd, int to, 
                        (fd, to, flags), probity_calls_is_own_process(),
                        probity_call_enter_fd(&call, fd))
 
-/* Descriptors of the kernel's own. */
+/* Descriptors of kernel objects. */
 #define MAKES(name, parameters, arguments)                                                         \
     SITE(int, name, parameters);                                                                   \
     IO(site_##name, int, name, parameters, arguments, probity_call_enter(&call))
@@ -145,8 +145,8 @@ PIPE(pipe, (int pair[2]), (pair))
 SITE(int, pipe2, (int *pair, int flags));
 PIPE(pipe2, (int pair[2], int flags), (pair, flags))
 
-/* Recorded only if it copies a descriptor. Its argument is a number or a pointer; libc's function
- * takes it as a pointer, too. */
+/* Recorded only if it copies a descriptor. Its argument is a number or a pointer; libc's
+ * function, too, takes it as a pointer. */
 SITE(int, fcntl, (int fd, int command, ...));
 
 #define FCNTL(name)                                                                                \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * io_sockets.c: functions in the place of those that make sockets and connect them.
+ * io_sockets.c: replacements for functions that create and connect sockets.
  */
 #include "calls/scopes.h"
 
@@ -8,7 +8,7 @@
 #define IO(site, type, name, parameters, arguments, enter)                                         \
     PROBITY_CALLS_SCOPE(PROBITY_CALLS_IO, site, type, name, parameters, arguments, enter)
 
-/* If the program wants no address, the peer's is asked for nevertheless. */
+/* Requests the peer's address even if the program does not. */
 struct accepted {
     struct sockaddr_storage own;
     socklen_t own_bytes, room;
@@ -31,7 +31,7 @@ static void accept_begin(struct accepted *accepted, struct sockaddr *address, so
     }
 }
 
-/* The kernel has written the program's address, and how long it would be. */
+/* The kernel has written to the program's address buffer, and the full length. */
 static void accept_end(struct probity_call *call, int result, const struct accepted *accepted)
 {
     if (result < 0) {

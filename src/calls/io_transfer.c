@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * io_transfer.c: functions in the place of those that read, write, send and receive.
+ * io_transfer.c: replacements for functions that read, write, send and receive.
  */
 #include "calls/scopes.h"
 
@@ -66,14 +66,14 @@ TRANSFER(site_pwritev, pwritev64,
 /* ---- Between descriptors -----------------------------------------------------------------------
  */
 
-/* Of the descriptor that is written to. */
+/* For the descriptor that is written to. */
 SITE(ssize_t, sendfile, (int fd, int from, off_t *offset, size_t bytes));
 TRANSFER(site_sendfile, sendfile, (int fd, int from, off_t *offset, size_t bytes),
          (fd, from, offset, bytes), bytes)
 TRANSFER(site_sendfile, sendfile64, (int fd, int from, off64_t *offset, size_t bytes),
          (fd, from, offset, bytes), bytes)
 
-/* Of the descriptor that is read. */
+/* For the descriptor that is read. */
 SITE(ssize_t, splice,
      (int fd, off64_t *offset, int to, off64_t *to_offset, size_t bytes, unsigned flags));
 TRANSFER(site_splice, splice,
@@ -119,7 +119,7 @@ SITE(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags));
 TRANSFER(site_recvmsg, recvmsg, (int fd, struct msghdr *message, int flags),
          (fd, message, flags), probity_calls_message_bytes(message))
 
-/* Of several messages: their number in place of bytes. */
+/* For several messages: their number instead of bytes. */
 SITE(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags));
 PROBITY_CALLS_SCOPE(PROBITY_CALLS_IO, site_sendmmsg, int, sendmmsg,
                     (int fd, struct mmsghdr *messages, unsigned count, int flags),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks.c: sites of all kinds of objects, what is rare, and whether libc's objects look as this
- * library takes them to look, which it checks with objects of its own.
+ * locks.c: sites of all kinds of objects, the rare cases, and whether libc's objects have the
+ * expected layout, which is checked with the library's own objects.
  */
 #include "calls/locks.h"
 
@@ -61,7 +61,7 @@ void probity_calls_waits(enum probity_calls_kind kind, const volatile void *lock
                                 lock, place);
 }
 
-/* Any thread may release a semaphore, and the one that held a lock at its end does not. */
+/* Any thread may release a semaphore, and a thread that ends does not release its locks. */
 void probity_calls_waited(enum probity_calls_kind kind, const volatile void *lock, int error,
                           const void *place)
 {
@@ -131,7 +131,7 @@ static int check_rwlock(void)
     return is_as_expected;
 }
 
-/* Its value is in the lower half of a word of 64 bits, the count of those who wait in the other. */
+/* Its value is in the lower half of a 64-bit word, the number of waiters in the upper half. */
 static int check_semaphore(void)
 {
     enum { VALUE = 5 };
@@ -149,7 +149,7 @@ static int check_semaphore(void)
     return is_as_expected;
 }
 
-/* Of one thread, which therefore never waits. */
+/* A barrier for one thread, which therefore never waits. */
 static int check_barrier(void)
 {
     union {
@@ -168,7 +168,7 @@ static int check_barrier(void)
     return is_as_expected;
 }
 
-/* After prepare.c has read the setting. Until then nothing is known of any object. */
+/* After prepare.c has read the setting. Until then nothing is known about any object. */
 __attribute__((constructor(102))) static void at_load(void)
 {
     int saved = errno;

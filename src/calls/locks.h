@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks.h: hits of the objects that threads wait for (doc/calls.md, "Hits with ids"). What is usual
- * is inline: a lock that is free costs one hit, or with locks=waits one count of its thread.
+ * locks.h: hits of the objects that threads wait for (doc/calls.md, "Hits with ids"). The usual
+ * case is inline: a free lock costs one hit, or with locks=waits one increment of a counter of the
+ * thread.
  *
- * A lock that is held is found by trying to take it, which has the same effect as taking it if it
- * is free; else the wait is recorded, and libc's function is called for it.
+ * Whether a lock is held is found by trying to take it, which has the same effect as taking it if
+ * it is free; otherwise the wait is recorded, and libc's function is called.
  */
 #ifndef PROBITY_CALLS_LOCKS_H
 #define PROBITY_CALLS_LOCKS_H
@@ -23,7 +24,7 @@ enum probity_calls_kind {
     PROBITY_CALLS_RWLOCK_WRITE,
     PROBITY_CALLS_SPIN,
     PROBITY_CALLS_SEMAPHORE,
-    PROBITY_CALLS_ONCE, /* those before this one can be counted only */
+    PROBITY_CALLS_ONCE, /* kinds before this one can be only counted */
     PROBITY_CALLS_CONDITION,
     PROBITY_CALLS_BARRIER,
     PROBITY_CALLS_FUTEX,
@@ -33,18 +34,18 @@ enum probity_calls_kind {
     PROBITY_CALLS_COUNTED = PROBITY_CALLS_ONCE
 };
 
-/* Of one kind of object. All functions share them. */
+/* Sites of one kind of object, shared by all functions. */
 struct probity_calls_sites {
     struct probity_site wait, hold, release, given_up, woken, notify, made, gone, begin, end;
 };
 extern struct probity_calls_sites probity_calls_sites[PROBITY_CALLS_KINDS]
     __attribute__((visibility("hidden")));
 
-/* Without its sites: "mutex", ... */
+/* The name without the role: "mutex", ... */
 extern const char *const probity_calls_kind_names[PROBITY_CALLS_KINDS]
     __attribute__((visibility("hidden")));
 
-/* Records a hit. Inline, of a constant role. */
+/* Records a hit. Inline, with a constant role. */
 static inline __attribute__((always_inline)) void
 probity_calls_hit(struct probity_site *site, enum probity_role role, const volatile void *object,
                   const void *place)
@@ -63,7 +64,7 @@ probity_calls_hit_with(struct probity_site *site, enum probity_role role, uint64
                         correlation, (uintptr_t)object, (uintptr_t)place);
 }
 
-/* The same for what is rare. */
+/* The same for rare cases. */
 void probity_calls_rare_hit(struct probity_site *site, enum probity_role role,
                             const volatile void *object, const void *place)
     __attribute__((visibility("hidden")));
@@ -76,18 +77,18 @@ void probity_calls_rare_hit_with(struct probity_site *site, enum probity_role ro
 
 enum { PROBITY_CALLS_REMEMBERED = 8 };
 
-/* What a thread counts, and the locks that it holds by a recorded hold, with locks=waits. */
+/* With locks=waits: a thread's counts, and the locks for which it has a recorded hold. */
 struct probity_calls_thread {
     struct probity_calls_thread *next; /* never changes */
     uint32_t tid;
     uint32_t is_used;
     uint64_t counts[PROBITY_CALLS_COUNTED];
-    uint64_t told[PROBITY_CALLS_COUNTED]; /* by records; of whoever records them */
+    uint64_t told[PROBITY_CALLS_COUNTED]; /* by records; for the thread that records them */
     uint32_t remembered_count;
     const volatile void *remembered[PROBITY_CALLS_REMEMBERED];
 };
 
-/* NULL: not yet, or the thread is ending. */
+/* NULL: none yet, or the thread is ending. */
 extern __thread struct probity_calls_thread *probity_calls_thread_self
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -97,13 +98,13 @@ uint32_t probity_calls_thread_id(void) __attribute__((visibility("hidden")));
 /* Gives the calling thread its counters. Returns whether it has any. */
 int probity_calls_thread_count_begin(void) __attribute__((cold, visibility("hidden")));
 
-/* Records what the calling thread has counted since it last did. */
+/* Records what the calling thread has counted since its last such record. */
 void probity_calls_thread_tell(void) __attribute__((cold, visibility("hidden")));
 
-/* The same, for the last time: what follows is recorded instead. */
+/* The same, for the last time: later locks are recorded instead. */
 void probity_calls_thread_ends(void) __attribute__((visibility("hidden")));
 
-/* Forgets a lock that the thread holds by a recorded hold. Returns whether it was one. */
+/* Removes a lock for which the thread has a recorded hold. Returns whether there was one. */
 int probity_calls_thread_forget(const volatile void *object)
     __attribute__((visibility("hidden")));
 void probity_calls_thread_remember(const volatile void *object)
@@ -112,7 +113,7 @@ void probity_calls_thread_remember(const volatile void *object)
 /* ---- What libc's objects look like -------------------------------------------------------------
  */
 
-/* What was found to be as expected, when the library was loaded. */
+/* Which layouts were found to be as expected when the library was loaded. */
 struct probity_calls_layout {
     int mutex, rwlock, semaphore, barrier;
 };
@@ -165,7 +166,7 @@ static inline int probity_calls_only_waits(void)
     return (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) & PROBITY_CALLS_WAITS) != 0;
 }
 
-/* Counts. Returns 0 if the thread cannot. */
+/* Counts a lock. Returns 0 if the thread cannot. */
 static inline __attribute__((always_inline)) int probity_calls_count(enum probity_calls_kind kind)
 {
     enum { TELL_EVERY = 4096 };
@@ -181,7 +182,7 @@ static inline __attribute__((always_inline)) int probity_calls_count(enum probit
     return 1;
 }
 
-/* After a lock was taken that was free. */
+/* After a free lock was taken. */
 static inline __attribute__((always_inline)) void
 probity_calls_took(enum probity_calls_kind kind, const volatile void *lock, const void *place)
 {
@@ -190,7 +191,7 @@ probity_calls_took(enum probity_calls_kind kind, const volatile void *lock, cons
     probity_calls_hit(&probity_calls_sites[kind].hold, PROBITY_ROLE_LOCK_HOLD, lock, place);
 }
 
-/* Before a lock is released. has_waiters: of locks=waits only. */
+/* Before a lock is released. has_waiters: only for locks=waits. */
 static inline __attribute__((always_inline)) void
 probity_calls_gives(enum probity_calls_kind kind, const volatile void *lock, const void *place,
                     int has_waiters)
@@ -213,11 +214,11 @@ void probity_calls_waits(enum probity_calls_kind kind, const volatile void *lock
 void probity_calls_waited(enum probity_calls_kind kind, const volatile void *lock, int error,
                           const void *place) __attribute__((visibility("hidden")));
 
-/* Whether libc takes a free lock whatever this limit is, so that trying is the same. */
+/* Whether libc takes a free lock regardless of this timeout, so that trying is equivalent. */
 int probity_calls_limit_is_usual(clockid_t clock, const struct timespec *limit)
     __attribute__((visibility("hidden")));
 
-/* In locks_mutex.c: of the mutex of a condition. */
+/* In locks_mutex.c: for the mutex of a condition. */
 void probity_calls_mutex_gives(pthread_mutex_t *mutex, const void *place)
     __attribute__((visibility("hidden")));
 void probity_calls_mutex_took(pthread_mutex_t *mutex, const void *place)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks_condition.c: functions in the place of those that wait for what no thread holds: condition
- * variables, barriers, futexes by syscall(); and pthread_once(), which runs a function under a
- * lock.
+ * locks_condition.c: replacements for functions that wait for something that no thread holds:
+ * condition variables, barriers, futexes by syscall(); and for pthread_once(), which runs a
+ * function under a lock.
  */
 #include "calls/locks.h"
 
@@ -38,7 +38,7 @@ static void waits(const struct wait *wait)
     probity_calls_mutex_gives(wait->mutex, wait->place);
 }
 
-/* The mutex is held again, also if the wait ended by an error or by a cancellation. */
+/* The mutex is held again, even if the wait ended with an error or was cancelled. */
 static int woken(const struct wait *wait, int error)
 {
     probity_calls_rare_hit_with(&SITES(CONDITION).woken, PROBITY_ROLE_WOKEN, (uint32_t)error,
@@ -141,8 +141,8 @@ static void notify_all(const pthread_barrier_t *barrier, const void *place)
                                 place);
 }
 
-/* The last thread to come has the special result. One that did not know that it would be the last,
- * because two came at the same time, wakes the others, too. */
+/* The last thread to arrive gets the special result. If it did not know that it would be the
+ * last, because two arrived at the same time, it wakes the others as well. */
 PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_barrier_wait, (pthread_barrier_t *barrier),
                    (barrier))
 {
@@ -193,8 +193,8 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_barrier_destroy,
 
 enum { ONCE_RUNNING = 1, ONCE_DONE = 2 }; /* bits of the control word, in glibc and musl */
 
-/* The calls of this thread that are in progress, innermost first. One that an exception has left is
- * below the stack, and overwritten by the next call. */
+/* The calls of this thread that are in progress, innermost first. One left by an exception is
+ * below the stack, and is overwritten by the next call. */
 struct once {
     struct once *outer;
     pthread_once_t *control;
@@ -243,8 +243,8 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_once,
 #define SYSCALL_PARAMETERS (long number, long a, long b, long c, long d, long e, long f)
 #define SYSCALL_ARGUMENTS (number, a, b, c, d, e, f)
 
-/* In the place of syscall(), which has as many parameters as the number says: those that are not
- * there have any value, and are ignored. */
+/* Replaces syscall(), whose number of parameters depends on the system call: the missing ones
+ * have arbitrary values, and are ignored. */
 PROBITY_API long probity_calls_syscall SYSCALL_PARAMETERS __asm__("syscall");
 
 static long wait_for_futex(long number, long a, long b, long c, long d, long e, long f,

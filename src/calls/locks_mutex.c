@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks_mutex.c: functions in the place of those of mutexes and spin locks.
+ * locks_mutex.c: replacements for the functions of mutexes and spin locks.
  *
  * A mutex that reports errors (recursive, error-checking, robust) refuses to be released by a
  * thread that does not hold it: such a release is not recorded.
@@ -45,7 +45,7 @@ static int is_kept(const pthread_mutex_t *mutex, uint32_t kind)
            probity_calls_field(mutex, PROBITY_CALLS_MUTEX_OWNER) != probity_calls_thread_id();
 }
 
-/* Whether the calling thread may release the mutex, as far as libc checks that. */
+/* Whether the calling thread may release the mutex, as far as libc checks this. */
 static inline int is_released_by_unlock(const pthread_mutex_t *mutex)
 {
     uint32_t kind = probity_calls_field(mutex, PROBITY_CALLS_MUTEX_KIND);
@@ -209,7 +209,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_spin_trylock, (pthread_spin
     return error;
 }
 
-/* Whether another thread waits is not known. */
+/* Whether another thread waits is unknown. */
 PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_spin_unlock, (pthread_spinlock_t *lock),
                    (lock))
 {

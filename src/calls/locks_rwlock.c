@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks_rwlock.c: functions in the place of those of read-write locks. The same lock is an object
- * of two kinds: held for reading, and held for writing.
+ * locks_rwlock.c: replacements for the functions of read-write locks. One lock is an object of two
+ * kinds: held for reading, and held for writing.
  */
 #include "calls/locks.h"
 
@@ -34,8 +34,8 @@ static int waited(enum probity_calls_kind kind, const pthread_rwlock_t *lock, in
     return error;
 }
 
-/* A function that takes the lock: `call` libc's for the wait, `may_try` whether trying is the same
- * as that if the lock is free. */
+/* A function that takes the lock. `call`: libc's, for the wait; `may_try`: whether trying is
+ * equivalent if the lock is free. */
 #define TAKE(kind, name, parameters, arguments, try, may_try)                                      \
     PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, name, parameters, arguments)                      \
     {                                                                                              \
@@ -86,8 +86,8 @@ TAKE(PROBITY_CALLS_RWLOCK_WRITE, pthread_rwlock_clockwrlock,
      pthread_rwlock_trywrlock, probity_calls_limit_is_usual(clock, limit))
 TRY(PROBITY_CALLS_RWLOCK_WRITE, pthread_rwlock_trywrlock)
 
-/* Held by a writer, that is the calling thread. Where the writer is not known, it is taken for a
- * reader: a reader of the trace has the hold before. */
+/* Held by a writer, which is the calling thread. If the writer is unknown, it is assumed to be a
+ * reader: whoever reads the trace has the earlier hold. */
 PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_rwlock_unlock, (pthread_rwlock_t *lock),
                    (lock))
 {

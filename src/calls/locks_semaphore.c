@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks_semaphore.c: functions in the place of those of semaphores. Waiting for one is a point of
- * cancellation, also if it is free; sem_post() is called by signal handlers.
+ * locks_semaphore.c: replacements for the functions of semaphores. Waiting for one is a
+ * cancellation point, even if it is free; sem_post() may be called by signal handlers.
  */
 #include "calls/locks.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks_thread.c: what each thread counts with locks=waits, and when that is recorded: every few
- * thousand locks, when the thread ends, and for all threads when the recording ends. So a killed
- * program's counts are lower bounds. Memory of threads that have ended is used again.
+ * locks_thread.c: each thread's counts with locks=waits. They are recorded every few thousand
+ * locks, when the thread ends, and for all threads when the recording ends. So a killed program's
+ * counts are lower bounds. Memory of ended threads is reused.
  */
 #include <pthread.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static struct probity_calls_thread *find_unused(void)
     return NULL;
 }
 
-/* A page of them, of which the first is used. */
+/* A page of them; the first is used. */
 static struct probity_calls_thread *make_some(void)
 {
     enum { PAGE = 4096, COUNT = PAGE / sizeof(struct probity_calls_thread) };
@@ -72,7 +72,7 @@ int probity_calls_thread_count_begin(void)
 
     if (has_ended)
         return 0;
-    /* A handler between here and the end would take another one. */
+    /* A signal handler between here and the end would take another one. */
     probity_os_signals_block(&before);
     struct probity_calls_thread *thread = probity_calls_thread_self;
     if (thread == NULL)
@@ -108,8 +108,8 @@ static void record_count(uint32_t tid, const char *kind, uint64_t count)
     probity_values_slow(EVENT_MESSAGE, 0, 0, &format, values);
 }
 
-/* The thread itself and the one that ends the recording may both be here: each count is recorded by
- * one of them. */
+/* The thread itself and the one that ends the recording may both be here: only one of them
+ * records each count. */
 static void tell(struct probity_calls_thread *thread)
 {
     uint32_t tid = __atomic_load_n(&thread->tid, __ATOMIC_RELAXED);

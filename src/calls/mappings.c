@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * mappings.c: which files are mapped where, for readers that turn addresses into symbols. What was
- * found is kept, so that a forked child, in which the dynamic linker's lock may never be released,
- * can record it again. Memory is never freed. The list changes only under that lock.
+ * mappings.c: which files are mapped where, for readers that turn addresses into symbols. The list
+ * is kept, so that a forked child, in which the dynamic linker's lock may never be released, can
+ * record it again. Memory is never freed. The list changes only under that lock.
  */
 #include <elf.h>
 #include <limits.h>
@@ -107,7 +107,7 @@ static void find_range(const struct probity_object *object, uintptr_t *ret_start
     }
 }
 
-/* The newest that overlaps it is in force. */
+/* The newest overlapping one is in effect. */
 static int is_known(uintptr_t start, uintptr_t end, const uint8_t *payload, size_t bytes)
 {
     const struct mapping *newest = NULL;
@@ -120,14 +120,14 @@ static int is_known(uintptr_t start, uintptr_t end, const uint8_t *payload, size
            memcmp(newest->payload, payload, bytes) == 0;
 }
 
-/* What is mapped over completely is no longer there, and a program that loads plugins again and
- * again must not make the list long. Not the last one, to which the next is linked. */
+/* A mapping that is completely covered by a newer one no longer exists, and a program that
+ * reloads plugins must not make the list long. Not the last one, to which the next is linked. */
 static void drop_covered(uintptr_t start, uintptr_t end)
 {
     struct mapping **link = &first, *at;
 
     while ((at = *link) != NULL && at->next != NULL) {
-        /* Release: as in add(). A reader that is at it goes on from there. */
+        /* Release: as in add(). A reader at this entry continues from there. */
         if (at->start >= start && at->end <= end)
             __atomic_store_n(link, at->next, __ATOMIC_RELEASE);
         else
@@ -166,7 +166,7 @@ static void take_object(void *context, const struct probity_object *object)
         path = own;
         length = got > 0 ? (size_t)got : 0;
     } else if (memchr(path, '/', length) == NULL || length > PATH_BYTES_MAX) {
-        return; /* of the kernel, or none that a reader could open */
+        return; /* the kernel's, or not a file that a reader could open */
     }
     find_range(object, &start, &end);
     if (start >= end)
@@ -191,8 +191,8 @@ static void record_from(struct mapping **link)
         probity_event_slow(EVENT_MAPPING, at->payload, at->bytes);
 }
 
-/* Recorded without the linker's lock, since it may take a wait for the writer. Two threads may
- * record the same. */
+/* Recorded without the linker's lock, since recording may have to wait for the writer. Two
+ * threads may record the same mapping. */
 void probity_calls_mappings_update(void)
 {
     struct mapping **from = __atomic_load_n(&last_link, __ATOMIC_ACQUIRE);
@@ -219,9 +219,9 @@ static void catch_up(void)
 /* ---- In place of libc's ------------------------------------------------------------------------
  */
 
-/* libc searches for a name without a slash, and expands $ORIGIN, as the caller's object says, so it
- * must see that caller: such a call is the last one here, which gcc and clang make a jump. What it
- * loaded is then recorded with the program's next call of dlsym() or dlopen(). */
+/* libc searches for a name without a slash, and expands $ORIGIN, relative to the caller's
+ * object, so it must see that caller: such a call comes last here, and gcc and clang compile it
+ * to a jump. What it loaded is recorded at the program's next call to dlsym() or dlopen(). */
 PROBITY_API void *dlopen(const char *path, int flags)
 {
     if (probity_calls_are_off(PROBITY_CALLS_ALL))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.c: functions in the place of libc's that allocate and free, and of another library's that
- * replaces them. An allocation is recorded after it was made, and a free before: no lock of the
- * allocator is held.
+ * memory.c: replacements for libc's functions that allocate and free memory, or for another
+ * library's replacements of those. An allocation is recorded after it was made, and a free before
+ * it: no lock of the allocator is held.
  */
 #include "calls/memory.h"
 
@@ -76,7 +76,8 @@ PROBITY_CALLS_WRAP_VOID(PROBITY_CALLS_MEMORY, free, (void *at), (at))
 PROBITY_CALLS_ALLOCATES(site_realloc, "realloc");
 PROBITY_CALLS_FREES(site_realloc_free, "realloc");
 
-/* The block is there as before, but its free has been recorded. What was asked for is unknown. */
+/* The block still exists, but its free has been recorded. The size originally requested is
+ * unknown. */
 static void record_kept(const void *at, const void *place)
 {
     int saved = errno;
@@ -109,7 +110,7 @@ MEMORY(void *, realloc, (void *before, size_t bytes), (before, bytes))
     return at;
 }
 
-/* Calls realloc() in libc, where that is not to be recorded once more. */
+/* Calls realloc() in libc, without recording it again. */
 MEMORY(void *, reallocarray, (void *before, size_t count, size_t bytes), (before, count, bytes))
 {
     const void *place = PROBITY_CALLS_PLACE;
@@ -153,7 +154,7 @@ static const void *mapped(const void *at)
 MAPS(mmap, off_t)
 MAPS(mmap64, off64_t)
 
-/* If it fails, the mapping is there as before. */
+/* If it fails, the mapping still exists. */
 MEMORY(int, munmap, (void *at, size_t bytes), (at, bytes))
 {
     const void *place = PROBITY_CALLS_PLACE;
@@ -167,7 +168,7 @@ MEMORY(int, munmap, (void *at, size_t bytes), (at, bytes))
     return result;
 }
 
-/* The last argument is there with a flag only; libc's function takes it in any case. */
+/* The last argument is passed only with a flag; libc's function always takes it. */
 PROBITY_API void *mremap(void *before, size_t bytes_before, size_t bytes, int flags, ...)
 {
     const void *place = PROBITY_CALLS_PLACE;

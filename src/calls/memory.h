@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.h: records what a function of libc or of C++ allocates and frees, as hits with ids.
+ * memory.h: records, as hits with ids, what functions of libc and C++ allocate and free.
  */
 #ifndef PROBITY_CALLS_MEMORY_H
 #define PROBITY_CALLS_MEMORY_H
@@ -14,8 +14,8 @@
 #define PROBITY_CALLS_FREES(variable, name)                                                        \
     static struct probity_site variable = {name ":free", "libc/memory", name, 0, 0}
 
-/* bytes: of an allocation those asked for; of a free those of a mapping, or 0. at: NULL if nothing
- * was allocated. Preserves errno. */
+/* bytes: for an allocation, the size requested; for a free, the size of a mapping, or 0. at:
+ * NULL if nothing was allocated. Preserves errno. */
 static inline __attribute__((always_inline)) void
 probity_calls_memory(struct probity_site *site, uint32_t role, const void *at, uint64_t bytes,
                      const void *place)
@@ -55,21 +55,21 @@ probity_calls_freed(struct probity_site *site, const void *at, uint64_t bytes, c
     probity_calls_memory(site, PROBITY_ROLE_FREE, at, bytes, place);
 }
 
-/* An operator new in progress, which records what it allocates itself: with the place of its own
- * caller, not of the C++ library, and also if its library has another malloc() than libc's. */
+/* An operator new in progress, which itself records what it allocates: with the place of its
+ * caller, not of the C++ library, and even if its library has its own malloc(). */
 enum probity_calls_new {
     PROBITY_CALLS_NEW_NONE = 0,
     PROBITY_CALLS_NEW_BEGUN = 1,
-    PROBITY_CALLS_NEW_ALLOCATED = 2 /* by one of libc's functions, which has recorded nothing */
+    PROBITY_CALLS_NEW_ALLOCATED = 2 /* by one of libc's functions, which recorded nothing */
 };
 extern __thread uint32_t probity_calls_new
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* What an operator delete in progress frees, and has recorded; or NULL. */
+/* The block that an operator delete in progress frees and has recorded; or NULL. */
 extern __thread const void *probity_calls_deleted
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Whether an operator new records this allocation. If it failed, a handler may be called. */
+/* Whether an operator new records this allocation. If it failed, the new handler may be called. */
 static inline int probity_calls_is_of_new(const void *at)
 {
     if (__builtin_expect(probity_calls_new != PROBITY_CALLS_NEW_BEGUN, 1))
@@ -78,7 +78,7 @@ static inline int probity_calls_is_of_new(const void *at)
     return at != NULL;
 }
 
-/* Sets what a program's operators do that brought no C++ library yet. */
+/* Sets what the operators do in a program that has not loaded a C++ library yet. */
 void probity_calls_operators_prepare(void) __attribute__((visibility("hidden")));
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * operators.c: functions in the place of C++'s operators new and delete, which call those of the
- * C++ library and record what they do: what that library calls itself would have its place, and
- * the libraries that replace malloc() do not call it. A program's own operators come before these.
+ * operators.c: replacements for C++'s operators new and delete, which call those of the C++ library
+ * and record what they do: its calls to malloc() would be recorded with a place in the C++ library,
+ * and libraries that replace malloc() do not call it. A program's own operators take precedence
+ * over these.
  */
 #include "calls/memory.h"
 
-/* Where the frame of the operator new in progress is: one that is above, nearer to the begin of the
- * stack, was left by an exception. */
+/* Position of the frame of the operator new in progress: one above it, nearer to the beginning
+ * of the stack, was left by an exception. */
 static __thread uintptr_t new_frame __attribute__((tls_model("initial-exec")));
 
 /* ---- new ---------------------------------------------------------------------------------------
@@ -18,7 +19,8 @@ static int is_inside_new(uintptr_t frame)
     return probity_calls_new != PROBITY_CALLS_NEW_NONE && frame < new_frame;
 }
 
-/* Until a C++ library is there. One may come by dlopen(), and its operators are then these. */
+/* Until a C++ library is loaded. dlopen() may load one, whose operators are then replaced by
+ * these. */
 #define NEWS(name, shown, parameters, arguments)                                                   \
     static void *late_##name parameters                                                            \
     {                                                                                              \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * prepare.c: what is done once: reading the setting, finding libc's functions, and at the begin of
- * each recording, also of a forked child, describing the process in the trace.
+ * prepare.c: one-time work: reading the setting, finding libc's functions, and, at the beginning of
+ * each recording, including that of a forked child, describing the process in the trace.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -56,8 +56,7 @@ static void begin_recording(void)
     __atomic_or_fetch(&probity_calls_on, PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
 }
 
-/* The first record of a forked child begins its recording: that is then what describe_process()
- * makes. */
+/* The first record of a forked child begins its recording: here, that of describe_process(). */
 PROBITY_API void probity_calls_recording(void)
 {
     if (!is_describing && __atomic_load_n(&is_ready, __ATOMIC_ACQUIRE))

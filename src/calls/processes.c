@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * processes.c: functions in the place of those that create processes, run programs, and wait for
+ * processes.c: replacements for functions that create processes, run programs, and wait for
  * children: scopes with values. vfork() has none: the child would return into a frame that its
  * parent needs.
  */
@@ -50,7 +50,7 @@ EXECS(execvpe, (const char *path, STRINGS *arguments, STRINGS *environment),
 EXECS(fexecve, (int fd, STRINGS *arguments, STRINGS *environment),
       (fd, arguments, environment), probity_call_enter_fd(&call, fd))
 
-/* Return an error. */
+/* These return an error. */
 #define SPAWN_PARAMETERS                                                                           \
     (pid_t *restrict child, const char *restrict path, const posix_spawn_file_actions_t *actions,  \
      const posix_spawnattr_t *restrict attributes, STRINGS *restrict arguments,                    \

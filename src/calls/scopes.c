@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scopes.c: see scopes.h. What is not usual: texts, errors, a thread or format that is new, profile
- * mode, scopes that were jumped over.
+ * scopes.c: see scopes.h. The unusual cases: texts, errors, a new thread or format, profile mode,
+ * scopes that were jumped over.
  */
 #include "calls/scopes.h"
 
@@ -11,7 +11,7 @@
 
 #include "base/os.h"
 
-enum { VECTOR_MAX = 1024 }; /* as in the kernel: of a longer one nothing is read or written */
+enum { VECTOR_MAX = 1024 }; /* as in the kernel, which reads or writes nothing for a longer one */
 
 /* ---- Formats -----------------------------------------------------------------------------------
  */
@@ -51,7 +51,7 @@ static void record(uint32_t kind, uint32_t code, struct probity_site_format *for
     errno = saved;
 }
 
-/* frame: of the function in whose place this is. */
+/* frame: of the function that this replaces. */
 int probity_call_begin_slow(struct probity_call *call, struct probity_site_function *function,
                             uintptr_t frame)
 {
@@ -203,7 +203,7 @@ static void put_ipv4(struct text *text, const uint8_t bytes[4])
     }
 }
 
-/* The longest run of groups that are zero, of two or more, is left out. */
+/* The longest run of two or more zero groups is omitted. */
 static void put_ipv6(struct text *text, const uint8_t bytes[16])
 {
     int first = 8, most = 1;
@@ -251,7 +251,7 @@ static void put_unix(struct text *text, const struct sockaddr_un *address, size_
     }
 }
 
-/* A copy, since the program's may change meanwhile, and need not be aligned. */
+/* A copy, since the program may change the original, which need not be aligned. */
 static void put_address(struct text *text, const struct sockaddr *address, socklen_t length)
 {
     union {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * scopes.h: a call of libc as a scope with values. What is usual is inline: an enter and a leave of
- * one event each, as FnTrace.h makes them. A call that is left by a cancellation, an exception or a
- * jump has no leave, which the next scope of the thread finds out.
+ * scopes.h: a call to libc as a scope with values. The usual case is inline: an enter and a leave
+ * of one event each, as made by FnTrace.h. A call left by a cancellation, an exception or a jump
+ * has no leave, which is detected by the thread's next scope.
  */
 #ifndef PROBITY_CALLS_SCOPES_H
 #define PROBITY_CALLS_SCOPES_H
@@ -11,7 +11,7 @@
 
 #include "calls/calls.h"
 
-/* Types of values, of doc/trace-format.md. A text as it stands is PROBITY_AT_DATA. LITERAL: as
+/* Types of values, of doc/trace-format.md. Plain text is PROBITY_AT_DATA. LITERAL: as
  * probity_values.h has arrays, whose text may be a literal. */
 enum {
     PROBITY_CALLS_I32 = 7,
@@ -26,7 +26,7 @@ enum {
     static struct probity_site_function site_##name = {                                            \
         #name, "libc/" family, #type " " #name #parameters, #type, 0, 1, 0, 0, 0, 0}
 
-/* A function in the place of `name` that records a scope of `site` if `condition` holds, in which
+/* A replacement for `name` that records a scope of `site` if `condition` is true, in which
  * `enter` records the values; the result is an error if it is -1. */
 #define PROBITY_CALLS_SCOPE_IF(families, site, type, name, parameters, arguments, condition,       \
                                enter)                                                              \
@@ -45,8 +45,8 @@ enum {
 #define PROBITY_CALLS_SCOPE(families, site, type, name, parameters, arguments, enter)              \
     PROBITY_CALLS_SCOPE_IF(families, site, type, name, parameters, arguments, 1, enter)
 
-/* Whether the caller is no child of vfork(), whose descriptors and program are its own, while its
- * thread is its parent's. Asks the kernel: for what is rare. */
+/* Whether the caller is not a child of vfork(), whose descriptors and program are its own but
+ * whose thread is its parent's. Queries the kernel: only for rare calls. */
 int probity_calls_is_own_process(void) __attribute__((visibility("hidden")));
 
 /* One call. */
@@ -55,7 +55,7 @@ struct probity_call {
     uint32_t code; /* of the enter; 0: no values are recorded */
 };
 
-/* What an event has in it. */
+/* Contents of an event. */
 #define PROBITY_CALLS_FORMAT(name)                                                                 \
     extern struct probity_site_format probity_calls_##name __attribute__((visibility("hidden")))
 PROBITY_CALLS_FORMAT(fd);
@@ -72,16 +72,16 @@ PROBITY_CALLS_FORMAT(result_peer);
 PROBITY_CALLS_FORMAT(result_pair);
 #undef PROBITY_CALLS_FORMAT
 
-/* What a pointer of the program leads to, if it can be read: libc's function then fails, and this
- * must not fault. Else 0 or -1. */
+/* The value at a pointer of the program, if it can be read, otherwise 0 or -1: libc's function
+ * fails for such a pointer, but this must not fault. */
 uint64_t probity_calls_vector_bytes(const struct iovec *vector, uint64_t count)
     __attribute__((visibility("hidden")));
 uint64_t probity_calls_message_bytes(const struct msghdr *message)
     __attribute__((visibility("hidden")));
 int64_t probity_calls_limit_ns(const struct timespec *limit) __attribute__((visibility("hidden")));
 
-/* Whether `bytes` bytes can be read: asks the kernel, unless they are on the page of the stack that
- * is in use. */
+/* Whether `bytes` bytes can be read: queries the kernel, unless they are on the current page of
+ * the stack. */
 int probity_calls_can_read(const void *at, size_t bytes) __attribute__((visibility("hidden")));
 
 /* Bytes of the address of a peer as text, with its zero. */
@@ -97,9 +97,9 @@ void probity_call_leave_slow(struct probity_call *call, struct probity_site_form
                              const struct probity_value *values)
     __attribute__((cold, visibility("hidden")));
 
-/* What probity_scope_begin_frame() does where nothing is unusual: the first call of a function, a
- * jump over scopes, many open ones, profile mode. Inline, as all of the usual path: after a system
- * call, each return is mispredicted. Returns 0 if something is. */
+/* Does what probity_scope_begin_frame() does in the usual case. Inline, like all of the usual
+ * path: after a system call, each return is mispredicted. Returns 0 in an unusual case: the
+ * first call of a function, a jump over scopes, many open ones, profile mode. */
 static inline __attribute__((always_inline)) int
 probity_call_begin_usually(struct probity_call *call, const struct probity_site_function *function,
                            const void *back)
@@ -119,7 +119,8 @@ probity_call_begin_usually(struct probity_call *call, const struct probity_site_
     return 1;
 }
 
-/* Begins the scope. Returns 0 if nothing of the call is recorded. Of the function that records. */
+/* Begins the scope. Returns 0 if nothing about the call is recorded. For the function that
+ * records. */
 static inline __attribute__((always_inline)) int
 probity_call_begin(struct probity_call *call, struct probity_site_function *function)
 {
@@ -247,7 +248,7 @@ void probity_call_enter_peer(const struct probity_call *call, int fd,
                              const struct sockaddr *address, socklen_t length)
     __attribute__((visibility("hidden")));
 
-/* Whether the scope at this place ends as it usually does. */
+/* Whether the scope at this place ends in the usual way. */
 static inline __attribute__((always_inline)) int
 probity_call_ends_usually(const struct probity_call *call, uint32_t place)
 {
@@ -255,7 +256,7 @@ probity_call_ends_usually(const struct probity_call *call, uint32_t place)
                                 place < PROBITY_SCOPE_FRAMES, 1);
 }
 
-/* With a result that is no error. */
+/* With a result that is not an error. */
 static inline __attribute__((always_inline)) void
 probity_call_leave(struct probity_call *call, int64_t result)
 {
@@ -279,7 +280,7 @@ probity_call_leave(struct probity_call *call, int64_t result)
 void probity_call_leave_error(struct probity_call *call, int64_t result, int error)
     __attribute__((visibility("hidden")));
 
-/* With a result that is an error, as errno says, if it is -1. */
+/* With a result that is an error, given by errno, if it is -1. */
 static inline __attribute__((always_inline)) void
 probity_call_leave_errno(struct probity_call *call, int64_t result)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sleep.c: functions in the place of those that sleep. select() is in io_wait.c.
+ * sleep.c: replacements for functions that sleep. select() is in io_wait.c.
  */
 #include "calls/scopes.h"
 
@@ -34,7 +34,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_SLEEP, unsigned, sleep, (unsigned limit), (limi
     return result;
 }
 
-/* Until a moment of that clock: the time until then. */
+/* Until a moment on that clock: the time until then. */
 static int64_t sleep_ns(clockid_t clock, int flags, const struct timespec *limit)
 {
     int64_t limit_ns = probity_calls_limit_ns(limit);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.c: functions in the place of those that create, join and name threads. A new thread
- * begins in a function here, which records its begin and its end, and calls the program's.
+ * threads.c: replacements for functions that create, join and name threads. A new thread starts in
+ * a function here, which records its begin and end, and calls the program's.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 #include "calls/locks.h"
 #include "calls/scopes.h"
 
-/* What a new thread is to run: in one of some places, or in a page of its own if all are taken by
+/* What a new thread must run: in one of a few places, or in a separate page if all are taken by
  * threads that have not begun yet. */
 struct start {
     void *(*function)(void *argument);

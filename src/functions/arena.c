@@ -36,7 +36,7 @@ void probity_arena_unmap(void *at, size_t bytes)
     errno = before;
 }
 
-/* The rest of the full block stays unused. */
+/* The rest of the full block remains unused. */
 static int replace(struct block *full)
 {
     struct block *made = probity_arena_map(sizeof *made);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * argument_values.c: see argument_values.h. Numbers are stored in the record as they are; texts,
- * and names of enums, take the slow path of FnTrace's values, which reads text without ever
- * faulting.
+ * and names of enums, take the slow path of FnTrace's values, which reads text without faulting.
  * Runs in hooks, with all registers of the program saved.
  */
 #include "functions/argument_values.h"
@@ -27,7 +26,7 @@ typedef const struct probity_arguments_value value_description;
 /* ---- Formats -----------------------------------------------------------------------------------
  */
 
-/* as_addresses: shows where references point to. */
+/* as_addresses: shows the addresses that references point to. */
 static uint8_t type_of(value_description *value, int as_addresses)
 {
     if (value->kind == PROBITY_ARGUMENTS_UNKNOWN)
@@ -71,7 +70,7 @@ int probity_argument_values_prepare(const struct probity_arguments *all,
 /* ---- Texts -------------------------------------------------------------------------------------
  */
 
-/* What an enum shows. */
+/* What is shown for an enum. */
 struct shown_enum {
     const char *name; /* NULL: the number */
     int64_t number;
@@ -128,7 +127,7 @@ static struct shown_enum show_enum(const struct probity_arguments *all, value_de
 /* ---- Reading -----------------------------------------------------------------------------------
  */
 
-/* Whether all bytes can be read; the kernel is asked. */
+/* Whether all bytes can be read; queries the kernel. */
 static int is_readable(uintptr_t address, size_t bytes)
 {
     size_t readable = probity_os_readable_bytes((const void *)address);
@@ -137,7 +136,7 @@ static int is_readable(uintptr_t address, size_t bytes)
            (readable > 0 && probity_os_readable_bytes((const void *)(address + readable)) > 0);
 }
 
-/* The description may be wrong about the stack, which ends somewhere. */
+/* The description may be wrong and lead beyond the end of the stack. */
 static int read_stack(const struct probity_registers *registers, uint32_t index, uint64_t *ret_word)
 {
     enum { PAGE = 4096 };
@@ -244,7 +243,7 @@ struct event {
     struct probity_site_format *format;
 };
 
-/* As FnTrace.h stores values whose bytes are recorded. Returns whether it could. */
+/* Stores values whose bytes are recorded, as FnTrace.h does. Returns whether it could. */
 static int record_fixed(const struct event *event, const struct read_value *read)
 {
     struct probity_event_room room;

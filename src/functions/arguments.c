@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * arguments.c: the description of arguments: reading it when the library is loaded, and what
- * functions and hooks keep of it. Values are read in argument_values.c.
+ * arguments.c: the description of arguments: reads it when the library is loaded, and derives what
+ * functions and hooks need from it. Values are read in argument_values.c.
  */
 #include "functions/arguments.h"
 
@@ -40,7 +40,7 @@ static int descriptor_of(const char *text)
     return end != NULL && *end == '\0' && number >= 0 && number <= INT_MAX ? (int)number : -1;
 }
 
-/* A program that this one has started may have closed it, and use the number for anything. */
+/* A program started by this one may have closed it and reused the number. */
 static int is_description(int descriptor, size_t *ret_bytes)
 {
     char magic[sizeof PROBITY_ARGUMENTS_MAGIC - 1];
@@ -55,7 +55,7 @@ static int is_description(int descriptor, size_t *ret_bytes)
     return 1;
 }
 
-/* A copy, which nobody can change after it was checked. */
+/* A copy, which cannot be changed after it was checked. */
 static int read_all(int descriptor, size_t bytes)
 {
     uint8_t *copy = bytes > 0 ? probity_arena_map(bytes) : NULL;
@@ -74,7 +74,7 @@ static int read_all(int descriptor, size_t bytes)
     return -1;
 }
 
-/* All calls of described functions go through one path, which is slower. */
+/* All calls of described functions take one path, which is slower. */
 static void switch_on(void)
 {
     __atomic_store_n(&probity_arguments_are_described, all.head->functions > 0, __ATOMIC_RELEASE);
@@ -102,7 +102,7 @@ void probity_arguments_load(void)
 /* ---- Objects -----------------------------------------------------------------------------------
  */
 
-/* Of one object, as loaded. */
+/* For one object, as loaded. */
 struct identity {
     const struct probity_file_id *file;
     const uint8_t *build_id;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * arguments.h: arguments and results of functions without macros, for which `probity record --args`
- * has handed over a description (doc/arguments.md). They are recorded as FnTrace's macros record
- * values. Only hooks that see the registers of the function can: __fentry__ and __return__, and
- * sleds.
+ * has passed a description (doc/arguments.md). They are recorded as FnTrace's macros record values.
+ * Only hooks that see the registers of the function can: __fentry__ and __return__, and sleds.
  */
 #ifndef PROBITY_FUNCTIONS_ARGUMENTS_H
 #define PROBITY_FUNCTIONS_ARGUMENTS_H
@@ -16,7 +15,7 @@
 #include "probity_scope.h"
 
 /* `reserved` of a descriptor that is the first member of a struct probity_valued_function. Its code
- * stays 0, so that hooks find nothing usual about its calls and need no test for it. */
+ * stays 0, so that hooks treat its calls as unusual and need no separate test. */
 enum { PROBITY_FUNCTION_VALUED = 1 };
 
 struct probity_valued_function {
@@ -24,8 +23,8 @@ struct probity_valued_function {
     struct probity_addressed_function own;
     const struct probity_arguments_function *description;
     struct probity_site_format arguments, results;
-    struct probity_site_format addressed[2]; /* of both, with addresses in place of what references
-                                              * refer to, should that be unreadable */
+    /* For both, with addresses in place of referenced values, in case those cannot be read. */
+    struct probity_site_format addressed[2];
 };
 
 /* Registers of the program in a hook. general: r9, r8, rdi, rsi, rdx, rcx, rax; vectors: an area of
@@ -36,11 +35,11 @@ struct probity_registers {
     uintptr_t stack;
 };
 
-/* Reads the description that PROBITY_ARGUMENTS names, if there is one. When the library is loaded,
- * before the program runs. */
+/* Reads the description in PROBITY_ARGUMENTS, if there is one. Called when the library is
+ * loaded, before the program runs. */
 void probity_arguments_load(void);
 
-/* Has __fentry__ take note of the described functions of all objects that are loaded. Any thread;
+/* Tells __fentry__ the described functions of all loaded objects. Any thread;
  * not from a signal handler. */
 void probity_arguments_update(void);
 
@@ -74,7 +73,7 @@ void probity_arguments_record(struct probity_valued_function *function, uint32_t
 void probity_results_record(struct probity_valued_function *function, uint32_t code,
                             const struct probity_registers *registers);
 
-/* Reports, once, that a function whose arguments are wanted has no hook that sees them. */
+/* Reports, once, that a function whose arguments are requested has no hook with access to them. */
 void probity_arguments_report_unseen(const struct probity_site_function *found);
 
 #endif

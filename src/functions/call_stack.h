@@ -13,13 +13,13 @@
 #include "functions/functions.h"
 #include "probity_scope.h"
 
-/* MORE: of threads that nest deeper, in a second table. */
+/* MORE: for threads that nest deeper, in a second table. */
 enum { PROBITY_CALLS_MAX = 65536, PROBITY_CALLS_MORE = 1 << 20 };
 
 /* Codes of a call: 0 not recorded, 1 profile mode, otherwise of its enter; or: */
 enum { PROBITY_CALL_ENTERING = 2 };
 
-/* Added to `place` of a call whose result is recorded. Hooks then find that it is not usual. */
+/* Added to `place` of a call whose result is recorded, so that hooks treat it as unusual. */
 #define PROBITY_CALL_VALUED (UINT32_C(1) << 31)
 
 /* Bytes between two frames that are on one stack: coroutines' stacks are rarely closer. */
@@ -33,8 +33,9 @@ struct probity_call {
     uint32_t code, depth, place, raised;
 };
 
-/* What is above count has stack 0, also for a signal handler between any two instructions. In
- * thread-local storage there is little: a library that dlopen() loads shares a small reserve. */
+/* Entries above count have stack 0, also for a signal handler between any two instructions. Only
+ * little is in thread-local storage, because a library loaded by dlopen() shares a small reserve
+ * there. */
 struct probity_calls {
     uint32_t count;
     int32_t valued; /* minus the number of open calls that are PROBITY_CALL_VALUED */
@@ -57,11 +58,11 @@ _Static_assert(offsetof(struct probity_site_function, code) == 40 &&
 extern __thread struct probity_calls probity_calls
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Of the C++ library, if there is one. The second member of what it returns is the number of
+/* From the C++ library, if there is one. The second member of its result is the number of
  * exceptions that the thread has thrown and not caught yet. */
 extern void *__cxa_get_globals(void) __attribute__((weak));
 
-/* Number of exceptions in flight, if that can be found out without a call. */
+/* Number of exceptions in flight, if it can be determined without a call. */
 static inline int probity_is_raised_known(uint32_t *ret_raised)
 {
     const uint32_t *globals = probity_scope_exceptions;
@@ -94,8 +95,8 @@ static inline int probity_calls_count(const struct probity_site_function *functi
 
 static inline struct probity_call *probity_calls_top(uint32_t count);
 
-/* Of -finstrument-functions: counts the call, whose leave is then that of no open call, unless the
- * innermost open one is of the same function: the two leaves could be mistaken for each other. */
+/* For -finstrument-functions: counts the call, whose leave then belongs to no open call, unless
+ * the innermost open one is of the same function: then the two leaves could not be told apart. */
 static inline int probity_calls_enter_counted(uintptr_t function_at)
 {
     if (__builtin_expect(probity_scope_counters == NULL, 1))
@@ -107,7 +108,7 @@ static inline int probity_calls_enter_counted(uintptr_t function_at)
            probity_calls_count(function);
 }
 
-/* Whether the leave is that of such a call. */
+/* Whether the leave belongs to such a call. */
 static inline int probity_calls_leave_counted(uintptr_t function_at)
 {
     if (__builtin_expect(probity_scope_counters == NULL, 1))

@@ -40,8 +40,8 @@ static uint32_t raised(void)
 /* ---- The stack ---------------------------------------------------------------------------------
  */
 
-/* Other destructors may still call functions, so this one waits for the last round. Calls after
- * that are not paired any more. */
+/* Other destructors may still call functions, so this one waits for the last round. Later calls
+ * are not paired. */
 static void end_thread(void *unused)
 {
     struct probity_call *call = probity_calls.call;
@@ -100,8 +100,8 @@ static uint32_t known(void)
     return probity_calls.count < most ? probity_calls.count : most;
 }
 
-/* Whether there is room for one more call. The second table begins at its first place only: below,
- * calls that are not known are open. */
+/* Whether there is room for one more call. The second table can only be begun at its first
+ * place: otherwise, unknown calls would be open below. */
 static int make_room(void)
 {
     int is_full = probity_calls.count == CALLS_MAX && probity_calls.more == NULL;
@@ -117,8 +117,8 @@ static struct probity_call *call_at(uint32_t index)
     return index < CALLS_MAX ? &probity_calls.call[index] : &probity_calls.more[index - CALLS_MAX];
 }
 
-/* A signal handler that jumps away may have left `valued` too low, which is slower, and never too
- * high, which would lose results. */
+/* A signal handler that jumps away may have left `valued` too low, which is slower, but never
+ * too high, which would lose results. */
 static void forget_result(struct probity_call *call)
 {
     call->place &= ~PROBITY_CALL_VALUED;
@@ -127,7 +127,7 @@ static void forget_result(struct probity_call *call)
         probity_calls.valued++;
 }
 
-/* Drops the calls from this one on; nothing is recorded of them. */
+/* Drops the calls from this one on, without recording anything. */
 static void cut(uint32_t alive)
 {
     for (uint32_t i = known(); i > alive; i--) {
@@ -166,7 +166,7 @@ static __attribute__((noinline)) void abandon(uint32_t alive)
         const struct probity_call *call = call_at(i);
         if (call->site.stack == 0 || call->code == 0)
             continue;
-        /* As if the scope around it ended now: those above that one are left. */
+        /* As if the enclosing scope ended now: those inside it are left. */
         if (probity_scope_depth > place_of(call))
             probity_scope_leave_slow(PROBITY_CODE_FIRST, call->depth, place_of(call) - 1);
         break;
@@ -174,7 +174,7 @@ static __attribute__((noinline)) void abandon(uint32_t alive)
     cut(alive);
 }
 
-/* Number of open calls when one begins there. A frame on another stack says nothing. */
+/* Number of open calls when one begins there. A frame on another stack gives no information. */
 static __attribute__((noinline)) uint32_t count_open(const struct probity_call_site *site)
 {
     uint32_t count = known(), alive = count;
@@ -218,13 +218,13 @@ static void begin(struct probity_call *call, struct probity_site_function *funct
         code = (uint32_t)entered;
         call->depth = (uint32_t)(entered >> 32);
     }
-    /* Its frame is not known to probity_scope.h, which then does not judge by it. */
+    /* Its frame is unknown to probity_scope.h, which then does not use it. */
     if (code != 0)
         probity_scope_take(call->place, 0, 0);
     call->code = code;
 }
 
-/* Records that a call of this function begins, with its arguments if they are wanted. */
+/* Records that a call of this function begins, with its arguments if requested. */
 static void record_enter(struct probity_call *call, struct probity_site_function *found,
                          const struct probity_registers *registers)
 {
@@ -274,7 +274,7 @@ void probity_call_enter_unusual(const struct probity_call_site *site,
     struct probity_call unpaired;
 
     find_abandoned(site);
-    /* A call that cannot be kept is looked up in any case, because its leave is. */
+    /* A call that cannot be kept is looked up anyway, because its leave is. */
     int is_kept = make_room();
     struct probity_site_function *function =
         is_on || !is_kept ? probity_function_find(site->function) : NULL;
@@ -301,8 +301,8 @@ static __attribute__((noinline)) void enter_unusual(uintptr_t function_at, uintp
         probity_arguments_report_unseen(function);
 }
 
-/* A usual call, below the one around it, of a function that is known: does what enter_unusual()
- * does, in the same order, without a call of another function. */
+/* The usual call: below the enclosing one, of a known function. Does what enter_unusual() does,
+ * in the same order, without calling another function. */
 static inline __attribute__((__always_inline__)) void
 enter(int is_on, uintptr_t function_at, uintptr_t back, uintptr_t from, uintptr_t stack)
 {
@@ -352,7 +352,7 @@ void probity_call_enter(uintptr_t function_at, uintptr_t back, uintptr_t from, u
     enter(probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL), function_at, back, from, stack);
 }
 
-/* Beyond the calls that are kept, each leave is that of the innermost call. */
+/* Beyond the calls that are kept, each leave belongs to the innermost call. */
 static void leave_unpaired(const struct probity_call_site *site)
 {
     struct probity_site_function *function = probity_function_find(site->function);
@@ -420,7 +420,7 @@ static int is_ending(const struct probity_call_site *open, const struct probity_
 }
 
 /* Index of the call that ends; UINT32_MAX if its enter was not seen, because nothing was recorded.
- * A frame on another stack, a coroutine's, says nothing. */
+ * A frame on another stack, a coroutine's, gives no information. */
 static uint32_t find_ending(const struct probity_call_site *site)
 {
     for (uint32_t i = known(); i > 0; i--) {
@@ -434,8 +434,8 @@ static uint32_t find_ending(const struct probity_call_site *site)
     return UINT32_MAX;
 }
 
-/* A function that is not recorded ends. What was called in it and is still open was jumped over, or
- * left by an exception that clang's hooks do not report. */
+/* A function that is not recorded ends. Calls made in it that are still open were jumped over,
+ * or left by an exception that clang's hooks do not report. */
 static void abandon_below(const struct probity_call_site *site)
 {
     uint32_t count = known(), alive = count;
@@ -456,7 +456,7 @@ void probity_call_leave_unusual(const struct probity_call_site *site,
     }
     uint32_t index = probity_calls.count - 1;
     if (__builtin_expect(!is_ending(&call_at(index)->site, site), 0)) {
-        /* Its enter was left out, too, and find_ending() makes system calls. */
+        /* Its enter was omitted, too, and find_ending() makes system calls. */
         if (probity_function_find(site->function) == &probity_function_left_out) {
             abandon_below(site);
             return;
@@ -481,7 +481,7 @@ static __attribute__((noinline)) void leave_unusual(uintptr_t function_at, uintp
     probity_call_leave_unusual(&site, NULL);
 }
 
-/* A usual leave is that of the innermost call. */
+/* A usual leave belongs to the innermost call. */
 void probity_call_leave(uintptr_t function_at, uintptr_t back, uintptr_t from, uintptr_t stack)
 {
     const struct probity_call_site site = {function_at, back, from, stack};
@@ -514,7 +514,7 @@ void probity_call_leave(uintptr_t function_at, uintptr_t back, uintptr_t from, u
 /* ---- __fentry__ and __return__ -----------------------------------------------------------------
  *
  * A call has `back` and `from` 0, and its stack position is that of its return address: the same
- * when it begins and when it ends, and of no other open call.
+ * when it begins and when it ends, and different from that of any other open call.
  */
 
 /* A call of whose end nothing will be known, so that it is not open. Profile mode has no place for
@@ -549,7 +549,7 @@ void probity_fentry_enter_unusual(uintptr_t from, uintptr_t stack, const uint64_
     }
     if (!make_room())
         return;
-    /* Also what is not recorded: its leave would else be searched for. */
+    /* Also for calls that are not recorded: otherwise their leaves would be searched for. */
     struct probity_call *call = push(&site, NULL);
     if (function != NULL && function != &probity_function_left_out && is_on)
         begin(call, probity_function_own(function));
@@ -574,8 +574,8 @@ static uint32_t find_returning(uintptr_t stack)
     return UINT32_MAX;
 }
 
-/* Whether the hook was called before a return, not before a jump to another function, whose result
- * is then that of this one. */
+/* Whether the hook was called before a return, not before a jump to another function, whose
+ * result is then this function's. */
 static int is_before_return(uintptr_t from)
 {
     enum { RET = 0xc3, REP = 0xf3, BND = 0xf2 };
@@ -605,7 +605,7 @@ void probity_fentry_leave_unusual(uintptr_t from, uintptr_t stack, const uint64_
 /* ---- The cost of a call ------------------------------------------------------------------------
  */
 
-/* In the room of a trial: the thread's own stack of calls, and one for a single call. */
+/* In the memory of a trial: the thread's stack of calls, and one for a single call. */
 struct aside {
     struct probity_calls own;
     struct probity_call call[1];
@@ -613,12 +613,12 @@ struct aside {
 
 _Static_assert(sizeof(struct aside) <= sizeof(uint64_t[PROBITY_HOOKED_ROOM]), "fits in the room");
 
-/* Stands for a function of the program; it is never called. */
+/* Represents a function of the program; it is never called. */
 static void function_of_trial(void)
 {
 }
 
-/* A hook for which the functions are on, whatever the level is. */
+/* A hook for which functions are on regardless of the level. */
 static __attribute__((noinline)) void enter_trial(void *function, void *back)
 {
     if (!probity_calls_enter_counted(PROBITY_NUMBER(function)))
@@ -635,7 +635,7 @@ int probity_hooked_trial_begin(struct probity_hooked_trial *ret_trial, uint32_t 
     __atomic_store_n(&function.code, code, __ATOMIC_RELAXED);
     if (probity_function_put(PROBITY_NUMBER(address), &function) != 0)
         return -1;
-    /* From now on, usual calls find it without a call. */
+    /* From now on, usual calls find it without calling a function. */
     raised();
     ret_trial->enter = enter_trial;
     ret_trial->leave = __cyg_profile_func_exit;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * calls.h: records the calls that a compiler's hooks report. A thread keeps a stack of its open
- * calls, to pair enters with leaves and to find out which ones longjmp() abandoned.
+ * calls, to pair enters with leaves and to detect calls abandoned by longjmp().
  */
 #ifndef PROBITY_FUNCTIONS_CALLS_H
 #define PROBITY_FUNCTIONS_CALLS_H
@@ -10,7 +10,7 @@
 
 #include "probity.h"
 
-/* A call, as the hook that it makes sees it. */
+/* A call, as seen by its hook. */
 struct probity_call_site {
     uintptr_t function; /* its address */
     uintptr_t back;     /* where the function returns to */
@@ -18,23 +18,23 @@ struct probity_call_site {
     uintptr_t stack;    /* of the hook's frame: a constant distance below that of the function */
 };
 
-/* The members of a site. A call that the level in effect does not include is only counted, so that
- * leaves are paired if the level changes while calls are open. Any thread, async-signal-safe;
- * preserve errno. */
+/* The members of a site. A call excluded by the level in effect is only counted, so that leaves
+ * are paired if the level changes while calls are open. Any thread, async-signal-safe; preserve
+ * errno. */
 void probity_call_enter(uintptr_t function, uintptr_t back, uintptr_t from, uintptr_t stack);
 void probity_call_leave(uintptr_t function, uintptr_t back, uintptr_t from, uintptr_t stack);
 
 void __cyg_profile_func_enter(void *function, void *back) PROBITY_API;
 void __cyg_profile_func_exit(void *function, void *back) PROBITY_API;
 
-/* The same for calls through sleds that are not usual. registers: NULL if a result is not known. */
+/* The same for unusual calls through sleds. registers: NULL if a result is unknown. */
 struct probity_registers;
 void probity_call_enter_unusual(const struct probity_call_site *site,
                                 const struct probity_registers *registers);
 void probity_call_leave_unusual(const struct probity_call_site *site,
                                 const struct probity_registers *registers);
 
-/* The same for __fentry__ and __return__ (fentry.c), of calls that are not usual. from: where the
+/* The same for unusual calls through __fentry__ and __return__ (fentry.c). from: where the
  * hook returns to; stack: where the function's return address is; general, vectors: members of
  * struct probity_registers. general NULL: they were not saved. */
 void probity_fentry_enter_unusual(uintptr_t from, uintptr_t stack, const uint64_t *general,

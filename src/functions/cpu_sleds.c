@@ -2,7 +2,7 @@
  *
  * cpu_sleds.c: cpu_sleds.h on x86-64; other CPUs have no sleds here.
  *
- * Sleds are of 11 bytes at an even address, so that two bytes are stored at once:
+ * Sleds have 11 bytes at an even address, so that two bytes can be stored at once:
  *
  *     eb 09 66 0f 1f 84 00 00 02 00 00    jmp past a nop        enter, tail
  *     c3 2e 66 0f 1f 84 00 00 02 00 00    ret, then a nop       leave
@@ -10,9 +10,9 @@
  *     41 bb ID          e9 DISTANCE       mov ID, %r11d; jmp    leave
  *     41 ba ID          e8 DISTANCE       mov ID, %r10d; call   tail
  *
- * At the beginning of a function %r10 may hold its static chain, and before a jump %r11 where it
- * goes to. The nop has a displacement that assemblers do not use for alignment. No return address
- * is replaced, and calls and returns are paired, as shadow stacks require.
+ * At the beginning of a function %r10 may hold its static chain, and before a jump %r11 the
+ * destination. The nop has a displacement that assemblers do not use for alignment. No return
+ * address is replaced, and calls and returns are paired, as shadow stacks require.
  */
 #include "functions/cpu_sleds.h"
 
@@ -28,7 +28,8 @@ enum {
     ID_AT = 2
 };
 
-/* Saves what a caller may expect to be unchanged, or what holds parameters or return values. */
+/* Saves registers that a caller may expect to be unchanged, or that hold parameters or return
+ * values. */
 #define PUSH(name) "pushq %" name "\n\t.cfi_adjust_cfa_offset 8\n\t"
 #define POP(name) "popq %" name "\n\t.cfi_adjust_cfa_offset -8\n\t"
 #define PUSH_ALL PUSH("rax") PUSH("rcx") PUSH("rdx") PUSH("rsi") PUSH("rdi") PUSH("r8") PUSH("r9")

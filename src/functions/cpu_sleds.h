@@ -14,8 +14,8 @@
 
 #include <stdint.h>
 
-/* LEAVE: in place of a return. TAIL: before a jump to another function, which then returns for this
- * one. The frame of the function is gone in both cases. */
+/* LEAVE: in place of a return. TAIL: before a jump to another function, which then returns in
+ * place of this one. In both cases the function's frame no longer exists. */
 enum probity_cpu_sled_kind {
     PROBITY_CPU_SLED_ENTER,
     PROBITY_CPU_SLED_LEAVE,
@@ -52,8 +52,8 @@ void probity_cpu_sled_prepare(uint8_t *at, enum probity_cpu_sled_kind kind, uint
                               const uint8_t *stubs);
 void probity_cpu_sled_switch_on(uint8_t *at, enum probity_cpu_sled_kind kind);
 
-/* Undoes the second step. Threads may still be executing the rest of the sled, which stays as it
- * is: a sled that is off in this way can be switched on again, with nothing before. */
+/* Undoes the second step. Threads may still be executing the rest of the sled, which is left
+ * unchanged: such a sled can be switched on again in one step. */
 void probity_cpu_sled_switch_off(uint8_t *at, enum probity_cpu_sled_kind kind);
 
 /* What replaced sleds call, with all integer registers saved; not vector registers, so these are

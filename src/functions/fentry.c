@@ -2,12 +2,12 @@
  *
  * fentry.c: the usual calls of functions that gcc compiled with -pg -mfentry
  * -minstrument-return=call. Arguments and results are in registers here, so this file is compiled
- * to use no others than general ones, of which each function saves those that it uses. Everything
- * else is called through probity_keep_vectors(), which saves all of them.
+ * to use only general-purpose registers, and each function saves those that it uses. Everything
+ * else is called through probity_keep_vectors(), which saves all registers.
  *
  * A thread calls __fentry__ as the first thing in a function, and __return__ as the last one before
- * its return or its jump to another function; both are in fentry_x86_64.S. It is the same stack
- * position for both.
+ * its return or its jump to another function; both are in fentry_x86_64.S. The stack position is
+ * the same for both.
  */
 #include "base/cpu.h"
 #include "base/hooked.h"
@@ -49,7 +49,7 @@ static inline __attribute__((always_inline)) void hit(uint32_t code)
     __atomic_store_n(PROBITY_VOLATILE(slot), tick << 24 | code, __ATOMIC_RELEASE);
 }
 
-/* Of a call without a frame that scopes could be compared with: its place is 0 as it is. */
+/* For a call without a frame to compare scopes with: its place is already 0. */
 static inline __attribute__((always_inline)) void set_depth(uint32_t depth)
 {
     __atomic_store_n(&probity_scope_depth, depth, __ATOMIC_RELAXED);
@@ -62,7 +62,7 @@ is_declared(const struct probity_site_function *function, uint32_t *ret_code)
     return *ret_code != 0 && !__atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED);
 }
 
-/* A leave that is that of no open call. A frame that is farther away may be on another stack. */
+/* A leave that belongs to no open call. A frame farther away may be on another stack. */
 static inline __attribute__((always_inline)) int is_of_counted(const struct probity_call *top,
                                                                uintptr_t stack)
 {

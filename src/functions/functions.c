@@ -136,8 +136,8 @@ static void set_range(struct object *object, const struct probity_object *from)
     }
 }
 
-/* The symbols of an object that was unloaded, if the same file is loaded again: a program that
- * loads and unloads a library many times must not grow. */
+/* The symbols of an unloaded object, if the same file is loaded again: memory must not grow if a
+ * program loads and unloads a library many times. */
 static int revive_symbols(const char *path, struct probity_symbol_table *ret_table)
 {
     struct probity_file_id file = probity_file_id_of(path);
@@ -201,7 +201,7 @@ static struct object *add_object(const struct found *found)
     return object;
 }
 
-/* One that was unloaded, and is now loaded again at the same place. */
+/* One that was unloaded, and is now loaded again at the same address. */
 static struct object *revive_object(const struct found *found)
 {
     struct object *object = __atomic_load_n(&objects, __ATOMIC_ACQUIRE);
@@ -259,7 +259,7 @@ static int is_selected(const char *name, const struct object *object,
 /* ---- Functions without returns -----------------------------------------------------------------
  */
 
-/* Once, and only if a trace was asked for. */
+/* Once, and only if a trace was requested. */
 static void report_without_return(const struct object *object)
 {
     static uint32_t is_reported;
@@ -274,7 +274,7 @@ static void report_without_return(const struct object *object)
     probity_os_say(message, (size_t)length);
 }
 
-/* What ends a function that does not say so could only be guessed. */
+/* Where a function without such a call ends could only be guessed. */
 static int has_returns(struct object *object)
 {
     uint32_t returns = __atomic_load_n(&object->returns, __ATOMIC_RELAXED);
@@ -291,7 +291,7 @@ static int has_returns(struct object *object)
 /* ---- Descriptors -------------------------------------------------------------------------------
  */
 
-/* Without the suffix of a copy that the compiler made, such as ".constprop.0". */
+/* Without the suffix of a clone made by the compiler, such as ".constprop.0". */
 static const char *plain_name(const char *name)
 {
     const char *dot = strchr(name + 1, '.');
@@ -424,7 +424,8 @@ static __attribute__((noinline)) struct probity_site_function *add(struct probit
     return none;
 }
 
-/* The place of this address in the table, taken if it has none yet; NULL: there is no room. */
+/* The place of this address in the table, allocated if it has none yet; NULL if the table is
+ * full. */
 static inline struct probity_entry *entry_of(uintptr_t address)
 {
     _Static_assert(ENTRIES == 1 << (64 - 46), "probity_entry_place() yields a place in it");

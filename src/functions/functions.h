@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * functions.h: the descriptor of a function that is known by its address only. Its name comes from
+ * functions.h: the descriptor of a function known only by its address. Its name comes from
  * the symbol table of the file that it was loaded from.
  */
 #ifndef PROBITY_FUNCTIONS_FUNCTIONS_H
@@ -14,7 +14,7 @@
  * lowers it. */
 enum { PROBITY_FUNCTIONS_LEVEL = 5 };
 
-/* The descriptor of all functions that PROBITY_SELECT leaves out. */
+/* The descriptor of all functions that PROBITY_SELECT excludes. */
 extern struct probity_site_function probity_function_left_out;
 
 struct probity_entry {
@@ -50,8 +50,8 @@ static inline struct probity_site_function *probity_function_at_once(uintptr_t a
  * async-signal-safe; preserves errno. */
 struct probity_site_function *probity_function_find(uintptr_t address);
 
-/* Makes this the descriptor of an address that the program does not call. Returns 0, or -1 if there
- * is no room. */
+/* Makes this the descriptor of an address that the program does not call. Returns 0, or -1 if
+ * the table is full. */
 int probity_function_put(uintptr_t address, struct probity_site_function *function);
 
 /* Whether PROBITY_SELECT has rules. */
@@ -60,10 +60,10 @@ int probity_functions_are_selected(void);
 /* The same for an address in the function: where its call of __fentry__ returns to. */
 struct probity_site_function *probity_function_find_inside(uintptr_t address);
 
-/* The rules have changed: every function is selected anew when it is found next. Any thread. */
+/* The rules have changed: every function is selected again when it is next found. Any thread. */
 void probity_functions_select_again(void);
 
-/* Libraries may have been unloaded: forgets their functions. Any thread. */
+/* Libraries may have been unloaded: discards their functions. Any thread. */
 void probity_functions_unloaded(void);
 
 #endif

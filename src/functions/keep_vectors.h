@@ -7,9 +7,9 @@
 
 #include <stdint.h>
 
-/* Calls the function with these arguments, and as a fourth one the area that the vectors are saved
- * in, in the layout of FXSAVE; changes no register at all (fentry_x86_64.S); only
- * where PROBITY_CPU_HAS_FENTRY is 1. Signal-safe if the function is. */
+/* Calls the function with these arguments, and as a fourth one the area that the vectors are
+ * saved in, in the layout of FXSAVE; changes no register at all (fentry_x86_64.S); only if
+ * PROBITY_CPU_HAS_FENTRY is 1. Signal-safe if the function is. */
 void probity_keep_vectors(void (*function)(void), uint64_t a, uint64_t b, uint64_t c)
     __attribute__((no_caller_saved_registers, visibility("hidden")));
 

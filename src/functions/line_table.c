@@ -13,7 +13,7 @@
 
 enum { FILES_MAX = 1 << 16, DIRECTORIES_MAX = 1 << 16, PATH_BYTES = 4096 };
 
-/* What a list of files says of each (DWARF 5, 6.2.4.1), and how. */
+/* The contents and forms of entries in a list of files (DWARF 5, 6.2.4.1). */
 enum { CONTENT_PATH = 1, CONTENT_DIRECTORY = 2 };
 enum {
     FORM_BLOCK2 = 3,
@@ -54,7 +54,7 @@ struct source {
     uint32_t source; /* an enum probity_source */
 };
 
-/* Of the unit that is read. Each list takes pages as far as it is used. */
+/* For the unit being read. Only the used part of each list takes pages. */
 struct lists {
     struct source files[FILES_MAX];
     const char *directories[DIRECTORIES_MAX];
@@ -79,7 +79,7 @@ struct marking {
     const struct probity_line_sections *sections;
     const struct probity_line_search *search;
     struct probity_symbol_table *table;
-    size_t visits_left; /* of symbols: overlapping rows must not make this take for ever */
+    size_t visits_left; /* of symbols: overlapping rows must not make this take forever */
 };
 
 /* ---- Bytes -------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ static void take_list(const struct marking *marking, struct unit *unit, struct c
 /* ---- Paths -------------------------------------------------------------------------------------
  */
 
-/* Takes out "." and "DIRECTORY/..", as in "src/net/../common.h". */
+/* Removes "." and "DIRECTORY/..", as in "src/net/../common.h". */
 static void normalize(char *path)
 {
     char *to = path;
@@ -356,8 +356,8 @@ static void mark(struct marking *marking, const struct unit *unit, uint64_t from
     }
 }
 
-/* Of several rows at one address, the first is that of the function; the others may be of functions
- * that were inlined. Linkers move functions that they leave out to address 0. */
+/* Of several rows at one address, the first is the function's; the others may be those of
+ * inlined functions. Linkers move discarded functions to address 0. */
 static void add_row(struct marking *marking, const struct unit *unit, struct machine *machine)
 {
     if (!machine->has_row)

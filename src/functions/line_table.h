@@ -2,7 +2,7 @@
  *
  * line_table.h: which functions come from wanted source files, by the line tables of DWARF 2 to 5,
  * of which only addresses and files are read. Neither allocates from the heap nor takes a lock;
- * async-signal-safe. The sections are not trusted: they may say anything.
+ * async-signal-safe. The sections are not trusted.
  */
 #ifndef PROBITY_FUNCTIONS_LINE_TABLE_H
 #define PROBITY_FUNCTIONS_LINE_TABLE_H
@@ -19,7 +19,7 @@ struct probity_line_sections {
     size_t text_bytes;
 };
 
-/* What is searched for. path: directory and name, as far as the table has them. */
+/* The files searched for. path: directory and name, as far as the table has them. */
 struct probity_line_search {
     int (*is_wanted)(const void *context, const char *path);
     const void *context;

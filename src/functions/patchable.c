@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * patchable.c: see patchable.h. gcc makes five nops of one byte, between which a thread may be
- * stopped at any time. So the call that replaces them has a distance whose bytes are such
- * instructions, too: a thread that goes on inside the call executes them, and only the first byte,
- * and the last one before it, are stored.
+ * stopped at any time. So the call that replaces them has a distance whose bytes are no-op
+ * instructions, too: a thread that continues inside the call executes them, and only the first
+ * byte, and before it the last one, are stored.
  *
  *     90  90 90 90 90      nop; nop; nop; nop; nop
  *     90  90 90 90 f8      nop; nop; nop; nop; clc
  *     e8  90 90 90 f8      call to this address - 0x76f6f6b
  *
- * Each function so calls its own place at that distance, where memory is mapped that mirrors the
- * code: every place has a jump to __fentry__. clang makes one nop of five bytes: it is replaced in
- * steps, by a jump over its rest, then the rest, then the first two bytes, with a barrier for code
- * after each, and all call one place.
+ * So each function calls its own place at that distance, where memory that mirrors the code is
+ * mapped: every place has a jump to __fentry__. clang makes one nop of five bytes: it is replaced
+ * in steps, by a jump over its rest, then the rest, then the first two bytes, with a barrier for
+ * code after each, and all call one place.
  */
 #include "functions/patchable.h"
 
@@ -131,8 +131,9 @@ static uintptr_t page_of(uintptr_t address)
     return address / page_bytes() * page_bytes();
 }
 
-/* What the entries of five nops call, from the first to the last, and a page more, with a place for
- * all other entries and the address that all jump to. NULL if something is mapped there. */
+/* Memory for the places that the entries of five nops call, from the first to the last, and one
+ * more page, with a place for all other entries and the address that all jump to. NULL if
+ * something is already mapped there. */
 static uint8_t *map_places(const struct range *range, int32_t distance, size_t *ret_bytes)
 {
     uintptr_t first = range->first + BYTES + (uintptr_t)(intptr_t)distance;
@@ -210,7 +211,7 @@ static void store_two(uint8_t *at, uint8_t first, uint8_t second)
 {
     uint16_t both = (uint16_t)(first | second << 8);
 
-    /* One store that is not torn: x86 does not cross a word there. */
+    /* A single store, which is not torn: it does not cross a word. */
     __asm__ volatile("movw %1, %0" : "=m"(*(uint16_t *)(void *)at) : "r"(both) : "memory");
 }
 
@@ -251,7 +252,7 @@ static int always(uintptr_t from)
 static void change(const struct range *range, struct probity_patchable *patchable, int is_on,
                    int (*is_chosen)(uintptr_t from), int chosen)
 {
-    /* What is chosen may change meanwhile. */
+    /* The selection may change meanwhile. */
     for (size_t i = 0; i < patchable->count; i++) {
         struct probity_patchable_entry *entry = &patchable->entries[i];
         entry->is_changing = is_in(range, entry) && entry->is_on != is_on &&

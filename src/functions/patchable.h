@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * patchable.h: functions that were compiled with -fpatchable-function-entry=5 or more: they begin
- * with instructions without effect, in whose place a call of __fentry__ is put while the program
- * runs. Their addresses are in the section __patchable_function_entries, which is not trusted:
- * bytes are changed only if they are such instructions. One thread at a time.
+ * with no-op instructions, which are replaced with a call to __fentry__ while the program runs.
+ * Their addresses are in the section __patchable_function_entries, which is not trusted: bytes are
+ * changed only if they are such instructions. One thread at a time.
  */
 #ifndef PROBITY_FUNCTIONS_PATCHABLE_H
 #define PROBITY_FUNCTIONS_PATCHABLE_H
@@ -29,9 +29,9 @@ struct probity_patchable {
     size_t count, bytes; /* bytes: of the memory */
 };
 
-/* Puts calls into the entries of an object; takes_all: also into those that are not selected.
- * Returns the number of entries that it has, selected or not; 0 if none; or -1: errno says why its
- * code cannot be changed. */
+/* Replaces the selected entries of an object with calls; takes_all: all entries. Returns the number
+ * of entries that it has, selected or not; 0 if none; or -1: errno says why its code cannot be
+ * changed. */
 long probity_patchable_take(const struct probity_object *object, const char *path,
                             int takes_all, struct probity_patchable *ret_patchable);
 
@@ -39,7 +39,7 @@ long probity_patchable_take(const struct probity_object *object, const char *pat
 int probity_patchable_is_there(const struct probity_patchable *patchable,
                                const struct probity_object *object);
 
-/* Takes out the calls that are_removed(where the call returns to), and puts back the others. */
+/* Removes the calls for which are_removed(return address) is true, and restores the others. */
 void probity_patchable_update(struct probity_patchable *patchable,
                               const struct probity_object *object,
                               int (*is_removed)(uintptr_t from));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * returns.h: whether the code of an object calls __return__. Without -minstrument-return=call a
- * function calls __fentry__ only, and when it ends is not known.
+ * function calls only __fentry__, and its end is not known.
  */
 #ifndef PROBITY_FUNCTIONS_RETURNS_H
 #define PROBITY_FUNCTIONS_RETURNS_H

@@ -21,8 +21,8 @@ static const char *copy(const char *text)
     return made != NULL ? memcpy(made, text, bytes) : "";
 }
 
-/* A copy, because the program may change its environment. With a line that is no rule, nothing is
- * recorded: the trace would not show what was asked for. */
+/* A copy, because the program may change its environment. If a line is not a rule, nothing is
+ * recorded, because the trace would not show what was requested. */
 static const char *read_rules(void)
 {
     const char *text = probity_os_is_privileged() ? NULL : getenv("PROBITY_SELECT");
@@ -88,7 +88,7 @@ void probity_rules_find_sources(const char *path, const struct probity_object *l
         probity_arena_unmap(lines.texts, lines.text_bytes);
 }
 
-/* Once, and only if a trace was asked for. */
+/* Once, and only if a trace was requested. */
 static void report_without_sources(const char *object)
 {
     static uint32_t is_reported;

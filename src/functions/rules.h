@@ -10,17 +10,17 @@
 #include "base/selection.h"
 #include "functions/symbol_table.h"
 
-/* Replaces the rules. Returns whether they differ from those before. One thread at a time; who asks
- * meanwhile has the old ones. */
+/* Replaces the rules. Returns whether they differ from the previous ones. One thread at a time;
+ * threads that select meanwhile use the old ones. */
 int probity_rules_set(const char *text);
 
-/* If there are rules for source files: finds out which functions of an object come from those, by
- * the debugging information of the file at the path. */
+/* If there are rules for source files: determines which functions of an object come from those,
+ * using the debugging information of the file at the path. */
 void probity_rules_find_sources(const char *path, const struct probity_object *loaded,
                                 struct probity_symbol_table *symbols);
 
 /* Whether to record the function. has_sources: the source file of any function of its object is
- * known; if not, and a function is left out for that, this is reported once. */
+ * known; if not, and a function is excluded for that reason, this is reported once. */
 int probity_rules_take(const struct probity_selection_subject *subject, int has_sources);
 
 #endif

@@ -31,7 +31,7 @@ int probity_sled_map_find(const struct probity_object *object, const char *path,
                           struct probity_sled_map *ret_map);
 
 /* Reads the sled at an index. Returns 1, 0 if it is of a kind that is not used, or -1 if it is
- * invalid. `function` is set in any case. */
+ * invalid. `function` is always set. */
 int probity_sled_map_at(const struct probity_sled_map *map, size_t index,
                         struct probity_sled *ret_sled);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * sled_patch.c: see sled_patch.h. A sled calls code that is near it: a page of stubs, which lead to
- * the library. A page serves all objects that reach it, and stays when they are unloaded.
+ * the library. A page is used by all objects that can reach it, and remains when they are unloaded.
  *
  * Code becomes writable without ceasing to be executable, in one call, so that a policy that
- * forbids it leaves everything as it was. Afterwards it is as the object's headers say.
+ * forbids it leaves everything as it was. Afterwards it has the protection in the object's headers.
  */
 #include "functions/sled_patch.h"
 
@@ -159,7 +159,7 @@ static void replace(const struct range *range, const uint8_t *stubs,
     probity_os_code_barrier();
 }
 
-/* What a segment's sleds are to become. */
+/* The desired state of a segment's sleds. */
 enum wanted { REPLACED, SWITCHED_OFF, SWITCHED_ON };
 
 static void switch_all(const struct range *range, const struct probity_sled_change *changes,

@@ -16,7 +16,7 @@ struct probity_sled_change {
 };
 
 /* Replaces sleds of an object that are off (enum probity_cpu_sled_state). Returns 0, or -1 with
- * errno: those of a segment whose code cannot be changed are left as they were. */
+ * errno: sleds in a segment whose code cannot be changed are left unchanged. */
 int probity_sleds_patch(const struct probity_object *object,
                         const struct probity_sled_change *changes, size_t count);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * sleds.c: see sleds.h. Keeps a list of the objects that were loaded, and gives ids to their
- * functions. One thread at a time; one that comes meanwhile has the first one look again, so that
- * nobody waits, nor does a forked child for a thread that it does not have.
+ * functions. One thread at a time; another one that arrives makes the first one look again, so that
+ * no thread waits, and a forked child does not wait for a thread that it does not have.
  */
 #include "functions/sleds.h"
 
@@ -158,7 +158,7 @@ static size_t choose(const struct probity_sled_map *map, struct probity_sled_cha
 /* ---- Ids ---------------------------------------------------------------------------------------
  */
 
-/* Whether the ids that an object had now belong to another one. */
+/* Whether the ids of an object now belong to another one. */
 static int are_taken(const struct object *object)
 {
     for (const struct object *other = objects; other != NULL; other = other->next) {
@@ -169,8 +169,8 @@ static int are_taken(const struct object *object)
     return 0;
 }
 
-/* Those of an object that was unloaded, if it had as many: a program that loads and unloads a
- * library many times must not use them up. Returns 0, or -1 if there are none. */
+/* Ids of an unloaded object, if it had as many: a program that loads and unloads a library many
+ * times must not use them up. Returns 0, or -1 if there are none. */
 static int take_ids(struct object *object, uint32_t count)
 {
     for (struct object *old = objects; old != NULL; old = old->next) {
@@ -248,7 +248,7 @@ static void take_map(struct object *object, const struct probity_sled_map *map)
         forget_changes(object);
 }
 
-/* Switches those sleds that are not as they are wanted, off or on. */
+/* Switches sleds that are not in the desired state on or off. */
 static void switch_sleds(const struct object *object, const struct probity_object *loaded,
                          int is_on)
 {
@@ -271,7 +271,8 @@ static void switch_sleds(const struct object *object, const struct probity_objec
     probity_arena_unmap(chosen, object->change_bytes);
 }
 
-/* By number: whether its calls are not even to be counted, and has been found in that state. */
+/* By number: whether its calls must not even be counted, and whether it is already in that
+ * state. */
 enum { REMOVED = 1, FOUND = 2 };
 static uint8_t removed[PROBITY_LIMIT_SITES + 1];
 
@@ -422,7 +423,7 @@ static void look(void)
  * be recorded. */
 static int update(int is_changing)
 {
-    static uint64_t looking; /* process id << 1 | whether to look again; 0: nobody looks */
+    static uint64_t looking; /* process id << 1 | whether to look again; 0: no thread is looking */
     uint64_t own = (uint64_t)getpid() << 1;
     uint64_t now = __atomic_load_n(&looking, __ATOMIC_RELAXED);
     struct probity_os_signals signals;
@@ -461,8 +462,8 @@ static int may_change(void)
 }
 
 /* While the writer thread changes code, it holds the dynamic linker's lock, which a forked child
- * would find locked for ever. So a fork waits, though not for ever: its caller may hold that lock.
- * Each side stores its own flag and then loads the other's. */
+ * would find locked forever. So a fork waits, but for a limited time, since its caller may hold
+ * that lock. Each side stores its own flag and then loads the other's. */
 static uint32_t is_removing, forks;
 
 static int begin_removing(void)
@@ -497,8 +498,8 @@ static void after_fork_in_child(void)
     __atomic_store_n(&is_removing, 0, __ATOMIC_SEQ_CST);
 }
 
-/* Sets what is wanted of the sleds of functions with this number; 0: of all functions. Returns
- * whether there are any. */
+/* Sets the desired state of the sleds of functions with this number; 0: of all functions.
+ * Returns whether there are any. */
 static int set_removed(uint32_t number, uint32_t is_wanted)
 {
     int is_found = 0;
@@ -523,7 +524,8 @@ int probity_hooked_remove(uint32_t number)
         return 0;
     int is_found = set_removed(number, 1);
     __atomic_store_n(&removed[number], REMOVED, __ATOMIC_RELAXED);
-    /* What another thread finds later is taken for removed: its count is a lower bound at least. */
+    /* Sleds that another thread finds later are considered removed: their count is a lower bound
+     * in any case. */
     is_found |= update(0);
     __atomic_store_n(&is_removing, 0, __ATOMIC_SEQ_CST);
     return is_found || (__atomic_load_n(&removed[number], __ATOMIC_RELAXED) & FOUND) != 0;
@@ -612,8 +614,7 @@ static const char *number_text(uint32_t number, char room[16])
     return at;
 }
 
-/* Whether `probity record` started this process: it does not speak for the programs that this one
- * starts. */
+/* Whether `probity record` started this process; programs started by this one do not report. */
 static int is_recorders_child(void)
 {
     const char *recorder = probity_os_is_privileged() ? NULL : getenv("PROBITY_RECORDER");
@@ -623,7 +624,7 @@ static int is_recorders_child(void)
 
 enum { PROBLEM_BYTES = 160 };
 
-/* The gravest one. Returns whether there is any. */
+/* The most serious problem. Returns whether there is any. */
 static int find_problem(char ret_problem[PROBLEM_BYTES])
 {
     ret_problem[0] = '\0';

@@ -15,7 +15,7 @@
 struct probity_sled_function {
     uintptr_t address;
     struct probity_site_function *function; /* NULL: not looked up yet */
-    uint32_t is_removed, unused; /* its sleds are to be as if it were not selected */
+    uint32_t is_removed, unused; /* its sleds must be as if it were not selected */
 };
 
 enum { PROBITY_SLED_FUNCTIONS_MAX = 1 << 18 };
@@ -24,7 +24,7 @@ extern struct probity_sled_function *probity_sled_functions
 
 /* `from` of such a call (calls.h). Its stack position, that of its return address, is at the leave
  * what it was at the enter; it differs from those of other hooks, and two such calls at one
- * position are never one inlined into the other. */
+ * position are never inlined into each other. */
 enum { PROBITY_SLED_FROM = 1 };
 
 /* For every call that sled_calls.c does not record itself. is_tail: the function ends with a jump
@@ -35,7 +35,7 @@ void probity_sled_leave_unusual(uint32_t id, const uintptr_t *back, uint64_t is_
                                 const uint8_t *vectors);
 
 /* Replaces the sleds of objects that were loaded since the last call, and forgets those that were
- * unloaded. If nothing was asked to be recorded, does nothing. Any thread; not from a signal
+ * unloaded. Does nothing if recording was not requested. Any thread; not from a signal
  * handler. Preserves errno. */
 void probity_sleds_update(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * symbol_table.c: see symbol_table.h. Reads with pread() into own memory, since a mapped file that
- * is truncated would end the program.
+ * symbol_table.c: see symbol_table.h. Reads with pread() into private memory, since accessing a
+ * mapped file that was truncated would kill the program.
  */
 #include "functions/symbol_table.h"
 
@@ -230,7 +230,7 @@ static void take_file(const struct file *file, const struct probity_object *obje
     probity_arena_unmap(sections, head.e_shnum * sizeof *sections);
 }
 
-/* flags: SHF_ALLOC or 0. What is compressed is not found. */
+/* flags: SHF_ALLOC or 0. Compressed sections are not found. */
 static const ElfW(Shdr) *find_named(const struct file *file, const ElfW(Shdr) *sections,
                                     const ElfW(Ehdr) *head, const char *name, unsigned flags)
 {

@@ -19,7 +19,7 @@ struct probity_symbol {
     uint32_t source;  /* an enum probity_source */
 };
 
-/* Whether a function's source file is one of those that are looked for. */
+/* Whether a function's source file is one of those searched for. */
 enum probity_source { PROBITY_SOURCE_UNKNOWN, PROBITY_SOURCE_WANTED, PROBITY_SOURCE_OTHER };
 
 /* A file and its state: equal if nothing was written to it. */
@@ -39,9 +39,9 @@ struct probity_file_id probity_file_id_of(const char *path);
 int probity_file_is_same(const struct probity_file_id *one, const struct probity_file_id *other);
 
 /* Reads the symbol table, or the dynamic one if the file was stripped, of the file that the object
- * was loaded from: one with other program headers, or another build id, is a different file. The
- * result is never freed; without symbols, count is 0. Any thread, async-signal-safe; preserves
- * errno. */
+ * was loaded from: one with different program headers, or a different build id, is a different
+ * file. The result is never freed; without symbols, count is 0. Any thread, async-signal-safe;
+ * preserves errno. */
 void probity_symbol_table_read(const char *path, const struct probity_object *object,
                                struct probity_symbol_table *ret_table);
 

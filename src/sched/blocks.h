@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * blocks.h: states of threads as DATA blocks, first in a temporary file: a block is written when it
- * is full, and each trace gets its own at the end. Memory: 4 KiB for each live thread, 24 bytes for
- * each block.
+ * is full, and at the end each trace gets those that belong to it. Memory: 4 KiB for each live
+ * thread, 24 bytes for each block.
  */
 #ifndef PROBITY_SCHED_BLOCKS_H
 #define PROBITY_SCHED_BLOCKS_H
@@ -33,7 +33,7 @@ struct probity_sched_blocks {
     uint64_t file_bytes;
     struct probity_sched_written *items;
     size_t count, capacity;
-    uint64_t table[PROBITY_STREAM_TABLE]; /* packers need one; events do not use it */
+    uint64_t table[PROBITY_STREAM_TABLE]; /* required by packers; not used for events */
 };
 
 /* Appends a state; ticks of a stream that descend are raised to the latest one. Returns 0,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * collect.c: reads the rings when one is a quarter full, and at least once a second. Wakings of the
- * whole system come along; only those of the program's threads are kept. A thread may be woken on
- * one CPU right after it was created on another, so before the rings are taken, they are searched
- * for new threads up to a later head than they are taken to.
+ * collect.c: reads the rings when one is a quarter full, and at least once a second. The rings
+ * contain wakings of the whole system; only those of the program's threads are kept. A thread may
+ * be woken on one CPU right after it was created on another, so before events are taken from the
+ * rings, the rings are searched for new threads, up to a later head than the one used for taking.
  */
 #include "sched/collect.h"
 
@@ -70,7 +70,7 @@ static void add_tid(struct probity_sched_collect *collect, uint32_t tid)
     collect->tid_used++;
 }
 
-/* Moves those that would no longer be found to the free place. */
+/* Moves entries that would no longer be found to the free place. */
 static void remove_tid(struct probity_sched_collect *collect, uint32_t tid)
 {
     uint32_t *place = place_of(collect, tid);
@@ -199,7 +199,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Once its last thread has ended, an event reports only that, for ever. */
+/* Once its last thread has ended, an event keeps reporting only that. */
 static int wait_for_events(struct pollfd *files, size_t count)
 {
     poll(files, count, ROUND_MS);
@@ -316,7 +316,7 @@ void probity_sched_collect_end(struct probity_sched_collect *collect)
     const uint64_t one = 1;
     ssize_t put = write(collect->stop_file, &one, sizeof one);
 
-    (void)put; /* a counter of 64 bits has room for it */
+    (void)put; /* a 64-bit counter always has room */
     pthread_join(collect->thread, NULL);
     probity_sched_rings_close(&collect->rings);
 }

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "sched/events.h"
 
-/* An event as it lies in the file. */
+/* An event as stored in the file. */
 struct probity_sched_spilled {
     uint64_t time_kind; /* time in ns << 4 | enum probity_sched_kind */
     uint32_t tid, other;
@@ -41,17 +41,17 @@ struct probity_sched_collect {
     size_t anchor_count, anchor_capacity;
     uint32_t clock; /* as probity_clock_choose() returns it */
     int error;      /* errno of a failed write, or ENOMEM: nothing more is collected; or 0 */
-    uint64_t end_ns; /* once it has ended: events before that are in the file */
+    uint64_t end_ns; /* once it has ended: all earlier events are in the file */
     int stop_file;  /* an eventfd */
     pthread_t thread;
 };
 
-/* Opens the events on a process that is going to exec, and starts the thread. Takes over `spill`,
- * an empty file, on success. Returns 0, or -1 with errno set. */
+/* Opens the events for a process that is about to call exec, and starts the thread. Takes over
+ * `spill`, an empty file, on success. Returns 0, or -1 with errno set. */
 int probity_sched_collect_begin(struct probity_sched_collect *collect, pid_t pid, int spill,
                                 size_t ring_bytes);
 
-/* Ends the thread, after it has taken everything that is in the rings. The file stays. */
+/* Ends the thread, after it has taken everything from the rings. The file is kept. */
 void probity_sched_collect_end(struct probity_sched_collect *collect);
 
 void probity_sched_collect_release(struct probity_sched_collect *collect);

@@ -53,8 +53,8 @@ static struct perf_event_attr common_attr(size_t ring_bytes)
     return attr;
 }
 
-/* The software event counts nothing: its records are those beside the counter. exclude_kernel
- * lowers the privilege that it takes, and does not affect them. */
+/* The software event counts nothing: only its side-band records matter. exclude_kernel lowers
+ * the privilege it requires, and does not affect them. */
 static int open_switches(pid_t pid, uint32_t cpu, size_t ring_bytes)
 {
     struct perf_event_attr attr = common_attr(ring_bytes);
@@ -106,7 +106,7 @@ static int find_tracepoint(struct probity_sched_rings *rings)
     return -1;
 }
 
-/* For the whole system: an event on the program would miss what others wake of it. */
+/* For the whole system: an event on the program would miss wake-ups of its threads by others. */
 static int open_wakings(const struct probity_sched_rings *rings, struct probity_sched_ring *ring)
 {
     struct perf_event_attr attr = common_attr(rings->ring_bytes);
@@ -197,7 +197,7 @@ int probity_sched_rings_open(struct probity_sched_rings *rings, pid_t pid, size_
         errno = ENOMEM;
         return -1;
     }
-    /* The kernel reports EPERM if so much memory may not be locked. */
+    /* The kernel reports EPERM if the limit for locked memory would be exceeded. */
     while ((error = open_rings(rings, pid, (uint32_t)cpus)) != 0 && errno == EPERM &&
            rings->ring_bytes > (size_t)sysconf(_SC_PAGESIZE))
         rings->ring_bytes /= 2;
@@ -242,7 +242,8 @@ void probity_sched_ring_release(const struct probity_sched_ring *ring, uint64_t 
 {
     struct perf_event_mmap_page *page = ring->pages;
 
-    /* Pairs with the kernel's control dependency: it overwrites nothing that is still read. */
+    /* Pairs with the kernel's control dependency: it does not overwrite anything still being
+     * read. */
     __atomic_store_n(&page->data_tail, at, __ATOMIC_RELEASE);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * events.h: the kernel's events on a program: one ring for each CPU, with switches, creation and
- * exit of its threads and, if the kernel permits, wakings (doc/sched.md, "Recording"). Linux only.
+ * events.h: kernel events for a program: one ring for each CPU, with switches, creation and exit of
+ * its threads and, if the kernel permits, wakings (doc/sched.md, "Recording"). Linux only.
  */
 #ifndef PROBITY_SCHED_EVENTS_H
 #define PROBITY_SCHED_EVENTS_H
@@ -42,24 +42,24 @@ struct probity_sched_rings {
     size_t ring_bytes;
     int has_wakings;
     int wakings_error; /* errno if there are none */
-    uint32_t pid_offset; /* of the thread that is woken, in the tracepoint's record */
+    uint32_t pid_offset; /* of the woken thread's id, in the tracepoint's record */
     uint32_t event_id;
 };
 
-/* Opens the events on a process that is going to exec, which enables them. ring_bytes: a power of
- * two of at least one page. Returns 0, or -1 with errno set and nothing opened. */
+/* Opens the events for a process that is about to call exec, which enables them. ring_bytes: a
+ * power of two of at least one page. Returns 0, or -1 with errno set and nothing opened. */
 int probity_sched_rings_open(struct probity_sched_rings *rings, pid_t pid, size_t ring_bytes);
 
 /* Where the kernel has written to, for probity_sched_ring_read(). */
 uint64_t probity_sched_ring_head(const struct probity_sched_ring *ring);
 
-/* Decodes the record at *at, which is before `head`, and moves *at behind it. Returns 1, or 0 if it
- * is of no interest. */
+/* Decodes the record at *at, which is before `head`, and moves *at past it. Returns 1, or 0 if
+ * it is irrelevant. */
 int probity_sched_ring_read(const struct probity_sched_rings *rings,
                             const struct probity_sched_ring *ring, uint64_t *at, uint64_t head,
                             struct probity_sched_event *ret_event);
 
-/* Where reading goes on. */
+/* Where reading continues. */
 uint64_t probity_sched_ring_tail(const struct probity_sched_ring *ring);
 
 /* Records that were dropped so far, reported or not; 0 if the kernel does not count them. */

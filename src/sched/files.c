@@ -26,7 +26,7 @@ int probity_sched_write_all(int file, const void *bytes, size_t count, uint64_t 
     return 0;
 }
 
-/* Where the file system cannot, a name is removed as soon as the file is open. */
+/* If the file system does not support that, the name is removed as soon as the file is open. */
 int probity_sched_temporary(const char *path)
 {
     char *copy = strdup(path), *name = probity_temporary_name(path);

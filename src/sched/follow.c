@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * follow.c: the automaton of a thread's state. "Blocked" is written once it is known that the
- * thread was not woken on its way off the CPU.
+ * follow.c: a state machine for a thread. "Blocked" is written once it is certain that the thread
+ * was not woken while leaving the CPU.
  */
 #include "sched/follow.h"
 
@@ -45,8 +45,8 @@ static int put_loss(struct probity_sched_context *context, struct probity_sched_
                             unknown);
 }
 
-/* If the kernel reports wakings and there was none since the thread left the CPU, then it was woken
- * before that. */
+/* If the kernel reports wakings and there has been none since the thread left the CPU, it was
+ * woken before that. */
 static int take_in(struct probity_sched_context *context, struct probity_sched_follow *follow,
                    const struct probity_sched_event *event)
 {
@@ -128,7 +128,7 @@ int probity_sched_follow_take(struct probity_sched_context *context,
     probity_assert(event->kind != PROBITY_SCHED_LOST);
     if (error == 0)
         error = take_state(context, follow, event);
-    /* A waking that has no effect is no end of the state before it. */
+    /* A waking without effect does not end the preceding state. */
     if (event->kind != PROBITY_SCHED_WOKEN || follow->state == PROBITY_STATE_RUNNABLE)
         follow->last_ns = event->time_ns;
     return error;

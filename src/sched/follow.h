@@ -20,14 +20,14 @@ struct probity_sched_follow {
     struct probity_sched_stream stream;
     struct probity_sched_moments *moments; /* of its trace */
     uint64_t last_ns;   /* of its latest event */
-    size_t next_loss;   /* the first loss that may not have ended by then */
+    size_t next_loss;   /* the first loss that may still have been in progress then */
     uint32_t state;     /* an enum probity_sched_state */
     int is_held;        /* blocked, but not written yet: it may have been woken before */
     int is_woken;       /* woken while it ran */
     uint32_t waker;
 };
 
-/* Takes an event of the thread. Returns as probity_sched_blocks_put(). */
+/* Processes an event of the thread. Returns as probity_sched_blocks_put(). */
 int probity_sched_follow_take(struct probity_sched_context *context,
                               struct probity_sched_follow *follow,
                               const struct probity_sched_event *event);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * lives.c: matches events and thread ids with lives.
+ * lives.c: matches events and thread ids to lives.
  */
 #include "sched/lives.h"
 
@@ -36,7 +36,7 @@ static int begin_life(struct probity_sched_lives *lives, const struct probity_sc
     return 0;
 }
 
-/* What is seen first of a thread after a loss began while it was created. */
+/* A thread first seen after a loss was created during the loss. */
 static uint64_t birth_of(const struct probity_sched_lives *lives,
                          const struct probity_sched_event *event, int is_lossy)
 {

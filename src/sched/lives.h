@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * lives.h: the kernel's threads of a program from their creation to their end. Thread ids are
- * reused, so one may have several lives. Memory: 48 bytes for each, 4 bytes for each id up to the
- * highest.
+ * reused, so one id may have several lives. Memory: 48 bytes for each life, 4 bytes for each id up
+ * to the highest.
  */
 #ifndef PROBITY_SCHED_LIVES_H
 #define PROBITY_SCHED_LIVES_H

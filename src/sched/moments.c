@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * moments.c: straight lines between neighbours; before the first and after the last moment, the
- * nearest line goes on.
+ * moments.c: straight lines between neighbors; before the first and after the last moment, the
+ * nearest line continues.
  */
 #include "sched/moments.h"
 
@@ -52,7 +52,7 @@ uint64_t probity_sched_moments_raw(struct probity_sched_moments *moments, uint64
                    items[at + 1].raw_ns);
 }
 
-/* Half the widest reading, and how far a moment is from the line between its neighbours. */
+/* Half the widest reading, and how far a moment is from the line between its neighbors. */
 static uint64_t error_of(const struct probity_sched_moments *moments)
 {
     const struct probity_clock_moment *items = moments->items;

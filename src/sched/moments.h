@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * moments.h: converts CLOCK_MONOTONIC_RAW to ticks of traces, by the moments on all clocks that
- * `record` has taken (doc/sched.md, "Clock").
+ * moments.h: converts CLOCK_MONOTONIC_RAW to ticks of traces, using the moments on all clocks taken
+ * by `record` (doc/sched.md, "Clock").
  */
 #ifndef PROBITY_SCHED_MOMENTS_H
 #define PROBITY_SCHED_MOMENTS_H
@@ -19,7 +19,7 @@ struct probity_sched_moments {
     uint32_t error_ns;
 };
 
-/* Whether ticks of this kind (enum probity_clock_kind) can be had: 1 or 0. clock: as
+/* Whether ticks of this kind (enum probity_clock_kind) can be computed: 1 or 0. clock: as
  * probity_clock_choose() returned it when the moments were taken. The moments are not copied. */
 int probity_sched_moments_use(struct probity_sched_moments *moments,
                               const struct probity_clock_moment *items, size_t count,

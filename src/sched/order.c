@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * order.c: merges the rings by a heap. A loss begins with the ring's record before its report, and
- * is known as soon as that record is taken.
+ * is recognized as soon as that record is taken.
  */
 #include "sched/order.h"
 

@@ -9,7 +9,7 @@
 
 struct probity_sched_source; /* of one ring */
 
-/* Kernel records were dropped on a CPU, so that nothing is known of any thread. */
+/* Kernel records were dropped on a CPU, so nothing is known about any thread. */
 struct probity_sched_loss {
     uint64_t from_ns, until_ns; /* until: UINT64_MAX while it lasts */
 };
@@ -30,7 +30,7 @@ int probity_sched_order_open(struct probity_sched_order *order,
                              const struct probity_sched_collect *collect);
 
 /* Returns 1 with the next event, 0 at the end, PROBITY_ERROR_READ with errno set, or
- * PROBITY_ERROR_MEMORY. PROBITY_SCHED_LOST is not returned, but an entry of `losses`. */
+ * PROBITY_ERROR_MEMORY. PROBITY_SCHED_LOST is not returned but added to `losses`. */
 int probity_sched_order_next(struct probity_sched_order *order,
                              struct probity_sched_event *ret_event);
 

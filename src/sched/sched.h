@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * sched.h: records the states of a program's threads by the kernel's scheduler, and writes them
- * beside its traces (doc/sched.md). The public header of this directory. For `probity record`: runs
- * in its process, beside the program, and starts one thread there.
+ * sched.h: records the states of a program's threads, according to the kernel's scheduler, and
+ * writes them beside its traces (doc/sched.md). The public header of this directory. For `probity
+ * record`: runs in its process, beside the program, and starts one thread there.
  */
 #ifndef PROBITY_SCHED_SCHED_H
 #define PROBITY_SCHED_SCHED_H
@@ -15,10 +15,10 @@ enum { PROBITY_SCHED_RING_KIB = 512 }; /* what a user may lock by default for ea
 
 struct probity_sched;
 
-/* Starts recording of a process that is going to exec, and of its threads and children. Temporary
- * files are made in the directory of `near`. ring_bytes: of the kernel's buffer for each CPU, a
- * power of two. *ret_wakings: 0 if wakings are recorded, too, otherwise the errno that says why
- * not. Returns 0, or -1 with errno set. */
+/* Starts recording a process that is about to call exec, and its threads and children. Temporary
+ * files are created in the directory of `near`. ring_bytes: of the kernel's buffer for each CPU,
+ * a power of two. *ret_wakings: 0 if wakings are recorded, too, otherwise the errno with the
+ * reason. Returns 0, or -1 with errno set. */
 int probity_sched_begin(pid_t pid, const char *near, size_t ring_bytes,
                         struct probity_sched **ret_sched, int *ret_wakings);
 

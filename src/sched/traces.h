@@ -18,13 +18,13 @@ struct probity_sched_trace {
 };
 
 /* Reads the headers of a trace's blocks, and sets the trace of the lives that are its threads;
- * clock as probity_clock_choose() returns it. Returns 0 or PROBITY_ERROR_MEMORY; whatever is wrong
- * with the trace only makes it unused. */
+ * clock as probity_clock_choose() returns it. Returns 0 or PROBITY_ERROR_MEMORY; any problem
+ * with the trace only means that it is not used. */
 int probity_sched_trace_open(struct probity_sched_trace *trace, uint32_t number,
                              const struct probity_clock_moment *moments, size_t moment_count,
                              uint32_t clock, struct probity_sched_lives *lives);
 
-/* Writes the file beside a trace, in place of any that has its name. info: flags, lost; the rest is
+/* Writes the file beside a trace, replacing any with its name. info: flags, lost; the rest is
  * filled in. Returns 0, PROBITY_ERROR_MEMORY, or READ or WRITE with errno set. */
 int probity_sched_trace_write(const struct probity_sched_trace *trace, uint32_t number,
                               const struct probity_sched_blocks *blocks,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * address.c: opens files with libdwfl and caches what was found. File names come from a trace and
- * may be anything: only regular files in ELF are opened, and only those with the right build id are
+ * may be anything: only regular ELF files are opened, and only those with the right build id are
  * used.
  */
 #include "symbols/address.h"
@@ -19,7 +19,7 @@
 
 #include "symbols/demangle.h"
 
-/* A file of which addresses were asked, also one that could not be used. */
+/* A file in which addresses were looked up, even if it could not be used. */
 struct file {
     char *path, *build_id;
     Dwfl *session;
@@ -62,7 +62,7 @@ struct symbols_addresses *symbols_addresses_open(void (*no_memory)(void))
 /* ---- Files -------------------------------------------------------------------------------------
  */
 
-/* libdwfl would decompress another file into memory, whatever that takes. */
+/* libdwfl would decompress any other file into memory, however large. */
 static int is_elf(int file)
 {
     char magic[SELFMAG];
@@ -70,8 +70,8 @@ static int is_elf(int file)
     return pread(file, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
 
-/* Opening a pipe would block, and opening a device may have side effects. Reading a file of the
- * kernel may have some, too: its size is 0. Returns -1 on failure. */
+/* Opening a pipe would block, and opening a device may have side effects. So may reading a
+ * kernel file, whose size is 0. Returns -1 on failure. */
 static int open_elf(const char *path)
 {
     struct stat status;
@@ -161,7 +161,7 @@ static struct file *file_of(struct symbols_addresses *addresses, const char *pat
 /* ---- Places ------------------------------------------------------------------------------------
  */
 
-/* Relative to the directory of the compilation, as the compiler was given it. */
+/* Relative to the compilation directory, as passed to the compiler. */
 static const char *relative(Dwarf_Die *unit, const char *path)
 {
     Dwarf_Attribute attribute;

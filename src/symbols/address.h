@@ -2,7 +2,7 @@
  *
  * address.h: names of addresses that a trace has recorded, as linked in the file that was mapped
  * there: symbol and distance from it, and source line if there is debugging information. Linked
- * only into the tool. The file must have the build id that the trace has; nothing is fetched from a
+ * only into the tool. The file must have the build id in the trace; nothing is fetched from a
  * network.
  */
 #ifndef PROBITY_SYMBOLS_ADDRESS_H
@@ -15,7 +15,7 @@ struct symbols_addresses;
 struct symbols_place {
     const char *symbol; /* of a function or data, readable; NULL: none */
     uint64_t offset;    /* from the symbol to the address */
-    const char *file;   /* as the compiler was given it; NULL: not known */
+    const char *file;   /* as passed to the compiler; NULL: unknown */
     uint32_t line;
 };
 
@@ -24,9 +24,9 @@ struct symbols_place {
 struct symbols_addresses *symbols_addresses_open(void (*no_memory)(void));
 
 /* Names an address, as linked, of the file at path. build_id: lower-case hexadecimal, "" if the
- * file had none; another file is not used. Of a return address, pass the byte before it. Returns 1;
- * or 0 if nothing is known, and *ret_place is then all zero. Looked up once per address. Texts are
- * valid until close. addresses may be NULL. One thread. */
+ * file had none; any other file is not used. For a return address, pass the byte before it.
+ * Returns 1; or 0 if nothing is known, and *ret_place is then all zero. Looked up once per
+ * address. Texts are valid until close. addresses may be NULL. One thread. */
 int symbols_address_find(struct symbols_addresses *addresses, const char *path,
                          const char *build_id, uint64_t address, struct symbols_place *ret_place);
 

@@ -2,7 +2,7 @@
  *
  * arguments.c: see arguments.h. A function is found by its symbol, as the library finds it. At its
  * entry, arguments are where the ABI puts them, unless the compiler has changed the function: then
- * only those are described that DWARF says are in a register there.
+ * only those are described that are in a register there according to DWARF.
  */
 #include "symbols/arguments.h"
 
@@ -43,7 +43,7 @@ uint8_t *symbols_arguments_bytes(const struct symbols_arguments *arguments, size
 /* Where DWARF says a parameter is when its function is entered. */
 enum location {
     LOCATION_NONE,     /* nowhere: it may have been optimized away */
-    LOCATION_REGISTER, /* in one, or its first part is */
+    LOCATION_REGISTER, /* in one, at least its first part */
     LOCATION_MEMORY    /* on the stack, or in the frame, which does not exist yet */
 };
 
@@ -65,7 +65,7 @@ static int place_of_register(unsigned number, struct probity_arguments_place *re
     return number >= XMM0 && number < XMM0 + 8;
 }
 
-/* after: the end of what the compiler has put before the function's own code. */
+/* after: the end of what the compiler has inserted before the function's own code. */
 static enum location locate(Dwarf_Die *parameter, Dwarf_Addr entry, Dwarf_Addr after,
                             struct probity_arguments_place *ret_place)
 {
@@ -116,7 +116,7 @@ struct subject {
     int is_changed; /* by the compiler */
 };
 
-/* "name.constprop.0" is another function than "name"; "name.lto_priv.0" is the same. */
+/* "name.constprop.0" is a different function from "name"; "name.lto_priv.0" is the same. */
 static int is_copy(const char *symbol)
 {
     const char *suffix = strchr(symbol + 1, '.');
@@ -144,8 +144,7 @@ static int is_optimized_by_clang(struct subject *subject)
             dwarf_hasattr(&subject->die, DW_AT_GNU_all_call_sites));
 }
 
-/* Parameters that the compiler made have names that no program has, such as __vtt_parm; `this` is
- * shown. */
+/* Parameters added by the compiler have reserved names, such as __vtt_parm; `this` is shown. */
 static const char *shown_name(Dwarf_Die *parameter)
 {
     const char *name = dwarf_diename(parameter);
@@ -214,7 +213,7 @@ static int is_changed(const struct subject *subject)
     return 0;
 }
 
-/* Then only numbers that DWARF says are in a register, as a whole, are known. */
+/* Then only numbers that are entirely in a register according to DWARF are known. */
 static void trust_locations(struct parameter *parameter)
 {
     enum { WORD = 8 };
@@ -312,7 +311,7 @@ static int has_sleds(Elf *elf)
     return 0;
 }
 
-/* Whether a symbol is that of a hook, which its file does not have itself. */
+/* Whether a symbol is that of a hook not defined in its file. */
 static int is_hook(const char *name, const GElf_Sym *symbol)
 {
     static const char *const hooks[] = {"__fentry__", "__cyg_profile_func_enter"};
@@ -326,7 +325,7 @@ static int is_hook(const char *name, const GElf_Sym *symbol)
     return 0;
 }
 
-/* Libraries of the system may have functions of the same names, which are not recorded. */
+/* System libraries may have functions with the same names, which are not recorded. */
 static int has_hooks(const struct symbols_object *object)
 {
     GElf_Addr bias, address;

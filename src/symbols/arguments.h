@@ -20,7 +20,7 @@ struct symbols_wanted {
 
 struct symbols_found {
     uint32_t functions;      /* that match */
-    uint32_t described;      /* of these, those that DWARF describes, and that have values */
+    uint32_t described;      /* those of them that DWARF describes and that have values */
     uint32_t undescribed;    /* those without DWARF */
     int is_readable;         /* 0: not an executable or shared library for x86-64 */
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * demangle.c: the C++ library demangles, in a child process: a name of 200 bytes may expand to
- * gigabytes, and names come from traces of strangers. The child has limited memory and CPU time; if
- * it dies, the name stays as it is, and the next one gets a new child, a few times. The library is
- * loaded by the first name that needs it, so that building the tool requires none.
+ * gigabytes, and names come from untrusted traces. The child has limited memory and CPU time; if it
+ * dies, the name is left as it is, and a new child is started for the next name, a few times. The
+ * library is loaded by the first name that needs it, so that building the tool requires none.
  */
 #include "symbols/demangle.h"
 
@@ -73,7 +73,7 @@ static _Noreturn void serve(int channel)
  */
 
 static struct {
-    pid_t child, owner; /* owner: who started it, since the tool may fork */
+    pid_t child, owner; /* owner: the process that started it, since the tool may fork */
     int channel, started;
 } server;
 

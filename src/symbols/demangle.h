@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * demangle.h: C++ names of functions that a trace knows by their symbols, by the demangler of the
- * C++ library. Only the tool uses it; without that library, names stay as they are.
+ * demangle.h: C++ names of functions that a trace identifies by their symbols, using the demangler
+ * of the C++ library. Only the tool uses it; without that library, names are left as they are.
  */
 #ifndef PROBITY_SYMBOLS_DEMANGLE_H
 #define PROBITY_SYMBOLS_DEMANGLE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * description.h: makes the bytes of a description of arguments (doc/arguments.md), table by table.
- * Out of memory is remembered: no bytes come out then.
+ * If it has ever run out of memory, it returns no bytes.
  */
 #ifndef PROBITY_SYMBOLS_DESCRIPTION_H
 #define PROBITY_SYMBOLS_DESCRIPTION_H

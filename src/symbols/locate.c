@@ -11,7 +11,7 @@
 
 #include "symbols/object.h"
 
-/* All that were asked for, also those that could not be read. */
+/* All objects looked up so far, including those that could not be read. */
 static struct symbols_object *objects;
 static void (*without_memory)(void);
 
@@ -54,8 +54,8 @@ static int has_name(const char *symbol, const char *name)
            (bytes > 0 && (size_t)bytes < sizeof part && strstr(symbol, part) != NULL);
 }
 
-/* A symbol may have a suffix such as ".constprop.0", which DWARF does not have. It has no linkage
- * name of what is local to its file. */
+/* A symbol may have a suffix such as ".constprop.0", which DWARF does not have. Functions local
+ * to a file have no linkage name there. */
 static int is_named(Dwarf_Die *function, const char *symbol)
 {
     Dwarf_Attribute attribute;
@@ -73,7 +73,7 @@ static int is_named(Dwarf_Die *function, const char *symbol)
            (symbol[bytes] == '\0' || symbol[bytes] == '.');
 }
 
-/* Relative to the directory of the compilation, as the compiler was given it. */
+/* Relative to the compilation directory, as passed to the compiler. */
 static const char *relative(Dwarf_Die *function, const char *path)
 {
     Dwarf_Attribute attribute;

@@ -162,8 +162,8 @@ static size_t first_entry(const struct symbols_object *object, const char *name)
     return low;
 }
 
-/* The macro is below the head of its function; the line distinguishes static functions of one name
- * in one file. */
+/* The macro is below the first line of its function; the line distinguishes static functions of
+ * one name in one file. */
 int symbols_object_find(const struct symbols_object *object, const char *name, const char *file,
                         int line, Dwarf_Die *ret_function)
 {
@@ -207,8 +207,8 @@ static int may_contain_functions(int tag)
            tag == DW_TAG_lexical_block || tag == DW_TAG_structure_type || tag == DW_TAG_class_type;
 }
 
-/* A function of which the compiler has split a part off has no single range: it begins with the
- * first. Returns 0 if it has no code. */
+/* A function that the compiler has split has no single range: it begins with the first. Returns
+ * 0 if it has no code. */
 static int begin_of(Dwarf_Die *function, Dwarf_Addr *ret_low)
 {
     Dwarf_Addr base, end;
@@ -218,7 +218,7 @@ static int begin_of(Dwarf_Die *function, Dwarf_Addr *ret_low)
 }
 
 /* All functions that have code. Returns -1 if out of memory. *left: how many entries may still be
- * visited, so that those that are their own siblings' children are not visited again and again. */
+ * visited, so that entries that are their own siblings' children are not visited endlessly. */
 static int add_addresses(struct symbols_object *object, Dwarf_Die *parent, int depth,
                          size_t *left)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * passing.c: see passing.h. A type is classified 8 bytes at a time. Nothing is guessed: what the
- * ABI or DWARF leaves open is lost, and so is what comes after it.
+ * passing.c: see passing.h. A type is classified 8 bytes at a time. Nothing is guessed: anything
+ * that the ABI or DWARF does not determine is lost, and so is everything after it.
  */
 #include "symbols/passing.h"
 
@@ -281,7 +281,7 @@ static int flag(Dwarf_Die *die, unsigned attribute_name)
            dwarf_formflag(&attribute, &is_set) == 0 && is_set;
 }
 
-/* Whether a member function was defaulted where it is declared: then the compiler makes it. */
+/* Whether a member function was defaulted where it is declared: then the compiler generates it. */
 static int is_defaulted(Dwarf_Die *function)
 {
     Dwarf_Attribute attribute;
@@ -291,8 +291,8 @@ static int is_defaulted(Dwarf_Die *function)
            dwarf_formudata(&attribute, &how) == 0 && how == DW_DEFAULTED_in_class;
 }
 
-/* Whether a member function has one parameter beside `this`, a reference to the class: it copies or
- * moves, and is a constructor unless it is an operator. */
+/* Whether a member function has exactly one parameter besides `this`, a reference to the class:
+ * it copies or moves, and is a constructor unless it is an operator. */
 static int takes_own_class(Dwarf_Die *function, Dwarf_Die *class_die)
 {
     struct symbols_type type, target;
@@ -311,8 +311,8 @@ static int takes_own_class(Dwarf_Die *function, Dwarf_Die *class_die)
     return is_own;
 }
 
-/* What a member function says about its class: a copy that the program makes, or a destructor,
- * needs an address. */
+/* What a member function implies for its class: with a user-provided copy or a destructor,
+ * objects are passed by address. */
 static enum convention convention_by(Dwarf_Die *function, Dwarf_Die *class_die)
 {
     const char *name = dwarf_diename(function);
@@ -346,8 +346,8 @@ static enum convention convention_of_part(Dwarf_Die *part, int depth, int *steps
                                : CONVENTION_BY_VALUE;
 }
 
-/* Itanium C++ ABI, 3.1.2.3: an address if a copy or the end of the object is not trivial. clang
- * says so in DWARF 5; otherwise members and functions of the class do. */
+/* Itanium C++ ABI, 3.1.2.3: by address if copying or destroying the object is not trivial. clang
+ * states this in DWARF 5; otherwise it follows from members and functions of the class. */
 static enum convention convention_of_class(Dwarf_Die *class_die, int depth, int *steps)
 {
     enum convention found = CONVENTION_BY_VALUE;

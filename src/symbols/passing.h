@@ -21,7 +21,7 @@ struct symbols_type {
 /* The type of a variable, parameter, member, function or type. Returns 0 if it cannot be read. */
 int symbols_type_of(Dwarf_Die *die, struct symbols_type *ret_type);
 
-/* The offset of a member, or of a base class. Returns 0 if it has none, or is of a bit-field. */
+/* The offset of a member, or of a base class. Returns 0 if it has none, or it is a bit-field. */
 int symbols_member_offset(Dwarf_Die *member, Dwarf_Word *ret_offset);
 
 /* Number of elements of an array of one dimension; 0: unknown, or several. */
@@ -33,7 +33,7 @@ enum symbols_passed {
     SYMBOLS_PASSED_BY_ADDRESS, /* in a place is the address of a C++ object */
     SYMBOLS_PASSED_IN_MEMORY,  /* an argument on the stack, too large for values to be shown */
     SYMBOLS_PASSED_IN_X87,     /* a result */
-    SYMBOLS_PASSED_LOST        /* not known, nor where what follows it is */
+    SYMBOLS_PASSED_LOST        /* unknown, as is the place of everything after it */
 };
 
 /* Registers and words of stack that are taken by the arguments so far. */

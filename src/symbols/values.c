@@ -45,7 +45,7 @@ static int enumerator_value(Dwarf_Die *enumerator, int64_t *ret_value)
     return 1;
 }
 
-/* Of two names of a value, the first is shown. */
+/* If a value has two names, the first is shown. */
 static uint32_t drop_doubles(struct probity_arguments_enumerator *all, uint32_t count)
 {
     uint32_t kept = count > 0;
@@ -161,7 +161,7 @@ static uint8_t base_type(const struct symbols_type *type)
     }
 }
 
-/* The type of the integer of an enum: as declared, or signed if a value is negative. */
+/* The underlying type of an enum: as declared, or signed if a value is negative. */
 static uint8_t enum_type(struct symbols_values *values, const struct symbols_type *type)
 {
     struct symbols_type integer;
@@ -217,7 +217,7 @@ static int is_scalar(const struct symbols_type *type)
            type->tag == DW_TAG_pointer_type;
 }
 
-/* A reference to a number shows that; one to an object, its address. */
+/* A reference to a number is shown as the number; one to an object, as its address. */
 static int set_reference(struct symbols_values *values, const struct symbols_type *type,
                          struct probity_arguments_value *value)
 {

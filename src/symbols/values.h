@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * values.h: describes the values that a parameter or a result shows: one for a number, one for each
+ * values.h: describes the values shown for a parameter or a result: one for a number, one for each
  * member of a struct.
  */
 #ifndef PROBITY_SYMBOLS_VALUES_H
