@@ -119,7 +119,7 @@ complete -c probity -n "$in log" -l until -x -d 'only events before this time'
 complete -c probity -n "$in log" -l by-thread -d 'print one thread after another'
 complete -c probity -n "$in log" -l probes -d 'include hits of probes'
 complete -c probity -n "$in log" -l time -x -a 'none relative wall' -d 'time stamps'
-complete -c probity -n "$in log" -l color -x -a 'auto always never' -d 'when to use colours'
+complete -c probity -n "$in log" -l color -x -a 'auto always never' -d 'when to use colors'
 
 complete -c probity -n "$in report" -l sort -x -a 'calls total self cpu-total cpu-self off-total off-self paused elapsed parallelism min mean p50 p90 p99 max total-corrected total-error self-corrected self-error name' -d 'sort key'
 complete -c probity -n "$in report" -l wide -d 'show all columns'

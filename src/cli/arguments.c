@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * arguments.c: see arguments.h. The dynamic linker of the program lists its shared libraries, as
- * ldd(1) has it do; nothing of the program itself runs for that. Debugging information is read by a
- * child process with limited CPU time: it may be damaged or malicious, and libdw is not made
+ * for ldd(1), without running any of the program's own code. Debugging information is read by a
+ * child process with limited CPU time: it may be damaged or malicious, and libdw is not designed
  * for that.
  */
 #include "cli/arguments.h"
@@ -155,7 +155,8 @@ static int add_files(struct adding *adding, const struct cli_patterns *files)
 /* ---- The description ---------------------------------------------------------------------------
  */
 
-/* The numbers of a program's first files are part of what it does, so this one gets a high one. */
+/* The numbers of the first files that a program opens are part of its behavior, so this one gets
+ * a high number. */
 static int open_memory(void)
 {
     enum { LEAST = 200 };

@@ -14,11 +14,11 @@ struct cli_arguments {
     struct cli_patterns files; /* executables and shared libraries beside those of the program */
 };
 
-/* Checks the patterns. Returns CLI_OK or an exit status after reporting what is wrong. */
+/* Checks the patterns. Returns CLI_OK, or an exit status after reporting the error. */
 int cli_arguments_check(const struct cli_command *command, const struct cli_arguments *arguments);
 
 /* Describes the functions of a program, found by PATH as by a shell, of the shared libraries that
- * it is linked with, and of the files. Reports if none matches, or none has debugging information.
+ * it is linked with, and of the files. Reports if none match, or none have debugging information.
  * *ret_descriptor: of a file in memory, to be inherited and then closed; -1
  * if there is nothing to describe. Returns CLI_OK, or CLI_FAILURE after reporting why. */
 int cli_arguments_describe(const struct cli_command *command,

@@ -106,7 +106,7 @@ static void add_setting(struct attach_call *call, const char *name, const char *
         call->bytes += (size_t)length + 1;
 }
 
-/* The name is that of a new file in this directory, not in the program's. */
+/* Relative names refer to this process's directory, not the program's. */
 static int add_out(struct attach_call *call)
 {
     const char *out = call->out != NULL ? call->out : "%n.%p.probity";

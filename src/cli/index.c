@@ -17,7 +17,7 @@
 #include "reader/file.h"
 #include "reader/index.h"
 
-/* Smaller traces are read faster than this would be noticed. */
+/* Smaller traces are read in no noticeable time. */
 #define IN_MEMORY_MIN (INT64_C(64) << 20)
 
 /* ---- Use ---------------------------------------------------------------------------------------
@@ -30,7 +30,7 @@ static char *name_of(const char *path)
     return asprintf(&name, "%s.index", path) >= 0 ? name : NULL;
 }
 
-/* Another user's index could hide records of a trace that is not his. */
+/* An index of another user could hide records of a trace that does not belong to that user. */
 static int is_trusted(int file, int trace_file)
 {
     struct stat index, trace;

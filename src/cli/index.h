@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * index.h: indexes of traces, by which a range of time is read without what precedes it: the file
+ * index.h: indexes of traces, which let a range of time be read without what precedes it: the file
  * TRACE.index that `probity index` makes; for large traces without it, an index in memory.
  */
 #ifndef PROBITY_CLI_INDEX_H
@@ -8,7 +8,8 @@
 
 #include "cli/time_range.h"
 
-/* Distance of marks for many small windows: the less is read before each. */
+/* Distance of marks for many small windows: the smaller it is, the less is read before each
+ * window. */
 enum { CLI_INDEX_WINDOWS_BYTES = 256 << 10 };
 
 /* Lets a reader use indexes if there is a range. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * jobs.c: the number of threads that read traces. One analyzes; a second one, if there is a CPU for
- * it, reads ahead. More are of no use.
+ * it, reads ahead. More would not help.
  */
 #include "cli/jobs.h"
 
@@ -16,7 +16,7 @@
 
 enum { JOBS_MAX = 1024 };
 
-/* For less, starting a thread takes longer than what it saves. */
+/* Below this size, starting a thread takes longer than it saves. */
 #define SMALL_BYTES (UINT64_C(1) << 20)
 
 /* As requested for this process; 0: not at all. */

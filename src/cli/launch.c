@@ -40,7 +40,7 @@ static int silence(void)
                : -1;
 }
 
-/* Waits until the parent is prepared, or gone. */
+/* Waits until the parent is prepared or has exited. */
 static void wait_for_parent(int prepared)
 {
     char byte;
@@ -109,7 +109,7 @@ static void report_exec_failure(const struct cli_command *command, const struct 
     int error_number;
 
     if (read(report, &error_number, sizeof error_number) != (ssize_t)sizeof error_number)
-        return; /* exec has closed it: the program runs */
+        return; /* exec has closed it: the program is running */
     launched->exec_error = error_number;
     cli_fail(command, "cannot run '%s': %s", file_of(launch), strerror(error_number));
 }

@@ -64,8 +64,9 @@ static int put_library(const struct cli_command *command, const char *name, FILE
     return 0;
 }
 
-/* The library of AddressSanitizer refuses to run if another one comes first. Of those that the
- * environment preloads, it is put first; the others follow Probity's. Returns how many it put. */
+/* AddressSanitizer's library refuses to run if another one comes first. If the environment
+ * preloads it, it is put first; other preloaded libraries follow Probity's. Returns the number
+ * of libraries put. */
 static int put_others(FILE *list, int is_sanitizer)
 {
     const char *others = getenv("LD_PRELOAD");

@@ -7,8 +7,8 @@
 
 #include "cli/cli.h"
 
-/* The value of LD_PRELOAD: libprobity-calls and libprobity-functions if they are wanted, followed
- * by what the environment already preloads. sanitizer: a library that must come first, or "".
+/* The value of LD_PRELOAD: libprobity-calls and libprobity-functions if requested, followed by
+ * what the environment already preloads. sanitizer: a library that must come first, or "".
  * malloc'ed. NULL after reporting an error. */
 char *cli_preload(const struct cli_command *command, int functions, int calls,
                   const char *sanitizer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * program_file.c: see program_file.h. The file is run next in any case; libelf checks its lengths.
+ * program_file.c: see program_file.h. The file is executed next anyway; libelf checks its lengths.
  */
 #include "cli/program_file.h"
 

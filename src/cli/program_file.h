@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * program_file.h: the file of the program that a command is to run.
+ * program_file.h: the file of the program that a command is about to run.
  */
 #ifndef PROBITY_CLI_PROGRAM_FILE_H
 #define PROBITY_CLI_PROGRAM_FILE_H
@@ -15,7 +15,7 @@ struct cli_program_file {
 /* Finds a program as execvp() does. Returns 1, or 0 if it does not. */
 int cli_program_find(const char *program, char ret_path[PATH_MAX]);
 
-/* Reads what the program's file says. All zeros for a script, and if it cannot be read. */
+/* Reads these facts from the program's file. All zeros for a script, or if it cannot be read. */
 void cli_program_inspect(const char *program, struct cli_program_file *ret_file);
 
 #endif

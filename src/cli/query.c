@@ -170,7 +170,8 @@ static int warn_unseen(struct cli_query *answer)
     return 0;
 }
 
-/* Reports which command shows what is in the traces if it is not what this one shows. */
+/* If the traces have nothing that this command shows, reports which command shows their
+ * contents. */
 static void suggest_other(const struct cli_query *answer)
 {
     enum { CALLS = 1U << PROBITY_EVENT_ENTER | 1U << PROBITY_EVENT_CHECKPOINT |

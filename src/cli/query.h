@@ -28,7 +28,7 @@ struct cli_query_steps {
     int (*finish)(void *context, const struct probity_reader *reader);
     int (*print)(void *context, FILE *stream, const struct probity_reader *reader, int has_colour);
     void (*release)(void *context); /* on success and failure alike; may be NULL */
-    int wants;       /* CLI_QUERY_CALLS or _HITS: what the answer consists of; 0: not only one */
+    int wants;       /* CLI_QUERY_CALLS or _HITS: what the answer consists of; 0: both */
     int is_windowed; /* 1: depends on nothing before the range but declarations and open scopes */
 };
 

@@ -337,7 +337,7 @@ static int launch(const struct record_call *call, const char *pattern, struct cl
     else if (call->functions)
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_START", "first"};
     if (preload != NULL) {
-        /* The library reports what it found to this program's user, not of its children. */
+        /* The library reports what it found in this program, but not in its children. */
         snprintf(recorder, sizeof recorder, "%ld", (long)getpid());
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_RECORDER", recorder};
     }

@@ -118,7 +118,8 @@ void cli_sched_conclude(struct cli_sched *sched)
 /* ---- Reading -----------------------------------------------------------------------------------
  */
 
-/* Another user's file could change what is shown of a trace that is not his. */
+/* A file of another user could change what is shown for a trace that does not belong to that
+ * user. */
 static int is_trusted(int file, int trace_file)
 {
     struct stat beside, trace;

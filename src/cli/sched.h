@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sched.h: states of threads by the scheduler, in TRACE.sched (doc/sched.md): `record --sched`
- * makes it, commands that show states read it.
+ * sched.h: states of threads from the scheduler, in TRACE.sched (doc/sched.md): `record --sched`
+ * writes it, commands that show states read it.
  */
 #ifndef PROBITY_CLI_SCHED_H
 #define PROBITY_CLI_SCHED_H

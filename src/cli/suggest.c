@@ -11,7 +11,7 @@ enum { WORD_MAX = 32 };
 
 void cli_suggest_begin(struct cli_suggestion *suggestion, const char *word, size_t length)
 {
-    /* One error in three letters; a shorter word is like too many others. */
+    /* One error per three letters; shorter words resemble too many others. */
     *suggestion = (struct cli_suggestion){word, length, length / 3 + 1, NULL};
     if (length > WORD_MAX || length < 2)
         suggestion->least = 0;

@@ -10,7 +10,7 @@
 struct cli_suggestion {
     const char *word; /* as typed */
     size_t length, least;
-    const char *best; /* of the candidates taken so far, if one is alike enough; or NULL */
+    const char *best; /* of the candidates so far, if one is similar enough; or NULL */
 };
 
 void cli_suggest_begin(struct cli_suggestion *suggestion, const char *word, size_t length);

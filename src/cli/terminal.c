@@ -13,7 +13,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* Another screen, no cursor, no wrapping of lines; and back. */
+/* Alternate screen, no cursor, no line wrapping; and back. */
 #define SCREEN_BEGIN "\033[?1049h\033[?25l\033[?7l\033[2J"
 #define SCREEN_END "\033[?7h\033[?25h\033[?1049l"
 #define SCREEN_TOP "\033[H"
@@ -84,7 +84,7 @@ int cli_terminal_open(struct cli_terminal *ret_terminal)
     return 1;
 }
 
-/* Stops as if the signal had not been caught, with the terminal as it was; returns once it is
+/* Stops as if the signal had not been caught, with the terminal restored; returns once it is
  * continued. */
 static void suspend(struct cli_terminal *terminal)
 {

@@ -25,9 +25,9 @@ enum cli_terminal_event {
     CLI_TERMINAL_ENDED = -2    /* by a signal, or at the end of input */
 };
 
-/* Takes over the terminal if standard input and output are one. Returns 1; or 0, and nothing has
- * changed. Signals that end the command, suspend it or report a new size are then received by
- * cli_terminal_wait() only. */
+/* Takes over the terminal if standard input and output are a terminal. Returns 1; or 0 with
+ * nothing changed. Signals that end the command, suspend it or report a new size are then
+ * received by cli_terminal_wait() only. */
 int cli_terminal_open(struct cli_terminal *ret_terminal);
 
 /* Waits for a key, at most timeout_ms (0: does not wait). Returns it, or an event. */

@@ -52,7 +52,7 @@ struct probity_export_options {
     enum probity_export_value value;
     enum probity_export_graph graph;
     int by_thread;
-    int of_blocks; /* blocks instead of scopes, for formats that carry only one of them */
+    int of_blocks; /* blocks instead of scopes, for formats that can have only one of them */
     int is_gzip;   /* compress, for formats with has_gzip */
 };
 

@@ -21,7 +21,7 @@ enum { HEADERS_MAX = 32 };
 
 struct export_call {
     struct cli_query answer;
-    const struct probity_exporter *exporter; /* NULL: not said */
+    const struct probity_exporter *exporter; /* NULL: not given */
     struct probity_export_options options;
     struct probity_export_run *run; /* while there is one */
     int has_value, has_graph;       /* options that only some formats have */

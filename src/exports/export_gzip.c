@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * export_gzip.c: a gzip stream by zlib, without a name and a time: the same input makes the same
+ * export_gzip.c: a gzip stream made by zlib, without name and time, so that equal input gives equal
  * output.
  */
 #include "exports/export_gzip.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * export_lanes.h: rows for what overlaps in time, such as requests in flight: each interval goes to
- * the lowest lane that is free from its start on. Memory: lanes, of which there are as many as
- * intervals that overlapped.
+ * export_lanes.h: rows for things that overlap in time, such as requests in flight: each interval
+ * goes to the lowest lane that is free from its start on. Memory: lanes, as many as intervals
+ * overlapped at one time.
  */
 #ifndef PROBITY_EXPORTS_EXPORT_LANES_H
 #define PROBITY_EXPORTS_EXPORT_LANES_H
 
 #include <stdint.h>
 
-/* All zero: empty. A tree of minima, so that a lane is found without looking at all of them. */
+/* All zero: empty. A tree of minima, so that a lane is found without examining all of them. */
 struct export_lanes {
     uint64_t *free_ns; /* [1]: root; [leaves + i]: since when lane i is free; 0: never used */
     uint32_t *ids;     /* of lanes, for the user */

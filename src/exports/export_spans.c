@@ -89,7 +89,8 @@ char *export_length_name(char *at, char *end, const struct export_length *length
                        length->role == PROBITY_ROLE_QUEUE_PUT ? ":put" : ":get");
 }
 
-/* Unlike those of functions and hits (export_names.h), and of addresses with a small tag. */
+/* Distinct from keys of functions and hits (export_names.h), and from addresses with a small
+ * tag. */
 uint64_t export_span_key(const struct export_span *span)
 {
     if (span->to == NULL)
@@ -112,8 +113,8 @@ const char *export_span_category(enum export_span_kind kind)
 /* ---- Lanes -------------------------------------------------------------------------------------
  */
 
-/* Requests of a trace share their lanes with their stages; locks have some for each probe, not for
- * each lock, of which there may be any number. */
+/* Requests of a trace share their lanes with their stages; locks have a set for each probe, not
+ * for each lock, since the number of locks is unlimited. */
 static struct export_lanes *lanes_of(struct probity_export *export, struct export_spans *spans,
                                      const struct export_span *span)
 {
@@ -183,7 +184,7 @@ static struct span_hit hit_of(const struct probity_probe *probe, const struct pr
     return (struct span_hit){probe, event->wall_ns, event->cpu_ns, event->cpu_known != 0};
 }
 
-/* If CLOCK_REALTIME was set back in between, it takes no time. */
+/* If CLOCK_REALTIME was set back in between, its duration is 0. */
 static struct export_span span_from(enum export_span_kind kind, const struct span_hit *hit,
                                     struct probity_export_thread *thread, uint64_t end_ns)
 {
@@ -192,8 +193,8 @@ static struct export_span span_from(enum export_span_kind kind, const struct spa
                                 .end_ns = end_ns > hit->wall_ns ? end_ns : hit->wall_ns};
 }
 
-/* If the clock was set back, the next span would overlap the one before, which no format can show:
- * the part that was already shown is left out. */
+/* If the clock was set back, the next span would overlap the one before, which no format can
+ * show: the part already shown is omitted. */
 static inline void keep_apart(struct export_span *span, uint64_t *until_ns)
 {
     if (__builtin_expect(span->start_ns < *until_ns, 0))
@@ -402,7 +403,7 @@ static void put_lock(struct probity_export *export, struct export_spans *spans,
     put_in_lane(export, spans, &span, EXPORT_LANE_NONE);
 }
 
-/* The span of a lock that is held, and the end of that. */
+/* The span of a held lock, and its end. */
 static void end_hold(struct probity_export *export, struct export_spans *spans,
                      struct probity_inflight_item *item, int is_open)
 {

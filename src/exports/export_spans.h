@@ -2,7 +2,7 @@
  *
  * export_spans.h: what hits mean, for formats with time: blocks between the hits of a thread,
  * requests and their stages across threads, waits for locks and their holds, lengths of queues. The
- * same as `probity blocks` (also --by correlation) and `probity model` count, one by one and as
+ * same ones that `probity blocks` (also --by correlation) and `probity model` count, one by one, as
  * soon as each has ended. Formats with totals use these answers instead.
  *
  *     hit ──► block of its thread         ──► span
@@ -36,7 +36,7 @@ struct export_span {
     enum export_span_kind kind;
     uint32_t trace;
     const struct probity_probe *from, *to; /* to: of a block or stage; else NULL */
-    struct probity_export_thread *thread; /* in which it ended; if it is open, in which it began */
+    struct probity_export_thread *thread; /* in which it ended or, if it is open, began */
     uint64_t start_ns, end_ns, cpu_ns;    /* end_ns: not before start_ns */
     int is_cpu_known; /* of blocks, and of stages within one thread */
     int is_open;      /* its end is not in the trace; in no total of the tool */
@@ -87,9 +87,9 @@ void export_spans_open(struct export_spans *spans, const struct export_spans_lis
 void export_spans_put(struct probity_export *export, struct export_spans *spans,
                       struct probity_export_thread *thread, const struct probity_event *event);
 
-/* The request on which a thread works, since its latest hit with a correlation id: 0 if none, or
- * its number, and the id. It works on a request from begin, or from taking it out of a queue, to
- * its end, or to putting it into a queue. */
+/* The request on which a thread has been working since its latest hit with a correlation id: its
+ * number, or 0 if none, and the id. It works on a request from begin, or from taking it out of a
+ * queue, to its end, or to putting it into a queue. */
 uint64_t export_spans_within(struct export_spans *spans, const struct probity_export_thread *thread,
                              uint64_t *ret_correlation);
 

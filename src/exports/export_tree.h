@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * export_tree.h: shared by the formats that are written from a call tree, or from blocks if there
- * are no calls or blocks are asked for; their state begins with one. They hold one node per path or
+ * are no calls or blocks are requested; their state begins with one. They hold one node per path or
  * pair of probes, independent of the length of the trace.
  */
 #ifndef PROBITY_EXPORTS_EXPORT_TREE_H
@@ -12,7 +12,7 @@
 #include "exports/export.h"
 
 struct export_tree {
-    struct probity_tree *tree;     /* empty if blocks are asked for */
+    struct probity_tree *tree;     /* empty if blocks are requested */
     struct probity_blocks *blocks; /* NULL as soon as there is a call */
 };
 

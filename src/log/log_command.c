@@ -360,7 +360,7 @@ static const struct cli_option options[] = {
     {.name = "time", .value = "FORM", .brief = "time stamps",
      .help = "time stamps: none, relative (to the start of recording) or wall",
      CLI_CHOICE(struct log_call, log.time, "none relative wall")},
-    {.name = "color", .value = "WHEN", .brief = "when to use colours",
+    {.name = "color", .value = "WHEN", .brief = "when to use colors",
      .help = "auto (if the output is a terminal), always or never",
      CLI_CHOICE(struct log_call, colour, "auto always never")},
     CLI_HELP_ROW,

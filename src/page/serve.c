@@ -2,11 +2,12 @@
  *
  * serve.c: the server, on libmicrohttpd. One thread answers one request after another. Each window
  * is read by a child process with limits, which has the opened reader as it was before the first
- * event; so a trace made to do harm ends a child. If the library's header is missing,
+ * event; so a malicious trace can only crash a child. If the library's header is missing,
  * serve_without_microhttpd.c replaces this file.
  *
  * Without the token, which no other page or user can know, every address is unknown. The header
- * Host must be this server's address, so that a name that resolves to it is of no use to others.
+ * Host must be this server's address, so that a host name that resolves to it does not give others
+ * access.
  */
 #include "page/serve.h"
 
@@ -239,7 +240,7 @@ static int take_tile(const char *rest, uint32_t *ret_number)
     return is_number;
 }
 
-/* As text: a page that comes from here never runs it. */
+/* As text: a page served from here never executes it. */
 static enum MHD_Result put_tile(const struct probity_server *server,
                                 struct MHD_Connection *connection, uint32_t number)
 {
@@ -252,8 +253,8 @@ static enum MHD_Result put_tile(const struct probity_server *server,
                         server->http.response(bytes, text, MHD_RESPMEM_MUST_FREE));
 }
 
-/* What follows the token; NULL: the path has no or another token. Takes the same time for each
- * token. */
+/* The part after the token; NULL if the path has no token or a wrong one. Takes the same time
+ * for every token. */
 static const char *after_token(const struct probity_server *server, const char *path)
 {
     unsigned differs = 0;
@@ -405,7 +406,7 @@ const char *probity_server_address(const struct probity_server *server)
 
 int probity_server_run(struct probity_server *server)
 {
-    /* A connection that is closed while it is answered. */
+    /* A connection that is closed while its request is being answered. */
     signal(SIGPIPE, SIG_IGN);
     while (server->http.run(server->daemon, -1) == MHD_YES)
         continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * serve.h: the server of `probity view --serve`: one page and windows of its trace, on the loopback
- * interface, at an address with a random token. It writes no file, and opens none but by
+ * interface, at an address with a random token. It writes no files, and opens files only through
  * options.tile. Needs libmicrohttpd, which is loaded when a server is opened.
  */
 #ifndef PROBITY_PAGE_SERVE_H
@@ -33,7 +33,7 @@ int probity_server_open(const struct probity_serve_options *options,
 /* The address of the page, until close. */
 const char *probity_server_address(const struct probity_server *server);
 
-/* Answers requests until the process is ended. Returns -1 if that is no longer possible. */
+/* Answers requests until the process ends. Returns -1 if that is no longer possible. */
 int probity_server_run(struct probity_server *server);
 
 void probity_server_close(struct probity_server *server);

@@ -36,11 +36,11 @@ struct probity_view_answer {
     const char *base_why;            /* for this reason */
     const struct probity_view_waits *waits; /* NULL: none */
     const struct probity_tiles *tiles; /* beside the page (doc/tiles.md); NULL: none */
-    int is_served; /* by a server, which the page asks for windows (doc/tiles.md) */
+    int is_served; /* by a server, from which the page requests windows (doc/tiles.md) */
 };
 
-/* Where a server inserts PROBITY_VIEW_WINDOWS in a page with tiles, which then asks it for
- * windows. */
+/* Where a server inserts PROBITY_VIEW_WINDOWS in a page with tiles, which then requests windows
+ * from it. */
 #define PROBITY_VIEW_WINDOWS_PLACE "<!--probity-windows-->"
 #define PROBITY_VIEW_WINDOWS "<span id=\"probity-windows\"></span>"
 

@@ -59,7 +59,7 @@ struct view_call {
     int tiles_status;        /* exit status of writing them */
 };
 
-/* The page repeats them in the commands that it shows. */
+/* The page repeats it in the commands that it shows. */
 static int take_tids(const struct cli_given *given)
 {
     struct view_call *call = given->at;
@@ -333,7 +333,7 @@ static int make_tiles(struct view_call *call, char **names, size_t count)
                ? (call->tiles_status != CLI_OK ? call->tiles_status : status) : status;
 }
 
-/* Serves a directory of tiles, which is made if it is missing or of something else. */
+/* Serves a directory of tiles, which is created if it is missing or belongs to something else. */
 static int serve_tiles(struct view_call *call, char **names, size_t count)
 {
     int status = cli_on_traces(&cli_command_view, names, count, find_tiles, call);
@@ -350,8 +350,7 @@ static int serve_tiles(struct view_call *call, char **names, size_t count)
     return status;
 }
 
-/* Makes the page in memory or finds it with its tiles, then serves it until the command is
- * ended. */
+/* Makes the page in memory or finds it with its tiles, then serves it until the command ends. */
 static int serve(struct view_call *call, char **names, size_t count)
 {
     if (call->is_named || call->answer.force)

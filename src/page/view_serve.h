@@ -28,16 +28,17 @@ struct view_served {
 /* Opens the server. Reports errors. Returns an exit status. */
 int view_served_open(struct view_served *served);
 
-/* Keeps the page and what else is needed of an answer. Returns 0, PROBITY_ERROR_MEMORY or
+/* Keeps the page and whatever else is needed from an answer. Returns 0, PROBITY_ERROR_MEMORY or
  * PROBITY_ERROR_WRITE. */
 int view_served_keep(struct view_served *served, const struct probity_view_answer *answer);
 
-/* Looks for a directory of tiles that belongs to the traces; if there is one, takes its page in
- * place of view_served_keep(). Reports why one that exists does not. Returns an exit status. */
+/* Looks for a directory of tiles that belongs to the traces; if there is one, uses its page
+ * instead of view_served_keep(). If an existing one does not belong to them, reports why.
+ * Returns an exit status. */
 int view_served_find(struct view_served *served, const struct view_tiles *tiles, char **paths,
                      size_t count);
 
-/* Serves until the process is ended. show: opens the address in a browser and returns an exit
+/* Serves until the process ends. show: opens the address in a browser and returns an exit
  * status; may be NULL. Returns an exit status. */
 int view_served_run(struct view_served *served, int (*show)(const char *address));
 

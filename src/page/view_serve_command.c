@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * view_serve_command.c: the part of `probity view` that serves a page. The traces are opened once
- * more by their indexes; that reader reads nothing in this process, but in the children of the
- * server, of which each has it as it is here.
+ * more, with their indexes; that reader reads nothing in this process, only in the children of the
+ * server, each of which inherits it in this state.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -91,8 +91,8 @@ static int open_reader(struct view_served *served)
 /* ---- Tiles -------------------------------------------------------------------------------------
  */
 
-/* The index of a trace in the directory of tiles; one that belongs to another trace is of no
- * use. */
+/* The index of a trace in the directory of tiles; one that belongs to another trace cannot be
+ * used. */
 static int open_index(void *context, const char *path, int trace_file, int attempt)
 {
     const struct view_served *served = context;

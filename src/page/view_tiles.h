@@ -33,14 +33,15 @@ void view_tiles_plan(struct view_tiles *tiles, const struct probity_timeline *ti
 int view_tiles_write(struct view_tiles *tiles, struct probity_timeline *timeline,
                      struct probity_view_answer *answer);
 
-/* What a server needs of a directory that was written earlier. */
+/* What a server needs from a directory that was written earlier. */
 struct view_tiles_found {
     uint64_t start_ns, longest_ns;
     char *page; /* with PROBITY_VIEW_WINDOWS in its place; to be freed */
     size_t page_bytes;
 };
 
-/* Whether an open directory is of these traces and options. Returns 1, or 0 with the reason. */
+/* Whether an open directory belongs to these traces and options. Returns 1, or 0 with the
+ * reason. */
 int view_tiles_find(const struct view_tiles *tiles, const struct probity_reader *reader,
                     int directory, struct view_tiles_found *ret_found, const char **ret_why);
 

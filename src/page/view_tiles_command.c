@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_tiles_command.c: the part of `probity view` that writes a directory of tiles, or finds out
- * whether one that exists belongs to the traces. All names in it are fixed: nothing of a trace is
- * part of one. The directory gets its name when it is complete.
+ * view_tiles_command.c: the part of `probity view` that writes a directory of tiles, or determines
+ * whether an existing one belongs to the traces. All names in it are fixed: none contains anything
+ * from a trace. The directory gets its name when it is complete.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,11 +21,11 @@
 
 #define ME (&cli_command_view)
 
-/* SHARE_PERCENT: of the traces' bytes, for tiles; SPAN_BYTES: what a span takes in a tile, at
- * most as a rule. */
+/* SHARE_PERCENT: of the traces' bytes, for tiles; SPAN_BYTES: usual maximum size of a span in a
+ * tile. */
 enum { INDEXES_MAX = 64, SHARE_PERCENT = 5, SPAN_BYTES = 8, MANIFEST_BYTES_MAX = 64 << 10 };
 
-/* No page that the tool writes is near this size. */
+/* No page written by the tool comes near this size. */
 #define PAGE_BYTES_MAX (UINT64_C(1) << 30)
 
 static const char page_name[] = "index.html", manifest_name[] = "tiles.txt";
@@ -194,7 +194,7 @@ static int write_page(const struct view_tiles *tiles, const struct probity_view_
     return error == 0 ? CLI_OK : fail_write(tiles, error);
 }
 
-/* For a server; a trace that can have no index is read from its beginning. */
+/* For a server; a trace that cannot have an index is read from its beginning. */
 static int write_index(const struct view_tiles *tiles, size_t trace, int directory)
 {
     const struct probity_index_options options = {
@@ -324,7 +324,7 @@ static int is_of_traces(const struct view_tiles *tiles, const struct probity_rea
     return is_same;
 }
 
-/* The page, with the mark of a server in its place. */
+/* The page, with a server's mark inserted. */
 static int take_page(int directory, struct view_tiles_found *found)
 {
     size_t bytes = 0, place_bytes = strlen(PROBITY_VIEW_WINDOWS_PLACE),

@@ -467,7 +467,7 @@ static int has_busy(const struct probity_timeline_span *span)
     return span->count > 1 || (span->flags & PROBITY_TIMELINE_BEFORE) != 0;
 }
 
-/* Of lanes with gaps: by how much the length of a merged span is more, which is mostly 0. */
+/* For lanes with gaps: the excess length of a merged span, which is mostly 0. */
 static void put_rests(FILE *stream, const struct probity_timeline_lane *lane)
 {
     for (size_t i = 0; i < lane->count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * window.c: reads a window of a trace. Spans of `longest_ns` and more are in the page, so that
- * reading ends soon after the window: what began in it and is not over by then is longer.
+ * reading ends soon after the window: anything that began in it and is not over by then is longer.
  */
 #include "page/window.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * window.h: the spans that begin in a window of time, read from the trace when the page of
- * `probity view --serve` asks for them (doc/tiles.md).
+ * window.h: the spans that begin in a window of time, read from the trace when the page of `probity
+ * view --serve` requests them (doc/tiles.md).
  */
 #ifndef PROBITY_PAGE_WINDOW_H
 #define PROBITY_PAGE_WINDOW_H
@@ -21,7 +21,7 @@ enum {
 struct probity_window {
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME */
     uint64_t longest_ns;     /* spans of at least this length need not be found */
-    /* Whether an event is of the selected threads; NULL: all are. */
+    /* Whether an event belongs to the selected threads; NULL: all do. */
     int (*wants)(void *context, const struct probity_event *event);
     void *context;
 };

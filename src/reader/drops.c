@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * drops.c: intervals in which records were dropped, merged with their nearest neighbours.
+ * drops.c: intervals in which records were dropped, merged with their nearest neighbors.
  */
 #include "reader/drops.h"
 
@@ -18,7 +18,7 @@ void probity_drops_begin(struct probity_drops *drops, uint64_t realtime_ns)
     drops->seen_ns = realtime_ns;
 }
 
-/* Merges the two neighbours with the least time between them. */
+/* Merges the two neighbors with the least time between them. */
 static void join_nearest(struct probity_drops *drops)
 {
     size_t nearest = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * drops.h: intervals in which records were dropped: between two SYNCs of which the later one counts
- * more drops. Neighbours are merged, so that memory is bounded.
+ * more drops. Neighbors are merged, so that memory is bounded.
  */
 #ifndef PROBITY_READER_DROPS_H
 #define PROBITY_READER_DROPS_H

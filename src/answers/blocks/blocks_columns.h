@@ -18,7 +18,7 @@ enum { PROBITY_BLOCKS_COLUMNS = 11, PROBITY_BLOCKS_CORRECTED_COLUMNS = 2 };
 /* Of a struct probity_blocks_row. Times are ns. */
 extern const struct probity_column probity_blocks_columns[PROBITY_BLOCKS_COLUMNS];
 
-/* Wall time without what recording cost, and the error of that. */
+/* Wall time without the cost of recording, and its error. */
 extern const struct probity_column
     probity_blocks_corrected_columns[PROBITY_BLOCKS_CORRECTED_COLUMNS];
 

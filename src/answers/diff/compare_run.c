@@ -348,7 +348,7 @@ static int read_events(struct probity_reader *reader, struct probity_report *rep
     return error == 0 ? probity_report_read(report, reader) : error;
 }
 
-/* The facts come last: only after the events is it known how complete the trace is. */
+/* The facts come last: how complete the trace is becomes known only after the events. */
 static int make_run(struct probity_reader *reader, struct probity_report *report,
                     struct probity_blocks *blocks, struct probity_compare_run *ret_run)
 {

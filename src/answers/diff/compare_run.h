@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * compare_run.h: what a comparison needs of one run: its environment and, for each function and
+ * compare_run.h: what a comparison needs from one run: its environment and, for each function and
  * block, one value per statistic. Everything is copied, so the trace may be closed. Prints nothing.
  */
 #ifndef PROBITY_ANSWERS_DIFF_COMPARE_RUN_H

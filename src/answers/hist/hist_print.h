@@ -18,7 +18,7 @@ struct probity_hist_entry {
     uint32_t line;
     uint64_t calls; /* includes calls without the measured time */
     uint64_t counted; /* part of them: PROBITY_BUDGET has only counted them */
-    int is_least;     /* there were more: it had the function's hooks removed */
+    int is_least;     /* there were more: the budget had the function's hooks removed */
     double error;   /* relative error of the values */
     struct probity_hist hist;
 };

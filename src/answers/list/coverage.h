@@ -24,8 +24,8 @@ struct probity_coverage_site {
     const char *file, *within, *signature, *object;
     uint64_t hits; /* for a function, its calls */
     uint64_t counted; /* part of them: PROBITY_BUDGET has only counted them */
-    int has_entries_only; /* of a function: nothing is known of the ends of its calls */
-    int is_least;     /* there were more: it had the function's hooks removed */
+    int has_entries_only; /* of a function: the ends of its calls are not recorded */
+    int is_least;     /* there were more: the budget had the function's hooks removed */
 };
 
 struct probity_coverage;

@@ -2,8 +2,8 @@
  *
  * memory.c: keeps the live blocks in a table by address, and their sums in the leaves.
  *
- * A leaf's part of the highest sum of live bytes is taken when the leaf changes for the first time
- * after that moment, so a new peak costs the same however many leaves there are.
+ * A leaf's part of the peak is saved when the leaf first changes after it, so a new peak costs the
+ * same regardless of the number of leaves.
  */
 #include "answers/memory/memory.h"
 
@@ -92,8 +92,8 @@ static const struct probity_tree_node *path_of(const struct probity_memory *memo
 /* ---- Leaves ------------------------------------------------------------------------------------
  */
 
-/* The part of the site's name before the colon. NULL if out of memory; names beyond the limit are
- * one. */
+/* The part of the site's name before the colon. NULL if out of memory; names beyond the limit
+ * are merged. */
 static const char *call_of(struct probity_memory *memory, const struct probity_event *event)
 {
     size_t bytes = 0;
@@ -178,7 +178,7 @@ static void halve(struct probity_memory_facts *facts)
            (PROBITY_MEMORY_MOMENTS - facts->moments) * sizeof facts->most[0]);
 }
 
-/* What was live until now was so in all intervals since the last one. */
+/* The current live bytes apply to all intervals since the last one. */
 static void note_moment(struct probity_memory_facts *facts, uint64_t wall_ns, uint64_t before)
 {
     if (facts->moments == 0) {
@@ -222,7 +222,7 @@ static uint64_t hash_of(const struct probity_event *event)
     return probity_hash(event->object ^ (uint64_t)event->trace << 56);
 }
 
-/* NULL: no such block is live. */
+/* NULL if no such block is live. */
 static struct memory_block *find_block(const struct probity_memory *memory,
                                        const struct probity_event *event)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * memory.h: what allocated memory, from hits in the roles allocate and free (doc/calls.md): for
- * each call path and place the allocations, their bytes, and what was live at the peak and at the
+ * each call path and place: the allocations, their bytes, and what was live at the peak and at the
  * end. Call paths are those of the open scopes. Memory: live blocks and distinct call paths. Prints
  * nothing.
  *
- *     events ──► scopes ──► path ──► leaf (path, call, place) ──► row (what looks the same)
+ *     events ──► scopes ──► path ──► leaf (path, call, place) ──► row (equal leaves)
  */
 #ifndef PROBITY_ANSWERS_MEMORY_MEMORY_H
 #define PROBITY_ANSWERS_MEMORY_MEMORY_H
@@ -17,16 +17,16 @@
 #include "answers/tree/tree_nodes.h"
 #include "reader/reader.h"
 
-/* Moments in the course of the live bytes that are kept at most. */
+/* Maximum number of moments for which live bytes are kept. */
 enum { PROBITY_MEMORY_MOMENTS = 512 };
 
 struct probity_memory_sums {
     uint64_t allocations, bytes; /* also of blocks that are freed */
     uint64_t frees;
     uint64_t live_blocks, live_bytes; /* at the end */
-    uint64_t peak_blocks, peak_bytes; /* those of them that were live when the sum of all live bytes
-                                         was highest; of moments that are equal the first */
-    uint64_t failed;      /* allocations that gave nothing; not counted above */
+    uint64_t peak_blocks, peak_bytes; /* live at the peak of all live bytes, the first of several
+                                         equal ones */
+    uint64_t failed;      /* failed allocations; not counted above */
     uint64_t lifetime_ns; /* sum over the blocks that were freed */
 };
 
@@ -36,17 +36,16 @@ struct probity_memory_leaf {
     const struct probity_tree_node *path; /* of the innermost open scope; the root: none was open */
     const char *call;                     /* "malloc" */
     uint32_t trace;
-    uint64_t place, tick; /* the address behind the call, 0 if unknown; when it was first seen */
+    uint64_t place, tick; /* the return address, 0 if unknown; when it was first seen */
     struct probity_memory_sums sums;
     uint64_t peaks_seen; /* internal: the peak that peak_blocks and peak_bytes belong to */
 };
 
 struct probity_memory_facts {
-    struct probity_memory_sums sums;  /* over all leaves; its peak is that of the sum */
+    struct probity_memory_sums sums;  /* over all leaves; with the peak of the sum */
     uint64_t peak_ns;                 /* CLOCK_REALTIME; 0 without allocations */
     uint64_t unknown_frees;           /* of blocks that were not allocated in the trace */
-    uint64_t reused;                  /* blocks whose free is missing, since their address was
-                                         allocated again */
+    uint64_t reused;                  /* blocks without a free whose address was allocated again */
     /* Highest number of live bytes in each of `moments` intervals of width_ns from start_ns on. */
     uint64_t start_ns, width_ns;
     size_t moments;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_rows.c: gives each leaf a text and adds up those of equal text.
+ * memory_rows.c: gives each leaf a text and sums leaves with equal texts.
  */
 #include "answers/memory/memory_rows.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_rows.h: the rows of the answer: leaves that look the same to a user, by call path, by
+ * memory_rows.h: the rows of the answer: leaves that a user cannot distinguish, by call path, by
  * function or by call.
  */
 #ifndef PROBITY_ANSWERS_MEMORY_MEMORY_ROWS_H

@@ -21,7 +21,7 @@ struct probity_memory_answer {
 /* Number of rows that are shown. */
 size_t probity_memory_shown(const struct probity_memory_answer *answer);
 
-/* What was live in the course of time on one line, then a line for each row. line_columns: terminal
+/* Live bytes over time on one line, then a line for each row. line_columns: terminal
  * width, or 0. The caller checks the stream for errors. */
 void probity_memory_text(FILE *stream, int has_colour, int is_utf8, size_t line_columns,
                          const struct probity_memory_answer *answer);

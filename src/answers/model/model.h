@@ -113,7 +113,7 @@ struct probity_model_result {
     uint64_t forgotten; /* ids evicted for lack of room */
     uint64_t hits_left_out;    /* hits of stations beyond the limits above */
     uint64_t threads_left_out; /* beyond PROBITY_MODEL_SEEDS_MAX; together they form one group */
-    double row_error; /* how far the sum of a row's probabilities is off 1 at most */
+    double row_error; /* maximum deviation of the sum of a row's probabilities from 1 */
     struct probity_model_group *const *groups;
     size_t group_count;
     struct probity_model_station *const *stations[PROBITY_MODEL_KINDS];

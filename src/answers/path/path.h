@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * path.h: critical paths: what a request, a call or a span between two probes consisted of,
- * through threads and locks. Going back from its end, what the thread ran is on the path; at a wait
- * the path goes over to the thread that caused it (doc/calls.md, "Critical path"). States of
- * threads (doc/sched.md), if they are among the events, say who woke it, and how each part was
- * spent. The parts of a path are disjoint and sum to its time exactly. Memory: what all threads did
- * since the oldest open span began, within the limits of thread_past.h, thread_states.h and
+ * path.h: critical paths: what a request, a call or a span between two probes spent its time on,
+ * across threads and locks. Going back from its end, what the thread ran is on the path; at a wait
+ * the path moves to the thread that caused it (doc/calls.md, "Critical path"). If the events include
+ * states of threads (doc/sched.md), these show which thread woke it, and how each part was spent.
+ * The parts of a path are disjoint and sum to its time exactly. Memory: what all threads did since
+ * the oldest open span began, within the limits of thread_past.h, thread_states.h and
  * PROBITY_PATH_WAITS_MAX. Prints nothing.
  */
 #ifndef PROBITY_ANSWERS_PATH_PATH_H
@@ -21,8 +21,8 @@
 
 enum {
     PROBITY_PATH_WAITS_MAX = 1 << 18, /* kept in all */
-    PROBITY_PATH_DEPTH_MAX = 16,      /* how often a path goes over to another thread */
-    PROBITY_PATH_PARTS_MAX = 1 << 16, /* of one path; the earlier time is one part then */
+    PROBITY_PATH_DEPTH_MAX = 16,      /* maximum number of moves to another thread */
+    PROBITY_PATH_PARTS_MAX = 1 << 16, /* of one path; any earlier time becomes one part */
     PROBITY_PATH_HOPS_MAX = 64        /* changes of thread of one request */
 };
 
@@ -34,12 +34,12 @@ enum probity_path_state {
                               threads: until it was woken */
     /* Without states of threads: */
     PROBITY_PATH_OFF,      /* off the CPU, for no recorded reason */
-    PROBITY_PATH_WAIT,     /* in a wait of which nobody accounts for this part */
-    PROBITY_PATH_UNKNOWN,  /* no records, or forgotten */
+    PROBITY_PATH_WAIT,     /* in a part of a wait for which no thread accounts */
+    PROBITY_PATH_UNKNOWN,  /* no records, or evicted */
     PROBITY_PATH_STATES
 };
 
-/* A wait that the path went over, or that a part is in. */
+/* A wait through which the path moved, or that contains a part. */
 struct probity_path_link {
     uint32_t thread_slot; /* the waiter */
     enum probity_wait_what what; /* PROBITY_WAIT_WHATS: the thread was blocked, for no recorded

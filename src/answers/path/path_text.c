@@ -49,7 +49,7 @@ static void put_link(const struct printing *printing, const struct probity_path_
     probity_wait_text_name(printing->stream, &name);
 }
 
-/* A line: who did it, and why that was on the path. times: how many parts it sums. */
+/* The thread and function, and why they are on the path. times: how many parts the line sums. */
 static void put_part(const struct printing *printing, const struct probity_path_span *span,
                      const struct probity_path_part *part, size_t times)
 {

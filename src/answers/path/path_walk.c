@@ -11,7 +11,7 @@
 #include "base/array_grow.h"
 #include "probity.h"
 
-/* Less is not recorded (doc/trace-format.md, "CPU time"), but comes about by rounding. */
+/* Shorter times are not recorded (doc/trace-format.md, "CPU time") but result from rounding. */
 enum { OFF_NS_LEAST = 100 };
 
 struct walk {
@@ -86,16 +86,16 @@ static const struct probity_path_link *add_link(struct walk *walk, const struct 
 /* ---- A thread's own time -----------------------------------------------------------------------
  */
 
-/* Time of a thread, and what it is if the scheduler does not say: WAIT, WAKE_UP, or OFF, which is
- * split by CPU time. doing: in all of it; NULL: that of each stretch. */
+/* Time of a thread, and what it counts as without the scheduler's states: WAIT, WAKE_UP, or OFF,
+ * which is split by CPU time. doing: in all of it; NULL: that of each stretch. */
 struct own_time {
     uint64_t from_ns, to_ns;
     enum probity_path_state off;
     const struct probity_past_doing *doing;
 };
 
-/* It ran for the CPU time of each stretch. Where in a stretch it was off the CPU is not known, so
- * that is shown as its beginning. */
+/* It ran for the CPU time of each stretch. When it was off the CPU within a stretch is unknown, so
+ * that time is shown at its beginning. */
 static void walk_stretches(struct walk *walk, const struct leg *leg, const struct own_time *time)
 {
     const struct probity_past_doing nothing = {NULL, NULL};
@@ -136,7 +136,7 @@ static void walk_state(struct walk *walk, const struct leg *leg, const struct ow
              time->doing != NULL ? time->doing : &nothing);
 }
 
-/* Goes over to the thread that a wait is due to. */
+/* Moves to the thread that caused a wait. */
 static void walk_cause(struct walk *walk, const struct leg *leg, uint32_t slot, uint64_t from_ns,
                        uint64_t to_ns)
 {
@@ -348,7 +348,7 @@ int path_walk(struct probity_path *path, const struct path_open *open,
     uint64_t to_ns = span->to_ns;
 
     /* Between the last hit of a request in one thread and its first in the next one, the latter
-     * accounts for the time: it was busy with others, or waited. */
+     * accounts for the time: it was busy with other requests, or waited. */
     for (size_t i = open->hop_count; i > 0; i--) {
         const struct leg leg = {open->slots[i - 1], open->since_ns[i - 1], to_ns, NULL, 0};
         if (leg.from_ns < to_ns)

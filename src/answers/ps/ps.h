@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ps.h: the programs that record, one row each: as text, JSON and CSV. Computes nothing: the rows
- * are those of reader/activity.h.
+ * ps.h: the programs that are recording, one row each: as text, JSON and CSV. Computes nothing: the
+ * rows are those of reader/activity.h.
  */
 #ifndef PROBITY_ANSWERS_PS_PS_H
 #define PROBITY_ANSWERS_PS_PS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * ps_columns.c: the programs that record as JSON and CSV. The numbers are one table of columns;
- * what is a text is written around them.
+ * texts are written around them.
  */
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ps_command.c: `probity ps`: lists the programs that record now.
+ * ps_command.c: `probity ps`: lists the programs that are recording.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -15,7 +15,7 @@
 
 #define ME (&cli_command_ps)
 
-/* Between the two looks that give the rate. */
+/* Between the two samples that give the rate. */
 enum { SAMPLE_MS = 250 };
 
 struct ps_call {

@@ -21,7 +21,7 @@ struct probity_report_member {
 
 extern const struct probity_report_member probity_report_members[PROBITY_REPORT_MEMBERS];
 
-/* Times without what recording cost, and their errors. */
+/* Times without the cost of recording, and their errors. */
 extern const struct probity_report_member
     probity_report_corrected_members[PROBITY_REPORT_CORRECTED_MEMBERS];
 

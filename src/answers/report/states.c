@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * states.c: three reports of the same events, whose functions are matched after they were sorted by
- * what identifies them.
+ * states.c: three reports of the same events, whose functions are sorted by identity and then
+ * matched.
  */
 #include "answers/report/states.h"
 

@@ -75,7 +75,7 @@ static int recover(const struct spools_call *call, const struct probity_spools_e
     return CLI_OK;
 }
 
-/* Whether to remove the spool: if it has recoverable records, only when asked to. */
+/* Whether to remove the spool: if it has recoverable records, only if requested. */
 static int may_go(const struct spools_call *call, const struct probity_spools_entry *entry)
 {
     if (call->loses_records || entry->state == PROBITY_SPOOLS_CLOSED ||

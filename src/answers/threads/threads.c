@@ -23,7 +23,7 @@ struct thread_item {
 struct probity_threads {
     uint64_t from_ns, to_ns;
     struct probity_scopes *scopes;
-    struct probity_thread_states *states; /* NULL: not wanted */
+    struct probity_thread_states *states; /* NULL: not requested */
     struct thread_item **slots; /* by slot; NULL: not seen yet */
     uint32_t slot_count;
     struct probity_threads_process *processes;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline.c: turns events into spans in lanes, within the budget. Only at its end is it known
- * whether a call is long enough to keep its values, so the values of all open calls are kept until
- * then.
+ * timeline.c: turns events into spans in lanes, within the budget. Whether a call is long enough to
+ * keep its values is known only at its end, so the values of all open calls are kept until then.
  */
 #include "answers/timeline/timeline.h"
 

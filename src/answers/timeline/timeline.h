@@ -41,9 +41,9 @@ enum {
     PROBITY_TIMELINE_LOCK_ROWS_MAX = 16
 };
 
-/* What a row of lanes stands for: a thread; or, if tracks were asked for, the requests of a trace,
- * a row for each in flight; a lock, with a row for each thread that holds it or waits; or a
- * queue. */
+/* What a group of lanes represents: a thread; or, if tracks were requested, the requests of a
+ * trace, a row for each in flight; a lock, with a row for each thread that holds it or waits; or
+ * a queue. */
 enum probity_timeline_track {
     PROBITY_TIMELINE_THREAD = 0,
     PROBITY_TIMELINE_REQUESTS = 1,
@@ -212,8 +212,8 @@ int probity_timeline_refine(struct probity_timeline *timeline, size_t spans_more
 int probity_timeline_take_over(struct probity_timeline *timeline, struct probity_timeline *closer);
 
 /* Opens a timeline for a further pass over the same events, in which spans shorter than unit_ns are
- * merged from the beginning, without values and without calls from before the range. Its spans are
- * taken by probity_timeline_cut() as the pass goes on: nothing limits their number. To be called
+ * merged from the beginning, without values and without calls from before the range. Its spans
+ * are taken by probity_timeline_cut() during the pass: their number is not limited. To be called
  * after finish; the new timeline owns the names until it is returned. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 int probity_timeline_repeat(struct probity_timeline *timeline, uint64_t unit_ns,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_pyramid.c: cuts a timeline into tiles while it is made. A tile is complete when all that
- * began in it and is still open is too long for tiles. It is written, and merged into the tile of
- * the level above, which is written when the first tile beyond its end comes.
+ * timeline_pyramid.c: cuts a timeline into tiles while it is made. A tile is complete when
+ * everything that began in it and is still open is too long for tiles. It is written, and merged
+ * into the tile of the level above, which is written when the first tile beyond its end arrives.
  */
 #include "answers/timeline/timeline_pyramid.h"
 
@@ -14,7 +14,7 @@
 
 enum { TILE_SPANS = 32768, TILES_WANTED = 1500 };
 
-/* What is collected of a tile. */
+/* The collected part of a tile. */
 struct level {
     uint64_t unit_ns;
     uint32_t number;
@@ -46,8 +46,8 @@ static uint64_t power_of_two(uint64_t least)
     return power;
 }
 
-/* The finest unit, level by level, as long as all levels have room. A unit half as long has at most
- * twice the merged spans. */
+/* The finest unit, level by level, as long as there is room for all levels. Half the unit means
+ * at most twice the merged spans. */
 static void plan_units(struct probity_pyramid_grid *grid, uint64_t spans, uint64_t spans_max)
 {
     uint64_t finer = 1;
@@ -79,7 +79,7 @@ struct probity_pyramid_grid probity_pyramid_plan(const struct probity_timeline *
     grid.tile_ns = power_of_two(all_ns / wanted + 1);
     if (grid.tile_ns < grid.longest_ns)
         grid.tile_ns = grid.longest_ns;
-    /* Times that no clock shows could overflow. */
+    /* Implausible times could overflow. */
     if (facts.last_ns > INT64_MAX || grid.tile_ns > UINT64_C(1) << 52) {
         grid.levels = 0;
         return grid;
@@ -281,7 +281,7 @@ static int next_tile(struct probity_pyramid *pyramid, int is_last, size_t *ret_l
     return error;
 }
 
-/* Only tiles that may have spans are gone through. */
+/* Only tiles that may have spans are visited. */
 static int advance(struct probity_pyramid *pyramid, uint64_t wall_ns)
 {
     const struct probity_pyramid_grid *grid = &pyramid->grid;

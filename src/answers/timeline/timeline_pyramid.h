@@ -15,7 +15,7 @@
 enum {
     PROBITY_PYRAMID_LEVELS_MAX = 5,
     PROBITY_PYRAMID_TILES_MAX = 4000, /* of all levels together */
-    PROBITY_PYRAMID_LATE_MAX = 50000  /* spans beside the tiles */
+    PROBITY_PYRAMID_LATE_MAX = 50000  /* spans outside the tiles */
 };
 
 /* The grid of time. Tile N of level L is [from_ns + N * t, from_ns + (N + 1) * t), with
@@ -28,8 +28,8 @@ struct probity_pyramid_grid {
     uint32_t tiles;            /* of level 0 */
 };
 
-/* Plans the levels for a timeline, after finish and before it is refined: as many as are finer than
- * the timeline, with at most spans_max spans in all, as far as can be foreseen. Without room, or if
+/* Plans the levels for a timeline, after finish and before it is refined: as many as are finer
+ * than the timeline, with an estimated total of at most spans_max spans. Without room, or if
  * nothing was merged, there are no levels. */
 struct probity_pyramid_grid probity_pyramid_plan(const struct probity_timeline *timeline,
                                                  uint64_t spans_max);
@@ -38,7 +38,7 @@ struct probity_pyramid_grid probity_pyramid_plan(const struct probity_timeline *
 uint32_t probity_pyramid_tiles(const struct probity_pyramid_grid *grid, unsigned level);
 
 /* The spans that begin in a tile, in lanes without a gap; empty threads are NULL. Level `levels`:
- * the late spans, which came when their tile was complete. */
+ * the late spans, which arrived when their tile was complete. */
 struct probity_pyramid_tile {
     unsigned level;
     uint32_t number;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * timeline_repeat.c: a further pass over the same events with a given unit of time, whose spans are
- * taken away while it goes on, so that it needs little memory for a trace of any length.
+ * removed as it proceeds, so that it needs little memory for a trace of any length.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * timeline_select.c: selects the intervals on which a timeline spends its remaining spans: the
  * first and last records, around the slowest calls of each function, the busiest parts, and many
- * places all over, so that some detail is near any of them. Like merged spans, intervals consist of
+ * places throughout, so that some detail is always nearby. Like merged spans, intervals consist of
  * whole units of time.
  */
 #include <stdlib.h>

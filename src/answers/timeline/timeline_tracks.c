@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * timeline_tracks.c: what hits mean, as spans: blocks in the lane of their thread, stages of
- * requests, holders of locks and who waits for them, and lengths of queues. A span is added when
+ * requests, holders of locks and waiting threads, and lengths of queues. A span is added when
  * the hit that ends it arrives. Both passes over the events make the same tracks in the same order.
  *
  *     requests   row 0  [queued → taken][taken → done]   [queued → taken]
@@ -217,7 +217,7 @@ static int requests_of(struct probity_timeline *timeline, const struct probity_e
     return add_track(timeline, event, PROBITY_TIMELINE_REQUESTS, &requests->track);
 }
 
-/* The lowest row that is free; else that of the request which was not heard of for longest. */
+/* The lowest free row; otherwise that of the request that has been inactive for longest. */
 static void take_row(struct probity_timeline *timeline, struct requests *requests,
                      struct probity_inflight_item *item)
 {
@@ -433,7 +433,7 @@ static int put_queue(struct probity_timeline *timeline, const struct probity_eve
     error = end_length(timeline, object, event->wall_ns);
     if (event->role == PROBITY_ROLE_QUEUE_PUT)
         object->length++;
-    else if (object->length > 0) /* it may have been put before the records begin */
+    else if (object->length > 0) /* it may have been put before the records began */
         object->length--;
     return error;
 }

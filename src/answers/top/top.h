@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * top.h: what functions, blocks, threads and processes did in the last interval and since the
- * start, while events still come in. Rows belong to names, not to traces, so they outlive the
+ * start, while events are still arriving. Rows belong to names, not to traces, so they outlive the
  * readers that fed them. Memory: functions, pairs of probes, and threads. Prints nothing.
  *
  *     reader ──► feed ──┐                        ┌──► interval

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * top_command.c: `probity top`: shows once a second what running programs do. On a terminal a
- * screen that keys change; otherwise one table, or one line of JSON, per interval.
+ * top_command.c: `probity top`: shows once a second what running programs do. On a terminal, an
+ * interactive screen; otherwise one table, or one line of JSON, per interval.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ struct top_call {
     size_t source_count;
     char (*stems)[48]; /* of the spools found so far */
     size_t stem_count;
-    int finds;    /* no operands: all programs that record, also those that start later */
+    int finds;    /* no operands: all recording programs, also later ones */
     int is_screen, is_over, has_colour;
     struct cli_terminal terminal;
 };
@@ -50,7 +50,7 @@ static int no_memory(void)
     return cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
 }
 
-/* Returns CLI_OK or CLI_FAILURE. is_found: rather leave it out than fail. */
+/* Returns CLI_OK or CLI_FAILURE. is_found: skip it rather than fail. */
 static int add_source(struct top_call *call, const char *path, int is_found)
 {
     struct probity_top_source **sources =
@@ -276,7 +276,7 @@ static int print(struct top_call *call, uint64_t interval_ns)
     return CLI_OK;
 }
 
-/* Waits until then, and draws again as often as keys want it. */
+/* Waits until then, and redraws when a key requires it. */
 static int wait_until(struct top_call *call, uint64_t until_ns, uint64_t interval_ns)
 {
     int status = CLI_OK;
@@ -317,7 +317,7 @@ static int watch(struct top_call *call)
         now_ns = clock_ns(CLOCK_MONOTONIC);
         interval_ns = now_ns - at_ns;
         at_ns = now_ns;
-        /* What ended keeps its last state. */
+        /* Ended programs keep their last state. */
         if (count_live(call) == 0 && !call->finds)
             interval_ns = call->interval_ns;
         while (status == CLI_OK && !call->is_over && !call->finds && count_live(call) == 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * top_source.h: a trace that `probity top` watches, live or dead. A live one is followed, which its
- * program does not notice. Of a ring, whose records are not written, the spool is read each time.
+ * top_source.h: a trace that `probity top` watches, live or dead. A live one is followed, which
+ * does not disturb its program. For a ring, whose records are not written, the spool is read each
+ * time.
  */
 #ifndef PROBITY_ANSWERS_TOP_TOP_SOURCE_H
 #define PROBITY_ANSWERS_TOP_TOP_SOURCE_H
@@ -10,8 +11,8 @@
 
 struct probity_top_source;
 
-/* Opens a trace. interval_ns: of a trace that is not live, the last part of this length counts as
- * the interval; of a live one, what is younger than this. Returns 0 or an error of
+/* Opens a trace. interval_ns: for a trace that is not live, the last part of this length counts
+ * as the interval; for a live one, everything newer than this. Returns 0 or an error of
  * probity_reader_open(). */
 int probity_top_source_open(struct probity_top *top, const char *path, uint64_t interval_ns,
                             struct probity_top_source **ret_source);

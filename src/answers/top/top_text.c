@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * top_text.c: the table: the last interval at the left, everything since the start at the right.
- * Columns that do not fit are left out, and names are cut.
+ * top_text.c: the table: the last interval on the left, everything since the start on the right.
+ * Columns that do not fit are omitted, and names are truncated.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static void put_cell(FILE *stream, const struct probity_top_answer *answer,
         fprintf(stream, "%*s", what->width, probity_time_text(value, text));
 }
 
-/* Cut to the room that the columns leave. */
+/* Truncated to the space left by the columns. */
 static void put_name(FILE *stream, const struct probity_top_row *row, size_t room)
 {
     char text[1024];

@@ -165,7 +165,7 @@ static int is_named(const struct probity_function *function, const char *prefix)
     return strncmp(function->name, prefix, strlen(prefix)) == 0;
 }
 
-/* What the descriptor was called is kept for the wait. Forgotten before the call, since another
+/* The descriptor's name is kept for the wait. It is removed before the call, since another
  * thread may get the number before this one's leave. */
 static void begin_close(struct probity_descriptors *descriptors, uint32_t trace,
                         struct descriptor_call *call)
@@ -200,7 +200,7 @@ static int set_pair(struct probity_descriptors *descriptors, uint32_t trace,
                       : error;
 }
 
-/* What a function makes that has no name of its own, or NULL. */
+/* A name for descriptors that this function creates and that have none of their own, or NULL. */
 static const char *name_of_made(const struct probity_function *function)
 {
     static const char *const names[][2] = {

@@ -33,7 +33,7 @@ enum probity_wait_what {
     PROBITY_WAIT_WHAT_CONDITION,
     PROBITY_WAIT_WHAT_FILE,
     PROBITY_WAIT_WHAT_PEER,
-    PROBITY_WAIT_WHAT_CALL, /* a call of the C library of which no file or peer is known */
+    PROBITY_WAIT_WHAT_CALL, /* a call to the C library for which no file or peer is known */
     PROBITY_WAIT_WHAT_SLEEP,
     PROBITY_WAIT_WHAT_CPU,  /* a thread could run, and had no CPU */
     PROBITY_WAIT_WHATS

@@ -14,7 +14,7 @@
 /* "lock cache 0x55d0", "file /etc/hosts", "sleep nanosleep". */
 void probity_wait_text_name(FILE *stream, const struct probity_wait_name *name);
 
-/* "f", "f > read" if it is in a call of the C library, "read", or "-" without an open scope. */
+/* "f", "f > read" if it is in a call to the C library, "read", or "-" without an open scope. */
 void probity_wait_text_doing(FILE *stream, const struct probity_past_doing *doing);
 
 /* The name of a function, "" for NULL. */
@@ -36,7 +36,7 @@ void probity_wait_csv_who(FILE *stream, const struct probity_thread_label *threa
 /* Seconds since recording began, as --since takes them, and the local time of day. */
 void probity_wait_text_when(FILE *stream, uint64_t at_ns, uint64_t start_ns);
 
-/* Lines that say what the trace or the limits do not tell; none if nothing is missing. */
+/* Lines that report what is missing from the trace or because of limits; none if nothing is. */
 void probity_wait_text_facts(FILE *stream, const struct probity_waits_facts *facts);
 
 /* The same as members of a JSON object, with a comma before each. */

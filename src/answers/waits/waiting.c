@@ -202,7 +202,7 @@ static int add_doings(struct probity_waiting *waiting, struct probity_waiting_ro
         waiting_most_add(&most, &stretch.doing, ns);
         to_ns = stretch.from_ns;
     }
-    if (error == 0 && to_ns > range->from_ns) { /* what it did is forgotten */
+    if (error == 0 && to_ns > range->from_ns) { /* what it did is no longer known */
         struct probity_waiting_holder part = {.thread_slot = range->thread_slot,
                                               .ns = to_ns - range->from_ns};
         probity_thread_states_split(waiting->states, range->thread_slot, range->from_ns, to_ns,
@@ -261,7 +261,8 @@ static int add_holders(struct probity_waiting *waiting, struct probity_waiting_r
     return error;
 }
 
-/* Who notifies is taken to have caused the wait until then, in the function that notified. */
+/* The notifying thread, in the notifying function, is considered the cause of the wait up to
+ * then. */
 static int add_waker(struct probity_waiting *waiting, struct probity_waiting_row *row,
                      const struct probity_wait *wait, struct probity_waiting_case *instance)
 {

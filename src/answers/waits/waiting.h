@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * waiting.h: where the waiting went: rows by lock, file, peer, function or thread, each with its
+ * waiting.h: what threads waited for: rows by lock, file, peer, function or thread, each with its
  * waits, its waiters, its holders and what they did, and the longest waits; split by the states of
  * threads (doc/sched.md), if they are among the events. Memory: see waits.h and thread_states.h;
  * PROBITY_WAITING_ROWS_MAX rows with at most PROBITY_WAITING_HOLDERS_MAX holders each. The rest is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits_command.c: `probity waits`: where the waiting went.
+ * waits_command.c: `probity waits`: what threads waited for.
  */
 #include "answers/report/states_print.h"
 #include "answers/waits/waits_csv.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits_csv.h: where the waiting went, as CSV (RFC 4180).
+ * waits_csv.h: what threads waited for, as CSV (RFC 4180).
  */
 #ifndef PROBITY_ANSWERS_WAITS_WAITS_CSV_H
 #define PROBITY_ANSWERS_WAITS_WAITS_CSV_H

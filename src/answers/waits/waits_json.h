@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits_json.h: where the waiting went, as JSON. Needs libjansson.
+ * waits_json.h: what threads waited for, as JSON. Needs libjansson.
  */
 #ifndef PROBITY_ANSWERS_WAITS_WAITS_JSON_H
 #define PROBITY_ANSWERS_WAITS_WAITS_JSON_H

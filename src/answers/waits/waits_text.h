@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits_text.h: where the waiting went, as text.
+ * waits_text.h: what threads waited for, as text.
  */
 #ifndef PROBITY_ANSWERS_WAITS_WAITS_TEXT_H
 #define PROBITY_ANSWERS_WAITS_WAITS_TEXT_H

@@ -2,9 +2,9 @@
  *
  * export_chrome_spans.c: blocks, requests with their stages, locks and queues as Chrome trace
  * events. Slices of a thread must nest, and a block may begin outside of a scope and end in it: the
- * blocks of a thread are complete events (X) of a row of their own, with a thread id beyond the
- * range of Linux. Requests, stages and locks are nestable asynchronous events (b, e), with the
- * number of their lane as id; queues are counters (C).
+ * blocks of a thread are complete events (X) in a separate row, with a thread id beyond the range
+ * of Linux. Requests, stages and locks are nestable asynchronous events (b, e), with the number of
+ * their lane as id; queues are counters (C).
  */
 #include <inttypes.h>
 #include <stdlib.h>

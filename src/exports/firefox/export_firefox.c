@@ -259,7 +259,7 @@ struct marker {
     uint64_t start_ns, end_ns; /* CLOCK_REALTIME */
 };
 
-/* Writes all columns but the data, which the caller goes on to write. */
+/* Writes all columns but the data, which the caller writes next. */
 static void begin_marker(struct probity_export *export, struct firefox_thread *made,
                          const struct marker *marker)
 {

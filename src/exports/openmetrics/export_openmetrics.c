@@ -2,10 +2,10 @@
  *
  * export_openmetrics.c: OpenMetrics text: functions as in `probity report`, blocks as in `probity
  * blocks`, and requests, locks and queues as in `probity model`. Holds what these three hold,
- * however long the trace.
+ * regardless of the length of the trace.
  *
  * The collectors of node_exporter read the older text format of Prometheus, in which the lines of
- * units and of the end are comments: only types that it has, and no time stamps.
+ * units and of the end are comments: so only its types are used, and no time stamps.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static int put_label(FILE *stream, const struct label *label)
     return 0;
 }
 
-/* Each set of labels may occur once in a family: how often this one has. */
+/* Each set of labels may occur only once in a family: counts how often this one has. */
 static int number_of(struct openmetrics *state, const char *text, uint64_t *ret_number)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
@@ -149,7 +149,7 @@ static struct durations durations_of(const struct probity_duration_stats *stats)
                               &stats->fine};
 }
 
-/* Quantiles 0 and 1 are the least and the greatest. */
+/* Quantiles 0 and 1 are the minimum and the maximum. */
 static void put_summary(struct openmetrics *state, const struct durations *durations)
 {
     static const struct {

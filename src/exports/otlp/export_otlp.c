@@ -85,7 +85,7 @@ static ProtobufCBinaryData span_id(const struct probity_export *export, uint32_t
     return (ProtobufCBinaryData){SPAN_ID_BYTES, bytes};
 }
 
-/* Ids shorter than those of W3C trace contexts belong into the right half. */
+/* Ids shorter than those of W3C trace contexts belong in the right half. */
 static ProtobufCBinaryData trace_id(const struct probity_export *export, uint32_t trace,
                                     struct otlp_trace of, uint8_t bytes[TRACE_ID_BYTES])
 {

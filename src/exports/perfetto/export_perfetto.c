@@ -6,7 +6,7 @@
  *     state   clocks, defaults       again if the table of names was full
  *     process, thread, counter       tracks, when they first appear or are renamed
  *     names                          interned, each before its first use
- *     events                         begin, end, instant: time since the one before, CPU time of
+ *     events                         begin, end, instant: time since the previous, CPU time of
  *                                    the thread since its one before
  *     spans                          begin and end when they have ended: export_perfetto_spans.c
  *

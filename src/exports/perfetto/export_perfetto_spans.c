@@ -2,8 +2,8 @@
  *
  * export_perfetto_spans.c: blocks, requests with their stages, locks and queues in Perfetto's
  * format. Slices of a track must nest, and a block may begin outside of a scope and end in it: the
- * blocks of a thread have a track of their own below that of the thread. What belongs to no thread
- * is in tracks of the process, one for each lane (export_lanes.h).
+ * blocks of a thread have a separate track below that of the thread. Spans that belong to no thread
+ * are in tracks of the process, one for each lane (export_lanes.h).
  *
  * A block has its name only when it ends: then both of its events are written, the first with an
  * absolute time.

@@ -9,7 +9,7 @@
  * must be in order: the latest lines of each thread are held back, so that a line can be inserted
  * before them.
  *
- * Blocks between probes have chains too, as long as no call has begun: then these are given up.
+ * Blocks between probes have chains too, until the first call begins: then these are discarded.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ enum { LINE_ROOM = 64, LINE_BYTES_MAX = 128, HELD_BYTES_MAX = 64 << 10 };
 struct speedscope {
     struct probity_same_functions functions;
     struct log_queue frames;
-    int is_of_calls; /* there are calls, and blocks were not asked for */
+    int is_of_calls; /* there are calls, and blocks were not requested */
     struct export_spans spans;
     struct export_names blocks; /* numbers of their frames */
     struct log_queue block_frames;
