@@ -22,24 +22,24 @@ import { type TimelineHandle, TimelinePanel } from "./timeline_panel";
 
 const keys: readonly [string, string][] = [
     ["1, 2 …", "the parts of this page"],
-    ["/", "search: words, all of which are in the name; Escape clears it"],
+    ["/", "search names (all words must match); Escape clears the search"],
     ["Wheel", "timeline: zoom at the pointer; over the names: scroll"],
     ["Shift + wheel, drag", "timeline: pan"],
-    ["Shift + drag, M", "timeline: statistics of a range; of the selected span, or what is in view"],
+    ["Shift + drag, M", "timeline: statistics of a range; of the selected span, or of the view"],
     ["R", "timeline: zoom to the selected range"],
     ["W S, A D, arrows, + −", "timeline: zoom at the pointer, pan"],
     [", . and [ ]", "timeline: previous and next call; caller, first callee"],
     ["Enter in the search field, N, P", "timeline: next (Shift: previous) match"],
-    ["Enter, F, double click", "zoom to what is selected"],
-    ["Arrows, Backspace", "flame graph: caller, callee, neighbours; one level out"],
+    ["Enter, F, double click", "zoom to the selection"],
+    ["Arrows, Backspace", "flame graph: caller, callee, neighbors; one level out"],
     ["K", "timeline: critical path of the selected call, block or request"],
     ["Enter", "of a blocked state: whoever held the lock, or woke it"],
     ["G", "timeline: next region with every call (blue below the ruler)"],
     ["C, V; click on a name", "timeline: fold or unfold all threads, or one"],
     ["T, L", "timeline: pin the thread at the pointer to the top; list of tracks"],
     ["Drag a name, Shift + ↑ ↓", "timeline: move a thread"],
-    ["Home, 0", "all of it"],
-    ["Escape", "close the side; timeline: clear the range too"],
+    ["Home, 0", "show everything"],
+    ["Escape", "close the side panel; timeline: also clear the range"],
     ["?", "this help"],
 ];
 
@@ -117,7 +117,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
     const parts = useMemo(() => tabsOf(data), [data]);
     const palette = useMemo(() => new Palette(model.ranked, theme), [model, theme]);
 
-    // Spans that are exchanged for others have other statistics.
+    // When spans are replaced, their statistics change.
     const [exchanged, setExchanged] = useState(0);
     const live = useMemo(() => data.served || (data.tiles?.levels.length ?? 0) > 0 ? new Live(data, model, () => { setExchanged((was) => was + 1); }) : null, [data, model]);
     // Finer spans make a finer path.
@@ -134,7 +134,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
     const setRange = (to: Window | null): void => {
         setRangeOnly(to);
         latest.current = to;
-        // What is selected in a table or graph is of the range that is left.
+        // A selection in a table or graph belongs to the range that is being left.
         if (to === null)
             setSelection((was) => was === null || was.of === "span" || was.of === "function" ? was : null);
         if (tab !== "timeline")

@@ -1,5 +1,5 @@
-/* Arrows between threads: how a request passes from one to the next, and whom a thread waited for at a
- * lock. */
+/* Arrows between threads: how a request passes from one to the next, and which thread another
+ * waited for at a lock. */
 import { Kind } from "./data";
 import { before, type Lane, LaneKind, type Model, type Thread, Track } from "./lanes";
 

@@ -120,10 +120,10 @@ function Graph({ blocks, shared, select }: { blocks: Block[]; shared: Shared; se
 type Key = "wall_ns" | "cpu_ns" | "off_cpu_ns" | "min_ns" | "mean_ns" | "p50_ns" | "p90_ns" | "p99_ns" | "max_ns";
 
 const times: readonly [Key, string, string][] = [
-    ["wall_ns", "Wall", "Wall time in all"],
-    ["cpu_ns", "CPU", "CPU time in all"],
+    ["wall_ns", "Wall", "Total wall time"],
+    ["cpu_ns", "CPU", "Total CPU time"],
     ["off_cpu_ns", "Off CPU", "Wall time that was not CPU time"],
-    ["min_ns", "Min", "The least"],
+    ["min_ns", "Min", "The shortest"],
     ["mean_ns", "Mean", "The mean"],
     ["p50_ns", "Median", "Half of them took no longer"],
     ["p90_ns", "p90", "9 of 10 took no longer"],
@@ -161,7 +161,7 @@ export function BlocksPanel({ shared }: { shared: Shared }): VNode {
             <Graph blocks={drawn} shared={shared} select={select} />
             <p class="status" role="status">
                 Each arrow shows how often the second probe came right after the first, and how long that took on average.
-                {rows.length > drawn.length ? ` Drawn are the ${drawn.length} blocks with most time; ${counted(rows.length - drawn.length, "more is", "more are")} in the table.` : ""}
+                {rows.length > drawn.length ? ` The ${drawn.length} blocks with the most time are drawn; ${counted(rows.length - drawn.length, "more is", "more are")} in the table.` : ""}
             </p>
             <Table columns={columns} rows={rows} first="wall_ns" selected={shared.selection?.of === "block" ? shared.selection.block : null}
                 label="Blocks" onSelect={select} />

@@ -44,7 +44,7 @@ export function readTheme(printing: boolean): Theme {
     };
 }
 
-/** Neighbouring names in a list get distant hues, by the golden angle. Text on them is dark in
+/** Neighboring names in a list get distant hues, by the golden angle. Text on them is dark in
  * light themes and light in dark ones, and readable on all of them. */
 function fill(place: number, dark: boolean): string {
     const hue = (215 + place * 137.508) % 360;

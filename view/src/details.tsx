@@ -80,13 +80,13 @@ function FunctionFacts({ row, shared, mark }: { row: number; shared: Shared; mar
 function flagsOf(flags: number): string[] {
     const texts = [];
     if ((flags & Flag.Unwound) !== 0)
-        texts.push("left without its leave (longjmp, or a record that is missing): its end is that of the last record inside");
+        texts.push("no leave was recorded (longjmp, or a missing record): it ends with the last record inside");
     if ((flags & Flag.Open) !== 0)
         texts.push("open when the records end");
     if ((flags & Flag.Untimed) !== 0)
         texts.push("entered while profiling was off");
     if ((flags & Flag.Before) !== 0)
-        texts.push("entered before the range that this page shows; it counts in no table");
+        texts.push("entered before this page's range; not counted in any table");
     return texts;
 }
 
@@ -170,7 +170,7 @@ function OffDetails({ lane, index, last, shared }: { lane: Lane; index: number; 
     return (
         <>
             <h2>Off the CPU</h2>
-            <p>Between two records, wall time went on and CPU time did not: the thread slept, waited, or was not its turn. When exactly in between is not known.</p>
+            <p>Between two records, wall time passed but less CPU time: the thread slept, waited, or was preempted. When exactly is unknown.</p>
             <Facts>
                 <Fact name="Off the CPU">{time(off)}</Fact>
                 <Fact name="Between records">{time(length)}</Fact>
@@ -193,7 +193,7 @@ function MarkDetails({ lane, index, shared }: { lane: Lane; index: number; share
             <Facts>
                 {name.kind === Kind.Probe && name.name !== String(name.number) && <Fact name="Number">{name.number}</Fact>}
                 <WhenFacts start={lane.start[index]} shared={shared} />
-                {previous !== null && <Fact name="Since the mark before">{time(previous)}</Fact>}
+                {previous !== null && <Fact name="Since the previous mark">{time(previous)}</Fact>}
                 <ThreadFact lane={lane} shared={shared} />
             </Facts>
         </>
@@ -239,7 +239,7 @@ function BlockSpanDetails({ lane, index, shared }: { lane: Lane; index: number; 
                     <h3>All of these blocks</h3>
                     <BlockFacts block={all.block} />
                     <Histogram histogram={all.histogram} mark={length} label="From the one probe to the other" />
-                    <button type="button" onClick={() => { shared.go("blocks"); shared.select(all); }}>In the table of blocks</button>
+                    <button type="button" onClick={() => { shared.go("blocks"); shared.select(all); }}>Show in the table of blocks</button>
                 </>)}
         </>
     );
@@ -277,7 +277,7 @@ function TrackDetails({ lane, index, shared }: { lane: Lane; index: number; shar
                         <tbody>
                             {Array.from({ length: last - first + 1 }, (_, i) => first + i).map((i) => (
                                 <tr key={i}><th scope="row">{shared.model.names[lane.name[i]].name}</th><td class="faint">{threads(i)}</td><td>{time(length[i])}</td></tr>))}
-                            <tr><th scope="row"><b>in all</b></th><td /><td><b>{time(start[last] + length[last] - start[first])}</b></td></tr>
+                            <tr><th scope="row"><b>total</b></th><td /><td><b>{time(start[last] + length[last] - start[first])}</b></td></tr>
                         </tbody>
                     </table>
                 </>)}
@@ -365,7 +365,7 @@ function RangeDetails({ selection, shared }: { selection: Selection & { of: "ran
                 </tbody>
             </table>
             {sums.threads.length > 10 && <p class="faint">{count(sums.threads.length - 10)} more.</p>}
-            {sums.isNear && <p class="faint">Some of it was merged when the page was written: these count for the one with most of the time.</p>}
+            {sums.isNear && <p class="faint">Some spans were merged when the page was written: each merged span counts for the name with the most time in it.</p>}
         </>
     );
 }
@@ -446,7 +446,7 @@ function BlockFacts({ block }: { block: Block }): VNode {
     return (
         <Facts>
             <Fact name="Times">{count(block.calls)}</Fact>
-            <Fact name="Of what follows">{percent(block.probability)}</Fact>
+            <Fact name="Share of successors">{percent(block.probability)}</Fact>
             <Fact name="Wall time">{time(block.wall_ns)}</Fact>
             <Fact name="CPU time">{time(block.cpu_ns)}</Fact>
             <Fact name="Off the CPU" id="Off the CPU, all">{time(block.off_cpu_ns)}</Fact>

@@ -60,7 +60,7 @@ function isChanged(change: Change | undefined): boolean {
 function causeOf({ main, statistics: { mean, calls } }: Row): string {
     const causes = [isChanged(mean) ? `${mean?.verdict === "slower" ? "slower" : "faster"} per call` : "",
         isChanged(calls) ? `called ${calls?.verdict === "fewer" ? "less" : "more"}` : ""].filter((text) => text !== "");
-    return causes.length > 0 ? causes.join(", ") : isChanged(main) ? "not told apart" : "";
+    return causes.length > 0 ? causes.join(", ") : isChanged(main) ? "undetermined" : "";
 }
 
 export function DiffPanel({ shared }: { shared: Shared }): VNode {
@@ -91,7 +91,7 @@ export function DiffPanel({ shared }: { shared: Shared }): VNode {
                 return each === undefined ? "–" : <span class={tone(each)} title={hint(each)}>{change(each.ratio)}</span>;
             } })),
         { id: "cause", title: "Cause", hint: "Whether single calls changed, or their number", isText: true, value: causeOf, show: (row) => causeOf(row) },
-        { id: "verdict", title: isBlocks ? "Verdict on time" : "Verdict on self time", hint: "What is established", isText: true, value: (row) => row.main.verdict,
+        { id: "verdict", title: isBlocks ? "Verdict on time" : "Verdict on self time", hint: "Statistical verdict", isText: true, value: (row) => row.main.verdict,
             show: (row) => <span class={tone(row.main)}>{hint(row.main)}</span> },
     ], [isBlocks, what]);
     if (diff === undefined)
@@ -103,7 +103,7 @@ export function DiffPanel({ shared }: { shared: Shared }): VNode {
                 {hasBoth && [false, true].map((each) => <button key={String(each)} type="button" aria-pressed={isBlocks === each} onClick={() => { setBlocks(each); }}>{each ? "Blocks" : "Functions"}</button>)}
                 {diff.functions.length > 0 && <button type="button" onClick={() => { shared.setFlame({ mode: "change" }); shared.go("flame"); }}>Flame graph of the change</button>}
                 {` ${count(diff.base.length)} ${diff.base.length === 1 ? "run" : "runs"} of the base, ${count(diff.new.length)} new. `}
-                {`A change is established with ${diff.method.confidence * 100}% confidence and beyond ${diff.method.tolerance_percent}%; all else is faint.`}
+                {`Changes of more than ${diff.method.tolerance_percent}%, at ${diff.method.confidence * 100}% confidence, are significant; everything else is faint.`}
                 {incomplete.length > 0 && ` Not complete: ${incomplete.map((run) => `${run.trace} (${run.why})`).join(", ")}.`}
             </p>
             <Table key={String(isBlocks)} columns={columns} rows={rows} first="impact" selected={null} label="Comparison"

@@ -74,7 +74,7 @@ function TimeFlame({ shared }: { shared: Shared }): VNode {
         return (
             <div class="drawn">
                 <div class="tools"><Modes shared={shared} /></div>
-                <p class="none">No calls of functions with times of day are in this trace.</p>
+                <p class="none">This trace has no function calls with times.</p>
             </div>);
     }
     return (
@@ -309,7 +309,7 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
             </div>
             <p class="status" role="status">
                 {`A box is as wide as its ${value === "calls" ? "number of calls" : "time"}; boxes narrower than a pixel are not drawn. Double click or Enter zooms in, Escape shows all.`}
-                {isChange && base !== undefined ? ` Orange took more by itself than in the base, blue less, of one run. ${picture.unseen > 0 ? `${valueText(value)(picture.unseen)} were in paths that only the other side has: choose it to see them.` : ""}` : ""}
+                {isChange && base !== undefined ? ` Orange took more by itself than in the base, blue less, of one run. ${picture.unseen > 0 ? `${valueText(value)(picture.unseen)} were in paths that exist only on the other side: choose it to see them.` : ""}` : ""}
                 {isChange && base === undefined ? ` Colours are the change of each function over all its paths: ${why ?? ""}.` : ""}
                 {!isBlocks && ranged === null && tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0) > 0 ? ` ${counted(tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0), "small path was", "small paths were")} left out of this page; \`probity tree\` has all.` : ""}
                 {!isBlocks && ranged === null && tree.calls_lost > 0 ? ` ${counted(tree.calls_lost, "call is", "calls are")} on no path here: there were too many paths.` : ""}
@@ -325,6 +325,6 @@ export function FlamePanel({ shared }: { shared: Shared }): VNode {
     if (shared.flame.mode === "blocks" || (tree.tree.length === 0 && (base?.tree.length ?? 0) === 0 && shared.data.timeline.sums.length > 0))
         return <MergedFlame shared={shared} isChange={false} isBlocks />;
     if (tree.tree.length === 0 && (base?.tree.length ?? 0) === 0)
-        return <p class="none">No calls of functions are in this trace.{tree.calls_profiled > 0 ? " It was made in profile mode, which keeps no paths of calls." : ""}</p>;
+        return <p class="none">This trace has no function calls.{tree.calls_profiled > 0 ? " It was recorded in profile mode, which keeps no call paths." : ""}</p>;
     return shared.flame.mode === "time" ? <TimeFlame shared={shared} /> : <MergedFlame shared={shared} isChange={isChange} isBlocks={false} />;
 }

@@ -60,7 +60,7 @@ function Filters({ shared, shown, all }: { shared: Shared; shown: Row[]; all: nu
     const isFiltered = shared.query !== "" || Object.values(filter).some((text) => text !== "");
     return (
         <div class="tools" role="search">
-            <label class="field">Name <input type="search" size={14} value={shared.query} title="Words, all of which are in name, signature or file"
+            <label class="field">Name <input type="search" size={14} value={shared.query} title="Words that must all be in name, signature or file"
                 onInput={(event) => { shared.setQuery(event.currentTarget.value); }} /></label>
             <label class="field">File
                 <select value={filter.file} onChange={(event) => { setFilter({ ...filter, file: event.currentTarget.value }); }}>
@@ -114,12 +114,12 @@ export function FunctionsPanel({ shared }: { shared: Shared }): VNode {
         ];
     }, [functions, all]);
     if (functions.length === 0)
-        return <p class="none">No calls of functions are in this trace.</p>;
+        return <p class="none">This trace has no function calls.</p>;
     const place = shared.selection?.of === "function" ? shared.selection.row : -1;
     return (
         <div class="listed">
             <Filters shared={shared} shown={rows} all={all.length} />
-            {rows.length === 0 && <p class="none">{shared.range !== null && all.length === 0 ? "No call begins in the range." : "No function is like that."}</p>}
+            {rows.length === 0 && <p class="none">{shared.range !== null && all.length === 0 ? "No call begins in the range." : "No function matches."}</p>}
             {rows.length > 0 && <Table columns={columns} rows={rows} first="self_ns" selected={rows.find((row) => row.place === place) ?? null} label="Functions"
                 onSelect={(row) => { shared.select({ of: "function", row: row.place }); }} />}
         </div>

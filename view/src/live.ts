@@ -1,6 +1,6 @@
 /* Spans that are not in the page: when the window of the timeline is narrow enough, spans shorter
- * than the page's unit are read from the trace by the server, or loaded from tiles, and exchanged
- * for the merged ones (doc/tiles.md). What is there stays until the new ones have come. */
+ * than the page's unit are read from the trace by the server, or loaded from tiles, and replace
+ * the merged ones (doc/tiles.md). Old spans stay until the new ones have arrived. */
 import { type Data, Kind, type Name, type Timeline, withoutMarks } from "./data";
 import { before, emptyLane, Flag, type Lane, LaneKind, type Model, readThreads, sumUp, type Thread } from "./lanes";
 import { type TileRange, Tiles } from "./tiles";
@@ -11,7 +11,7 @@ const HEAD = 24;
 const MARGIN = 0.25;
 /** Replies that are kept. */
 const REPLIES = 6;
-/** Windows that are not asked for again. */
+/** Windows that are not requested again. */
 const UNREAD = 50;
 
 /** With tiles, windows with more calls and blocks are not read from the trace. */
@@ -64,12 +64,12 @@ function copyAll(to: Lane, at: number, from: Lane, first: number, end: number): 
 }
 
 export class Live {
-    /** Why the spans that were wanted last are not shown. */
+    /** Why the spans requested last are not shown. */
     failure: string | null = null;
     isReading = false;
     /** Whether the window has too many records to be read. */
     isFull = false;
-    /** Called before spans are exchanged; returns what to do afterwards. */
+    /** Called before spans are replaced; returns what to do afterwards. */
     hold: (() => () => void) | null = null;
     private readonly page = new Map<Lane, Lane>();
     private readonly values: Timeline["values"];
@@ -193,7 +193,7 @@ export class Live {
         return source;
     }
 
-    /** Reads what is wanted, until nothing new is. */
+    /** Reads what is requested, until there are no new requests. */
     private async read(): Promise<void> {
         this.isReading = true;
         for (let wanted = this.wanted; wanted !== null; wanted = this.wanted) {
@@ -209,7 +209,7 @@ export class Live {
                 this.wanted = null;
         }
         this.isReading = false;
-        // The timeline asks for its window again, and gets what is there now.
+        // The timeline requests its window again, and gets what is available now.
         this.onRead();
     }
 
@@ -289,7 +289,7 @@ export class Live {
         if (size > 0 && lane.count[size - 1] > 1)
             lane.length[size - 1] = Math.min(lane.length[size - 1], source.from - lane.start[size - 1]);
         let from = first;
-        /** When the page's next span begins that stays. */
+        /** When the next of the page's spans that stay begins. */
         const nextLong = (): number => {
             while (from < end && !(own.count[from] === 1 && (own.length[from] >= this.unit || (own.flags[from] & Flag.Before) !== 0)))
                 from++;
@@ -339,7 +339,7 @@ export class Live {
         return Live.finished(lane, size + own.size - end);
     }
 
-    /** Whether a span of a source is one: it is not cut off at the end of what was read. */
+    /** Whether a span of a source is whole: not cut off at the end of what was read. */
     private isTaken(read: Lane, i: number, source: Source, isAll: boolean): boolean {
         return read.start[i] >= source.from && read.start[i] < source.to && read.length[i] < this.unit &&
             (isAll || (read.flags[i] & Flag.Open) === 0);

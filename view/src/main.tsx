@@ -7,7 +7,7 @@ import { makeModel } from "./lanes";
 function fail(error: unknown): void {
     const paragraph = document.createElement("p");
     paragraph.className = "loading";
-    paragraph.textContent = `This page cannot be shown: ${String(error)}. It needs a browser of 2023 or later, and the whole file.`;
+    paragraph.textContent = `This page cannot be shown: ${String(error)}. It requires a browser from 2023 or later, and the complete file.`;
     document.getElementById("app")?.replaceChildren(paragraph);
     console.error(error);
 }

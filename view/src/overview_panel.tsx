@@ -56,7 +56,7 @@ function Activity({ model }: { model: Model }): VNode {
                 <path class="running" d={area(on)} />
             </svg>
             <figcaption><span>{time(model.first)}</span><span>{time(model.last)}</span></figcaption>
-            <p class="legend"><i class="on" /> threads on the CPU <i class="off" /> threads there, off the CPU; at most {Math.round(most)}</p>
+            <p class="legend"><i class="on" /> threads on the CPU <i class="off" /> threads off the CPU; at most {Math.round(most)}</p>
         </figure>
     );
 }
@@ -112,7 +112,7 @@ function TraceCard({ info, profiled }: { info: TraceInfo; profiled: number }): V
             <h2>{short(program.name?.split("/").pop() ?? info.trace, 60)}</h2>
             <p class={info.complete ? "pill good" : "pill bad"}>{info.complete ? "complete" : "INCOMPLETE"}</p>
             <p>{info.why}.</p>
-            {info.profile && <p>Profile mode: calls were counted, and no times of day were kept. The table of functions has them.</p>}
+            {info.profile && <p>Profile mode: calls were counted, and no times of day were kept. The counts are in the table of functions.</p>}
             {counts.map(([key, singular, plural, text]) => <p key={key} class="notice">{counted(info.counts[key] ?? 0, singular, plural)} {text}.</p>)}
             <dl class="facts">
                 <dt>Command</dt><dd><code>{short(program.arguments.join(" "), 400) || "–"}</code></dd>
@@ -170,7 +170,7 @@ function TopBlocks({ shared }: { shared: Shared }): VNode | null {
     return (
         <section class="card">
             <h2>From probe to probe</h2>
-            <p class="faint">Wall time of blocks in all. The lighter part was off the CPU.</p>
+            <p class="faint">Total wall time of blocks. The lighter part was off the CPU.</p>
             <ol class="top">
                 {top.map((block, index) => (
                     <li key={index}>
@@ -231,7 +231,7 @@ export function OverviewPanel({ shared }: { shared: Shared }): VNode {
                 <Figure value={totals.hits} singular="hit of a probe" plural="hits of probes" />
                 <Figure value={data.report.functions.length} singular="function" plural="functions" />
             </section>
-            {model.lanes.length === 0 && data.report.functions.length === 0 && <section class="card wide"><p>No record of a call or a probe is in this trace.</p></section>}
+            {model.lanes.length === 0 && data.report.functions.length === 0 && <section class="card wide"><p>No records of calls or probes are in this trace.</p></section>}
             {model.lanes.length > 0 && <section class="card wide"><h2>Threads on the CPU</h2><Activity model={model} /></section>}
             <Top shared={shared} />
             <TopBlocks shared={shared} />

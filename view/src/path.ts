@@ -1,15 +1,15 @@
-/* The critical path of a call, block or request: what its time consisted of, through threads and
- * locks, as `probity path` has it (doc/calls.md, "Critical path"; src/answers/path/path_walk.c).
- * Going back from the end, what the thread ran is on the path; at a wait the path goes over to the
- * thread that caused it. Each moment is in one part. */
+/* The critical path of a call, block or request: what it spent its time on, across threads and
+ * locks, as `probity path` prints it (doc/calls.md, "Critical path";
+ * src/answers/path/path_walk.c). Going back from the end, what the thread ran is on the path; at
+ * a wait the path moves to the thread that caused it. Each moment is in one part. */
 import { stagesOf, endsOf } from "./arrows";
 import { time } from "./format";
 import { before, Flag, type Lane, LaneKind, type Model, State, type Thread, Track } from "./lanes";
 import { blockOf, doingAt, doingText, latestWait, threadOfId, type Wait, wakerOf } from "./waits";
 
 /** runnable: waiting for a CPU. wake-up: after the lock was released or the waiter notified, until it
- * was woken. Only without states of threads: waiting: in a wait of which nobody accounts for this
- * part; off-cpu: off the CPU, for no recorded reason. */
+ * was woken. Only without states of threads: waiting: in a part of a wait for which no thread
+ * accounts; off-cpu: off the CPU, for no recorded reason. */
 export type PathState = "running" | "runnable" | "blocked" | "wake-up" | "waiting" | "off-cpu" | "unknown";
 
 export interface PathPart {
@@ -34,7 +34,7 @@ export interface CriticalPath {
     why: string;
 }
 
-/** How often a path goes over to another thread. */
+/** Maximum number of moves to another thread. */
 const DEPTH = 16;
 /** More changes of calls and states are not followed. */
 const PARTS = 20_000;
@@ -96,7 +96,7 @@ class Walk {
         }
     }
 
-    /** Merged states: in which order they were is not known. */
+    /** Merged states: their order is unknown. */
     private addMerged(leg: Leg, lane: Lane, i: number, from: number, to: number, { off, doing }: Own): void {
         const part = (to - from) / Math.max(1, lane.length[i]);
         const running = lane.busy[i] * part;
@@ -107,7 +107,7 @@ class Walk {
         this.addDoing(leg, from, to - running - runnable, off === "wake-up" ? off : "blocked", doing);
     }
 
-    /** A time in which a thread was blocked. If the end of the block is in it, the path goes over to the
+    /** A time in which a thread was blocked. If the block ends within it, the path moves to the
      * thread that woke it. */
     private addBlocked(leg: Leg, lane: Lane, i: number, from: number, to: number, { off, doing }: Own): void {
         const { thread } = leg;
@@ -140,8 +140,8 @@ class Walk {
         }
     }
 
-    /** Without states: by CPU time. Where between two records a thread was off the CPU is not known; it
-     * is shown before the time on it. */
+    /** Without states: by CPU time. When between two records a thread was off the CPU is
+     * unknown; that time is shown before the time on it. */
     private addTimes(leg: Leg, thread: Thread, from: number, to: number, { off, doing }: Own): void {
         const lane = thread.off;
         if (doing !== null) {
@@ -267,7 +267,7 @@ export function pathOf(model: Model, lane: Lane, index: number, least: number): 
         walk.walk({ ...hop, waits: [], depth: 0 });
     const parts = walk.parts.reverse();
     const why = [
-        parts.some(({ thread }) => thread !== null && thread.states === null) ? "the trace has no states of its threads by the scheduler" : "",
+        parts.some(({ thread }) => thread !== null && thread.states === null) ? "the trace has no thread states from the scheduler" : "",
         walk.isNear ? "it leads through calls or states that are merged in this page: zoom in, or use the command below the timeline" : "",
         least > 0 ? `the page has no waits of less than ${time(least)}` : "",
         walk.parts.length >= PARTS ? "it has too many parts" : ""].filter((text) => text !== "");

@@ -1,6 +1,6 @@
 /* The place in the page's address: "#timeline&z=FROM-TO&r=FROM-TO&s=THREAD.KIND.DEPTH.START", in ns
- * since recording began: window, selected range and selected span of the timeline. An address may
- * come from anyone: what does not fit is left out. */
+ * since recording began: window, selected range and selected span of the timeline. An address is
+ * untrusted input: parts that do not fit are ignored. */
 import { before, type Lane, LaneKind, type Model } from "./lanes";
 import type { TimelineView, Window } from "./timeline";
 

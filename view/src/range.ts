@@ -25,7 +25,8 @@ export interface RangeSums {
     calls: number;
     hits: number;
     requests: number;
-    /** Whether any of it was merged when the page was written, so that names and parts are near. */
+    /** Whether any of it was merged when the page was written, so that names and shares are
+     * approximate. */
     isNear: boolean;
 }
 

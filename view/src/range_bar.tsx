@@ -35,7 +35,7 @@ export function RangeBar({ shared, tab }: { shared: Shared; tab: Tab }): VNode |
             </span>
             <span>{`${time(range.to - range.from)}${cover === "" ? "" : `: ${cover}`}`}</span>
             {isFollowing && shared.ranged()?.isNear === true && <span title="Calls or blocks in this range were merged when the page was written. The command counts each.">approximate: some were merged</span>}
-            {isFollowing && tab !== "blocks" && data.report.functions.some((row) => (row.paused_ns ?? 0) > 0) && <span title="The command leaves them out.">times include pauses</span>}
+            {isFollowing && tab !== "blocks" && data.report.functions.some((row) => (row.paused_ns ?? 0) > 0) && <span title="The command excludes them.">times include pauses</span>}
             {command !== null && <button type="button" aria-expanded={isShown} onClick={() => { setShown(!isShown); }}>Command</button>}
             {tab !== "timeline" && <button type="button" onClick={() => { shared.go("timeline"); }}>Timeline</button>}
             {command !== null && isShown && <code>{command}</code>}

@@ -6,7 +6,7 @@ import { Durations } from "./durations";
 import { before, Flag, type Lane, type Model, type Thread } from "./lanes";
 import type { Window } from "./timeline";
 
-/** Paths deeper than this are left out, as in the rest of the page. */
+/** Deeper paths are omitted, as in the rest of the page. */
 const DEPTH = 512;
 const SLOWEST = 5;
 
@@ -174,7 +174,7 @@ class Reader {
             closeTo(Math.min(open.length, lane.depth));
             const caller = open.at(-1);
             const end = lane.start[index] + lane.length[index];
-            // What ended before the range, and is no caller of anything in it.
+            // Calls that ended before the range, and called nothing in it.
             if (end < this.range.from && lane.start[index] < this.range.from)
                 continue;
             if (caller?.lane.depth === lane.depth - 1) {

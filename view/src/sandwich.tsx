@@ -112,7 +112,7 @@ export function Callers({ row, shared }: { row: number; shared: Shared }): VNode
     return (
         <>
             <Side title="Callers" list={found.callers} total={found.total} shared={shared} />
-            {found.recursive > 0 && <p class="faint" data-fact="recursive">{`${count(found.recursive)} of its calls were by itself; their time is in the outermost call, and counted once.`}</p>}
+            {found.recursive > 0 && <p class="faint" data-fact="recursive">{`${count(found.recursive)} of its calls were recursive; their time is in the outermost call, and counted once.`}</p>}
             <Side title="Callees" list={found.callees} total={found.total} shared={shared} />
         </>
     );

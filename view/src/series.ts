@@ -1,5 +1,5 @@
-/* What the page counts itself over time: threads on the CPU, calls and hits per second. Zoomed out,
- * from a table that is made once; zoomed in, from the spans in view, which are few then. */
+/* Rates that the page computes itself: threads on the CPU, calls and hits per second. Zoomed
+ * out, from a table that is built once; zoomed in, from the few spans in view. */
 import { before, type Lane, type Model, type Thread, Track } from "./lanes";
 
 const BINS = 131072;

@@ -106,7 +106,7 @@ function PathDetails({ path, shared }: { path: CriticalPath; shared: Shared }): 
                 <tbody>
                     {sumsOf(path).map(({ state, ns }) => (
                         <tr key={state} data-state={state}><th scope="row"><i class={`state ${stateClasses[state]}`} /> {stateNames[state]}</th><td>{time(ns)}</td><td>{percent(ns / Math.max(1, length))}</td></tr>))}
-                    <tr><th scope="row"><b>in all</b></th><td><b>{time(length)}</b></td><td /></tr>
+                    <tr><th scope="row"><b>total</b></th><td><b>{time(length)}</b></td><td /></tr>
                 </tbody>
             </table>
             <ol class="slow parts">{shown.map((part, index) => <Part key={index} part={part} path={path} shared={shared} />)}</ol>
@@ -123,7 +123,7 @@ export function PathOf({ lane, index, shared }: { lane: Lane; index: number; sha
         return null;
     return (
         <>
-            <div><button type="button" class="critical" title="What its time consisted of, through threads and locks (k)" aria-pressed={mine !== null} onClick={() => {
+            <div><button type="button" class="critical" title="What it spent its time on, across threads and locks (k)" aria-pressed={mine !== null} onClick={() => {
                 shared.setPath(mine !== null ? null : pathOf(model, lane, index, data.waits?.least_ns ?? 0));
             }}>{mine !== null ? "Hide critical path" : "Critical path"}</button></div>
             {mine !== null && <PathDetails path={mine} shared={shared} />}

@@ -1,6 +1,6 @@
 /* Tiles beside the page (doc/tiles.md): spans at units finer than the page's, by level and time. A
  * page on a disk may load them only as scripts; one from a server fetches them and never runs them.
- * Whatever is in a file is checked: it may be of another page, damaged, or an error page. */
+ * File contents are checked: a file may belong to another page, be damaged, or be an error page. */
 import { Bytes, type Lane, LaneKind, readLane } from "./lanes";
 import type { Window } from "./timeline";
 
@@ -33,7 +33,7 @@ export interface TileRange extends Window {
     files: number[];
 }
 
-/** A screen has no use for more spans. */
+/** More spans than a screen can show. */
 const SPANS_SHOWN = 600_000;
 /** Spans that are kept, some 70 bytes each. */
 const SPANS_KEPT = 1_500_000;
@@ -95,7 +95,7 @@ function parse(bytes: Uint8Array, file: number, id: string, names: number): Tile
     const size = new DataView(bytes.buffer).getUint32(0, true);
     const contents = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size))) as Contents;
     if (contents.id !== id || contents.file !== file)
-        throw new Error("it is of another page");
+        throw new Error("it belongs to another page");
     const source = { numbers: new Bytes(bytes.subarray(4 + size)), first: contents.from_ns, values: 0 };
     return new Map(contents.threads.map(({ place, lanes }) => [place, lanes.map(([kind, depth, count]) => {
         const lane = readLane(source, place, kind, depth, count, false);
@@ -163,7 +163,7 @@ export class Tiles {
         return [...files, this.index.late].every((file) => file < 0 || this.kept.has(file));
     }
 
-    /** Loads what is missing. A file that cannot be read is not asked for again. */
+    /** Loads what is missing. A file that cannot be read is not requested again. */
     async load({ files }: TileRange): Promise<void> {
         const isFile = location.protocol === "file:";
         await Promise.all([...files, this.index.late].map(async (file) => {
@@ -185,7 +185,7 @@ export class Tiles {
         return size;
     }
 
-    /** Drops what was loaded first, but nothing that is needed now. */
+    /** Evicts the oldest tiles, but none that are needed now. */
     private keep(file: number, tile: Tile, needed: readonly number[]): void {
         this.kept.set(file, tile);
         this.keptSpans += Tiles.sizeOf(tile);

@@ -1,6 +1,6 @@
 /* The timeline on its canvas: what is drawn, and where. The amount drawn is limited by the columns
- * of the screen: spans narrower than a column are drawn as one with their neighbours, which are
- * found by bisection, so that drawing takes as long for a minute as for a microsecond. */
+ * of the screen: spans narrower than a column are drawn as one with their neighbors, which are
+ * found by bisection, so that drawing a minute takes no longer than a microsecond. */
 import { type Arrow, arrowsOf, type End } from "./arrows";
 import type { Palette, Theme } from "./colour";
 import { Kind } from "./data";
@@ -414,7 +414,7 @@ export class TimelineView {
         return y < RULER ? null : found;
     }
 
-    /** The thread of which "+N deeper" is there. */
+    /** The thread whose "+N deeper" is there. */
     moreAt(y: number): Thread | null {
         const row = this.rowAt(y);
         return row?.look === Look.More ? row.thread : null;
@@ -1254,7 +1254,7 @@ export class TimelineView {
             context.fillStyle = theme.line;
             context.fillRect(x, RULER - 7, 1, 7);
             context.fillStyle = theme.faint;
-            // A truncated number would be another number.
+            // A truncated number would be a different number.
             const text = moment(at, step, this.window.to);
             if (x + 4 + context.measureText(text).width <= this.width)
                 context.fillText(text, x + 4, RULER / 2);

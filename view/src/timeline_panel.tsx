@@ -67,12 +67,12 @@ function levelText(level: number): string {
 /** Why spans are still merged, and what helps. */
 function hintOf(live: Live, isServed: boolean): string {
     if (live.isReading)
-        return "reading finer ones";
+        return "reading shorter ones";
     if (live.failure !== null)
         return live.failure;
     if (live.isFull)
         return "too many records in this window to show each; zoom in";
-    return isServed ? "zoom in to see each" : "zoom in for finer ones, as far as there are tiles";
+    return isServed ? "zoom in to see each" : "zoom in for shorter ones, as far as there are tiles";
 }
 
 /** The number of visible calls, and how many of them are merged, and why. */
@@ -207,7 +207,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         refresh();
     };
 
-    // Spans are exchanged for others: the selected one has another index then.
+    // When spans are replaced, the selected one gets another index.
     useEffect(() => {
         const { live } = shared;
         if (live === null)
@@ -464,7 +464,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
     const found = matches?.reduce((sum, each) => sum + each, 0) ?? 0;
     if (shared.model.lanes.length === 0) {
         return <p class="none">No record of a call or a probe is in this trace{shared.data.info.some((info) => info.profile)
-            ? ": it was made in profile mode, which counts calls and keeps no times of day. The table of functions has them." : "."}</p>;
+            ? ": it was recorded in profile mode, which counts calls and keeps no times of day. The counts are in the table of functions." : "."}</p>;
     }
     return (
         <div class="drawn">
@@ -489,7 +489,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                             onInput={(event) => { view.layout.filter = event.currentTarget.value; view.arrange(); refresh(); }} /></label>
                     </>)}
                 {only === null && <button type="button" aria-haspopup="dialog" title="Pin, move and limit tracks (l)" onClick={() => { setListing(true); }}>Tracks</button>}
-                {shared.model.stretches.length > 0 && <button type="button" title="The next stretch that is here call by call: blue below the ruler (g)"
+                {shared.model.stretches.length > 0 && <button type="button" title="Next interval that this page has call by call: blue below the ruler (g)"
                     onClick={() => { view.showStretch(); refresh(); }}>Next in full</button>}
                 {matches !== null && (
                     <span class="found">

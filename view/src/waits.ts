@@ -1,4 +1,4 @@
-/* Waits of threads: for what, who had it, and who ended them. */
+/* Waits of threads: for what, which thread had it, and which thread ended them. */
 import type { Data } from "./data";
 import { before, type Lane, type Model, State, type Thread } from "./lanes";
 
@@ -72,7 +72,7 @@ export function latestWait(model: Model, thread: Thread, from: number, to: numbe
     return low > 0 && waits[low - 1].to > from ? waits[low - 1] : null;
 }
 
-/** The wait that a blocked stretch is most of; null: not known. */
+/** The wait that a blocked stretch mostly consists of; null: unknown. */
 export function waitAt(model: Model, thread: Thread, from: number, to: number): Wait | null {
     const wait = latestWait(model, thread, from, to);
     return wait !== null && Math.min(wait.to, to) - Math.max(wait.from, from) >= (to - from) / 2 ? wait : null;
@@ -116,7 +116,7 @@ export function threadOfId(model: Model, tid: number, near: Thread): Thread | nu
 }
 
 /** Who woke a thread at the end of a blocked stretch: the next state says it. null: not recorded,
- * 0: nobody of whom more is known. */
+ * 0: not a known thread. */
 export function wakerOf(lane: Lane, index: number): { tid: number; at: number } | null {
     const next = index + 1;
     const end = lane.start[index] + lane.length[index];
