@@ -22,7 +22,7 @@ endif
 OBJCOPY ?= objcopy
 NM      ?= nm
 
-# The one place of the version is probity.h. $(1): MAJOR, MINOR or PATCH.
+# probity.h is the only place that states the version. $(1): MAJOR, MINOR or PATCH.
 PUBLIC_HEADER := $(strip $(file < include/probity.h))
 version_part = $(patsubst PROBITY_VERSION_$(1)=%,%,$(filter PROBITY_VERSION_$(1)=%, \
     $(subst PROBITY_VERSION_$(1) ,PROBITY_VERSION_$(1)=,$(PUBLIC_HEADER))))
@@ -35,12 +35,12 @@ FUNCTIONS_SONAME := libprobity-functions.so.0
 FUNCTIONS_SHARED := libprobity-functions.so.$(VERSION)
 CALLS_SONAME := libprobity-calls.so.0
 CALLS_SHARED := libprobity-calls.so.$(VERSION)
-# Where the shared library looks for the second one before the usual places: beside itself.
+# The shared library looks for the second one in its own directory first.
 PRINT_RUNPATH ?= $$ORIGIN
 
 # CFLAGS, CXXFLAGS, LDFLAGS are the builder's; SANITIZE=address,undefined or thread makes a checked build.
 SANITIZE ?=
-# DEBUG=1 compiles the assertions in; checked builds and fuzz targets have them in any case.
+# DEBUG=1 compiles the assertions in; checked builds and fuzz targets always have them.
 DEBUG ?=
 COMMA := ,
 # Tests build with WERROR=-Werror; a user's newer compiler may know more warnings.
@@ -54,9 +54,8 @@ C_FLAGS   = -std=gnu11 $(COMMON) $(CFLAGS)
 CXX_FLAGS = -std=gnu++17 $(COMMON) $(CXXFLAGS)
 LINK_FLAGS = -pthread $(SANITIZE_FLAGS) $(LDFLAGS)
 # -fexceptions: a thread that is cancelled or thrown through must unwind across library frames.
-# -fno-plt: a function bound at its first call takes 3 KiB of stack more, which a signal handler may
-# not have.
-# -ffunction-sections: the libraries leave out what only others use.
+# -fno-plt: binding a function at its first call needs 3 KiB more stack, which a signal handler may
+# not have. -ffunction-sections: the linker drops functions that nothing uses.
 SRC_FLAGS := -Isrc -Iinclude -I$(BUILD)/generated -fPIC -fvisibility=hidden -fexceptions -fno-plt \
              -ffunction-sections -fdata-sections \
              $(if $(FAST_FUZZ),-fsanitize-coverage=edge$(COMMA)inline-8bit-counters) $(ASSERT_FLAGS)
@@ -64,7 +63,7 @@ SRC_FLAGS := -Isrc -Iinclude -I$(BUILD)/generated -fPIC -fvisibility=hidden -fex
 # The operating system: doc/porting.md.
 SYSTEM := src/base/linux
 
-# What needs libm or answers only the tool.
+# Code that needs libm, or that only the tool uses.
 TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     duration_stats \
     inflight \
@@ -75,13 +74,13 @@ TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     statistics \
     thread_past \
     waits)))
-# libprobity, in the programs that are traced: they record, and write the trace.
+# libprobity, for the programs that are traced: it records, and writes the trace.
 LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base/selection.c base/arguments.c base/called.c spool/attach.c spool/control_ask.c \
              spool/place.c writer/discard.c writer/drainer.c writer/recover.c writer/request.c writer/wake_process.c writer/wake_page.c), \
              $(wildcard src/base/*.c $(SYSTEM)/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
              src/embed/*.c))
 # libprobity-print, linked or loaded only by those that also read their trace: for a CSV, a log or a
-# summary. It has what it shares with libprobity once more, and needs no other library than libc.
+# summary. It has its own copy of the code it shares with libprobity, and needs no library but libc.
 PRINT_SRC := $(filter-out src/spool/control_ask.c $(SYSTEM)/thread_count.c src/base/selection.c src/base/arguments.c src/base/called.c \
                $(addprefix src/reader/,activity.c ahead.c ahead_hits.c index_build.c index_group.c index_write.c thread_stack.c), \
                $(wildcard src/base/*.c $(SYSTEM)/*.c src/format/*.c src/spool/*.c src/reader/*.c src/embed_print/*.c \
@@ -95,30 +94,31 @@ PRINT_SRC := $(filter-out src/spool/control_ask.c $(SYSTEM)/thread_count.c src/b
 # libprobity-functions, for programs without macros: what the compiler's hooks call. It needs libprobity.
 FUNCTIONS_SRC := $(wildcard src/functions/*.c) $(addprefix $(SYSTEM)/,functions.c os.c objects.c) \
                    src/base/hash.c src/base/selection.c src/base/arguments.c src/base/assert.c
-# libprobity-calls, for programs without probes: it has functions of libc's names. It needs libprobity.
+# libprobity-calls, for programs without probes: it has functions with libc's names. It needs
+# libprobity.
 CALLS_SRC := $(wildcard src/calls/*.c) $(addprefix src/base/,called.c assert.c) $(addprefix $(SYSTEM)/,objects.c os.c)
-# The rest is the tool's alone. A command's file is NAME_command.c in the room of what it prints, or
-# in src/cli/.
+# The rest is only for the tool. A command's file is NAME_command.c in the room of what it prints,
+# or in src/cli/.
 ROOMS := src/answers/*/ src/exports/ src/exports/*/ src/log/ src/page/
 CLI_SRC := $(wildcard src/cli/*.c $(ROOMS:%=%*_command.c))
 TOOL_SRC := $(filter-out $(LIB_SRC) $(PRINT_SRC) $(CLI_SRC),$(wildcard $(addsuffix /*.c,$(addprefix src/, \
               base spool writer reader analysis print symbols sched store fleet)) $(ROOMS:%=%*.c)))
-# Messages of other tools' formats: protobuf-c makes C of their descriptions.
+# Messages of other tools' formats: protobuf-c generates C from their descriptions.
 PROTO_SRC := $(wildcard src/exports/*/*.proto)
 
 OBJ      := $(BUILD)/obj
-# What runs once in a recording is compiled for size: it goes into every program.
+# Code that runs once per recording is compiled for size, since it is in every program.
 $(addprefix $(OBJ)/src/,runtime/settings.o runtime/trace_file.o runtime/spool_file.o runtime/ceiling.o \
     runtime/outputs.o runtime/describe.o runtime/declare.o runtime/sites.o runtime/budget.o \
     runtime/external.o runtime/child.o runtime/hooks.o runtime/session.o runtime/wake.o writer/writer.o spool/segment.o \
     runtime/profile_set.o spool/place.o spool/usage.o base/linux/objects.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
-# What runs while vector registers hold parameters or results of functions leaves those alone; what
-# sanitizers call does not.
+# Code that runs while vector registers hold parameters or results of functions must not use them;
+# code that sanitizers call does.
 GENERAL_OBJ := $(addprefix $(OBJ)/src/functions/,sled_calls.o fentry.o)
 $(GENERAL_OBJ): private SRC_FLAGS += -mgeneral-regs-only
 $(GENERAL_OBJ): private SANITIZE_FLAGS :=
-# What stands for libc's functions is called before a sanitizer is ready, and must not be made of calls
-# of themselves (calloc of malloc and memset).
+# Replacements of libc's functions are called before a sanitizer is ready, and must not be compiled
+# into calls to themselves (calloc into malloc and memset).
 CALLS_OWN_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard src/calls/*.c))
 $(CALLS_OWN_OBJ): private SRC_FLAGS += -fno-builtin-malloc -fno-builtin-calloc -U_FORTIFY_SOURCE -foptimize-sibling-calls \
     -fno-exceptions -fasynchronous-unwind-tables
@@ -132,7 +132,7 @@ BOTH_OBJ := $(sort $(LIB_OBJ) $(PRINT_OBJ))
 PROTO_OBJ := $(PROTO_SRC:src/%.proto=$(OBJ)/generated/%.pb-c.o)
 TOOL_OBJ := $(TOOL_SRC:%.c=$(OBJ)/%.o) $(PROTO_OBJ)
 CLI_OBJ  := $(CLI_SRC:%.c=$(OBJ)/%.o)
-# Kept in the tree, so that building the tool takes no Node.js; `make page` makes it from view/.
+# Kept in the tree, so that building the tool requires no Node.js; `make page` builds it from view/.
 PAGE     := view/dist/page.html
 PAGE_OBJ := $(OBJ)/src/page/view_page.o
 STATIC_LIB := $(BUILD)/lib/libprobity.a
@@ -142,11 +142,11 @@ SHARED_PRINT := $(BUILD)/lib/$(PRINT_SHARED)
 STATIC_FUNCTIONS := $(BUILD)/lib/libprobity-functions.a
 SHARED_FUNCTIONS := $(BUILD)/lib/$(FUNCTIONS_SHARED)
 SHARED_CALLS := $(BUILD)/lib/$(CALLS_SHARED)
-# Functions in the place of libc's need glibc's symbols and versions.
+# Functions that replace libc's need glibc's symbols and versions.
 HAS_CALLS := $(shell printf '\043include <features.h>\n' | $(CC) -E -dM - 2>/dev/null | grep -o __GLIBC__)
 LIBRARIES  := $(STATIC_LIB) $(SHARED_LIB) $(STATIC_PRINT) $(SHARED_PRINT) $(STATIC_FUNCTIONS) \
     $(SHARED_FUNCTIONS) $(if $(HAS_CALLS),$(SHARED_CALLS))
-# Nothing refers to it but libprobity, weakly.
+# Only libprobity refers to it, weakly.
 LINK_PRINT := -Wl,-u,probity_print_hooks $(STATIC_PRINT)
 TOOL       := $(BUILD)/bin/probity
 RPATH      := -Wl,-rpath,$(abspath $(BUILD)/lib)
@@ -171,16 +171,17 @@ UNITS    := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%)
 FUZZ_TARGET_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_TARGETS    := $(FUZZ_TARGET_SRC:tests/fuzz/%.c=$(BUILD)/tests/%)
 TRUNCATE_BITFLIP    := $(if $(findstring fuzzer,$(SANITIZE)),,$(BUILD)/tests/truncate_bitflip)
-# FAST_FUZZ=1, with clang, has the driver that executes most often, by counters in the sources alone.
+# FAST_FUZZ=1, with clang, uses the driver with the most executions per second, with coverage
+# counters only in the sources.
 FUZZ_TARGET_OBJ := $(addprefix $(OBJ)/tests/fuzz/,fix_checksums.o mutate_fields.o $(if $(FAST_FUZZ),mutate.o fast_driver.o arena.o, \
               $(if $(findstring fuzzer,$(SANITIZE)),mutate.o,standalone_main.o)))
 WRAPPED  := $(if $(FAST_FUZZ),malloc calloc realloc free strdup strndup open close)
 DEATH_SRC := $(wildcard tests/death/*.c)
-# Built for x86-64 only: what uses its registers, and what steps by its instructions.
+# Built for x86-64 only: programs that use its registers or step by its instructions.
 OTHER_CPU   := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),,tests/programs/registers_avx512.c)
 DEATH    := $(if $(OTHER_CPU),,$(BUILD)/tests/death)
-# plugin*.c are loaded with dlopen() or preloaded, and then must not bring the library along;
-# *_internal.c use what the library does not offer.
+# plugin*.c are loaded with dlopen() or preloaded, and must not contain the library themselves;
+# *_internal.c use internals of the library.
 PLUGIN_SRC  := $(wildcard tests/programs/plugin*.c)
 PROGRAM_SRC := $(filter-out $(PLUGIN_SRC) $(OTHER_CPU),$(wildcard tests/programs/*.c tests/programs/*.cc))
 PROGRAM_NAMES := $(notdir $(basename $(PROGRAM_SRC)))
@@ -188,14 +189,14 @@ PROGRAMS := $(addprefix $(BUILD)/tests/programs/,$(PROGRAM_NAMES) \
               $(addsuffix .shared,$(filter-out %_internal,$(PROGRAM_NAMES))) \
               $(PLUGIN_SRC:tests/programs/%.c=%.so))
 
-# Of the tool alone; the library needs libc.
+# For the tool only; the library needs just libc.
 TOOL_LIBS = -ljansson -ldw -lelf -lsqlite3 -lprotobuf-c -lz -lm $(LDLIBS)
 
 EXAMPLE_FLAGS := -Iinclude
 BENCH_FLAGS   := -Iinclude -Isrc -Ibench
 TEST_FLAGS    := -Iinclude -Isrc -Itests $(ASSERT_FLAGS) $(if $(findstring fuzzer,$(SANITIZE)),-DPROBITY_FUZZER)
 
-# Prints in short what is done; V=1 shows the commands, QUIET=1 nothing.
+# Prints a short line per step; V=1 shows the commands, QUIET=1 nothing.
 say = $(if $(V),,@$(if $(QUIET),,echo '  $(1) $@' && ))
 
 .DEFAULT_GOAL := all
@@ -216,7 +217,7 @@ bench-programs: $(BENCHES)
 unit-tests: $(UNITS)
 test-programs: unit-tests $(PROGRAMS) $(FUZZ_TARGETS) $(DEATH) $(TRUNCATE_BITFLIP) ## Build the unit tests and the programs that tests run
 
-# A build with other compilers or flags in the same directory starts afresh.
+# A build with other compilers or flags in the same directory starts from scratch.
 FLAGS_LINE = $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS) $(SRC_FLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
@@ -236,7 +237,7 @@ $(OBJ)/generated/%.o: $(GENERATED)/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC  )$(CC) $(C_FLAGS) $(SRC_FLAGS) -I$(GENERATED) -c -o $@ $<
 
-# Before the first compilation nothing else tells who includes what is generated.
+# Before the first compilation, nothing else tells which files include generated ones.
 PROTO_HEADERS := $(PROTO_SRC:src/%.proto=$(GENERATED)/%.pb-c.h)
 $(filter $(OBJ)/src/exports/%,$(TOOL_OBJ)): | $(PROTO_HEADERS)
 
@@ -271,11 +272,11 @@ $(OBJ)/src/functions/%.o: src/functions/%.S $(BUILD)/flags
 
 PUBLIC_NAMES = $(shell sed -n 's/^ *\(probity_[a-z_]*\);/\1/p' src/libprobity.map)
 
-# One object: constructor and exit handler come with any symbol, and what is hidden stays hidden. But
-# for DW.ref.*: of these, which unwinding reads, the linker keeps one, the program's or ours, and
-# would leave what refers to a local one without. What only left-out sections refer to weakly, the
-# linker makes a strong name, so all of these become weak again.
-# $(1) the names that stay, $(2) objcopy's choice of what is hidden
+# One object: constructor and exit handler come with any symbol, and hidden symbols stay hidden.
+# Except DW.ref.*, which unwinding reads: the linker keeps one of each, the program's or ours, and
+# references to a local one would dangle. The linker makes strong any name to which only dropped
+# sections refer weakly, so all of these are made weak again. $(1) the names that stay, $(2)
+# objcopy's choice of what is hidden
 define one_object
 	@mkdir -p $(@D)
 	@rm -f $@ $(archive_object)
@@ -289,11 +290,11 @@ archive_object = $(@:$(BUILD)/lib/lib%.a=$(OBJ)/%.o)
 
 $(STATIC_LIB): $(LIB_OBJ) src/libprobity.map
 	$(call one_object,$(PUBLIC_NAMES),--localize-hidden)
-# It has public functions of libprobity as well, for itself.
+# It also has public functions of libprobity, for its own use.
 $(STATIC_PRINT): $(PRINT_OBJ)
 	$(call one_object,probity_print_hooks,--localize-hidden $(PUBLIC_NAMES:%=--localize-symbol=%))
 
-# nodelete: threads and exit handlers of the library outlive a dlclose() of whatever brought it in.
+# nodelete: threads and exit handlers of the library outlive a dlclose() of whatever loaded it.
 # A sanitizer's runtime is in the program, so only an unchecked build can refuse undefined symbols.
 # $(1) soname, $(2) version script, $(3) further flags, $(4) objects
 define shared_library
@@ -307,7 +308,7 @@ $(SHARED_LIB): $(LIB_OBJ) src/libprobity.map
 	$(call shared_library,$(SONAME),src/libprobity.map,$(PRINT_RUNPATH:%=-Wl$(COMMA)-rpath$(COMMA)'%'),$(LIB_OBJ))
 $(SHARED_PRINT): $(PRINT_OBJ) src/libprobity-print.map
 	$(call shared_library,$(PRINT_SONAME),src/libprobity-print.map,,$(PRINT_OBJ))
-# Of what it shares with libprobity it has copies.
+# It has its own copies of the code it shares with libprobity.
 FUNCTIONS_NAMES = __cyg_profile_func_enter __cyg_profile_func_exit \
     $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),__fentry__ __return__)
 $(STATIC_FUNCTIONS): $(filter-out %/unload.o,$(FUNCTIONS_OBJ)) src/libprobity-functions.map
@@ -316,12 +317,12 @@ $(SHARED_FUNCTIONS): $(FUNCTIONS_OBJ) src/libprobity-functions.map $(SHARED_LIB)
 	$(call shared_library,$(FUNCTIONS_SONAME),src/libprobity-functions.map,$(PRINT_RUNPATH:%=-Wl$(COMMA)-rpath$(COMMA)'%'),$(FUNCTIONS_OBJ) \
 	    -L$(BUILD)/lib -lprobity)
 
-# Shared only: in a static program nothing is looked up by name.
+# Shared only: a static program looks up nothing by name.
 $(SHARED_CALLS): $(CALLS_OBJ) src/libprobity-calls.map $(SHARED_LIB)
 	$(call shared_library,$(CALLS_SONAME),src/libprobity-calls.map,$(PRINT_RUNPATH:%=-Wl$(COMMA)-rpath$(COMMA)'%'),$(CALLS_OBJ) \
 	    -L$(BUILD)/lib -lprobity)
 
-# Without what records: the tool must not trace itself when PROBITY_OUT is set.
+# Without the recording code: the tool must not trace itself when PROBITY_OUT is set.
 TOOL_PARTS := $(CLI_OBJ) $(TOOL_OBJ) $(PAGE_OBJ) $(filter-out $(addprefix $(OBJ)/src/, \
            runtime/% embed/% embed_print/% writer/writer.o),$(BOTH_OBJ))
 $(TOOL): $(TOOL_PARTS)
@@ -342,7 +343,7 @@ endef
 $(foreach s,$(filter-out %/fuzz_reader.c %/fuzz_settings.c,$(FUZZ_TARGET_SRC)),\
     $(eval $(call fuzz_target_rule,$(call program_name,$(s)),$(FUZZ_TARGET_PARTS) \
     $(if $(filter %/fuzz_commands.c %/fuzz_index.c,$(s)),$(OBJ)/tests/fuzz/command_lines.o))))
-# Every command on all cuts of a trace: the target of the commands, with another driver.
+# Every command on a trace cut at every byte: the target of the commands, with a different driver.
 $(BUILD)/tests/truncate_bitflip: $(addprefix $(OBJ)/tests/fuzz/,truncate_bitflip.o fix_checksums.o command_lines.o) $(FUZZ_TARGET_PARTS)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(TOOL_LIBS)
@@ -364,7 +365,8 @@ $(2): $(OBJ)/$(basename $(1)).o $(3) $(5)
 	@mkdir -p $$(@D)
 	$$(call say,LINK)$$(call linker,$(1)) $$(LINK_FLAGS) -o $$@ $(OBJ)/$(basename $(1)).o $(3) $(4) $$(LDLIBS)
 endef
-# The archive is one object without internal names, and is left out where its names are there already.
+# The archive is one object without internal names; the linker omits it if its names are already
+# defined.
 internal_objects = $(if $(filter %_internal,$(basename $(1))),$(BOTH_OBJ))
 
 $(foreach s,$(EXAMPLE_SRC),$(eval $(call program_rule,$(s),\
@@ -386,7 +388,7 @@ $(BUILD)/examples/httpd-plain: $(HTTPD_PLAIN_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(LDLIBS)
 
-# A unit test may name linker flags of its own in a comment: "link-flags: -Wl,--wrap=write".
+# A unit test may name additional linker flags in a comment: "link-flags: -Wl,--wrap=write".
 $(BUILD)/tests/unit/%: $(OBJ)/tests/unit/%.o $(UNIT_COMMON_OBJ) $(TOOL_OBJ) $(PAGE_OBJ) $(BOTH_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) $$(sed -n 's,.*link-flags: *\(.*[^ */]\).*,\1,p' tests/unit/$*.c) \
@@ -409,7 +411,7 @@ $(BUILD)/tests/programs/plugin%.so: tests/programs/plugin%.c $(SHARED_LIB) $(BUI
 SETUP ?=
 setup = $(if $(filter no,$(SETUP)),@:,@tools/setup.sh $(1))
 
-# All CPUs, if the caller's make was given no -j.
+# All CPUs, unless the caller's make was given -j.
 PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(nproc))
 
 setup: ## Install with apt-get what building and testing need (as root or with sudo)

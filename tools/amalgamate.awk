@@ -2,9 +2,9 @@
 #
 #   awk -v version=0.2.0 -f tools/amalgamate.awk src/base/error.c ... > probity.c
 #
-# Internal headers are put in once, at the first include; system headers all at the top; public ones
-# stay includes. Names that are static to a file may be there in several files: those that are get
-# the file's name in front. The result depends on nothing but the sources and their order.
+# Internal headers are inserted once, at their first include; system headers are all at the top;
+# public ones stay includes. Static names that occur in several files are prefixed with the file's
+# name. The result depends on nothing but the sources and their order.
 
 function fail(message)
 {
@@ -63,7 +63,7 @@ function classify(file, n, line, depth,    name)
 # ---- Tokens: an identifier or number, a literal, a comment, space, or one character -------------
 
 # Cuts the next token off `rest` and sets `token` and `kind`: "word", "text", "space" or "sign". A
-# comment is space; `in_comment` says that it goes on in the next line.
+# comment is space; `in_comment` says that it continues on the next line.
 function next_token()
 {
     if (in_comment) {
@@ -105,14 +105,15 @@ function cut_comment(from,    end)
 
 # ---- Which names a file declares at file scope --------------------------------------------------
 
-# declares[space, file, name]; owners[space, name] counts the files. Tags have a name space apart.
+# declares[space, file, name]; owners[space, name] counts the files. Tags have a separate name
+# space.
 function declare(space, file, name_)
 {
     if (declares[space, file, name_]++ == 0)
         owners[space, name_]++
 }
 
-# A struct that a header of its file mentions, and the file alone has the members of, is shared.
+# A struct that a header of its file mentions, with members only in the file, is shared.
 function forget_shared_tags(    i, key, part, definer)
 {
     for (key in declares) {
@@ -238,7 +239,7 @@ function scan_declaration(file)
         words = words " " token
 }
 
-# What is not static is the library's, unique in any case: but a typedef.
+# Names that are not static are unique in the library anyway, except typedefs.
 function keep_name(file)
 {
     if (is_static || words ~ /^ typedef /)
@@ -297,7 +298,7 @@ function emit(file,    n, line)
 {
     if (emitted[file]++)
         return
-    # Headers first, so that none is put into the middle of what follows.
+    # Headers first, so that none ends up in the middle of the code.
     for (n = 1; n <= count[file]; n++)
         if (action[file, n] ~ /\//)
             emit(action[file, n])
@@ -342,8 +343,8 @@ function emit_head()
 {
     print "/* SPDX-License-Identifier: MIT"
     print " *"
-    print " * Probity " version ", the library in one file, made by `make amalgamation`. Put it and"
-    print " * the headers into a program and compile it with -fexceptions (threads that are"
+    print " * Probity " version ", the library in one file, made by `make amalgamation`. Add it and"
+    print " * the headers to a program and compile it with -fexceptions (threads that are"
     print " * cancelled unwind across it) and -pthread, as C11 or newer:"
     print " *"
     print " *     cc -O2 -fexceptions -pthread -c probity.c"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Makes the Debian packages libprobity0, libprobity-dev and probity of a build, with the tools of
-# dpkg-dev alone. `make deb` calls it. The result depends on the build only: times are those of
+# Makes the Debian packages libprobity0, libprobity-dev and probity of a build, using only the tools
+# of dpkg-dev. `make deb` calls it. The result depends on the build only: times are those of
 # packaging/debian/changelog. Usage: tools/build_deb.sh BUILD OUT
 set -eu
 export LC_ALL=C
 umask 022
 cd "$(dirname "$0")/.."
 tree=$PWD
-build=${1:?usage: build_deb.sh BUILD OUT} # as make has it: another name of it has other flags
+build=${1:?usage: build_deb.sh BUILD OUT} # spelled as make does: a different spelling changes the flags
 mkdir -p "${2:?usage: build_deb.sh BUILD OUT}"
 out=$(realpath "$2")
 work=$out/work
@@ -27,7 +27,7 @@ SOURCE_DATE_EPOCH=$(date -d "$(field Date)" +%s)
 export SOURCE_DATE_EPOCH
 library=usr/lib/$machine
 
-# $1 package, then what it gets of the installed tree
+# $1 package, then the parts of the installed tree that it gets
 take() {
     local package=$1 path
     shift
@@ -54,7 +54,7 @@ split_installation() {
     chmod 644 "libprobity0/$library"/lib*.so.*.*.*
 }
 
-# What each package has: copyright, changes, checksums, and the control file with its dependencies.
+# Every package has: copyright, changes, checksums, and the control file with its dependencies.
 # $1 package
 add_metadata() {
     local package=$1

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # The long campaigns behind doc/reliability.md. `make campaign` calls it; without arguments every
-# part runs, in order of names. Interrupted, it goes on where it was: each part remembers the steps
-# it has done, and what was counted, under $BUILD/campaign/NAME/.
+# part runs, in order of names. After an interruption it resumes: each part keeps the steps it has
+# completed, and its counts, under $BUILD/campaign/NAME/.
 #
-#   tools/campaign.sh [PART...]         run tests/campaign/PART.sh; status 1 where one found a fault
+#   tools/campaign.sh [PART...]         run tests/campaign/PART.sh; status 1 if one found a fault
 #   tools/campaign.sh --paste [PART...] write the figures of parts into doc/reliability.md
-#   tools/campaign.sh --forget PART...  forget what these parts have done
+#   tools/campaign.sh --forget PART...  restart these parts from the beginning
 #
 #   BUILD   build directory; the variants are BUILD-clang, BUILD-asan, BUILD-tsan
 set -eu
@@ -36,7 +36,7 @@ machine() {
         "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" "$(uname -r)"
 }
 
-# The rows of a part between its two markers in the page, in the place of those that stand there.
+# Replaces the rows between a part's two markers in the page.
 paste_part() {
     local part=$1 rows=$BUILD/campaign/$1/rows
     if [ ! -s "$rows" ]; then
@@ -44,7 +44,7 @@ paste_part() {
         return 0
     fi
     if ! grep -q "^<!-- campaign $part -->\$" "$page"; then
-        echo "campaign: $page has no place '<!-- campaign $part -->'" >&2
+        echo "campaign: $page has no marker '<!-- campaign $part -->'" >&2
         return 1
     fi
     {
@@ -71,7 +71,7 @@ run_part() {
     local part=$1 directory=$BUILD/campaign/$1 status=0 started=$SECONDS
     mkdir -p "$directory"
     echo "campaign: $part"
-    # Whoever pastes the figures later says of which state of the sources they are.
+    # So that figures pasted later state which version of the sources they are from.
     printf '%s; %s; commit %s%s.\n' "$(machine)" "$(date -u +%F)" \
         "$(git rev-parse --short=12 HEAD 2> /dev/null || echo unknown)" \
         "$(git diff --quiet HEAD 2> /dev/null || echo ' with changes')" > "$directory/where"
@@ -92,7 +92,7 @@ case ${1:-} in
     -*) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 if [ "$mode" = forget ] && [ $# -eq 0 ]; then
-    echo "campaign: --forget wants the names of parts" >&2
+    echo "campaign: --forget requires the names of parts" >&2
     exit 2
 fi
 parts=$(parts_of "$@")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the library for AArch64, with and without its atomic instructions (the inline record path
 # exists only with them), runs an instrumented program of several threads in qemu, and reads its
-# trace with the tool of this machine. Exit status 1 when something is missing from it; 77 without a
+# trace with the tool of this machine. Exit status 1 if something is missing from it; 77 without a
 # cross compiler. BUILD names the build directory whose tool is used.
 set -eu
 cd "$(dirname "$0")/.."

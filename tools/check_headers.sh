@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles each public header alone, and a user of every probe macro, as C11 and C++11 to C++20
-# by gcc and clang with the warnings that the project promises. Exit status 1 when one complains, or
-# when another standard or platform is not refused in one line.
+# by gcc and clang with the warnings that the project promises. Exit status 1 if one complains, or
+# if an unsupported standard or platform is not refused in one line.
 set -eu
 directory=$(mktemp -d)
 trap '[[ $BASHPID != $$ ]] || rm -rf "$directory"' EXIT
@@ -210,8 +210,8 @@ compile_as_cxx "$directory/scopes.c" -fno-exceptions -fno-rtti
 cp "$directory/scopes.h" "$directory/off.c"
 compile_everywhere "$directory/off.c"
 
-# Macros of programs that include the headers: single letters, but for two that the C++ library uses
-# for literals ("s", "h"), and what programs are in the habit of defining.
+# Macros of programs that include the headers: single letters, except two that the C++ library uses
+# for literals ("s", "h"), and other common ones.
 user_macros=()
 for name in {A..Z} {a..g} {i..r} {t..z} min max debug info check assert emit signals slots \
     OK FAIL ERROR NONE EMPTY MIN MAX ABS SIZE LEN COUNT IN OUT BOOL BYTE WORD INT CHAR STR CAT \
@@ -226,9 +226,9 @@ for language in 'gcc c c11' 'clang c c11' 'g++ c++ c++11' 'g++ c++ c++17' 'clang
     compile "$compiler" "$name" "$standard" "$directory/named.c" -DFN_INSTRUMENT "${user_macros[@]}"
 done
 
-# A standard or platform that does not do gets one #error and nothing else from the headers. What a
-# program calls is not declared then, but its macros are all defined.
-# $1 text of the #error, $2 compiler, $3 language, $4 file, then its flags
+# With an unsupported standard or platform, the headers give one #error and nothing else: functions
+# are not declared, but all macros are defined. $1 text of the #error, $2 compiler, $3 language, $4
+# file, then its flags
 refuse() {
     local expected=$1 compiler=$2 language=$3 file=$4 output faults
     shift 4
@@ -243,7 +243,7 @@ refuse() {
     fi
 }
 
-# Probes alone take older standards too; those are not refused.
+# Probes alone work with older standards too; those are not refused.
 accept() {
     checked=$((checked + 1))
     if ! "$1" -x "$2" -Iinclude -fsyntax-only -Wall -Werror "${@:4}" "$3"; then

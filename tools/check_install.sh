@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs into an empty directory, moves that elsewhere and builds a small program against it as a
+# Installs into an empty directory, moves it elsewhere and builds a small program against it as a
 # user would: with pkg-config (shared and fully static) and with CMake's find_package, in C and in
 # C++; each must record and be read by the installed tool. Then uninstall must leave no file. Exit
-# status 1 when something does not hold. BUILD names the build directory to install from.
+# status 1 if a check fails. BUILD names the build directory to install from.
 set -eu
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}
@@ -27,7 +27,7 @@ expect_five_hits() {
 }
 
 # Runs a program that uses FnTrace.h; the installed tool prints its log. The signature is the
-# compiler's or the debugging information's, where either is there.
+# compiler's or the debugging information's, if there is one.
 expect_log() {
     local expected
     rm -f "$scratch/trace.probity"
@@ -173,7 +173,7 @@ PROJECT
     cmake --build "$scratch/cmake"
     sed -i 's/Probity 0.2/Probity 0.9/' "$scratch/CMakeLists.txt"
     if cmake -S "$scratch" -B "$scratch/newer" -DCMAKE_PREFIX_PATH="$prefix" > /dev/null 2>&1; then
-        fail "CMake takes this version for 0.9"
+        fail "CMake accepts this version as 0.9"
     fi
 }
 
@@ -191,7 +191,7 @@ expect_stripped() {
 make -s BUILD="$build" PREFIX="$scratch/before" install > /dev/null
 mv "$scratch/before" "$prefix"
 if grep -rlF "$scratch" "$prefix/lib/pkgconfig" "$prefix/lib/cmake"; then
-    fail "these have the path of the installation"
+    fail "these contain the path of the installation"
 fi
 expect_man_pages
 write_program
@@ -225,7 +225,7 @@ make -s BUILD="$build" PREFIX=/usr LIBDIR=/usr/lib/machine DESTDIR="$scratch/sta
     > /dev/null
 [ -x "$scratch/stage/usr/bin/probity" ] || fail "DESTDIR: no usr/bin/probity"
 if grep -rlF "$scratch" "$scratch/stage/usr/lib"/*/pkgconfig "$scratch/stage/usr/lib"/*/cmake; then
-    fail "DESTDIR is in these"
+    fail "these contain DESTDIR"
 fi
 export PKG_CONFIG_PATH=$scratch/stage/usr/lib/machine/pkgconfig
 for variable in libdir includedir; do

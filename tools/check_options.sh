@@ -18,7 +18,7 @@ page_of() {
     mandoc -T ascii "man/probity-$1.1" | sed 's/.\x08//g' | sed '/^EXAMPLES/,$d'
 }
 
-# $1 what is compared, $2 options of --help, $3 options of the other account
+# $1 what is compared, $2 options of --help, $3 options of the other source
 compare() {
     local difference
     difference=$(diff <(echo "$2") <(echo "$3") | grep '^[<>]' | tr '\n' ' ' || true)
@@ -65,7 +65,7 @@ commands_in_zsh() {
     sed -n "/^local -a commands=(/,/^)/s/^ *'\([a-z]*\):.*/\1/p" completion/_probity | sort
 }
 
-# Twice: the list that says whether one was typed, and what is offered.
+# Twice: the list of known commands, and what is offered.
 commands_in_fish() {
     if [ "$1" = known ]; then
         sed -n '/^set -l commands/,/[^\\]$/p' completion/probity.fish | grep -oE '^ +[a-z]+'
@@ -98,7 +98,7 @@ for command in $commands; do
     [ -n "$help" ] || { echo "options: $command --help names none" >&2; failed=1; }
     compare "manual page of $command" "$help" "$(page_of "$command" | options_in)"
     if grep -qx -- --csv <<< "$help" && ! grep -q formulas "man/probity-$command.1"; then
-        echo "options: man/probity-$command.1: CSV, and no word on cells that are formulas" >&2
+        echo "options: man/probity-$command.1: mentions CSV, but not cells that are formulas" >&2
         failed=1
     fi
     compare "bash completion of $command" "$help" "$(in_bash "$command")"

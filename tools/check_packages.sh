@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Checks what the tree is handed on as: the list of sources that CMake reads, the library by
-# FetchContent, the amalgamation, the release tarball and the Debian packages. Programs built from
-# them must record, and be read by the tool. Exit status 1 when something does not hold. BUILD names
-# the build directory, CC a compiler beside clang.
+# Checks the forms in which the tree is distributed: the list of sources that CMake reads, the
+# library by FetchContent, the amalgamation, the release tarball and the Debian packages. Programs
+# built from them must record, and be read by the tool. Exit status 1 if a check fails. BUILD names
+# the build directory, CC a compiler in addition to clang.
 set -eu
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}
@@ -35,7 +35,7 @@ check_sources() {
         fail "packaging/sources.cmake is out of date: run make cmake-sources"
 }
 
-# As a program that fetches it does. $1 name, then arguments of cmake
+# As a program that uses FetchContent. $1 name, then arguments of cmake
 check_fetch_content() {
     local name=$1
     shift
@@ -87,7 +87,7 @@ join_both() {
         awk -v version=1 -f "$OLDPWD/tools/amalgamate.awk" src/a/one.c src/a/two.c)
 }
 
-# Two files may have the same static names; what cannot be joined is refused with its name.
+# Two files may have the same static names; anything that cannot be joined is refused by name.
 check_joining() {
     mkdir -p "$work/join/src/a"
     echo 'struct shared;' > "$work/join/src/a/one.h"
@@ -120,7 +120,7 @@ check_dist() {
     make -s -C "$work/$name" BUILD="$work/again" amalgamation > /dev/null
     diff -r "$work/amalgamation" "$work/again/amalgamation" || fail "the tarball lacks sources"
     "$work/$name/tools/dist.sh" "$version" view/dist/page.html "$work/again.tar.gz"
-    cmp "$tarball" "$work/again.tar.gz" || fail "a tarball made of the tarball differs"
+    cmp "$tarball" "$work/again.tar.gz" || fail "a tarball made from the tarball differs"
 }
 
 check_deb() {
@@ -138,7 +138,7 @@ check_deb() {
     if command -v lintian > /dev/null; then
         lintian --allow-root --fail-on error,warning "$work/deb"/*.deb || fail "lintian complains"
     else
-        echo "packages: no lintian here: the Debian packages are not checked by it"
+        echo "packages: no lintian here: the Debian packages are not checked with it"
     fi
 }
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # demo.sh BUILD_DIRECTORY: the example web server under full load, killed by SIGKILL in the middle
-# of it, and what its trace shows; then the instrumented functions of a small program: its log and
-# its report. Run by `make demo`, after the build.
+# of it, and what its trace shows; then the log and the report of a small program with instrumented
+# functions. Run by `make demo`, after the build.
 #
 # How the loss is counted. The server keeps a scoreboard beside the trace: for each thread, how
 # often it passed each stage, in a mapped file that is independent of Probity and survives the kill
 # (examples/httpd/scoreboard.h). Each count is raised right after the probe, or after the last one
 # of the request. So for each thread and stage the hits must be equal to the count, or one more if
-# the kill came in between: fewer are lost records, more are invented ones. What the load generator
-# counted is printed beside it: answers in flight when the server died never reached it.
+# the kill came in between: fewer are lost records, more are invented ones. The load generator's
+# count is printed beside it: answers in flight when the server died never reached it.
 
 set -eu
 

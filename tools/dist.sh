@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes the release tarball: the files of the tree, and the page of `probity view`, so that nothing
-# takes Node.js. `make dist` calls it. The same tree gives the same bytes: names are sorted, times
-# are SOURCE_DATE_EPOCH or that of the release in packaging/debian/changelog.
-# Usage: tools/dist.sh VERSION PAGE TARBALL
+# requires Node.js. `make dist` calls it. The same tree gives the same bytes: names are sorted,
+# times are SOURCE_DATE_EPOCH or that of the release in packaging/debian/changelog. Usage:
+# tools/dist.sh VERSION PAGE TARBALL
 set -eu
 export LC_ALL=C
 cd "$(dirname "$0")/.."
@@ -28,8 +28,8 @@ list_files() {
 
 [ -s "$page" ] || fail "$page is empty: there is no page without Node.js"
 head -n 1 packaging/debian/changelog | grep -qF "($version-" ||
-    fail "packaging/debian/changelog is not about $version"
-# The page goes in as the tree keeps it, wherever it was made.
+    fail "packaging/debian/changelog does not describe $version"
+# The page is stored under its path in the tree, wherever it was built.
 kept_page=view/dist/page.html
 list_files | while read -r file; do
     if [ -e "$file" ] && [ "$file" != $kept_page ]; then printf '%s\n' "$file"; fi

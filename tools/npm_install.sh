@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Installs the npm packages of a directory of the tree into another place, so that nothing is put
-# into the tree:
+# Installs the npm packages of a directory of the tree elsewhere, so that nothing is added to the
+# tree:
 #
 #   tools/npm_install.sh DIRECTORY TARGET [OPTION]...
 #
 # reads package.json and package-lock.json in DIRECTORY, and leaves the packages in
-# TARGET/node_modules; options are those of `npm ci`, --omit=optional without any. Does nothing
-# where the same are there already; several at once wait for each other. No package's own scripts
-# run. Lock files bear versions and checksums, and no addresses: any registry serves. To change
+# TARGET/node_modules; options are those of `npm ci`, by default --omit=optional. Does nothing if
+# the same packages are already there; concurrent runs wait for each other. Scripts of packages are
+# not run. Lock files have versions and checksums, but no addresses: any registry will do. To change
 # them:
 #
 #   npm install --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts
@@ -30,7 +30,7 @@ fi
 rm -rf "$target/installed" "$target/node_modules"
 cp "$directory/package.json" "$directory/package-lock.json" "$target"
 cd "$target"
-# What npm says, it says in many lines, and only its errors matter.
+# npm is verbose, and only its errors matter.
 if ! npm ci --ignore-scripts "$@" --no-audit --no-fund > npm.log 2>&1; then
     cat npm.log >&2
     exit 1

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// pictures.mjs: takes the pictures of README from pages of `probity view`, in headless chromium.
+// pictures.mjs: takes the screenshots for the README from pages of `probity view`, in headless
+// chromium.
 //
 //     node pictures.mjs MODULES SERVER_PAGE COMPARISON_PAGE DIRECTORY
 //
@@ -23,7 +24,7 @@ async function open(file, tab, width, height) {
   return page;
 }
 
-// The canvas is drawn once more after each change, in the next frame.
+// The canvas is redrawn in the next frame after each change.
 const drawn = (page) => page.evaluate(() => new Promise((done) =>
   requestAnimationFrame(() => requestAnimationFrame(done))));
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# pictures.sh BUILD_DIRECTORY: makes doc/pictures/*.png anew, which README shows: pages of
-# `probity view` as headless chromium draws them (tools/pictures.mjs). The web server of examples/
-# is built with scopes and recorded under load; then the program of doc/tutorial.md before and
-# after its change. Run by `make pictures`, after the build; needs wrk, chromium, node and npm.
+# pictures.sh BUILD_DIRECTORY: regenerates doc/pictures/*.png for the README: pages of `probity
+# view` as headless chromium draws them (tools/pictures.mjs). The web server of examples/ is built
+# with scopes and recorded under load; then the program of doc/tutorial.md before and after its
+# change. Run by `make pictures`, after the build; needs wrk, chromium, node and npm.
 set -eu
 
 build=$(cd "${1:?usage: pictures.sh BUILD_DIRECTORY}" && pwd)

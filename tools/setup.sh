@@ -5,10 +5,10 @@
 #   tools/setup.sh --list [--for MANAGER] GROUP...
 #                                          print the packages instead, one a line
 #
-# On Debian and its relatives they are installed with apt-get, as root or by sudo. With dnf, pacman
-# or apk the command to run is printed, and the exit status is 1 until nothing is missing. Packages
-# that apt-get does not know are named on stderr with what is left out without them; the others are
-# installed. If everything is there, nothing is printed.
+# On Debian and its derivatives they are installed with apt-get, as root or by sudo. With dnf,
+# pacman or apk the command to run is printed, and the exit status is 1 until nothing is missing.
+# Packages that apt-get does not know are named on stderr with what is left out without them; the
+# others are installed. If everything is there, nothing is printed.
 set -eu
 export LC_ALL=C
 
@@ -191,7 +191,7 @@ missing_of() {
     esac
 }
 
-# A Node.js of another origin excludes Debian's, and serves as well.
+# A Node.js from another source conflicts with Debian's, and works just as well.
 without_node() {
     if command -v node > /dev/null && command -v npm > /dev/null; then
         grep -vxE 'nodejs|npm' || true
@@ -227,7 +227,7 @@ known_of() {
         awk '/^[^ ]/ { sub(":$", ""); name = $0 } /^  Candidate: / && $2 != "(none)" { print name }'
 }
 
-# Output in many lines is shown only if the command fails. $1 log
+# Verbose output is shown only if the command fails. $1 log
 quietly() {
     local log=$1
     shift
@@ -274,10 +274,10 @@ use_apt() {
     fi
     log=$(mktemp)
     mapfile -t known < <(known_of "$@")
-    # Lists that know a compiler and none of these will hardly learn them now.
+    # If the lists know a compiler but none of these, an update is unlikely to help.
     if [ ${#known[@]} -gt 0 ] || [ -z "$(known_of gcc)" ]; then
         quietly "$log" as_root apt-get update -q ||
-            echo "setup: apt-get update failed; going on with the lists that are here" >&2
+            echo "setup: apt-get update failed; continuing with the existing lists" >&2
         mapfile -t known < <(known_of "$@")
     fi
     mapfile -t unknown < <(printf '%s\n' "$@" | grep -vxF -f <(printf '%s\n' "${known[@]}"))

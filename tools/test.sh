@@ -4,23 +4,23 @@
 # the end it prints the 20 slowest tests and the time of each group. The last line of its output is
 # "N passed, N failed", with ", N skipped" if tests were skipped; exit status 1 when one failed.
 #
-# Failed tests, if they are few, are run again with nothing beside them: a machine that stands still
-# for a moment can break a measurement. Those that pass then are named as unsteady.
+# If only a few tests failed, they are run again one at a time: a machine that stalls for a moment
+# can break a measurement. Those that then pass are reported as flaky.
 #
 #   TIER    check or test (default)
 #   BUILD   build directory of the gcc variant; the others are BUILD-clang, BUILD-asan, BUILD-tsan
 #   ONLY    a regular expression: run only the tests whose name (as printed) matches
 #   AGAIN   the largest number of failed tests to run again; 0: none, 6 if not set
-#   CAMPAIGN  yes: scripts also run in the variants that a line "# campaign: tsan" of theirs names
+#   CAMPAIGN  yes: scripts also run in the variants that their line "# campaign: tsan" names
 #
 # The tests: tests/unit/test_*.c (cmocka; in all variants) and the scripts tests/run/*.sh and
 # tests/*/test_*.sh (in gcc and clang, or in gcc and those that a line "# variants: clang asan tsan"
-# names). A script gets PROBITY (the tool), BUILD (absolute), CC, CXX and VARIANT; it exits 0 for
-# passed, 77 for skipped. "# serial" keeps other tests from running beside it, "# timeout: 600"
-# gives it that many seconds.
+# names). A script gets PROBITY (the tool), BUILD (absolute), CC, CXX and VARIANT; it exits with 0
+# for passed, 77 for skipped. "# serial" keeps other tests from running at the same time, "#
+# timeout: 600" gives it that many seconds.
 set -eu
 cd "$(dirname "$0")/.."
-# Inherited, the outer make's flags would name a job server that is not ours.
+# The outer make's flags would name a job server that we do not have.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
 BUILD=${BUILD:-build}
@@ -35,7 +35,7 @@ CAMPAIGN=${CAMPAIGN:-}
 AGAIN=${AGAIN:-6}
 cores=$(nproc)
 # A warning fails the build here, and only here: users have other compilers. Exported, so that a
-# script that calls make finds nothing to build again.
+# script that calls make rebuilds nothing.
 export WERROR=${WERROR--Werror}
 # Inherited settings must not reach the traced programs.
 for name in "${!PROBITY_@}"; do unset "$name"; done
@@ -61,8 +61,8 @@ settings_of() {
     esac
 }
 
-# What stands before a test's command. Sanitizers need their shadow memory where a strongly
-# randomized address space may have put something else. The thread sanitizer would end the children
+# Prefix of a test's command. Sanitizers need their shadow memory where a strongly
+# randomized address space may have put something else. The thread sanitizer would kill the children
 # of programs with threads, as it cannot follow them.
 prefix_of() {
     local command=(env "PROBITY=$(build_of "$1")/bin/probity" "VARIANT=$1")
@@ -144,8 +144,8 @@ build_variant() {
     grep -q "^pass 1 0 $variant/build " "$RESULTS"
 }
 
-# All of one variant: build, then what may run side by side, then what must not. What may take
-# longest begins first, so that no core is idle while the last test runs.
+# All of one variant: build, then the tests that may run in parallel, then those that must not. The
+# potentially longest start first, so that no core is idle while the last test runs.
 run_variant() {
     local jobs
     jobs=$(unit_jobs "$1"; script_jobs "$1" ""; script_jobs "$1" yes)
@@ -172,14 +172,14 @@ run_all() {
     done
 }
 
-# Runs again what failed, without builds. The log of the first run stays beside the second's.
+# Runs failed tests again, without building. The log of the first run is kept beside the second's.
 run_failed_again() {
     local failed name
     mapfile -t failed < <(awk '$1 == "fail" && $4 !~ /\/build$/ { print $4 }' "$RESULTS")
     if [ ${#failed[@]} = 0 ] || [ ${#failed[@]} -gt "$AGAIN" ]; then
         return 0
     fi
-    echo "again, with nothing beside them:"
+    echo "again, one at a time:"
     for name in "${failed[@]}"; do
         mv "$LOGS/$name.log" "$LOGS/$name.first.log"
         sed -i "s,^fail [0-9]* [0-9]* $name ,first 0 0 $name ," "$RESULTS"
@@ -223,7 +223,7 @@ esac
 run_failed_again
 print_slowest
 print_groups
-# Once more at the end, where one looks first: what the failed tests said last, in both runs.
+# Repeated at the end, where people look first: the last output of the failed tests, in both runs.
 awk '$1 == "first" { print $4 ".first" } $1 == "fail" { print $4 }' "$RESULTS" | head -n 8 |
     while read -r name; do
         echo "the end of $name:"
@@ -232,7 +232,7 @@ awk '$1 == "first" { print $4 ".first" } $1 == "fail" { print $4 }' "$RESULTS" |
 awk '{ passed += $2; failed += $3; skipped += ($1 == "skip") }
      $1 == "fail" { print "failed: " $4 }
      $1 == "first" { again[$4] }
-     $1 == "pass" && $4 in again { print "unsteady, passed when run again: " $4 }
+     $1 == "pass" && $4 in again { print "flaky, passed when run again: " $4 }
      $1 == "skip" { print "skipped: " $4 }
      END {
          printf "%d passed, %d failed%s\n", passed, failed, skipped ? ", " skipped " skipped" : ""

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs one test of tools/test.sh: $1 is "NAME <tab> SECONDS <tab> COMMAND". Its output goes to
 # LOGS/NAME.log; a line "pass|fail|skip PASSED FAILED NAME SECONDS CPU_SECONDS" is added to RESULTS,
-# with the seconds that it took. A cmocka program counts as many tests as it has. Always exits 0:
-# the caller counts.
+# with the seconds that it took. A cmocka program counts as the number of its tests. Always exits
+# with 0: the caller counts.
 set -u
 IFS=$'\t' read -r name seconds command <<< "$1"
 log=$LOGS/$name.log
@@ -16,7 +16,7 @@ read -r took user system <<< "$times"
 cpu=$(awk "BEGIN { print $user + $system }")
 passed=$(grep -c '^\[       OK \]' "$log")
 failed=$(grep '^\[  FAILED  \] [a-z_0-9]*$' "$log" | sort -u | wc -l)
-# A script may count for itself: "N passed, N failed" in its last line.
+# A script may report its own counts: "N passed, N failed" in its last line.
 if [[ $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
     passed=${BASH_REMATCH[1]}
     failed=${BASH_REMATCH[2]}
