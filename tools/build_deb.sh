@@ -7,7 +7,7 @@ export LC_ALL=C
 umask 022
 cd "$(dirname "$0")/.."
 tree=$PWD
-build=${1:?usage: build_deb.sh BUILD OUT} # spelled as make does: a different spelling changes the flags
+build=${1:?usage: build_deb.sh BUILD OUT} # spelled as make spells it, or flags would differ
 mkdir -p "${2:?usage: build_deb.sh BUILD OUT}"
 out=$(realpath "$2")
 work=$out/work
