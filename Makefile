@@ -55,7 +55,8 @@ CXX_FLAGS = -std=gnu++17 $(COMMON) $(CXXFLAGS)
 LINK_FLAGS = -pthread $(SANITIZE_FLAGS) $(LDFLAGS)
 # -fexceptions: a thread that is cancelled or thrown through must unwind across library frames.
 # -fno-plt: binding a function at its first call needs 3 KiB more stack, which a signal handler may
-# not have. -ffunction-sections: the linker drops functions that nothing uses.
+# not have.
+# -ffunction-sections: the linker drops functions that nothing uses.
 SRC_FLAGS := -Isrc -Iinclude -I$(BUILD)/generated -fPIC -fvisibility=hidden -fexceptions -fno-plt \
              -ffunction-sections -fdata-sections \
              $(if $(FAST_FUZZ),-fsanitize-coverage=edge$(COMMA)inline-8bit-counters) $(ASSERT_FLAGS)
@@ -275,8 +276,8 @@ PUBLIC_NAMES = $(shell sed -n 's/^ *\(probity_[a-z_]*\);/\1/p' src/libprobity.ma
 # One object: constructor and exit handler come with any symbol, and hidden symbols stay hidden.
 # Except DW.ref.*, which unwinding reads: the linker keeps one of each, the program's or ours, and
 # references to a local one would dangle. The linker makes strong any name to which only dropped
-# sections refer weakly, so all of these are made weak again. $(1) the names that stay, $(2)
-# objcopy's choice of what is hidden
+# sections refer weakly, so all of these are made weak again.
+# $(1) the names that stay, $(2) objcopy's choice of what is hidden
 define one_object
 	@mkdir -p $(@D)
 	@rm -f $@ $(archive_object)

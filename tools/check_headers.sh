@@ -227,8 +227,8 @@ for language in 'gcc c c11' 'clang c c11' 'g++ c++ c++11' 'g++ c++ c++17' 'clang
 done
 
 # With an unsupported standard or platform, the headers give one #error and nothing else: functions
-# are not declared, but all macros are defined. $1 text of the #error, $2 compiler, $3 language, $4
-# file, then its flags
+# are not declared, but all macros are defined.
+# $1 text of the #error, $2 compiler, $3 language, $4 file, then its flags
 refuse() {
     local expected=$1 compiler=$2 language=$3 file=$4 output faults
     shift 4

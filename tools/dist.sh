@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes the release tarball: the files of the tree, and the page of `probity view`, so that nothing
 # requires Node.js. `make dist` calls it. The same tree gives the same bytes: names are sorted,
-# times are SOURCE_DATE_EPOCH or that of the release in packaging/debian/changelog. Usage:
-# tools/dist.sh VERSION PAGE TARBALL
+# times are SOURCE_DATE_EPOCH or that of the release in packaging/debian/changelog.
+# Usage: tools/dist.sh VERSION PAGE TARBALL
 set -eu
 export LC_ALL=C
 cd "$(dirname "$0")/.."

@@ -61,8 +61,7 @@ for flags in -O0 -O1 -O2 "-O2 -no-pie -fno-pie" "-O1 -fcf-protection" \
     [ "$(wc -l < wanted)" -ge 53 ] || fail "gcc $flags: the program has printed $(wc -l < wanted)"
 done
 
-# In optimized code of clang, DWARF does not have all structs, and what it does not have is not
-# guessed.
+# In clang's optimized code, DWARF lacks some structs; missing ones are not guessed.
 structs='^do_(mixed|point|wide|triple|outer|many|split|classes|int128)\('
 if clang --version > clang.out 2>&1; then
     for flags in -O0 -O1 -O2 "-O2 -fPIE -pie" "-O0 -gdwarf-4"; do
@@ -83,7 +82,7 @@ else
     echo "left out: no clang here, which has XRay"
 fi
 
-# A copy that gcc has changed, .isra.0, has no result that is known.
+# The result of a copy that gcc has changed, .isra.0, is unknown.
 build_fentry values_cxx "$sources/arguments_cxx.cc" "-O0 -std=c++17" g++
 record "g++ -O0" "${all[@]}" -- ./values_cxx truth
 same "g++ -O0"
@@ -262,8 +261,8 @@ for flags in "-O0 -DWIDE=4" "-O2 -DWIDE=4" "-mavx -DWIDE=8" "-mavx512f -DWIDE=16
     cmp out plain.out || fail "registers, $flags: $(diff out plain.out | head -n 4)"
 done
 
-# Signals at arbitrary instructions, of the code that records too: handlers and the program have
-# values of their own.
+# Signals at arbitrary instructions, including the recording code: handlers and the program each
+# have their own values.
 cat > signals.c << 'END'
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `probity attach` and `detach`: each trace has every hit between them, again and again; what
-# cannot be attached to is refused, with the reason, and is unharmed.
+# `probity attach` and `detach`: each trace has every hit between them, cycle after cycle; programs
+# that cannot be attached to are refused with a reason, and are unharmed.
 # variants: clang asan
 # timeout: 900
 . "$(dirname "$0")/common.bash"
@@ -52,7 +52,7 @@ for program in counted counted.shared; do
     start "$program" "$PROGRAMS/$program" 4
     for ((i = 1; i <= CYCLES; i++)); do
         says "cycle $i" 0 "$job: $WORK/$i.probity" attach -o $i.probity "$job"
-        # Without a record there would be nothing to check.
+        # Without a record, there would be nothing to check.
         wait_until "$job" "$PROBITY" level "$job" > /dev/null
         says "cycle $i" 0 "$job: $WORK/$i.probity" detach "$job"
         is_whole $i.probity
@@ -77,13 +77,13 @@ for program in counted counted.shared; do
     says "a wrong level" 1 "an option is invalid" attach --level 9 "$job"
     says "no directory" 1 "cannot be created" attach -o /nothing/here.probity "$job"
     says "after refusals" 0 "after" attach -o after.probity "$job"
-    # The end of the program ends the recording.
+    # When the program ends, the recording ends.
     stop "$program"
     is_whole after.probity
     rm -f ./*.probity
 done
 
-# A recording that the program began can be ended, and another one begun.
+# A recording that the program started can be ended, and another one started.
 start began env PROBITY_OUT="$WORK/began.probity" "$PROGRAMS/counted" 2
 says "began" 0 "began.probity" detach "$job"
 is_whole began.probity
@@ -109,7 +109,7 @@ echo >&"$gate"
 stop idle
 expect "idle: no trace" "again.probity began.probity" "$(echo *.probity)"
 
-# A tool that is ended withdraws its request.
+# A tool that is terminated withdraws its request.
 start ended "$PROGRAMS/waiting"
 "$PROBITY" attach --wait 600s -o ended.probity "$job" > output 2> errors &
 tool=$!
@@ -144,7 +144,7 @@ for level in 1 "" 2 3; do
 done
 stop levels
 
-# It records to a spool that the tool does not find: nothing of it is changed.
+# It records to a spool that the tool does not find: it is left unchanged.
 mkdir -m 700 elsewhere
 start elsewhere env PROBITY_SPOOL_DIR="$WORK/elsewhere" PROBITY_OUT="$WORK/elsewhere.probity" \
     PROBITY_LEVEL=2 "$PROGRAMS/counted" 1

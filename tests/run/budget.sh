@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A budget: functions that are called too often for it are only counted, and their counts are what
-# the program did: with macros and with each hook, in several threads, after a jump, after SIGKILL.
+# A budget: functions that are called too often are only counted, and their counts are exact: with
+# macros and with each hook, in several threads, after a jump, after SIGKILL.
 # variants: clang
 . "$(dirname "$0")/common.bash"
 P=$PROGRAMS/budget
@@ -79,7 +79,7 @@ grep -q '\[budget 1.00 %: recording takes .* of the whole run\]' log.txt || fail
 records=$(jq '.[0].counts.records' info.json)
 [ "$records" -lt $((2 * calls)) ] || fail "$records records"
 
-# Nothing is demoted if recording may take all the time that it likes: too little is judged.
+# Nothing is demoted if recording has an unlimited budget: too little data to judge.
 rm -rf trace
 PROBITY_OUT=trace PROBITY_BUDGET=100 "$P" 1 1000 > out
 same_counts "a budget that suffices" out trace
@@ -121,7 +121,7 @@ else
         echo "skipped: -mfentry, because there is no gcc"
     fi
     if clang --version > clang.out 2>&1; then
-        # A budget that counting holds, since calls take long, and one that it does not.
+        # A budget that counting keeps, since calls take long, and one that it does not.
         flags="-fxray-instrument -fxray-instruction-threshold=1"
         budget=3% times=200 calls=300000 hooked XRay clang "$flags" -fxray-instrument
         rm -rf trace

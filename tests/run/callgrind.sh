@@ -2,7 +2,7 @@
 # Compares the call counts of `probity report` with valgrind's callgrind, for the same run of two
 # real programs: the example web server, and the tool itself writing a CSV. All functions in a copy
 # of their sources are instrumented and compiled without inlining.
-# And the tool as it is, optimized, compiled with -pg -mfentry -minstrument-return=call.
+# Also the unmodified tool, optimized, compiled with -pg -mfentry -minstrument-return=call.
 # variants: gcc
 # timeout: 1800
 . "$(dirname "$0")/common.bash"

@@ -51,8 +51,8 @@ build() {
     "$compiler" -pthread -o "$name" ./*.o $flags -lm
 }
 
-# In a subshell, because it execs valgrind. Functions of libc's headers are not counted as calls of
-# the program's. $1 name of the files, then a command
+# In a subshell, because it execs valgrind. Functions from libc's headers are not counted as the
+# program's. $1 name of the files, then a command
 recorded() {
     export PROBITY_OUT=$PWD/$1.probity PROBITY_START=first PROBITY_SELECT='exclude __bswap_*'
     [ "$key" = fentry ] || export LD_PRELOAD=$library
@@ -91,7 +91,7 @@ check_server() {
     cd ..
 }
 
-# One flag, in its own directory. Its status says whether all is well.
+# One flag, in its own directory. Its status says whether it passed.
 check_flag() {
     key=$1
     failures=0

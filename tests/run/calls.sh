@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Calls of libc of programs without probes: counts, values and live memory equal the program's own
-# accounts, and what a program prints is the same as without.
+# Calls to libc in programs without probes: counts, values and live memory equal the program's own,
+# and a program's output is unchanged.
 # variants: gcc clang
 . "$(dirname "$0")/common.bash"
 sources=$SOURCE/tests/calls
@@ -58,7 +58,7 @@ record sleeps --calls sleep -- ./io
 expect "a family" "clock_nanosleep nanosleep sched_yield select usleep" \
     "$(counts sleeps | cut -d' ' -f1 | paste -sd' ')"
 
-# What is waited for, by numbers that functions of several kinds return.
+# Waits, checked by the numbers that several kinds of functions return.
 "$CC" -O2 -o descriptors "$sources/descriptors.c"
 record trace --calls io -- ./descriptors
 "$PROBITY" waits --json trace > waits.json || fail "waits: status $?"
@@ -75,7 +75,7 @@ expect "standard input" "socket" "$(jq -r '.rows[] | .name as $name | .worst[] |
 expect "creator in a child" "$(cat out)" \
     "$("$PROBITY" csv --columns name,correlation trace."$(cat out)" | sed -n 's/^thread:begin,//p')"
 
-# What was unloaded is not in the traces of children that are forked later.
+# Unloaded libraries are not in the traces of children forked later.
 for library in first second; do
     echo "int $library(void) { return 1; }" > "$library.c"
     "$CC" -shared -fPIC -o "$library.so" "$library.c"
@@ -124,7 +124,7 @@ status=0
 expect "killed" 137 "$status"
 expect "memory, killed" "$(cat out)" "$(memory_of killed)"
 
-# Other libraries in the place of malloc().
+# Other libraries that replace malloc().
 for library in libjemalloc.so.2 libtcmalloc_minimal.so.4; do
     if ! LD_PRELOAD=$library ./io > /dev/null 2> errors || [ -s errors ]; then
         echo "left out: no $library here"
@@ -139,7 +139,7 @@ for library in libjemalloc.so.2 libtcmalloc_minimal.so.4; do
     expect "linked with $library" "$(cat out)" "$(memory_of trace)"
 done
 
-# ---- Programs that cannot have all ---------------------------------------------------------------
+# ---- Programs that support only a part -----------------------------------------------------------
 "$CC" -O2 -static -o static "$sources/io.c" 2> /dev/null
 "$PROBITY" record -o static.trace --calls all -- ./static > out 2> errors ||
     fail "static: $(cat errors)"

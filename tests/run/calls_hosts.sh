@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Programs of others do a job each with all calls recorded: their output and status are the same,
-# byte for byte, and their traces are in order. What is not installed is left out.
+# Third-party programs each do a job with all calls recorded: their output and status are the same,
+# byte for byte, and their traces are in order. Programs that are not installed are skipped.
 # variants: gcc
 # timeout: 600
 # shellcheck disable=SC2016 # R is of the job's shell

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Locks and threads of programs without probes: planted waits with a known holder, function and
-# least duration; mutexes of all kinds, time limits, cancellation; exact counts; threads that are
+# least duration; mutexes of all kinds, timeouts, cancellation; exact counts; threads that are
 # killed. Programs behave as without the library.
 # variants: clang
 . "$(dirname "$0")/common.bash"
@@ -112,7 +112,7 @@ expect "threads that end" "$(grep -c ' thread-begin ' hits)" "$(grep -c ' thread
 
 record locks,threads t.probity ./thrown
 hits_of t.probity
-# The C++ library has calls of its own.
+# The C++ library makes calls itself.
 expect "runs of call_once" "3 1" \
     "$(awk '$7 == "once" { n[$3, $2]++; if (n[$3, $2] == 3) at = $3 }
         END { print n[at, "lock-hold"], n[at, "lock-release"] }' hits)"
@@ -130,7 +130,7 @@ hits_of e.probity
 check_mutual "stress"
 expect "holds" "$(cat printed)" "$(awk '$2 == "lock-hold" && $7 == "mutex"' hits | wc -l)"
 
-# With locks=waits, what is not recorded is counted, of all threads, and nothing is missing.
+# With locks=waits, locks that are not recorded are counted, in all threads, and nothing is missing.
 record locks=waits,threads c.probity ./stress 20000 end
 hits_of c.probity
 counted=$("$PROBITY" log c.probity | awk '/counted .* of mutex by thread/ { sum += $3 }

@@ -1,6 +1,6 @@
 # A ClickHouse server on loopback, with its data in the test's directory. Sourced after common.bash.
 
-# Leaves the script as skipped if there is no server here.
+# Skips the test if there is no server here.
 need_clickhouse() {
     PATH=$PATH:/usr/sbin
     if ! command -v clickhouse-server > /dev/null; then

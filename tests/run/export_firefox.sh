@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `probity export --format firefox`: the tables are whole, and markers and samples have the numbers
-# and times of `probity report`, `blocks` and `model`. The Firefox Profiler's own command-line tool
-# reads the file, where it runs, and finds the same.
+# and times of `probity report`, `blocks` and `model`. The Firefox Profiler's own command-line tool,
+# if it runs here, reads the same from the file.
 # variants: gcc asan
 # timeout: 600
 . "$(dirname "$0")/common.bash"
@@ -12,7 +12,7 @@ CLI=$NPM/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js
 export HOME=$WORK/home
 mkdir "$HOME"
 
-# What the documentation of the format demands of tables: columns of one length, indexes of rows
+# What the format's documentation requires of tables: columns of one length, indexes of rows
 # that exist, parents before children, times in order.
 WHOLE='def columns: to_entries | map(select(.value | type == "array")) | map(.value | length);
     def table($what): .length as $n | if columns | all(. == $n) then . else error($what) end;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `probity export --gzip`, and outputs named *.gz: what gunzip makes of them is the plain output. A
+# `probity export --gzip`, and outputs named *.gz: gunzip restores the plain output. A
 # full disk is an error, and leaves nothing behind.
 # variants: gcc asan
 . "$(dirname "$0")/common.bash"

@@ -121,7 +121,7 @@ done
 expect "queue: longest" "work 2" "$(values_of probity_queue_length_max name | tr '\t' ' ')"
 expect "queue: at the end" "work 0" "$(values_of probity_queue_length name | tr '\t' ' ')"
 
-# What the trace lacks.
+# What is missing from the trace.
 expect "complete" "tracks 1" "$(values_of probity_trace_complete trace | tr '\t' ' ')"
 record_lossy
 export_to "lossy" 0 openmetrics lossy

@@ -187,7 +187,7 @@ expect "threads" 2 "$(value thread.name | grep -F '<i>worker\n' | sort -u | wc -
 compare "jumps" jumps
 expect "unwound" "$("$PROBITY" report --json jumps | jq .repairs.unwound)" \
     "$(value probity.end | grep -c unwound)"
-# What a trace lacks becomes an attribute of its process, a loss becomes an event. This trace is
+# Missing data becomes an attribute of the trace's process, a loss becomes an event. This trace is
 # complete, because one with losses would have to be long.
 jq -e '[.resourceSpans[].resource.attributes[].key | select(startswith("probity."))] == []' json \
     > output || fail "a complete trace is reported as lossy"

@@ -98,7 +98,7 @@ go tool pprof -comments out 2> faults | sort > found
     sed "s/^'part'.*: \(truncated\|no END\)/'part' is incomplete: \1/" | sort > expected
 diff expected found > difference || fail "comments on an incomplete trace: $(cat difference errors)"
 
-# Blocks, if there are no calls or they are asked for. $1 trace; then options
+# Blocks, if there are no calls or blocks are requested. $1 trace; then options
 check_blocks() {
     local trace=$1
     shift

@@ -74,7 +74,7 @@ done
 [ "$(sums out | wc -l)" -eq 0 ] || fail "calls reported for a trace without calls"
 expect "no calls: profiles" 1 "$(jq '.profiles | length' out)"
 
-# Blocks, if there are no calls or they are asked for. $1 trace; then options
+# Blocks, if there are no calls or blocks are requested. $1 trace; then options
 check_blocks() {
     local trace=$1 value
     shift
@@ -129,7 +129,7 @@ diff <(functions_of exported | awk -F '\t' '$3 > 0 { print $1, $3 }' | sort) \
     <(shown shown.folded | awk -F '\t' '{ gsub(",", "", $3); print $1, $3 }' | sort) > difference ||
     fail "folded stacks on the page: report (<), shown (>): $(cat difference)"
 
-# What a trace lacks is in the name of the file.
+# What is missing from a trace is in the name of the file.
 expect "complete: name" null "$(jq .name shown.json)"
 record_lack
 head -c $(($(stat -c %s many) * 2 / 3)) many > part

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Programs without macros, compiled with -pg -mfentry -minstrument-return=call: calls are counted as
-# the program counts them, no register changes, stacks can be walked in the hooks. The flag is
-# gcc's; clang has only the hook at the enter.
+# the program counts them, no register changes, and stacks can be unwound in the hooks. The flag is
+# gcc's; clang has only the hook at entry.
 # variants: clang
 # timeout: 300
 . "$(dirname "$0")/common.bash"
@@ -19,7 +19,7 @@ counts() {
         report.json | LC_ALL=C sort
 }
 
-# $1 what, $2 the program's own counts, $3 trace. Of functions that the program counts.
+# $1 what, $2 the program's own counts, $3 trace. Only functions that the program counts.
 same_counts() {
     grep -v ' 0$' "$2" | LC_ALL=C sort > expected
     counts "$3" "$of_program" |
@@ -106,7 +106,7 @@ for flags in -O0 -O2 "-O2 -fcf-protection"; do
     compile left "$sources/left.cc" "$flags $hooks" "$linked" || continue
     run "left, $flags" ./left
     same_counts "left, $flags" out trace
-    # Those of throws, passes and rethrows; of jumps twice.
+    # Ends by throws, passes and rethrows; by jumps twice.
     expect "left, $flags: left by exceptions and jumps" "$((15 + 5 + 5 + 2 * 15))" \
         "$("$PROBITY" report --json trace 2> errors | jq .repairs.unwound)"
     expect "left, $flags: ends without a call" 0 \
@@ -209,8 +209,8 @@ printf '%s\n' 'with_fentry 7' 'with_hooks 7' 'with_macro 6' | diff - found > dif
     fail "mixed: $(cat difference)"
 expect "mixed: repairs" 0 "$(jq '[.repairs[]] | add' report.json)"
 
-# Without returns, nothing is known of ends: a message, entries, and no wrong times. A library that
-# has them is recorded as usual.
+# Without returns, the ends of calls are unknown: a message, entries, and no wrong times. A library
+# that has returns is recorded as usual.
 echo 'int in_library(int x) { return x + 1; }' > library.c
 echo 'int in_library(int); __attribute__((noinline)) int plain(int x) { return in_library(x); }
     int main(void) { return plain(1) - 2; }' > entries.c
@@ -249,8 +249,8 @@ done
 PROBITY_OUT='' ./entries 2> errors || fail "entries, nothing recorded: $(cat errors)"
 expect "entries, nothing recorded: messages" "" "$(cat errors)"
 
-# Files of one program, some without returns: counted exactly; what they call is not nested in them
-# once their caller has gone on.
+# Files of one program, some without returns: counted exactly; their callees are not nested in them
+# once their caller has continued.
 echo '__attribute__((noinline)) int once(int x) { return x + 1; }
     int twice(int x) { return once(once(x)); }' > without.c
 echo 'int twice(int x); __attribute__((noinline)) int after(int x) { return x + 3; }
@@ -268,7 +268,7 @@ printf '%s\n' 'after 2' 'around 2' 'main 1' 'once 4' 'twice 2' | diff - found > 
 "$PROBITY" export --format folded trace 2> errors | sed 's/ [0-9]*$//' > folded
 grep -qxF 'main;around;after' folded || fail "partly: $(cat folded)"
 
-# Selection: what is left out calls what is recorded.
+# Selection: excluded functions call recorded ones.
 compile calls "$sources/calls.c" "-O1 $counted" "$linked"
 rm -f trace*
 "$PROBITY" record --functions --function leaf --function try_jump --function after_jump -o trace \

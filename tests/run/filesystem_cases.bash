@@ -59,7 +59,7 @@ way_is_refused() {
     [ "$(wc -l < refused.errors)" -le 2 ] || fail "$what: more than a line: $(cat refused.errors)"
 }
 
-# A file named like a partial output may belong to the user, or to someone else.
+# A file named like a partial output may belong to the user, or to another user.
 links_in_the_way() {
     fresh
     PROBITY_OUT=$WORK/whole PROBITY_LEVEL=5 "$PROGRAMS/refused" mixed 5 > /dev/null || true

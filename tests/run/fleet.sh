@@ -30,7 +30,7 @@ told() {
     grep -qF -- "$2" errors || fail "$1: $(cat errors)"
 }
 
-# What must be the same: everything but elapsed time, the cost of recording, and signatures that
+# What must be the same: everything except elapsed time, the cost of recording, and signatures that
 # come from debugging information here.
 same_part='def known: del(.elapsed_ns, .parallelism, .total_corrected_ns, .total_error_ns,
     .self_corrected_ns, .self_error_ns, .signature);
@@ -154,7 +154,7 @@ probity "its statements" 0 report --from-fleet "$url" --label "$odd" --sql
 grep -q "DROP TABLE probity_calls'" output && fail "a label is pasted: $(cat output)"
 grep -qF "label = 'it\\x27s \\x5c \\x22odd\\x22\\x3b DROP" output || fail "$(cat output)"
 
-# ---- Summaries, and what they do not have
+# ---- Summaries, and what they lack
 
 record brief "$PROGRAMS/varied" 0 20
 probity "a summary" 0 ship --to "$url" --detail summary brief

@@ -105,7 +105,7 @@ counts trace > found
 expect "replaced" "current.so 7" "$(sed 's/+0x[0-9a-f]*//' found |
     awk '{ n += $2 } END { print $1, n }')"
 
-# What a hook costs is measured, and taken off for each call: `leaf` calls nothing. In a program
+# The cost of a hook is measured, and subtracted for each call: `leaf` calls nothing. In a program
 # without hooks it is not measured.
 cat > leaf.c << 'END'
 static volatile int sink;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Programs whose symbol tables and debugging information are damaged or malicious: recording
 # their functions, with --args, --returns and --file, neither crashes nor hangs, in the program or
-# in the tool, and every call is counted. SECONDS_EACH: how long changed copies are tried, 10 s by
-# default; SEED: of the changes.
+# in the tool, and every call is counted. SECONDS_EACH: how long to try modified copies, 10 s by
+# default; SEED: of the modifications.
 # variants: asan
 # timeout: 900
 . "$(dirname "$0")/common.bash"
@@ -117,7 +117,7 @@ for program in typedefs member_pointer arrays structs structs_of_arrays siblings
     try $program
 done
 
-# Changed copies of real programs. What is loaded stays as it is: the program itself is sound.
+# Modified copies of real programs. Loaded parts are unchanged: the program itself works.
 "$CC" -g -O1 -finstrument-functions -o hooks cyclic.c
 "$CC" -g -gdwarf-4 -O1 -finstrument-functions -o older cyclic.c
 strip -g -o stripped hooks

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# An index changes how much is read and nothing that is printed: random windows of traces of many
+# An index changes how much is read, but not what is printed: random windows of traces of many
 # kinds, with an index and without. An index that does not belong to its trace is ignored.
 . "$(dirname "$0")/common.bash"
 command -v python3 > /dev/null || { echo "left out: no python3"; exit 0; }
@@ -70,7 +70,7 @@ status=0
 expect "an index that exists" 1 "$status"
 grep -q "already exists" told || fail "$(cat told)"
 
-# Golden traces, good and bad: those that can have an index are printed as without.
+# Golden traces, good and bad: those that can have an index give the same output as without one.
 indexed=0
 for golden in "$SOURCE"/tests/golden/{good,bad}/*.probity; do
     trace=$(basename "$golden")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The library of an inline function is unloaded after its first calls: the program's own calls of it
+# The library of an inline function is unloaded after its first calls: the program's own calls to it
 # are recorded, and counted, under the same name in a recording that begins later.
 # variants: gcc clang
 . "$(dirname "$0")/common.bash"

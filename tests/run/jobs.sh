@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Reading ahead in a second thread changes nothing that is printed: every command and export, whole
+# Reading ahead in a second thread does not change the output: every command and export, whole
 # and in ranges, with one thread and with two, on good and damaged traces, of a stopped program and
 # a killed one, and on several traces at once. With one CPU there is no second thread.
 # variants: gcc clang asan tsan
@@ -84,14 +84,14 @@ if [ -z "$small" ]; then
     ranges hits
 fi
 
-# By an index, the rest after the range is left out.
+# With an index, the part after the range is not read.
 for trace in typed varied ${small:+exported} $([ -n "$small" ] || echo scopes hits); do
     "$PROBITY" index --force --every 1 "$trace" 2> told || { cat told; continue; }
     ranges "$trace"
     rm -f "$trace.index"
 done
 
-# A name that changes while events refer to it, damage, and what was made to do harm.
+# A name that changes while events refer to it, damaged traces, and malicious ones.
 n=0
 for trace in "$SOURCE"/tests/golden/good/*.probity "$SOURCE"/tests/golden/bad/*.probity; do
     same csv "$trace"
@@ -128,7 +128,7 @@ for trace in typed varied; do
     same export --format chrome -f -o /dev/full "$trace"
 done
 
-# Number of threads while csv waits for somebody to read its output. $1 CPUs or all, then arguments
+# Number of threads while csv waits for its output to be read. $1 CPUs or all, then arguments
 threads_of() {
     local run=() command
     [ "$1" = all ] || run=(taskset -c "$1")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Scopes under Memcheck: recorded, in profile mode, off by level and not recorded. What it reports
-# about the library would be in every user's output.
+# Scopes under Memcheck: recorded, in profile mode, off by level and not recorded. Any report about
+# the library would appear in every user's output.
 # variants: gcc
 . "$(dirname "$0")/common.bash"
 

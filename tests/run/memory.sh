@@ -47,7 +47,7 @@ if ! command -v valgrind > valgrind.path || [ "$VARIANT" != gcc ]; then
     exit
 fi
 
-# Sums and what was not freed as memcheck has them, the peak as massif has it. $1 description, then
+# Sums and leaks as reported by memcheck, the peak as reported by massif. $1 description, then
 # the command. The library itself allocates nothing.
 same_as_valgrind() {
     local what=$1 checked massif found

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Programs without macros, compiled with -fpatchable-function-entry by gcc, whose entries are five
-# instructions, and by clang, whose entries are one: the calls of selected functions are counted as
-# the program counts them, code of others stays as it is, and code is changed while threads run it.
+# instructions, and by clang, whose entries are one: calls to selected functions are counted as the
+# program counts them, the code of others is unchanged, and code is changed while threads run it.
 # variants: clang
 # timeout: 300
 . "$(dirname "$0")/common.bash"
@@ -123,7 +123,7 @@ END
     [ "${calls:-0}" -ge 600000 ] && [ "$calls" -le "$all" ] || fail "$what: $calls of $all"
     [ "${jumps:-0}" -ge 600000 ] && [ "$jumps" -le "$all" ] || fail "$what: jumps: $jumps of $all"
 
-    # The same while a budget takes the calls out.
+    # The same while a budget removes the calls.
     what="$compiler, while calls are taken out"
     record "$what" --budget 0.01% ./running 1 wait
     expect "$what: what is a lower bound" called "$(entries .calls_are_least | sed -n 's/ .*//p' |
@@ -144,7 +144,7 @@ END
     done
 done
 
-# A section that is damaged, or lies: nothing is changed that is not an entry.
+# A damaged or malicious section: nothing but entries is changed.
 gcc -O2 -fno-pie -no-pie -fpatchable-function-entry=5 -o program program.c
 objcopy -O binary -j __patchable_function_entries program section 2> errors || true
 if [ -s section ]; then

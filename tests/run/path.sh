@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `probity path`: parts sum exactly to each request, call and span; the path goes over to the thread
+# `probity path`: parts sum exactly to each request, call and span; the path moves to the thread
 # that held the lock or woke the waiter; damaged and cut traces.
 # variants: gcc clang asan tsan
 . "$(dirname "$0")/common.bash"
@@ -41,7 +41,7 @@ tool "CSV" 0 path --slowest 10 --csv typed
 expect "CSV: spans" "$(seq -s ' ' 10)" \
     "$(tail -n +2 output | cut -d, -f1 | sort -nu | paste -sd ' ')"
 
-# Each wait has a known cause, which has most of its time: the path must go there.
+# Each wait has a known cause, which accounts for most of its time: the path must go there.
 PROBITY_OUT=$WORK/planted "$PROGRAMS/planted" 200 > truth || fail "planted: status $?"
 tool "calls" 0 path --function want --slowest 1000 --json planted
 whole "calls" 200

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Where functions without macros are defined: the tool reads file and line from the debugging
 # information of the program and its libraries. Compared with the lines of the sources. A program
-# that is not the one that ran gives none.
+# other than the one that ran gives none.
 . "$(dirname "$0")/common.bash"
 CXX=${CXX:-g++}
 
@@ -102,8 +102,8 @@ done
 "$PROBITY" record --functions -o spaces.probity ./spaces > out 2> errors || fail "$(cat errors)"
 expect "C++" "$(wanted spaces.cc)" "$(found spaces.probity | grep '^spaces.cc')"
 
-# As after an update of the program: its functions are elsewhere now, or are others at the same
-# addresses. Or it is not there, or was stripped.
+# As after an update of the program: its functions have moved, or other functions have the same
+# addresses. Or the program is missing, or was stripped.
 (cd sources && "$CC" -O0 -g -finstrument-functions one.c two.c -o one -L. -llibrary \
     -Wl,-rpath,"$PWD") || fail "does not build"
 rm -f trace
@@ -120,7 +120,7 @@ strip sources/one
 expect "stripped" "" "$(found trace | grep -v library)"
 rm sources/one
 expect "removed" "" "$(found trace | grep -v library)"
-# The run before and after are still runs of the same functions.
+# The runs before and after are still runs of the same functions.
 cp trace again
 "$PROBITY" diff --json trace -- again > diff.json 2> errors || [ $? = 1 ] || true
 expect "functions in one run only" 0 "$(jq '[.. | objects | select(.verdict? == "new" or

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `probity ps` lists the programs that record, and only these, with what their spools and traces
-# say; damaged and planted spools do no harm.
+# `probity ps` lists recording programs, and only these, with data from their spools and traces;
+# damaged and planted spools do no harm.
 # variants: clang asan
 . "$(dirname "$0")/common.bash"
 
@@ -76,7 +76,7 @@ expect "not its trace" '[null,null]' "$(listed '.processes[1] | [.trace, .begin_
 
 # ---- A rate ----
 
-# Records until its input ends. Its own count is the truth; how long it ran bounds the rate.
+# Records until its input ends. Its own count is the reference; its running time bounds the rate.
 cat > busy.c << 'PROGRAM'
 #include <probity.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Scopes change no register and nothing below the stack of the functions that they are in, however
-# these are compiled: recorded, in profile mode, only counted, and off.
+# Scopes change no register and nothing below the stack of their functions, however these are
+# compiled: recorded, in profile mode, only counted, and off.
 . "$(dirname "$0")/common.bash"
 # Small chunks change often.
 MODES=("PROBITY_CHUNK_RECORDS=64" "PROBITY_PROFILE=1" "PROBITY_BUDGET=0.1%" "PROBITY_LEVEL=0"

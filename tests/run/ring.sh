@@ -40,7 +40,7 @@ for program in own_log own_log.shared; do
     names_are_there "$program recovered"
 done
 
-# So many open chunks that a quarter of the ring is less: threads must not wait for ever.
+# More open chunks than a quarter of the ring: threads must not wait forever.
 fresh
 PROBITY_CHUNK_RECORDS=64 PROBITY_SPOOL_RECORDS=2048 PROBITY_OUT=$WORK/trace \
     "$PROGRAMS/planted" 100 > out || fail "many open chunks: status $?"

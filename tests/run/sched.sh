@@ -5,7 +5,7 @@
 # variants: gcc clang asan
 . "$(dirname "$0")/common.bash"
 
-# Some machines do not permit it, and then there is nothing to test but that.
+# Some machines do not permit it; then only that is tested.
 "$PROBITY" record --sched -o probe -- "$BUILD/examples/hello" 2> errors
 if grep -q 'states of threads are not recorded' errors; then
     echo "left out: $(cat errors)"
@@ -14,15 +14,15 @@ if grep -q 'states of threads are not recorded' errors; then
     exit
 fi
 
-# Wakings need a tracefs, which the tool does not mount. Prints how to run a command with one.
+# Wakeups need a tracefs, which the tool does not mount. Prints how to run a command with one.
 with_tracefs=()
 if [ "$(id -u)" = 0 ] &&
     unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing' 2> /dev/null; then
     with_tracefs=(unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing && exec "$@"' sh)
 fi
 
-# Compares what `threads` says with what the program has printed. Time that others have taken from
-# this machine, and interrupts, are running here but not for /proc. $1 description, $2 trace
+# Compares the output of `threads` with what the program printed. Time stolen from this machine, and
+# interrupts, count as running here but not in /proc. $1 description, $2 trace
 compare_states() {
     "$PROBITY" threads --json "$2" > threads.json 2> errors || fail "$1: $(cat errors)"
     python3 - "$1" threads.json printed "$taken_before" "$(taken)" << 'EOF' || fail "$1"
@@ -125,7 +125,7 @@ ignored "a pipe"
 rm killed.sched
 mv away killed.sched
 
-# A window gives the same with and without an index.
+# A window gives the same result with and without an index.
 "$PROBITY" threads --csv --since 30% --until 60% killed > scanned
 "$PROBITY" index --every 1 killed
 "$PROBITY" threads --csv --since 30% --until 60% killed > indexed
@@ -193,7 +193,7 @@ jq -e '[.processes[].threads[] | (.running_ns + .waiting_ns + .blocked_ns + .unk
 jq -e '[.processes[].threads[].unknown_ns] | max > 0' lost.json > /dev/null ||
     fail "lost: nothing is unknown"
 
-# `record` is killed: the program goes on, and its trace is whole. No file is left.
+# `record` is killed: the program continues, and its trace is whole. No file is left.
 mkdir orphan
 status=0
 "$PROBITY" record --sched -o "$WORK/orphan/trace" -- sh -c '
@@ -206,7 +206,7 @@ expect "record killed: program" 0 "$(cat ended)"
 expect "record killed: files" orphan/trace "$(find orphan -type f)"
 "$PROBITY" check orphan/trace > /dev/null || fail "record killed: the trace is damaged"
 
-# Not permitted: `record` says so, and everything else is as without.
+# Not permitted: `record` says so, and everything else is as without --sched.
 status=0
 "$PROGRAMS/deny_perf" "$PROBITY" record --sched -o denied -- "$PROGRAMS/ends" return 1 10 \
     > /dev/null 2> errors || status=$?

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `probity view --serve`: windows that the server reads have the calls of the trace, down to the
 # last record (serve_windows.py); it answers nothing without the token, to other hosts, or by other
-# methods; it writes no file. In headless chromium the page exchanges merged spans for each call.
+# methods; it writes no file. In headless chromium the page replaces merged spans with single calls.
 # variants: gcc clang asan
 # timeout: 600
 . "$(dirname "$0")/common.bash"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # States of threads in `path`, `waits` and `tree`: each part of a path is running, waiting for a CPU
-# or blocked, and the parts sum to it; the path goes over to the thread that woke another, although
-# nothing else is recorded of their pipe; damaged and missing states.
+# or blocked, and the parts sum to it; the path moves to the thread that woke another, although
+# nothing else about their pipe is recorded; damaged and missing states.
 # variants: gcc asan
 . "$(dirname "$0")/common.bash"
 
@@ -13,7 +13,7 @@ if grep -q 'states of threads are not recorded' errors; then
     exit
 fi
 
-# Who woke whom takes a tracefs, which the tool does not mount.
+# Recording wakers needs a tracefs, which the tool does not mount.
 with_tracefs=()
 if [ "$(id -u)" = 0 ] &&
     unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing' 2> /dev/null; then
@@ -65,7 +65,7 @@ for how in plain exact; do
         "($time_of)(0, 'compete', 'running') >= 9900000" \
         "($time_of)(0, 'compete', 'runnable') >= 1000000" \
         "($time_of)(1, 'keep', 'blocked') >= 3000000"
-    # Without wakings, nothing says that the pipe was written.
+    # Without wakeups, nothing shows that the pipe was written to.
     if [ "$how" = exact ]; then
         holds "exact: goes over to the writer" "($time_of)(1, 'answer', 'running') >= 4000000" \
             'any(p["waits"][0]["kind"] == "block" and p["function"] == "answer"
@@ -86,7 +86,7 @@ assert {r["state"] for r in rows} >= {"running", "runnable", "blocked"}
 assert abs(sum(float(r["share"]) for r in rows) - 1) < 1e-3' || fail "$how: CSV"
 done
 
-# Waits: the parts of each sum to it; who wrote into a pipe ended the wait of who read from it.
+# Waits: the parts of each sum to it; the writer to a pipe ended the wait of its reader.
 "${with_tracefs[@]}" "$PROBITY" record --sched --calls io,locks,sleep,threads -o calls -- \
     "$PROGRAMS/wakings.shared" 3 > printed 2> errors || fail "calls: status $?: $(cat errors)"
 row='lambda kind, name: next(r for r in a["rows"] if (r["kind"], r["name"]) == (kind, name))'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # States of threads on the page of `probity view`: their sums are those of `probity threads`, also
 # where they are merged; a blocked stretch names what it was blocked on, who held it and who woke
-# it; critical paths are those of `probity path`, part by part. The page is looked at in chromium.
+# it; critical paths are those of `probity path`, part by part. The page is opened in chromium.
 # variants: gcc
 . "$(dirname "$0")/common.bash"
 
@@ -18,7 +18,7 @@ if [ ! -e "$BUILD/lib/libprobity-calls.so" ]; then
     exit
 fi
 
-# Who woke whom takes a tracefs, which the tool does not mount.
+# Recording wakers needs a tracefs, which the tool does not mount.
 with_tracefs=()
 if [ "$(id -u)" = 0 ] &&
     unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing' 2> /dev/null; then

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # `probity view --tiles`: the directory has at most 5 % of the trace's size in tiles, all by fixed
 # names; each level has all calls and blocks (tiles_sums.py); a failed command leaves nothing; only
-# a directory of tiles is replaced. The server takes tiles that belong to the trace
-# (tiles_served.py), and makes others anew. In headless chromium the page goes through the levels,
+# a directory of tiles is replaced. The server uses tiles that belong to the trace
+# (tiles_served.py), and recreates others. In headless chromium the page steps through the levels,
 # as a file and served, and survives garbage.
 # variants: gcc clang asan
 # timeout: 900
@@ -15,7 +15,7 @@ for wrong in "--tiles d -o x.html" "--tiles d --diff x" "--tiles d --serve -f"; 
     expect "view $wrong: status ($(cat errors))" 2 "$status"
 done
 
-# So few spans in the page that there is room for several levels.
+# Few enough spans in the page to leave room for several levels.
 SPANS=2000
 "$BUILD/bench/gen_scopes" run.probity 2 4
 tiles() {
@@ -43,7 +43,7 @@ python3 "$SOURCE/tests/run/tiles_sums.py" h hits.probity tree.json blocks.json >
 expect "failures with hits" "" "$(grep -v '^compared\|^units' said | head -20)"
 grep '^compared [1-9]' said || fail "nothing was compared for hits"
 
-# What is there stays, unless it is a directory of tiles.
+# Existing files are kept, unless they are a directory of tiles.
 status=0
 "$PROBITY" view --tiles d run.probity > output 2> errors || status=$?
 expect "an existing directory: status" 1 "$status"
@@ -99,7 +99,7 @@ signal_job INT "$server" || true
 signal_job TERM "$server" || true
 wait "$server" 2> /dev/null || true
 
-# Served garbage, which is text there; and a trace that is another one.
+# Garbage served as text; and a different trace.
 for file in d/tile-*.js; do
     printf '<html>404 </html>' > "$file"
 done

@@ -88,7 +88,7 @@ def add(sums, some, wanted):
                 total[1] += span[3]
 
 
-# What stays in the page when tiles are shown.
+# What the page keeps when tiles are shown.
 own = {}
 add(own, lanes(timeline["threads"], parts[1], timeline["since_start_ns"]),
     lambda kind, span: span[2] == 1 and span[1] >= unit)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Times and names that commands accept: each form of a time selects the hits that it should; older
-# names of options still work; a mistyped word is answered with a similar one; '-' is standard
+# names of options still work; for a mistyped word, a similar one is suggested; '-' is standard
 # input.
 . "$(dirname "$0")/common.bash"
 
@@ -94,7 +94,7 @@ TMPDIR=$WORK/nowhere "$PROBITY" csv - < <(cat trace) > out 2> told || status=$?
 expect "no room for a copy" 1 "$status"
 grep -q 'cannot copy standard input' told || fail "$(cat told)"
 
-# What a trace has instead
+# What a trace has instead of what was requested
 "$PROBITY" report trace 2> told > out
 grep -q 'see `probity blocks`' told || fail "report of hits: $(cat told)"
 "$BUILD/bench/gen_scopes" scopes 1 1

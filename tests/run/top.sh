@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `probity top`: its counts equal those of other commands, for live and ended programs, in all
-# modes; the terminal is as it was at each way to end, and while it is suspended.
+# modes; the terminal is restored however it ends, and while it is suspended.
 # variants: clang asan
 # timeout: 600
 . "$(dirname "$0")/common.bash"
@@ -123,7 +123,7 @@ for mode in block ring; do
     expect "$mode: intervals with calls" 3 "$seen"
     echo >&"$gate"
     wait "$busy" || fail "$mode: status $?"
-    # The last table comes after the end. Of a ring, calls may leave it between two tables.
+    # The last table comes after the end. Calls may drop out of a ring between two tables.
     while read -r line <&"$lines"; do last=$line; done
     exec {lines}<&-
     wait "$watcher" || fail "$mode: top: status $?: $(cat errors)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Marks for other tracers (probity_usdt.h): a reader of the ELF notes finds each, with its
-# arguments, and counts by uprobes of the kernel what the program and Probity count.
+# Markers for other tracers (probity_usdt.h): a reader of the ELF notes finds each with its
+# arguments, and its counts by the kernel's uprobes equal those of the program and of Probity.
 # variants: clang
 . "$(dirname "$0")/common.bash"
 
@@ -22,7 +22,7 @@ cmp -s wanted found || fail "marks: expected (<), found (>): $(diff wanted found
 "$program" 1000 | sort > wanted
 [ "$(grep -c ' 1000$' wanted)" -eq 5 ] || fail "the program: $(cat wanted)"
 
-# Not recorded, and recorded: the marks are passed alike.
+# The markers are passed whether or not the program is recorded.
 for out in "" "$WORK/trace.probity"; do
     status=0
     PROBITY_OUT=$out "$PROGRAMS/count_marks" "$program" 1000 > lines || status=$?

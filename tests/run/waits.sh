@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `probity waits`: 1,000 waits with known causes, each of which must be named, and none wrongly; the
-# forms of the answer; what is missing after records were dropped or the trace was cut.
+# `probity waits`: 1,000 waits with known causes, each of which must be named, and none wrongly;
+# output formats; what is missing after records were dropped or the trace was cut.
 # variants: gcc clang asan tsan
 . "$(dirname "$0")/common.bash"
 
@@ -13,7 +13,7 @@ same_causes planted 0 planted planted.truth "$((${WAITS:-1000} * 999 / 1000))"
 expect "rows" "${WAITS:-1000}" "$(jq '.rows | length' output)"
 expect "lost" "0 0 0" \
     "$(jq -r '"\(.waits_lost) \(.releases_without_hold) \(.holds_forgotten)"' output)"
-# How long it held is within the wait, and close to it.
+# The hold time is at most the wait, and close to it.
 expect "held longer than waited" 0 \
     "$(jq '[.rows[] | select(.held_ns > .total_ns)] | length' output)"
 # shellcheck disable=SC2016

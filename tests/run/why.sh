@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# `probity why`: names the planted cause of each slow call, and who held the lock; its parts sum to
-# the call; the same without states, without recorded calls, with spans, and on damaged traces.
+# `probity why`: names the planted cause of each slow call, and the thread that held the lock; its
+# parts sum to the call; the same without states, without recorded calls, with spans, and on damaged
+# traces.
 # variants: clang
 . "$(dirname "$0")/common.bash"
 
@@ -24,9 +25,9 @@ record() {
     why "$trace" 0 --function handle --slowest 1000 --json "$trace"
 }
 
-# Compares "output" with "truth". A busy machine may really take the CPU away from a call for longer
-# than it was planted to run; these do not count, and nothing else may be named. $1 description, $2
-# what to accept instead, as a Python dictionary
+# Compares "output" with "truth". A busy machine may really preempt a call for longer than it was
+# planted to run; these do not count, and nothing else may be named. $1 description, $2 what to
+# accept instead, as a Python dictionary
 compare() {
     python3 - "$1" "$2" "$RIGHT_PERCENT" << 'PYTHON' || failures=$((failures + 1))
 import ast, json, sys
@@ -96,7 +97,7 @@ PROBITY_OUT=$WORK/tree "$PROGRAMS/tree" > /dev/null || fail "tree: status $?"
 why "once" 0 --function main tree
 grep -q 'the only one in the trace' output || fail "once: $(cat output)"
 
-# Destroyed and cut traces: no crash, and sums that still hold.
+# Damaged and cut traces: no crash, and sums that still hold.
 size=$(stat -c %s full)
 for ((at = 3000; at < size; at += size / 6)); do
     cp full damaged

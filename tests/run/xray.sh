@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Programs compiled with clang's -fxray-instrument: sleds are replaced in what is loaded, calls are
-# counted as the program counts them, registers keep their values, and damaged tables of sleds or a
-# system that does not allow code to be changed do no harm.
+# Programs compiled with clang's -fxray-instrument: sleds are replaced in loaded code, calls are
+# counted as the program counts them, registers keep their values, and damaged tables of sleds, or a
+# system that does not allow code to be changed, do no harm.
 # variants: clang
 # timeout: 600
 . "$(dirname "$0")/common.bash"
@@ -63,14 +63,14 @@ do
     compile $flags -o calls "$sources/calls.c"
     record -- ./calls
     says "18 functions by XRay sleds in 1 object"
-    # An optimizing compiler makes a loop of one of the two calls in fib().
+    # An optimizing compiler turns one of the two calls in fib() into a loop.
     [ "$flags" = -O0 ] && same_counts out trace || same_counts out trace fib
     expect "$flags: traces" 2 "$(find . -maxdepth 1 -name 'trace*' | wc -l)"
     counts trace.* > child
     grep -qx 'in_child 1' child || fail "$flags: the child's calls: $(cat child)"
 done
 
-# What is called after longjmp is not a child of what was abandoned.
+# Calls after longjmp are not children of the abandoned calls.
 "$PROBITY" export --format folded trace 2> errors | sed -n 's/ [0-9]*$//p' > folded
 grep 'after_jump$' folded > found || fail "after_jump: $(head -n 3 folded)"
 ! grep -v ';try_jump;after_jump$' found > other || fail "after_jump is called by: $(cat other)"
@@ -119,7 +119,7 @@ $BUILD/lib/libprobity.a" "-L$BUILD/lib -Wl,-rpath,$BUILD/lib -Wl,--no-as-needed 
         '.name | test("_")' | xargs)"
 done
 
-# Only what is selected is changed.
+# Only selected functions are changed.
 what=selection
 compile -O1 -o code code.c
 record --function 'get_*' -- ./code
@@ -161,7 +161,7 @@ PROBITY_LEVEL=4 "$PROBITY" record --functions -o low ./code > out 2> errors ||
     fail "$what: $(cat errors)"
 grep -q 'no function was recorded' errors || fail "$what: $(cat errors)"
 
-# Registers, on the usual path and on all others.
+# Registers, on the common path and on all others.
 what=registers
 compile -O2 -o registers "$sources/sled_registers.c"
 for settings in "PROBITY_MODE=block" "PROBITY_CHUNK_RECORDS=64 PROBITY_CPU_GAP_NS=200" \
@@ -174,7 +174,7 @@ for settings in "PROBITY_MODE=block" "PROBITY_CHUNK_RECORDS=64 PROBITY_CPU_GAP_N
     [ "$settings" = PROBITY_LEVEL=4 ] || expect "$what" "$(cat out)" "$(counts trace)"
 done
 
-# Signals at arbitrary instructions, of the code that records too: the handler calls functions.
+# Signals at arbitrary instructions, including the recording code: the handler calls functions.
 what=signals
 cat > signals.c << 'END'
 #include <signal.h>
@@ -205,7 +205,7 @@ for settings in "PROBITY_CHUNK_RECORDS=64" "PROBITY_CPU_GAP_NS=200"; do
     same_counts out trace
 done
 
-# C++: names as in the source; what an exception leaves ends at the next call.
+# C++: names as in the source; calls left by an exception end at the next call.
 what=shapes
 clang++ -std=c++17 -g -O1 -fno-inline $xray -o shapes "$sources/shapes.cc" || fail "$what"
 record -- ./shapes
@@ -260,7 +260,7 @@ expect "$what" "calls 100 jumps 100 main 1 returns 200 throws 100" \
     "$(counts trace | xargs)"
 
 # Shared libraries: linked, and loaded while the program runs, also at the address of another one,
-# found by a path, or by a name where the program says.
+# found by path, or by name where the program specifies.
 for plugin in one two; do
     what=$plugin.so
     compile -O1 -fPIC -shared -DNAME=$plugin -o $plugin.so "$sources/plugin.c"
@@ -300,7 +300,7 @@ if [ -z "${SANITIZE:-}" ]; then
     expect "$what" "in_one 3 run_plugin 1 same_name 3" "$(counts trace | xargs)"
 fi
 
-# Loaded and unloaded many times: ids are used again, and names stay those of the library.
+# Loaded and unloaded many times: ids are reused, and names remain those of the library.
 what="many times"
 cat > many.c << 'END'
 #include <dlfcn.h>
@@ -407,7 +407,7 @@ for how in random zeros ones bits shifted kinds versions far short long; do
         [ ! -e trace ] || "$PROBITY" check trace > checked 2>&1 || fail "$what: $(cat checked)"
     done
 done
-# Other code where the table says a sled is: its function is left alone, and the user hears of it.
+# Other code where the table says a sled is: its function is left alone, and the user is told.
 what="other code"
 at=$(nm code | awk '$3 == "get_one" { print $1 }')
 python3 - "$at" << 'END'
@@ -422,7 +422,7 @@ record -- ./other
 grep -q '; not recorded because their sleds are damaged: 1$' errors ||
     fail "$what: $(cat errors)"
 
-# XRay's own runtime was faster.
+# XRay's own runtime got there first.
 what="patched by XRay"
 XRAY_OPTIONS=patch_premain=true "$PROBITY" record --functions -o premain -- ./code > out \
     2> errors || fail "$what: $(cat errors)"
