@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * count_marks.c: counts how often another program passes each of its USDT marks, by uprobes of the
- * kernel: an independent reader of probity_usdt.h. Arguments: a program and its arguments. Prints
- * lines "NAME COUNT". Status 77, with the reason, if the kernel does not allow it.
+ * count_marks.c: counts how often another program passes each of its USDT markers, using the
+ * kernel's uprobes: an independent reader of probity_usdt.h. Arguments: a program and its
+ * arguments. Prints lines "NAME COUNT". Status 77, with the reason, if the kernel does not allow
+ * it.
  */
 #include <elf.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * counted.c: threads that pass probes with successive numbers, so that the trace of any part of the
- * run shows whether a hit is missing. Each ends its thread from time to time, and goes on in a new
- * one. Prints "ready", runs until its input ends, and prints "end".
+ * run shows whether a hit is missing. Each ends its thread from time to time, and continues in a
+ * new one. Prints "ready", runs until its input ends, and prints "end".
  *
  *     counted THREADS
  */

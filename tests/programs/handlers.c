@@ -63,8 +63,8 @@ static void at_exit_again(void)
     make(AT_EXIT);
 }
 
-/* Is called again and again until libc gives up, the last time after all that the library does at
- * the end. */
+/* Is called repeatedly until libc gives up, the last time after everything that the library does
+ * at the end. */
 static void destroy(void *argument)
 {
     expected_counts_make(argument, EACH);

@@ -2,7 +2,7 @@
  *
  * heap.c: a program with known allocations, in scopes: a list that is freed, one whose texts are
  * not, blocks that another thread frees, and a block that grows. Arguments: length of the lists;
- * with a second one there is no other thread. Prints what is to be found: allocations, bytes,
+ * with a second one there is no other thread. Prints the expected result: allocations, bytes,
  * blocks and bytes live at the end.
  */
 #define FN_INSTRUMENT
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     load(count);
     drop(0);
     give(argc > 2);
-    /* Volatile: compilers leave out what is not used. */
+    /* Volatile: compilers remove unused code. */
     volatile char *large = malloc(100000);
     large[99999] = 1;
     large = realloc((char *)(uintptr_t)large, 200000);

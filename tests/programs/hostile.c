@@ -32,7 +32,7 @@ static void close_all(void)
     hits_make(0, HITS, HITS);
 }
 
-/* Closes all descriptors again and again; the writer must go on. */
+/* Closes all descriptors repeatedly; the writer must continue. */
 static void close_always(void)
 {
     expect((uint64_t)20 * HITS);

@@ -2,10 +2,10 @@
  *
  * planted.c WAITS: waits with known causes: mutexes, read-write locks, semaphores and conditions,
  * each held (or notified) by a known thread in a known function for 1 us to 20 ms, and recorded
- * with the roles of doc/calls.md. Each wait has an object of its own. Prints a line for each: kind,
+ * with the roles of doc/calls.md. Each wait has a separate object. Prints a line for each: kind,
  * its address, thread id of the waiter, of the holder, and the holder's function. With
  * PLANTED_BY_CALLS defined, it records its functions only, and leaves locks to --calls: the holder
- * then counts the time from when the lock itself says that it is waited for (glibc 2.36).
+ * then counts the time from when the lock itself shows that it is waited for (glibc 2.36).
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>

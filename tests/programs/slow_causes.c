@@ -56,7 +56,7 @@ static uint64_t now_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Not recorded by anything. */
+/* Not recorded in any way. */
 static void pause_quietly(unsigned ns)
 {
     struct timespec time = {.tv_nsec = (long)ns};

@@ -2,7 +2,7 @@
  *
  * thread_states.c: threads that run, sleep, wait for each other and compete for a CPU. Each prints
  * its id and, in ns: the time between its first and last probe, what /proc says that it ran and
- * waited for a CPU, and how much longer than that the probes are apart at most. Usage:
+ * waited for a CPU, and by how much at most the time between the probes exceeds these. Usage:
  * thread_states THREADS ROUNDS [kill]. With "kill", the program ends by SIGKILL.
  */
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static uint64_t now_ns(void)
 }
 
 /* Time on a CPU and waiting for one; reading the CPU clock brings them up to date. Returns 0 if
- * /proc does not say. */
+ * /proc does not have it. */
 static int read_schedstat(uint64_t times[2])
 {
     char text[128] = "";

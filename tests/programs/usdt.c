@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * usdt.c: each kind of mark of probity_usdt.h. Argument: how often. Prints how often each mark is
- * passed.
+ * usdt.c: each kind of marker of probity_usdt.h. Argument: how often. Prints how often each marker
+ * is passed.
  */
 #define PROBITY_USDT
 #define FN_INSTRUMENT

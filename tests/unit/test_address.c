@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_address.c: names addresses of this program, by its own file.
+ * test_address.c: names addresses in this program, from its own file.
  */
 #include <link.h>
 #include <setjmp.h>
@@ -123,7 +123,7 @@ static void other_files_are_not_used(void **state)
     symbols_addresses_close(NULL);
 }
 
-/* A small compressed file would be a large one in memory. */
+/* A small compressed file would be large in memory. */
 static void compressed_files_are_not_used(void **state)
 {
     struct symbols_addresses *addresses = symbols_addresses_open(NULL);

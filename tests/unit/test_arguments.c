@@ -144,7 +144,7 @@ static void every_number_is_checked(void **state)
     REFUSES(texts[7], 'e');
 }
 
-/* Any single byte may be changed: what is accepted still refers to nothing outside. */
+/* With any single byte changed, an accepted description still refers to nothing outside. */
 static void a_changed_byte_leads_nowhere(void **state)
 {
     struct probity_arguments all;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_columns.c: columns are the same in CSV and JSON, each kind of value in the form of each, and
- * unknown values are none.
+ * test_columns.c: columns are the same in CSV and JSON, each kind of value has the format's form,
+ * and unknown values are absent.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -124,7 +124,7 @@ static void each_kind_has_its_form(void **state)
                  "\"whole\": 1e16");
 }
 
-/* What comes first may be what the row does not have. */
+/* The first column may be missing from the row. */
 static void members_are_in_the_order_given(void **state)
 {
     static const unsigned char order[] = {NUMBER, NS, FLAG};

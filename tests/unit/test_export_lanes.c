@@ -65,7 +65,7 @@ static void intervals_of_a_lane_do_not_overlap(void **state)
             until[lane] = now;
             taken[which] = taken[--count];
         }
-        /* It may have begun a while ago. */
+        /* It may have begun earlier. */
         uint64_t start = now - random % 7 % now;
         uint32_t lane = export_lanes_take(&lanes, start, random % AT_A_TIME, 0);
         assert_true(lane < 2 * AT_A_TIME);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parts of an index: where marks may be, which scopes are open, and files that are none.
+ * The parts of an index: where marks may be, which scopes are open, and files that are not indexes.
  * link-flags: -Wl,--wrap=realloc
  */
 #include <limits.h>
@@ -183,7 +183,7 @@ static int make_trace(void)
     return file;
 }
 
-/* Each array that has to grow fails once to do so. */
+/* Each array that has to grow fails to do so once. */
 static void no_memory_is_an_error(void **state)
 {
     static const struct probity_index_options options;

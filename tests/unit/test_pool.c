@@ -121,7 +121,7 @@ static void no_head_comes_back(void **state)
     pool_free(pool);
 }
 
-/* While the writer waits for a hole in a chunk, nobody else can wait for that chunk. */
+/* While the writer waits for a hole in a chunk, no other thread can wait for that chunk. */
 static void waiting_counts_as_open(void **state)
 {
     struct probity_pool *pool = pool_new(1);

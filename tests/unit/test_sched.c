@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_sched.c: states of threads by the scheduler: what events of the kernel become, the file
- * beside a trace, whatever of it is wrong, and how intervals are split.
+ * test_sched.c: states of threads from the scheduler: the states that kernel events become, the
+ * file beside a trace, damage to it, and how intervals are split.
  */
 #include "test_reader_make.h"
 

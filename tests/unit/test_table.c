@@ -145,8 +145,8 @@ static const char *colour_of(const void *row)
     return ((const struct cells *)row)->ns > 0 ? "" : "\033[1m";
 }
 
-/* The form follows from the kind of value; text from a trace cannot control the terminal, and what
- * is too long shifts the rest. */
+/* The form follows from the kind of value; text from a trace cannot control the terminal, and a
+ * value that is too long shifts the rest. */
 static void cells_are_aligned(void **state)
 {
     static const struct probity_column values[] = {

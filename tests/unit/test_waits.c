@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_waits.c: waits of generated events with known holders, wakers and functions; what is missing
- * names nobody.
+ * test_waits.c: waits of generated events with known holders, wakers and functions; missing records
+ * name no thread.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -211,7 +211,8 @@ static void all_holders_have_their_parts(void **state)
     stop(test);
 }
 
-/* The record of the hold may follow the wait that it causes; the lock itself has said who had it.
+/* The record of the hold may follow the wait that it causes; the lock itself showed which thread
+ * had it.
  */
 static void a_hold_may_be_recorded_after_the_wait(void **state)
 {
@@ -271,7 +272,7 @@ static void readers_do_not_hold_up_readers(void **state)
     stop(test);
 }
 
-/* After a time limit, the holder still has the lock. */
+/* After a timeout, the holder still has the lock. */
 static void a_wait_may_be_given_up(void **state)
 {
     struct test *test = start();
@@ -327,7 +328,7 @@ static void the_thread_that_notifies_is_the_waker(void **state)
     stop(test);
 }
 
-/* Of two waiters one is woken by each of two threads: which one by which is not known. */
+/* Two threads wake one waiter each: which one woke which is unknown. */
 static void an_ambiguous_waker_is_not_named(void **state)
 {
     struct test *test = start();
@@ -340,14 +341,14 @@ static void an_ambiguous_waker_is_not_named(void **state)
     hit_named(test, 3, 30, WOKEN, 9, "condition:woken", 0);
     assert_int_equal(test->taken[0].wait.waker_slot, PROBITY_WAITS_NO_THREAD);
     assert_int_equal(probity_waits_facts(test->waits).ambiguous, 1);
-    /* Nor does that leave one for the other waiter. */
+    /* Nor does that leave a waker for the other waiter. */
     hit_named(test, 4, 40, WOKEN, 9, "condition:woken", 0);
     assert_int_equal(test->taken[1].wait.waker_slot, PROBITY_WAITS_NO_THREAD);
     assert_int_equal(probity_waits_facts(test->waits).ambiguous, 2);
     stop(test);
 }
 
-/* A state of a thread by the scheduler. waker: thread, or 0. */
+/* A thread's state from the scheduler. waker: thread, or 0. */
 static void state_of(struct test *test, uint32_t thread, uint64_t ns, uint32_t state,
                      uint32_t waker)
 {
@@ -376,7 +377,7 @@ static void the_kernel_says_which_notify_it_was(void **state)
     hit_named(test, 2, 21, NOTIFY, 9, "condition:notify", 1);
     state_of(test, 3, 22, PROBITY_STATE_RUNNABLE, 2);
     state_of(test, 4, 23, PROBITY_STATE_RUNNABLE, 1);
-    /* The mutex of the condition is given back later. */
+    /* The condition's mutex is released later. */
     state_of(test, 3, 24, PROBITY_STATE_BLOCKED, 0);
     state_of(test, 3, 26, PROBITY_STATE_RUNNABLE, 4);
     hit_named(test, 3, 30, WOKEN, 9, "condition:woken", 0);
@@ -487,7 +488,7 @@ static void the_end_of_a_thread_wakes_who_joins_it(void **state)
     stop(test);
 }
 
-/* ---- Calls of the C library --------------------------------------------------------------------
+/* ---- Calls to the C library --------------------------------------------------------------------
  */
 
 static void a_call_waits_while_it_is_off_the_cpu(void **state)
@@ -514,7 +515,7 @@ static void a_call_waits_while_it_is_off_the_cpu(void **state)
 /* ---- Missing records ---------------------------------------------------------------------------
  */
 
-/* Neither a wait that ends in the dark nor a holder that may have released is invented. */
+/* Neither a wait whose end is lost nor a holder that may have released is invented. */
 static void lost_records_name_nobody(void **state)
 {
     struct test *test = start();
@@ -538,7 +539,7 @@ static void lost_records_name_nobody(void **state)
     stop(test);
 }
 
-/* Thread 1 still "holds" the lock, because its release is lost without a word. */
+/* Thread 1 still "holds" the lock, because its release is lost without notice. */
 static void a_stale_hold_is_not_a_holder(void **state)
 {
     struct test *test = start();
@@ -579,7 +580,7 @@ static void a_wait_without_an_end_is_given_up(void **state)
     stop(test);
 }
 
-/* A free lock that is waited for as a matter of form has no culprit, an attempt that failed has. */
+/* A wait for a lock that is free has no culprit, a failed attempt has one. */
 static void a_free_lock_has_no_culprit(void **state)
 {
     struct test *test = start();
@@ -626,7 +627,7 @@ static void millions_of_locks_take_bounded_memory(void **state)
     for (uint64_t i = 0; i < 2 * PROBITY_WAITS_OBJECTS_MAX; i++)
         hit(test, 3, 10 + i, HOLD, 100 + i);
     assert_true(probity_waits_facts(test->waits).objects_forgotten >= PROBITY_WAITS_OBJECTS_MAX);
-    /* What somebody waits for is not forgotten. */
+    /* Objects with waiters are not evicted. */
     hit(test, 1, 10000000, BACK, 1);
     hit(test, 2, 10000001, HOLD, 1);
     assert_int_equal(test->count, 1);
@@ -634,7 +635,7 @@ static void millions_of_locks_take_bounded_memory(void **state)
     stop(test);
 }
 
-/* A starved waiter sees more handovers than are kept: the earlier ones are said to be missing. */
+/* A starved waiter sees more handovers than are kept: the earlier ones are reported as missing. */
 static void a_starved_waiter_keeps_its_latest_holders(void **state)
 {
     struct test *test = start();
