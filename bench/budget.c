@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * budget.c: the workload of budget.sh: functions that call a leaf, at a rate that the work in the
- * leaf determines. Prints the CPU time of the process in seconds, that of the writer thread
- * included. Compiled with PLAIN, it has no scopes by macros.
+ * leaf determines. Prints the CPU time of the process in seconds, including that of the writer
+ * thread. Compiled with PLAIN, it has no macros.
  *
  *     budget ROUNDS CALLS      CALLS of a leaf, each with ROUNDS of work
  */

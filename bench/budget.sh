@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# What a budget holds: 12 workloads from 10^3 to 10^8 calls a second, each with three budgets. A
-# pair is a run of the program that records nothing and one with a budget, one after the other; the
-# slow-down is that of their CPU times, the writer thread included. Prints least and median of the
-# pairs. With macros, the program that records nothing is one without them; with a compiler's flag,
-# it is the same program, so that what the flag costs by itself is not in it.
+# How well budgets are kept: 12 workloads from 10^3 to 10^8 calls per second, each with three
+# budgets. A pair is a run that records nothing followed by one with a budget; the slow-down is the
+# ratio of their CPU times, including the writer thread. Prints the minimum and median over the
+# pairs. With macros, the program that records nothing is compiled without them; with a compiler's
+# flag, it is the same program, so that the cost of the flag itself is excluded.
 #
 #   HOOKS     "macros" (default), "instrument-functions", "fentry" or "xray"
 #   PAIRS     pairs of each (default 5)
 #   SECONDS_EACH  CPU time of a run (default 1)
 #   BUDGETS   default "1 3 10"
-#   RATES     calls a second
+#   RATES     calls per second
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=$(realpath "${BUILD:-build}")

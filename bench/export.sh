@@ -13,7 +13,7 @@ export TMPDIR=$PWD
 
 row() { printf 'row\texport\t%s\t%s\t%s\t%s\n' "$@"; }
 
-# A format's minimum speed in millions of records per second, or nothing if none is guaranteed.
+# A format's minimum speed in millions of records per second; empty if none is guaranteed.
 least_of() {
     case $1 in
         chrome | perfetto) echo ">= 3" ;;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * flags.c CALLS: calls a function that takes some 20 ns, and prints the CPU time of this thread
- * that a call takes, in ns. Four chains of work keep the CPU busy, so that what a flag adds cannot
- * hide behind one that waits. Compiled with each flag of probity-functions(7) by flags.sh.
+ * that a call takes, in ns. Four chains of work keep the CPU busy, so that a flag's cost cannot
+ * hide in the latency of one. Compiled with each flag of probity-functions(7) by flags.sh.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What each compiler's flag of probity-functions(7) costs: the loaded bytes that it adds to a
-# function, what a call takes when nothing is recorded, and what recording adds. The programs run in
-# turn; the least of RUNS (default 7) CPU times of the calling thread counts.
+# function, the time of a call when nothing is recorded, and the time that recording adds. The
+# programs run in turn; the minimum of RUNS (default 7) CPU times of the calling thread counts.
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=$(realpath "${BUILD:-build}")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks.c: what a lock that is free costs with libprobity-calls. This program runs itself with the
- * library preloaded: recording nothing, only counting, and recording. Each time, the calls through
- * the library alternate with the same calls of libc's functions, by their addresses.
+ * locks.c: the cost of a free lock with libprobity-calls. This program runs itself with the
+ * library preloaded: recording nothing, only counting, and recording. Each time, calls through the
+ * library alternate with the same calls to libc's functions, by address.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -40,7 +40,7 @@ static uint64_t pairs_window(void *context, uint64_t hits)
     return probity_ticks() - start;
 }
 
-/* Writes least and median of both to standard output. */
+/* Writes the minimum and median of both to standard output. */
 static int measure_self(void)
 {
     void *libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * pairs.c: pairs of calls of libc, timed in windows of 100; prints for each kind the least and the
- * median time of a pair in nanoseconds. Without probes: bench/calls/run.sh runs it alone and with
- * libprobity-calls.
+ * pairs.c: pairs of calls to libc, timed in windows of 100; prints for each kind the minimum and
+ * the median time of a pair in nanoseconds. Without probes: bench/calls/run.sh runs it alone and
+ * with libprobity-calls.
  */
 #include <stdint.h>
 #include <stdio.h>

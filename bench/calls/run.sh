@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# run.sh BUILD_DIR: what libprobity-calls adds to pairs of calls of libc: recorded, and while
+# run.sh BUILD_DIR: what libprobity-calls adds to pairs of calls to libc: recorded, and while
 # nothing is recorded. Runs of the same program alone, off and recorded alternate; medians of 15
-# differences of the least times, and of the medians.
+# differences between the minimum times, and between the medians.
 set -eu
 build=$1
 bench=$(cd "$(dirname "$0")" && pwd)
@@ -16,7 +16,7 @@ for ((i = 0; i < 15; i++)); do
     "$build/bin/probity" record -f -o trace --calls io,memory -- ./pairs | sed 's/^/recorded /'
 done > "$directory/times"
 
-# Median of the differences to the run alone. $1 off or recorded, $2 kind of pair, $3 column
+# Median of the differences from the run alone. $1 off or recorded, $2 kind of pair, $3 column
 added() {
     awk -v how="$1" -v kind="$2" -v column="$3" '$2 != kind { next }
         $1 == "alone" { alone = $column }

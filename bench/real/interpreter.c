@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * interpreter.c SIZE: runs script.js of this directory, with SIZE set, in an interpreter of
- * JavaScript. Prints the wall time in seconds.
+ * interpreter.c SIZE: runs script.js of this directory, with SIZE set, in a JavaScript interpreter.
+ * Prints the wall time in seconds.
  */
 #include <quickjs.h>
 #include <stdio.h>

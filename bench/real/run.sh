@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # run.sh BUILD_DIR [ROWS]: what recording costs two real programs from npm packages, a database
-# engine of 2,500 functions (SQLite) and an interpreter (QuickJS): plain, with FN_FUNC put into
+# engine of 2,500 functions (SQLite) and an interpreter (QuickJS): plain, with FN_FUNC inserted into
 # every function by a script, compiled with -finstrument-functions and with -pg -mfentry
 # -minstrument-return=call, and compiled by clang with XRay sleds in all functions, each recorded
 # and not, next to uftrace and XRay's own basic mode. Also how many loaded bytes one FN_FUNC adds to
@@ -122,7 +122,7 @@ bytes_of_scope() {
 bytes_of_scope 'FN_FUNC(int, FN_1)' "FN_FUNC" "<= 160"
 bytes_of_scope 'FN_FUNC_PARAMS(int, r, FN_1, 4, a, b, c, d)' "with return value, 4 ints," "<= 320"
 
-# For react-native-quickjs: the program that it is made for is not needed.
+# For react-native-quickjs: the program that it is written for is not needed.
 "$tree/tools/npm_install.sh" "$bench" "$build/npm-real" --omit=optional --legacy-peer-deps
 packages=$build/npm-real/node_modules
 

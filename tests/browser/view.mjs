@@ -205,7 +205,7 @@ async function timeline() {
   await page.keyboard.press("+");
   await page.waitForFunction((to) => document.querySelector(".stage").dataset.to < to, all.to);
   await page.keyboard.press("Home");
-  // By search and keyboard: the first call with this name, and its arguments.
+  // By search and keyboard: the first call of this name, and its arguments.
   await page.keyboard.press("/");
   await page.keyboard.type(wanted.name);
   await page.click("button:has-text('Next')");
@@ -622,7 +622,7 @@ async function callers() {
       }
     }
   }
-  // A name in these tables leads on.
+  // Clicking a name in these tables shows that function.
   const link = page.locator(".details .sandwich button").first();
   const next = await link.textContent();
   await link.click();
@@ -1040,7 +1040,7 @@ async function speed() {
   expectThat("it says that it draws calls together", (await page.textContent(".status")).includes("drawn together"));
 }
 
-// The spans that a page shows, after it has loaded what it asks for.
+// The spans that a page shows, after it has loaded what it requested.
 const sourceOf = async (page) => {
   const source = await page.waitForFunction(() => {
     const { dataset } = document.querySelector(".stage");
@@ -1104,7 +1104,7 @@ async function tiles() {
   }, whole);
 }
 
-// Tiles that are garbage: the page names one, shows what it has, and goes on.
+// Tiles that are garbage: the page names one, shows what it has, and continues.
 async function garbage() {
   const page = await open();
   await show(page, "timeline");
@@ -1215,7 +1215,7 @@ async function pathsServed() {
   }
 }
 
-// Colours of states differ for all kinds of colour vision, and from the background.
+// Colors of states differ for all kinds of color vision, and from the background.
 async function stateColours(page, scheme) {
   const [paper, ...colours] = await page.evaluate(() => ["paper", "running", "runnable", "blocked"].map((name) => {
     const probe = document.createElement("i");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptors.c: waits in read() for its time limit: twice for a peer, by copies of its descriptor
+ * descriptors.c: waits in read() until its timeout: twice for a peer, by copies of its descriptor
  * and after a pair was made, and once for that pair; and for a timer, whose descriptor has the
  * number of a file that fclose() has closed.
  */

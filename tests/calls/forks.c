@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * forks.c: creates a thread, also in a forked child, which prints its process id; and gives a child
- * of vfork() another standard input before waiting for its own one, a socket, until a time limit.
+ * of vfork() another standard input before waiting for its own, a socket, until a timeout.
  */
 #include <pthread.h>
 #include <stdio.h>

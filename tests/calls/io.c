@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * io.c [NUMBER]: makes calls of I/O and sleeps, and prints how many of each, with its own counts.
- * Printing is no call, since libc writes by itself. Checks that errno and results are as without.
+ * io.c [NUMBER]: makes I/O and sleep calls, and prints its own count of each. Printing does not
+ * count, since libc writes internally. Checks that errno and results are as without the library.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -32,7 +32,7 @@ static void count(const char *name)
     counts[i]++;
 }
 
-/* Calls a function by its name, and counts. */
+/* Calls a function by name, and counts. */
 #define CALL(name, ...) (count(#name), name(__VA_ARGS__))
 #define EXPECT(condition)                                                                          \
     do {                                                                                           \

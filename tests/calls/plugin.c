@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plugin.c: allocates when it is loaded and unloaded, by functions of the program that count.
+ * plugin.c: allocates when it is loaded and unloaded, through the program's counting functions.
  */
 void *allocate(void);
 void release(void *at);

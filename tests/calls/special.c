@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * special.c: mutexes of all kinds, cancellation and time limits. The calls behave as without the
- * library, or the program fails; what they must be in the trace is in tests/run/calls_locks.sh.
+ * special.c: mutexes of all kinds, cancellation and timeouts. The calls behave as without the
+ * library, or the program fails; tests/run/calls_locks.sh checks how they appear in the trace.
  * Prints "NAME ADDRESS" of each object.
  */
 #include <errno.h>
@@ -103,7 +103,7 @@ static void kinds(void)
     CHECK(pthread_mutex_unlock(&inheriting) == 0);
 }
 
-/* The child waits for the parent, which it sees to hold the mutex, until the time limit. */
+/* The child sees the parent hold the mutex, and waits until the timeout. */
 static void between_processes(void)
 {
     pthread_mutex_t *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE,

@@ -2,7 +2,7 @@
  *
  * stress.c: threads that take mutexes, conditions, read-write locks and semaphores in random order,
  * a timer whose handler posts a semaphore, and short-lived threads. `stress N [end]`: N mutexes
- * taken by each of 4 threads; without "end", for ever. Prints how often a mutex was taken.
+ * taken by each of 4 threads; without "end", forever. Prints how often a mutex was taken.
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // thrown.cc: exceptions that leave std::call_once(), whose function then runs again; and C++'s own
-// locks and threads, which come by pthreads.
+// locks and threads, which use pthreads.
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>

@@ -171,8 +171,8 @@ OUT_OF_LINE double do_many_doubles(double a, double b, double c, double d, doubl
     return i;
 }
 
-/* A struct that does not fit into the registers that are left goes to the stack as a whole; what
- * follows may still be in a register. */
+/* A struct that does not fit in the remaining registers is passed on the stack as a whole; later
+ * parameters may still be in registers. */
 OUT_OF_LINE int do_split(int a, int b, int c, int d, int e, struct triple t, int f)
 {
     say("do_split(a = %d, b = %d, c = %d, d = %d, e = %d, t.i[0] = %d, t.i[1] = %d, t.i[2] = %d, "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * arguments_cxx.cc: arguments.c for what C++ adds: references, this, classes by value and by
+ * arguments_cxx.cc: like arguments.c, for what C++ adds: references, this, classes by value and by
  * address. Argument: the file to print to.
  */
 #include <cstdarg>

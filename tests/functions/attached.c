@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * attached.c THREADS [quiet]: threads that call functions without macros, and pass a probe each
- * time round, with numbers that follow each other (not with `quiet`). Each line on standard input
- * is answered by a checksum of the program's own code; at the end of the input the threads stop.
- * What they compute is checked.
+ * attached.c THREADS [quiet]: threads that call functions without macros and, except with `quiet`,
+ * hit a probe in each round, with consecutive numbers. For each line on standard input, prints a
+ * checksum of the program's own code; at the end of the input the threads stop, and their results
+ * are checked.
  */
 #include <pthread.h>
 #include <stdatomic.h>

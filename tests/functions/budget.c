@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * budget.c: the same without macros, in one thread: prints how often each function was called.
+ * budget.c: like tests/programs/budget.c, without macros and in one thread: prints how often each
+ * function was called.
  *
  *     budget CALLS [TIMES]     each call of `often` adds TIMES numbers, by default 4
  */

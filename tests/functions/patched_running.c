@@ -2,8 +2,8 @@
  *
  * patched_running.c: a library whose constructor starts threads that call its functions all the
  * time, so that its sleds, or with PATCHABLE its entries, are replaced while they run. finish()
- * waits until each thread has made some thousand calls more, ends them, and returns how many calls
- * were made in all.
+ * waits until each thread has made some thousand more calls, ends them, and returns the total
+ * number of calls.
  */
 #include <pthread.h>
 

@@ -2,7 +2,7 @@
  *
  * sled_registers.c: fills every register that may hold a parameter or a return value, calls
  * functions that do nothing, and compares. Compiled with clang's -fxray-instrument: recording must
- * change none, also when the library takes a slow path. Prints how many calls it made.
+ * not change any of them, even when the library takes a slow path. Prints how many calls it made.
  *
  *     sled_registers CALLS
  */
@@ -20,7 +20,7 @@ extern uint8_t image[], after[];
 uint8_t image[IMAGE_BYTES] __attribute__((aligned(64)));
 uint8_t after[IMAGE_BYTES] __attribute__((aligned(64)));
 
-/* In the order of REGISTERS. %r11 is no function's. */
+/* In the order of REGISTERS. No function uses %r11. */
 extern uint64_t general[], general_after[];
 uint64_t general[GENERAL], general_after[GENERAL];
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * unwind.c: executes the hooks of -pg -mfentry -minstrument-return=call instruction by instruction,
- * and walks the stack at each: every walk must arrive at main. The first calls, which block
- * signals, are not stepped. Prints the number of steps and of walks that did not arrive.
+ * and unwinds the stack at each: every walk must reach main. The first calls, which block signals,
+ * are not stepped. Prints the number of steps and of walks that did not reach it.
  */
 #include <execinfo.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * values.c: calls functions with arguments and results in registers and on the stack, of all
- * classes, and prints what comes out: the same with and without hooks.
+ * classes, and prints the results, which are the same with and without hooks.
  */
 #include <complex.h>
 #include <errno.h>
