@@ -455,7 +455,7 @@ fuzz-coverage: ## Print which lines of the readers the fuzzers' corpus reaches
 	$(call setup,build fuzz)
 	@BUILD=$(BUILD) tests/fuzz/coverage.sh
 
-campaign: ## Run the long campaigns of doc/reliability.md, or PARTS of them; goes on where it was
+campaign: ## Run the long campaigns of doc/reliability.md, or PARTS of them; resumes after an interruption
 	$(call setup,build page test campaign)
 	@$(MAKE) BUILD=$(BUILD) all test-programs
 	@BUILD=$(BUILD) tools/campaign.sh $(PARTS)
@@ -465,7 +465,7 @@ completion: $(TOOL) ## Make completion/, which is kept in the tree, from the tab
 	@$(TOOL) --completion zsh > completion/_probity
 	@$(TOOL) --completion fish > completion/probity.fish
 
-pictures: all ## Make the pictures of README anew (needs wrk, chromium, node and npm)
+pictures: all ## Regenerate the screenshots for the README (needs wrk, chromium, node and npm)
 	@tools/pictures.sh $(BUILD)
 
 clean: ## Remove the build directory and those of the variants

@@ -202,7 +202,7 @@ size_of() {
 web_server() {
     section "A web server under load, killed" "With $workers workers it serves doc/, README.md and \
 a 100 KiB file to $connections connections
-for $seconds s, and is killed by SIGKILL while the load goes on."
+for $seconds s, and is killed by SIGKILL while the load continues."
     echo "\$ PROBITY_OUT=$trace $build/examples/httpd --root $demo/root"
     start_server
     load_and_kill

@@ -3,7 +3,7 @@
  * cgi.c: runs a program below cgi-bin/ and makes an answer of what it prints (CGI/1.1, RFC 3875).
  * Runs in a worker, which waits for the program, but never longer than CGI_TIME_MS_MAX. The
  * program starts by posix_spawn: no code of ours runs between fork and exec, where the other
- * threads' locks would be held for ever. It gets an environment made for it, and no descriptor but
+ * threads' locks would be held forever. It gets an environment made for it, and no descriptor but
  * the standard three.
  */
 #define _GNU_SOURCE 1

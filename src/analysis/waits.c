@@ -332,7 +332,7 @@ static int put_role(struct probity_waits *waits, struct wait_thread *thread,
     }
 }
 
-/* ---- Calls of the C library --------------------------------------------------------------------
+/* ---- Calls to the C library --------------------------------------------------------------------
  */
 
 static int kind_of_call(const struct probity_function *function, enum probity_wait_kind *ret_kind)

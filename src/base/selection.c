@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * selection.c: rules, patterns, and names in symbols of C++. A function is looked up once, at its
- * first call, so the text is read anew each time.
+ * first call, so the text is read again each time.
  */
 #include "base/selection.h"
 

@@ -177,7 +177,7 @@ static int make_settings(struct attach_call *call)
     return status;
 }
 
-/* What the request asked for, and the program does not have. */
+/* What the request named, and the program does not have. */
 static int report_missing(uint32_t pid, int what)
 {
     switch (what) {
@@ -344,9 +344,9 @@ static const struct cli_option attach_options[] = {
     {.name = "object", .value = "PATTERN", .brief = "only functions of these files",
      .help = "the same, for those of executables and libraries whose file name matches; may be "
              "repeated", CLI_PATTERNS(struct attach_call, selection.objects)},
-    {.name = "calls", .value = "LIST", .brief = "record calls of the C library",
-     .help = "record calls of the C library, which takes libprobity-calls in the program: a list "
-             "of io, locks, memory, sleep and threads, or all; locks=waits records only waits",
+    {.name = "calls", .value = "LIST", .brief = "record calls to the C library",
+     .help = "record calls to the C library, which requires libprobity-calls in the program: a "
+             "list of io, locks, memory, sleep and threads, or all; locks=waits records only waits",
      CLI_TEXT(struct attach_call, calls)},
     {.name = "label", .value = "TEXT", .help = "a label for this run",
      CLI_TEXT(struct attach_call, label)},
@@ -366,7 +366,7 @@ const struct cli_command cli_command_attach = {
     .help =
         "The program must have the Probity library, linked or preloaded, and not be recording. Its "
         "next probe or scope starts the recording; no thread is stopped. A program that was "
-        "started with PROBITY_CONTROL=1 has a control page, which takes neither a probe nor the "
+        "started with PROBITY_CONTROL=1 has a control page, which needs neither a probe nor the "
         "rights of ptrace. Prints the trace.",
     .options = attach_options,
     .operands = operands,

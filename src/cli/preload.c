@@ -15,8 +15,8 @@
 #define CALLS "libprobity-calls.so.0"
 #define FUNCTIONS "libprobity-functions.so.0"
 
-/* Whether nobody else can have put the file there: it belongs to root, the caller or the owner of
- * this tool, and nobody else may write to it. */
+/* Whether no other user can have put the file there: it belongs to root, the caller or the owner of
+ * this tool, and no other user may write to it. */
 static int is_trusted(const char *path)
 {
     struct stat tool, status;

@@ -14,7 +14,7 @@
 #define TEXT PROBITY_FLEET_TEXT
 #define U64S PROBITY_FLEET_U64S
 
-#define SMALL "T64, ZSTD(1)" /* numbers that are mostly small, or equal to their neighbours */
+#define SMALL "T64, ZSTD(1)" /* numbers that are mostly small, or equal to their neighbors */
 #define STEPS "Delta, ZSTD(1)"
 #define PLAIN "ZSTD(1)"
 
@@ -120,7 +120,7 @@ static const struct probity_fleet_column minutes[] = {
     {"paused_ns", U64, SMALL, "time in pauses"},
     {"paused_cpu_ns", U64, SMALL, "CPU time in pauses"},
     {"sum_ns", U64, PLAIN, "sum of the durations of calls that have ended"},
-    {"min_ns", U64, PLAIN, "shortest of them; 2^64 - 1: there are none"},
+    {"min_ns", U64, PLAIN, "shortest of them; 2^64 - 1: none"},
     {"max_ns", U64, PLAIN, "longest"},
     {"buckets", U16S, PLAIN, "histogram of the durations: buckets, ascending"},
     {"counts", U64S, PLAIN, "histogram of the durations: calls in each bucket"},

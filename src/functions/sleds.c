@@ -52,8 +52,8 @@ struct probity_sled_function *probity_sled_functions;
 static struct object *objects;
 static uint32_t ids_used = 1, own_process;
 
-/* Since a recording began on request, the calls of all functions are known, selected or not,
- * because the next one may select others. ASLEEP: between two of them, all are out. */
+/* Once a recording has begun on request, the calls of all functions are known, selected or not,
+ * because the next one may select others. ASLEEP: between two recordings, all are removed. */
 enum wake { NEVER_WOKEN, AWAKE, ASLEEP };
 static uint32_t wake;
 
@@ -531,7 +531,7 @@ int probity_hooked_remove(uint32_t number)
     return is_found || (__atomic_load_n(&removed[number], __ATOMIC_RELAXED) & FOUND) != 0;
 }
 
-/* What was removed for the budget of another recording is put back. */
+/* Restores the sleds removed for the budget of another recording. */
 static void forget_removed(void)
 {
     set_removed(0, 0);

@@ -119,7 +119,7 @@ static void take_places(void)
 }
 
 /* A probe that the child may return into finds its old state, in a recording that has ended. All
- * other probes start anew: their state is reset first, because of signal handlers. */
+ * other probes start over: their state is reset first, because of signal handlers. */
 static void give_to_child(struct kept *mine)
 {
     probity_assert(mine->session == NULL || mine->session_copy.state == PROBITY_SESSION_ENDED);

@@ -34,7 +34,7 @@ static const char *const names[CAUSES] = {"lock", "condition", "io", "sleep", "d
 
 /* Shared with the child processes. */
 struct shared {
-    atomic_int is_busy;      /* the neighbours use the CPU */
+    atomic_int is_busy;      /* the neighbors use the CPU */
     atomic_uint pause_ns;    /* the reader of the pipe pauses that long */
 };
 

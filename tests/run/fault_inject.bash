@@ -173,7 +173,7 @@ asks_seldom() {
         PROBITY_OUT=$WORK/trace timeout 300 "$FAULT_INJECT" -n "$3" -a -k "$2" -o report \
             "$PROGRAMS/refused" "$1" 2000 > output 2> errors || true
         runs=$((runs + 1)) refusals=$((refusals + 1))
-        judge_program "$1, $2 refused for ever, try $try" "$1" 5
+        judge_program "$1, $2 failing forever, try $try" "$1" 5
         read -r reached refused name < report
         dropped=$(dropped_in trace)
         [ "$dropped" -lt 4000 ] || break

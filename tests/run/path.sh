@@ -55,7 +55,7 @@ jq -r '.spans[].parts[] | select(.depth == 1 and .waits[0].waiter_tid != .tid) |
 tool "text" 0 path --function want planted
 grep -q ', while [0-9]* .* waits for ' output || fail "text: $(head -n 5 output)"
 
-# Destroyed and cut traces: no crash, and sums that still hold.
+# Damaged and cut traces: no crash, and sums that still hold.
 size=$(stat -c %s typed)
 for ((at = 3000; at < size; at += size / 6)); do
     cp typed damaged

@@ -67,7 +67,7 @@ for how in plain exact; do
         "($time_of)(1, 'keep', 'blocked') >= 3000000"
     # Without wakeups, nothing shows that the pipe was written to.
     if [ "$how" = exact ]; then
-        holds "exact: goes over to the writer" "($time_of)(1, 'answer', 'running') >= 4000000" \
+        holds "exact: continues in the writer" "($time_of)(1, 'answer', 'running') >= 4000000" \
             'any(p["waits"][0]["kind"] == "block" and p["function"] == "answer"
                 for p in a["spans"][0]["parts"] if p["waits"])'
     else

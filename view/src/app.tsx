@@ -33,7 +33,7 @@ const keys: readonly [string, string][] = [
     ["Enter, F, double click", "zoom to the selection"],
     ["Arrows, Backspace", "flame graph: caller, callee, neighbors; one level out"],
     ["K", "timeline: critical path of the selected call, block or request"],
-    ["Enter", "of a blocked state: whoever held the lock, or woke it"],
+    ["Enter", "in a blocked state: jump to the thread that held the lock, or woke it"],
     ["G", "timeline: next region with every call (blue below the ruler)"],
     ["C, V; click on a name", "timeline: fold or unfold all threads, or one"],
     ["T, L", "timeline: pin the thread at the pointer to the top; list of tracks"],

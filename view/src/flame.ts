@@ -1,5 +1,5 @@
 /* The flame graph on its canvas: merged call paths, with the outermost functions on top. For two
- * sets of runs it shows both: widths are those of one side, and colours show the change. */
+ * sets of runs it shows both: widths are those of one side, and colors show the change. */
 import { type Palette, type Theme, toneOf } from "./colour";
 import type { Timeline, TreeNode } from "./data";
 import { percent, short, signed } from "./format";
@@ -174,7 +174,7 @@ export class FlameView {
     private readonly theme: Theme;
     private character = 6.7;
 
-    /** changes: determine the colours; null: coloured by name. */
+    /** changes: determine the colors; null: colored by name. */
     constructor(readonly root: Box, private readonly palette: Palette, private readonly changes: Changes | null) {
         this.focus = root;
         this.theme = palette.theme;

@@ -51,7 +51,7 @@ function Modes({ shared }: { shared: Shared }): VNode {
     if (shared.data.timeline.sums.length > 0)
         modes.push({ id: "blocks", title: "Blocks", hint: "What each thread did between its probes" });
     if (shared.data.diff !== undefined)
-        modes.push({ id: "change", title: "Change", hint: "Equal paths merged, coloured by change from the base" });
+        modes.push({ id: "change", title: "Change", hint: "Equal paths merged, colored by change from the base" });
     if (modes.length < 2)
         return <></>;
     return <div class="modes"><Choice legend="Kind of flame graph" name="flame-mode" options={modes} chosen={shared.flame.mode}
@@ -159,7 +159,7 @@ function Scale({ shared, changes }: { shared: Shared; changes: Changes }): VNode
     const isCall = shared.flame.per === "call" && shared.flame.value !== "calls" && shared.data.base !== undefined;
     const steps = Array.from({ length: 2 * TONES + 1 }, (_, i) => Math.sign(i - TONES) * ((i - TONES) / TONES) ** 2);
     return (
-        <span class="legend scale" role="img" aria-label={`Colours from ${changes.text(changes.most)} less to ${changes.text(changes.most)} more`}>
+        <span class="legend scale" role="img" aria-label={`Colors from ${changes.text(changes.most)} less to ${changes.text(changes.most)} more`}>
             {`−${changes.text(changes.most)}`}
             {steps.map((step) => <i key={step} style={{ background: toneOf(step, shared.palette.theme) }} />)}
             {`+${changes.text(changes.most)} self a ${isCall ? "call" : "run"}`}
@@ -273,7 +273,7 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
                     <span class="field">as wide as <Choice legend="Side that widths are of" name="flame-side" options={sides} chosen={side}
                         choose={(id) => { shared.setFlame({ side: id }); }} /></span>)}
                 {isChange && base !== undefined && value !== "calls" && (
-                    <span class="field">change <Choice legend="What the colours show" name="flame-per" options={[
+                    <span class="field">change <Choice legend="What the colors show" name="flame-per" options={[
                         { id: "all" as const, title: "in all", hint: "Slower calls, and more of them" },
                         { id: "call" as const, title: "per call", hint: "Slower calls alone; Calls shows whether there are more" }]}
                         chosen={per} choose={(id) => { shared.setFlame({ per: id }); }} /></span>)}
@@ -310,7 +310,7 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
             <p class="status" role="status">
                 {`A box is as wide as its ${value === "calls" ? "number of calls" : "time"}; boxes narrower than a pixel are not drawn. Double click or Enter zooms in, Escape shows all.`}
                 {isChange && base !== undefined ? ` Orange took more by itself than in the base, blue less, of one run. ${picture.unseen > 0 ? `${valueText(value)(picture.unseen)} were in paths that exist only on the other side: choose it to see them.` : ""}` : ""}
-                {isChange && base === undefined ? ` Colours are the change of each function over all its paths: ${why ?? ""}.` : ""}
+                {isChange && base === undefined ? ` Colors are the change of each function over all its paths: ${why ?? ""}.` : ""}
                 {!isBlocks && ranged === null && tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0) > 0 ? ` ${counted(tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0), "small path was", "small paths were")} left out of this page; \`probity tree\` has all.` : ""}
                 {!isBlocks && ranged === null && tree.calls_lost > 0 ? ` ${counted(tree.calls_lost, "call is", "calls are")} on no path here: there were too many paths.` : ""}
             </p>

@@ -46,7 +46,7 @@ export interface FlameState {
     value: Value;
     /** The side that determines the widths of boxes. */
     side: "now" | "base";
-    /** What the colours of a comparison show: the change of the total time, or of one call. */
+    /** What the colors of a comparison show: the change of the total time, or of one call. */
     per: "all" | "call";
     /** In time order: index of the thread; -1: the one with the most time in calls. */
     thread: number;

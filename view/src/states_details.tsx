@@ -12,7 +12,7 @@ import { objectOf, waitText } from "./waits";
 /** Parts of a path that are listed at first. */
 const SHOWN = 60;
 
-/** Whoever held a lock or woke a thread; a click jumps there. */
+/** The thread that held a lock or woke another; a click jumps there. */
 function ActorFact({ name, id, actor, shared }: { name: string; id: string; actor: Actor; shared: Shared }): VNode {
     const { lane, index } = actor;
     return (
@@ -47,7 +47,7 @@ export function StateDetails({ lane, index, last, shared }: { lane: Lane; index:
                 <dt>Thread</dt><dd data-fact="Thread">{titleOf(thread, false)} {thread.tid}</dd>
             </dl>
             {isOne && holder !== null && <p class="faint">Enter jumps to the holder.</p>}
-            {isOne && holder === null && waker?.lane != null && <p class="faint">Enter jumps to whoever woke it.</p>}
+            {isOne && holder === null && waker?.lane != null && <p class="faint">Enter jumps to the thread that woke it.</p>}
             {!isOne && <p class="faint">{last > index ? "They share a column of the screen: zoom in to separate them." : "They were merged when this page was written."}</p>}
         </>
     );

@@ -49,7 +49,7 @@ function script(file: number): Promise<string> {
         const element = document.createElement("script");
         const end = (): void => { waiting.delete(file); element.remove(); };
         waiting.set(file, (text) => { end(); resolve(text); });
-        element.onload = () => { end(); reject(new Error("it is no tile")); };
+        element.onload = () => { end(); reject(new Error("it is not a tile")); };
         element.onerror = () => { end(); reject(new Error("it cannot be loaded")); };
         element.src = `tile-${file}.js`;
         document.head.append(element);
@@ -63,7 +63,7 @@ async function fetched(file: number): Promise<string> {
     const text = (await response.text()).trimEnd();
     const [begin, end] = [`probityTile(${file},"`, "\");"];
     if (!text.startsWith(begin) || !text.endsWith(end))
-        throw new Error("it is no tile");
+        throw new Error("it is not a tile");
     return text.slice(begin.length, -end.length);
 }
 

@@ -27,11 +27,11 @@ const WAKE_ROOM = 14;
 const WAKES_SHOWN = 300;
 const MARKS = 13;
 const GAP = 9;
-/** Number of shades for columns that are partly filled: equal neighbours are drawn as one. */
+/** Number of shades for columns that are partly filled: equal neighbors are drawn as one. */
 const SHADES = 8;
-/** Calls deeper than this are hidden until asked for. */
+/** Calls deeper than this are hidden until requested. */
 const DEPTH = 12;
-/** Rows of tracks that are shown without being asked for. */
+/** Rows of tracks that are shown by default. */
 const TRACK_ROWS = 8;
 /** Pinned threads take at most this share of the height. */
 const HEAD = 0.6;
@@ -195,7 +195,7 @@ export class TimelineView {
         this.arrange();
     }
 
-    /** Moves a thread past its neighbour. */
+    /** Moves a thread past its neighbor. */
     moveBy(place: number, by: -1 | 1): void {
         const shown = this.shown();
         const next = shown[shown.findIndex((thread) => thread.place === place) + by] as Thread | undefined;
@@ -729,7 +729,7 @@ export class TimelineView {
         context.beginPath();
         context.moveTo(this.gutter, top(values[0]));
         let last = values[0];
-        // Equal neighbours are one step.
+        // Equal neighbors are one step.
         for (let x = 1; x < values.length; x++) {
             if (values[x] === last)
                 continue;
@@ -988,7 +988,7 @@ export class TimelineView {
         return y < RULER + (row.isPinned ? 0 : this.head) || y > this.height ? null : y;
     }
 
-    /** Whoever woke a thread, where there is room. */
+    /** The thread that woke another, where there is room. */
     get shownWakes(): { from: Thread; to: Thread; at: number }[] {
         const shown: { from: Thread; to: Thread; at: number }[] = [];
         for (const thread of this.only === null ? this.model.real : []) {

@@ -95,7 +95,7 @@ static char *mode_text(const struct probity_info *info)
     return text;
 }
 
-/* In tenths of a microsecond, because each run measures the tick rate anew. */
+/* In tenths of a microsecond, because each run measures the tick rate again. */
 static char *gap_text(const struct probity_info *info)
 {
     double ns = (double)info->gap_ticks * ((double)info->rate / 4294967296.0);

@@ -42,7 +42,7 @@ struct object {
     struct timeline_thread *track;
     struct lock_row rows[PROBITY_TIMELINE_LOCK_ROWS_MAX];
     uint64_t length, since_ns; /* of a queue */
-    int is_signal; /* a semaphore that one thread posts and another waits for: nobody holds it */
+    int is_signal; /* a semaphore that one thread posts and another waits for: no thread holds it */
 };
 
 struct timeline_tracks {

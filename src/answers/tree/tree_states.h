@@ -17,7 +17,7 @@ struct probity_tree_at {
     size_t depth, waiting_depth, unknown_depth;
 };
 
-/* Goes on to the next node in preorder. Returns it, or NULL after the last one. */
+/* Advances to the next node in preorder. Returns it, or NULL after the last one. */
 const struct probity_tree_node *probity_tree_step(const struct probity_tree_answer *answer,
                                                   struct probity_tree_at *at);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * descriptors.h: which file or peer each file descriptor of the traced processes is, followed from
- * the recorded calls of the C library (doc/calls.md, "Scopes"). Memory: PROBITY_DESCRIPTORS_MAX
+ * the recorded calls to the C library (doc/calls.md, "Scopes"). Memory: PROBITY_DESCRIPTORS_MAX
  * descriptors, the threads, and the texts that are in use. Prints nothing.
  */
 #ifndef PROBITY_ANSWERS_WAITS_DESCRIPTORS_H

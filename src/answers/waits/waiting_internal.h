@@ -46,7 +46,7 @@ int waiting_states_open(struct probity_waiting *waiting);
 /* Takes any event, before the analysis of waits does. Returns as above. */
 int waiting_states_put(struct probity_waiting *waiting, const struct probity_event *event);
 
-/* Splits a wait by the states of the waiter. Of a call of the C library, only what it was off the
+/* Splits a wait by the states of the waiter. Of a call to the C library, only what it was off the
  * CPU is a wait: *ret_waited_ns is that, if it is known. */
 struct probity_thread_split waiting_states_of(const struct probity_waiting *waiting,
                                               const struct probity_wait *wait,

@@ -22,7 +22,7 @@ int waiting_states_open(struct probity_waiting *waiting)
     return error;
 }
 
-/* A thread could run from the begin of a period until an event. */
+/* A thread could run from the beginning of a period until an event. */
 static int add_cpu_wait(struct probity_waiting *waiting, const struct probity_event *event,
                         const struct probity_thread_period *period)
 {

@@ -32,7 +32,7 @@ enum probity_why_part {
     PROBITY_WHY_RUNNING,
     PROBITY_WHY_LOCK,      /* waiting for a lock or semaphore */
     PROBITY_WHY_CONDITION, /* waiting for another thread: condition, barrier, join, futex */
-    PROBITY_WHY_IO,        /* off the CPU in a call of the C library */
+    PROBITY_WHY_IO,        /* off the CPU in a call to the C library */
     PROBITY_WHY_SLEEP,
     PROBITY_WHY_PROCESS,   /* waiting for a child process */
     PROBITY_WHY_RUNNABLE,  /* waiting for a CPU; known only with states of threads */
