@@ -186,7 +186,7 @@ complete -c probity -n "$in attach" -l function -x -d 'record only functions tha
 complete -c probity -n "$in attach" -l exclude -x -d 'do not record functions that match'
 complete -c probity -n "$in attach" -l file -x -d 'only functions of these source files'
 complete -c probity -n "$in attach" -l object -x -d 'only functions of these files'
-complete -c probity -n "$in attach" -l calls -x -d 'record calls of the C library'
+complete -c probity -n "$in attach" -l calls -x -d 'record calls to the C library'
 complete -c probity -n "$in attach" -l label -x -d 'a label for this run'
 complete -c probity -n "$in attach" -l wait -x -d 'how long to wait for a probe'
 complete -c probity -n "$in attach" -l json -d 'print JSON'
