@@ -178,7 +178,7 @@ FUZZ_TARGET_OBJ := $(addprefix $(OBJ)/tests/fuzz/,fix_checksums.o mutate_fields.
               $(if $(findstring fuzzer,$(SANITIZE)),mutate.o,standalone_main.o)))
 WRAPPED  := $(if $(FAST_FUZZ),malloc calloc realloc free strdup strndup open close)
 DEATH_SRC := $(wildcard tests/death/*.c)
-# Built for x86-64 only: what uses its registers, and what steps by its instructions.
+# Built for x86-64 only: programs that use its registers or step by its instructions.
 OTHER_CPU   := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),,tests/programs/registers_avx512.c)
 DEATH    := $(if $(OTHER_CPU),,$(BUILD)/tests/death)
 # plugin*.c are loaded with dlopen() or preloaded, and must not contain the library themselves;

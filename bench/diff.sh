@@ -84,7 +84,7 @@ repeat_real() {
     done
 }
 
-row "one function or block 3 % slower: false among the changes told" \
+row "one function or block 3 % slower: false among the changes reported" \
     "$(share_of_false "$directory/named")" "<= 5"
 [ "$repetitions" -ge 100 ] || exit 0
 for program in "varied 0 5" "blocks"; do

@@ -162,7 +162,7 @@ extern PROBITY_API int probity_scope_level;
 extern PROBITY_API int probity_scope_profiles;
 
 /* This thread's counters of the functions whose calls are only counted (PROBITY_BUDGET), by their
- * number; an entry that is NULL takes the slow path. NULL: there are none yet. */
+ * number; an entry that is NULL takes the slow path. NULL: none yet. */
 extern PROBITY_API __thread uint64_t **probity_scope_counters
     __attribute__((tls_model("initial-exec")));
 
@@ -227,8 +227,8 @@ PROBITY_API void probity_scope_defer_frame(struct probity_scope_here *scope,
 PROBITY_API void probity_scope_leave_open(struct probity_scope_here *scope);
 
 /* Whether an event in a scope is to be recorded. If the scope is open, ends what was jumped over:
- * an event is taken for one of the innermost scope, and in profile mode, where there are no events,
- * so is the time. in: __func__. */
+ * an event is considered one of the innermost scope, and in profile mode, where there are no
+ * events, so is the time. in: __func__. */
 PROBITY_API int probity_scope_is_reported(struct probity_scope_here *scope, uintptr_t frame,
                                           const char *in);
 

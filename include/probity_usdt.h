@@ -41,8 +41,8 @@
 #error "PROBITY_USDT: there are no markers for this CPU (x86-64 and AArch64)"
 #endif
 
-/* A marker; the rest: the operands of its arguments. The second section tells tools how far the
- * file was moved if it was prelinked. */
+/* A marker; the rest: the operands of its arguments. From the second section, tools learn how
+ * far the file was moved if it was prelinked. */
 #define PROBITY_USDT_MARK(name, arguments, ...)                                                    \
     __asm__ __inline__ volatile(                                                                   \
         ".Lprobity_mark%=:\n\t" PROBITY_USDT_NOP "\t.pushsection .note.stapsdt, \"?\", %%note\n"   \

@@ -6,7 +6,7 @@ set -eu
 cd "${1:-$(dirname "$0")/..}"
 
 # Files and directories that are clean.
-SCOPE=(completion man)
+SCOPE=(completion man README.md CONTRIBUTING.md SECURITY.md doc include tests/README.md)
 # C files of which only string literals are checked, not comments.
 STRINGS=(src/answers src/base src/cli src/embed src/embed_print src/exports src/format src/log
     src/page src/print src/reader src/runtime src/store src/writer)
@@ -36,6 +36,17 @@ PHRASES=(
     'stands? for'
     'at work on'
     'sown'
+    'anew'
+    'for ever'
+    'per cent'
+    'calls? of (libc|the C library)'
+    'in the place of'
+    'go(es)? over to'
+    'where the waiting went'
+    'strangers?'
+    'the begin'
+    'is taken for'
+    'somebody'
 )
 
 pattern=$(IFS='|'; echo "${PHRASES[*]}")
@@ -52,7 +63,7 @@ for place in "${SCOPE[@]}"; do
     [ -e "$place" ] || continue
     while IFS= read -r found; do
         report "$found"
-    done < <(grep -rniEw -- "$pattern" "$place" || true)
+    done < <(grep -rHniEw -- "$pattern" "$place" || true)
 done
 
 # String literals of C, with their file and line.

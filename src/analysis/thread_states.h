@@ -6,8 +6,8 @@
  * - As events are read: probity_thread_states_at() at the beginning and at the end of an interval;
  *   the split is the difference. Memory: threads.
  * - Afterwards, in any order, if periods are kept: probity_thread_states_split() and _find().
- *   Memory: 24 bytes for each change of a state, PROBITY_THREAD_STATES_MAX in all. Beyond that the
- *   oldest ones of a thread are forgotten, and counted.
+ *   Memory: 24 bytes for each change of a state, PROBITY_THREAD_STATES_MAX in total. Beyond that, a
+ * thread's oldest ones are evicted, and counted.
  *
  * The parts of a split always sum to the length of its interval. Times are CLOCK_REALTIME in ns, as
  * wall_ns of events; threads are identified by the reader's thread_slot. Prints nothing.

@@ -1,4 +1,5 @@
-/* States of threads by the scheduler: what a thread was blocked on, and who was the cause. */
+/* States of threads from the scheduler: what a thread was blocked on, and which thread caused
+ * it. */
 import { at, count, percent, time } from "./format";
 import { before, type Lane, LaneKind, type Model, State, type Thread } from "./lanes";
 import { culpritOf, doingAt, doingText, objectOf, threadOfId, type Wait, waitAt, wakerOf } from "./waits";

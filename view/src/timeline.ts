@@ -925,7 +925,7 @@ export class TimelineView {
         if (lane === null)
             return;
         context.fillStyle = this.theme.off;
-        // Neighbouring columns of about the same share are one rectangle.
+        // Neighboring columns of about the same share are one rectangle.
         const pending = { x: 0, width: 0, shade: 0 };
         const flush = (): void => {
             if (pending.width > 0)
@@ -951,7 +951,7 @@ export class TimelineView {
     private drawStates(context: CanvasRenderingContext2D, lane: Lane, y: number): void {
         const height = STATES - 2;
         const { running, runnable, blocked } = this.theme;
-        // Neighbouring columns with about the same shares are one rectangle.
+        // Neighboring columns with about the same shares are one rectangle.
         const pending = { x: 0, width: 0, parts: [0, 0, 0] };
         const flush = (): void => {
             let top = y + height;
@@ -1066,7 +1066,7 @@ export class TimelineView {
         return last === undefined ? null : { top: this.topOf(rows[0]), bottom: this.topOf(last) + last.height };
     }
 
-    /** What is not on the path is faded, and a line is over what is. */
+    /** Fades everything that is not on the path, and draws a line above the rest. */
     private drawPath(context: CanvasRenderingContext2D, thread: Thread, isPinned: boolean): void {
         const extent = this.extentOf(thread);
         if (extent === null || this.layout.pinned.has(thread.place) !== isPinned || thread.track !== Track.Thread)
@@ -1085,7 +1085,7 @@ export class TimelineView {
         }
     }
 
-    /** Where the path goes over from a thread to another one. */
+    /** Where the path moves from one thread to another. */
     private drawPathLine(context: CanvasRenderingContext2D): void {
         const parts = this.only === null ? this.path?.parts ?? [] : [];
         context.save();

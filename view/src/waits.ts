@@ -85,7 +85,7 @@ export function culpritOf(wait: Wait): Holder | null {
 
 const isLibc = (model: Model, lane: Lane, index: number): boolean => (model.names[lane.name[index]].file ?? "").startsWith("libc/");
 
-/** The innermost calls at a time: of the program, and of the C library that it made. */
+/** The innermost calls at a time: in the program, and the call to the C library that it made. */
 export interface Doing { lane: Lane | null; index: number; call: string; isNear: boolean }
 
 export function doingAt(model: Model, thread: Thread, at: number): Doing {
@@ -115,8 +115,8 @@ export function threadOfId(model: Model, tid: number, near: Thread): Thread | nu
     return found.find(({ pid }) => pid === near.pid) ?? found.at(0) ?? null;
 }
 
-/** Who woke a thread at the end of a blocked stretch: the next state says it. null: not recorded,
- * 0: not a known thread. */
+/** The thread that woke another at the end of a blocked stretch, from the next state. null: not
+ * recorded, 0: not a known thread. */
 export function wakerOf(lane: Lane, index: number): { tid: number; at: number } | null {
     const next = index + 1;
     const end = lane.start[index] + lane.length[index];
