@@ -14,23 +14,6 @@
 
 enum { SIGNATURE_BYTES_MAX = 16 << 10 };
 
-static int grow(struct log_names *names)
-{
-    struct log_names larger = {.capacity = names->capacity > 0 ? 2 * names->capacity : 64,
-                               .count = names->count};
-
-    larger.places = calloc(larger.capacity, sizeof *larger.places);
-    if (larger.places == NULL)
-        return PROBITY_ERROR_MEMORY;
-    for (size_t i = 0; i < names->capacity; i++) {
-        if (names->places[i].function != NULL)
-            *log_names_place(&larger, names->places[i].function) = names->places[i];
-    }
-    free(names->places);
-    *names = larger;
-    return 0;
-}
-
 /* "type name", or "name()" if the type is unknown. */
 static char *put_short(char *at, const char *end, const struct probity_function *function)
 {
@@ -75,14 +58,12 @@ static int is_named(const struct probity_log_options *options,
     return 0;
 }
 
-const struct log_name *log_names_make(struct log_names *names,
-                                      const struct probity_log_options *options,
-                                      const struct probity_function *function)
+/* Returns malloc'ed text, or NULL. */
+static char *text_of(const struct probity_log_options *options,
+                     const struct probity_function *function, uint32_t *ret_bytes)
 {
-    if (2 * names->count >= names->capacity && grow(names) != 0)
-        return NULL;
-    struct log_name *name = log_names_place(names, function);
     char *text = malloc(SIGNATURE_BYTES_MAX);
+
     if (text == NULL)
         return NULL;
     char *end = text + SIGNATURE_BYTES_MAX - LOG_COLOUR_BYTES_MAX - 1;
@@ -93,21 +74,37 @@ const struct log_name *log_names_make(struct log_names *names,
     at = probity_text_copy(at, end, LOG_COLOUR_OFF,
                            options->has_colour ? strlen(LOG_COLOUR_OFF) : 0);
     *at++ = '\n';
-    size_t bytes = (size_t)(at - text);
-    char *fitting = realloc(text, bytes);
-    *name = (struct log_name){.function = function,
-                              .text = fitting != NULL ? fitting : text,
-                              .bytes = (uint32_t)bytes,
-                              .is_wanted = (int64_t)function->level <= options->level_max,
-                              .is_named = (uint8_t)is_named(options, function)};
-    names->count++;
-    return name;
+    *ret_bytes = (uint32_t)(at - text);
+    char *fitting = realloc(text, *ret_bytes);
+    return fitting != NULL ? fitting : text;
+}
+
+const struct log_name *log_names_make(struct log_names *names,
+                                      const struct probity_log_options *options,
+                                      const struct probity_function *function)
+{
+    struct log_name *name = calloc(1, sizeof *name);
+
+    if (name == NULL)
+        return NULL;
+    name->function = function;
+    name->text = text_of(options, function, &name->bytes);
+    name->is_wanted = (int64_t)function->level <= options->level_max;
+    name->is_named = (uint8_t)is_named(options, function);
+    if (name->text != NULL &&
+        probity_hashtable_add(&names->table, name, probity_hash((uintptr_t)function)) == 0)
+        return name;
+    free(name->text);
+    free(name);
+    return NULL;
 }
 
 void log_names_release(struct log_names *names)
 {
-    for (size_t i = 0; i < names->capacity; i++)
-        free(names->places[i].text);
-    free(names->places);
-    *names = (struct log_names){.places = NULL};
+    struct log_name *name;
+
+    while ((name = probity_hashtable_take(&names->table)) != NULL) {
+        free(name->text);
+        free(name);
+    }
 }

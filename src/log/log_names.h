@@ -10,9 +10,11 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "base/hashtable.h"
 #include "log/log.h"
 
 struct log_name {
+    struct probity_link link;
     const struct probity_function *function;
     char *text; /* with color and line feed */
     uint32_t bytes;
@@ -21,36 +23,22 @@ struct log_name {
 };
 
 struct log_names {
-    struct log_name *places; /* open addressing, at most half full */
-    size_t count, capacity;  /* capacity: a power of two, or 0 */
+    struct probity_hashtable table;
 };
-
-/* The entry for a function, used or free; the table must not be empty. */
-static inline struct log_name *log_names_place(const struct log_names *names,
-                                               const struct probity_function *function)
-{
-    size_t mask = names->capacity - 1;
-    size_t place = (size_t)probity_hash((uintptr_t)function);
-
-    for (place &= mask; names->places[place].function != NULL; place = (place + 1) & mask) {
-        if (names->places[place].function == function)
-            break;
-    }
-    return &names->places[place];
-}
 
 /* Looks up a function. NULL if it has not been computed yet. */
 static inline const struct log_name *log_names_find(const struct log_names *names,
                                                     const struct probity_function *function)
 {
-    if (names->capacity == 0)
-        return NULL;
-    const struct log_name *name = log_names_place(names, function);
-    return name->function != NULL ? name : NULL;
+    const struct log_name *name =
+        probity_hashtable_at(&names->table, probity_hash((uintptr_t)function));
+
+    while (name != NULL && name->function != function)
+        name = (const struct log_name *)name->link.next;
+    return name;
 }
 
-/* Looks up a function, computing its text if necessary. NULL if out of memory. Valid until the next
- * call that computes one. */
+/* Computes the text of a function that was not found. NULL if out of memory. */
 const struct log_name *log_names_make(struct log_names *names,
                                       const struct probity_log_options *options,
                                       const struct probity_function *function);

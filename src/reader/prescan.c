@@ -425,6 +425,29 @@ static int walk(struct prescan *prescan, struct probity_scan *scan,
     return got;
 }
 
+/* Reads the file, then what is left in the spool. */
+static int read_all(struct prescan *prescan, struct probity_scan *scan,
+                    const struct probity_reader_options *options)
+{
+    struct probity_trace *trace = prescan->trace;
+    int error = take_anchor(prescan, &trace->facts.info.anchor, 0);
+
+    if (error != 0 || (error = walk(prescan, scan, options)) != 0)
+        return error;
+    judge_state(prescan);
+    if (prescan->ended && trace->has_rest) {
+        probity_spool_tail_release(&trace->rest); /* END: everything is in the file */
+        trace->has_rest = 0;
+        trace->horizon = UINT64_MAX;
+    }
+    if (trace->has_rest && (error = take_rest(prescan)) != 0)
+        return error;
+    if (probity_hit_count_again(&trace->tally) && (error = count_again(prescan, options)) != 0)
+        return error;
+    conclude(prescan);
+    return 0;
+}
+
 int probity_trace_prescan(struct probity_trace *trace, const struct probity_reader_options *options)
 {
     struct prescan prescan = {.trace = trace,
@@ -437,22 +460,7 @@ int probity_trace_prescan(struct probity_trace *trace, const struct probity_read
     prescan.clock.nominal_rate = trace->facts.info.rate;
     probity_drops_begin(&trace->drops, trace->facts.info.anchor.realtime_ns);
     if (error == 0)
-        error = take_anchor(&prescan, &trace->facts.info.anchor, 0);
-    if (error == 0)
-        error = walk(&prescan, &scan, options);
-    if (error == 0)
-        judge_state(&prescan);
-    if (error == 0 && prescan.ended && trace->has_rest) {
-        probity_spool_tail_release(&trace->rest); /* END: everything is in the file */
-        trace->has_rest = 0;
-        trace->horizon = UINT64_MAX;
-    }
-    if (error == 0 && trace->has_rest)
-        error = take_rest(&prescan);
-    if (error == 0 && probity_hit_count_again(&trace->tally))
-        error = count_again(&prescan, options);
-    if (error == 0)
-        conclude(&prescan);
+        error = read_all(&prescan, &scan, options);
     probity_scan_release(&scan);
     probity_threads_release(&prescan.threads);
     if (error == 0 && prescan.is_joined)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.c: a hash table that maps (trace, thread) to a dense slot.
+ * threads.c: a hash table that maps (trace, thread) to a dense slot. It is not base's, because what
+ * it finds is the index of an item in an array that moves when it grows: 4 bytes a place do.
  */
 #include "reader/threads.h"
 

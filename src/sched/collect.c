@@ -4,6 +4,9 @@
  * contain wakings of the whole system; only those of the program's threads are kept. A thread may
  * be woken on one CPU right after it was created on another, so before events are taken from the
  * rings, the rings are searched for new threads, up to a later head than the one used for taking.
+ *
+ * The table of thread ids is not base's hash table: each waking of the system is looked up in it,
+ * and it should stay in the cache, at 4 bytes a place.
  */
 #include "sched/collect.h"
 

@@ -6,8 +6,7 @@
 #include "test_scopes_make.h"
 
 #include "answers/list/coverage.h"
-#include "answers/list/list_csv.h"
-#include "answers/list/list_json.h"
+#include "answers/list/list_print.h"
 #include "format/sites.h"
 
 static struct make make;

@@ -302,19 +302,24 @@ static int write_rows(FILE *stream, const struct probity_diff_layout *layout,
 int probity_diff_json(FILE *stream, const struct probity_diff_layout *layout,
                       const struct probity_compare *compare)
 {
-    int error = write_value(stream, "{\"method\": ", test_of(compare));
+    const struct {
+        const char *before;
+        json_t *value;
+    } parts[] = {{"{\"method\": ", test_of(compare)},
+                 {",\n\"base\": ", runs_of(compare, PROBITY_COMPARE_BASE)},
+                 {",\n\"new\": ", runs_of(compare, PROBITY_COMPARE_NEW)},
+                 {",\n\"differences\": ", differences_of(compare)},
+                 {",\n\"limits\": ", limits_of(compare)}};
+    int error = 0;
 
-    if (error == 0)
-        error = write_value(stream, ",\n\"base\": ", runs_of(compare, PROBITY_COMPARE_BASE));
-    if (error == 0)
-        error = write_value(stream, ",\n\"new\": ", runs_of(compare, PROBITY_COMPARE_NEW));
-    if (error == 0)
-        error = write_value(stream, ",\n\"differences\": ", differences_of(compare));
-    if (error == 0)
-        error = write_value(stream, ",\n\"limits\": ", limits_of(compare));
+    /* Each is written or, after an error, released. */
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (error == 0)
+            error = write_value(stream, parts[i].before, parts[i].value);
+        else
+            json_decref(parts[i].value);
+    }
     for (int of = 0; error == 0 && of < PROBITY_COMPARE_KINDS; of++)
         error = write_rows(stream, layout, compare, (enum probity_compare_kind)of);
-    if (error == 0 && fputs("}\n", stream) == EOF)
-        error = PROBITY_ERROR_WRITE;
-    return error;
+    return error == 0 && fputs("}\n", stream) == EOF ? PROBITY_ERROR_WRITE : error;
 }

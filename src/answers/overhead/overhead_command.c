@@ -292,22 +292,26 @@ static int take_seconds(const struct cli_given *given)
     return CLI_OK;
 }
 
+static int run_call(struct overhead_call *call)
+{
+    if (call->as_json && call->as_csv)
+        return cli_fail_usage(&cli_command_overhead, "--json and --csv are mutually exclusive");
+    if (*call->program == NULL)
+        return cli_fail_usage(&cli_command_overhead, "no program given");
+    int status = check_output(call);
+    if (status != CLI_OK || (status = measure(call)) != CLI_OK)
+        return status;
+    return cli_print_answer(&cli_command_overhead, call->out, call->force, print, call);
+}
+
 static int run(int argc, char **argv)
 {
     struct overhead_call call = {.pairs_least = PAIRS_DEFAULT};
     int status = cli_options_take(&cli_command_overhead, &call, argc, argv);
 
-    if (status == CLI_OK && call.as_json && call.as_csv)
-        status = cli_fail_usage(&cli_command_overhead, "--json and --csv are mutually exclusive");
-    if (status == CLI_OK && optind == argc)
-        status = cli_fail_usage(&cli_command_overhead, "no program given");
     call.program = argv + optind;
     if (status == CLI_OK)
-        status = check_output(&call);
-    if (status == CLI_OK)
-        status = measure(&call);
-    if (status == CLI_OK)
-        status = cli_print_answer(&cli_command_overhead, call.out, call.force, print, &call);
+        status = run_call(&call);
     free(call.pairs);
     return status < 0 ? CLI_OK : status;
 }

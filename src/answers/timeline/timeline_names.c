@@ -11,8 +11,6 @@
 #include "base/hash.h"
 #include "probity.h"
 
-enum { NAMES_FIRST = 64, PROBES_FIRST = 64 };
-
 /* Not set in any key of trace and number. A pair's kind and numbers are in the bits below. */
 #define KEY_OF_TEXT (UINT64_C(1) << 63)
 #define KEY_OF_PAIR (UINT64_C(1) << 62)
@@ -54,32 +52,27 @@ int timeline_names_function(struct timeline_names *names, const struct probity_f
     return 0;
 }
 
-static struct timeline_probe *probe_place(const struct timeline_names *names, uint64_t key)
+static const struct timeline_probe *find_probe(const struct timeline_names *names, uint64_t key)
 {
-    size_t mask = names->probe_capacity - 1;
-    size_t place = (size_t)probity_hash(key) & mask;
+    const struct timeline_probe *probe = probity_hashtable_at(&names->probes, probity_hash(key));
 
-    while (names->probes[place].number != 0 && names->probes[place].key != key)
-        place = (place + 1) & mask;
-    return &names->probes[place];
+    while (probe != NULL && probe->key != key)
+        probe = (const void *)probe->link.next;
+    return probe;
 }
 
-static int grow_probes(struct timeline_names *names)
+static int add_probe(struct timeline_names *names, uint64_t key, uint32_t number)
 {
-    const struct timeline_names old = *names;
-    size_t capacity = old.probe_capacity > 0 ? 2 * old.probe_capacity : PROBES_FIRST;
-    struct timeline_probe *probes = calloc(capacity, sizeof *probes);
+    struct timeline_probe *probe = malloc(sizeof *probe);
 
-    if (probes == NULL)
+    if (probe == NULL)
         return PROBITY_ERROR_MEMORY;
-    names->probes = probes;
-    names->probe_capacity = capacity;
-    for (size_t i = 0; i < old.probe_capacity; i++) {
-        if (old.probes[i].number != 0)
-            *probe_place(names, old.probes[i].key) = old.probes[i];
-    }
-    free(old.probes);
-    return 0;
+    probe->key = key;
+    probe->number = number;
+    int error = probity_hashtable_add(&names->probes, probe, probity_hash(key));
+    if (error != 0)
+        free(probe);
+    return error;
 }
 
 /* A numbered probe may get its name after its first hits. */
@@ -103,18 +96,17 @@ static int is_same(const struct probity_timeline_name *name, const struct probit
            (text == NULL || strcmp(name->text, text) == 0);
 }
 
-/* Finds or adds a name by its text, which it takes over. The caller has made room for two more
- * probes. */
+/* Finds or adds a name by its text, which it takes over. */
 static int number_of_text(struct timeline_names *names, const struct probity_event *event,
                           char *text, uint32_t *ret_number)
 {
     uint64_t seed = event->is_site ? UINT64_MAX : event->id;
     uint64_t key = KEY_OF_TEXT | probity_hash_text(seed, text != NULL ? text : "");
-    struct timeline_probe *probe = probe_place(names, key);
+    const struct timeline_probe *probe = find_probe(names, key);
 
-    if (probe->number != 0 && is_same(names->items[probe->number - 1], event, text)) {
+    if (probe != NULL && is_same(names->items[probe->number], event, text)) {
         free(text);
-        *ret_number = probe->number - 1;
+        *ret_number = probe->number;
         return 0;
     }
     if (add_name(names, event->is_site ? PROBITY_TIMELINE_SITE : PROBITY_TIMELINE_PROBE,
@@ -124,11 +116,7 @@ static int number_of_text(struct timeline_names *names, const struct probity_eve
     }
     names->items[*ret_number]->number = event->id;
     names->items[*ret_number]->text = text;
-    if (probe->number == 0) {
-        *probe = (struct timeline_probe){key, *ret_number + 1};
-        names->probe_count++;
-    }
-    return 0;
+    return probe == NULL ? add_probe(names, key, *ret_number) : 0;
 }
 
 static int number_of_hit(struct timeline_names *names, const struct probity_event *event,
@@ -136,22 +124,15 @@ static int number_of_hit(struct timeline_names *names, const struct probity_even
 {
     uint64_t key = (uint64_t)event->trace << 33 | (uint64_t)(event->is_site != 0) << 32 | event->id;
 
-    if (__builtin_expect(2 * names->probe_count + 2 >= names->probe_capacity, 0) &&
-        grow_probes(names) != 0)
-        return PROBITY_ERROR_MEMORY;
-    struct timeline_probe *probe = probe_place(names, key);
-    if (probe->number == 0) {
-        uint32_t number;
+    const struct timeline_probe *probe = find_probe(names, key);
+    if (probe == NULL) {
         char *text = event->name != NULL ? strndup(event->name, event->name_bytes) : NULL;
         if ((event->name != NULL && text == NULL) ||
-            number_of_text(names, event, text, &number) != 0)
+            number_of_text(names, event, text, ret_number) != 0)
             return PROBITY_ERROR_MEMORY;
-        *probe_place(names, key) = (struct timeline_probe){key, number + 1};
-        names->probe_count++;
-        *ret_number = number;
-        return 0;
+        return add_probe(names, key, *ret_number);
     }
-    *ret_number = probe->number - 1;
+    *ret_number = probe->number;
     return learn_text(names->items[*ret_number], event);
 }
 
@@ -184,22 +165,17 @@ int timeline_names_pair(struct timeline_names *names, enum probity_timeline_name
         second = PROBITY_TIMELINE_NO_NAME;
     uint64_t key = KEY_OF_PAIR | kind_bits | (uint64_t)(first & PAIR_MASK) << PAIR_BITS |
                    (second & PAIR_MASK);
-    if (__builtin_expect(2 * names->probe_count + 2 >= names->probe_capacity, 0) &&
-        grow_probes(names) != 0)
-        return PROBITY_ERROR_MEMORY;
-    struct timeline_probe *probe = probe_place(names, key);
-    if (probe->number != 0) {
-        *ret_number = probe->number - 1;
+    const struct timeline_probe *probe = find_probe(names, key);
+    if (probe != NULL) {
+        *ret_number = probe->number;
         return 0;
     }
     if (add_name(names, kind, ret_number) != 0)
         return PROBITY_ERROR_MEMORY;
     names->items[*ret_number]->number = first;
     names->items[*ret_number]->to = second;
-    *probe = (struct timeline_probe){key, *ret_number + 1};
-    names->probe_count++;
     names->pair_count += second != PROBITY_TIMELINE_NO_NAME;
-    return 0;
+    return add_probe(names, key, *ret_number);
 }
 
 void timeline_names_release(struct timeline_names *names)
@@ -209,6 +185,8 @@ void timeline_names_release(struct timeline_names *names)
         free(names->items[i]);
     }
     free(names->items);
-    free(names->probes);
+    void *probe;
+    while ((probe = probity_hashtable_take(&names->probes)) != NULL)
+        free(probe);
     probity_same_functions_release(&names->functions);
 }

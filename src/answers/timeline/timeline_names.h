@@ -15,16 +15,16 @@ struct timeline_function {
 
 /* A probe of one trace, or identified by its text, of any trace. */
 struct timeline_probe {
+    struct probity_link link;
     uint64_t key;
-    uint32_t number; /* + 1; 0: free entry */
+    uint32_t number;
 };
 
 struct timeline_names {
     struct probity_timeline_name **items;
     size_t count, capacity;
     struct probity_same_functions functions;
-    struct timeline_probe *probes; /* open addressing, at most half full */
-    size_t probe_count, probe_capacity;
+    struct probity_hashtable probes; /* and pairs */
     size_t pair_count;
     uint32_t message, checkpoint; /* + 1; 0: not numbered yet */
 };

@@ -3,6 +3,7 @@
  * timeline_tracks.c: what hits mean, as spans: blocks in the lane of their thread, stages of
  * requests, holders of locks and waiting threads, and lengths of queues. A span is added when
  * the hit that ends it arrives. Both passes over the events make the same tracks in the same order.
+ * The table of sums is not base's hash table, because it becomes the array that is returned.
  *
  *     requests   row 0  [queued → taken][taken → done]   [queued → taken]
  *                row 1        [queued → taken     ][taken → done]
