@@ -193,6 +193,20 @@ static int report_missing(uint32_t pid, int what)
     }
 }
 
+/* The program's environment has the value, which may not be readable from here. */
+static int report_limit(uint32_t pid)
+{
+    const char *here = getenv("PROBITY_SPOOL_TOTAL");
+    int is_set = here != NULL && *here != 0;
+
+    return cli_fail(ME, "process %" PRIu32 " cannot record: the spools of its user leave no room "
+                    "below PROBITY_SPOOL_TOTAL (its own; %s%s%s), or a file as large as a spool is "
+                    "over its RLIMIT_FSIZE; see `probity spools`", pid,
+                    is_set ? "here it is " : "the default is half of the file system of spools, "
+                                             "at most 1 GiB",
+                    is_set ? here : "", is_set ? " bytes" : "");
+}
+
 static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int error)
 {
     switch (refusal) {
@@ -222,6 +236,8 @@ static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int e
     case PROBITY_WAKE_REFUSED:
         if (error > 0)
             return report_missing(pid, error);
+        if (error == PROBITY_ERROR_LIMIT)
+            return report_limit(pid);
         return cli_fail(ME, "process %" PRIu32 " cannot record: %s", pid,
                         error == PROBITY_ERROR_ARGUMENT ? "an option is invalid"
                         : error == PROBITY_ERROR_OPEN
