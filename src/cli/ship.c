@@ -157,6 +157,9 @@ static int finish(struct shipment *shipment)
     run->calls_rows = probity_fleet_rows_count(shipment->rows, PROBITY_FLEET_CALLS);
     if (put_run(shipment, 1) != 0)
         return CLI_FAILURE;
+    if (run->minutes_rows == 0)
+        cli_warn(ME, "'%s' has no calls of functions; hits of probes are not sent",
+                 shipment->send.trace);
     if (shipment->send.lost_blocks > 0)
         cli_warn(ME, "'%s': the server no longer had %" PRIu64 " blocks that it had acknowledged; "
                  "they were sent again", shipment->send.trace, shipment->send.lost_blocks);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * rows.h: turns the events of a trace into the rows of doc/fleet.md, in blocks. The same trace
- * gives the same blocks each time. Memory: one block of each table, and the sums of one minute, of which
- * there are at most 4,096. Does no I/O.
+ * gives the same blocks each time. Memory: one block of each table, and the sums of one minute, of
+ * which there are at most 4,096. Does no I/O.
  */
 #ifndef PROBITY_FLEET_ROWS_H
 #define PROBITY_FLEET_ROWS_H

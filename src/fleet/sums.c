@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * sums.c: answers become rows of a report. What refers to a function, thread or run that the
- * answers before did not have is an error: the database was changed in between, or is not one of ours.
+ * answers before did not have is an error: the database was changed in between, or is not one of
+ * ours.
  */
 #include "fleet/sums.h"
 

@@ -130,7 +130,8 @@ if [ "$VARIANT" = gcc ]; then
     done
     mapfile -t objects < <(find "$BUILD/obj/src" "$BUILD/obj/generated" -name '*.o' \
         ! -path '*/runtime/*' ! -path '*/embed/*' ! -path '*/embed_print/*' ! -name writer.o \
-        ! -path '*/cli/send*' ! -path '*/src/functions/*' ! -path '*/src/calls/*')
+        ! -path '*/cli/send*' ! -path '*/cli/http*' \
+        ! -path '*/src/functions/*' ! -path '*/src/calls/*')
     "$CC" -pthread -o without {send,http}{,_without_curl}.o "${objects[@]}" -ljansson -ldw -lelf \
         -lsqlite3 -lprotobuf-c -lz -lm || fail "without curl: cannot link"
     PROBITY=$WORK/without
