@@ -74,6 +74,9 @@ printf '/* A file. */\n#ifdef __linux__\n#endif\n' |
 printf '/* A file. */\n#if defined(A) && \\\n    defined(__x86_64__)\n#endif\n' |
     expect_fault "outside the seam" src/reader/a.c
 printf '/* A file. */\n#ifdef __linux__\n#endif\n' | expect_clean src/base/linux/os.c
+printf '/* A file. */\n\nint probity_os_a(void);\n' |
+    expect_fault "no function probity_os_a of base/os.h" src/base/os.h src/base/linux/a.c \
+        '/* A file. */'
 printf '/* A file. */\n#include "runtime/session.h"\n' |
     expect_fault "reader/ may not include runtime/" src/reader/a.c
 printf '/* A file. */\n#include "reader/trace.h"\n' |

@@ -168,7 +168,7 @@ run_variant() {
 
 # Lines "NAME REASON" of tests/aarch64/left_out: not run there. $1 name
 is_left_out() {
-    grep -q "^$1 " tests/aarch64/left_out
+    grep -q "^${1//./[.]} " tests/aarch64/left_out
 }
 
 # $1 names of scripts, as a regular expression; "" for all
@@ -184,12 +184,14 @@ aarch64_jobs() {
         if is_left_out "$name" || ! [[ $name =~ ${1:-.} ]]; then continue; fi
         job "aarch64/$name" 1800 "$(prefix_of aarch64) ROUNDS=${ROUNDS:-20} bash $script"
     done
-    job aarch64/traces 600 "$(prefix_of aarch64) bash tests/aarch64/test_traces.sh"
+    for script in tests/aarch64/*.sh; do
+        job "aarch64/${script##*/}" 900 "$(prefix_of aarch64) ROUNDS=${ROUNDS:-20} bash $script"
+    done
 }
 
 # Skipped without the cross compiler or the emulator. $1 as above
 run_aarch64() {
-    local jobs
+    local jobs wrap
     jobs=$(aarch64_jobs "$1")
     [ -n "$jobs" ] || return 0
     if ! command -v aarch64-linux-gnu-g++ > /dev/null || ! command -v qemu-aarch64 > /dev/null; then
@@ -197,9 +199,9 @@ run_aarch64() {
             run_jobs 1
         return 0
     fi
+    wrap="tools/emulated.sh $BUILD/aarch64 $BUILD/aarch64/qemu qemu-aarch64 -L $BUILD/aarch64-root"
     printf 'aarch64/build\t1800\tmake -j%s SETUP=no BUILD=%q aarch64-programs && %s\n' "$cores" \
-        "$BUILD" "tools/emulated.sh $BUILD/aarch64 $BUILD/aarch64/qemu qemu-aarch64 -L $BUILD/aarch64-root" |
-        run_jobs 1
+        "$BUILD" "$wrap" | run_jobs 1
     grep -q "^pass 1 0 aarch64/build " "$RESULTS" || return 0
     printf '%s\n' "$jobs" | run_jobs "$cores"
 }

@@ -156,8 +156,8 @@ static char *put_double(char *at, const char *end, double value)
     return put_printed(at, end, text);
 }
 
-/* Rounded to 64 bits of mantissa, and with the digits that these need, also on machines that compute
- * with more: a trace has the same texts everywhere. */
+/* Rounded to 64 bits of mantissa, and with the digits that these need, also on machines that
+ * compute with more: a trace has the same texts everywhere. */
 static char *put_long_double(char *at, const char *end, double high, double low)
 {
     enum { MANTISSA_BITS = 64, MORE_BITS = LDBL_MANT_DIG - MANTISSA_BITS };

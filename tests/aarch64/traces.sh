@@ -2,7 +2,6 @@
 # Traces of one machine read on the other: of x86-64, natively, and of AArch64, in qemu. What every
 # reading command prints about a trace must be the same, byte for byte. And what the two machines
 # recorded of the same program must be the same but for times and addresses.
-# variants: aarch64
 . "$(dirname "$0")/../run/common.bash"
 native=${NATIVE:?the build directory of this machine}
 
@@ -64,7 +63,8 @@ build_values "${CC%% *}" "$BUILD" values.there
 build_values gcc "$native" values.here
 
 answers=0
-PROBITY_OUT=values.a.trace "${EMULATOR:?}" -L "${EMULATOR_ROOT:?}" values.there || fail "values.there"
+PROBITY_OUT=values.a.trace "${EMULATOR:?}" -L "${EMULATOR_ROOT:?}" values.there ||
+    fail "values.there"
 PROBITY_OUT=values.x.trace ./values.here || fail "values.here"
 for program in tree typed; do
     PROBITY_OUT=$program.a.trace "$PROGRAMS/$program" 20 < /dev/null > /dev/null || fail "$program"
@@ -83,7 +83,8 @@ echo "$answers answers are the same"
 
 # $1 trace. A long double has more digits on AArch64.
 values_of() {
-    "$native/bin/probity" log --time none "$1" | sed -n '/fine = /d; /^[0-9]*: *[a-z]* = /s/^[0-9]*: *//p'
+    "$native/bin/probity" log --time none "$1" |
+        sed -n '/fine = /d; /^[0-9]*: *[a-z]* = /s/^[0-9]*: *//p'
 }
 values_of values.a.trace > values.a
 values_of values.x.trace > values.x
