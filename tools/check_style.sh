@@ -60,7 +60,8 @@ check_systems() {
     for system in $(find src/base -mindepth 1 -type d 2> /dev/null | sort); do
         for header in os os_confine clock objects functions thread_count; do
             [ -e "src/base/$header.h" ] || continue
-            sed -n '/^static\|^typedef/d; s/^[a-z].*[ *]\(probity_[a-z_]*\)(.*/\1/p' "src/base/$header.h" |
+            sed -n '/^static\|^typedef/d; s/^[a-z].*[ *]\(probity_[a-z_]*\)(.*/\1/p' \
+                "src/base/$header.h" |
                 while read -r name; do
                     grep -qE "^[a-z].*[ *]$name\(" "$system"/*.c 2> /dev/null ||
                         echo "$system: no function $name of base/$header.h"

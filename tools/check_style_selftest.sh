@@ -11,7 +11,7 @@ cases=0
 
 fresh_tree() {
     rm -rf "${root:?}"/*
-    mkdir -p "$root"/src/{base,runtime,reader,cli,answers/{list,tree}} "$root"/include
+    mkdir -p "$root"/src/{base/linux,runtime,reader,cli,answers/{list,tree}} "$root"/include
 }
 
 # $1 what the check must say, $2 file; its text comes from stdin. $3 $4 another file and its text.
