@@ -19,7 +19,7 @@ AARCH64_MAKE = $(MAKE) --no-print-directory BUILD='$(AARCH64)' \
 .PHONY: aarch64 aarch64-programs aarch64-test
 
 aarch64: ## Install what is missing, build everything for AArch64 Linux in build/aarch64
-	$(call setup,build aarch64)
+	$(call setup,build cross)
 	@tools/sysroot.sh arm64 $(AARCH64_ROOT) $(AARCH64_PACKAGES)
 	+@$(AARCH64_MAKE) $(PARALLEL) all
 
@@ -30,5 +30,5 @@ aarch64-programs: aarch64 ## The same, with the programs that tests run
 	+@$(AARCH64_MAKE) $(PARALLEL) LDLIBS=$(AARCH64_SHIM) test-programs
 
 aarch64-test: ## Install what is missing, run the tests for AArch64 in qemu
-	$(call setup,build test aarch64)
+	$(call setup,build test cross)
 	@BUILD='$(BUILD)' TIER=aarch64 tools/test.sh

@@ -104,7 +104,7 @@ test: AArch64
     pacman  aarch64-linux-gnu-gcc qemu-user
 fleet: a ClickHouse server for the tests of `probity ship`
     apt     clickhouse-server
-aarch64: the cross build
+cross: AArch64
     apt     gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross
 test: other C libraries
     apt     musl-tools
