@@ -16,10 +16,10 @@ AARCH64_MAKE = $(MAKE) --no-print-directory BUILD='$(AARCH64)' \
     CFLAGS='-isystem $(abspath $(AARCH64_ROOT))/usr/include/aarch64-linux-gnu -isystem $(abspath $(AARCH64_ROOT))/usr/include' \
     LDFLAGS='-L$(abspath $(AARCH64_LIBRARIES)) -Wl,-rpath-link,$(abspath $(AARCH64_LIBRARIES)):$(abspath $(AARCH64_ROOT))/lib/aarch64-linux-gnu'
 
-.PHONY: aarch64 aarch64-programs
+.PHONY: aarch64 aarch64-programs aarch64-test
 
 aarch64: ## Install what is missing, build everything for AArch64 Linux in build/aarch64
-	$(call setup,build aarch64)
+	$(call setup,build cross)
 	@tools/sysroot.sh arm64 $(AARCH64_ROOT) $(AARCH64_PACKAGES)
 	+@$(AARCH64_MAKE) $(PARALLEL) all
 
@@ -28,3 +28,7 @@ aarch64-programs: aarch64 ## The same, with the programs that tests run
 	@mkdir -p $(AARCH64)/obj
 	@aarch64-linux-gnu-gcc -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -c -o $(AARCH64_SHIM) tests/aarch64/emulated_madvise.c
 	+@$(AARCH64_MAKE) $(PARALLEL) LDLIBS=$(AARCH64_SHIM) test-programs
+
+aarch64-test: ## Install what is missing, run the tests for AArch64 in qemu
+	$(call setup,build test cross)
+	@BUILD='$(BUILD)' TIER=aarch64 tools/test.sh

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Builds the library for AArch64, with and without its atomic instructions (the inline record path
-# exists only with them), runs an instrumented program of several threads in qemu, and reads its
-# trace with the tool of this machine. Exit status 1 if something is missing from it; 77 without a
-# cross compiler. BUILD names the build directory whose tool is used.
+# Builds the library for AArch64, with and without its atomic instructions (words are then reserved
+# by exclusive pairs), runs an instrumented program of several threads in qemu, on a processor
+# without these instructions in the second case, and reads its trace with the tool of this machine.
+# Exit status 1 if something is missing from it; 77 without a cross compiler. BUILD names the build
+# directory whose tool is used.
 set -eu
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}
@@ -56,25 +57,27 @@ int main(int argc, char **argv)
 PROGRAM
 
 for machine in armv8-a armv8.1-a; do
+    cpu=$([ "$machine" = armv8-a ] && echo cortex-a53 || echo max)
     out=$build/aarch64-$machine
     make -s BUILD="$out" CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar \
         OBJCOPY=aarch64-linux-gnu-objcopy CFLAGS="-march=$machine" lib > /dev/null
     aarch64-linux-gnu-gcc -march="$machine" -O2 -static -pthread -Iinclude -D_GNU_SOURCE \
         -o "$directory/user" "$directory/user.c" "$out/lib/libprobity.a"
     rm -f "$directory/trace.probity"
-    PROBITY_OUT=$directory/trace.probity qemu-aarch64 "$directory/user"
+    PROBITY_OUT=$directory/trace.probity qemu-aarch64 -cpu "$cpu" "$directory/user"
     lines=$("$build/bin/probity" csv "$directory/trace.probity" | awk -F, '$3 == 7' | wc -l)
     if [ "$lines" -ne 60000 ]; then
         echo "aarch64: $machine: $lines of 60000 hits in the trace" >&2
         exit 1
     fi
     rm -f "$directory/trace.probity"
-    PROBITY_OUT=$directory/trace.probity qemu-aarch64 "$directory/user" scopes
+    PROBITY_OUT=$directory/trace.probity qemu-aarch64 -cpu "$cpu" "$directory/user" scopes
     "$build/bin/probity" log "$directory/trace.probity" > "$directory/log"
     returns=$(grep -cF "return ('x')" "$directory/log" || true)
     texts=$(grep -cE 'text x(good|unreadable 0x10)' "$directory/log" || true)
     values=$(grep -cE '(c = -4999|d = 1249\.75)$' "$directory/log" || true)
-    PROBITY_PROFILE=1 PROBITY_OUT=$directory/profile.probity qemu-aarch64 "$directory/user" scopes
+    PROBITY_PROFILE=1 PROBITY_OUT=$directory/profile.probity \
+        qemu-aarch64 -cpu "$cpu" "$directory/user" scopes
     calls=$("$build/bin/probity" report "$directory/profile.probity" |
         awk '$NF == "scope" { print $1 }')
     if [ "$returns $texts $values $calls" != "15000 15000 6 15000" ]; then

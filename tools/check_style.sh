@@ -54,6 +54,22 @@ check_includes() {
     done
 }
 
+# Each system has every function that the headers of the seam declare (doc/porting.md).
+check_systems() {
+    local header name system
+    for system in $(find src/base -mindepth 1 -type d 2> /dev/null | sort); do
+        for header in os os_confine clock objects functions thread_count; do
+            [ -e "src/base/$header.h" ] || continue
+            sed -n '/^static\|^typedef/d; s/^[a-z].*[ *]\(probity_[a-z_]*\)(.*/\1/p' \
+                "src/base/$header.h" |
+                while read -r name; do
+                    grep -qE "^[a-z].*[ *]$name\(" "$system"/*.c 2> /dev/null ||
+                        echo "$system: no function $name of base/$header.h"
+                done
+        done
+    done
+}
+
 # Answers and exports are rooms, a directory each: what one takes from another never leads back to
 # it. Commands are on top of all rooms.
 check_rooms() {
@@ -152,7 +168,9 @@ report_assertions() {
         }'
 }
 
-findings=$(check_code; check_includes; check_rooms; check_text; check_traps; check_files)
+findings=$(
+    check_code; check_includes; check_systems; check_rooms; check_text; check_traps; check_files
+)
 report_share <<< "$findings"
 report_assertions
 sed -n 's/^#warning /style: warning: /p' <<< "$findings"

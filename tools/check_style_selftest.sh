@@ -11,7 +11,7 @@ cases=0
 
 fresh_tree() {
     rm -rf "${root:?}"/*
-    mkdir -p "$root"/src/{base,runtime,reader,cli,answers/{list,tree}} "$root"/include
+    mkdir -p "$root"/src/{base/linux,runtime,reader,cli,answers/{list,tree}} "$root"/include
 }
 
 # $1 what the check must say, $2 file; its text comes from stdin. $3 $4 another file and its text.
@@ -74,6 +74,9 @@ printf '/* A file. */\n#ifdef __linux__\n#endif\n' |
 printf '/* A file. */\n#if defined(A) && \\\n    defined(__x86_64__)\n#endif\n' |
     expect_fault "outside the seam" src/reader/a.c
 printf '/* A file. */\n#ifdef __linux__\n#endif\n' | expect_clean src/base/linux/os.c
+printf '/* A file. */\n\nint probity_os_a(void);\n' |
+    expect_fault "no function probity_os_a of base/os.h" src/base/os.h src/base/linux/a.c \
+        '/* A file. */'
 printf '/* A file. */\n#include "runtime/session.h"\n' |
     expect_fault "reader/ may not include runtime/" src/reader/a.c
 printf '/* A file. */\n#include "reader/trace.h"\n' |

@@ -28,6 +28,7 @@ for kind in bin examples bench tests tests/programs tests/unit; do
             continue
         fi
         ln -sf "$emulator" "$directory/emulator/${program##*/}"
+        # shellcheck disable=SC2016 # for that shell
         printf '#!/bin/sh\nexec %q %s-0 "$0" %q "$@"\n' \
             "$directory/emulator/${program##*/}" "$arguments" "$program" > "$to"
         chmod +x "$to"

@@ -99,11 +99,13 @@ test: file systems that are full, and programs with capabilities
     pacman  e2fsprogs xfsprogs btrfs-progs libcap
     apk     e2fsprogs xfsprogs btrfs-progs libcap
 test: AArch64
-    apt     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+    apt     g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
     dnf     gcc-aarch64-linux-gnu qemu-user
     pacman  aarch64-linux-gnu-gcc qemu-user
 fleet: a ClickHouse server for the tests of `probity ship`
     apt     clickhouse-server
+cross: AArch64
+    apt     gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross
 test: other C libraries
     apt     musl-tools
     dnf     musl-gcc

@@ -15,10 +15,10 @@ wanted="$architecture $*"
 if [ "$(cat "$directory/.packages" 2> /dev/null || true)" = "$wanted" ]; then
     exit 0
 fi
-command -v apt-get > /dev/null && command -v dpkg-deb > /dev/null || {
+if ! command -v apt-get > /dev/null || ! command -v dpkg-deb > /dev/null; then
     echo "sysroot: needs apt-get and dpkg-deb, which are not here" >&2
     exit 1
-}
+fi
 mkdir -p "$(dirname "$directory")"
 work=$(mktemp -d "$directory.XXXXXX")
 trap '[[ $BASHPID != $$ ]] || rm -rf "$work"' EXIT

@@ -7,7 +7,8 @@
 # If only a few tests failed, they are run again one at a time: a machine that stalls for a moment
 # can break a measurement. Those that then pass are reported as flaky.
 #
-#   TIER    check or test (default)
+#   TIER    check, test (default) or aarch64 (everything that runs in qemu: tests/aarch64/left_out
+#           names the rest)
 #   BUILD   build directory of the gcc variant; the others are BUILD-clang, BUILD-asan, BUILD-tsan
 #   ONLY    a regular expression: run only the tests whose name (as printed) matches
 #   AGAIN   the largest number of failed tests to run again; 0: none, 6 if not set
@@ -46,6 +47,7 @@ rm -rf "${LOGS:?}"/*
 build_of() {
     case $1 in
         gcc) echo "$BUILD" ;;
+        aarch64) echo "$BUILD/aarch64/qemu" ;;
         *) echo "$BUILD-$1" ;;
     esac
 }
@@ -58,6 +60,11 @@ settings_of() {
         clang) printf '%s\n' CC=clang CXX=clang++ SANITIZE= ;;
         asan) printf '%s\n' CC=gcc CXX=g++ SANITIZE=address,undefined ;;
         tsan) printf '%s\n' CC=clang CXX=clang++ SANITIZE=thread ;;
+        aarch64)
+            printf '%s\n' CC=aarch64-linux-gnu-gcc CXX=aarch64-linux-gnu-g++ SANITIZE= \
+                "NATIVE=$BUILD" "EMULATOR=$(command -v qemu-aarch64)" \
+                "EMULATOR_ROOT=$BUILD/aarch64-root"
+            ;;
     esac
 }
 
@@ -157,6 +164,48 @@ run_variant() {
     script_jobs "$1" yes | run_jobs 1
 }
 
+# ---- AArch64, in qemu ----
+
+# Lines "NAME REASON" of tests/aarch64/left_out: not run there. $1 name
+is_left_out() {
+    grep -q "^${1//./[.]} " tests/aarch64/left_out
+}
+
+# $1 names of scripts, as a regular expression; "" for all
+aarch64_jobs() {
+    local source name script
+    for source in tests/unit/test_*.c; do
+        name=$(basename "$source" .c)
+        if is_left_out "unit/$name"; then continue; fi
+        job "aarch64/unit/$name" 600 "$(prefix_of aarch64) $(build_of aarch64)/tests/unit/$name"
+    done
+    for script in tests/run/*.sh; do
+        name=${script#tests/}
+        if is_left_out "$name" || ! [[ $name =~ ${1:-.} ]]; then continue; fi
+        job "aarch64/$name" 1800 "$(prefix_of aarch64) ROUNDS=${ROUNDS:-20} bash $script"
+    done
+    for script in tests/aarch64/*.sh; do
+        job "aarch64/${script##*/}" 900 "$(prefix_of aarch64) ROUNDS=${ROUNDS:-20} bash $script"
+    done
+}
+
+# Skipped without the cross compiler or the emulator. $1 as above
+run_aarch64() {
+    local jobs wrap
+    jobs=$(aarch64_jobs "$1")
+    [ -n "$jobs" ] || return 0
+    if ! command -v aarch64-linux-gnu-g++ > /dev/null || ! command -v qemu-aarch64 > /dev/null; then
+        printf 'aarch64/build\t10\techo needs g++-aarch64-linux-gnu and qemu-user; exit 77\n' |
+            run_jobs 1
+        return 0
+    fi
+    wrap="tools/emulated.sh $BUILD/aarch64 $BUILD/aarch64/qemu qemu-aarch64 -L $BUILD/aarch64-root"
+    printf 'aarch64/build\t1800\tmake -j%s SETUP=no BUILD=%q aarch64-programs && %s\n' "$cores" \
+        "$BUILD" "$wrap" | run_jobs 1
+    grep -q "^pass 1 0 aarch64/build " "$RESULTS" || return 0
+    printf '%s\n' "$jobs" | run_jobs "$cores"
+}
+
 run_check() {
     build_variant gcc tool lib examples unit-tests "$BUILD"/tests/programs/{tree,waiting} ||
         return 0
@@ -167,9 +216,16 @@ run_all() {
     local variant
     run_variant gcc
     { check_jobs; style_jobs; } | run_jobs "$cores"
+    run_aarch64 '^run/(smoke|ring|killed_at_start)[.]sh$'
     for variant in clang asan tsan; do
         run_variant "$variant"
     done
+}
+
+# The programs of this machine are built for what compares the two.
+run_all_aarch64() {
+    build_variant gcc tool lib examples "$BUILD"/tests/programs/{tree,typed} || return 0
+    run_aarch64 ""
 }
 
 # Runs failed tests again, without building. The log of the first run is kept beside the second's.
@@ -218,7 +274,8 @@ print_groups() {
 case $TIER in
     check) run_check ;;
     test) run_all ;;
-    *) echo "test.sh: no tier '$TIER'; there are check and test" >&2; exit 2 ;;
+    aarch64) run_all_aarch64 ;;
+    *) echo "test.sh: no tier '$TIER'; there are check, test and aarch64" >&2; exit 2 ;;
 esac
 run_failed_again
 print_slowest

@@ -5,6 +5,7 @@
  */
 #include "print/values.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,17 +156,26 @@ static char *put_double(char *at, const char *end, double value)
     return put_printed(at, end, text);
 }
 
-/* With the digits that 64 bits of mantissa need, also on machines that compute with more: a trace
- * has the same texts everywhere. */
+/* Rounded to 64 bits of mantissa, and with the digits that these need, also on machines that
+ * compute with more: a trace has the same texts everywhere. */
 static char *put_long_double(char *at, const char *end, double high, double low)
 {
+    enum { MANTISSA_BITS = 64, MORE_BITS = LDBL_MANT_DIG - MANTISSA_BITS };
     long double value = low == 0 || isinf(high) ? (long double)high : (long double)high + low;
     char text[80];
+    int exponent = 0;
 
+    /* The difference loses the lowest MORE_BITS bits: no function of libm. */
+    if (MORE_BITS > 0 && isfinite(high)) {
+        long double multiple = value * (long double)((UINT64_C(1) << (MORE_BITS & 63)) + 1);
+        value = multiple - (multiple - value);
+    }
+    frexpl(value, &exponent);
+    long double half = ldexpl(1, exponent - MANTISSA_BITS - 1); /* of the last bit */
     for (int digits = 15; digits <= 36; digits++) {
         snprintf(text, sizeof text, "%.*Lg", digits, value);
         long double shown = strtold(text, NULL);
-        if (shown == value || isnan(high) || fabsl(shown - value) < fabsl(value) * 0x1p-65L)
+        if (shown == value || isnan(high) || fabsl(shown - value) < half)
             break;
     }
     return put_printed(at, end, text);
