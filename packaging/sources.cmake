@@ -13,6 +13,7 @@ set(PROBITY_SOURCES
   src/base/parent.c
   src/base/temporary.c
   src/base/thread_count_linux.c
+  src/base/window.c
   src/embed/embed.c
   src/format/block.c
   src/format/cost.c
@@ -55,5 +56,6 @@ set(PROBITY_SOURCES
   src/writer/append.c
   src/writer/pass.c
   src/writer/profile.c
+  src/writer/ring.c
   src/writer/tally.c
   src/writer/writer.c)

@@ -15,6 +15,7 @@
 #include "base/assert.h"
 #include "base/os.h"
 #include "base/share.h"
+#include "base/window.h"
 #include "spool/layout.h"
 
 enum {
@@ -300,6 +301,25 @@ static int get_spool_total(struct probity_settings *settings)
     return 1;
 }
 
+/* Of a ring with a window, which does not need all of it. */
+#define RING_BYTES_DEFAULT (UINT64_C(64) << 20)
+
+static int get_ring(struct probity_settings *settings, struct wanted *wanted)
+{
+    const char *text = variable("PROBITY_RING");
+    uint64_t bytes = 0;
+
+    if (text == NULL || text[0] == 0)
+        return 1;
+    if (!probity_window_ring(text, &settings->ring_ns, &bytes))
+        return 0;
+    settings->mode = PROBITY_MODE_RING;
+    wanted->spool_records = (bytes != 0 ? bytes : RING_BYTES_DEFAULT) / 8;
+    if (wanted->spool_bytes_max < 2 * 8 * wanted->spool_records)
+        wanted->spool_bytes_max = 2 * 8 * wanted->spool_records;
+    return 1;
+}
+
 static const char *apply_environment(struct probity_settings *settings, struct wanted *wanted)
 {
     const char *what = apply_paths(settings);
@@ -322,6 +342,8 @@ static const char *apply_environment(struct probity_settings *settings, struct w
         return "PROBITY_SPOOL_RECORDS";
     if (!get_number("PROBITY_SPOOL_BYTES_MAX", &wanted->spool_bytes_max))
         return "PROBITY_SPOOL_BYTES_MAX";
+    if (!get_ring(settings, wanted))
+        return "PROBITY_RING";
     if (!get_spool_total(settings))
         return "PROBITY_SPOOL_TOTAL";
     if (!get_number("PROBITY_CPU_GAP_NS", &wanted->cpu_gap_ns))

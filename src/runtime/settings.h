@@ -18,6 +18,7 @@ enum probity_settings_cost {
 /* Numbers first, then texts, of which only the used part is copied (probity_settings_copy). */
 struct probity_settings {
     int mode, wall_time, cpu_time, overwrite; /* the switches are 0 or 1 */
+    uint64_t ring_ns;     /* window of a ring; 0: as much as its memory holds */
     uint64_t spool_total; /* PROBITY_SPOOL_TOTAL in bytes; 0: no ceiling */
     int has_spool_total;  /* 0: the default for the file system */
     int refuse_counter; /* PROBITY_CLOCK=monotonic */

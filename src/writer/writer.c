@@ -23,6 +23,7 @@
 #include "spool/control.h"
 #include "writer/pass.h"
 #include "writer/profile.h"
+#include "writer/ring.h"
 
 enum {
     TICK_NS = 200000000,      /* interval for draining open chunks and advancing the watermark */
@@ -131,7 +132,7 @@ static int pass_once(struct probity_writer *writer, struct probity_pass *pass, i
 
     probity_assert(probity_pass_is_valid(pass));
     if (writer->live->mode == PROBITY_MODE_RING && !is_flush)
-        result = probity_pass_forget(pass);
+        result = probity_ring_forget(pass);
     else if (all || is_flush)
         result = probity_pass_all(pass, 0);
     else
