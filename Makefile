@@ -73,13 +73,14 @@ TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     thread_past \
     waits)))
 # libprobity, in the programs that are traced: they record, and write the trace.
-LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base/selection.c base/arguments.c base/called.c spool/attach.c spool/control_ask.c \
+LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base/arguments.c base/called.c spool/attach.c spool/control_ask.c \
              spool/place.c writer/discard.c writer/drainer.c writer/recover.c writer/request.c writer/wake_process.c), \
              $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
              src/embed/*.c))
 # libprobity-print, linked or loaded only by those that also read their trace: for a CSV, a log or a
 # summary. It has what it shares with libprobity once more, and needs no other library than libc.
 PRINT_SRC := $(filter-out src/spool/control_ask.c src/base/thread_count_linux.c src/base/selection.c src/base/arguments.c src/base/called.c \
+               src/base/conditions.c src/base/window.c src/format/dump.c \
                $(addprefix src/reader/,activity.c ahead.c ahead_hits.c index_build.c index_group.c index_write.c thread_stack.c), \
                $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/reader/*.c src/embed_print/*.c \
                src/exports/csv/csv.c src/exports/csv/csv_file.c)) \
@@ -108,7 +109,8 @@ OBJ      := $(BUILD)/obj
 $(addprefix $(OBJ)/src/,runtime/settings.o runtime/trace_file.o runtime/spool_file.o runtime/ceiling.o \
     runtime/outputs.o runtime/describe.o runtime/declare.o runtime/sites.o runtime/budget.o \
     runtime/external.o runtime/child.o runtime/hooks.o runtime/session.o runtime/wake.o writer/writer.o spool/segment.o \
-    runtime/profile_set.o spool/place.o spool/usage.o base/objects_linux.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
+    runtime/profile_set.o spool/place.o spool/usage.o base/objects_linux.o base/conditions.o base/window.o base/selection.o \
+    format/dump.o writer/dumps.o writer/dump_chunks.o writer/dump_file.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
 # What runs while vector registers hold parameters or results of functions leaves those alone; what
 # sanitizers call does not.
 GENERAL_OBJ := $(addprefix $(OBJ)/src/functions/,sled_calls.o fentry.o)

@@ -3,6 +3,7 @@ set(PROBITY_SOURCES
   src/base/assert.c
   src/base/checksum.c
   src/base/clock.c
+  src/base/conditions.c
   src/base/cpu.c
   src/base/error.c
   src/base/functions_linux.c
@@ -11,12 +12,14 @@ set(PROBITY_SOURCES
   src/base/os_confine_linux.c
   src/base/os_linux.c
   src/base/parent.c
+  src/base/selection.c
   src/base/temporary.c
   src/base/thread_count_linux.c
   src/base/window.c
   src/embed/embed.c
   src/format/block.c
   src/format/cost.c
+  src/format/dump.c
   src/format/profile.c
   src/format/sched.c
   src/format/sites.c
@@ -43,6 +46,7 @@ set(PROBITY_SOURCES
   src/runtime/spool_file.c
   src/runtime/thread.c
   src/runtime/trace_file.c
+  src/runtime/trigger.c
   src/runtime/typed.c
   src/runtime/values.c
   src/runtime/wake.c
@@ -54,6 +58,9 @@ set(PROBITY_SOURCES
   src/spool/segment.c
   src/spool/usage.c
   src/writer/append.c
+  src/writer/dump_chunks.c
+  src/writer/dump_file.c
+  src/writer/dumps.c
   src/writer/pass.c
   src/writer/profile.c
   src/writer/ring.c

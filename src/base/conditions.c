@@ -204,15 +204,11 @@ static int take_condition(struct text *text, struct probity_condition *condition
         condition->kind = PROBITY_CONDITION_WAIT;
         return take_named(text, condition);
     }
-    if (take_word(text, "request")) {
-        condition->kind = PROBITY_CONDITION_REQUEST;
-        return take_named(text, condition);
-    }
     if (take_word(text, "signal")) {
         condition->kind = PROBITY_CONDITION_SIGNAL;
         return take_signal(text, &condition->signal);
     }
-    return fail(text, "function, block, wait, request or signal");
+    return fail(text, "function, block, wait or signal");
 }
 
 int probity_condition_parse(const char *text, const char **ret_end,
@@ -353,7 +349,7 @@ int probity_dumps_pattern_check(const char *pattern, struct probity_condition_er
         char what = *++reading.at;
         if (what != 'n' && what != 'p' && what != 'i' && what != '%')
             return fail(&reading, "n (program), p (process id), i (number of the dump) or %");
-        if (what == 'i' && (reading.at < slash || numbers++ != 0))
+        if (what == 'i' && ((slash != NULL && reading.at < slash) || numbers++ != 0))
             return fail(&reading, "%i once, in the name and not in a directory");
     }
     return numbers == 1 || fail(&reading, "%i, the number of the dump");

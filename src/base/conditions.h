@@ -21,8 +21,7 @@ enum probity_condition_kind {
     PROBITY_CONDITION_SIGNAL = 3, /* numbers as in the DUMP block */
     PROBITY_CONDITION_FUNCTION = 4,
     PROBITY_CONDITION_BLOCK = 5,
-    PROBITY_CONDITION_WAIT = 6,
-    PROBITY_CONDITION_REQUEST = 7
+    PROBITY_CONDITION_WAIT = 6
 };
 
 /* A name, or the number of a probe. */

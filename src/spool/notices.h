@@ -14,7 +14,7 @@ enum { PROBITY_NOTICES = 256, PROBITY_NOTICE_TEXT = 128, PROBITY_NOTICE_NO_CONDI
 struct probity_notice {
     uint32_t kind;      /* an enum probity_dump_kind */
     int32_t condition;  /* index, or PROBITY_NOTICE_NO_CONDITION */
-    uint32_t thread, tid, number, from;
+    uint32_t thread, tid, number, from, flags;
     uint64_t start, end, limit, id;
     char text[PROBITY_NOTICE_TEXT]; /* ends with a zero */
 };

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * trigger.h: what makes a ring write a dump (doc/triggers.md): conditions, which the threads of the
+ * program compare, and requests of the program. Async-signal-safe; preserves errno.
+ */
+#ifndef PROBITY_RUNTIME_TRIGGER_H
+#define PROBITY_RUNTIME_TRIGGER_H
+
+#include "runtime/session.h"
+
+/* Bit of struct probity_scope_here.place: the call's duration is compared. It makes the place
+ * differ from the thread's depth, which every leave compares. */
+#define PROBITY_SCOPE_WATCHED (UINT32_C(1) << 31)
+
+/* In the result of probity_scope_enter_slow(): the same. */
+#define PROBITY_SCOPE_ENTERED_WATCHED (UINT64_C(1) << 63)
+
+/* Conditions of each function, a set, by half of its site number. 0: none. */
+extern uint64_t probity_trigger_functions[PROBITY_LIMIT_SITES / 2 + 1];
+
+/* number: of the enter's site. */
+static inline uint64_t probity_trigger_of(uint32_t number)
+{
+    return __atomic_load_n(&probity_trigger_functions[number / 2], __ATOMIC_RELAXED);
+}
+
+/* To be called when a recording is prepared. Returns 0 or an error, which is reported. Lock held. */
+int probity_trigger_begin(struct probity_session *session);
+
+/* A function got its number. Under declare_lock. Returns whether its calls are compared. */
+int probity_trigger_declared(struct probity_session *session,
+                             const struct probity_site_function *function, uint32_t number);
+
+/* The same for a named site. */
+void probity_trigger_site_declared(struct probity_session *session, const char *name,
+                                   uint32_t number);
+
+/* The present tick. */
+uint64_t probity_trigger_ticks(void);
+
+/* A compared call has been left. */
+void probity_trigger_leave(const struct probity_site_function *function, uint64_t entered);
+
+/* Prints the first failure to write a dump, unless that was done. In a thread of the program. */
+void probity_trigger_report(struct probity_session *session);
+
+#endif
