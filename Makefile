@@ -74,13 +74,13 @@ TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     waits)))
 # libprobity, in the programs that are traced: they record, and write the trace.
 LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base/arguments.c base/called.c spool/attach.c spool/control_ask.c \
-             spool/place.c writer/discard.c writer/drainer.c writer/recover.c writer/request.c writer/wake_process.c), \
+             spool/place.c writer/discard.c writer/drainer.c writer/recover.c writer/snapshot.c writer/request.c writer/wake_process.c), \
              $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
              src/embed/*.c))
 # libprobity-print, linked or loaded only by those that also read their trace: for a CSV, a log or a
 # summary. It has what it shares with libprobity once more, and needs no other library than libc.
 PRINT_SRC := $(filter-out src/spool/control_ask.c src/base/thread_count_linux.c src/base/selection.c src/base/arguments.c src/base/called.c \
-               src/base/conditions.c src/base/window.c src/format/dump.c \
+               src/base/conditions.c src/base/window.c \
                $(addprefix src/reader/,activity.c ahead.c ahead_hits.c index_build.c index_group.c index_write.c thread_stack.c), \
                $(wildcard src/base/*.c src/format/*.c src/spool/*.c src/reader/*.c src/embed_print/*.c \
                src/exports/csv/csv.c src/exports/csv/csv_file.c)) \

@@ -50,8 +50,6 @@ struct probity_live {
     uint32_t failed; /* enum probity_error: the trace is not writable, recording has ended */
     uint64_t anchor_tick; /* of the newest anchor */
     uint64_t ring_ticks;   /* window of a ring; 0: as much as its memory holds */
-    uint64_t forgotten;    /* the latest tick at which a chunk that a ring gave up was handed over:
-                              later records are complete. Writer only */
     uint64_t anchor_ticks_min; /* minimum ticks between two; less at the beginning of a recording */
     struct probity_clock_moment first;
     struct probity_pool pool;

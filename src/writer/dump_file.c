@@ -352,6 +352,16 @@ int probity_dump_file_name(struct probity_dump_file *file, const char *name)
     return 0;
 }
 
+int probity_dump_file_replace(struct probity_dump_file *file, const char *name)
+{
+    if (file->is_unnamed &&
+        probity_temporary_link(file->append.descriptor, file->directory, file->temporary) != 0)
+        return PROBITY_ERROR_OPEN;
+    file->is_unnamed = 0; /* closing it removes the temporary name, if it is still there */
+    return renameat(file->directory, file->temporary, file->directory, name) == 0
+               ? 0 : PROBITY_ERROR_OPEN;
+}
+
 void probity_dump_file_close(struct probity_dump_file *file)
 {
     int before = errno;

@@ -65,6 +65,9 @@ int probity_dump_file_fill(struct probity_dump_file *file,
  * with errno. */
 int probity_dump_file_name(struct probity_dump_file *file, const char *name);
 
+/* The same if the name may be that of an existing file, which is then replaced. */
+int probity_dump_file_replace(struct probity_dump_file *file, const char *name);
+
 /* Closes it. Without a name it is gone. */
 void probity_dump_file_close(struct probity_dump_file *file);
 

@@ -293,7 +293,8 @@ static void make(struct probity_dumps *dumps, struct probity_pass *pass,
         note_failure(dumps, dumps->directory < 0 ? ENOENT : ENOMEM);
         return;
     }
-    dump.had = pass->live->forgotten > window->begin ? pass->live->forgotten : window->begin;
+    uint64_t given_up = pass->live->header->given_up;
+    dump.had = given_up > window->begin ? given_up : window->begin;
     dump.flags = dump.had <= dump.wanted ? PROBITY_DUMP_WHOLE : 0;
     chunks.content.dump = &dump;
     chunks.content.reasons = reasons;

@@ -86,8 +86,8 @@ static int forget_chunk(struct probity_pass *pass, uint32_t chunk)
         if (result <= 0)
             return result;
     }
-    if (handed_over > pass->live->forgotten)
-        pass->live->forgotten = handed_over;
+    if (handed_over > pass->live->header->given_up)
+        __atomic_store_n(&pass->live->header->given_up, handed_over, __ATOMIC_RELEASE);
     probity_pool_free(pool, chunk);
     return 1;
 }
@@ -120,7 +120,7 @@ static void note_drops(struct probity_pass *pass, uint64_t now)
                        __atomic_load_n(&header->dropped_memory, __ATOMIC_RELAXED);
 
     if (dropped != pass->dropped)
-        pass->live->forgotten = now;
+        __atomic_store_n(&pass->live->header->given_up, now, __ATOMIC_RELEASE);
     pass->dropped = dropped;
 }
 

@@ -145,7 +145,8 @@ static int pass_once(struct probity_writer *writer, struct probity_pass *pass, i
     if (result == 0 && is_flush)
         result = probity_profile_write(pass);
     if (writer->live->mode == PROBITY_MODE_RING && is_flush)
-        writer->live->forgotten = probity_clock_ticks(writer->live->clock);
+        __atomic_store_n(&writer->live->header->given_up, probity_clock_ticks(writer->live->clock),
+                         __ATOMIC_RELEASE); /* a dump does not take what is in the trace */
     if (result == 0 && all && writer->judge_cost != NULL)
         result = writer->judge_cost(writer->owner, pass, 0);
     if (result != 0) {
