@@ -170,7 +170,11 @@ static uint32_t site_number(struct probity_session *session, const struct probit
     end = put_text(end, site->file);
     end = put_text(end, site->function);
     probity_assert(end <= payload + sizeof session->declaration);
-    return number_of(PROBITY_EVENT_SITE, payload, (size_t)(end - payload), &site_numbers, 1);
+    uint32_t number =
+        number_of(PROBITY_EVENT_SITE, payload, (size_t)(end - payload), &site_numbers, 1);
+    if (number != UINT32_MAX && probity_trigger_has_gaps)
+        probity_trigger_site_declared(site->name, number);
+    return number;
 }
 
 PROBITY_API uint32_t probity_site_declare(struct probity_site *site)

@@ -13,6 +13,7 @@
 #include "base/assert.h"
 #include "base/selection.h"
 #include "base/ticks.h"
+#include "format/stream.h"
 #include "probity_scope.h"
 #include "runtime/external.h"
 #include "runtime/inside.h"
@@ -232,12 +233,241 @@ void probity_trigger_leave(const struct probity_site_function *function, uint64_
     errno = before;
 }
 
-void probity_trigger_site_declared(struct probity_session *session, const char *name,
-                                   uint32_t number)
+/* ---- Blocks and waits --------------------------------------------------------------------------
+ *
+ * Both end with a record that comes so long after the one before that the thread looks at its CPU
+ * clock anyway. The one before is found in the words before it.
+ */
+
+int probity_trigger_has_gaps;
+
+/* Conditions that a named site begins, and ends or names. By its number. */
+static uint64_t sites_from[PROBITY_LIMIT_SITES], sites_to[PROBITY_LIMIT_SITES];
+
+enum { KEPT_WORDS = 24 };
+
+/* The last words of this thread's chunk before. */
+static __thread uint64_t kept_words[KEPT_WORDS] __attribute__((tls_model("initial-exec")));
+
+void probity_trigger_keep(const uint64_t *words, uint32_t count)
 {
-    (void)session;
-    (void)name;
-    (void)number;
+    memcpy(kept_words, words + count - KEPT_WORDS, sizeof kept_words);
+}
+
+/* Whether the name is that of a site, or of a typed site without its role. */
+static int is_site_name(const struct probity_condition_name *wanted, const char *name)
+{
+    char plain[PROBITY_LIMIT_NAME + 1];
+    const char *colon = strrchr(name, ':');
+
+    if (wanted->is_number)
+        return 0;
+    if (wanted->name[0] == 0 || probity_selection_matches(wanted->name, name))
+        return 1;
+    if (colon == NULL || (size_t)(colon - name) >= sizeof plain)
+        return 0;
+    memcpy(plain, name, (size_t)(colon - name));
+    plain[colon - name] = 0;
+    return probity_selection_matches(wanted->name, plain);
+}
+
+void probity_trigger_site_declared(const char *name, uint32_t number)
+{
+    uint64_t from = 0, to = 0;
+
+    if (number >= PROBITY_LIMIT_SITES)
+        return;
+    for (uint32_t i = 0; i < condition_count; i++) {
+        const struct probity_condition *condition = &conditions[i];
+        if (condition->kind == PROBITY_CONDITION_BLOCK) {
+            from |= (uint64_t)is_site_name(&condition->name, name) << i;
+            to |= (uint64_t)is_site_name(&condition->to, name) << i;
+        } else if (condition->kind == PROBITY_CONDITION_WAIT) {
+            to |= (uint64_t)is_site_name(&condition->name, name) << i;
+        }
+    }
+    __atomic_store_n(&sites_from[number], from, __ATOMIC_RELAXED);
+    __atomic_store_n(&sites_to[number], to, __ATOMIC_RELAXED);
+}
+
+/* Whether the probe with this code (2 × probe number, or 2 × site number + 1) is the one meant. */
+static int is_probe(const struct probity_condition_name *wanted, const uint64_t *sites,
+                    uint32_t condition, uint32_t code)
+{
+    if (wanted->is_number)
+        return code == 2 * (uint64_t)wanted->number;
+    return code % 2 == 1 && code / 2 < PROBITY_LIMIT_SITES &&
+           (__atomic_load_n(&sites[code / 2], __ATOMIC_RELAXED) >> condition & 1);
+}
+
+static uint64_t word_at(uint64_t at)
+{
+    return __atomic_load_n((const uint64_t *)at, __ATOMIC_RELAXED);
+}
+
+/* Words of a special record of this kind whose head is there; 0: it is none. */
+static uint32_t words_of(uint64_t word, uint32_t kind)
+{
+    uint32_t code = (uint32_t)(word & PROBITY_WORD_CODE_MASK);
+
+    return code < PROBITY_WORD_CODE_FIRST && (code & 15) == kind ? code >> 4 & 255 : 0;
+}
+
+/* The end of what precedes padding that ends at `end`. */
+static uint64_t before_pads(uint64_t begin, uint64_t end)
+{
+    enum { PADS_MAX = 4 };
+
+    for (int i = 0; i < PADS_MAX; i++) {
+        uint64_t at = end;
+        while (at > begin && end - at < 8 * KEPT_WORDS &&
+               (at == end || words_of(word_at(at), PROBITY_WORD_PAD) != (end - at) / 8))
+            at -= 8;
+        if (at == end || words_of(word_at(at), PROBITY_WORD_PAD) != (end - at) / 8)
+            return end;
+        end = at;
+    }
+    return end;
+}
+
+/* Whether a head, or a record's full tick, may be of that moment. The tick that a record gets after
+ * its CPU time was read is a little later than the one that the thread remembers. */
+static int is_about(uint64_t tick, uint64_t last)
+{
+    return tick - last + (1 << 20) < 1 << 21;
+}
+
+static uint64_t full_tick(uint64_t word, uint64_t near)
+{
+    int64_t delta = (int64_t)((word & ~PROBITY_WORD_CODE_MASK) - (near << PROBITY_WORD_CODE_BITS));
+
+    return near + (uint64_t)(delta >> PROBITY_WORD_CODE_BITS);
+}
+
+/* The head of the record with about the tick `last` that ends before `end`; 0: it is not found. */
+static uint64_t record_before(uint64_t begin, uint64_t end, uint64_t last)
+{
+    uint64_t at = before_pads(begin, end) - 8;
+
+    if (at < begin || at >= end)
+        return 0;
+    end = at + 8;
+    uint64_t word = word_at(at);
+    if ((word & PROBITY_WORD_CODE_MASK) >= PROBITY_WORD_CODE_FIRST &&
+        is_about(full_tick(word, last), last))
+        return at;
+    for (at -= 16; at >= begin && end - at <= 8 * KEPT_WORDS; at -= 8) {
+        if (words_of(word_at(at), PROBITY_WORD_EVENT) == (end - at) / 8 &&
+            is_about(word_at(at + 8), last))
+            return at;
+    }
+    return 0;
+}
+
+/* The same for the record that will be stored at `at`. */
+static uint64_t find_before(struct probity_session *session,
+                            const struct probity_thread_state *slot, uint64_t at, uint64_t last)
+{
+    const struct probity_pool *pool = &session->live.pool;
+
+    if (slot->chunk == PROBITY_POOL_NONE)
+        return 0;
+    uint64_t begin = (uint64_t)probity_pool_words(pool, slot->chunk);
+    if (at < begin || at - begin >= (uint64_t)pool->chunk_words * 8)
+        return 0;
+    uint64_t found = record_before(begin, at, last);
+    if (found != 0 || before_pads(begin, at) != begin)
+        return found;
+    uint64_t kept = (uint64_t)kept_words;
+    return record_before(kept, kept + sizeof kept_words, last);
+}
+
+/* Ids of a typed hit; 0 if it has none of this kind. */
+static uint64_t object_of(const uint8_t *payload, uint32_t flags)
+{
+    uint64_t object = 0;
+
+    if (flags & PROBITY_HIT_WITH_OBJECT)
+        memcpy(&object, payload + 8 + (flags & PROBITY_HIT_WITH_CORRELATION ? 8 : 0), 8);
+    return object;
+}
+
+static void post_gap(struct probity_notice *notice, uint64_t last, uint64_t tick, uint64_t limit,
+                     uint32_t code)
+{
+    notice->number = code;
+    notice->start = last;
+    notice->end = tick;
+    notice->limit = limit;
+    post(notice);
+}
+
+static void compare_block(uint64_t before, uint32_t code, uint64_t last, uint64_t tick)
+{
+    uint32_t from = (uint32_t)(word_at(before) & PROBITY_WORD_CODE_MASK) - PROBITY_WORD_CODE_FIRST;
+    struct probity_notice notice;
+
+    for (uint32_t i = 0; i < condition_count; i++) {
+        const struct probity_condition *condition = &conditions[i];
+        if (condition->kind != PROBITY_CONDITION_BLOCK || tick - last <= limits[i] ||
+            !is_probe(&condition->name, sites_from, i, from) ||
+            !is_probe(&condition->to, sites_to, i, code))
+            continue;
+        notice_init(&notice, PROBITY_DUMP_BLOCK, (int32_t)i);
+        notice.from = from;
+        post_gap(&notice, last, tick, limits[i], code);
+    }
+}
+
+/* Roles of doc/trace-format.md. */
+static int is_wait(uint32_t before, uint32_t after)
+{
+    return (before == 1 && (after == 2 || after == 15)) || (before == 8 && after == 9);
+}
+
+static void compare_wait(uint64_t before, const struct probity_trigger_record *record,
+                         uint64_t last, uint64_t tick)
+{
+    const uint8_t *payload = record->payload, *earlier = (const uint8_t *)(before + 24);
+    uint32_t number, flags, earlier_flags;
+    struct probity_notice notice;
+
+    if ((word_at(before + 16) & 0xffff) != PROBITY_EVENT_HIT_WITH || record->bytes < 16)
+        return;
+    memcpy(&number, payload, 4);
+    memcpy(&flags, payload + 4, 4);
+    memcpy(&earlier_flags, earlier + 4, 4);
+    if (!is_wait(earlier_flags >> 8 & 255, flags >> 8 & 255) ||
+        object_of(payload, flags) != object_of(earlier, earlier_flags))
+        return;
+    uint32_t code = 2 * number + (flags & PROBITY_HIT_WITH_SITE ? 1 : 0);
+    for (uint32_t i = 0; i < condition_count; i++) {
+        const struct probity_condition *condition = &conditions[i];
+        if (condition->kind != PROBITY_CONDITION_WAIT || tick - last <= limits[i] ||
+            (condition->name.name[0] != 0 && !is_probe(&condition->name, sites_to, i, code)))
+            continue;
+        notice_init(&notice, PROBITY_DUMP_WAIT, (int32_t)i);
+        notice.id = object_of(payload, flags);
+        post_gap(&notice, last, tick, limits[i], code);
+    }
+}
+
+void probity_trigger_gap(struct probity_session *session, const struct probity_thread_state *slot,
+                         const struct probity_trigger_record *record, uint64_t at, uint64_t last,
+                         uint64_t tick)
+{
+    uint64_t before = find_before(session, slot, at, last);
+    int is_hit = before != 0 &&
+                 (word_at(before) & PROBITY_WORD_CODE_MASK) >= PROBITY_WORD_CODE_FIRST;
+    int saved = errno;
+
+    if (before != 0)
+        last = is_hit ? full_tick(word_at(before), last) : word_at(before + 8);
+    if (before != 0 && is_hit && record->code != 0)
+        compare_block(before, record->code - PROBITY_WORD_CODE_FIRST, last, tick);
+    else if (before != 0 && !is_hit && record->kind == PROBITY_EVENT_HIT_WITH)
+        compare_wait(before, record, last, tick);
+    errno = saved;
 }
 
 /* ---- Requests ----------------------------------------------------------------------------------
@@ -368,6 +598,11 @@ static void take_conditions(struct probity_session *session)
         dumps->conditions++;
     }
     condition_count = dumps->conditions;
+    probity_trigger_has_gaps = session->settings.has_gap_conditions;
+    if (probity_trigger_has_gaps) {
+        memset(sites_from, 0, sizeof sites_from);
+        memset(sites_to, 0, sizeof sites_to);
+    }
 }
 
 int probity_trigger_begin(struct probity_session *session)
@@ -376,6 +611,7 @@ int probity_trigger_begin(struct probity_session *session)
     uint64_t rate = probity_live_rate(&session->live);
 
     condition_count = 0;
+    probity_trigger_has_gaps = 0;
     memset(&dumps->notices, 0, offsetof(struct probity_notices, notice));
     dumps->is_on = session->settings.has_dumps && !probity_external_is(session);
     if (!dumps->is_on)

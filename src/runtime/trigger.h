@@ -32,8 +32,26 @@ int probity_trigger_declared(struct probity_session *session,
                              const struct probity_site_function *function, uint32_t number);
 
 /* The same for a named site. */
-void probity_trigger_site_declared(struct probity_session *session, const char *name,
-                                   uint32_t number);
+void probity_trigger_site_declared(const char *name, uint32_t number);
+
+/* Whether conditions are compared where a gap is found: blocks and waits. */
+extern int probity_trigger_has_gaps;
+
+/* A record, as the thread stores it: of a hit its code, else an event's kind and payload. */
+struct probity_trigger_record {
+    uint32_t code, kind;
+    const void *payload;
+    size_t bytes;
+};
+
+/* The record will be stored at `at` or later, with this tick; the thread's record before it has the
+ * tick `last`. */
+void probity_trigger_gap(struct probity_session *session, const struct probity_thread_state *slot,
+                         const struct probity_trigger_record *record, uint64_t at, uint64_t last,
+                         uint64_t tick);
+
+/* The thread hands over its chunk: its last words may be needed. */
+void probity_trigger_keep(const uint64_t *words, uint32_t count);
 
 /* The present tick. */
 uint64_t probity_trigger_ticks(void);
