@@ -178,7 +178,7 @@ begin_any(struct probity_scope_here *scope, struct probity_site_function **funct
         probity_scope_take(place, minus, where);
     if (entered & PROBITY_SCOPE_ENTERED_WATCHED) {
         scope->place |= PROBITY_SCOPE_WATCHED;
-        scope->entered = probity_trigger_ticks();
+        scope->entered = probity_scope_watch_begin();
     }
     else if (is_counted(scope->function))
         set_code(scope, counted_code(scope->function));
@@ -378,7 +378,7 @@ static __attribute__((noinline)) void leave_unusual(const struct probity_scope_h
     if (__builtin_expect(scope->place != place && code != PROBITY_SCOPE_PROFILED, 0)) {
         struct probity_cpu_registers kept;
         probity_cpu_keep(&kept);
-        probity_trigger_leave(scope->function, scope->entered);
+        probity_scope_watch_end(scope->function, scope->entered);
         probity_cpu_restore(&kept);
     }
 }

@@ -99,7 +99,7 @@ static int post(const struct probity_notice *notice)
     return wake_writer();
 }
 
-uint64_t probity_trigger_ticks(void)
+PROBITY_API uint64_t probity_scope_watch_begin(void)
 {
     const struct probity_session *session = probity_session_recording();
 
@@ -219,7 +219,8 @@ static void compare(const struct probity_site_function *function, uint32_t condi
     post(&notice);
 }
 
-void probity_trigger_leave(const struct probity_site_function *function, uint64_t entered)
+PROBITY_API void probity_scope_watch_end(const struct probity_site_function *function,
+                                         uint64_t entered)
 {
     const struct probity_thread_state *slot = probity_thread_slot();
     uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
@@ -479,7 +480,7 @@ PROBITY_API int probity_snapshot(const char *reason)
     int before = errno;
 
     notice_init(&notice, PROBITY_DUMP_PROGRAM, PROBITY_NOTICE_NO_CONDITION);
-    notice.start = notice.end = probity_trigger_ticks();
+    notice.start = notice.end = probity_scope_watch_begin();
     if (reason != NULL)
         put_text(&notice, reason);
     int result = post(&notice);
@@ -497,7 +498,7 @@ static void on_signal(int number)
         condition++;
     notice_init(&notice, PROBITY_DUMP_SIGNAL, condition);
     notice.number = (uint32_t)number;
-    notice.start = notice.end = probity_trigger_ticks();
+    notice.start = notice.end = probity_scope_watch_begin();
     post(&notice);
     errno = before;
 }

@@ -6,14 +6,12 @@
 #ifndef PROBITY_RUNTIME_TRIGGER_H
 #define PROBITY_RUNTIME_TRIGGER_H
 
+#include "probity_scope.h"
 #include "runtime/session.h"
 
 /* Bit of struct probity_scope_here.place: the call's duration is compared. It makes the place
  * differ from the thread's depth, which every leave compares. */
 #define PROBITY_SCOPE_WATCHED (UINT32_C(1) << 31)
-
-/* In the result of probity_scope_enter_slow(): the same. */
-#define PROBITY_SCOPE_ENTERED_WATCHED (UINT64_C(1) << 63)
 
 /* Conditions of each function, a set, by half of its site number. 0: none. */
 extern uint64_t probity_trigger_functions[PROBITY_LIMIT_SITES / 2 + 1];
@@ -52,12 +50,6 @@ void probity_trigger_gap(struct probity_session *session, const struct probity_t
 
 /* The thread hands over its chunk: its last words may be needed. */
 void probity_trigger_keep(const uint64_t *words, uint32_t count);
-
-/* The present tick. */
-uint64_t probity_trigger_ticks(void);
-
-/* A compared call has been left. */
-void probity_trigger_leave(const struct probity_site_function *function, uint64_t entered);
 
 /* Prints the first failure to write a dump, unless that was done. In a thread of the program. */
 void probity_trigger_report(struct probity_session *session);

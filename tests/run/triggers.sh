@@ -78,6 +78,28 @@ done << 'end'
 --calls=locks lock wait mute? > 50ms
 end
 
+# Functions without macros. $1 compiler, $2 flags, $3 those for the linker
+is_caught_with() {
+    fresh
+    # shellcheck disable=SC2086 # several flags
+    "$1" -g -O1 $2 -o stalled "$SOURCE/tests/functions/stalled.c" ${3:-} 2> errors || {
+        echo "left out: $1 $2: $(head -n 1 errors)"
+        return
+    }
+    "$PROBITY" record --functions --when 'function ser?e > 50ms' --before 20ms --at-most 1000/1s \
+        -o '%i.probity' -- ./stalled > out 2> errors || fail "$2: status $?: $(cat errors)"
+    [ "$(reasons [0-9]*.probity)" -ge 3 ] || fail "$2: $(reasons [0-9]*.probity) reasons"
+    "$PROBITY" info 1.probity | grep -q 'serve took' || fail "$2: $("$PROBITY" info 1.probity)"
+    are_whole "$2" [0-9]*.probity
+}
+
+if [ "${VARIANT:-gcc}" = gcc ] && [ "$(uname -m)" = x86_64 ]; then
+    is_caught_with gcc -finstrument-functions
+    is_caught_with gcc "-pg -mfentry -minstrument-return=call" \
+        "-L$BUILD/lib -Wl,-rpath,$BUILD/lib -lprobity-functions"
+    is_caught_with clang "-fxray-instrument -fxray-instruction-threshold=1"
+fi
+
 # The last records before a request are in the dump, of all threads.
 for kind in snapshot signal; do
     for program in "$stalls" "$stalls.shared"; do
