@@ -52,7 +52,11 @@ int probity_condition_parse(const char *text, const char **ret_end,
                             struct probity_condition *ret_condition,
                             struct probity_condition_error *ret_error);
 
-enum probity_dumps_keep { PROBITY_DUMPS_KEEP_ALL, PROBITY_DUMPS_KEEP_FIRST, PROBITY_DUMPS_KEEP_WORST };
+enum probity_dumps_keep {
+    PROBITY_DUMPS_KEEP_ALL,
+    PROBITY_DUMPS_KEEP_FIRST,
+    PROBITY_DUMPS_KEEP_WORST
+};
 enum { PROBITY_DUMPS_KEPT_MAX = 1000 };
 
 struct probity_dumps_settings {

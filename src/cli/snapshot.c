@@ -181,7 +181,7 @@ const struct cli_command cli_command_snapshot = {
     .summary = "Write what the ring of a running program holds",
     .usage = "[OPTION]... PID|TRACE",
     .help =
-        "Copies the last seconds that a program records in a ring (`probity record --ring`) to a "
+        "Copies the last seconds that a program records in a ring (see probity-record(1)) to a "
         "trace of their own, while the program goes on recording; it does nothing for it.",
     .options = options,
     .operands = operands,

@@ -14,11 +14,11 @@
 
 int cli_triggers_is_pattern(const char *out)
 {
-    for (const char *at = out; at != NULL && (at = strchr(at, '%')) != NULL && at[1] != 0; at += 2) {
-        if (at[1] == 'i')
-            return 1;
-    }
-    return 0;
+    const char *at = out != NULL ? strchr(out, '%') : NULL;
+
+    while (at != NULL && at[1] != 0 && at[1] != 'i')
+        at = strchr(at + 2, '%');
+    return at != NULL && at[1] == 'i';
 }
 
 static int fail_at(const struct cli_command *command, const char *option, const char *text,

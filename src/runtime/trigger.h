@@ -22,7 +22,8 @@ static inline uint64_t probity_trigger_of(uint32_t number)
     return __atomic_load_n(&probity_trigger_functions[number / 2], __ATOMIC_RELAXED);
 }
 
-/* To be called when a recording is prepared. Returns 0 or an error, which is reported. Lock held. */
+/* To be called when a recording is prepared. Returns 0 or an error, which is reported. Lock
+ * held. */
 int probity_trigger_begin(struct probity_session *session);
 
 /* A function got its number. Under declare_lock. Returns whether its calls are compared. */

@@ -148,7 +148,8 @@ static int put_head(struct probity_dump_file *file, const struct probity_dump_co
     *offset = PROBITY_FILE_HEADER_BYTES;
     if (!next_block(content, offset, &header, &at) || header.type != PROBITY_BLOCK_INFO ||
         !read_block(file, content, &header, at) ||
-        probity_info_get(file->input + PROBITY_BLOCK_HEADER_BYTES, header.payload_bytes, &info) != 0)
+        probity_info_get(file->input + PROBITY_BLOCK_HEADER_BYTES, header.payload_bytes,
+                         &info) != 0)
         return PROBITY_ERROR_DAMAGED;
     memcpy(dump.session, info.session, sizeof dump.session);
     memcpy(info.session, content->session, sizeof info.session);
@@ -162,7 +163,8 @@ static int put_head(struct probity_dump_file *file, const struct probity_dump_co
         return PROBITY_ERROR_DAMAGED;
     add_block(file, PROBITY_BLOCK_INFO, bytes);
     probity_assert(probity_dump_room(dump.reasons) < TAIL_ROOM);
-    add_block(file, PROBITY_BLOCK_DUMP, probity_dump_put(payload_of(file), &dump, content->reasons));
+    add_block(file, PROBITY_BLOCK_DUMP,
+              probity_dump_put(payload_of(file), &dump, content->reasons));
     return 0;
 }
 

@@ -27,8 +27,8 @@ struct probity_snapshot_result {
 
 /* Writes the dump. Returns 0; PROBITY_ERROR_STATE if there is no living ring (see the result);
  * PROBITY_ERROR_EXISTS; PROBITY_ERROR_ARGUMENT for a name that is too long; PROBITY_ERROR_OPEN and
- * PROBITY_ERROR_WRITE for the dump; PROBITY_ERROR_READ, FORMAT, DAMAGED, MEMORY for the trace or its
- * spool. */
+ * PROBITY_ERROR_WRITE for the dump; PROBITY_ERROR_READ, FORMAT, DAMAGED, MEMORY for the trace or
+ * its spool. */
 int probity_snapshot_write(const struct probity_snapshot_wanted *wanted,
                            struct probity_snapshot_result *ret_result);
 

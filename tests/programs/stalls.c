@@ -7,8 +7,8 @@
  *
  * KIND: sleep; growing, each 40 ms longer than the one before; lock (another thread holds it); spin
  * (of CPU time); snapshot (asked for by the program); signal (USR2); none; dumping: as snapshot,
- * all the time, until it is killed. Each call of step() hits a probe with the thread's count; what is
- * planted is between probes 7864324 and 7864329.
+ * all the time, until it is killed. Each call of step() hits a probe with the thread's count; what
+ * is planted is between probes 7864324 and 7864329.
  *
  * Prints "planted N"; "slow A B": by its own clock, A calls of handle_request() certainly took
  * longer than half of MS, and B may have; and for each snapshot "at A B ...": what each thread had

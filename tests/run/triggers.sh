@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Dumps of a ring: as many as there were slow calls, each with all records of its window, and nothing
-# half-written: whether the program is killed or the disk is full.
+# Dumps of a ring: as many as there were slow calls, each with all records of its window, and
+# nothing half-written: whether the program is killed or the disk is full.
 # variants: clang asan tsan
 . "$(dirname "$0")/common.bash"
 stalls=$PROGRAMS/stalls
@@ -24,7 +24,8 @@ are_whole() {
         grep -q '^complete *yes: a dump' info.out || fail "$what: $(grep '^complete' info.out)"
         grep -q '^dropped *0 ' info.out || fail "$what: $(grep '^dropped' info.out)"
         "$PROBITY" csv --columns thread,probe "$dump" > hits || fail "$what: $dump: no hits"
-        awk -F, '$2 >= 7864320 { next } $1 in last && $2 != last[$1] + 1 { print; bad = 1 } { last[$1] = $2 }
+        awk -F, '$2 >= 7864320 { next }
+            $1 in last && $2 != last[$1] + 1 { print; bad = 1 } { last[$1] = $2 }
             END { exit bad }' hits > gaps || fail "$what: $dump: gaps: $(head -n 3 gaps)"
     done
 }
@@ -34,10 +35,12 @@ has_counted() {
     local counts
     counts=$(grep '^at' out | sed -n "$2p" | cut -d' ' -f2-)
     "$PROBITY" csv --columns probe "$3" > hits
-    awk -v counts="$counts" '$1 < 7864320 { id = int($1 / 524288); n = $1 % 524288; if (n >= most[id]) most[id] = n + 1 }
+    awk -v counts="$counts" '$1 < 7864320 {
+            id = int($1 / 524288); n = $1 % 524288; if (n >= most[id]) most[id] = n + 1 }
         END { count = split(counts, wanted, " ")
             for (i = 1; i <= count; i++) if (most[i - 1] < wanted[i]) {
-                print "thread " i - 1 ": " most[i - 1] " of " wanted[i]; exit 1 } }' hits > missing ||
+                print "thread " i - 1 ": " most[i - 1] " of " wanted[i]; exit 1
+            } }' hits > missing ||
         fail "$1: $(cat missing)"
 }
 
@@ -52,8 +55,9 @@ for kind in sleep lock spin; do
         fail "$kind: status $?: $(cat errors)"
     read -r _ least most < <(grep '^slow' out)
     found=$(reasons slow-*.probity)
-    [ "$found" -ge "$least" ] && [ "$found" -le "$most" ] && [ "$found" -ge 4 ] ||
+    if [ "$found" -lt "$least" ] || [ "$found" -gt "$most" ] || [ "$found" -lt 4 ]; then
         fail "$kind: $found reasons for $least to $most slow calls"
+    fi
     are_whole "$kind" slow-*.probity
     expect "$kind: stderr" "" "$(cat errors)"
     no_temporaries "$kind"
@@ -63,13 +67,15 @@ done
 while read -r options kind condition; do
     fresh
     # shellcheck disable=SC2046 # none, or one
-    "$PROBITY" record $([ "$options" = - ] || echo "$options") --when "$condition" --before 100ms --at-most 1000/1s \
+    "$PROBITY" record $([ "$options" = - ] || echo "$options") --when "$condition" \
+        --before 100ms --at-most 1000/1s \
         -o 'slow-%i.probity' -- "$stalls.shared" 2 6 "$kind" 100 > out 2> errors ||
         fail "$condition: status $?: $(cat errors)"
     read -r _ least most < <(grep '^slow' out)
     found=$(reasons slow-*.probity)
-    [ "$found" -ge 6 ] && [ "$found" -le "$most" ] ||
+    if [ "$found" -lt 6 ] || [ "$found" -gt "$most" ]; then
         fail "$condition: $found reasons for $least to $most slow calls"
+    fi
     are_whole "$condition" slow-*.probity
 done << 'end'
 - sleep block 7864324->7864329 > 50ms
@@ -138,12 +144,12 @@ expect "snapshot of a killed program: status" 1 "$status"
 grep -q 'probity recover' errors.1 || fail "snapshot of a killed program: $(cat errors.1)"
 "$PROBITY" recover trace.probity > said || fail "snapshot: recover: status $?"
 
-# Killed at any moment while dumps are written one after the other: what has a name is whole, and the
-# ring is still there.
+# Killed at any moment while dumps are written one after the other: what has a name is whole, and
+# the ring is still there.
 rounds=100
 [ "${VARIANT:-gcc}" = gcc ] || rounds=10
 rounds=${TRIGGERS_KILLS:-$rounds}
-dumps=0
+whole=0
 for ((round = 0; round < rounds; round++)); do
     fresh
     PROBITY_OUT=trace.probity PROBITY_RING=200ms,8M "$stalls" 2 0 dumping > out 2> errors &
@@ -155,10 +161,10 @@ for ((round = 0; round < rounds; round++)); do
     "$PROBITY" recover trace.probity > said 2>&1 || fail "round $round: $(cat said)"
     for dump in trace*.probity; do
         "$PROBITY" check "$dump" > said 2>&1 || fail "round $round: $dump: $(cat said)"
-        dumps=$((dumps + 1))
+        whole=$((whole + 1))
     done
 done
-echo "killed $rounds times, $((dumps - rounds)) dumps were whole"
+echo "killed $rounds times, $((whole - rounds)) dumps were whole"
 
 # Dumps that cannot be written: one line, no file, and the program goes on.
 fresh
