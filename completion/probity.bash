@@ -17,13 +17,13 @@ _probity() {
         previous=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     if ((COMP_CWORD == 1)); then
-        words='record csv log report info index check recover drain spools ps top level attach detach tree waits path why ship fleet threads memory blocks hist diff export list model overhead runs timeline view help --help --version --jobs'
+        words='record csv log report info index check recover drain spools ps top level snapshot attach detach tree waits path why ship fleet threads memory blocks hist diff export list model overhead runs timeline view help --help --version --jobs'
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
         return
     fi
     case ${COMP_WORDS[1]} in
         record)
-            options='-o --output -f --force --functions --calls --function --exclude --file --object --min-bytes --selection --args --returns --args-in --label --budget --sched --sched-ring --mode --writer -h --help'
+            options='-o --output -f --force --functions --calls --function --exclude --file --object --min-bytes --selection --args --returns --args-in --label --budget --sched --sched-ring --mode --ring --when --before --after --at-most --keep --dump-limit --writer -h --help'
             operand=program
             case $previous in
                 -o | --output) value=path ;;
@@ -41,6 +41,13 @@ _probity() {
                 --budget) value=any ;;
                 --sched-ring) value=any ;;
                 --mode) value=words words='block drop ring' ;;
+                --ring) value=any ;;
+                --when) value=any ;;
+                --before) value=any ;;
+                --after) value=any ;;
+                --at-most) value=any ;;
+                --keep) value=any ;;
+                --dump-limit) value=any ;;
                 --writer) value=words words='thread confined external' ;;
             esac
             ;;
@@ -126,6 +133,13 @@ _probity() {
             ;;
         level)
             options='--json -h --help'
+            ;;
+        snapshot)
+            options='-o --output -f --force --reason -h --help'
+            case $previous in
+                -o | --output) value=path ;;
+                --reason) value=any ;;
+            esac
             ;;
         attach)
             options='-o --output --mode --profile --level --budget --functions --function --exclude --file --object --calls --label --wait --json -h --help'
@@ -364,7 +378,7 @@ _probity() {
                 -o | --output) value=path ;;
             esac
             ;;
-        help) operand=words words='record csv log report info index check recover drain spools ps top level attach detach tree waits path why ship fleet threads memory blocks hist diff export list model overhead runs timeline view ' ;;
+        help) operand=words words='record csv log report info index check recover drain spools ps top level snapshot attach detach tree waits path why ship fleet threads memory blocks hist diff export list model overhead runs timeline view ' ;;
     esac
     # The program comes after "--".
     if [[ $operand == program &&

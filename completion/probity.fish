@@ -14,6 +14,7 @@ set -l commands \
     ps \
     top \
     level \
+    snapshot \
     attach \
     detach \
     tree \
@@ -52,6 +53,7 @@ complete -c probity -n $none -a spools -d 'list the spools in shared memory; rec
 complete -c probity -n $none -a ps -d 'list the programs that are recording'
 complete -c probity -n $none -a top -d 'watch what running programs do'
 complete -c probity -n $none -a level -d 'show or change the levels of a running program'
+complete -c probity -n $none -a snapshot -d 'write what the ring of a running program holds'
 complete -c probity -n $none -a attach -d 'start recording a running program'
 complete -c probity -n $none -a detach -d 'end the recording of a running program'
 complete -c probity -n $none -a tree -d 'show the call tree'
@@ -95,6 +97,13 @@ complete -c probity -n "$in record" -l budget -x -d 'share of CPU time that reco
 complete -c probity -n "$in record" -l sched -d 'record the states of threads'
 complete -c probity -n "$in record" -l sched-ring -x -d 'size of the kernel\'s buffer for --sched'
 complete -c probity -n "$in record" -l mode -x -a 'block drop ring' -d 'what to do when the writer cannot keep up'
+complete -c probity -n "$in record" -l ring -x -d 'keep the last seconds in memory only'
+complete -c probity -n "$in record" -l when -x -d 'write a dump when this happens'
+complete -c probity -n "$in record" -l before -x -d 'time before a slow call that a dump has'
+complete -c probity -n "$in record" -l after -x -d 'time after a slow call that a dump has'
+complete -c probity -n "$in record" -l at-most -x -d 'limit of dumps in a time'
+complete -c probity -n "$in record" -l keep -x -d 'which dumps to keep'
+complete -c probity -n "$in record" -l dump-limit -x -d 'limit of bytes of all dumps'
 complete -c probity -n "$in record" -l writer -x -a 'thread confined external' -d 'writer of the trace'
 
 complete -c probity -n "$in csv" -s o -l output -r -d 'write to a file'
@@ -175,6 +184,10 @@ complete -c probity -n "$in top" -l limit -x -d 'maximum number of rows'
 complete -c probity -n "$in top" -l json -d 'print JSON'
 
 complete -c probity -n "$in level" -l json -d 'print JSON'
+
+complete -c probity -n "$in snapshot" -s o -l output -r -d 'file to write'
+complete -c probity -n "$in snapshot" -s f -l force -d 'overwrite an existing file'
+complete -c probity -n "$in snapshot" -l reason -x -d 'reason to store'
 
 complete -c probity -n "$in attach" -s o -l output -r -d 'the trace'
 complete -c probity -n "$in attach" -l mode -x -a 'block drop ring' -d 'what to do if the writer does not keep up'

@@ -279,6 +279,14 @@ PROBITY_API void probity_scope_never(void) __attribute__((__noreturn__));
 PROBITY_API uint64_t probity_scope_enter_slow(struct probity_site_function *function)
     __attribute__((__cold__));
 
+/* In its result: the duration of the call is compared with limits of `probity record --when`. Then
+ * these are called at its enter, for the tick, and after its leave was recorded. Any thread,
+ * async-signal-safe. */
+#define PROBITY_SCOPE_ENTERED_WATCHED (UINT64_C(1) << 63)
+PROBITY_API uint64_t probity_scope_watch_begin(void) __attribute__((__cold__));
+PROBITY_API void probity_scope_watch_end(const struct probity_site_function *function,
+                                         uint64_t entered) __attribute__((__cold__));
+
 /* Called if the scope at place - 1 may be over (probity_scope_is_suspect()): it was jumped over, or
  * it is in the same frame because the compiler has inlined one function into the other, or it is
  * beyond the array. Records what was jumped over; returns the free place. */

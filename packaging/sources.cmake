@@ -2,6 +2,7 @@
 set(PROBITY_SOURCES
   src/base/assert.c
   src/base/checksum.c
+  src/base/conditions.c
   src/base/cpu.c
   src/base/error.c
   src/base/hash.c
@@ -12,10 +13,13 @@ set(PROBITY_SOURCES
   src/base/linux/os_confine.c
   src/base/linux/thread_count.c
   src/base/parent.c
+  src/base/selection.c
   src/base/temporary.c
+  src/base/window.c
   src/embed/embed.c
   src/format/block.c
   src/format/cost.c
+  src/format/dump.c
   src/format/profile.c
   src/format/sched.c
   src/format/sites.c
@@ -43,6 +47,7 @@ set(PROBITY_SOURCES
   src/runtime/spool_file.c
   src/runtime/thread.c
   src/runtime/trace_file.c
+  src/runtime/trigger.c
   src/runtime/typed.c
   src/runtime/values.c
   src/runtime/wake.c
@@ -54,7 +59,11 @@ set(PROBITY_SOURCES
   src/spool/segment.c
   src/spool/usage.c
   src/writer/append.c
+  src/writer/dump_chunks.c
+  src/writer/dump_file.c
+  src/writer/dumps.c
   src/writer/pass.c
   src/writer/profile.c
+  src/writer/ring.c
   src/writer/tally.c
   src/writer/writer.c)

@@ -18,7 +18,9 @@ allowed_includes() {
         base/*) echo base ;;
         format/*) echo base format ;;
         spool/*) echo base format spool ;;
-        writer/recover.c | writer/drainer.c) echo base format spool reader writer ;;
+        writer/recover.c | writer/drainer.c | writer/snapshot.c)
+            echo base format spool reader writer
+            ;;
         writer/*) echo base format spool writer ;;
         runtime/*) echo base format spool writer runtime ;;
         functions/*) echo base functions ;;

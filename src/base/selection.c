@@ -213,6 +213,11 @@ static int matches(struct text pattern, const char *name)
     return matches_from(pattern, name, 0);
 }
 
+int probity_selection_matches(const char *pattern, const char *name)
+{
+    return matches((struct text){pattern, strlen(pattern)}, name);
+}
+
 int probity_selection_has_files(const char *rules)
 {
     struct rule rule;

@@ -17,6 +17,9 @@ struct probity_selection_subject {
     int is_file;        /* probity_selection_takes_file() takes its source file */
 };
 
+/* Whether a pattern (* ? [a-z]) matches a name. */
+int probity_selection_matches(const char *pattern, const char *name);
+
 /* Number of the first line that has no valid rule, from 1; 0 if all are valid. */
 size_t probity_selection_check(const char *rules);
 

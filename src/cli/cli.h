@@ -56,6 +56,7 @@ extern const struct cli_command cli_command_spools;
 extern const struct cli_command cli_command_ps;
 extern const struct cli_command cli_command_top;
 extern const struct cli_command cli_command_level;
+extern const struct cli_command cli_command_snapshot;
 extern const struct cli_command cli_command_attach;
 extern const struct cli_command cli_command_detach;
 extern const struct cli_command cli_command_tree;

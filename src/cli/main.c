@@ -29,6 +29,7 @@ static const struct cli_command *const commands[] = {
     &cli_command_ps,
     &cli_command_top,
     &cli_command_level,
+    &cli_command_snapshot,
     &cli_command_attach,
     &cli_command_detach,
     &cli_command_tree,

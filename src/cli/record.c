@@ -29,6 +29,7 @@
 #include "cli/program_file.h"
 #include "cli/sched.h"
 #include "cli/selection.h"
+#include "cli/triggers.h"
 
 struct record_call {
     const char *out, *mode, *label, *writer, *budget, *calls;
@@ -37,6 +38,7 @@ struct record_call {
     struct cli_selection selection;
     char *rules; /* of the selection, or NULL */
     struct cli_arguments arguments;
+    struct cli_triggers triggers;
     struct cli_program_file file;
     int description; /* of arguments: a file that the program inherits, or -1 */
     char **program;
@@ -297,11 +299,25 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Options that are not given leave the environment alone. */
-static int launch(const struct record_call *call, const char *pattern, struct cli_sched *sched,
-                  struct cli_launched *ret_launched)
+static void add_triggers(const struct cli_triggers *triggers, const char *dumps,
+                         struct cli_variable *environment, size_t *count)
 {
-    struct cli_variable environment[12] = {{"PROBITY_OUT", pattern}};
+    if (triggers->ring != NULL)
+        environment[(*count)++] = (struct cli_variable){"PROBITY_RING", triggers->ring};
+    if (triggers->conditions != NULL)
+        environment[(*count)++] = (struct cli_variable){"PROBITY_WHEN", triggers->conditions};
+    if (triggers->settings != NULL)
+        environment[(*count)++] = (struct cli_variable){"PROBITY_DUMPS", triggers->settings};
+    if (dumps != NULL)
+        environment[(*count)++] = (struct cli_variable){"PROBITY_DUMP", dumps};
+}
+
+/* Options that are not given leave the environment alone. dumps: pattern of their names, or
+ * NULL. */
+static int launch(const struct record_call *call, const char *pattern, const char *dumps,
+                  struct cli_sched *sched, struct cli_launched *ret_launched)
+{
+    struct cli_variable environment[16] = {{"PROBITY_OUT", pattern}};
     char recorder[16], description[16];
     struct cli_launch how = {
         .program = call->program, .environment = environment, .environment_count = 1,
@@ -319,6 +335,7 @@ static int launch(const struct record_call *call, const char *pattern, struct cl
             (struct cli_variable){"PROBITY_BUDGET", call->budget};
     if (call->rules != NULL)
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_SELECT", call->rules};
+    add_triggers(&call->triggers, dumps, environment, &how.environment_count);
     if (call->description >= 0) {
         snprintf(description, sizeof description, "%d", call->description);
         environment[how.environment_count++] =
@@ -361,6 +378,7 @@ static int record(const struct record_call *call)
     if (pattern == NULL)
         return cli_fail(&cli_command_record, "cannot get the working directory: %s",
                         strerror(errno));
+    char *dumps = call->triggers.names != NULL ? absolute_pattern(call->triggers.names) : NULL;
     struct cli_drain drain = {0};
     char *near = expand_pattern(pattern, call->program[0], 0);
     struct cli_sched sched = {.command = &cli_command_record, .near = near != NULL ? near : pattern,
@@ -368,7 +386,7 @@ static int record(const struct record_call *call)
     if (call->writer != NULL && strcmp(call->writer, "external") == 0)
         status = cli_drain_begin(&cli_command_record, pattern, start_ns, &drain);
     if (status == CLI_OK)
-        status = launch(call, pattern, &sched, &launched);
+        status = launch(call, pattern, dumps, &sched, &launched);
     cli_drain_end(&drain);
     cli_sched_end(&sched);
     if (status == CLI_OK) {
@@ -380,6 +398,7 @@ static int record(const struct record_call *call)
     }
     cli_sched_conclude(&sched);
     free(near);
+    free(dumps);
     free(pattern);
     return status;
 }
@@ -409,7 +428,14 @@ static int take_arguments(struct record_call *call, int argc, char **argv)
         return cli_fail_usage(&cli_command_record, "no program given");
     if (call->out != NULL && *call->out == '\0')
         return cli_fail_usage(&cli_command_record, "-o requires a name");
+    if (cli_triggers_is_pattern(call->out)) {
+        call->triggers.names = call->out;
+        call->out = NULL;
+    }
     call->program = argv + optind;
+    status = cli_triggers_check(&cli_command_record, &call->triggers, call->mode, call->writer);
+    if (status != CLI_OK)
+        return status;
     status = cli_arguments_check(&cli_command_record, &call->arguments);
     return status == CLI_OK
                ? cli_selection_text(&cli_command_record, &call->selection, &call->rules)
@@ -432,6 +458,7 @@ static int run(int argc, char **argv)
         close(call.description);
     cli_selection_release(&call.selection);
     cli_arguments_release(&call.arguments);
+    cli_triggers_release(&call.triggers);
     free(call.rules);
     return status < 0 ? CLI_OK : status;
 }
@@ -454,7 +481,8 @@ static const struct cli_operand operands[] = {{.label = "program", .is_program =
 static const struct cli_option options[] = {
     {.name = "output", .letter = 'o', .value = "TRACE", .brief = "trace file to write",
      .help = "default %n.%p.probity (%n program, %p process id) in this directory; a name "
-             "ending in .csv is converted to CSV when the program ends",
+             "ending in .csv is converted to CSV when the program ends; a name with %i is that of "
+             "dumps (--ring), and TRACE has its default name",
      CLI_TEXT(struct record_call, out)},
     {.name = "force", .letter = 'f', .help = "remove TRACE first if it exists",
      .brief = "overwrite an existing trace", CLI_FLAG(struct record_call, force)},
@@ -516,6 +544,32 @@ static const struct cli_option options[] = {
     {.name = "mode", .value = "MODE", .brief = "what to do when the writer cannot keep up",
      .help = "when the writer cannot keep up: block (default), drop or ring",
      .noun = "mode", CLI_WORD(struct record_call, mode, "block drop ring")},
+    {.name = "ring", .value = "WINDOW", .brief = "keep the last seconds in memory only",
+     .help = "keep what was recorded in the last WINDOW (30s), in so much memory (64M), or both "
+             "(30s,256M), for dumps: --when, `probity snapshot` and probity_snapshot() write it to "
+             "files of their own while recording goes on",
+     CLI_TEXT(struct record_call, triggers.ring)},
+    {.name = "when", .value = "CONDITION", .brief = "write a dump when this happens",
+     .help = "write a dump when 'function NAME > 20ms' (or > p99.9: longer than 99.9 % of its "
+             "calls in the last minutes), 'block 4->9 > 5ms', 'wait > 10ms' or 'signal USR2' "
+             "happens; may be repeated; implies --ring",
+     CLI_PATTERNS(struct record_call, triggers.when)},
+    {.name = "before", .value = "TIME", .brief = "time before a slow call that a dump has",
+     .help = "a dump begins TIME before the call that met the condition (default: 2s)",
+     CLI_TEXT(struct record_call, triggers.before)},
+    {.name = "after", .value = "TIME", .brief = "time after a slow call that a dump has",
+     .help = "and ends TIME after it (default: 0s)",
+     CLI_TEXT(struct record_call, triggers.after)},
+    {.name = "at-most", .value = "N/TIME", .brief = "limit of dumps in a time",
+     .help = "no more than N dumps by conditions in any such time (default: 1/1s)",
+     CLI_TEXT(struct record_call, triggers.at_most)},
+    {.name = "keep", .value = "WHICH", .brief = "which dumps to keep",
+     .help = "worst=N: once there are N dumps, a worse one replaces the least bad; first=N: no "
+             "more than N are made",
+     CLI_TEXT(struct record_call, triggers.keep)},
+    {.name = "dump-limit", .value = "BYTES", .brief = "limit of bytes of all dumps",
+     .help = "no more than BYTES of dumps of a process (default: 1G)",
+     CLI_TEXT(struct record_call, triggers.limit)},
     {.name = "writer", .value = "WRITER", .brief = "writer of the trace",
      .help = "thread (default): a thread of the program writes the trace; confined: that thread "
              "may make only the system calls it needs to write; external: this command writes it, "

@@ -29,7 +29,8 @@ enum probity_block_type {
     PROBITY_BLOCK_END = 4,
     PROBITY_BLOCK_PROFILE = 5, /* src/format/profile.h */
     PROBITY_BLOCK_SITES = 6,   /* src/format/sites.h */
-    PROBITY_BLOCK_COST = 7     /* src/format/cost.h */
+    PROBITY_BLOCK_COST = 7,    /* src/format/cost.h */
+    PROBITY_BLOCK_DUMP = 8     /* src/format/dump.h */
 };
 
 enum probity_clock_kind {
@@ -50,7 +51,8 @@ enum {
     PROBITY_END_STOPPED = 1,
     PROBITY_END_EXIT = 2,
     PROBITY_END_RECOVERED = 3,
-    PROBITY_END_FAILED = 4 /* recovered; recording had ended because the trace was not writable */
+    PROBITY_END_FAILED = 4, /* recovered; recording had ended because the trace was not writable */
+    PROBITY_END_DUMP = 5    /* a dump: the recording went on */
 };
 
 enum probity_info_tag {

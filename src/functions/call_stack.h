@@ -22,6 +22,11 @@ enum { PROBITY_CALL_ENTERING = 2 };
 /* Added to `place` of a call whose result is recorded, so that hooks treat it as unusual. */
 #define PROBITY_CALL_VALUED (UINT32_C(1) << 31)
 
+/* The same for a call whose duration is compared; its depth is then the tick of its enter, divided
+ * by 4,096 and without the high bits. */
+#define PROBITY_CALL_WATCHED (UINT32_C(1) << 30)
+enum { PROBITY_CALL_TICK_SHIFT = 12 };
+
 /* Bytes between two frames that are on one stack: coroutines' stacks are rarely closer. */
 #define PROBITY_CALL_NEAR UINT64_C(65536)
 

@@ -144,7 +144,7 @@ static void cut(uint32_t alive)
 
 static uint32_t place_of(const struct probity_call *call)
 {
-    return call->place & ~PROBITY_CALL_VALUED;
+    return call->place & ~(PROBITY_CALL_VALUED | PROBITY_CALL_WATCHED);
 }
 
 /* ---- Jumps -------------------------------------------------------------------------------------
@@ -211,16 +211,21 @@ static void find_abandoned(const struct probity_call_site *site)
 static void begin(struct probity_call *call, struct probity_site_function *function)
 {
     uint32_t code = __atomic_load_n(&function->code, __ATOMIC_RELAXED);
+    uint64_t entered = 0;
 
     call->raised = raised();
     if (__builtin_expect(code == 0 || probity_scope_profiles, 0)) {
-        uint64_t entered = probity_scope_enter_slow(function);
+        entered = probity_scope_enter_slow(function);
         code = (uint32_t)entered;
         call->depth = (uint32_t)(entered >> 32);
     }
     /* Its frame is unknown to probity_scope.h, which then does not use it. */
     if (code != 0)
         probity_scope_take(call->place, 0, 0);
+    if (entered & PROBITY_SCOPE_ENTERED_WATCHED) {
+        call->place |= PROBITY_CALL_WATCHED;
+        call->depth = (uint32_t)(probity_scope_watch_begin() >> PROBITY_CALL_TICK_SHIFT);
+    }
     call->code = code;
 }
 
@@ -394,6 +399,21 @@ static void record_leave(const struct probity_call *call, const struct probity_r
         probity_hit(call->code + 2);
 }
 
+/* The duration of the call is compared, now that its end is recorded. */
+static __attribute__((noinline)) void watch_end(const struct probity_call *call)
+{
+    struct probity_site_function *found = probity_function_at_once(call->site.function);
+    uint64_t now = probity_scope_watch_begin();
+    uint32_t since = (uint32_t)(now >> PROBITY_CALL_TICK_SHIFT) - call->depth;
+
+    if (found == NULL)
+        found = probity_function_find(call->site.function);
+    if (found != NULL && found != &probity_function_left_out)
+        probity_scope_watch_end(probity_function_own(found),
+                                ((now >> PROBITY_CALL_TICK_SHIFT) - since)
+                                    << PROBITY_CALL_TICK_SHIFT);
+}
+
 static void end(const struct probity_call *call, const struct probity_registers *registers)
 {
     uint32_t place = place_of(call);
@@ -406,6 +426,8 @@ static void end(const struct probity_call *call, const struct probity_registers 
     probity_scope_free(place);
     if (call->code != PROBITY_SCOPE_PROFILED)
         record_leave(call, registers);
+    if (__builtin_expect((call->place & PROBITY_CALL_WATCHED) != 0, 0))
+        watch_end(call);
 }
 
 /* Whether an open call may be the one that ends. At its end, a function with a variable-length

@@ -241,6 +241,28 @@ static void check_cost(struct check *check, const struct probity_scan_item *item
         fault(check, "rows exceed their COST block");
 }
 
+static void check_dump(struct check *check, const struct probity_scan_item *item)
+{
+    struct probity_dump dump;
+    struct probity_dump_reason reason;
+    size_t at, bytes = item->header.payload_bytes;
+
+    if (probity_dump_get(item->payload, bytes, &dump, &at) != 0) {
+        fault(check, "DUMP block is too short");
+        return;
+    }
+    if (dump.reasons == 0)
+        fault(check, "DUMP block without a reason");
+    if (dump.wanted > dump.end || dump.had > dump.end)
+        fault(check, "the window of a DUMP block ends before it begins");
+    for (uint32_t i = 0; i < dump.reasons; i++) {
+        if (probity_dump_reason_get(item->payload, bytes, &at, &reason) != 0) {
+            fault(check, "invalid reason %" PRIu32 " of a DUMP block", i);
+            return;
+        }
+    }
+}
+
 static void check_sites(struct check *check, const struct probity_scan_item *item)
 {
     const uint8_t *at = item->payload + PROBITY_SITES_FIXED_BYTES;
@@ -301,6 +323,7 @@ static int check_item(struct check *check, const struct probity_scan_item *item)
     case PROBITY_BLOCK_PROFILE: check_profile(check, item); return 0;
     case PROBITY_BLOCK_SITES: check_sites(check, item); return 0;
     case PROBITY_BLOCK_COST: check_cost(check, item); return 0;
+    case PROBITY_BLOCK_DUMP: check_dump(check, item); return 0;
     default: return 0;
     }
 }

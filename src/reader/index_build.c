@@ -626,6 +626,7 @@ static int take_block(struct build *build, const struct probity_scan_item *item,
     case PROBITY_BLOCK_END: return take_end(build, item, size);
     case PROBITY_BLOCK_PROFILE:
     case PROBITY_BLOCK_SITES:
+    case PROBITY_BLOCK_DUMP:
     case PROBITY_BLOCK_COST: return take_place(build, item);
     default: return 0;
     }

@@ -6,6 +6,7 @@
  */
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array_grow.h"
 #include "base/assert.h"
@@ -200,6 +201,28 @@ static void take_cost(struct prescan *prescan, const struct probity_scan_item *i
         prescan->facts->cost[cost.moment] = cost;
 }
 
+/* The first one counts. */
+static int take_dump(struct prescan *prescan, const struct probity_scan_item *item)
+{
+    struct probity_trace *trace = prescan->trace;
+    size_t bytes = item->header.payload_bytes, at;
+    struct probity_dump dump;
+
+    if (trace->dump != NULL)
+        return 0;
+    if (probity_dump_get(item->payload, bytes, &dump, &at) != 0) {
+        note_damage(prescan, item->offset, item->bytes);
+        return 0;
+    }
+    trace->dump = malloc(bytes);
+    if (trace->dump == NULL)
+        return PROBITY_ERROR_MEMORY;
+    memcpy(trace->dump, item->payload, bytes);
+    prescan->facts->dump = trace->dump;
+    prescan->facts->dump_bytes = bytes;
+    return 0;
+}
+
 static int take_item(struct prescan *prescan, struct probity_scan *scan,
                      const struct probity_scan_item *item)
 {
@@ -222,6 +245,8 @@ static int take_item(struct prescan *prescan, struct probity_scan *scan,
         return probity_profile_parts_add(&prescan->trace->profile, item);
     if (item->header.type == PROBITY_BLOCK_SITES)
         return probity_sites_places_add(&prescan->trace->sites, item);
+    if (item->header.type == PROBITY_BLOCK_DUMP)
+        return take_dump(prescan, item);
     if (item->header.type == PROBITY_BLOCK_COST)
         take_cost(prescan, item);
     return 0;

@@ -377,13 +377,32 @@ static int describe_loss(const struct probity_trace_facts *facts, char *ret_why,
     else if (facts->state == PROBITY_TRACE_UNFINISHED)
         snprintf(ret_why, bytes, "no END block and no spool on this machine; the last records may "
                  "be missing");
-    else if (dropped > 0)
+    else if (dropped > 0 && facts->dump == NULL)
         snprintf(ret_why, bytes, "%" PRIu64 " records dropped: %" PRIu64 " no free chunk, %" PRIu64
                  " memory or limit, %" PRIu64 " not writable", dropped, totals->dropped_full,
                  totals->dropped_memory, totals->dropped_write);
     else
         return 0;
     return 1;
+}
+
+/* A dump has what its window has, whatever was dropped before. */
+static int describe_dump(const struct probity_trace_facts *facts, char *ret_why, size_t bytes)
+{
+    struct probity_dump dump = {.flags = 0};
+    size_t at;
+
+    probity_dump_get(facts->dump, facts->dump_bytes, &dump, &at);
+    uint64_t had = dump.end > dump.had ? dump.end - dump.had : 0;
+    uint64_t wanted = dump.end > dump.wanted ? dump.end - dump.wanted : 0;
+    if (dump.flags & PROBITY_DUMP_WHOLE)
+        snprintf(ret_why, bytes, "a dump: all threads' records of its last %.3f s",
+                 (double)probity_trace_ns_of_ticks(facts, had) / 1e9);
+    else
+        snprintf(ret_why, bytes, "a dump: the ring held the last %.3f s of the %.3f s wanted",
+                 (double)probity_trace_ns_of_ticks(facts, had) / 1e9,
+                 (double)probity_trace_ns_of_ticks(facts, wanted) / 1e9);
+    return (dump.flags & PROBITY_DUMP_WHOLE) != 0;
 }
 
 int probity_trace_is_complete(const struct probity_trace_facts *facts, char *ret_why, size_t bytes)
@@ -393,6 +412,8 @@ int probity_trace_is_complete(const struct probity_trace_facts *facts, char *ret
 
     if (describe_loss(facts, ret_why, bytes))
         return 0;
+    if (facts->dump != NULL)
+        return describe_dump(facts, ret_why, bytes);
     if (facts->info.mode == 2)
         snprintf(ret_why, bytes, "ring mode: only the newest records are kept; none of them is "
                  "missing");

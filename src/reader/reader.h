@@ -22,6 +22,7 @@
 
 #include "format/block.h"
 #include "format/cost.h"
+#include "format/dump.h"
 #include "format/profile.h"
 #include "format/sched.h"
 #include "format/stream.h"
@@ -99,6 +100,10 @@ struct probity_trace_facts {
     /* States of threads, read from TRACE.sched; NULL: none were requested, or there are none. */
     const struct probity_sched_info *sched;
     uint64_t sched_damages; /* blocks of it that changed after it was opened */
+    /* Why a dump was made: the payload of its DUMP block, for src/format/dump.h. NULL: no dump, or
+     * a damaged one. It belongs to the reader. */
+    const uint8_t *dump;
+    size_t dump_bytes;
     int is_short;        /* shorter than its program wrote: a copy made while it was running */
     /* Facts of a run in a database, which has no events here (probity_reader_of_facts()). */
     int is_remote;  /* and nothing is known of the cost of recording */

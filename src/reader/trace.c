@@ -240,6 +240,7 @@ void probity_trace_release(struct probity_trace *trace)
     free(trace->extras.items);
     free(trace->late.offsets);
     free(trace->info_bytes);
+    free(trace->dump);
     free(trace->path);
     if (trace->file >= 0)
         close(trace->file);

@@ -54,6 +54,7 @@ struct probity_trace {
     int file, has_rest, by_wall;
     char *path;
     uint8_t *info_bytes;
+    uint8_t *dump; /* payload of the DUMP block, or NULL */
     struct probity_trace_facts facts;
     struct probity_spool_tail rest;
     struct probity_scan scan; /* the scan cursor */

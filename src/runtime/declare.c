@@ -23,6 +23,7 @@
 #include "runtime/record.h"
 #include "runtime/scope.h"
 #include "runtime/thread.h"
+#include "runtime/trigger.h"
 
 enum { ARENA_BYTES = 64 * 1024, BUCKETS = 4096, NUMBER_BYTES = 4 };
 
@@ -169,7 +170,11 @@ static uint32_t site_number(struct probity_session *session, const struct probit
     end = put_text(end, site->file);
     end = put_text(end, site->function);
     probity_assert(end <= payload + sizeof session->declaration);
-    return number_of(PROBITY_EVENT_SITE, payload, (size_t)(end - payload), &site_numbers, 1);
+    uint32_t number =
+        number_of(PROBITY_EVENT_SITE, payload, (size_t)(end - payload), &site_numbers, 1);
+    if (number != UINT32_MAX && probity_trigger_has_gaps)
+        probity_trigger_site_declared(site->name, number);
+    return number;
 }
 
 PROBITY_API uint32_t probity_site_declare(struct probity_site *site)
@@ -255,6 +260,7 @@ uint32_t probity_declare_function(struct probity_site_function *function)
     struct probity_cpu_registers kept;
     struct probity_os_signals before;
     uint32_t code = 0;
+    int is_watched = 0;
 
     probity_cpu_keep(&kept);
     const char *object = object_of(function);
@@ -269,8 +275,10 @@ uint32_t probity_declare_function(struct probity_site_function *function)
             __atomic_store_n(&function->number, number + 1, __ATOMIC_RELAXED);
             probity_assert(code % 2 == 1);
             probity_budget_declared(function);
+            is_watched = probity_trigger_declared(session, function, number);
         }
-        __atomic_store_n(&function->code, code, __ATOMIC_RELEASE);
+        /* Without a code, each enter takes the slow path. */
+        __atomic_store_n(&function->code, is_watched ? 0 : code, __ATOMIC_RELEASE);
         probity_os_unlock(&session->declare_lock);
         if (code == 0)
             __atomic_add_fetch(&session->live.header->dropped_memory, 1, __ATOMIC_RELAXED);

@@ -28,6 +28,7 @@
 #include "runtime/profile.h"
 #include "runtime/record.h"
 #include "runtime/scope.h"
+#include "runtime/trigger.h"
 
 enum { DEEP_FRAMES = 65536 };
 
@@ -263,7 +264,8 @@ static int is_in_function_of(const struct probity_scope_here *scope, const char 
 void probity_scope_continues(const struct probity_scope_here *scope, uint64_t minus,
                                          const char *in)
 {
-    uint32_t depth = probity_scope_depth, first = scope->place + 1, alive = depth;
+    uint32_t depth = probity_scope_depth, alive = depth;
+    uint32_t first = (scope->place & ~PROBITY_SCOPE_WATCHED) + 1;
     int is_innermost = is_in_function_of(scope, in);
 
     /* Otherwise the scope is on another stack, which is continuing in this thread. */

@@ -17,6 +17,7 @@
 #include "runtime/external.h"
 #include "runtime/inside.h"
 #include "runtime/thread.h"
+#include "runtime/trigger.h"
 
 PROBITY_API int probity_active = 1;
 
@@ -360,6 +361,21 @@ int64_t probity_record_gap(struct probity_session *session, struct probity_threa
     return 0;
 }
 
+/* Blocks and waits that took longer than their limit end with a gap. */
+static __attribute__((noinline)) void compare_gap(struct probity_session *session,
+                                                  struct probity_thread_state *slot,
+                                                  const struct item *item, uint64_t at,
+                                                  uint64_t gap, uint64_t tick)
+{
+    const struct probity_trigger_record record = {item->code, item->kind, item->payload,
+                                                  item->bytes};
+    struct probity_cpu_registers kept;
+
+    probity_cpu_keep(&kept);
+    probity_trigger_gap(session, slot, &record, at, tick - gap, tick);
+    probity_cpu_restore(&kept);
+}
+
 /* Stores a hit in the word or words reserved at `at`. After a gap the thread may have been off the
  * CPU; the words then stay empty until the replacing records are stored, so that the writer does
  * not pass them. */
@@ -376,6 +392,8 @@ static void finish_hit(struct probity_session *session, struct probity_thread_st
         store_item(at, tick, item);
         return;
     }
+    if (__builtin_expect(probity_trigger_has_gaps, 0))
+        compare_gap(session, slot, item, at, gap, tick);
     credit_gap(session, slot, tick, gap);
     uint64_t price = price_of_reading(session, slot, item, gap);
     if (slot->credit < price) {

@@ -20,6 +20,7 @@
 #include "runtime/record.h"
 #include "runtime/scope.h"
 #include "runtime/thread.h"
+#include "runtime/trigger.h"
 #include "runtime/values.h"
 
 PROBITY_API __thread void *probity_scope_exceptions __attribute__((tls_model("initial-exec")));
@@ -29,12 +30,25 @@ static int is_profile_mode(void)
     return __atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED) & 1;
 }
 
+/* The code of a function whose calls are compared; 0: it is none, or is not declared yet in this
+ * recording. */
+static uint32_t watched_code(const struct probity_site_function *function)
+{
+    uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
+
+    return number != 0 && probity_trigger_of(number - 1) != 0 && probity_session_recording() != NULL
+               ? PROBITY_CODE_FIRST + 2 * (number - 1) + 1
+               : 0;
+}
+
 static __attribute__((noinline)) uint64_t enter_first(struct probity_site_function *function)
 {
     uint32_t code = __atomic_load_n(&function->code, __ATOMIC_ACQUIRE);
     uint32_t depth = probity_scope_depth;
     int before = errno;
 
+    if (code == 0 && !probity_budget_counts(function))
+        code = watched_code(function);
     /* Declaring starts recording if that is undecided, and so determines the mode. */
     if (code == 0 && !probity_budget_counts(function))
         code = probity_declare_function(function);
@@ -47,7 +61,8 @@ static __attribute__((noinline)) uint64_t enter_first(struct probity_site_functi
         probity_profile_count(function);
         return 0;
     }
-    return code | (uint64_t)depth << 32;
+    return code | (uint64_t)depth << 32 |
+           (watched_code(function) != 0 ? PROBITY_SCOPE_ENTERED_WATCHED : 0);
 }
 
 /* These two are the hot path of profile mode: they call other functions only at their ends, so that
@@ -162,10 +177,12 @@ static uint32_t begin_late(struct probity_scope_here *scope, uint64_t minus, uin
     uint64_t entered = probity_scope_enter_slow(scope->function);
 
     scope->code = (uint32_t)entered;
-    scope->depth = (uint32_t)(entered >> 32);
+    scope->depth = (uint32_t)(entered >> 32) & ~PROBITY_SCOPE_WATCHED;
     scope->place = place;
     if (scope->code != 0)
         probity_scope_take(place, minus, where);
+    if (entered & PROBITY_SCOPE_ENTERED_WATCHED)
+        scope->place |= PROBITY_SCOPE_WATCHED;
     return scope->code > PROBITY_SCOPE_PROFILED ? scope->code : 0;
 }
 

@@ -13,6 +13,7 @@
 #include "runtime/declare.h"
 #include "runtime/record.h"
 #include "runtime/scope.h"
+#include "runtime/trigger.h"
 
 /* The low bits of the return address in a frame. */
 static uint64_t back_of(uintptr_t frame)
@@ -150,6 +151,12 @@ static __attribute__((noinline)) int prepare(struct probity_scope_here *scope,
     return scope->function != NULL;
 }
 
+/* Without the mark of a call whose duration is compared. */
+static uint32_t place_of(const struct probity_scope_here *scope)
+{
+    return scope->place & ~PROBITY_SCOPE_WATCHED;
+}
+
 /* The first scope of its function or thread, one in profile mode, one after a jump, or a deep
  * one. */
 static inline __attribute__((always_inline)) uint32_t
@@ -165,10 +172,14 @@ begin_any(struct probity_scope_here *scope, struct probity_site_function **funct
         place = probity_scope_jumped(place, minus, where);
     scope->place = place;
     uint64_t entered = probity_scope_enter_slow(scope->function);
-    scope->depth = (uint32_t)(entered >> 32);
+    scope->depth = (uint32_t)(entered >> 32) & ~PROBITY_SCOPE_WATCHED;
     set_code(scope, (uint32_t)entered);
     if (scope->code != 0)
         probity_scope_take(place, minus, where);
+    if (entered & PROBITY_SCOPE_ENTERED_WATCHED) {
+        scope->place |= PROBITY_SCOPE_WATCHED;
+        scope->entered = probity_scope_watch_begin();
+    }
     else if (is_counted(scope->function))
         set_code(scope, counted_code(scope->function));
     return scope->code > PROBITY_SCOPE_DEFERRED ? scope->code : 0;
@@ -354,16 +365,22 @@ record_leave(const struct probity_scope_here *scope, uint32_t code)
         probity_hit(code + 2);
 }
 
-/* In profile mode, above an abandoned scope, or deep. */
+/* In profile mode, above an abandoned scope, deep, or if its duration is compared. */
 static __attribute__((noinline)) void leave_unusual(const struct probity_scope_here *scope)
 {
-    uint32_t code = scope->code;
+    uint32_t code = scope->code, place = place_of(scope);
 
-    if (code == PROBITY_SCOPE_PROFILED || probity_scope_depth != scope->place + 1)
-        probity_scope_leave_slow(code, scope->depth, scope->place);
-    probity_scope_free(scope->place);
+    if (code == PROBITY_SCOPE_PROFILED || probity_scope_depth != place + 1)
+        probity_scope_leave_slow(code, scope->depth, place);
+    probity_scope_free(place);
     if (code != PROBITY_SCOPE_PROFILED)
         record_leave(scope, code);
+    if (__builtin_expect(scope->place != place && code != PROBITY_SCOPE_PROFILED, 0)) {
+        struct probity_cpu_registers kept;
+        probity_cpu_keep(&kept);
+        probity_scope_watch_end(scope->function, scope->entered);
+        probity_cpu_restore(&kept);
+    }
 }
 
 PROBITY_API void probity_scope_leave_open(struct probity_scope_here *scope)

@@ -32,6 +32,7 @@
 #include "runtime/spool_file.h"
 #include "runtime/thread.h"
 #include "runtime/trace_file.h"
+#include "runtime/trigger.h"
 #include "runtime/wake.h"
 #include "spool/segment.h"
 
@@ -238,6 +239,7 @@ static void rules_make(struct probity_session *session)
     session->move_ticks_max = probity_ticks_of_ns(MOVE_NS, rate);
     session->measure_ticks_max = probity_ticks_of_ns(MEASURE_NS, rate);
     session->budget = session->settings.cpu_budget_permille * 65536 / 1000;
+    session->live.ring_ticks = probity_ticks_of_ns((int64_t)session->settings.ring_ns, rate);
     session->live.anchor_ticks_min = probity_ticks_of_ns(ANCHOR_NS, rate);
     probity_assert(session->budget <= 65536);
 }
@@ -310,7 +312,8 @@ static void writer_prepare(struct probity_session *session, int is_child, const 
     session->writer.begun = probity_wake_begun;
     session->writer.is_filtered = session->settings.writing == PROBITY_WRITING_CONFINED;
     session->writer.has_files = session->csv_path[0] != 0 || session->settings.log[0] != 0 ||
-                                session->settings.summary[0] != 0;
+                                session->settings.summary[0] != 0 ||
+                                session->settings.has_dumps;
     session->writer.thread_count = probity_session_thread_count;
     probity_outputs_prepare(session, is_child);
     if (probity_external_is(session))
@@ -362,7 +365,7 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
     }
     session->live.header->committed = trace_bytes;
     writer_prepare(session, is_child, &trace, trace_bytes, trace_blocks);
-    return result;
+    return result == 0 ? probity_trigger_begin(session) : result;
 }
 
 /* Random; if the kernel has no random bytes yet, at least unique within a boot. */
@@ -615,8 +618,10 @@ struct probity_session *probity_session_enter(void)
      * that recording has stopped. */
     __atomic_add_fetch(&session->busy, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&session->state, __ATOMIC_SEQ_CST) == PROBITY_SESSION_RECORDING &&
-        !has_failed(session))
+        !has_failed(session)) {
+        probity_trigger_report(session);
         return session;
+    }
     probity_session_leave(session);
     return NULL;
 }
@@ -678,6 +683,7 @@ static int trace_end(struct probity_session *session, uint32_t reason)
                      : probity_writer_stop(&session->writer, reason);
 
     probity_assert(__atomic_load_n(&session->state, __ATOMIC_RELAXED) == PROBITY_SESSION_ENDING);
+    probity_trigger_report(session);
     for (uint32_t i = 0; i < session->live.slots; i++)
         __atomic_store_n(&session->live.slot[i].chunk, PROBITY_POOL_NONE, __ATOMIC_RELAXED);
     if (result != 0) {

@@ -15,6 +15,7 @@
 #include "base/assert.h"
 #include "base/os.h"
 #include "base/share.h"
+#include "base/window.h"
 #include "spool/layout.h"
 
 enum {
@@ -300,6 +301,79 @@ static int get_spool_total(struct probity_settings *settings)
     return 1;
 }
 
+/* Of a ring with a window, which does not need all of it. */
+#define RING_BYTES_DEFAULT (UINT64_C(64) << 20)
+
+static int get_ring(struct probity_settings *settings, struct wanted *wanted)
+{
+    const char *text = variable("PROBITY_RING");
+    uint64_t bytes = 0;
+
+    if (text == NULL || text[0] == 0)
+        return 1;
+    if (!probity_window_ring(text, &settings->ring_ns, &bytes))
+        return 0;
+    settings->mode = PROBITY_MODE_RING;
+    settings->has_dumps = 1;
+    wanted->spool_records = (bytes != 0 ? bytes : RING_BYTES_DEFAULT) / 8;
+    if (wanted->spool_bytes_max < 2 * 8 * wanted->spool_records)
+        wanted->spool_bytes_max = 2 * 8 * wanted->spool_records;
+    return 1;
+}
+
+/* Checks all conditions, and sets the longest time that one of them may look back. */
+static int check_conditions(struct probity_settings *settings, uint64_t *ret_longest_ns)
+{
+    struct probity_condition condition;
+    struct probity_condition_error error;
+    const char *at = settings->when;
+    int count = 0;
+
+    for (; *at != 0; at += *at == ';') {
+        if (count++ == PROBITY_CONDITIONS_MAX ||
+            !probity_condition_parse(at, &at, &condition, &error))
+            return 0;
+        if (condition.limit_ns > *ret_longest_ns)
+            *ret_longest_ns = condition.limit_ns;
+        settings->has_gap_conditions |= condition.kind == PROBITY_CONDITION_BLOCK ||
+                                        condition.kind == PROBITY_CONDITION_WAIT;
+    }
+    return 1;
+}
+
+/* A ring without a window of its own is as long as the dumps need. */
+static const char *apply_dumps(struct probity_settings *settings, struct wanted *wanted)
+{
+    const char *when = variable("PROBITY_WHEN"), *how = variable("PROBITY_DUMPS");
+    const char *names = variable("PROBITY_DUMP");
+    struct probity_condition_error error;
+    uint64_t longest_ns = 0;
+
+    probity_dumps_settings_init(&settings->dumps);
+    if (how != NULL && !probity_dumps_settings_parse(how, &settings->dumps, &error))
+        return "PROBITY_DUMPS";
+    if (names != NULL && names[0] != 0 &&
+        (!text_copy(settings->dump, sizeof settings->dump, names) ||
+         !probity_dumps_pattern_check(names, &error)))
+        return "PROBITY_DUMP";
+    if (when == NULL || when[0] == 0)
+        return NULL;
+    if (!text_copy(settings->when, sizeof settings->when, when) ||
+        !check_conditions(settings, &longest_ns))
+        return "PROBITY_WHEN";
+    uint64_t least_ns = settings->dumps.before_ns + settings->dumps.after_ns + longest_ns +
+                        1000000000;
+    if (!settings->has_dumps) {
+        settings->ring_ns = least_ns;
+        wanted->spool_records = RING_BYTES_DEFAULT / 8;
+    } else if (settings->ring_ns != 0 && settings->ring_ns < least_ns) {
+        settings->ring_ns = least_ns;
+    }
+    settings->mode = PROBITY_MODE_RING;
+    settings->has_dumps = 1;
+    return NULL;
+}
+
 static const char *apply_environment(struct probity_settings *settings, struct wanted *wanted)
 {
     const char *what = apply_paths(settings);
@@ -322,6 +396,11 @@ static const char *apply_environment(struct probity_settings *settings, struct w
         return "PROBITY_SPOOL_RECORDS";
     if (!get_number("PROBITY_SPOOL_BYTES_MAX", &wanted->spool_bytes_max))
         return "PROBITY_SPOOL_BYTES_MAX";
+    if (!get_ring(settings, wanted))
+        return "PROBITY_RING";
+    what = apply_dumps(settings, wanted);
+    if (what != NULL)
+        return what;
     if (!get_spool_total(settings))
         return "PROBITY_SPOOL_TOTAL";
     if (!get_number("PROBITY_CPU_GAP_NS", &wanted->cpu_gap_ns))
@@ -380,6 +459,12 @@ static const char *check(const struct wanted *wanted, struct probity_settings *s
         return "PROBITY_BUDGET with PROBITY_PROFILE";
     if (settings->budget != 0 && settings->writing == PROBITY_WRITING_EXTERNAL)
         return "PROBITY_BUDGET with an external writer";
+    if (settings->when[0] != 0 && settings->profile)
+        return "PROBITY_WHEN with PROBITY_PROFILE";
+    if (settings->when[0] != 0 && settings->writing == PROBITY_WRITING_EXTERNAL)
+        return "PROBITY_WHEN with an external writer";
+    if (settings->has_gap_conditions && !settings->cpu_time)
+        return "PROBITY_WHEN with PROBITY_CPU_TIME=0";
     /* Both are printed by the writer thread. */
     if (settings->writing == PROBITY_WRITING_EXTERNAL &&
         (settings->log[0] != 0 || settings->summary[0] != 0))
@@ -404,13 +489,15 @@ void probity_settings_copy(struct probity_settings *ret_settings,
     text_move(ret_settings->log, settings->log);
     text_move(ret_settings->summary, settings->summary);
     text_move(ret_settings->label, settings->label);
+    text_move(ret_settings->dump, settings->dump);
+    text_move(ret_settings->when, settings->when);
 }
 
 static void settings_clear(struct probity_settings *settings)
 {
     memset(settings, 0, offsetof(struct probity_settings, out));
     settings->out[0] = settings->spool_directory[0] = settings->log[0] = 0;
-    settings->summary[0] = settings->label[0] = 0;
+    settings->summary[0] = settings->label[0] = settings->dump[0] = settings->when[0] = 0;
 }
 
 int probity_settings_read(const struct probity_options *options,
@@ -523,6 +610,7 @@ void probity_settings_keep_directory(struct probity_settings *settings)
 
     make_absolute(settings->out, 1);
     make_absolute(settings->spool_directory, 0);
+    make_absolute(settings->dump, 1);
     if (probity_settings_stream(settings->log) < 0)
         make_absolute(settings->log, 1);
     if (probity_settings_stream(settings->summary) < 0)

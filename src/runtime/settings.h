@@ -5,6 +5,7 @@
 #ifndef PROBITY_RUNTIME_SETTINGS_H
 #define PROBITY_RUNTIME_SETTINGS_H
 
+#include "base/conditions.h"
 #include "base/limits.h"
 #include "probity.h"
 
@@ -18,6 +19,7 @@ enum probity_settings_cost {
 /* Numbers first, then texts, of which only the used part is copied (probity_settings_copy). */
 struct probity_settings {
     int mode, wall_time, cpu_time, overwrite; /* the switches are 0 or 1 */
+    uint64_t ring_ns;     /* window of a ring; 0: as much as its memory holds */
     uint64_t spool_total; /* PROBITY_SPOOL_TOTAL in bytes; 0: no ceiling */
     int has_spool_total;  /* 0: the default for the file system */
     int refuse_counter; /* PROBITY_CLOCK=monotonic */
@@ -31,11 +33,16 @@ struct probity_settings {
     int cost;                              /* an enum probity_settings_cost */
     uint32_t budget; /* PROBITY_BUDGET: share of CPU time for recording, in millionths; 0: none */
     int is_for_text; /* only for PROBITY_LOG or PROBITY_SUMMARY: the trace is removed afterwards */
+    struct probity_dumps_settings dumps; /* PROBITY_DUMPS */
+    int has_gap_conditions; /* some are compared where a gap is found */
+    int has_dumps;       /* a ring whose window or size is set: dumps may be asked for */
     char out[PROBITY_LIMIT_PATH];             /* template, not expanded */
     char spool_directory[PROBITY_LIMIT_PATH]; /* "": the default */
     /* "": none; a standard stream; or the template of a file name, not expanded */
     char log[PROBITY_LIMIT_PATH], summary[PROBITY_LIMIT_PATH];
     char label[PROBITY_LIMIT_NAME + 1]; /* "": none */
+    char dump[PROBITY_LIMIT_PATH];      /* PROBITY_DUMP, not expanded; "": beside the trace */
+    char when[PROBITY_CONDITIONS_BYTES]; /* PROBITY_WHEN; "": no conditions */
 };
 
 /* Parses levels, "F" or "F,P", each 0 to PROBITY_LEVEL_MAX; without P, ret_parameters is -1.

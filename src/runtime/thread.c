@@ -21,6 +21,7 @@
 #include "runtime/levels.h"
 #include "runtime/profile.h"
 #include "runtime/record.h"
+#include "runtime/trigger.h"
 
 PROBITY_API __thread struct probity_thread *probity_thread_self
     __attribute__((tls_model("initial-exec")));
@@ -378,6 +379,10 @@ static uint32_t take_chunk(struct probity_session *session)
 
 static void hand_over(struct probity_session *session, struct probity_thread_state *slot)
 {
+    const struct probity_pool *pool = &session->live.pool;
+
+    if (probity_trigger_has_gaps)
+        probity_trigger_keep(probity_pool_words(pool, slot->chunk), pool->chunk_words);
     uint32_t full = probity_live_chunk_release(&session->live, slot);
 
     make_writer(session);

@@ -269,6 +269,37 @@ int probity_trace_file_expand(struct probity_session *session, const char *templ
     return path.is_cut || path.length == 0 ? PROBITY_ERROR_ARGUMENT : 0;
 }
 
+/* As path_add(), with doubled percent signs. */
+static void path_add_plain(struct path *path, const char *text)
+{
+    for (; *text != 0; text++) {
+        if (*text == '%')
+            path_add(path, "%", 1);
+        path_add(path, text, 1);
+    }
+}
+
+int probity_trace_file_expand_dump(struct probity_session *session, const char *template,
+                                   char ret_path[PROBITY_LIMIT_PATH])
+{
+    struct path path = {ret_path, PROBITY_LIMIT_PATH, 0, 0};
+
+    if (template[0] != '/' && getcwd(session->scratch[1], sizeof session->scratch[1]) != NULL) {
+        path_add_plain(&path, session->scratch[1]);
+        path_add(&path, "/", 1);
+    }
+    for (const char *at = template; *at != 0; at++) {
+        if (at[0] == '%' && at[1] == 'p')
+            path_add_number(&path, session->live.pid);
+        else if (at[0] == '%' && at[1] == 'n')
+            path_add_plain(&path, program_invocation_short_name);
+        else
+            path_add(&path, at, at[0] == '%' ? 2 : 1); /* %i and %% stay */
+        at += at[0] == '%';
+    }
+    return path.is_cut || path.length == 0 ? PROBITY_ERROR_ARGUMENT : 0;
+}
+
 /* Texts for the INFO block; too large for a small stack. */
 struct facts {
     char program[PROBITY_LIMIT_PATH], command[PROBITY_LIMIT_PATH], directory[PROBITY_LIMIT_PATH];

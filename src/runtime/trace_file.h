@@ -43,4 +43,9 @@ int probity_trace_file_is_removed(struct probity_session *session);
  * both. Only the file itself: its path may lead to another one by now. */
 void probity_trace_file_remove(const struct probity_session *session);
 
+/* Expands %p and %n of a pattern for dumps; %i and %% stay, and percent signs that are put in are
+ * doubled. Absolute. Returns 0, or PROBITY_ERROR_ARGUMENT if it is too long. */
+int probity_trace_file_expand_dump(struct probity_session *session, const char *template,
+                                   char ret_path[PROBITY_LIMIT_PATH]);
+
 #endif

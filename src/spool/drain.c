@@ -428,3 +428,26 @@ void probity_drain_chunk(const struct probity_drain_input *input,
     probity_assert(ret_output->end <= input->end);
     probity_assert(ret_output->block_bytes <= probity_drain_room(input->end - input->first));
 }
+
+enum probity_drain_found probity_drain_look(const uint64_t *words, uint32_t end)
+{
+    enum probity_drain_found found = PROBITY_DRAIN_PLAIN;
+
+    for (uint32_t at = 0; at < end;) {
+        uint64_t word = load_word(&words[at]);
+        if (__builtin_expect((word & PROBITY_WORD_CODE_MASK) >= PROBITY_WORD_CODE_FIRST, 1)) {
+            at++;
+            continue;
+        }
+        uint32_t kind = word & 15, count = (uint32_t)(word >> 4) & 255;
+        if (word == 0 || kind == PROBITY_WORD_PENDING)
+            return PROBITY_DRAIN_HOLE;
+        if (count == 0 || count > end - at)
+            count = 1;
+        if (kind == PROBITY_WORD_EVENT && count >= EVENT_HEAD_WORDS &&
+            probity_event_declares((uint32_t)(load_word(&words[at + 2]) & 0xffff)))
+            found = PROBITY_DRAIN_DECLARES;
+        at += count;
+    }
+    return found;
+}

@@ -60,4 +60,12 @@ void probity_drain_chunk(const struct probity_drain_input *input,
                          struct probity_drain_scratch *scratch, uint64_t block_serial,
                          uint8_t *block, struct probity_drain_output *ret_output);
 
+/* What the words of a full chunk are, without draining it. */
+enum probity_drain_found {
+    PROBITY_DRAIN_PLAIN,    /* records that declare nothing */
+    PROBITY_DRAIN_DECLARES, /* some do */
+    PROBITY_DRAIN_HOLE      /* a probe may still be in progress */
+};
+enum probity_drain_found probity_drain_look(const uint64_t *words, uint32_t end);
+
 #endif

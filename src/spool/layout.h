@@ -72,6 +72,7 @@ struct probity_spool_header {
     /* EXTERNAL only: doc/spool.md, "An external drainer". */
     uint32_t beat, freed, end_reason, flush_asked, flush_done;
     uint32_t end_asked; /* not 0: `probity detach` requests the end of the recording */
+    uint64_t given_up; /* of a ring: later records are complete (doc/triggers.md, "Had") */
 };
 
 _Static_assert(offsetof(struct probity_spool_header, pid) == 48, "doc/spool.md");
@@ -85,7 +86,7 @@ _Static_assert(offsetof(struct probity_spool_header, watermark) == 512, "doc/spo
 _Static_assert(offsetof(struct probity_spool_header, wake) == 528, "doc/spool.md");
 _Static_assert(offsetof(struct probity_spool_header, trace_device) == 536, "doc/spool.md");
 _Static_assert(offsetof(struct probity_spool_header, beat) == 552, "doc/spool.md");
-_Static_assert(sizeof(struct probity_spool_header) == 576, "doc/spool.md");
+_Static_assert(sizeof(struct probity_spool_header) == 584, "doc/spool.md");
 
 /* After the header in segment 0: path of the trace, and the program. Only for lists of spools; not
  * part of the struct above, which is copied to small stacks. */
@@ -107,7 +108,7 @@ struct probity_chunk_header {
     uint64_t serial, base_tick, cpu_ns;
     uint32_t drained, flags;
     uint32_t set, threads; /* of a chunk of cells */
-    uint64_t reserved;
+    uint64_t handed_over;  /* tick at which it became full: no record is younger; 0: unknown */
 };
 
 _Static_assert(sizeof(struct probity_chunk_header) == 64, "doc/spool.md");

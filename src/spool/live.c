@@ -35,6 +35,7 @@ void probity_live_chunk_prepare(struct probity_live *live, uint32_t chunk,
     header->base_tick = slot->reading.tick - before;
     header->cpu_ns = slot->reading.cpu_ns > before_ns ? slot->reading.cpu_ns - before_ns : 0;
     header->drained = 0;
+    header->handed_over = 0;
     header->flags = cpu_known ? PROBITY_CHUNK_CPU_KNOWN : 0;
     probity_assert(probity_chunk_is_valid(header, pool->chunk_words));
     /* Release: a reader that sees `open` sees the header and the zeroes. */
@@ -56,6 +57,7 @@ uint32_t probity_live_chunk_release(struct probity_live *live, struct probity_th
     __atomic_store_n(&slot->chunk, PROBITY_POOL_NONE, __ATOMIC_RELEASE);
     probity_pool_header(pool, chunk)->used =
         used < pool->chunk_words ? (uint32_t)used : pool->chunk_words;
+    probity_pool_header(pool, chunk)->handed_over = probity_clock_ticks(live->clock);
     uint32_t full = probity_pool_hand_over(pool, chunk);
     __atomic_store_n(&slot->releasing, 0, __ATOMIC_RELEASE);
     return full;

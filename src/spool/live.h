@@ -49,6 +49,7 @@ struct probity_live {
     uint32_t anchor_busy; /* 1: a thread is adding one */
     uint32_t failed; /* enum probity_error: the trace is not writable, recording has ended */
     uint64_t anchor_tick; /* of the newest anchor */
+    uint64_t ring_ticks;   /* window of a ring; 0: as much as its memory holds */
     uint64_t anchor_ticks_min; /* minimum ticks between two; less at the beginning of a recording */
     struct probity_clock_moment first;
     struct probity_pool pool;

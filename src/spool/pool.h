@@ -21,6 +21,7 @@
 /* Per-chunk state private to the process. */
 struct probity_pool_chunk {
     uint32_t next;        /* in a list */
+    uint32_t is_pinned;   /* 1: the writer has yet to write it to a dump */
     uint32_t is_held;     /* 1: the watermark has ruled out anything as old as its rest */
     uint64_t waits_since; /* tick since which the writer waits for a hole; 0: it does not */
 };

@@ -53,6 +53,7 @@ int probity_pass_init(struct probity_pass *pass, struct probity_live *live)
     pass->append = append;
     pass->waiting = PROBITY_POOL_NONE;
     pass->held = PROBITY_POOL_NONE;
+    pass->needed_from = UINT64_MAX;
     pass->block_serial = 1; /* INFO at least is block 0 */
     pass->synced_bytes = append.committed;
     size_t commits = COMMITS * sizeof *pass->commit;
@@ -74,9 +75,8 @@ void probity_pass_release(struct probity_pass *pass)
            scratch_bytes(pass) + COMMITS * sizeof *pass->commit + batch_room(pass));
 }
 
-/* Writes the gathered blocks and releases their chunks. See doc/spool.md, "Order of the writer's
- * stores". */
-static int batch_write(struct probity_pass *pass)
+/* See doc/spool.md, "Order of the writer's stores". */
+int probity_pass_write(struct probity_pass *pass)
 {
     struct probity_pool *pool = &pass->live->pool;
 
@@ -108,8 +108,7 @@ static void hold_watermark(struct probity_pass *pass, uint64_t tick)
         pass->watermark = tick;
 }
 
-/* Drains one chunk up to `end` words into the batch. Returns its output's end, or an error. */
-static int chunk_drain(struct probity_pass *pass, uint32_t chunk, uint32_t end, int stop_at_hole,
+int probity_pass_drain(struct probity_pass *pass, uint32_t chunk, uint32_t end, int stop_at_hole,
                        struct probity_drain_output *ret_output)
 {
     struct probity_pool *pool = &pass->live->pool;
@@ -131,7 +130,7 @@ static int chunk_drain(struct probity_pass *pass, uint32_t chunk, uint32_t end, 
 
     probity_assert(probity_pool_chunk_is_valid(pool, chunk) && end <= pool->chunk_words);
     if (pass->commits == COMMITS || pass->batch_bytes >= PROBITY_LIMIT_BATCH_BYTES) {
-        int result = batch_write(pass);
+        int result = probity_pass_write(pass);
         if (result != 0)
             return result;
     }
@@ -192,7 +191,7 @@ static int held_chunk_drain(struct probity_pass *pass, uint32_t chunk, int last)
         hold(pass, chunk);
         return 0;
     }
-    int result = chunk_drain(pass, chunk, header->used, !is_final, &output);
+    int result = probity_pass_drain(pass, chunk, header->used, !is_final, &output);
     if (result != 0)
         return result;
     int is_done = is_final || output.end >= header->used;
@@ -246,7 +245,7 @@ static int full_drain(struct probity_pass *pass, uint32_t chunk, int last)
 {
     uint32_t used = probity_pool_header(&pass->live->pool, chunk)->used;
     struct probity_drain_output output;
-    int result = chunk_drain(pass, chunk, used, !last, &output);
+    int result = probity_pass_drain(pass, chunk, used, !last, &output);
 
     probity_assert(probity_chunk_is_valid(probity_pool_header(&pass->live->pool, chunk),
                                           pass->live->pool.chunk_words));
@@ -288,7 +287,7 @@ int probity_pass_full(struct probity_pass *pass)
     int result = drain_lists(pass, 0);
 
     pass->watermark = watermark;
-    return result != 0 ? result : batch_write(pass);
+    return result != 0 ? result : probity_pass_write(pass);
 }
 
 /* Drains the contents of an open chunk so far. Its owner may store more, or hand it over, in the
@@ -310,7 +309,7 @@ static int open_drain(struct probity_pass *pass, struct probity_thread_state *sl
     uint32_t reserved = stored < pool->chunk_words ? (uint32_t)stored : pool->chunk_words;
     if (reserved <= header->drained)
         return 0;
-    int result = chunk_drain(pass, chunk, reserved, 1, &output);
+    int result = probity_pass_drain(pass, chunk, reserved, 1, &output);
     if (result != 0)
         return result;
     if (output.end < reserved)
@@ -393,7 +392,7 @@ static int sync_write(struct probity_pass *pass, uint16_t type, uint32_t reason)
     probity_sync_put(block + PROBITY_BLOCK_HEADER_BYTES, &sync);
     probity_block_seal(block, type, pass->block_serial++, PROBITY_SYNC_BYTES);
     pass->batch_bytes += PROBITY_BLOCK_HEADER_BYTES + PROBITY_SYNC_BYTES;
-    return batch_write(pass);
+    return probity_pass_write(pass);
 }
 
 /* The order of steps makes the watermark correct: first its time, then the open chunks up to their
@@ -420,17 +419,17 @@ int probity_pass_all(struct probity_pass *pass, int last)
     }
     /* Drained words must be recorded before a chunk can be drained a second time, as full or
      * held. */
-    int result = batch_write(pass);
+    int result = probity_pass_write(pass);
     if (result == 0)
         result = drain_lists(pass, last);
     if (result == 0 && pass->held != PROBITY_POOL_NONE)
-        result = batch_write(pass);
+        result = probity_pass_write(pass);
     if (result == 0)
         result = held_drain(pass, last);
     if (pass->watermark < before)
         pass->watermark = before;
     if (result != 0 || (pass->batch_bytes == 0 && pass->append.committed == pass->synced_bytes))
-        return result != 0 ? result : batch_write(pass);
+        return result != 0 ? result : probity_pass_write(pass);
     result = sync_write(pass, PROBITY_BLOCK_SYNC, 0);
     pass->synced_bytes = pass->append.committed;
     return result;
@@ -483,7 +482,7 @@ int probity_pass_event(struct probity_pass *pass, uint64_t tick, uint32_t kind,
     pass->batch_bytes += (size_t)(packer.at - block);
     pass->records += data.records;
     probity_assert(probity_block_is_valid(block, (size_t)(packer.at - block)));
-    return batch_write(pass);
+    return probity_pass_write(pass);
 }
 
 int probity_pass_levels(struct probity_pass *pass, uint64_t tick, uint32_t levels,
@@ -499,7 +498,7 @@ int probity_pass_levels(struct probity_pass *pass, uint64_t tick, uint32_t level
 
 uint8_t *probity_pass_room(struct probity_pass *pass)
 {
-    return batch_write(pass) == 0 ? pass->batch + PROBITY_BLOCK_HEADER_BYTES : NULL;
+    return probity_pass_write(pass) == 0 ? pass->batch + PROBITY_BLOCK_HEADER_BYTES : NULL;
 }
 
 int probity_pass_block(struct probity_pass *pass, uint16_t type, uint32_t payload_bytes)
@@ -507,112 +506,10 @@ int probity_pass_block(struct probity_pass *pass, uint16_t type, uint32_t payloa
     probity_assert(pass->batch_bytes == 0 && payload_bytes <= PROBITY_LIMIT_BATCH_BYTES);
     probity_block_seal(pass->batch, type, pass->block_serial++, payload_bytes);
     pass->batch_bytes = PROBITY_BLOCK_HEADER_BYTES + payload_bytes;
-    return batch_write(pass);
+    return probity_pass_write(pass);
 }
 
 int probity_pass_end(struct probity_pass *pass, uint32_t reason)
 {
     return sync_write(pass, PROBITY_BLOCK_END, reason);
-}
-
-/* Copies the declarations of a drained block into `kept`, as the payload of a separate block.
- * Returns its size; *ret_records: their number, possibly 0. */
-static size_t keep_declarations(const uint8_t *block, size_t block_bytes, uint8_t *kept,
-                                uint32_t *ret_records)
-{
-    const uint8_t *from = block + PROBITY_BLOCK_HEADER_BYTES;
-    size_t bytes = block_bytes - PROBITY_BLOCK_HEADER_BYTES;
-    uint64_t table[PROBITY_STREAM_TABLE];
-    struct probity_unpacker unpacker;
-    struct probity_record record;
-    struct probity_data data;
-
-    probity_assert(block_bytes > PROBITY_BLOCK_HEADER_BYTES + PROBITY_DATA_FIXED_BYTES);
-    probity_data_get(from, bytes, &data); /* written by this process */
-    probity_unpacker_init(&unpacker, from + PROBITY_DATA_FIXED_BYTES,
-                          bytes - PROBITY_DATA_FIXED_BYTES, data.first_tick);
-    struct probity_packer packer =
-        probity_packer_start(kept + PROBITY_DATA_FIXED_BYTES, data.first_tick, table);
-    data.records = 0;
-    while (probity_unpack(&unpacker, &record) > 0) {
-        if (!probity_event_declares(record.kind))
-            continue;
-        probity_pack_event(&packer, record.tick, record.kind, record.payload,
-                           record.payload_bytes);
-        data.records++;
-        data.last_tick = record.tick;
-        probity_assert((size_t)(packer.at - kept) < bytes + PROBITY_VARINT_SLACK);
-    }
-    data.holes = 0;
-    probity_data_put(kept, &data);
-    *ret_records = data.records;
-    return (size_t)(packer.at - kept);
-}
-
-/* A chunk whose owner may still store into it must not be given to another thread. Returns 1 if it
- * was freed, 0 if not, or an error. The scratch buffer, which is larger than the chunk, is free
- * once the chunk is drained. */
-static int forget_chunk(struct probity_pass *pass, uint32_t chunk)
-{
-    struct probity_pool *pool = &pass->live->pool;
-    uint32_t used = probity_pool_header(pool, chunk)->used;
-    uint8_t *kept = (uint8_t *)pass->scratch.entries;
-    struct probity_drain_output output;
-    uint32_t records = 0;
-    size_t bytes = 0;
-
-    probity_assert(pass->commits == 0);
-    if (chunk_drain(pass, chunk, used, 1, &output) != 0 || output.end < used)
-        return 0;
-    uint8_t *block = pass->batch + pass->batch_bytes;
-    if (output.records > 0)
-        bytes = keep_declarations(block, output.block_bytes, kept, &records);
-    if (records > 0) {
-        memcpy(block + PROBITY_BLOCK_HEADER_BYTES, kept, bytes);
-        probity_block_seal(block, PROBITY_BLOCK_DATA, pass->block_serial++, (uint32_t)bytes);
-        pass->batch_bytes += PROBITY_BLOCK_HEADER_BYTES + bytes;
-        pass->records += records;
-        int result = batch_write(pass);
-        if (result != 0)
-            return result;
-    }
-    probity_pool_free(pool, chunk);
-    return 1;
-}
-
-/* How many full chunks a ring keeps: three quarters, but fewer if threads have so many open ones
- * that nothing would be left for the next. */
-static uint32_t full_chunks_of_ring(const struct probity_pool *pool)
-{
-    uint32_t total = probity_pool_total(pool), spare = total / 8 + 1;
-    uint32_t open = __atomic_load_n(&pool->open_chunks, __ATOMIC_RELAXED);
-    uint32_t most = total > open + spare ? total - open - spare : 0;
-
-    return most < total / 4 * 3 ? most : total / 4 * 3;
-}
-
-int probity_pass_forget(struct probity_pass *pass)
-{
-    struct probity_pool *pool = &pass->live->pool;
-    uint32_t *tail = &pass->waiting;
-
-    while (*tail != PROBITY_POOL_NONE)
-        tail = &probity_pool_private(pool, *tail)->next;
-    __atomic_store_n(tail, probity_pool_collect(pool), __ATOMIC_RELAXED);
-    uint32_t full = __atomic_load_n(&pool->full_chunks, __ATOMIC_RELAXED);
-    uint32_t most = full_chunks_of_ring(pool);
-    uint32_t excess = full > most ? full - most : 0;
-    tail = &pass->waiting;
-    for (; excess > 0 && *tail != PROBITY_POOL_NONE; excess--) {
-        struct probity_pool_chunk *own = probity_pool_private(pool, *tail);
-        uint32_t next = own->next;
-        int forgotten = forget_chunk(pass, *tail);
-        if (forgotten < 0)
-            return forgotten;
-        if (forgotten > 0)
-            __atomic_store_n(tail, next, __ATOMIC_RELAXED);
-        else
-            tail = &own->next;
-    }
-    return 0;
 }

@@ -31,6 +31,8 @@ struct probity_pass {
     uint64_t watermark;
     uint32_t waiting; /* list of full chunks with a hole */
     uint32_t held;    /* list of chunks written up to their hole, which was not filled in time */
+    uint64_t needed_from;  /* ring: what is as new as this tick is kept for a dump */
+    uint64_t dropped;      /* ring: records dropped, as last seen */
     uint64_t synced_bytes; /* end of the last SYNC */
     uint8_t *batch;
     size_t batch_bytes;
@@ -76,9 +78,12 @@ int probity_pass_block(struct probity_pass *pass, uint16_t type, uint32_t payloa
 /* Ends the trace with an END block with this reason. */
 int probity_pass_end(struct probity_pass *pass, uint32_t reason);
 
-/* Ring mode: drops the oldest full chunks while more than three quarters of all are full. Their
- * declarations are written, because names are needed after their records are gone. Returns 0 or
+/* Writes the gathered blocks and releases their chunks. Returns 0 or PROBITY_ERROR_WRITE. */
+int probity_pass_write(struct probity_pass *pass);
+
+/* Drains one chunk up to `end` words into the batch, without counting what it adds. Returns 0 or
  * PROBITY_ERROR_WRITE. */
-int probity_pass_forget(struct probity_pass *pass);
+int probity_pass_drain(struct probity_pass *pass, uint32_t chunk, uint32_t end, int stop_at_hole,
+                       struct probity_drain_output *ret_output);
 
 #endif

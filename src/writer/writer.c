@@ -21,8 +21,10 @@
 #include "base/thread_count.h"
 #include "probity_scope.h"
 #include "spool/control.h"
+#include "writer/dumps.h"
 #include "writer/pass.h"
 #include "writer/profile.h"
+#include "writer/ring.h"
 
 enum {
     TICK_NS = 200000000,      /* interval for draining open chunks and advancing the watermark */
@@ -77,7 +79,8 @@ static void lock_spool(struct probity_writer *writer, int *ret_descriptor)
 
 static int open_trace(struct probity_writer *writer, struct probity_append *ret_append)
 {
-    int descriptor = open_high(writer->trace_path, O_WRONLY);
+    /* A dump takes from it what was declared. */
+    int descriptor = open_high(writer->trace_path, writer->dumps != NULL ? O_RDWR : O_WRONLY);
     struct stat status;
 
     probity_assert(writer->trace_bytes > 0);
@@ -106,14 +109,17 @@ static int sleep_until_work(struct probity_writer *writer, uint64_t *next_all, i
     const uint32_t *wake = &live->header->wake;
     uint32_t seen = __atomic_load_n(wake, __ATOMIC_ACQUIRE);
     uint32_t enough = probity_live_chunks_to_wake(live);
+    uint64_t due = writer->dumps != NULL ? probity_dumps_due(writer->dumps) : UINT64_MAX;
+    uint64_t until = due < *next_all ? due : *next_all;
 
     if (__atomic_load_n(&live->pool.full_chunks, __ATOMIC_RELAXED) < enough &&
-        (int64_t)(*next_all - now) > 0 &&
+        (int64_t)(until - now) > 0 &&
+        (writer->dumps == NULL || !probity_dumps_are_asked(writer->dumps)) &&
         __atomic_load_n(&writer->flush_asked, __ATOMIC_ACQUIRE) == writer->flush_done &&
         !__atomic_load_n(&live->pool.extend_asked, __ATOMIC_ACQUIRE) &&
         !__atomic_load_n(&writer->end_reason, __ATOMIC_ACQUIRE)) {
         __atomic_store_n(&writer->sleeps, 1, __ATOMIC_SEQ_CST);
-        probity_os_wait_shared(wake, seen, (int64_t)probity_ns_of_ticks(*next_all - now, rate));
+        probity_os_wait_shared(wake, seen, (int64_t)probity_ns_of_ticks(until - now, rate));
         __atomic_store_n(&writer->sleeps, 0, __ATOMIC_SEQ_CST);
         now = probity_clock_ticks(live->clock);
     }
@@ -131,13 +137,16 @@ static int pass_once(struct probity_writer *writer, struct probity_pass *pass, i
 
     probity_assert(probity_pass_is_valid(pass));
     if (writer->live->mode == PROBITY_MODE_RING && !is_flush)
-        result = probity_pass_forget(pass);
+        result = probity_ring_forget(pass);
     else if (all || is_flush)
         result = probity_pass_all(pass, 0);
     else
         result = probity_pass_full(pass);
     if (result == 0 && is_flush)
         result = probity_profile_write(pass);
+    if (writer->live->mode == PROBITY_MODE_RING && is_flush)
+        __atomic_store_n(&writer->live->header->given_up, probity_clock_ticks(writer->live->clock),
+                         __ATOMIC_RELEASE); /* a dump does not take what is in the trace */
     if (result == 0 && all && writer->judge_cost != NULL)
         result = writer->judge_cost(writer->owner, pass, 0);
     if (result != 0) {
@@ -201,6 +210,17 @@ static int write_sites(struct probity_pass *pass, const struct probity_sites_par
     return result;
 }
 
+/* Before anything is given up, the windows of new notices are known; then those that are due become
+ * files. */
+static void serve_dumps(struct probity_writer *writer, struct probity_pass *pass, int all)
+{
+    if (writer->dumps == NULL || !writer->dumps->is_on)
+        return;
+    probity_dumps_take(writer->dumps, pass);
+    if (all || probity_dumps_due(writer->dumps) <= probity_clock_ticks(writer->live->clock))
+        probity_dumps_write(writer->dumps, pass, all);
+}
+
 static int end_trace(struct probity_writer *writer, struct probity_pass *pass)
 {
     uint32_t never = 0;
@@ -214,6 +234,7 @@ static int end_trace(struct probity_writer *writer, struct probity_pass *pass)
         if (__atomic_load_n(&slot->in_use, __ATOMIC_ACQUIRE) && slot->chunk != PROBITY_POOL_NONE)
             probity_live_chunk_release(writer->live, slot);
     }
+    serve_dumps(writer, pass, 1);
     int result = probity_pass_all(pass, 1);
     if (result == 0 && writer->judge_cost != NULL)
         result = writer->judge_cost(writer->owner, pass, 1);
@@ -346,6 +367,9 @@ static void run(struct probity_writer *writer, struct probity_pass *pass)
             return;
         if (end_on_request(writer, pass))
             return;
+        serve_dumps(writer, pass, 0);
+        if (all && writer->publish_limits != NULL)
+            writer->publish_limits(writer->owner);
         if (was_extended && !all && !is_draining_due(writer))
             continue; /* there was no other reason to wake up */
         if (pass_once(writer, pass, all) != 0)
@@ -387,6 +411,8 @@ static int serve(struct probity_writer *writer, int is_here)
         result = probity_pass_init(&pass, writer->live);
     pass.block_serial = writer->trace_blocks;
     pass.tally = writer->tally;
+    if (writer->dumps != NULL)
+        probity_dumps_open(writer->dumps);
     writer->result = result;
     if (result == 0) {
         if (is_here) {
@@ -404,6 +430,8 @@ static int serve(struct probity_writer *writer, int is_here)
         notify_owner(writer, 1);
         probity_pass_release(&pass);
     }
+    if (writer->dumps != NULL)
+        probity_dumps_close(writer->dumps);
     if (pass.append.descriptor >= 0)
         close(pass.append.descriptor);
     if (spool >= 0)

@@ -13,6 +13,7 @@
 #include "format/sites.h"
 #include "spool/live.h"
 
+struct probity_dumps;
 struct probity_pass;
 
 enum probity_writer_state {
@@ -57,6 +58,9 @@ struct probity_writer {
     /* Called after each whole pass, and before the trace ends (is_last): may write events. Returns
      * 0 or an error of the pass. NULL: the cost of recording is not evaluated. */
     int (*judge_cost)(void *owner, struct probity_pass *pass, int is_last);
+    struct probity_dumps *dumps; /* of a ring; or NULL */
+    /* Called once a second: percentiles that are limits of conditions. NULL: there are none. */
+    void (*publish_limits)(void *owner);
     struct probity_tally *tally; /* for it; or NULL */
     uint32_t *thread_numbers; /* the next free number; under live->slots_lock */
     /* Called in the writer thread when the file has grown by a SYNC, occasionally when it has not,

@@ -118,6 +118,7 @@ all_forms ps '/live$' '/live"' '/live,'
 all_forms top '1 program recording' '"programs": 1,' '' -n 1
 runs 0 "^$live: levels 5, 5" level live
 runs_json 0 "\"pid\": $live," level --json live
+runs 1 '' snapshot "$live"
 runs_json 0 "\"pid\": $live," detach --json "$live"
 runs 1 '' attach --wait 1ms "$live"
 ends_live

@@ -23,6 +23,7 @@
 #include "format/stream.h"
 #include "probity.h"
 #include "writer/pass.h"
+#include "writer/ring.h"
 
 enum { CHUNKS = 8, WORDS = 512, FILE_MAX = 1 << 16, RECORDS_MAX = 100, SECOND_NS = 1000000000 };
 
@@ -331,7 +332,7 @@ static void a_ring_keeps_the_newest_and_all_names(void **state)
 {
     (void)state;
     uint32_t oldest = fill_ring(0);
-    assert_int_equal(probity_pass_forget(&pass), 0);
+    assert_int_equal(probity_ring_forget(&pass), 0);
     assert_int_equal(state_of(oldest), PROBITY_CHUNK_FREE);
     assert_int_equal(live.pool.free_chunks, CHUNKS / 4);
     read_file();
@@ -349,7 +350,7 @@ static void a_ring_keeps_a_chunk_while_its_owner_may_store(void **state)
 {
     (void)state;
     uint32_t oldest = fill_ring(1);
-    assert_int_equal(probity_pass_forget(&pass), 0);
+    assert_int_equal(probity_ring_forget(&pass), 0);
     assert_int_equal(state_of(oldest), PROBITY_CHUNK_FULL);
     assert_true(live.pool.free_chunks > 0);
 }

@@ -197,6 +197,59 @@ static json_t *overhead_of(const struct probity_trace_facts *facts)
     return json_null();
 }
 
+static json_t *text_of(const struct probity_text *text)
+{
+    json_t *value = json_stringn(text->bytes, text->length);
+
+    return value != NULL ? value : json_null(); /* not UTF-8 */
+}
+
+static json_t *reason_of(const struct probity_trace_facts *facts,
+                         const struct probity_dump_reason *reason)
+{
+    static const char *const kinds[] = {"other", "command", "program", "signal", "function",
+                                        "block", "wait"};
+    json_t *object = json_object();
+
+    json_object_set_new(object, "kind", json_string(kinds[reason->kind < 7 ? reason->kind : 0]));
+    json_object_set_new(object, "condition", text_of(&reason->condition));
+    json_object_set_new(object, "text", text_of(&reason->text));
+    probity_json_put_integer(object, "tid", reason->tid);
+    probity_json_put_integer(object, "start_ticks", reason->start);
+    probity_json_put_integer(object, "end_ticks", reason->end);
+    probity_json_put_integer(object, "took_ns",
+                             probity_trace_ns_of_ticks(facts, reason->end - reason->start));
+    probity_json_put_integer(object, "limit_ns", probity_trace_ns_of_ticks(facts, reason->limit));
+    return object;
+}
+
+/* null if it is none. */
+static json_t *dump_of(const struct probity_trace_facts *facts)
+{
+    struct probity_dump dump;
+    struct probity_dump_reason reason;
+    size_t at;
+
+    if (facts->dump == NULL || probity_dump_get(facts->dump, facts->dump_bytes, &dump, &at) != 0)
+        return json_null();
+    json_t *object = json_object(), *reasons = json_array();
+    for (uint32_t i = 0; i < dump.reasons; i++) {
+        if (probity_dump_reason_get(facts->dump, facts->dump_bytes, &at, &reason) != 0)
+            break;
+        json_array_append_new(reasons, reason_of(facts, &reason));
+    }
+    probity_json_put_integer(object, "number", dump.number);
+    json_object_set_new(object, "whole", json_boolean((dump.flags & PROBITY_DUMP_WHOLE) != 0));
+    probity_json_put_integer(object, "wanted_ticks", dump.wanted);
+    probity_json_put_integer(object, "had_ticks", dump.had);
+    probity_json_put_integer(object, "end_ticks", dump.end);
+    json_object_set_new(object, "reasons", reasons);
+    probity_json_put_integer(object, "more_reasons", dump.more);
+    probity_json_put_integer(object, "left_out", dump.left_out);
+    probity_json_put_integer(object, "lost", dump.lost);
+    return object;
+}
+
 static json_t *threads_of(const struct probity_trace_facts *facts)
 {
     json_t *list = json_array();
@@ -260,6 +313,7 @@ static json_t *trace_of(const struct probity_trace_facts *facts)
                         json_boolean((facts->info.flags & PROBITY_INFO_PROFILE) != 0));
     json_object_set_new(object, "label", string(&facts->info.text[PROBITY_TAG_LABEL]));
     json_object_set_new(object, "program", program_of(facts));
+    json_object_set_new(object, "dump", dump_of(facts));
     json_object_set_new(object, "counts", counts_of(facts));
     json_object_set_new(object, "times", times_of(facts));
     json_object_set_new(object, "overhead", overhead_of(facts));

@@ -197,6 +197,47 @@ static void put_counts(FILE *stream, const struct probity_trace_facts *facts)
                  (double)facts->file_bytes / (double)facts->records);
 }
 
+/* What took how long, or who asked. */
+static void put_reason(FILE *stream, const struct probity_trace_facts *facts,
+                       const struct probity_dump_reason *reason)
+{
+    static const char *const kinds[] = {"other", "command", "program", "signal"};
+    uint64_t ns = probity_trace_ns_of_ticks(facts, reason->end - reason->start);
+    const char *kind = reason->kind < 4 ? kinds[reason->kind] : kinds[0];
+
+    fprintf(stream, "%-*s", NAME_COLUMNS, "because");
+    if (reason->condition.length > 0)
+        probity_report_put_safe(stream, reason->condition.bytes, reason->condition.length);
+    else
+        fputs(kind, stream);
+    if (reason->text.length > 0) {
+        fputs(": ", stream);
+        probity_report_put_safe(stream, reason->text.bytes, reason->text.length);
+    }
+    if (reason->end > reason->start)
+        fprintf(stream, " took %.3f ms in thread %" PRIu32, (double)ns / 1e6, reason->tid);
+    fputc('\n', stream);
+}
+
+static void put_dump(FILE *stream, const struct probity_trace_facts *facts)
+{
+    struct probity_dump dump;
+    struct probity_dump_reason reason;
+    size_t at;
+
+    if (facts->dump == NULL || probity_dump_get(facts->dump, facts->dump_bytes, &dump, &at) != 0)
+        return;
+    for (uint32_t i = 0; i < dump.reasons; i++) {
+        if (probity_dump_reason_get(facts->dump, facts->dump_bytes, &at, &reason) != 0)
+            break;
+        put_reason(stream, facts, &reason);
+    }
+    if (dump.more > 0)
+        put_line(stream, "", "and %" PRIu32 " more", dump.more);
+    put_line(stream, "left out", "%" PRIu32 " dumps before this one by limits, %" PRIu32
+             " reasons by lack of room", dump.left_out, dump.lost);
+}
+
 void probity_info_text(FILE *stream, const struct probity_trace_facts *facts)
 {
     static const char *const states[] = {"", "closed", "live", "killed", "unfinished"};
@@ -208,6 +249,7 @@ void probity_info_text(FILE *stream, const struct probity_trace_facts *facts)
     put_line(stream, "trace", "%s", facts->path);
     put_line(stream, "state", "%s", states[facts->state]);
     put_line(stream, "complete", "%s: %s", complete ? "yes" : "NO", why);
+    put_dump(stream, facts);
     put_string(stream, "label", &info->text[PROBITY_TAG_LABEL]);
     put_string(stream, "program", &info->text[PROBITY_TAG_PROGRAM]);
     put_string(stream, "command", &info->text[PROBITY_TAG_COMMAND]);

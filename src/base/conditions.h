@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * conditions.h: conditions as users write them (doc/triggers.md, "Conditions"), and the settings of
+ * dumps. For the tool, which explains errors, and the runtime, which has the same text from the
+ * environment. Pure functions, no allocation.
+ */
+#ifndef PROBITY_BASE_CONDITIONS_H
+#define PROBITY_BASE_CONDITIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PROBITY_CONDITIONS_MAX = 64,
+    PROBITY_CONDITION_NAME = 256,     /* bytes of a name, with its zero */
+    PROBITY_CONDITIONS_BYTES = 16384, /* of all texts together */
+    PROBITY_CONDITION_PERCENT_UNIT = 1000000 /* a percentile of 100 % */
+};
+
+enum probity_condition_kind {
+    PROBITY_CONDITION_SIGNAL = 3, /* numbers as in the DUMP block */
+    PROBITY_CONDITION_FUNCTION = 4,
+    PROBITY_CONDITION_BLOCK = 5,
+    PROBITY_CONDITION_WAIT = 6
+};
+
+/* A name, or the number of a probe. */
+struct probity_condition_name {
+    int is_number;
+    uint32_t number;
+    char name[PROBITY_CONDITION_NAME]; /* a pattern, or the name of a site; "": any */
+};
+
+struct probity_condition {
+    enum probity_condition_kind kind;
+    struct probity_condition_name name, to; /* to: of a block */
+    uint64_t limit_ns;
+    uint32_t percentile; /* of PROBITY_CONDITION_PERCENT_UNIT; 0: limit_ns is the limit */
+    int signal;
+    const char *text; /* as given; not terminated */
+    size_t length;
+};
+
+struct probity_condition_error {
+    size_t column;       /* from 1 */
+    const char *allowed; /* what may stand there */
+};
+
+/* Parses one condition, which ends with the text or a semicolon outside quotes. Sets *ret_end to
+ * its end. Returns 1, or 0 with *ret_error. */
+int probity_condition_parse(const char *text, const char **ret_end,
+                            struct probity_condition *ret_condition,
+                            struct probity_condition_error *ret_error);
+
+enum probity_dumps_keep {
+    PROBITY_DUMPS_KEEP_ALL,
+    PROBITY_DUMPS_KEEP_FIRST,
+    PROBITY_DUMPS_KEEP_WORST
+};
+enum { PROBITY_DUMPS_KEPT_MAX = 1000 };
+
+struct probity_dumps_settings {
+    uint64_t before_ns, after_ns;
+    uint64_t limit_bytes;
+    uint64_t period_ns;
+    uint32_t at_most; /* dumps in each period */
+    uint32_t kept;    /* of PROBITY_DUMPS_KEEP_ALL: not used */
+    enum probity_dumps_keep keep;
+};
+
+/* The defaults. */
+void probity_dumps_settings_init(struct probity_dumps_settings *ret_settings);
+
+/* Parses "before=2s,after=500ms,at-most=1/10s,keep=worst:20,limit=1G", of which each part may be
+ * missing, into the settings. Returns 1, or 0 with *ret_error. */
+int probity_dumps_settings_parse(const char *text, struct probity_dumps_settings *settings,
+                                 struct probity_condition_error *ret_error);
+
+/* Whether a pattern for names of dumps is valid: %n, %p and %%, and %i once, in the last part.
+ * Returns 1, or 0 with *ret_error. */
+int probity_dumps_pattern_check(const char *pattern, struct probity_condition_error *ret_error);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * triggers.c: checks conditions and limits of dumps before the program runs, because the library
+ * can only refuse to record.
+ */
+#include "cli/triggers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/conditions.h"
+#include "base/window.h"
+
+int cli_triggers_is_pattern(const char *out)
+{
+    const char *at = out != NULL ? strchr(out, '%') : NULL;
+
+    while (at != NULL && at[1] != 0 && at[1] != 'i')
+        at = strchr(at + 2, '%');
+    return at != NULL && at[1] == 'i';
+}
+
+static int fail_at(const struct cli_command *command, const char *option, const char *text,
+                   size_t column, const char *allowed)
+{
+    return cli_fail_usage(command, "invalid %s '%s', column %zu: expected %s", option, text, column,
+                          allowed);
+}
+
+static int check_when(const struct cli_command *command, const struct cli_patterns *when)
+{
+    struct probity_condition condition;
+    struct probity_condition_error error;
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < when->count; i++) {
+        const char *text = when->items[i], *end;
+        if (!probity_condition_parse(text, &end, &condition, &error))
+            return fail_at(command, "--when", text, error.column, error.allowed);
+        if (*end != 0)
+            return fail_at(command, "--when", text, (size_t)(end - text) + 1,
+                           "the end: give --when again for a further condition");
+        bytes += strlen(text) + 1;
+    }
+    if (when->count > PROBITY_CONDITIONS_MAX || bytes > PROBITY_CONDITIONS_BYTES)
+        return cli_fail_usage(command, "too many conditions: at most %d with --when, and %d bytes",
+                              PROBITY_CONDITIONS_MAX, PROBITY_CONDITIONS_BYTES);
+    return CLI_OK;
+}
+
+/* All conditions with semicolons between. */
+static int join_when(const struct cli_command *command, struct cli_triggers *triggers)
+{
+    char *text = calloc(1, PROBITY_CONDITIONS_BYTES + 1);
+
+    if (text == NULL)
+        return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    for (size_t i = 0; i < triggers->when.count; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, PROBITY_CONDITIONS_BYTES + 1 - used, "%s%s", i > 0 ? ";" : "",
+                 triggers->when.items[i]);
+    }
+    triggers->conditions = text;
+    return CLI_OK;
+}
+
+/* One setting, which is checked alone so that the column is that in the option's value. */
+static int add_setting(const struct cli_command *command, struct cli_triggers *triggers,
+                       const char *option, const char *name, const char *value)
+{
+    enum { ROOM = 512 };
+    struct probity_dumps_settings settings;
+    struct probity_condition_error error;
+    char text[256];
+
+    if (value == NULL)
+        return CLI_OK;
+    probity_dumps_settings_init(&settings);
+    if (strlen(value) > 64 || strchr(value, ',') != NULL)
+        return fail_at(command, option, value, 1, "a shorter value without commas");
+    snprintf(text, sizeof text, "%s=%s", name, value);
+    if (!probity_dumps_settings_parse(text, &settings, &error)) {
+        size_t before = strlen(name) + 1;
+        return fail_at(command, option, value, error.column > before ? error.column - before : 1,
+                       error.allowed);
+    }
+    if (triggers->settings == NULL)
+        triggers->settings = calloc(1, ROOM);
+    if (triggers->settings == NULL)
+        return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    size_t used = strlen(triggers->settings);
+    snprintf(triggers->settings + used, ROOM - used, "%s%s", used > 0 ? "," : "", text);
+    return CLI_OK;
+}
+
+static int check_settings(const struct cli_command *command, struct cli_triggers *triggers)
+{
+    int status = add_setting(command, triggers, "--before", "before", triggers->before);
+
+    if (status == CLI_OK)
+        status = add_setting(command, triggers, "--after", "after", triggers->after);
+    if (status == CLI_OK)
+        status = add_setting(command, triggers, "--at-most", "at-most", triggers->at_most);
+    if (status == CLI_OK)
+        status = add_setting(command, triggers, "--keep", "keep", triggers->keep);
+    if (status == CLI_OK)
+        status = add_setting(command, triggers, "--dump-limit", "limit", triggers->limit);
+    return status;
+}
+
+int cli_triggers_check(const struct cli_command *command, struct cli_triggers *triggers,
+                       const char *mode, const char *writer)
+{
+    int is_ring = triggers->ring != NULL || triggers->when.count > 0;
+    struct probity_condition_error error;
+    uint64_t ns, bytes;
+
+    if (triggers->ring != NULL && !probity_window_ring(triggers->ring, &ns, &bytes))
+        return cli_fail_usage(command, "invalid --ring '%s' (a window of 1ms to 24 hours, a size "
+                              "of 1M to 1G, or both: 30s,256M)", triggers->ring);
+    int status = check_when(command, &triggers->when);
+    if (status == CLI_OK)
+        status = check_settings(command, triggers);
+    if (status != CLI_OK)
+        return status;
+    if (is_ring && mode != NULL && strcmp(mode, "ring") != 0)
+        return cli_fail_usage(command, "--mode %s and --ring or --when are mutually exclusive",
+                              mode);
+    if (triggers->when.count > 0 && writer != NULL && strcmp(writer, "external") == 0)
+        return cli_fail_usage(command, "--when and --writer external are mutually exclusive");
+    if (!is_ring && (triggers->settings != NULL || triggers->names != NULL))
+        return cli_fail_usage(command, "%s requires --ring or --when",
+                              triggers->names != NULL ? "%i in -o"
+                                                      : "a window or a limit of dumps");
+    if (triggers->names != NULL && !probity_dumps_pattern_check(triggers->names, &error))
+        return fail_at(command, "-o", triggers->names, error.column, error.allowed);
+    return triggers->when.count > 0 ? join_when(command, triggers) : CLI_OK;
+}
+
+void cli_triggers_release(struct cli_triggers *triggers)
+{
+    cli_patterns_release(&triggers->when);
+    free(triggers->conditions);
+    free(triggers->settings);
+}

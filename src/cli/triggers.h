@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * triggers.h: the options of `record` for rings and dumps (doc/triggers.md).
+ */
+#ifndef PROBITY_CLI_TRIGGERS_H
+#define PROBITY_CLI_TRIGGERS_H
+
+#include "cli/cli.h"
+#include "cli/patterns.h"
+
+struct cli_triggers {
+    const char *ring, *before, *after, *at_most, *keep, *limit;
+    struct cli_patterns when;
+    const char *names; /* pattern of dumps; NULL: beside the trace */
+    char *conditions;  /* for PROBITY_WHEN, or NULL */
+    char *settings;    /* for PROBITY_DUMPS, or NULL */
+};
+
+/* Whether -o names dumps and not the trace: it has %i. */
+int cli_triggers_is_pattern(const char *out);
+
+/* Checks the options, and makes the texts. mode, writer: NULL or what was given. Returns CLI_OK, or
+ * a status after reporting what is wrong. */
+int cli_triggers_check(const struct cli_command *command, struct cli_triggers *triggers,
+                       const char *mode, const char *writer);
+
+void cli_triggers_release(struct cli_triggers *triggers);
+
+#endif

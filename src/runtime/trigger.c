@@ -1,0 +1,652 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * trigger.c: conditions and what meets them. Threads compare, and post notices; the writer thread
+ * makes dumps of them (src/writer/dumps.c) and computes percentiles.
+ */
+#include "runtime/trigger.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/selection.h"
+#include "base/ticks.h"
+#include "format/stream.h"
+#include "probity_scope.h"
+#include "runtime/external.h"
+#include "runtime/inside.h"
+#include "runtime/thread.h"
+#include "runtime/trace_file.h"
+
+enum {
+    OCTAVE = 16, /* buckets to a power of two of a duration: 6 % wide */
+    BUCKETS = 60 * OCTAVE,
+    CALLS_MIN = 1000,     /* from which a percentile is taken */
+    GENERATION_S = 60     /* a percentile is of this one and the one before */
+};
+
+/* Durations of the calls that a percentile is taken of. */
+struct durations {
+    uint32_t bucket[2][BUCKETS]; /* of this generation and the one before, by turns */
+};
+
+uint64_t probity_trigger_functions[PROBITY_LIMIT_SITES / 2 + 1];
+
+/* Of the recording; conditions of earlier ones are overwritten. Their names and limits are read by
+ * all threads, and stored before any function is declared. */
+static struct probity_condition conditions[PROBITY_CONDITIONS_MAX];
+static uint64_t limits[PROBITY_CONDITIONS_MAX]; /* ticks; UINT64_MAX: not known yet */
+static uint32_t condition_count;
+static struct durations durations[PROBITY_CONDITIONS_MAX];
+static uint32_t generation, generation_s;
+
+/* ---- Notices -----------------------------------------------------------------------------------
+ */
+
+/* Wakes the writer; a forked child, or a recording that began in a probe, may have none yet. */
+static int wake_writer(void)
+{
+    struct probity_os_signals before;
+    int result = PROBITY_ERROR_STATE;
+
+    probity_inside_begin(&before);
+    struct probity_session *session = probity_session_enter();
+    if (session != NULL) {
+        result = 0;
+        if (__atomic_load_n(&session->writer.state, __ATOMIC_ACQUIRE) == PROBITY_WRITER_NONE) {
+            probity_os_lock(&session->lock);
+            result = probity_session_need_writer(session);
+            probity_os_unlock(&session->lock);
+        }
+        if (result == 0)
+            probity_writer_notify(&session->writer);
+        probity_session_leave(session);
+    }
+    probity_inside_end(&before);
+    return result;
+}
+
+static void notice_init(struct probity_notice *ret_notice, uint32_t kind, int32_t condition)
+{
+    const struct probity_thread_state *slot = probity_thread_slot();
+
+    memset(ret_notice, 0, sizeof *ret_notice);
+    ret_notice->kind = kind;
+    ret_notice->condition = condition;
+    ret_notice->thread = slot != NULL ? slot->thread : (uint32_t)PROBITY_DUMP_NONE;
+    ret_notice->tid = probity_os_thread_id();
+    ret_notice->number = ret_notice->from = (uint32_t)PROBITY_DUMP_NONE;
+}
+
+static void put_text(struct probity_notice *notice, const char *text)
+{
+    size_t length = strnlen(text, sizeof notice->text - 1);
+
+    memcpy(notice->text, text, length);
+    notice->text[length] = 0;
+}
+
+static int post(const struct probity_notice *notice)
+{
+    struct probity_session *session = probity_session_recording();
+
+    if (session == NULL || !session->dumps.is_on)
+        return PROBITY_ERROR_STATE;
+    if (!probity_notices_post(&session->dumps.notices, notice))
+        return PROBITY_ERROR_LIMIT;
+    return wake_writer();
+}
+
+PROBITY_API uint64_t probity_scope_watch_begin(void)
+{
+    const struct probity_session *session = probity_session_recording();
+
+    return session != NULL ? probity_clock_ticks(session->live.clock) : 0;
+}
+
+/* ---- Percentiles -------------------------------------------------------------------------------
+ */
+
+static uint32_t bucket_of(uint64_t ticks)
+{
+    uint32_t log2 = 63 - (uint32_t)__builtin_clzll(ticks | OCTAVE);
+    uint32_t bucket = (log2 - 4) * OCTAVE + (uint32_t)(ticks >> (log2 - 4) & (OCTAVE - 1));
+
+    return bucket < BUCKETS ? bucket : BUCKETS - 1;
+}
+
+/* The longest duration of the bucket. */
+static uint64_t top_of(uint32_t bucket)
+{
+    uint32_t shift = bucket / OCTAVE;
+
+    return ((uint64_t)(OCTAVE + bucket % OCTAVE + 1) << shift) - 1;
+}
+
+static uint64_t percentile_of(const struct durations *of, uint32_t percentile)
+{
+    uint64_t count = 0, seen = 0;
+
+    for (uint32_t i = 0; i < BUCKETS; i++)
+        count += (uint64_t)__atomic_load_n(&of->bucket[0][i], __ATOMIC_RELAXED) +
+                 __atomic_load_n(&of->bucket[1][i], __ATOMIC_RELAXED);
+    if (count < CALLS_MIN)
+        return UINT64_MAX;
+    uint64_t below = (uint64_t)((double)count * percentile / PROBITY_CONDITION_PERCENT_UNIT);
+    for (uint32_t i = 0; i < BUCKETS; i++) {
+        seen += (uint64_t)__atomic_load_n(&of->bucket[0][i], __ATOMIC_RELAXED) +
+                __atomic_load_n(&of->bucket[1][i], __ATOMIC_RELAXED);
+        if (seen > below)
+            return top_of(i);
+    }
+    return UINT64_MAX;
+}
+
+/* In the writer thread, about once a second. */
+static void publish_limits(void *owner)
+{
+    const struct probity_session *session = owner;
+    uint64_t ticks = probity_clock_ticks(session->live.clock) - session->live.first.ticks;
+    uint32_t now_s =
+        (uint32_t)(probity_ns_of_ticks(ticks, probity_live_rate(&session->live)) / 1000000000);
+
+    if (now_s - generation_s >= GENERATION_S) {
+        generation_s = now_s;
+        __atomic_store_n(&generation, generation + 1, __ATOMIC_RELAXED);
+        for (uint32_t i = 0; i < condition_count; i++)
+            memset(durations[i].bucket[generation % 2], 0, sizeof durations[i].bucket[0]);
+    }
+    for (uint32_t i = 0; i < condition_count; i++) {
+        if (conditions[i].percentile != 0)
+            __atomic_store_n(&limits[i], percentile_of(&durations[i], conditions[i].percentile),
+                             __ATOMIC_RELAXED);
+    }
+}
+
+/* ---- Functions ---------------------------------------------------------------------------------
+ */
+
+static int is_name_of(const char *pattern, const struct probity_site_function *function)
+{
+    char name[PROBITY_LIMIT_SIGNATURE];
+
+    if (probity_selection_matches(pattern, function->name))
+        return 1;
+    return (function->flags & PROBITY_FUNCTION_ADDRESSED) &&
+           probity_selection_cxx_name(function->name, name, sizeof name) &&
+           probity_selection_matches(pattern, name);
+}
+
+int probity_trigger_declared(struct probity_session *session,
+                             const struct probity_site_function *function, uint32_t number)
+{
+    uint64_t set = 0;
+
+    if (!session->dumps.is_on || number / 2 > PROBITY_LIMIT_SITES / 2)
+        return 0;
+    for (uint32_t i = 0; i < condition_count; i++) {
+        if (conditions[i].kind == PROBITY_CONDITION_FUNCTION &&
+            is_name_of(conditions[i].name.name, function))
+            set |= UINT64_C(1) << i;
+    }
+    __atomic_store_n(&probity_trigger_functions[number / 2], set, __ATOMIC_RELAXED);
+    return set != 0;
+}
+
+/* end: tick of the leave. */
+static void compare(const struct probity_site_function *function, uint32_t condition,
+                    uint64_t entered, uint64_t end)
+{
+    uint64_t limit = __atomic_load_n(&limits[condition], __ATOMIC_RELAXED);
+    struct probity_notice notice;
+
+    if (conditions[condition].percentile != 0) {
+        uint32_t turn = __atomic_load_n(&generation, __ATOMIC_RELAXED) % 2;
+        __atomic_add_fetch(&durations[condition].bucket[turn][bucket_of(end - entered)], 1,
+                           __ATOMIC_RELAXED);
+    }
+    if (end - entered <= limit)
+        return;
+    notice_init(&notice, PROBITY_DUMP_FUNCTION, (int32_t)condition);
+    notice.number = __atomic_load_n(&function->number, __ATOMIC_RELAXED) - 1;
+    notice.flags = conditions[condition].percentile != 0 ? PROBITY_DUMP_IS_PERCENTILE : 0;
+    notice.start = entered;
+    notice.end = end;
+    notice.limit = limit;
+    put_text(&notice, function->name);
+    post(&notice);
+}
+
+PROBITY_API void probity_scope_watch_end(const struct probity_site_function *function,
+                                         uint64_t entered)
+{
+    const struct probity_thread_state *slot = probity_thread_slot();
+    uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
+    int before = errno;
+
+    if (slot == NULL || number == 0 || entered == 0)
+        return;
+    uint64_t set = probity_trigger_of(number - 1), end = slot->hot.last_tick;
+    for (; set != 0 && (int64_t)(end - entered) > 0; set &= set - 1)
+        compare(function, (uint32_t)__builtin_ctzll(set), entered, end);
+    errno = before;
+}
+
+/* ---- Blocks and waits --------------------------------------------------------------------------
+ *
+ * Both end with a record that comes so long after the one before that the thread looks at its CPU
+ * clock anyway. The one before is found in the words before it.
+ */
+
+int probity_trigger_has_gaps;
+
+/* Conditions that a named site begins, and ends or names. By its number. */
+static uint64_t sites_from[PROBITY_LIMIT_SITES], sites_to[PROBITY_LIMIT_SITES];
+
+enum { KEPT_WORDS = 24 };
+
+/* The last words of this thread's chunk before. */
+static __thread uint64_t kept_words[KEPT_WORDS] __attribute__((tls_model("initial-exec")));
+
+void probity_trigger_keep(const uint64_t *words, uint32_t count)
+{
+    memcpy(kept_words, words + count - KEPT_WORDS, sizeof kept_words);
+}
+
+/* Whether the name is that of a site, or of a typed site without its role. */
+static int is_site_name(const struct probity_condition_name *wanted, const char *name)
+{
+    char plain[PROBITY_LIMIT_NAME + 1];
+    const char *colon = strrchr(name, ':');
+
+    if (wanted->is_number)
+        return 0;
+    if (wanted->name[0] == 0 || probity_selection_matches(wanted->name, name))
+        return 1;
+    if (colon == NULL || (size_t)(colon - name) >= sizeof plain)
+        return 0;
+    memcpy(plain, name, (size_t)(colon - name));
+    plain[colon - name] = 0;
+    return probity_selection_matches(wanted->name, plain);
+}
+
+void probity_trigger_site_declared(const char *name, uint32_t number)
+{
+    uint64_t from = 0, to = 0;
+
+    if (number >= PROBITY_LIMIT_SITES)
+        return;
+    for (uint32_t i = 0; i < condition_count; i++) {
+        const struct probity_condition *condition = &conditions[i];
+        if (condition->kind == PROBITY_CONDITION_BLOCK) {
+            from |= (uint64_t)is_site_name(&condition->name, name) << i;
+            to |= (uint64_t)is_site_name(&condition->to, name) << i;
+        } else if (condition->kind == PROBITY_CONDITION_WAIT) {
+            to |= (uint64_t)is_site_name(&condition->name, name) << i;
+        }
+    }
+    __atomic_store_n(&sites_from[number], from, __ATOMIC_RELAXED);
+    __atomic_store_n(&sites_to[number], to, __ATOMIC_RELAXED);
+}
+
+/* Whether the probe with this code (2 × probe number, or 2 × site number + 1) is the one meant. */
+static int is_probe(const struct probity_condition_name *wanted, const uint64_t *sites,
+                    uint32_t condition, uint32_t code)
+{
+    if (wanted->is_number)
+        return code == 2 * (uint64_t)wanted->number;
+    return code % 2 == 1 && code / 2 < PROBITY_LIMIT_SITES &&
+           (__atomic_load_n(&sites[code / 2], __ATOMIC_RELAXED) >> condition & 1);
+}
+
+static uint64_t word_at(uint64_t at)
+{
+    return __atomic_load_n((const uint64_t *)at, __ATOMIC_RELAXED);
+}
+
+/* Words of a special record of this kind whose head is there; 0: it is none. */
+static uint32_t words_of(uint64_t word, uint32_t kind)
+{
+    uint32_t code = (uint32_t)(word & PROBITY_WORD_CODE_MASK);
+
+    return code < PROBITY_WORD_CODE_FIRST && (code & 15) == kind ? code >> 4 & 255 : 0;
+}
+
+/* The end of what precedes padding that ends at `end`. */
+static uint64_t before_pads(uint64_t begin, uint64_t end)
+{
+    enum { PADS_MAX = 4 };
+
+    for (int i = 0; i < PADS_MAX; i++) {
+        uint64_t at = end;
+        while (at > begin && end - at < 8 * KEPT_WORDS &&
+               (at == end || words_of(word_at(at), PROBITY_WORD_PAD) != (end - at) / 8))
+            at -= 8;
+        if (at == end || words_of(word_at(at), PROBITY_WORD_PAD) != (end - at) / 8)
+            return end;
+        end = at;
+    }
+    return end;
+}
+
+/* Whether a head, or a record's full tick, may be of that moment. The tick that a record gets after
+ * its CPU time was read is a little later than the one that the thread remembers. */
+static int is_about(uint64_t tick, uint64_t last)
+{
+    return tick - last + (1 << 20) < 1 << 21;
+}
+
+static uint64_t full_tick(uint64_t word, uint64_t near)
+{
+    int64_t delta = (int64_t)((word & ~PROBITY_WORD_CODE_MASK) - (near << PROBITY_WORD_CODE_BITS));
+
+    return near + (uint64_t)(delta >> PROBITY_WORD_CODE_BITS);
+}
+
+/* The head of the record with about the tick `last` that ends before `end`; 0: it is not found. */
+static uint64_t record_before(uint64_t begin, uint64_t end, uint64_t last)
+{
+    uint64_t at = before_pads(begin, end) - 8;
+
+    if (at < begin || at >= end)
+        return 0;
+    end = at + 8;
+    uint64_t word = word_at(at);
+    if ((word & PROBITY_WORD_CODE_MASK) >= PROBITY_WORD_CODE_FIRST &&
+        is_about(full_tick(word, last), last))
+        return at;
+    for (at -= 16; at >= begin && end - at <= 8 * KEPT_WORDS; at -= 8) {
+        if (words_of(word_at(at), PROBITY_WORD_EVENT) == (end - at) / 8 &&
+            is_about(word_at(at + 8), last))
+            return at;
+    }
+    return 0;
+}
+
+/* The same for the record that will be stored at `at`. */
+static uint64_t find_before(struct probity_session *session,
+                            const struct probity_thread_state *slot, uint64_t at, uint64_t last)
+{
+    const struct probity_pool *pool = &session->live.pool;
+
+    if (slot->chunk == PROBITY_POOL_NONE)
+        return 0;
+    uint64_t begin = (uint64_t)probity_pool_words(pool, slot->chunk);
+    if (at < begin || at - begin >= (uint64_t)pool->chunk_words * 8)
+        return 0;
+    uint64_t found = record_before(begin, at, last);
+    if (found != 0 || before_pads(begin, at) != begin)
+        return found;
+    uint64_t kept = (uint64_t)kept_words;
+    return record_before(kept, kept + sizeof kept_words, last);
+}
+
+/* Ids of a typed hit; 0 if it has none of this kind. */
+static uint64_t object_of(const uint8_t *payload, uint32_t flags)
+{
+    uint64_t object = 0;
+
+    if (flags & PROBITY_HIT_WITH_OBJECT)
+        memcpy(&object, payload + 8 + (flags & PROBITY_HIT_WITH_CORRELATION ? 8 : 0), 8);
+    return object;
+}
+
+static void post_gap(struct probity_notice *notice, uint64_t last, uint64_t tick, uint64_t limit,
+                     uint32_t code)
+{
+    notice->number = code;
+    notice->start = last;
+    notice->end = tick;
+    notice->limit = limit;
+    post(notice);
+}
+
+static void compare_block(uint64_t before, uint32_t code, uint64_t last, uint64_t tick)
+{
+    uint32_t from = (uint32_t)(word_at(before) & PROBITY_WORD_CODE_MASK) - PROBITY_WORD_CODE_FIRST;
+    struct probity_notice notice;
+
+    for (uint32_t i = 0; i < condition_count; i++) {
+        const struct probity_condition *condition = &conditions[i];
+        if (condition->kind != PROBITY_CONDITION_BLOCK || tick - last <= limits[i] ||
+            !is_probe(&condition->name, sites_from, i, from) ||
+            !is_probe(&condition->to, sites_to, i, code))
+            continue;
+        notice_init(&notice, PROBITY_DUMP_BLOCK, (int32_t)i);
+        notice.from = from;
+        post_gap(&notice, last, tick, limits[i], code);
+    }
+}
+
+/* Roles of doc/trace-format.md. */
+static int is_wait(uint32_t before, uint32_t after)
+{
+    return (before == 1 && (after == 2 || after == 15)) || (before == 8 && after == 9);
+}
+
+static void compare_wait(uint64_t before, const struct probity_trigger_record *record,
+                         uint64_t last, uint64_t tick)
+{
+    const uint8_t *payload = record->payload, *earlier = (const uint8_t *)(before + 24);
+    uint32_t number, flags, earlier_flags;
+    struct probity_notice notice;
+
+    if ((word_at(before + 16) & 0xffff) != PROBITY_EVENT_HIT_WITH || record->bytes < 16)
+        return;
+    memcpy(&number, payload, 4);
+    memcpy(&flags, payload + 4, 4);
+    memcpy(&earlier_flags, earlier + 4, 4);
+    if (!is_wait(earlier_flags >> 8 & 255, flags >> 8 & 255) ||
+        object_of(payload, flags) != object_of(earlier, earlier_flags))
+        return;
+    uint32_t code = 2 * number + (flags & PROBITY_HIT_WITH_SITE ? 1 : 0);
+    for (uint32_t i = 0; i < condition_count; i++) {
+        const struct probity_condition *condition = &conditions[i];
+        if (condition->kind != PROBITY_CONDITION_WAIT || tick - last <= limits[i] ||
+            (condition->name.name[0] != 0 && !is_probe(&condition->name, sites_to, i, code)))
+            continue;
+        notice_init(&notice, PROBITY_DUMP_WAIT, (int32_t)i);
+        notice.id = object_of(payload, flags);
+        post_gap(&notice, last, tick, limits[i], code);
+    }
+}
+
+void probity_trigger_gap(struct probity_session *session, const struct probity_thread_state *slot,
+                         const struct probity_trigger_record *record, uint64_t at, uint64_t last,
+                         uint64_t tick)
+{
+    uint64_t before = find_before(session, slot, at, last);
+    int is_hit = before != 0 &&
+                 (word_at(before) & PROBITY_WORD_CODE_MASK) >= PROBITY_WORD_CODE_FIRST;
+    int saved = errno;
+
+    if (before != 0)
+        last = is_hit ? full_tick(word_at(before), last) : word_at(before + 8);
+    if (before != 0 && is_hit && record->code != 0)
+        compare_block(before, record->code - PROBITY_WORD_CODE_FIRST, last, tick);
+    else if (before != 0 && !is_hit && record->kind == PROBITY_EVENT_HIT_WITH)
+        compare_wait(before, record, last, tick);
+    errno = saved;
+}
+
+/* ---- Requests ----------------------------------------------------------------------------------
+ */
+
+PROBITY_API int probity_snapshot(const char *reason)
+{
+    struct probity_notice notice;
+    int before = errno;
+
+    notice_init(&notice, PROBITY_DUMP_PROGRAM, PROBITY_NOTICE_NO_CONDITION);
+    notice.start = notice.end = probity_scope_watch_begin();
+    if (reason != NULL)
+        put_text(&notice, reason);
+    int result = post(&notice);
+    errno = before;
+    return result;
+}
+
+static void on_signal(int number)
+{
+    struct probity_notice notice;
+    int before = errno;
+    int32_t condition = 0;
+
+    while ((uint32_t)condition < condition_count && conditions[condition].signal != number)
+        condition++;
+    notice_init(&notice, PROBITY_DUMP_SIGNAL, condition);
+    notice.number = (uint32_t)number;
+    notice.start = notice.end = probity_scope_watch_begin();
+    post(&notice);
+    errno = before;
+}
+
+/* The program's own handler is left in place. */
+static void handle_signal(int number)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, present;
+
+    sigemptyset(&action.sa_mask);
+    if (sigaction(number, NULL, &present) == 0 && present.sa_handler == SIG_DFL &&
+        !(present.sa_flags & SA_SIGINFO))
+        sigaction(number, &action, NULL);
+}
+
+/* ---- Beginning ---------------------------------------------------------------------------------
+ */
+
+/* Copies a name so that it stays as it is when %i is expanded. */
+static int put_plain(char *ret_text, size_t room, const char *text, size_t length)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        if (used + 2 >= room)
+            return 0;
+        if (text[i] == '%')
+            ret_text[used++] = '%';
+        ret_text[used++] = text[i];
+    }
+    ret_text[used] = 0;
+    return 1;
+}
+
+/* Beside the trace. */
+static int default_names(struct probity_session *session)
+{
+    static const char extension[] = ".probity", number[] = "-%i.probity";
+    struct probity_dumps *dumps = &session->dumps;
+    const char *slash = strrchr(session->trace_path, '/'), *name = slash + 1;
+    size_t length = strlen(name), end = sizeof extension - 1;
+
+    probity_assert(slash != NULL);
+    if (length > end && strcmp(name + length - end, extension) == 0)
+        length -= end;
+    if (!put_plain(dumps->pattern, sizeof dumps->pattern - sizeof number, name, length))
+        return PROBITY_ERROR_ARGUMENT;
+    memcpy(dumps->pattern + strlen(dumps->pattern), number, sizeof number);
+    size_t directory = slash == session->trace_path ? 1 : (size_t)(slash - session->trace_path);
+    memcpy(dumps->directory_path, session->trace_path, directory);
+    dumps->directory_path[directory] = 0;
+    return 0;
+}
+
+/* The pattern without %n and %p, in two parts. */
+static int given_names(struct probity_session *session)
+{
+    struct probity_dumps *dumps = &session->dumps;
+    char *path = session->scratch[2];
+    int result = probity_trace_file_expand_dump(session, session->settings.dump, path);
+    const char *slash = strrchr(path, '/');
+
+    if (result != 0 || slash == NULL || strlen(slash + 1) >= sizeof dumps->pattern)
+        return PROBITY_ERROR_ARGUMENT;
+    memcpy(dumps->pattern, slash + 1, strlen(slash + 1) + 1);
+    size_t length = slash == path ? 1 : (size_t)(slash - path), used = 0;
+    for (size_t i = 0; i < length; i++) {
+        dumps->directory_path[used++] = path[i];
+        i += path[i] == '%' && path[i + 1] == '%';
+    }
+    dumps->directory_path[used] = 0;
+    return 0;
+}
+
+static void take_conditions(struct probity_session *session)
+{
+    struct probity_dumps *dumps = &session->dumps;
+    struct probity_condition_error error;
+    const char *at = session->settings.when;
+    uint64_t rate = probity_live_rate(&session->live);
+
+    for (; *at != 0 && dumps->conditions < PROBITY_CONDITIONS_MAX; at += *at == ';') {
+        uint32_t number = dumps->conditions;
+        struct probity_condition *condition = &conditions[number];
+        if (!probity_condition_parse(at, &at, condition, &error))
+            break; /* they were checked with the settings */
+        dumps->condition[number] = condition->text;
+        dumps->condition_bytes[number] = (uint32_t)condition->length;
+        limits[number] = condition->percentile != 0
+                             ? UINT64_MAX
+                             : probity_ticks_of_ns((int64_t)condition->limit_ns, rate);
+        if (condition->kind == PROBITY_CONDITION_SIGNAL)
+            handle_signal(condition->signal);
+        if (condition->percentile != 0) {
+            memset(&durations[number], 0, sizeof durations[number]);
+            session->writer.publish_limits = publish_limits;
+        }
+        dumps->conditions++;
+    }
+    condition_count = dumps->conditions;
+    probity_trigger_has_gaps = session->settings.has_gap_conditions;
+    if (probity_trigger_has_gaps) {
+        memset(sites_from, 0, sizeof sites_from);
+        memset(sites_to, 0, sizeof sites_to);
+    }
+}
+
+int probity_trigger_begin(struct probity_session *session)
+{
+    struct probity_dumps *dumps = &session->dumps;
+    uint64_t rate = probity_live_rate(&session->live);
+
+    condition_count = 0;
+    probity_trigger_has_gaps = 0;
+    memset(&dumps->notices, 0, offsetof(struct probity_notices, notice));
+    dumps->is_on = session->settings.has_dumps && !probity_external_is(session);
+    if (!dumps->is_on)
+        return 0;
+    dumps->settings = session->settings.dumps;
+    dumps->before = probity_ticks_of_ns((int64_t)dumps->settings.before_ns, rate);
+    dumps->after = probity_ticks_of_ns((int64_t)dumps->settings.after_ns, rate);
+    dumps->period = probity_ticks_of_ns((int64_t)dumps->settings.period_ns, rate);
+    dumps->directory = -1;
+    dumps->conditions = dumps->posted_seen = dumps->number = 0;
+    dumps->made = dumps->left_out = dumps->failed = dumps->failure_to_report = 0;
+    dumps->bytes = 0;
+    dumps->windows = dumps->recent_at = dumps->kept_count = 0;
+    memset(dumps->recent, 0, dumps->settings.at_most * sizeof dumps->recent[0]);
+    int result = session->settings.dump[0] != 0 ? given_names(session) : default_names(session);
+    if (result != 0) {
+        probity_session_complain("PROBITY_DUMP", "the name is too long");
+        return result;
+    }
+    generation = generation_s = 0;
+    take_conditions(session);
+    session->writer.dumps = dumps;
+    return 0;
+}
+
+void probity_trigger_report(struct probity_session *session)
+{
+    uint32_t *failure = &session->dumps.failure_to_report;
+    uint32_t error = __atomic_load_n(failure, __ATOMIC_ACQUIRE);
+    char text[256];
+
+    if (error == 0 || __atomic_exchange_n(failure, 0, __ATOMIC_ACQ_REL) == 0)
+        return;
+    snprintf(text, sizeof text, "dump '%.100s' was not written: %.80s; recording goes on",
+             session->dumps.pattern, strerror((int)error));
+    probity_session_say_once(text);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * trigger.h: what makes a ring write a dump (doc/triggers.md): conditions, which the threads of the
+ * program compare, and requests of the program. Async-signal-safe; preserves errno.
+ */
+#ifndef PROBITY_RUNTIME_TRIGGER_H
+#define PROBITY_RUNTIME_TRIGGER_H
+
+#include "probity_scope.h"
+#include "runtime/session.h"
+
+/* Bit of struct probity_scope_here.place: the call's duration is compared. It makes the place
+ * differ from the thread's depth, which every leave compares. */
+#define PROBITY_SCOPE_WATCHED (UINT32_C(1) << 31)
+
+/* Conditions of each function, a set, by half of its site number. 0: none. */
+extern uint64_t probity_trigger_functions[PROBITY_LIMIT_SITES / 2 + 1];
+
+/* number: of the enter's site. */
+static inline uint64_t probity_trigger_of(uint32_t number)
+{
+    return __atomic_load_n(&probity_trigger_functions[number / 2], __ATOMIC_RELAXED);
+}
+
+/* To be called when a recording is prepared. Returns 0 or an error, which is reported. Lock
+ * held. */
+int probity_trigger_begin(struct probity_session *session);
+
+/* A function got its number. Under declare_lock. Returns whether its calls are compared. */
+int probity_trigger_declared(struct probity_session *session,
+                             const struct probity_site_function *function, uint32_t number);
+
+/* The same for a named site. */
+void probity_trigger_site_declared(const char *name, uint32_t number);
+
+/* Whether conditions are compared where a gap is found: blocks and waits. */
+extern int probity_trigger_has_gaps;
+
+/* A record, as the thread stores it: of a hit its code, else an event's kind and payload. */
+struct probity_trigger_record {
+    uint32_t code, kind;
+    const void *payload;
+    size_t bytes;
+};
+
+/* The record will be stored at `at` or later, with this tick; the thread's record before it has the
+ * tick `last`. */
+void probity_trigger_gap(struct probity_session *session, const struct probity_thread_state *slot,
+                         const struct probity_trigger_record *record, uint64_t at, uint64_t last,
+                         uint64_t tick);
+
+/* The thread hands over its chunk: its last words may be needed. */
+void probity_trigger_keep(const uint64_t *words, uint32_t count);
+
+/* Prints the first failure to write a dump, unless that was done. In a thread of the program. */
+void probity_trigger_report(struct probity_session *session);
+
+#endif

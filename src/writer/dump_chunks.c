@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dump_chunks.c: which chunks a dump holds. Their words stay as they are, and `drained` too: the
+ * ring has them until it gives them up.
+ */
+#include "writer/dump_chunks.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/assert.h"
+#include "base/os.h"
+#include "base/ticks.h"
+#include "writer/ring.h"
+
+static struct probity_drain_input input_of(const struct probity_pass *pass, uint32_t chunk,
+                                           uint32_t end, int is_open)
+{
+    const struct probity_pool *pool = &pass->live->pool;
+    const struct probity_chunk_header *header = probity_pool_header(pool, chunk);
+
+    return (struct probity_drain_input){
+        .words = probity_pool_words(pool, chunk),
+        .end = end,
+        .thread = header->thread,
+        .tid = header->tid,
+        .chunk = header->serial,
+        .base_tick = header->base_tick,
+        .cpu_ns = header->cpu_ns,
+        .rate = probity_live_rate(pass->live),
+        .cpu_known = header->flags & PROBITY_CHUNK_CPU_KNOWN,
+        .stop_at_hole = is_open,
+    };
+}
+
+static void add(struct probity_dump_chunks *chunks, uint32_t chunk, uint32_t end, int is_open)
+{
+    uint32_t at = chunks->content.chunk_count;
+
+    if (at == chunks->capacity || end == 0)
+        return;
+    chunks->inputs[at] = input_of(chunks->pass, chunk, end, is_open);
+    chunks->numbers[at] = chunk;
+    chunks->content.chunk_count++;
+    probity_pool_private(&chunks->pass->live->pool, chunk)->is_pinned = 1;
+}
+
+/* A chunk that is just being handed over is in no list yet; its thread may have been switched
+ * out. */
+static void await_release(const struct probity_thread_state *slot)
+{
+    enum { TRIES = 200, EACH_NS = 50000 };
+    uint32_t never = 0;
+
+    for (int i = 0; i < TRIES && __atomic_load_n(&slot->releasing, __ATOMIC_ACQUIRE); i++)
+        probity_os_wait(&never, 0, EACH_NS);
+}
+
+static void add_open(struct probity_dump_chunks *chunks, const struct probity_thread_state *slot)
+{
+    struct probity_pool *pool = &chunks->pass->live->pool;
+
+    await_release(slot);
+    uint32_t chunk = __atomic_load_n(&slot->chunk, __ATOMIC_ACQUIRE);
+    if (chunk == PROBITY_POOL_NONE ||
+        __atomic_load_n(&probity_pool_header(pool, chunk)->state, __ATOMIC_ACQUIRE) !=
+            PROBITY_CHUNK_OPEN)
+        return;
+    uint64_t start = (uint64_t)probity_pool_words(pool, chunk);
+    uint64_t stored = (__atomic_load_n(&slot->hot.cursor, __ATOMIC_ACQUIRE) - start) / 8;
+    add(chunks, chunk, stored < pool->chunk_words ? (uint32_t)stored : pool->chunk_words, 1);
+}
+
+/* Full chunks follow the open ones, the oldest first. One that was open a moment ago is there
+ * already. Of older chunks only the declarations are wanted. */
+static void add_full(struct probity_dump_chunks *chunks, uint64_t from)
+{
+    struct probity_pool *pool = &chunks->pass->live->pool;
+    uint32_t chunk = chunks->pass->waiting, older = 0;
+
+    for (; chunk != PROBITY_POOL_NONE; chunk = probity_pool_private(pool, chunk)->next) {
+        const struct probity_chunk_header *header = probity_pool_header(pool, chunk);
+        if (probity_pool_private(pool, chunk)->is_pinned)
+            continue;
+        if (header->handed_over >= from) {
+            add(chunks, chunk, header->used, 0);
+        } else if (chunks->content.chunk_count + older < chunks->capacity &&
+                   probity_drain_look(probity_pool_words(pool, chunk), header->used) !=
+                       PROBITY_DRAIN_PLAIN) {
+            older++;
+            chunks->inputs[chunks->capacity - older] = input_of(chunks->pass, chunk, header->used,
+                                                                0);
+        }
+    }
+    chunks->content.declaring = &chunks->inputs[chunks->capacity - older];
+    chunks->content.declaring_count = older;
+}
+
+/* After each batch: threads must not wait for chunks because a dump is written. */
+static int written(void *context, uint32_t count)
+{
+    struct probity_dump_chunks *chunks = context;
+    struct probity_pool *pool = &chunks->pass->live->pool;
+
+    for (; chunks->unpinned < count; chunks->unpinned++)
+        probity_pool_private(pool, chunks->numbers[chunks->unpinned])->is_pinned = 0;
+    if (__atomic_exchange_n(&pool->extend_asked, 0, __ATOMIC_ACQ_REL))
+        probity_pool_extend(pool);
+    /* If the trace cannot be written, the next pass finds out. */
+    probity_ring_forget(chunks->pass);
+    return 0;
+}
+
+static void take_anchors(struct probity_dump_chunks *chunks)
+{
+    struct probity_live *live = chunks->pass->live;
+    struct probity_clock_moment now;
+
+    probity_live_anchor_now(live, &now);
+    uint64_t count = __atomic_load_n(&live->header->anchors, __ATOMIC_ACQUIRE);
+    uint64_t first = count > PROBITY_SPOOL_ANCHORS - 1 ? count - (PROBITY_SPOOL_ANCHORS - 1) : 0;
+    for (uint64_t i = first; i < count; i++)
+        chunks->anchors[chunks->content.anchor_count++] =
+            live->header->anchor[i % PROBITY_SPOOL_ANCHORS];
+}
+
+static void take_totals(struct probity_dump_chunks *chunks)
+{
+    const struct probity_spool_header *header = chunks->pass->live->header;
+
+    chunks->content.totals = (struct probity_totals){
+        .dropped_full = __atomic_load_n(&header->dropped_full, __ATOMIC_RELAXED),
+        .dropped_memory = __atomic_load_n(&header->dropped_memory, __ATOMIC_RELAXED),
+        .dropped_write = __atomic_load_n(&header->dropped_write, __ATOMIC_RELAXED),
+        .stalls = __atomic_load_n(&header->stalls, __ATOMIC_RELAXED),
+        .stall_ticks = __atomic_load_n(&header->stall_ticks, __ATOMIC_RELAXED),
+        .unmeasured_ticks_max = __atomic_load_n(&header->unmeasured_ticks_max, __ATOMIC_RELAXED),
+        .threads = (uint32_t)__atomic_load_n(&header->threads, __ATOMIC_RELAXED),
+    };
+}
+
+static void reverse(struct probity_dump_chunks *chunks, uint32_t from, uint32_t to)
+{
+    for (; from + 1 < to; from++) {
+        struct probity_drain_input input = chunks->inputs[from];
+        uint32_t number = chunks->numbers[from];
+        to--;
+        chunks->inputs[from] = chunks->inputs[to];
+        chunks->numbers[from] = chunks->numbers[to];
+        chunks->inputs[to] = input;
+        chunks->numbers[to] = number;
+    }
+}
+
+/* The oldest chunks are written first, and so the open ones last. */
+static void put_open_last(struct probity_dump_chunks *chunks, uint32_t open)
+{
+    reverse(chunks, 0, open);
+    reverse(chunks, open, chunks->content.chunk_count);
+    reverse(chunks, 0, chunks->content.chunk_count);
+}
+
+int probity_dump_chunks_pin(struct probity_dump_chunks *ret_chunks, struct probity_pass *pass,
+                            uint64_t from)
+{
+    struct probity_live *live = pass->live;
+    struct probity_dump_chunks *chunks = ret_chunks;
+    uint32_t slots = __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE), *tail = &pass->waiting;
+
+    memset(chunks, 0, sizeof *chunks);
+    chunks->pass = pass;
+    chunks->capacity = live->pool.segments * live->pool.chunks_per_segment;
+    chunks->bytes = (size_t)chunks->capacity * (sizeof *chunks->inputs + sizeof *chunks->numbers);
+    chunks->inputs = mmap(NULL, chunks->bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (chunks->inputs == MAP_FAILED)
+        return PROBITY_ERROR_MEMORY;
+    chunks->numbers = (uint32_t *)(chunks->inputs + chunks->capacity);
+    for (uint32_t i = 0; i < slots; i++) {
+        if (__atomic_load_n(&live->slot[i].in_use, __ATOMIC_ACQUIRE))
+            add_open(chunks, &live->slot[i]);
+    }
+    uint32_t open = chunks->content.chunk_count;
+    while (*tail != PROBITY_POOL_NONE)
+        tail = &probity_pool_private(&live->pool, *tail)->next;
+    __atomic_store_n(tail, probity_pool_collect(&live->pool), __ATOMIC_RELAXED);
+    add_full(chunks, from);
+    put_open_last(chunks, open);
+    take_anchors(chunks);
+    take_totals(chunks);
+    probity_os_random(chunks->content.session, sizeof chunks->content.session);
+    chunks->content.trace = pass->append.descriptor;
+    chunks->content.trace_bytes = pass->append.committed;
+    chunks->content.chunks = chunks->inputs;
+    chunks->content.chunk_words = live->pool.chunk_words;
+    chunks->content.anchors = chunks->anchors;
+    chunks->content.written = written;
+    chunks->content.context = chunks;
+    return 0;
+}
+
+void probity_dump_chunks_release(struct probity_dump_chunks *chunks)
+{
+    for (; chunks->unpinned < chunks->content.chunk_count; chunks->unpinned++)
+        probity_pool_private(&chunks->pass->live->pool, chunks->numbers[chunks->unpinned])
+            ->is_pinned = 0;
+    munmap(chunks->inputs, chunks->bytes);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dump_file.h: writes one dump (doc/triggers.md, "What a dump holds") from a list of chunks and the
+ * declarations in the recording's trace. In the traced program by the writer thread, which must not
+ * allocate with malloc(); in the tool for `probity snapshot`.
+ */
+#ifndef PROBITY_WRITER_DUMP_FILE_H
+#define PROBITY_WRITER_DUMP_FILE_H
+
+#include "base/limits.h"
+#include "format/block.h"
+#include "format/dump.h"
+#include "spool/drain.h"
+#include "spool/layout.h"
+#include "writer/append.h"
+
+enum { PROBITY_DUMP_NAME_BYTES = 512, PROBITY_DUMP_TRIES = 100000 };
+
+/* What the dump is made of. */
+struct probity_dump_content {
+    int trace;            /* descriptor for reading */
+    uint64_t trace_bytes; /* that are accounted for */
+    const struct probity_drain_input *chunks;
+    uint32_t chunk_count, chunk_words;
+    const struct probity_drain_input *declaring; /* chunks of which only declarations are wanted */
+    uint32_t declaring_count;
+    const struct probity_spool_anchor *anchors; /* of the spool, the oldest first */
+    uint32_t anchor_count;
+    struct probity_totals totals; /* except records */
+    uint8_t session[16];          /* new */
+    const struct probity_dump *dump; /* its session is set from the trace */
+    const struct probity_dump_reason *reasons;
+    /* Called after each batch; `written` chunks are in the file. Returns 0, or an error to give up.
+     * NULL: nothing to do. */
+    int (*written)(void *context, uint32_t written);
+    void *context;
+};
+
+/* A file being written, without its final name. */
+struct probity_dump_file {
+    int directory;
+    int is_unnamed;
+    char temporary[40]; /* its name meanwhile, unless it has none */
+    struct probity_append append;
+    uint8_t *memory; /* one mapping: */
+    size_t memory_bytes;
+    uint8_t *batch, *input; /* blocks gathered; a block of the trace */
+    size_t batch_bytes, room;
+    struct probity_drain_scratch scratch;
+    uint8_t *threads; /* set of those that have records in it */
+    uint64_t serial, records, first_tick;
+};
+
+/* Creates the file in the directory (a descriptor). Returns 0, PROBITY_ERROR_MEMORY or
+ * PROBITY_ERROR_OPEN with errno. unique: for a temporary name. */
+int probity_dump_file_open(struct probity_dump_file *ret_file, int directory, uint32_t chunk_words,
+                           const uint8_t unique[16]);
+
+/* Writes everything. Returns 0 or an error; file->append.error is the errno of
+ * PROBITY_ERROR_WRITE. */
+int probity_dump_file_fill(struct probity_dump_file *file,
+                           const struct probity_dump_content *content);
+
+/* Gives the file a name, which must be free. Returns 0, PROBITY_ERROR_EXISTS or PROBITY_ERROR_OPEN
+ * with errno. */
+int probity_dump_file_name(struct probity_dump_file *file, const char *name);
+
+/* The same if the name may be that of an existing file, which is then replaced. */
+int probity_dump_file_replace(struct probity_dump_file *file, const char *name);
+
+/* Closes it. Without a name it is gone. */
+void probity_dump_file_close(struct probity_dump_file *file);
+
+/* Expands %i and %% of the last part of a pattern, in which %n and %p are expanded. Returns 0, or
+ * PROBITY_ERROR_ARGUMENT if the name is too long. */
+int probity_dump_name(const char *pattern, uint32_t number,
+                      char ret_name[PROBITY_DUMP_NAME_BYTES]);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dumps.h: the dumps of a ring that is being recorded (doc/triggers.md): which are wanted, when
+ * they are due, which limits leave out. Threads post notices; everything else is done by the writer
+ * thread.
+ */
+#ifndef PROBITY_WRITER_DUMPS_H
+#define PROBITY_WRITER_DUMPS_H
+
+#include "base/conditions.h"
+#include "base/limits.h"
+#include "spool/notices.h"
+#include "writer/dump_file.h"
+#include "writer/pass.h"
+
+enum { PROBITY_DUMPS_WINDOWS = 8, PROBITY_DUMPS_REASONS = 64 };
+
+/* A dump that is wanted. */
+struct probity_dumps_window {
+    uint64_t begin, end; /* ticks */
+    uint64_t end_max;    /* later notices do not extend it beyond this */
+    uint32_t count, more;
+    int is_asked_for;    /* 1: not only by conditions, and so not limited */
+    struct probity_notice notices[PROBITY_DUMPS_REASONS];
+};
+
+/* One that was made, and may be replaced by a worse one. */
+struct probity_dumps_kept {
+    uint64_t device, inode, bytes, badness;
+    uint32_t number;
+};
+
+struct probity_dumps {
+    int is_on;
+    struct probity_dumps_settings settings;
+    uint64_t before, after, period;    /* ticks */
+    const char *condition[PROBITY_CONDITIONS_MAX];
+    uint32_t condition_bytes[PROBITY_CONDITIONS_MAX], conditions;
+    int directory;                     /* open while the writer thread runs; else -1 */
+    char directory_path[PROBITY_LIMIT_PATH];
+    char pattern[PROBITY_DUMP_NAME_BYTES];
+    uint32_t posted_seen;              /* of the notices */
+    uint32_t number;                   /* of the last dump */
+    uint32_t made, left_out, failed;
+    uint32_t failure_to_report;        /* errno, until a thread of the program has reported it */
+    uint64_t bytes;                    /* of all dumps that exist */
+    uint32_t windows;
+    uint32_t recent_at;
+    struct probity_notices notices;
+    struct probity_dumps_window window[PROBITY_DUMPS_WINDOWS];
+    uint64_t recent[PROBITY_DUMPS_KEPT_MAX]; /* ticks of the last dumps, a ring */
+    struct probity_dumps_kept kept[PROBITY_DUMPS_KEPT_MAX];
+    uint32_t kept_count;
+    char name[PROBITY_DUMP_NAME_BYTES];
+};
+
+/* In the writer thread, before it drops its rights. */
+void probity_dumps_open(struct probity_dumps *dumps);
+void probity_dumps_close(struct probity_dumps *dumps);
+
+/* Whether notices have come since the last probity_dumps_take(). */
+static inline int probity_dumps_are_asked(const struct probity_dumps *dumps)
+{
+    return dumps->is_on &&
+           __atomic_load_n(&dumps->notices.posted, __ATOMIC_SEQ_CST) != dumps->posted_seen;
+}
+
+/* Takes the notices, and tells the pass what to keep. */
+void probity_dumps_take(struct probity_dumps *dumps, struct probity_pass *pass);
+
+/* The tick at which the next dump is due; UINT64_MAX: none is wanted. */
+uint64_t probity_dumps_due(const struct probity_dumps *dumps);
+
+/* Writes the dumps that are due, or all. A failure is counted, and reported by a thread of the
+ * program. */
+void probity_dumps_write(struct probity_dumps *dumps, struct probity_pass *pass, int all);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ring.h: what a ring keeps of its chunks. For the thread that makes passes (src/writer/pass.h).
+ */
+#ifndef PROBITY_WRITER_RING_H
+#define PROBITY_WRITER_RING_H
+
+#include "writer/pass.h"
+
+/* Gives up the oldest full chunks while more than three quarters of all are full, and those that
+ * are older than the ring's window. Their declarations are written. Returns 0 or
+ * PROBITY_ERROR_WRITE. */
+int probity_ring_forget(struct probity_pass *pass);
+
+/* Copies the declarations of a drained block into `kept`, as the payload of a separate block.
+ * Returns its size; *ret_records: their number, possibly 0. */
+size_t probity_ring_declarations(const uint8_t *block, size_t block_bytes, uint8_t *kept,
+                                 uint32_t *ret_records);
+
+#endif

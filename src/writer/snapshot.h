@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * snapshot.h: a dump of another process's ring (doc/triggers.md, "probity snapshot PID"). Never
+ * runs in the traced program, which does nothing for it.
+ */
+#ifndef PROBITY_WRITER_SNAPSHOT_H
+#define PROBITY_WRITER_SNAPSHOT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct probity_snapshot_wanted {
+    const char *trace;   /* path */
+    const char *pattern; /* of the dump; %i: the first number that is free; NULL: the default */
+    const char *reason;  /* or NULL */
+    int replaces;        /* without %i: replace an existing file */
+};
+
+struct probity_snapshot_result {
+    uint32_t pid, mode; /* of the program, and its mode */
+    int is_dead;        /* it has ended, or records no more */
+    int system_error;   /* errno, of PROBITY_ERROR_OPEN and PROBITY_ERROR_WRITE */
+    uint64_t records, bytes;
+    uint64_t window_ns; /* from when on all is complete, until now */
+    char name[4096 + 512];
+};
+
+/* Writes the dump. Returns 0; PROBITY_ERROR_STATE if there is no living ring (see the result);
+ * PROBITY_ERROR_EXISTS; PROBITY_ERROR_ARGUMENT for a name that is too long; PROBITY_ERROR_OPEN and
+ * PROBITY_ERROR_WRITE for the dump; PROBITY_ERROR_READ, FORMAT, DAMAGED, MEMORY for the trace or
+ * its spool. */
+int probity_snapshot_write(const struct probity_snapshot_wanted *wanted,
+                           struct probity_snapshot_result *ret_result);
+
+#endif
