@@ -13,7 +13,7 @@ tool() {
 causes='.rows[] | select(.object != null) | .object as $object | .worst[0] |
     "\($object) \(.tid) \(.culprit_tid) \(.culprit_function)"'
 
-# $1 description, $2 status, $3 trace, $4 the truth, $5 how many must be named at least, $6 "others"
+# $1 description, $2 status, $3 trace, $4 the true causes, $5 how many must be named at least, $6 "others"
 # if there may be waits that were not planted. Sets right and unknown.
 same_causes() {
     tool "$1" "$2" waits --json "$3"
