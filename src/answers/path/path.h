@@ -2,9 +2,9 @@
  *
  * path.h: critical paths: what a request, a call or a span between two probes spent its time on,
  * across threads and locks. Going back from its end, what the thread ran is on the path; at a wait
- * the path moves to the thread that caused it (doc/calls.md, "Critical path"). If the events include
- * states of threads (doc/sched.md), these show which thread woke it, and how each part was spent.
- * The parts of a path are disjoint and sum to its time exactly. Memory: what all threads did since
+ * the path moves to the thread that caused it (doc/calls.md, "Critical path"). States of threads
+ * (doc/sched.md), if recorded, show which thread woke it, and how each part was spent. The parts
+ * of a path are disjoint and sum to its time exactly. Memory: what all threads did since
  * the oldest open span began, within the limits of thread_past.h, thread_states.h and
  * PROBITY_PATH_WAITS_MAX. Prints nothing.
  */
