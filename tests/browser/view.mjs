@@ -1197,24 +1197,6 @@ async function paths() {
   await page.waitForFunction(() => document.querySelector(".stage").dataset.path === "0");
 }
 
-// A server has what is merged in the page: zoomed in, the path is exact.
-async function pathsServed() {
-  const [{ spans }] = told;
-  const page = await open();
-  for (const { place, parts } of spans.slice(0, 2)) {
-    await openAt(page, place);
-    await pathOf(page, false);
-    expect(`${place} is approximate at first`, 1, await page.locator('[data-fact="near"]').count());
-    await page.focus("canvas");
-    await page.keyboard.press("f");
-    await page.waitForFunction(() => document.querySelector(".stage")?.dataset.spans === "trace");
-    await page.waitForFunction(() => document.querySelector('[data-fact="near"]') === null);
-    const found = await partsOf(page);
-    expect(`${place} parts`, parts.length, found.length);
-    parts.forEach((part, i) => { expect(`${place} part ${i}`, part, found[i]); });
-  }
-}
-
 // Colors of states differ for all kinds of color vision, and from the background.
 async function stateColours(page, scheme) {
   const [paper, ...colours] = await page.evaluate(() => ["paper", "running", "runnable", "blocked"].map((name) => {
@@ -1309,7 +1291,7 @@ async function states() {
   expectThat(`the tip: ${await page.textContent(".tip")}`, (await page.textContent(".tip .first")).startsWith(`running on CPU ${running.cpu}, `));
 }
 
-const scenarios = { states, paths, pathsServed, served, tiles, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, diffBlocks, labelled, speed };
+const scenarios = { states, paths, served, tiles, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, diffBlocks, labelled, speed };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

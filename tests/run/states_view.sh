@@ -43,7 +43,7 @@ view() {
 }
 
 record short.probity 12
-record long.probity 40 3000
+record long.probity 30 3000
 view short.html short.probity
 view long.html --spans 8000 long.probity
 # A request that passes from thread to thread.
@@ -69,23 +69,7 @@ fi
 MODULES=$BUILD/npm-view
 "$SOURCE/tools/npm_install.sh" "$SOURCE/view" "$MODULES" --include=dev
 mkdir -p "$BUILD/test-logs/view"
-# The server reads what is merged in its page.
-"$PROBITY" view --serve --spans 40000 long.probity > address 2> serve_errors &
-server=$!
-wait_until "$server" has_lines address 1 '^http://127.0.0.1:'
-served=()
-if grep -q . address; then
-    "$PROBITY" view -f --spans 40000 -o served.html long.probity > /dev/null
-    python3 "$SOURCE/tests/tool/page_states.py" served.html long.threads long.path served.told \
-        40000 || fail "served: the page's states"
-    served=(-- pathsServed "$(cat address)" served.told)
-else
-    grep -q "built without --serve" serve_errors || fail "no server: $(cat serve_errors)"
-fi
 HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
     states short.html short.told -- paths short.html short.told -- \
-    paths long.html long.told -- paths requests.html requests.told \
-    "${served[@]}" > faults || fail "in chromium: $(cat faults)"
-signal_job TERM "$server" || true
-wait "$server" 2> /dev/null || true
+    paths long.html long.told -- paths requests.html requests.told > faults || fail "in chromium: $(cat faults)"
 finish

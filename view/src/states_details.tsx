@@ -101,7 +101,7 @@ function PathDetails({ path, shared }: { path: CriticalPath; shared: Shared }): 
     return (
         <section class="critical-path" data-length={length} data-sum={path.parts.reduce((sum, { from, to }) => sum + to - from, 0)}>
             <h3>Critical path</h3>
-            {path.why !== "" && <p class="notice" data-fact="near">It is approximate: {path.why}.</p>}
+            {path.why !== "" && <p class="notice" data-fact="near">It is approximate: {path.why}. <code>probity path</code> prints it in full.</p>}
             <table class="sides">
                 <tbody>
                     {sumsOf(path).map(({ state, ns }) => (
