@@ -13,6 +13,7 @@
 
 #include "base/array_grow.h"
 #include "exports/export_gzip.h"
+#include "exports/export_states.h"
 #include "print/text.h"
 #include "probity.h"
 
@@ -20,6 +21,7 @@ struct probity_export_run {
     struct probity_export export;
     const struct probity_exporter *exporter;
     struct probity_scopes *scopes; /* NULL: none are made */
+    struct export_states states;
     uint64_t from_ns, to_ns;
 };
 
@@ -248,6 +250,41 @@ static int error_of(struct probity_export_run *run)
     return export->error;
 }
 
+/* A state that begins in the range. */
+static void take_state(struct probity_export_run *run, struct probity_export_thread *thread,
+                       const struct probity_export_state *state)
+{
+    if (!is_in_range(run, state->from_ns))
+        return;
+    run->export.counts.states++;
+    if (run->exporter->state == NULL)
+        return;
+    log_writer_make_room(&run->export.out, NULL);
+    run->exporter->state(&run->export, thread, state);
+}
+
+static int put_state(struct probity_export_run *run, struct probity_export_thread *thread,
+                     const struct probity_event *event)
+{
+    struct probity_export_state state;
+    int got = export_states_put(&run->states, event, &state);
+
+    if (got > 0)
+        take_state(run, thread, &state);
+    return got < 0 ? got : error_of(run);
+}
+
+static void finish_states(struct probity_export_run *run)
+{
+    struct probity_export_state state;
+
+    for (uint32_t slot = 0; slot < run->export.thread_count; slot++) {
+        if (run->export.threads[slot] != NULL &&
+            export_states_last(&run->states, slot, &state))
+            take_state(run, run->export.threads[slot], &state);
+    }
+}
+
 int probity_export_put(struct probity_export_run *run, const struct probity_event *event)
 {
     const struct probity_scopes_listener listener = {on_opened, on_closed, run};
@@ -263,6 +300,10 @@ int probity_export_put(struct probity_export_run *run, const struct probity_even
     }
     if (__builtin_expect(thread == NULL, 0))
         return PROBITY_ERROR_MEMORY;
+    if (event->wall_ns > run->states.latest_ns)
+        run->states.latest_ns = event->wall_ns;
+    if (event->kind == PROBITY_EVENT_THREAD_STATE)
+        return put_state(run, thread, event);
     if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0) &&
         set_name(thread, event) != 0)
         return PROBITY_ERROR_MEMORY;
@@ -301,6 +342,8 @@ static void count_left_out(struct probity_export_run *run)
         counts->left_out[1] = counts->hits;
     if (!(carries & PROBITY_EXPORT_VALUES))
         counts->left_out[2] = counts->events;
+    if (run->exporter->state == NULL)
+        counts->left_out[4] = counts->states;
 }
 
 int probity_export_finish(struct probity_export_run *run)
@@ -310,6 +353,7 @@ int probity_export_finish(struct probity_export_run *run)
 
     if (run->scopes != NULL)
         probity_scopes_finish(run->scopes, &listener);
+    finish_states(run);
     if (export->error == 0 && run->exporter->end != NULL) {
         log_writer_make_room(&export->out, NULL);
         int error = run->exporter->end(export);
@@ -405,6 +449,7 @@ void probity_export_close(struct probity_export_run *run)
     for (uint32_t slot = 0; slot < run->export.thread_count; slot++)
         free_thread(run->export.threads[slot]);
     free(run->export.threads);
+    export_states_release(&run->states);
     if (run->scopes != NULL)
         probity_scopes_close(run->scopes);
     if (run->export.out.buffer != NULL)

@@ -36,6 +36,14 @@ enum probity_export_carries {
     PROBITY_EXPORT_PROFILE = 8 /* counts of profile mode */
 };
 
+/* A state of a thread by the scheduler, which is known and has ended. */
+struct probity_export_state {
+    uint64_t from_ns, ns; /* CLOCK_REALTIME; its length */
+    uint32_t state;       /* an enum probity_sched_state: RUNNING, RUNNABLE or BLOCKED */
+    uint32_t cpu;         /* RUNNING */
+    uint32_t waker;       /* RUNNABLE: id of the thread that woke it, or 0 */
+};
+
 /* The quantity that a format adds up. */
 enum probity_export_value {
     PROBITY_EXPORT_WALL,
@@ -65,7 +73,8 @@ struct probity_export_thread {
 
 struct probity_export_counts {
     uint64_t scopes, hits, events; /* in the range. events: with values */
-    uint64_t left_out[4];          /* of these, and of calls counted in profile mode */
+    uint64_t states;               /* of threads, that begin in the range */
+    uint64_t left_out[5];          /* of these, and 3: of calls counted in profile mode */
     uint64_t shortened;            /* paths with levels left out: see answers/tree/tree_text.h */
     uint64_t queue_hits;   /* hits of queues beyond the number that a timeline has counters for */
     uint64_t station_hits; /* of queues, locks and requests beyond those of `probity model` */
@@ -118,6 +127,10 @@ struct probity_exporter {
      * closed; also every THREAD_NAME, PROBE_NAME, SITE, FUNCTION and FORMAT. */
     void (*event)(struct probity_export *export, struct probity_export_thread *thread,
                   const struct probity_event *event);
+    /* A state of a thread that begins in the range, when it has ended; NULL: states are left out.
+     * In order of their ends. */
+    void (*state)(struct probity_export *export, struct probity_export_thread *thread,
+                  const struct probity_export_state *state);
     /* A row of profile mode, after all events. */
     void (*profiled)(struct probity_export *export, const struct probity_profiled *profiled);
     /* After everything else; `out` is flushed afterwards. Returns as begin. */
@@ -174,6 +187,9 @@ void probity_export_close(struct probity_export_run *run);
 
 /* Stores the first error, with errno. */
 void probity_export_fail(struct probity_export *export, int error);
+
+/* "running", "waiting for a CPU", "blocked". In export_states.c. */
+const char *probity_export_state_name(uint32_t state);
 
 /* Appends any number of bytes to `out`, and leaves as much room as before. */
 void probity_export_write(struct probity_export *export, const char *bytes, size_t count);

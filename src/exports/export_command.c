@@ -204,7 +204,8 @@ static void report_counts(const struct export_call *call, const struct probity_e
 {
     static const char *const nouns[] = {"calls of functions", "hits of probes",
                                         "messages, parameters and checkpoints",
-                                        "calls counted in profile mode"};
+                                        "calls counted in profile mode",
+                                        "states of threads"};
     const struct probity_scopes_repairs *repairs = export->repairs;
 
     for (size_t i = 0; i < sizeof nouns / sizeof *nouns; i++) {
@@ -401,6 +402,7 @@ static int run(int argc, char **argv)
         .run = run_on,
         .put = put_event, .finish = finish};
     struct export_call call = {.answer = {.command = ME, .steps = &steps, .context = &call,
+                                         .has_states = 1,
                                          .stream = stream}};
 
     return cli_query_main(&call.answer, argc, argv);

@@ -235,6 +235,8 @@ static void put_ids(struct probity_export *export, const struct probity_event *e
         chrome_put_id(export, ",\"correlation\":\"", event->correlation);
     if (event->has_object)
         chrome_put_id(export, ",\"object\":\"", event->object);
+    if (event->has_place)
+        chrome_put_id(export, ",\"place\":\"", event->place);
     chrome_put(export, "}");
 }
 
@@ -252,7 +254,8 @@ static void put_hit(struct probity_export *export, struct probity_export_thread 
         chrome_make_name(name, "probe", text, bytes);
     }
     chrome_put_name(export, name);
-    if (__builtin_expect(event->role != 0 || event->has_correlation || event->has_object, 0))
+    if (__builtin_expect(event->role != 0 || event->has_correlation || event->has_object ||
+                         event->has_place, 0))
         put_ids(export, event);
     chrome_put(export, "}");
 }
@@ -346,7 +349,7 @@ static void chrome_event(struct probity_export *export, struct probity_export_th
     case PROBITY_EVENT_PARAMETERS: put_values(export, thread, event); break;
     case PROBITY_EVENT_THREAD_NAME:
         put_thread_name(export, thread);
-        chrome_put_blocks_name(export, thread);
+        chrome_put_rows_names(export, thread);
         break;
     case PROBITY_EVENT_PROBE_NAME: forget_probe(state, event); break;
     case PROBITY_EVENT_STALL: put_own(export, thread, event, "stall"); break;
@@ -445,5 +448,6 @@ const struct probity_exporter probity_exporter_chrome = {
     .opened = chrome_opened,
     .closed = chrome_closed,
     .event = chrome_event,
+    .state = chrome_put_state,
     .end = chrome_end,
     .release = chrome_release};

@@ -23,7 +23,7 @@ struct chrome {
 struct chrome_thread {
     struct export_recent recent; /* must be first */
     uint32_t bytes;
-    int is_cpu_known, has_blocks;
+    int is_cpu_known, has_blocks, has_states;
     uint64_t pid;
     char text[CHROME_THREAD_BYTES]; /* "pid":1,"tid":1,"ts": */
 };
@@ -98,8 +98,12 @@ static inline void chrome_put_name(struct probity_export *export, const struct e
 
 extern const struct export_spans_listener chrome_spans_listener;
 
-/* Names the row of a thread's blocks, if there is one, after the thread. */
-void chrome_put_blocks_name(struct probity_export *export,
-                            const struct probity_export_thread *thread);
+/* Names the rows of a thread's blocks and states, if there are any, after the thread. */
+void chrome_put_rows_names(struct probity_export *export,
+                           const struct probity_export_thread *thread);
+
+/* Writes a state to a row of its own below the thread. */
+void chrome_put_state(struct probity_export *export, struct probity_export_thread *thread,
+                      const struct probity_export_state *state);
 
 #endif

@@ -30,25 +30,75 @@ static const struct export_name *name_of(struct probity_export *export,
 /* ---- Blocks ------------------------------------------------------------------------------------
  */
 
-void chrome_put_blocks_name(struct probity_export *export,
-                            const struct probity_export_thread *thread)
+static void put_row_name(struct probity_export *export, const struct probity_export_thread *thread,
+                         const char *what, uint64_t tid)
 {
     const struct chrome_thread *made = thread->user;
     char name[2 * PROBITY_EVENT_BYTES_MAX];
 
-    if (made == NULL || !made->has_blocks)
-        return;
     int bytes = thread->name != NULL
-                    ? snprintf(name, sizeof name, "blocks of %s", thread->name)
-                    : snprintf(name, sizeof name, "blocks of %" PRIu32, thread->tid);
+                    ? snprintf(name, sizeof name, "%s of %s", what, thread->name)
+                    : snprintf(name, sizeof name, "%s of %" PRIu32, what, thread->tid);
     chrome_put(export, ",\n{\"ph\":\"M\",\"pid\":");
     chrome_put_number(export, made->pid);
     chrome_put(export, ",\"tid\":");
-    chrome_put_number(export, (uint64_t)CHROME_PIDS + thread->tid);
+    chrome_put_number(export, tid);
     chrome_put(export, ",\"name\":\"thread_name\",\"args\":{\"name\":");
     chrome_put_text(export, name, (size_t)bytes);
     chrome_put(export, "}}");
     log_writer_make_room(&export->out, NULL);
+}
+
+void chrome_put_rows_names(struct probity_export *export,
+                           const struct probity_export_thread *thread)
+{
+    const struct chrome_thread *made = thread->user;
+
+    if (made != NULL && made->has_blocks)
+        put_row_name(export, thread, "blocks", (uint64_t)CHROME_PIDS + thread->tid);
+    if (made != NULL && made->has_states)
+        put_row_name(export, thread, "states", 2 * (uint64_t)CHROME_PIDS + thread->tid);
+}
+
+/* ',{"ph":"X","pid":1,"tid":1,"ts":0.000,"dur":0.000' */
+static void put_row_head(struct probity_export *export, const struct chrome_thread *made,
+                         uint64_t tid, uint64_t from_ns, uint64_t ns)
+{
+    chrome_put(export, ",\n{\"ph\":\"X\",\"pid\":");
+    chrome_put_number(export, made->pid);
+    chrome_put(export, ",\"tid\":");
+    chrome_put_number(export, tid);
+    chrome_put(export, ",\"ts\":");
+    chrome_put_ts(export, from_ns);
+    chrome_put(export, ",\"dur\":");
+    export->out.at = export_put_us(export->out.at, ns);
+}
+
+void chrome_put_state(struct probity_export *export, struct probity_export_thread *thread,
+                      const struct probity_export_state *state)
+{
+    struct chrome_thread *made = chrome_thread_of(export, thread);
+
+    if (made == NULL)
+        return;
+    if (!made->has_states) {
+        made->has_states = 1;
+        put_row_name(export, thread, "states", 2 * (uint64_t)CHROME_PIDS + thread->tid);
+    }
+    put_row_head(export, made, 2 * (uint64_t)CHROME_PIDS + thread->tid, state->from_ns, state->ns);
+    chrome_put(export, ",\"cat\":\"state\",\"name\":\"");
+    chrome_put(export, probity_export_state_name(state->state));
+    if (state->state == PROBITY_STATE_RUNNING) {
+        chrome_put(export, "\",\"args\":{\"cpu\":");
+        chrome_put_number(export, state->cpu);
+        chrome_put(export, "}}");
+    } else if (state->state == PROBITY_STATE_RUNNABLE && state->waker != 0) {
+        chrome_put(export, "\",\"args\":{\"woken by\":");
+        chrome_put_number(export, state->waker);
+        chrome_put(export, "}}");
+    } else {
+        chrome_put(export, "\"}");
+    }
 }
 
 static void put_block(struct probity_export *export, const struct export_span *span)
@@ -59,16 +109,10 @@ static void put_block(struct probity_export *export, const struct export_span *s
         return;
     if (!made->has_blocks) {
         made->has_blocks = 1;
-        chrome_put_blocks_name(export, span->thread);
+        put_row_name(export, span->thread, "blocks", (uint64_t)CHROME_PIDS + span->thread->tid);
     }
-    chrome_put(export, ",\n{\"ph\":\"X\",\"pid\":");
-    chrome_put_number(export, made->pid);
-    chrome_put(export, ",\"tid\":");
-    chrome_put_number(export, (uint64_t)CHROME_PIDS + span->thread->tid);
-    chrome_put(export, ",\"ts\":");
-    chrome_put_ts(export, span->start_ns);
-    chrome_put(export, ",\"dur\":");
-    export->out.at = export_put_us(export->out.at, span->end_ns - span->start_ns);
+    put_row_head(export, made, (uint64_t)CHROME_PIDS + span->thread->tid, span->start_ns,
+                 span->end_ns - span->start_ns);
     if (span->is_cpu_known) {
         chrome_put(export, ",\"tdur\":");
         export->out.at = export_put_us(export->out.at, span->cpu_ns);

@@ -35,6 +35,7 @@ enum statement {
     INSERT_EVENT,
     INSERT_VALUE,
     INSERT_PROFILE,
+    INSERT_STATE,
     STATEMENTS
 };
 
@@ -48,10 +49,11 @@ static const char *const texts[STATEMENTS] = {
     [NAME_PROBE] = ("INSERT INTO probe(is_site, text, name) VALUES(0,?,?)"
                     " ON CONFLICT DO UPDATE SET name = excluded.name"),
     [FIND_PROBE] = "SELECT probe FROM probe WHERE is_site = ? AND text = ?",
-    [INSERT_HIT] = "INSERT INTO hit VALUES(NULL,?,?,?,?,?,?,?)",
+    [INSERT_HIT] = "INSERT INTO hit VALUES(NULL,?,?,?,?,?,?,?,?)",
     [INSERT_EVENT] = "INSERT INTO event VALUES(NULL,?,?,?,?,?)",
     [INSERT_VALUE] = "INSERT INTO value VALUES(?,?,?,?,?)",
-    [INSERT_PROFILE] = "INSERT INTO profile VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"};
+    [INSERT_PROFILE] = "INSERT INTO profile VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [INSERT_STATE] = "INSERT INTO state VALUES(NULL,?,?,?,?,?,?)"};
 
 struct sqlite {
     sqlite3 *database;
@@ -341,6 +343,7 @@ static void put_hit(struct probity_export *export, const struct probity_export_t
         sqlite3_bind_null(statement, 5);
     bind_known(statement, 6, event->correlation, event->has_correlation);
     bind_known(statement, 7, event->object, event->has_object);
+    bind_known(statement, 8, event->place, event->has_place);
     run(export, INSERT_HIT);
 }
 
@@ -418,6 +421,21 @@ static void sqlite_event(struct probity_export *export, struct probity_export_th
         break;
     default: break;
     }
+}
+
+static void sqlite_state(struct probity_export *export, struct probity_export_thread *thread,
+                         const struct probity_export_state *state)
+{
+    struct sqlite *own = export->state;
+    sqlite3_stmt *statement = own->statements[INSERT_STATE];
+
+    bind_number(statement, 1, (uint64_t)thread->slot + 1);
+    bind_number(statement, 2, state->from_ns);
+    bind_number(statement, 3, state->ns);
+    bind_words(statement, 4, probity_export_state_name(state->state));
+    bind_known(statement, 5, state->cpu, state->state == PROBITY_STATE_RUNNING);
+    bind_known(statement, 6, state->waker, state->state == PROBITY_STATE_RUNNABLE);
+    run(export, INSERT_STATE);
 }
 
 static void sqlite_profiled(struct probity_export *export,
@@ -554,6 +572,7 @@ const struct probity_exporter probity_exporter_sqlite = {
     .opened = sqlite_opened,
     .closed = sqlite_closed,
     .event = sqlite_event,
+    .state = sqlite_state,
     .profiled = sqlite_profiled,
     .end = sqlite_end,
     .release = sqlite_release};
