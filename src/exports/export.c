@@ -250,12 +250,18 @@ static int error_of(struct probity_export_run *run)
     return export->error;
 }
 
-/* A state that begins in the range. */
+/* A state that begins in the range. A thread may have run before the trace began, which is the
+ * origin of time for viewers. */
 static void take_state(struct probity_export_run *run, struct probity_export_thread *thread,
-                       const struct probity_export_state *state)
+                       struct probity_export_state *state)
 {
-    if (!is_in_range(run, state->from_ns))
+    uint64_t start_ns = run->export.start_ns, before_ns;
+
+    before_ns = state->from_ns < start_ns ? start_ns - state->from_ns : 0;
+    if (!is_in_range(run, state->from_ns) || before_ns >= state->ns)
         return;
+    state->from_ns += before_ns;
+    state->ns -= before_ns;
     run->export.counts.states++;
     if (run->exporter->state == NULL)
         return;

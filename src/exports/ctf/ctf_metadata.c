@@ -48,7 +48,8 @@ static const char *const fields[CTF_EVENTS][2] = {
                             "u8 untimed; u64 elapsed_ns; u64 self_ns; u64 cpu_elapsed_ns; "
                             "u64 cpu_self_ns;" VALUES},
     [CTF_HIT] = {"hit", "string name;"},
-    [CTF_HIT_WITH] = {"hit_with", "string name; u8 role; u8 ids; u64 correlation; u64 object;"},
+    [CTF_HIT_WITH] = {"hit_with", "string name; u8 role; u8 ids; u64 correlation; u64 object; "
+                                  "u64 place;"},
     [CTF_MESSAGE] = {"message", "string text;"},
     [CTF_PARAMETERS] = {"parameters", VALUES},
     [CTF_CHECKPOINT] = {"checkpoint", "string label;" VALUES},
@@ -57,7 +58,8 @@ static const char *const fields[CTF_EVENTS][2] = {
     [CTF_STALL] = {"stall", "u64 ns;"},
     [CTF_PROFILING] = {"profiling", "u8 on;"},
     [CTF_LEVELS] = {"levels", "u8 functions; u8 parameters;"},
-    [CTF_LOST] = {"lost", "u64 records;"}};
+    [CTF_LOST] = {"lost", "u64 records;"},
+    [CTF_STATE] = {"state", "string name; u64 ns; s64 cpu; s64 waker;"}};
 
 /* Escaped as in other outputs, for example \u202e for an unprintable character. The backslash is
  * escaped again, because babeltrace2 rejects \u in metadata. */

@@ -27,6 +27,7 @@ enum ctf_event {
     CTF_PROFILING,
     CTF_LEVELS,
     CTF_LOST,
+    CTF_STATE,
     CTF_EVENTS
 };
 

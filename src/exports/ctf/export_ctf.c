@@ -191,7 +191,7 @@ static void ctf_closed(struct probity_export *export, struct probity_export_thre
 static void put_hit(struct probity_export *export, const struct probity_export_thread *thread,
                     const struct probity_event *event)
 {
-    int has_ids = event->has_correlation || event->has_object;
+    int has_ids = event->has_correlation || event->has_object || event->has_place;
     char *at = begin_event(export, has_ids ? CTF_HIT_WITH : CTF_HIT, thread, event->wall_ns,
                            cpu_of(event));
     char number[32];
@@ -201,9 +201,10 @@ static void put_hit(struct probity_export *export, const struct probity_export_t
     at = put_text(at, name, bytes);
     if (has_ids) {
         *at++ = (char)event->role;
-        *at++ = (char)(event->has_correlation | event->has_object << 1);
+        *at++ = (char)(event->has_correlation | event->has_object << 1 | event->has_place << 2);
         at = put_u64(at, event->correlation);
         at = put_u64(at, event->object);
+        at = put_u64(at, event->place);
     }
     end_event(export, at);
 }
@@ -303,6 +304,20 @@ static void ctf_event(struct probity_export *export, struct probity_export_threa
     }
 }
 
+/* A state is written when it ends, with its length. */
+static void ctf_state(struct probity_export *export, struct probity_export_thread *thread,
+                      const struct probity_export_state *state)
+{
+    const char *name = probity_export_state_name(state->state);
+    char *at = begin_event(export, CTF_STATE, thread, state->from_ns + state->ns, -1);
+
+    at = put_text(at, name, strlen(name));
+    at = put_u64(at, state->ns);
+    at = put_u64(at, state->state == PROBITY_STATE_RUNNING ? state->cpu : UINT64_MAX);
+    end_event(export, put_u64(at, state->state == PROBITY_STATE_RUNNABLE ? state->waker
+                                                                         : UINT64_MAX));
+}
+
 /* ---- Beginning and end -------------------------------------------------------------------------
  */
 
@@ -388,5 +403,6 @@ const struct probity_exporter probity_exporter_ctf = {
     .opened = ctf_opened,
     .closed = ctf_closed,
     .event = ctf_event,
+    .state = ctf_state,
     .end = ctf_end,
     .release = ctf_release};

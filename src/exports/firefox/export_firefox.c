@@ -373,6 +373,34 @@ static void put_hit(struct probity_export *export, struct firefox_thread *made,
         put_id(export, ",\"correlation\":\"", event->correlation);
     if (event->has_object)
         put_id(export, ",\"object\":\"", event->object);
+    if (event->has_place)
+        put_id(export, ",\"place\":\"", event->place);
+    end_marker(export, made);
+}
+
+static void firefox_state(struct probity_export *export, struct probity_export_thread *thread,
+                          const struct probity_export_state *state)
+{
+    struct firefox *own = export->state;
+    struct firefox_thread *made = thread_of(export, thread);
+    const char *text = probity_export_state_name(state->state);
+    uint32_t *string = &own->state_strings[state->state];
+
+    if (made == NULL || export->error != 0)
+        return;
+    if (*string == 0)
+        *string = add_string(export, text, strlen(text), NULL, 0) + 1;
+    const struct marker marker = {*string - 1, FIREFOX_STATE, PHASE_INTERVAL, state->from_ns,
+                                  state->from_ns + state->ns};
+    begin_marker(export, made, &marker);
+    firefox_put(export, "State\"");
+    if (state->state == PROBITY_STATE_RUNNING) {
+        firefox_put(export, ",\"running\":");
+        firefox_put_number(export, state->cpu);
+    } else if (state->state == PROBITY_STATE_RUNNABLE && state->waker != 0) {
+        firefox_put(export, ",\"waker\":");
+        firefox_put_number(export, state->waker);
+    }
     end_marker(export, made);
 }
 
@@ -563,5 +591,6 @@ const struct probity_exporter probity_exporter_firefox = {
     .opened = firefox_opened,
     .closed = firefox_closed,
     .event = firefox_event,
+    .state = firefox_state,
     .end = firefox_end,
     .release = firefox_release};

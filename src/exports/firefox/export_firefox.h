@@ -20,7 +20,8 @@ enum firefox_column {
 
 /* Indexes into the list of categories in the file. */
 enum firefox_category {
-    FIREFOX_OTHER, FIREFOX_FUNCTION, FIREFOX_BLOCK, FIREFOX_REQUEST, FIREFOX_LOCK, FIREFOX_PROBE
+    FIREFOX_OTHER, FIREFOX_FUNCTION, FIREFOX_BLOCK, FIREFOX_REQUEST, FIREFOX_LOCK, FIREFOX_PROBE,
+    FIREFOX_STATE
 };
 
 /* A sample lasts until the next one: it is written then. */
@@ -46,6 +47,7 @@ struct firefox {
     uint32_t function_capacity;
     /* An item's `bytes` is the number of its string + 1. */
     struct export_names hits, blocks, files;
+    uint32_t state_strings[PROBITY_STATES]; /* number + 1 */
     /* Row n of the tables of functions and frames is named by string n, so there are functions
      * that no stack has. */
     struct log_queue strings, lines, sources, source_files;

@@ -26,13 +26,17 @@ static const char schemas[] =
 #define END FIELD("end", "End", "string")
 #define CORRELATION FIELD("correlation", "Correlation id", "string")
 #define OBJECT FIELD("object", "Object id", "string")
+#define PLACE FIELD("place", "Place", "string")
     SCHEMA("Call", "call", BOTH, CPU "," END) ",\"isStackBased\":true},\n"
     SCHEMA("Block", "block", BOTH, CPU "," END) "},\n"
     SCHEMA("Stage", "stage", BOTH, CPU "," CORRELATION "," END) "},\n"
     SCHEMA("Request", "request", BOTH ",\"timeline-overview\"", CORRELATION "," END) "},\n"
     SCHEMA("LockWait", "wait", BOTH, OBJECT "," END) "},\n"
     SCHEMA("LockHold", "hold", BOTH, OBJECT "," END) "},\n"
-    SCHEMA("Hit", "hit", BOTH, FIELD("role", "Role", "string") "," CORRELATION "," OBJECT) "}]";
+    SCHEMA("Hit", "hit", BOTH, FIELD("role", "Role", "string") "," CORRELATION "," OBJECT "," PLACE)
+    "},\n"
+    SCHEMA("State", "state", BOTH, FIELD("running", "CPU", "integer") ","
+           FIELD("waker", "Woken by thread", "integer")) "}]";
 
 /* In the order of enum firefox_category. The first grey one is the default. */
 static const char categories[] =
@@ -40,7 +44,8 @@ static const char categories[] =
 #define ROW(NAME, COLOR)                                                                           \
     "{\"name\":\"" NAME "\",\"color\":\"" COLOR "\",\"subcategories\":[\"Other\"]}"
     ROW("Other", "grey") ",\n" ROW("Function", "blue") ",\n" ROW("Block", "green") ",\n"
-    ROW("Request", "orange") ",\n" ROW("Lock", "red") ",\n" ROW("Probe", "purple") "]";
+    ROW("Request", "orange") ",\n" ROW("Lock", "red") ",\n" ROW("Probe", "purple") ",\n"
+    ROW("State", "yellow") "]";
 
 /* Moves what was put to the file. */
 static void flush(struct probity_export *export)

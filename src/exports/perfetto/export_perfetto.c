@@ -314,10 +314,12 @@ static __attribute__((noinline)) void put_hit_with(struct probity_export *export
                                                    const struct probity_event *event,
                                                    const struct perfetto_event *told)
 {
-    static const char name_correlation[] = "correlation", name_object[] = "object";
+    static const char name_correlation[] = "correlation", name_object[] = "object",
+                      name_place[] = "place";
     uint64_t flow = event->correlation + event->trace * UINT64_C(0x9e3779b97f4a7c15);
     uint32_t correlation = annotation_of(export, name_correlation);
     uint32_t object = annotation_of(export, name_object);
+    uint32_t place = event->has_place ? annotation_of(export, name_place) : 0;
     struct perfetto_open open = begin_event(export, own, told);
 
     if (event->has_correlation && probity_role_is_of_work(event->role))
@@ -327,6 +329,8 @@ static __attribute__((noinline)) void put_hit_with(struct probity_export *export
         open.at = put_id(open.at, correlation, event->correlation);
     if (event->has_object)
         open.at = put_id(open.at, object, event->object);
+    if (event->has_place)
+        open.at = put_id(open.at, place, event->place);
     end_event(export, &open);
 }
 
@@ -336,7 +340,8 @@ static inline void put_hit(struct probity_export *export, struct perfetto_thread
     const struct perfetto_event told = {
         TYPE_INSTANT, perfetto_hit_of(export, event), category_of(export, category_hit), 0,
         event->wall_ns, event->cpu_ns, 0};
-    if (__builtin_expect(event->has_correlation || event->has_object, 0)) {
+    if (__builtin_expect(event->has_correlation || event->has_object ||
+                         event->has_place, 0)) {
         put_hit_with(export, own, event, &told);
         return;
     }
@@ -473,6 +478,15 @@ static void put_event(struct probity_export *export, struct probity_export_threa
     }
 }
 
+static void put_state(struct probity_export *export, struct probity_export_thread *thread,
+                      const struct probity_export_state *state)
+{
+    make_room(export, state->from_ns + state->ns);
+    struct perfetto_thread *own = thread_of(export, thread);
+    if (own != NULL)
+        perfetto_put_state(export, own, state);
+}
+
 /* A trace without events still lists its processes. */
 static int begin(struct probity_export *export)
 {
@@ -513,5 +527,6 @@ const struct probity_exporter probity_exporter_perfetto = {
     .opened = opened,
     .closed = closed,
     .event = put_event,
+    .state = put_state,
     .end = end,
     .release = release};

@@ -67,7 +67,7 @@ struct perfetto_thread {
     uint64_t track; /* 0: not declared yet; the counter's is one more */
     uint64_t state; /* state of the sequence when cpu_ns was written */
     uint64_t cpu_ns;
-    uint64_t blocks; /* track of its blocks; 0: not declared yet */
+    uint64_t blocks, states; /* tracks of them; 0: not declared yet */
     int is_cpu_known;
     uint32_t depth; /* open scopes that began in the range */
     uint32_t pauses[PAUSES_MAX], pause_count; /* their depths */
@@ -133,6 +133,10 @@ uint32_t perfetto_hit_of(struct probity_export *export, const struct probity_eve
 uint32_t perfetto_span_of(struct probity_export *export, const struct export_span *span);
 
 /* Blocks, requests, locks and queues. The thread must have been declared. */
+/* Writes a state to the thread's track of states. */
+void perfetto_put_state(struct probity_export *export, struct perfetto_thread *own,
+                        const struct probity_export_state *state);
+
 extern const struct export_spans_listener perfetto_spans_listener;
 void perfetto_spans_release(struct perfetto *perfetto);
 

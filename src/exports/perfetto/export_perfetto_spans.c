@@ -56,6 +56,13 @@ static uint64_t track_of_blocks(struct probity_export *export,
     return own->blocks;
 }
 
+static uint64_t track_of_states(struct probity_export *export, struct perfetto_thread *own)
+{
+    if (own->states == 0)
+        own->states = declare(export, own->track, "states", 6, 0);
+    return own->states;
+}
+
 /* The place of a track by number; NULL if out of memory. */
 static uint64_t *place_of(struct probity_export *export, uint64_t **tracks, uint32_t *count,
                           uint32_t number)
@@ -181,6 +188,35 @@ static void put_length(struct probity_export *export, const struct export_length
     at = protobuf_put_number(event, EVENT_TYPE, TYPE_COUNTER);
     at = protobuf_put_number(at, EVENT_TRACK, track);
     at = protobuf_put_number(at, EVENT_VALUE, length->length);
+    export->out.at = protobuf_close(packet, protobuf_close(event, at));
+}
+
+void perfetto_put_state(struct probity_export *export, struct perfetto_thread *own,
+                        const struct probity_export_state *state)
+{
+    static const char category_state[] = "state", name_running[] = "cpu", name_waker[] = "waker";
+    uint64_t track = track_of_states(export, own);
+    uint32_t name = perfetto_name_of(export, INTERNED_NAME,
+                                     probity_export_state_name(state->state));
+    uint32_t category = perfetto_name_of(export, INTERNED_CATEGORY, category_state);
+    int is_running = state->state == PROBITY_STATE_RUNNING;
+    int has_number = is_running || (state->state == PROBITY_STATE_RUNNABLE && state->waker != 0);
+    uint32_t number = has_number ? annotation_of(export, is_running ? name_running : name_waker)
+                                 : 0;
+    char *at, *packet = perfetto_open_event(export->state, state->from_ns, export->out.at, &at);
+    char *event = protobuf_open(at, FIELD_TRACK_EVENT);
+
+    at = protobuf_put_number(event, EVENT_TYPE, TYPE_BEGIN);
+    at = protobuf_put_number(at, EVENT_TRACK, track);
+    at = protobuf_put_number(at, EVENT_CATEGORY_IID, category);
+    at = protobuf_put_number(at, EVENT_NAME_IID, name);
+    if (has_number)
+        at = put_number(at, number, is_running ? state->cpu : state->waker);
+    export->out.at = protobuf_close(packet, protobuf_close(event, at));
+    packet = perfetto_open_event(export->state, state->from_ns + state->ns, export->out.at, &at);
+    event = protobuf_open(at, FIELD_TRACK_EVENT);
+    at = protobuf_put_number(event, EVENT_TYPE, TYPE_END);
+    at = protobuf_put_number(at, EVENT_TRACK, track);
     export->out.at = protobuf_close(packet, protobuf_close(event, at));
 }
 

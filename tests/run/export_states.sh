@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# States of threads and places of hits in exports: those of the database sum to what `probity
+# threads` prints; chrome, perfetto, firefox and CTF have the same number and time of each, read by
+# the format's own consumer; other formats report how many they leave out.
+# variants: gcc asan
+# timeout: 600
+. "$(dirname "$0")/common.bash"
+. "$SOURCE/tests/run/exported.bash"
+. "$SOURCE/tests/run/trace_processor.bash"
+
+# Some machines do not permit it, and then there is nothing to test.
+"$PROBITY" record --sched -o probe -- "$BUILD/examples/hello" > /dev/null 2> errors
+if grep -q 'states of threads are not recorded' errors || [ ! -e probe.sched ]; then
+    echo "left out: $(cat errors)"
+    finish
+    exit
+fi
+with_tracefs=()
+if [ "$(id -u)" = 0 ] &&
+    unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing' 2> /dev/null; then
+    with_tracefs=(unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing && exec "$@"' sh)
+fi
+calls=(--calls "locks,io,sleep")
+[ -e "$BUILD/lib/libprobity-calls.so" ] || calls=()
+"${with_tracefs[@]}" "$PROBITY" record "${calls[@]}" --sched -o states -- \
+    "$PROGRAMS/states_shown.shared" 6 > /dev/null 2> errors || fail "record: $(cat errors)"
+
+# $1 description, $2 lines of the database, $3 those of the format
+same() {
+    [ -s "$2" ] || fail "$1: no states"
+    diff "$2" "$3" > difference || fail "$1: SQL (<) and $1 (>): $(head -n 5 difference)"
+}
+
+# ---- The database, against the analysis ----
+
+export_to sqlite 0 sqlite states
+cp out states.db
+"$PROBITY" threads --json states > threads.json
+python3 - << 'END' || fail "sums of the database"
+import json, sqlite3, sys
+names = {"running_ns": "running", "waiting_ns": "waiting for a CPU", "blocked_ns": "blocked"}
+rows = sqlite3.connect("states.db").execute(
+    "SELECT tid, from_ns, ns, state.name FROM state JOIN thread USING(thread)").fetchall()
+faults = 0
+for thread in (t for p in json.load(open("threads.json"))["processes"] for t in p["threads"]):
+    for key, name in names.items():
+        found = sum(max(0, min(start + ns, thread["last_ns"]) - max(start, thread["first_ns"]))
+                    for tid, start, ns, state in rows if (tid, state) == (thread["tid"], name))
+        if found != thread[key]:
+            print(f"{thread['tid']}: {name} {found}, not {thread[key]}", file=sys.stderr)
+            faults += 1
+sys.exit(faults > 0)
+END
+sql() {
+    sqlite3 -batch -readonly -separator $'\t' states.db "$1"
+}
+expect "a state follows the one before" 0 "$(sql 'SELECT count(*) FROM (SELECT from_ns, lag(from_ns
+    + ns) OVER (PARTITION BY thread ORDER BY state) AS before FROM state) WHERE from_ns < before')"
+sql 'SELECT name, count(*), sum(ns) FROM state GROUP BY 1 ORDER BY 1' > by_name
+sql 'SELECT tid, state.name, count(*), sum(ns) FROM state JOIN thread USING(thread) GROUP BY 1, 2' |
+    sort > by_thread
+sql 'SELECT place FROM hit WHERE place IS NOT NULL' | sort > places
+if [ ${#calls[@]} -gt 0 ]; then
+    diff places <("$PROBITY" csv --columns place states 2> /dev/null | grep . | sort) > difference ||
+        fail "places: SQL (<) and csv (>): $(head -n 5 difference)"
+    [ -s places ] || fail "no places"
+fi
+
+# ---- Other formats ----
+
+SLICES="SELECT name, count(*), sum(dur) FROM slice WHERE category = 'state' GROUP BY 1 ORDER BY 1"
+PLACES="SELECT display_value FROM args JOIN slice USING(arg_set_id)
+    WHERE key IN ('args.place', 'debug.place')"
+for format in chrome perfetto; do
+    export_to $format 0 $format states
+    ask $format out "$SLICES" "$PLACES" "SELECT count(*) FROM slice AS one JOIN slice AS other
+        USING(track_id) WHERE one.category = 'state' AND other.ts > one.ts
+        AND other.ts < one.ts + one.dur"
+    same "$format" by_name answer.1
+    same "$format: places" places <(sort answer.2)
+    expect "$format: states at once" 0 "$(cat answer.3)"
+    [ $format != chrome ] ||
+        same "chrome: threads" by_thread <(jq -r '[.traceEvents[] | select(.cat == "state")]
+            | group_by([.tid, .name])[] | [.[0].tid - 8388608, .[0].name, length,
+            (map(.dur * 1000 | round) | add)] | @tsv' out | sort)
+done
+
+export_to firefox 0 firefox states
+same firefox by_thread <(jq -r '(.meta.categories | map(.name) | index("State")) as $state
+    | .shared.stringArray as $strings | .threads[] | .tid as $tid | .markers
+    | [range(.length) as $i | select(.category[$i] == $state)
+        | {name: $strings[.name[$i]], ns: ((.endTime[$i] - .startTime[$i]) * 1e6 | round)}]
+    | group_by(.name)[] | [$tid, .[0].name, length, (map(.ns) | add)] | @tsv' out | sort)
+same "firefox: places" places <(jq -r '.threads[].markers.data[].place // empty' out | sort)
+
+"$PROBITY" export --format ctf -o ctf states 2> errors || fail "ctf: $(cat errors)"
+babeltrace2 --clock-seconds ctf > text 2> errors || fail "ctf: $(head -n 3 errors)"
+same ctf by_thread <(sed -n 's/.* probity:state: .*vtid = \([0-9]*\),.*name = "\([^"]*\)", ns = \([0-9]*\),.*/\1\t\2\t\3/p' text |
+    awk -F '\t' -v OFS='\t' '{ n[$1 FS $2]++; sum[$1 FS $2] += $3 }
+        END { for (key in n) print key, n[key], sum[key] }' | sort)
+same "ctf: places" places <(sed -n 's/.*ids = [4-7],.* place = \([0-9]*\) .*/\1/p' text | sort)
+
+all=$(sql 'SELECT count(*) FROM state')
+for format in otlp otlp-json folded speedscope callgrind graphviz pprof openmetrics; do
+    "$PROBITY" export -f --format $format -o left states 2> errors || fail "$format: $(cat errors)"
+    grep -q "$all states of threads are not in the output: '$format' cannot" errors ||
+        fail "$format: no word of the states: $(cat errors)"
+done
+finish
