@@ -61,7 +61,8 @@ sql 'SELECT tid, state.name, count(*), sum(ns) FROM state JOIN thread USING(thre
     sort > by_thread
 sql 'SELECT place FROM hit WHERE place IS NOT NULL' | sort > places
 if [ ${#calls[@]} -gt 0 ]; then
-    diff places <("$PROBITY" csv --columns place states 2> /dev/null | grep . | sort) > difference ||
+    "$PROBITY" csv --columns place states 2> /dev/null | grep . | sort > csv_places
+    diff places csv_places > difference ||
         fail "places: SQL (<) and csv (>): $(head -n 5 difference)"
     [ -s places ] || fail "no places"
 fi
@@ -95,10 +96,15 @@ same "firefox: places" places <(jq -r '.threads[].markers.data[].place // empty'
 
 "$PROBITY" export --format ctf -o ctf states 2> errors || fail "ctf: $(cat errors)"
 babeltrace2 --clock-seconds ctf > text 2> errors || fail "ctf: $(head -n 3 errors)"
-same ctf by_thread <(sed -n 's/.* probity:state: .*vtid = \([0-9]*\),.*name = "\([^"]*\)", ns = \([0-9]*\),.*/\1\t\2\t\3/p' text |
+grep ' probity:state: ' text > state_lines
+same ctf by_thread <(sed -E \
+    's/.*vtid = ([0-9]*),.*name = "([^"]*)", ns = ([0-9]*),.*/\1\t\2\t\3/' state_lines |
     awk -F '\t' -v OFS='\t' '{ n[$1 FS $2]++; sum[$1 FS $2] += $3 }
         END { for (key in n) print key, n[key], sum[key] }' | sort)
 same "ctf: places" places <(sed -n 's/.*ids = [4-7],.* place = \([0-9]*\) .*/\1/p' text | sort)
+
+export_to otlp-json 0 otlp-json states
+expect "otlp-json: places" "$(wc -l < places)" "$(grep -o '"probity.place"' out | wc -l)"
 
 all=$(sql 'SELECT count(*) FROM state')
 for format in otlp otlp-json folded speedscope callgrind graphviz pprof openmetrics; do

@@ -71,5 +71,6 @@ MODULES=$BUILD/npm-view
 mkdir -p "$BUILD/test-logs/view"
 HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
     states short.html short.told -- paths short.html short.told -- \
-    paths long.html long.told -- paths requests.html requests.told > faults || fail "in chromium: $(cat faults)"
+    paths long.html long.told -- paths requests.html requests.told > faults ||
+    fail "in chromium: $(cat faults)"
 finish

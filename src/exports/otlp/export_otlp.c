@@ -324,6 +324,8 @@ static void put_hit(struct otlp_batch *batch, const struct probity_event *event)
         put_id(batch, "probity.correlation", event->correlation);
     if (event->has_object)
         put_id(batch, "probity.object", event->object);
+    if (event->has_place)
+        put_id(batch, "probity.place", event->place);
     if (event->cpu_known)
         otlp_put_number(batch, "probity.thread_cpu_ns", (int64_t)event->cpu_ns);
 }
