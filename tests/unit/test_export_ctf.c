@@ -41,10 +41,10 @@ static void ctf_values(FILE *out, struct span *from)
 static const struct {
     const char *name, *fields;
 } ctf_events[] = {{"process", "s"}, {"thread_name", "s"}, {"function", "ss4"}, {"enter", "sv"},
-                  {"leave", "s118888v"}, {"hit", "s"}, {"hit_with", "s1188"}, {"message", "s"},
+                  {"leave", "s118888v"}, {"hit", "s"}, {"hit_with", "s11888"}, {"message", "s"},
                   {"parameters", "v"}, {"checkpoint", "sv"}, {"pause", ""}, {"resume", ""},
                   {"stall", "8"}, {"profiling", "1"}, {"levels", "11"},
-                  {"lost", "8"}};
+                  {"lost", "8"}, {"state", "s888"}};
 
 /* "101 @1000 enter outer cpu 2000 ...", with the time of the event instead of its time stamp. */
 static void ctf_event(FILE *out, struct span *from, uint64_t *stamp)
@@ -173,7 +173,7 @@ static void ctf_has_what_is_at_the_ends(void **state)
                "101 @2 enter cpu 1002 f\\377n*1898 min=-9223372036854775808 "
                "max=9223372036854775807 all=18446744073709551615 ptr=0xffffffffffffffff "
                "inf=inf \\377\\303=\"\\376\\355\"\n"
-               "101 @3 hit_with cpu 1003 7 0 3 18446744073709551615 18446744073709551615\n"
+               "101 @3 hit_with cpu 1003 7 0 3 18446744073709551615 18446744073709551615 0\n"
                "101 @4 levels cpu -1 5 3\n"
                "101 @5 profiling cpu -1 0\n"
                "101 @5 leave cpu 1003 f\\377n*1898 2 0 3 3 1 1\n"
