@@ -207,7 +207,8 @@ run_aarch64() {
 }
 
 run_check() {
-    build_variant gcc tool lib examples unit-tests "$BUILD"/tests/programs/{tree,waiting} ||
+    build_variant gcc tool lib examples unit-tests \
+        "$BUILD"/tests/programs/{heap.shared,planted,tree,typed,waiting} ||
         return 0
     { style_jobs; script_jobs gcc "" tests/run/smoke.sh; unit_jobs gcc; } | run_jobs "$cores"
 }

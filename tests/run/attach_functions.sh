@@ -52,6 +52,15 @@ functions_of() {
         jq -r '[.functions[] | select(.calls > 0) | .name] | sort | @csv'
 }
 
+# All of $2, of functions_of, have been called in the trace $1.
+has_functions() {
+    local found name
+    found=$(functions_of "$1" | tr , '\n')
+    for name in ${2//,/ }; do
+        grep -qxF -- "$name" <<< "$found" || return 1
+    done
+}
+
 # The trace $1 is complete, and the probes of each thread follow each other without a gap.
 is_whole() {
     "$PROBITY" info "$1" > output 2>&1
@@ -87,7 +96,7 @@ for kind in "${kinds[@]}"; do
         # shellcheck disable=SC2086
         says "$kind $option" 0 "$job: " attach $option -o trace "$job"
         wait_until "$job" "$PROBITY" level "$job" > /dev/null
-        sleep 0.1 # for a call of each function, not for anything else
+        wait_until "$job" has_functions trace "${what#*:}"
         says "$kind $option" 0 "$job: " detach "$job"
         expect "$kind $option" "${what#*:}" "$(functions_of trace | sed 's/"work",\|,"work"//g')"
         is_whole trace
@@ -113,7 +122,7 @@ for kind in "${kinds[@]}"; do
         # XRay's sleds leave nine bytes that nothing executes, the same after each.
         [ "$kind" != xray ] || [ "$i" != 1 ] || before=$(code_of "$kind")
         rm trace
-        [ "$failures" = 0 ] || break
+        [ "${failures:?}" = 0 ] || break
     done
     expect "$kind: code after $CYCLES cycles" "$before" "$(code_of "$kind")"
     stop "$kind"
@@ -155,6 +164,7 @@ expect "page: mode" "600 12288" "$(stat -c '%a %s' "$page")"
 says "page" 0 "$job: " attach --functions -o trace "$job"
 says "page twice" 1 "already recording" attach -o other "$job"
 says "page: level" 0 "$job: levels 2" level "$job" 2
+wait_until "$job" has_functions trace '"leaf","middle","other"'
 says "page" 0 "$job: " detach "$job"
 expect "page" '"leaf","middle","other"' "$(functions_of trace | sed 's/"work",\|,"work"//g')"
 rm trace

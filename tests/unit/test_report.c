@@ -198,8 +198,8 @@ static void rows_from_elsewhere_are_added(void **state)
     const struct probity_thread_label thread = {.thread = 7, .tid = 107, .pid = 77, .name = "t"};
     struct probity_report_row row = {
         &function, 0, 0, &thread,
-        {.calls = 3, .repaired = 1, .total = {300, 30}, .self = {200, 20}, .sum_ns = 300,
-         .min_ns = 96, .max_ns = 110}};
+        {.calls = 3, .profiled = 3, .repaired = 1, .total = {300, 30}, .self = {200, 20},
+         .sum_ns = 300, .min_ns = 96, .max_ns = 110}};
     struct probity_report *report;
     size_t count;
 
