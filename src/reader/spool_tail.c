@@ -76,7 +76,8 @@ static int take_chunk(struct probity_spool_tail *rest, uint64_t index, uint64_t 
 {
     struct probity_spool_tail_chunk taken = {.index = index};
 
-    if (!probity_attach_chunk(&rest->attach, index, &taken.chunk))
+    if (!probity_attach_chunk(&rest->attach, index, &taken.chunk) ||
+        taken.chunk.serial > rest->newest)
         return 0;
     struct probity_attach_chunk before = taken.chunk;
     if (rest->is_alive) {
@@ -128,6 +129,19 @@ static void take_anchors(struct probity_spool_tail *rest)
     }
 }
 
+/* The latest chunk that is open before any is copied. If a thread opens another one after its open
+ * chunk was copied, that one is left out, or records between the two would be missing. */
+static void find_newest(struct probity_spool_tail *rest)
+{
+    struct probity_attach_chunk chunk;
+
+    rest->newest = rest->is_alive ? 0 : UINT64_MAX;
+    for (uint64_t i = 0; rest->is_alive && i < rest->attach.chunk_count; i++) {
+        if (probity_attach_chunk(&rest->attach, i, &chunk) && chunk.serial > rest->newest)
+            rest->newest = chunk.serial;
+    }
+}
+
 static int take_all(struct probity_spool_tail *rest)
 {
     uint32_t chunk_words = rest->attach.chunk_words;
@@ -142,6 +156,7 @@ static int take_all(struct probity_spool_tail *rest)
     if (room == NULL || rest->chunks == NULL || rest->scratch.entries == NULL ||
         rest->block == NULL)
         error = PROBITY_ERROR_MEMORY;
+    find_newest(rest);
     for (uint64_t i = 0; error == 0 && i < rest->attach.chunk_count; i++)
         error = take_chunk(rest, i, room);
     free(room);

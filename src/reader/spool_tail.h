@@ -34,7 +34,7 @@ struct probity_spool_tail {
     struct probity_spool_header header; /* a copy */
     struct probity_anchor anchors[PROBITY_SPOOL_ANCHORS];
     size_t anchor_count;
-    uint64_t rate;
+    uint64_t rate, newest; /* newest: serial of the latest chunk that is taken */
     int stop_at_hole; /* 1: words after a hole are not packed */
     struct probity_drain_scratch scratch;
     uint8_t *block; /* room for one packed chunk */

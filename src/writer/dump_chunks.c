@@ -36,8 +36,10 @@ static struct probity_drain_input input_of(const struct probity_pass *pass, uint
 static void add(struct probity_dump_chunks *chunks, uint32_t chunk, uint32_t end, int is_open)
 {
     uint32_t at = chunks->content.chunk_count;
+    const struct probity_pool *pool = &chunks->pass->live->pool;
 
-    if (at == chunks->capacity || end == 0)
+    if (at == chunks->capacity || end == 0 ||
+        probity_pool_header(pool, chunk)->serial > chunks->newest)
         return;
     chunks->inputs[at] = input_of(chunks->pass, chunk, end, is_open);
     chunks->numbers[at] = chunk;
@@ -169,6 +171,7 @@ int probity_dump_chunks_pin(struct probity_dump_chunks *ret_chunks, struct probi
 
     memset(chunks, 0, sizeof *chunks);
     chunks->pass = pass;
+    chunks->newest = __atomic_load_n(&live->pool.serial, __ATOMIC_ACQUIRE);
     chunks->capacity = live->pool.segments * live->pool.chunks_per_segment;
     chunks->bytes = (size_t)chunks->capacity * (sizeof *chunks->inputs + sizeof *chunks->numbers);
     chunks->inputs = mmap(NULL, chunks->bytes, PROT_READ | PROT_WRITE,

@@ -16,6 +16,9 @@ struct probity_dump_chunks {
     uint32_t *numbers;                  /* of the chunks in the pool */
     size_t bytes;
     uint32_t capacity, unpinned;
+    /* Serial of the latest chunk that is taken. If a thread opens another one after its open chunk
+     * was looked at, that one is left out, or records between the two would be missing. */
+    uint64_t newest;
     struct probity_spool_anchor anchors[PROBITY_SPOOL_ANCHORS + 1];
     struct probity_dump_content content; /* without dump and reasons */
 };
