@@ -361,6 +361,21 @@ int64_t probity_record_gap(struct probity_session *session, struct probity_threa
     return 0;
 }
 
+/* Stores a hit after a gap. */
+static void finish_gap(struct probity_session *session, struct probity_thread_state *slot,
+                       const struct item *item, uint64_t at, uint64_t gap, uint64_t tick)
+{
+    credit_gap(session, slot, tick, gap);
+    uint64_t price = price_of_reading(session, slot, item, gap);
+    if (slot->credit < price) {
+        slot->unmeasured += gap;
+        store_item(at, tick, item);
+        return;
+    }
+    measure_gap(session, slot, item, gap, price);
+    move_hit(session, slot, item, at, tick);
+}
+
 /* Blocks and waits that took longer than their limit end with a gap. */
 static __attribute__((noinline)) void compare_gap(struct probity_session *session,
                                                   struct probity_thread_state *slot,
@@ -369,10 +384,14 @@ static __attribute__((noinline)) void compare_gap(struct probity_session *sessio
 {
     const struct probity_trigger_record record = {item->code, item->kind, item->payload,
                                                   item->bytes};
+    struct probity_trigger_met met;
     struct probity_cpu_registers kept;
 
     probity_cpu_keep(&kept);
-    probity_trigger_gap(session, slot, &record, at, tick - gap, tick);
+    probity_trigger_gap(session, slot, &record, at, tick - gap, tick, &met);
+    finish_gap(session, slot, item, at, gap, tick);
+    if (met.conditions != 0)
+        probity_trigger_post(&met);
     probity_cpu_restore(&kept);
 }
 
@@ -394,15 +413,8 @@ static void finish_hit(struct probity_session *session, struct probity_thread_st
     }
     if (__builtin_expect(probity_trigger_has_gaps, 0))
         compare_gap(session, slot, item, at, gap, tick);
-    credit_gap(session, slot, tick, gap);
-    uint64_t price = price_of_reading(session, slot, item, gap);
-    if (slot->credit < price) {
-        slot->unmeasured += gap;
-        store_item(at, tick, item);
-        return;
-    }
-    measure_gap(session, slot, item, gap, price);
-    move_hit(session, slot, item, at, tick);
+    else
+        finish_gap(session, slot, item, at, gap, tick);
 }
 
 /* Delays the end of a recording, and so the next start, until the thread leaves. Returns whether

@@ -393,30 +393,17 @@ static uint64_t object_of(const uint8_t *payload, uint32_t flags)
     return object;
 }
 
-static void post_gap(struct probity_notice *notice, uint64_t last, uint64_t tick, uint64_t limit,
-                     uint32_t code)
+static void compare_block(uint64_t before, uint32_t code, struct probity_trigger_met *met)
 {
-    notice->number = code;
-    notice->start = last;
-    notice->end = tick;
-    notice->limit = limit;
-    post(notice);
-}
-
-static void compare_block(uint64_t before, uint32_t code, uint64_t last, uint64_t tick)
-{
-    uint32_t from = (uint32_t)(word_at(before) & PROBITY_WORD_CODE_MASK) - PROBITY_WORD_CODE_FIRST;
-    struct probity_notice notice;
-
+    met->kind = PROBITY_DUMP_BLOCK;
+    met->from = (uint32_t)(word_at(before) & PROBITY_WORD_CODE_MASK) - PROBITY_WORD_CODE_FIRST;
+    met->code = code;
     for (uint32_t i = 0; i < condition_count; i++) {
         const struct probity_condition *condition = &conditions[i];
-        if (condition->kind != PROBITY_CONDITION_BLOCK || tick - last <= limits[i] ||
-            !is_probe(&condition->name, sites_from, i, from) ||
-            !is_probe(&condition->to, sites_to, i, code))
-            continue;
-        notice_init(&notice, PROBITY_DUMP_BLOCK, (int32_t)i);
-        notice.from = from;
-        post_gap(&notice, last, tick, limits[i], code);
+        if (condition->kind == PROBITY_CONDITION_BLOCK && met->end - met->start > limits[i] &&
+            is_probe(&condition->name, sites_from, i, met->from) &&
+            is_probe(&condition->to, sites_to, i, code))
+            met->conditions |= UINT64_C(1) << i;
     }
 }
 
@@ -427,47 +414,69 @@ static int is_wait(uint32_t before, uint32_t after)
 }
 
 static void compare_wait(uint64_t before, const struct probity_trigger_record *record,
-                         uint64_t last, uint64_t tick)
+                         struct probity_trigger_met *met)
 {
     const uint8_t *payload = record->payload, *earlier = (const uint8_t *)(before + 24);
     uint32_t number, flags, earlier_flags;
-    struct probity_notice notice;
 
     if ((word_at(before + 16) & 0xffff) != PROBITY_EVENT_HIT_WITH || record->bytes < 16)
         return;
     memcpy(&number, payload, 4);
     memcpy(&flags, payload + 4, 4);
     memcpy(&earlier_flags, earlier + 4, 4);
+    met->id = object_of(payload, flags);
     if (!is_wait(earlier_flags >> 8 & 255, flags >> 8 & 255) ||
-        object_of(payload, flags) != object_of(earlier, earlier_flags))
+        met->id != object_of(earlier, earlier_flags))
         return;
-    uint32_t code = 2 * number + (flags & PROBITY_HIT_WITH_SITE ? 1 : 0);
+    met->kind = PROBITY_DUMP_WAIT;
+    met->from = (uint32_t)PROBITY_DUMP_NONE;
+    met->code = 2 * number + (flags & PROBITY_HIT_WITH_SITE ? 1 : 0);
     for (uint32_t i = 0; i < condition_count; i++) {
         const struct probity_condition *condition = &conditions[i];
-        if (condition->kind != PROBITY_CONDITION_WAIT || tick - last <= limits[i] ||
-            (condition->name.name[0] != 0 && !is_probe(&condition->name, sites_to, i, code)))
-            continue;
-        notice_init(&notice, PROBITY_DUMP_WAIT, (int32_t)i);
-        notice.id = object_of(payload, flags);
-        post_gap(&notice, last, tick, limits[i], code);
+        if (condition->kind == PROBITY_CONDITION_WAIT && met->end - met->start > limits[i] &&
+            (condition->name.name[0] == 0 ||
+             is_probe(&condition->name, sites_to, i, met->code)))
+            met->conditions |= UINT64_C(1) << i;
     }
 }
 
 void probity_trigger_gap(struct probity_session *session, const struct probity_thread_state *slot,
                          const struct probity_trigger_record *record, uint64_t at, uint64_t last,
-                         uint64_t tick)
+                         uint64_t tick, struct probity_trigger_met *ret_met)
 {
     uint64_t before = find_before(session, slot, at, last);
     int is_hit = before != 0 &&
                  (word_at(before) & PROBITY_WORD_CODE_MASK) >= PROBITY_WORD_CODE_FIRST;
     int saved = errno;
 
-    if (before != 0)
-        last = is_hit ? full_tick(word_at(before), last) : word_at(before + 8);
-    if (before != 0 && is_hit && record->code != 0)
-        compare_block(before, record->code - PROBITY_WORD_CODE_FIRST, last, tick);
-    else if (before != 0 && !is_hit && record->kind == PROBITY_EVENT_HIT_WITH)
-        compare_wait(before, record, last, tick);
+    memset(ret_met, 0, sizeof *ret_met);
+    if (before == 0)
+        return;
+    ret_met->start = is_hit ? full_tick(word_at(before), last) : word_at(before + 8);
+    ret_met->end = tick;
+    if (is_hit && record->code != 0)
+        compare_block(before, record->code - PROBITY_WORD_CODE_FIRST, ret_met);
+    else if (!is_hit && record->kind == PROBITY_EVENT_HIT_WITH)
+        compare_wait(before, record, ret_met);
+    errno = saved;
+}
+
+void probity_trigger_post(const struct probity_trigger_met *met)
+{
+    struct probity_notice notice;
+    int saved = errno;
+
+    for (uint64_t set = met->conditions; set != 0; set &= set - 1) {
+        int condition = __builtin_ctzll(set);
+        notice_init(&notice, met->kind, condition);
+        notice.from = met->from;
+        notice.number = met->code;
+        notice.id = met->id;
+        notice.start = met->start;
+        notice.end = met->end;
+        notice.limit = limits[condition];
+        post(&notice);
+    }
     errno = saved;
 }
 

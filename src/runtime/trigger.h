@@ -43,11 +43,21 @@ struct probity_trigger_record {
     size_t bytes;
 };
 
+/* Conditions that a record has met. */
+struct probity_trigger_met {
+    uint64_t conditions; /* a set */
+    uint64_t start, end, id;
+    uint32_t kind, from, code; /* kind: an enum probity_dump_kind */
+};
+
 /* The record will be stored at `at` or later, with this tick; the thread's record before it has the
  * tick `last`. */
 void probity_trigger_gap(struct probity_session *session, const struct probity_thread_state *slot,
                          const struct probity_trigger_record *record, uint64_t at, uint64_t last,
-                         uint64_t tick);
+                         uint64_t tick, struct probity_trigger_met *ret_met);
+
+/* To be called once the record is stored, since the dump must have it. */
+void probity_trigger_post(const struct probity_trigger_met *met);
 
 /* The thread hands over its chunk: its last words may be needed. */
 void probity_trigger_keep(const uint64_t *words, uint32_t count);
