@@ -189,9 +189,8 @@ static void suggest_other(const struct cli_query *answer)
         cli_warn(answer->command, "no hits of probes, only function calls; see `probity report`");
 }
 
-/* Reads all events, then prints. */
-static int collect(struct cli_query *answer, struct probity_reader *reader, uint64_t from_ns,
-                   uint64_t to_ns)
+int cli_query_collect(struct cli_query *answer, struct probity_reader *reader, uint64_t from_ns,
+                      uint64_t to_ns)
 {
     int error = answer->steps->open(answer->context, from_ns, to_ns);
 
@@ -233,7 +232,7 @@ static int answer_from(struct cli_query *answer, struct probity_reader *reader)
         return status;
     status = answer->stream != NULL
                  ? answer->stream(answer->context, reader, from_ns, to_ns)
-                 : collect(answer, reader, from_ns, to_ns);
+                 : cli_query_collect(answer, reader, from_ns, to_ns);
     if (status == CLI_OK && warn_unseen(answer))
         status = CLI_FAILURE;
     return judge(answer, reader, status);

@@ -69,6 +69,11 @@ struct cli_query {
 /* Whether an event passes --tid; some events concern all threads. */
 int cli_query_wants(struct cli_query *answer, const struct probity_event *event);
 
+/* Reads all events, then prints; returns an exit status. For `stream` functions that check the
+ * traces first. */
+int cli_query_collect(struct cli_query *answer, struct probity_reader *reader, uint64_t from_ns,
+                      uint64_t to_ns);
+
 /* Puts the events that pass --tid, and finishes. Returns 0 or an error. */
 int cli_query_take(struct cli_query *answer, struct probity_reader *reader);
 

@@ -310,6 +310,11 @@ static int know_thread(struct probity_path *path, const struct probity_event *ev
     return path->labels[slot] != NULL ? 0 : PROBITY_ERROR_MEMORY;
 }
 
+void probity_path_choose(struct probity_path *path, uint64_t at_ns)
+{
+    path->options.at_ns = at_ns;
+}
+
 int probity_path_put(struct probity_path *path, const struct probity_event *event)
 {
     int error = know_thread(path, event);

@@ -94,6 +94,9 @@ struct probity_path;
 /* Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_path_open(const struct probity_path_options *options, struct probity_path **ret_path);
 
+/* From now on, as if at_ns of the options were this. */
+void probity_path_choose(struct probity_path *path, uint64_t at_ns);
+
 /* Takes the next event in time order. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_path_put(struct probity_path *path, const struct probity_event *event);
 

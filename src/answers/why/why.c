@@ -310,14 +310,21 @@ static void mark_thread(struct probity_why *why, const struct probity_event *eve
     probity_thread_states_at(why->states, event->thread_slot, event->wall_ns, &thread->marked);
 }
 
+void probity_why_choose(struct probity_why *why, uint64_t at_ns)
+{
+    why->options.at_ns = at_ns;
+    probity_path_choose(why->path, at_ns);
+}
+
 int probity_why_put(struct probity_why *why, const struct probity_event *event)
 {
     const struct probity_scopes_listener listener = {on_opened, on_closed, why};
     int error = probity_thread_states_put(why->states, event);
 
-    if (error != 0 || event->kind == PROBITY_EVENT_THREAD_STATE)
-        return error;
-    error = know_thread(why, event->thread_slot);
+    if (error == 0 && event->kind == PROBITY_EVENT_THREAD_STATE)
+        return probity_path_put(why->path, event);
+    if (error == 0)
+        error = know_thread(why, event->thread_slot);
     if (error == 0)
         error = probity_path_put(why->path, event);
     if (error == 0)

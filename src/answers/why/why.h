@@ -144,6 +144,10 @@ struct probity_why;
 /* Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_why_open(const struct probity_why_options *options, struct probity_why **ret_why);
 
+/* From now on, as if at_ns of the options were this: for a time that is known only when an event is
+ * reached. Until then, UINT64_MAX keeps no call. */
+void probity_why_choose(struct probity_why *why, uint64_t at_ns);
+
 /* Takes the next event in time order. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_why_put(struct probity_why *why, const struct probity_event *event);
 

@@ -19,6 +19,8 @@ struct why_call {
     struct cli_filter from, to;
     const char *function;
     size_t slowest;
+    struct probity_why_dump dump; /* if neither functions nor probes are given */
+    int is_of_dump, is_reached;   /* is_reached: its time, in the events */
 };
 
 static int passes(struct cli_filter *filter, const struct probity_event *event)
@@ -33,6 +35,20 @@ static unsigned marks_of_probes(void *context, const struct probity_event *event
     struct why_call *call = context;
 
     return (unsigned)passes(&call->from, event) | (unsigned)passes(&call->to, event) << 1;
+}
+
+static unsigned marks_of_dump(void *context, const struct probity_event *event)
+{
+    const struct why_call *call = context;
+
+    return probity_why_dump_marks(&call->dump, event);
+}
+
+static int is_of_dump(void *context, const struct probity_function *function)
+{
+    const struct why_call *call = context;
+
+    return probity_why_dump_is_function(&call->dump, function);
 }
 
 static int is_like(void *context, const struct probity_function *function)
@@ -58,6 +74,10 @@ static int put_event(void *context, const struct probity_event *event)
 {
     struct why_call *call = context;
 
+    if (call->is_of_dump && !call->is_reached && event->tick >= call->dump.within_tick) {
+        call->is_reached = 1;
+        probity_why_choose(call->why, event->wall_ns);
+    }
     return probity_why_put(call->why, event);
 }
 
@@ -72,13 +92,34 @@ static int print_why(void *context, FILE *stream, const struct probity_reader *r
                      int has_colour)
 {
     struct why_call *call = context;
-    const struct probity_why_answer answer = {reader, call->why,
-                                              call->function == NULL ? "span" : NULL};
+    const struct probity_why_answer answer = {
+        reader, call->why, call->options.is_like == NULL ? "span" : NULL,
+        call->is_of_dump ? &call->dump : NULL};
 
     if (call->answer.as_json)
         return probity_why_json(stream, &answer);
     probity_why_text(stream, has_colour, &answer);
     return 0;
+}
+
+/* The call or block that the dump was made for. */
+static int explain_dump(void *context, struct probity_reader *reader, uint64_t from_ns,
+                        uint64_t to_ns)
+{
+    struct why_call *call = context;
+
+    if (probity_reader_traces(reader) != 1 ||
+        !probity_why_dump_find(probity_reader_facts(reader, 0), &call->dump))
+        return cli_fail_usage(&cli_command_why, "expected --function, or --from and --to; only "
+                              "one dump that a slow function or block caused needs neither");
+    call->is_of_dump = 1;
+    call->options.at_ns = UINT64_MAX;
+    call->options.at_tid = call->dump.reason.tid;
+    if (call->dump.reason.kind == PROBITY_DUMP_FUNCTION)
+        call->options.is_like = is_of_dump;
+    else
+        call->options.marks = marks_of_dump;
+    return cli_query_collect(&call->answer, reader, from_ns, to_ns);
 }
 
 static int run_on(void *context, char **names, size_t count)
@@ -90,19 +131,21 @@ static int run_on(void *context, char **names, size_t count)
     if (call->function != NULL && are_probes)
         return cli_fail_usage(&cli_command_why,
                               "--function and --from with --to are mutually exclusive");
-    if (call->function == NULL && (call->from.count == 0 || call->to.count == 0))
-        return cli_fail_usage(&cli_command_why, "expected --function, or --from and --to");
+    if (are_probes && (call->from.count == 0 || call->to.count == 0))
+        return cli_fail_usage(&cli_command_why, "--from and --to require each other");
     call->options.context = call;
     if (are_probes)
         call->options.marks = marks_of_probes;
-    else
+    else if (call->function != NULL)
         call->options.is_like = is_like;
+    else
+        call->answer.stream = explain_dump;
     int status = cli_query_run(&call->answer, names, count);
     if (call->why != NULL)
         (void)probity_why_cases(call->why, &cases);
     return status == CLI_OK && cases == 0
                ? cli_fail(&cli_command_why, "no matching %s has begun and ended",
-                          are_probes ? "span" : "call")
+                          call->options.is_like == NULL ? "span" : "call")
                : status;
 }
 
@@ -153,6 +196,7 @@ const struct cli_command cli_command_why = {
     .summary = "Explain why the slowest call was slow",
     .usage = "[OPTION]... TRACE...",
     .help =
+        "Without options, explains the call or block that a dump was made for.\n\n"
         "Where the time of the slowest call went: running, waiting for locks, other threads, I/O "
         "or a CPU; how the same call usually looks, by the medians of all calls in the trace; "
         "what differed below it; and one sentence that names the cause.",

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "answers/path/path_text.h"
 #include "answers/report/report_json.h"
@@ -185,6 +186,21 @@ static int put_case(const struct writing *writing)
     return error;
 }
 
+/* The condition that the dump was made by, and its limit. */
+static int put_dump(FILE *stream, const struct probity_why_dump *dump)
+{
+    if (dump == NULL)
+        return 0;
+    char *condition = strndup(dump->reason.condition.bytes, dump->reason.condition.length);
+    if (condition == NULL)
+        return PROBITY_ERROR_MEMORY;
+    fputs(",\n\"condition\": ", stream);
+    int error = probity_report_json_string(stream, condition);
+    free(condition);
+    fprintf(stream, ",\n\"limit_ns\": %" PRIu64, dump->limit_ns);
+    return error;
+}
+
 int probity_why_json(FILE *stream, const struct probity_why_answer *answer)
 {
     const struct probity_path *path = probity_why_paths(answer->why);
@@ -196,6 +212,8 @@ int probity_why_json(FILE *stream, const struct probity_why_answer *answer)
     fprintf(stream, ",\n\"start_ns\": %" PRIu64 ",\n\"what\": \"%s\"",
             probity_reader_start_ns(answer->reader), answer->span != NULL ? "span" : "call");
     probity_wait_json_facts(stream, &facts);
+    if (error == 0)
+        error = put_dump(stream, answer->dump);
     fputs(",\n\"cases\": [", stream);
     for (size_t i = 0; error == 0 && i < count; i++) {
         const struct writing writing = {stream, answer, cases[i]};

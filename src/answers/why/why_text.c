@@ -205,6 +205,17 @@ static void put_cause(const struct printing *printing)
     fputs("\n\n", printing->stream);
 }
 
+static void put_dump(FILE *stream, const struct probity_why_dump *dump)
+{
+    char text[PROBITY_TIME_TEXT_BYTES];
+
+    fputs("made by: ", stream);
+    probity_report_put_safe(stream, dump->reason.condition.bytes, dump->reason.condition.length);
+    if (dump->reason.flags & PROBITY_DUMP_IS_PERCENTILE)
+        fprintf(stream, ", which was %s", probity_time_text(dump->limit_ns, text));
+    fputs("\n", stream);
+}
+
 void probity_why_text(FILE *stream, int has_colour, const struct probity_why_answer *answer)
 {
     const struct probity_path *path = probity_why_paths(answer->why);
@@ -212,6 +223,8 @@ void probity_why_text(FILE *stream, int has_colour, const struct probity_why_ans
     size_t count;
     const struct probity_why_case *const *cases = probity_why_cases(answer->why, &count);
 
+    if (answer->dump != NULL)
+        put_dump(stream, answer->dump);
     for (size_t i = 0; i < count; i++) {
         const struct printing printing = {stream, answer, cases[i], has_colour,
                                           probity_reader_traces(answer->reader) > 1};

@@ -8,12 +8,14 @@
 #include <stdio.h>
 
 #include "answers/why/why.h"
+#include "answers/why/why_dump.h"
 
 /* Slow calls and their traces, for all output formats. */
 struct probity_why_answer {
     const struct probity_reader *reader;
     const struct probity_why *why;
     const char *span; /* what spans between probes are called; NULL: calls of functions */
+    const struct probity_why_dump *dump; /* what the dump was made for; NULL: not asked for */
 };
 
 /* "running", "lock", "condition", "io", "sleep", "process", "waiting-for-cpu", "blocked",

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * why_dump.c: chooses among the reasons of a dump.
+ */
+#include "answers/why/why_dump.h"
+
+#include <string.h>
+
+/* By how much a reason exceeded its limit; without a limit, by its time. */
+static double excess_of(const struct probity_dump_reason *reason)
+{
+    double ticks = (double)(reason->end - reason->start);
+
+    return reason->limit > 0 ? ticks / (double)reason->limit : ticks;
+}
+
+static int is_usable(const struct probity_dump_reason *reason)
+{
+    return (reason->kind == PROBITY_DUMP_FUNCTION || reason->kind == PROBITY_DUMP_BLOCK) &&
+           reason->end > reason->start;
+}
+
+int probity_why_dump_find(const struct probity_trace_facts *facts,
+                          struct probity_why_dump *ret_dump)
+{
+    struct probity_dump dump;
+    struct probity_dump_reason reason, best = {0};
+    size_t at;
+
+    if (facts->dump == NULL || probity_dump_get(facts->dump, facts->dump_bytes, &dump, &at) != 0)
+        return 0;
+    for (uint32_t i = 0; i < dump.reasons; i++) {
+        if (probity_dump_reason_get(facts->dump, facts->dump_bytes, &at, &reason) != 0)
+            break;
+        if (is_usable(&reason) && (best.kind == 0 || excess_of(&reason) > excess_of(&best)))
+            best = reason;
+    }
+    if (best.kind == 0)
+        return 0;
+    *ret_dump = (struct probity_why_dump){best, best.start + (best.end - best.start) / 2,
+                                          probity_trace_ns_of_ticks(facts, best.limit)};
+    return 1;
+}
+
+/* A dump has the beginning of a long name. */
+static int is_name(const struct probity_text *text, const char *name)
+{
+    size_t length = text->length;
+
+    return length > 0 && strncmp(text->bytes, name, length) == 0 &&
+           (name[length] == '\0' || length >= PROBITY_DUMP_TEXT_MAX);
+}
+
+int probity_why_dump_is_function(const struct probity_why_dump *dump,
+                                 const struct probity_function *function)
+{
+    return function->number == dump->reason.number || is_name(&dump->reason.text, function->name);
+}
+
+unsigned probity_why_dump_marks(const struct probity_why_dump *dump,
+                                const struct probity_event *event)
+{
+    uint32_t code = event->id << 1 | (event->is_site != 0);
+
+    return (unsigned)(code == dump->reason.from) | (unsigned)(code == dump->reason.number) << 1;
+}
