@@ -89,7 +89,7 @@ done
 for kind in queues locks; do
     "$PROGRAMS/gen_adversarial_traces_internal" "$kind" 5000 > many_stations
     export_to "openmetrics: too many $kind" 0 openmetrics many_stations
-    grep -q '^probity export: 904 hits of queues and locks are not in their metrics' \
+    grep -q '^probity export: 904 hits of queues and locks are not in the metrics' \
         errors || fail "expected a note about $kind: $(cat errors)"
 done
 for format in otlp openmetrics; do

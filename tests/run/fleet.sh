@@ -111,8 +111,8 @@ for label in recursion killed several names varied profiled; do
     probity "$label without its ledger" 0 ship --to "$url" --json "$label"
     expect "$label without its ledger: rows" 0 "$(jq '.[0].rows' output)"
 done
-same_report "a range" several several --since 20% --until 80%
-same_report "a range of threads" several several --since 50% --by-thread
+same_report "a range" varied varied --since 20% --until 80%
+same_report "a range of threads" varied varied --since 50% --by-thread
 same_report "a range of recursion" recursion recursion --since 20%
 probity "a recovered trace" 0 recover killed
 probity "shipped again" 0 ship --to "$url" killed

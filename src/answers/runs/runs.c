@@ -32,15 +32,21 @@ static const char *base_name(const char *path)
 #define RUN_COLUMN(NAME, KIND, FROM)                                                               \
     PROBITY_COLUMN(NAME, KIND, struct probity_store_entry, FROM)
 
-RUN_COLUMN(number, count, row->number)
+/* A history of another user may have any 64 bits here; JSON readers take signed integers. */
+static struct probity_cell probity_cell_stored(uint64_t value)
+{
+    return value <= INT64_MAX ? probity_cell_count(value) : probity_cell_unknown();
+}
+
+RUN_COLUMN(number, stored, row->number)
 RUN_COLUMN(label, text, *row->run.label != '\0' ? row->run.label : NULL)
-RUN_COLUMN(started, count, row->run.started_ns)
-RUN_COLUMN(added, count, row->added_ns)
-RUN_COLUMN(records, count, row->run.records)
+RUN_COLUMN(started, stored, row->run.started_ns)
+RUN_COLUMN(added, stored, row->added_ns)
+RUN_COLUMN(records, stored, row->run.records)
 RUN_COLUMN(complete, flag, row->run.is_complete)
 RUN_COLUMN(why, text, row->run.why)
-RUN_COLUMN(functions, count, row->counts[PROBITY_COMPARE_FUNCTION])
-RUN_COLUMN(blocks, count, row->counts[PROBITY_COMPARE_BLOCK])
+RUN_COLUMN(functions, stored, row->counts[PROBITY_COMPARE_FUNCTION])
+RUN_COLUMN(blocks, stored, row->counts[PROBITY_COMPARE_BLOCK])
 RUN_COLUMN(trace, text, row->run.path)
 RUN_COLUMN(label_or_none, text, row->run.label)
 RUN_COLUMN(program, text, base_name(row->run.environment[PROBITY_COMPARE_PROGRAM]))
