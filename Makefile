@@ -114,7 +114,8 @@ $(addprefix $(OBJ)/src/,runtime/settings.o runtime/trace_file.o runtime/spool_fi
     runtime/outputs.o runtime/describe.o runtime/declare.o runtime/sites.o runtime/budget.o \
     runtime/external.o runtime/child.o runtime/hooks.o runtime/session.o runtime/wake.o writer/writer.o spool/segment.o \
     runtime/profile_set.o spool/place.o spool/usage.o base/linux/objects.o base/conditions.o base/window.o base/selection.o \
-    format/dump.o writer/dumps.o writer/dump_chunks.o writer/dump_file.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
+    format/dump.o writer/dumps.o writer/dump_chunks.o writer/dump_file.o runtime/trigger.o \
+    runtime/control_page.o runtime/wake.o runtime/child.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
 # Code that runs while vector registers hold parameters or results of functions must not use them;
 # code that sanitizers call does.
 GENERAL_OBJ := $(addprefix $(OBJ)/src/functions/,sled_calls.o fentry.o)

@@ -77,6 +77,9 @@ static int report(const struct snapshot_call *call, const char *trace,
         return cli_fail(ME, "process %" PRIu32 " does not record in a ring: everything goes to "
                         "'%s'; record with --ring", result->pid, trace);
     case PROBITY_ERROR_EXISTS:
+        if (result->is_in_use)
+            return cli_fail(ME, "'%s' is still being recorded, or is not a regular file; choose "
+                            "another name", result->name);
         return cli_fail(ME, "'%s' already exists; use -f to overwrite it, or %%i in its name",
                         result->name);
     case PROBITY_ERROR_ARGUMENT:

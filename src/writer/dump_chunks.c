@@ -48,21 +48,23 @@ static void add(struct probity_dump_chunks *chunks, uint32_t chunk, uint32_t end
 }
 
 /* A chunk that is just being handed over is in no list yet; its thread may have been switched
- * out. */
-static void await_release(const struct probity_thread_state *slot)
+ * out. Returns whether it is there in time. */
+static int await_release(const struct probity_thread_state *slot)
 {
     enum { TRIES = 200, EACH_NS = 50000 };
     uint32_t never = 0;
 
     for (int i = 0; i < TRIES && __atomic_load_n(&slot->releasing, __ATOMIC_ACQUIRE); i++)
         probity_os_wait(&never, 0, EACH_NS);
+    return !__atomic_load_n(&slot->releasing, __ATOMIC_ACQUIRE);
 }
 
 static void add_open(struct probity_dump_chunks *chunks, const struct probity_thread_state *slot)
 {
     struct probity_pool *pool = &chunks->pass->live->pool;
 
-    await_release(slot);
+    if (!await_release(slot))
+        chunks->is_partial = 1;
     uint32_t chunk = __atomic_load_n(&slot->chunk, __ATOMIC_ACQUIRE);
     if (chunk == PROBITY_POOL_NONE ||
         __atomic_load_n(&probity_pool_header(pool, chunk)->state, __ATOMIC_ACQUIRE) !=

@@ -16,6 +16,7 @@ struct probity_dump_chunks {
     uint32_t *numbers;                  /* of the chunks in the pool */
     size_t bytes;
     uint32_t capacity, unpinned;
+    int is_partial; /* a chunk was just being handed over, and is missing */
     /* Serial of the latest chunk that is taken. If a thread opens another one after its open chunk
      * was looked at, that one is left out, or records between the two would be missing. */
     uint64_t newest;

@@ -19,8 +19,6 @@
 #include "writer/dump_chunks.h"
 #include "writer/ring.h"
 
-#define BADNESS_MAX UINT64_MAX
-
 void probity_dumps_open(struct probity_dumps *dumps)
 {
     int descriptor = open(dumps->directory_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -129,8 +127,6 @@ static uint64_t badness_of(const struct probity_dumps_window *window)
 {
     uint64_t badness = 0;
 
-    if (window->is_asked_for)
-        return BADNESS_MAX;
     for (uint32_t i = 0; i < window->count; i++) {
         const struct probity_notice *notice = &window->notices[i];
         uint64_t limit = notice->limit != 0 ? notice->limit : 1;
@@ -159,19 +155,26 @@ static int is_full(const struct probity_dumps *dumps)
            dumps->kept_count >= dumps->settings.kept;
 }
 
+/* Whether a dump of the window takes the place of another one. */
+static int may_replace(const struct probity_dumps *dumps, const struct probity_dumps_window *window)
+{
+    return dumps->settings.keep == PROBITY_DUMPS_KEEP_WORST && is_full(dumps) &&
+           !window->is_asked_for &&
+           badness_of(window) > dumps->kept[least_bad(dumps)].badness;
+}
+
 static int is_left_out(const struct probity_dumps *dumps, const struct probity_dumps_window *window,
                        uint64_t now)
 {
     uint64_t oldest = dumps->recent[dumps->recent_at % dumps->settings.at_most];
 
-    if (dumps->bytes >= dumps->settings.limit_bytes && !is_full(dumps))
+    if (dumps->bytes >= dumps->settings.limit_bytes && !may_replace(dumps, window))
         return 1;
     if (window->is_asked_for)
         return 0;
     if (oldest != 0 && now - oldest < dumps->period)
         return 1;
-    return is_full(dumps) && (dumps->settings.keep == PROBITY_DUMPS_KEEP_FIRST ||
-                              badness_of(window) <= dumps->kept[least_bad(dumps)].badness);
+    return is_full(dumps) && !may_replace(dumps, window);
 }
 
 /* Removes the file that this process has made, unless another one has its name by now. */
@@ -199,10 +202,10 @@ static void note_made(struct probity_dumps *dumps, const struct probity_dumps_wi
         dumps->recent[dumps->recent_at % dumps->settings.at_most] = now;
         dumps->recent_at++;
     }
-    if (dumps->settings.keep == PROBITY_DUMPS_KEEP_ALL ||
+    if (dumps->settings.keep == PROBITY_DUMPS_KEEP_ALL || window->is_asked_for ||
         fstat(file->append.descriptor, &status) != 0)
         return;
-    if (is_full(dumps))
+    if (may_replace(dumps, window))
         remove_kept(dumps, least_bad(dumps));
     if (dumps->kept_count < PROBITY_DUMPS_KEPT_MAX)
         dumps->kept[dumps->kept_count++] =
@@ -247,6 +250,15 @@ static void note_failure(struct probity_dumps *dumps, int system_error)
         __atomic_store_n(&dumps->failure_to_report, (uint32_t)system_error, __ATOMIC_RELEASE);
 }
 
+/* Of all dumps, without one whose place this takes. */
+static uint64_t bytes_before(const struct probity_dumps *dumps,
+                             const struct probity_dumps_window *window)
+{
+    uint64_t replaced = may_replace(dumps, window) ? dumps->kept[least_bad(dumps)].bytes : 0;
+
+    return dumps->bytes > replaced ? dumps->bytes - replaced : 0;
+}
+
 /* Writes the file, and names it. Returns 0, or a system's error number. */
 static int write_file(struct probity_dumps *dumps, const struct probity_dumps_window *window,
                       struct probity_dump_content *content, uint64_t now)
@@ -261,8 +273,8 @@ static int write_file(struct probity_dumps *dumps, const struct probity_dumps_wi
     result = probity_dump_file_fill(&file, content);
     if (result != 0) {
         error = file.append.error != 0 ? file.append.error : EIO;
-    } else if (dumps->bytes + file.append.committed > dumps->settings.limit_bytes &&
-               !is_full(dumps)) {
+    } else if (bytes_before(dumps, window) + file.append.committed >
+               dumps->settings.limit_bytes) {
         dumps->left_out++;
     } else if (name_file(dumps, &file) != 0) {
         error = errno;
@@ -289,13 +301,15 @@ static void make(struct probity_dumps *dumps, struct probity_pass *pass,
     probity_assert(window->count > 0);
     for (uint32_t i = 0; i < window->count; i++)
         reason_of(dumps, &window->notices[i], &reasons[i]);
+    probity_ring_note_drops(pass);
     if (dumps->directory < 0 || probity_dump_chunks_pin(&chunks, pass, window->begin) != 0) {
         note_failure(dumps, dumps->directory < 0 ? ENOENT : ENOMEM);
         return;
     }
     uint64_t given_up = pass->live->header->given_up;
     dump.had = given_up > window->begin ? given_up : window->begin;
-    dump.flags = dump.had <= dump.wanted ? PROBITY_DUMP_WHOLE : 0;
+    dump.flags = dump.had <= dump.wanted && !chunks.is_partial ? PROBITY_DUMP_WHOLE : 0;
+    dump.had = dump.had < dump.end ? dump.had : dump.end;
     chunks.content.dump = &dump;
     chunks.content.reasons = reasons;
     int error = write_file(dumps, window, &chunks.content, now);

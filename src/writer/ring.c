@@ -112,9 +112,9 @@ static uint32_t chunks_to_forget(const struct probity_pool *pool)
     return full > most ? full - most + most / 16 : 0;
 }
 
-/* Records that were dropped are missing in every window that reaches back to now. */
-static void note_drops(struct probity_pass *pass, uint64_t now)
+void probity_ring_note_drops(struct probity_pass *pass)
 {
+    uint64_t now = probity_clock_ticks(pass->live->clock);
     const struct probity_spool_header *header = pass->live->header;
     uint64_t dropped = __atomic_load_n(&header->dropped_full, __ATOMIC_RELAXED) +
                        __atomic_load_n(&header->dropped_memory, __ATOMIC_RELAXED);
@@ -139,7 +139,7 @@ int probity_ring_forget(struct probity_pass *pass)
     uint64_t now = probity_clock_ticks(pass->live->clock), from = useful_from(pass, now);
     uint32_t *tail = &pass->waiting;
 
-    note_drops(pass, now);
+    probity_ring_note_drops(pass);
     while (*tail != PROBITY_POOL_NONE)
         tail = &probity_pool_private(pool, *tail)->next;
     __atomic_store_n(tail, probity_pool_collect(pool), __ATOMIC_RELAXED);

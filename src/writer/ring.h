@@ -12,6 +12,9 @@
  * PROBITY_ERROR_WRITE. */
 int probity_ring_forget(struct probity_pass *pass);
 
+/* If records were dropped since the last call, a window is complete only from now on. */
+void probity_ring_note_drops(struct probity_pass *pass);
+
 /* Copies the declarations of a drained block into `kept`, as the payload of a separate block.
  * Returns its size; *ret_records: their number, possibly 0. */
 size_t probity_ring_declarations(const uint8_t *block, size_t block_bytes, uint8_t *kept,

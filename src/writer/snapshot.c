@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -105,7 +106,8 @@ static int make_inputs(struct snapshot *snapshot, struct probity_dump_content *r
         snapshot->inputs[i] = (struct probity_drain_input){
             .words = chunk->words, .end = chunk->end, .thread = chunk->thread, .tid = chunk->tid,
             .chunk = chunk->serial, .base_tick = chunk->base_tick, .cpu_ns = chunk->cpu_ns,
-            .rate = ring->rate, .cpu_known = chunk->cpu_known, .stop_at_hole = 1};
+            .rate = ring->rate, .cpu_known = chunk->cpu_known,
+            .stop_at_hole = chunk->state == PROBITY_CHUNK_OPEN};
     }
     for (size_t i = 0; i < ring->anchor_count; i++)
         snapshot->anchors[i] = (struct probity_spool_anchor){
@@ -146,6 +148,23 @@ static int take_names(struct snapshot *snapshot)
     return 0;
 }
 
+/* Whether a file may be replaced: a regular one that no program records to. Its program would lose
+ * everything else. */
+static int may_replace(const struct snapshot *snapshot, const char *name)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct stat status;
+    int file = openat(snapshot->parent.directory, name,
+                      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+    if (file < 0)
+        return errno == ENOENT;
+    int may = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+              fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
+    close(file);
+    return may;
+}
+
 static int name_file(struct snapshot *snapshot, struct probity_dump_file *file)
 {
     char name[PROBITY_DUMP_NAME_BYTES];
@@ -155,9 +174,11 @@ static int name_file(struct snapshot *snapshot, struct probity_dump_file *file)
          number++) {
         if (probity_dump_name(snapshot->pattern, number, name) != 0)
             return PROBITY_ERROR_ARGUMENT;
-        result = !is_numbered && snapshot->wanted->replaces
-                     ? probity_dump_file_replace(file, name)
-                     : probity_dump_file_name(file, name);
+        int replaces = !is_numbered && snapshot->wanted->replaces;
+        snapshot->result->is_in_use = replaces && !may_replace(snapshot, name);
+        if (!snapshot->result->is_in_use)
+            result = replaces ? probity_dump_file_replace(file, name)
+                              : probity_dump_file_name(file, name);
         if (!is_numbered)
             break;
     }

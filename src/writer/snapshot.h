@@ -23,6 +23,7 @@ struct probity_snapshot_result {
     uint64_t records, bytes;
     uint64_t window_ns; /* from when on all is complete, until now */
     char name[4096 + 512];
+    int is_in_use; /* with PROBITY_ERROR_EXISTS: the file is being recorded, or is not regular */
 };
 
 /* Writes the dump. Returns 0; PROBITY_ERROR_STATE if there is no living ring (see the result);

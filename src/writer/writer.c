@@ -130,12 +130,20 @@ static int sleep_until_work(struct probity_writer *writer, uint64_t *next_all, i
     return 1;
 }
 
+static void give_up_all(struct probity_live *live)
+{
+    __atomic_store_n(&live->header->given_up, probity_clock_ticks(live->clock), __ATOMIC_RELEASE);
+}
+
 static int pass_once(struct probity_writer *writer, struct probity_pass *pass, int all)
 {
     uint32_t asked = __atomic_load_n(&writer->flush_asked, __ATOMIC_ACQUIRE);
     int is_flush = asked != writer->flush_done, result = 0;
 
     probity_assert(probity_pass_is_valid(pass));
+    /* A dump does not take what goes into the trace: before it leaves the ring, and afterwards. */
+    if (writer->live->mode == PROBITY_MODE_RING && is_flush)
+        give_up_all(writer->live);
     if (writer->live->mode == PROBITY_MODE_RING && !is_flush)
         result = probity_ring_forget(pass);
     else if (all || is_flush)
@@ -145,8 +153,7 @@ static int pass_once(struct probity_writer *writer, struct probity_pass *pass, i
     if (result == 0 && is_flush)
         result = probity_profile_write(pass);
     if (writer->live->mode == PROBITY_MODE_RING && is_flush)
-        __atomic_store_n(&writer->live->header->given_up, probity_clock_ticks(writer->live->clock),
-                         __ATOMIC_RELEASE); /* a dump does not take what is in the trace */
+        give_up_all(writer->live);
     if (result == 0 && all && writer->judge_cost != NULL)
         result = writer->judge_cost(writer->owner, pass, 0);
     if (result != 0) {

@@ -37,7 +37,8 @@ int probity_why_dump_find(const struct probity_trace_facts *facts,
     }
     if (best.kind == 0)
         return 0;
-    *ret_dump = (struct probity_why_dump){best, best.start + (best.end - best.start) / 2,
+    /* The start may be long before the record of the enter, if the thread lost its CPU between. */
+    *ret_dump = (struct probity_why_dump){best, best.end,
                                           probity_trace_ns_of_ticks(facts, best.limit)};
     return 1;
 }
@@ -45,10 +46,10 @@ int probity_why_dump_find(const struct probity_trace_facts *facts,
 /* A dump has the beginning of a long name. */
 static int is_name(const struct probity_text *text, const char *name)
 {
-    size_t length = text->length;
+    size_t length = text->length, all = strlen(name);
 
-    return length > 0 && strncmp(text->bytes, name, length) == 0 &&
-           (name[length] == '\0' || length >= PROBITY_DUMP_TEXT_MAX);
+    return length > 0 && (all == length || (all > length && length >= PROBITY_DUMP_TEXT_MAX)) &&
+           memcmp(text->bytes, name, length) == 0;
 }
 
 int probity_why_dump_is_function(const struct probity_why_dump *dump,
