@@ -22,8 +22,12 @@ static const char word_bytes[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST
 
 static int fail_url(const struct cli_fleet *fleet, const char *why)
 {
-    return cli_fail_usage(fleet->command, "invalid database '%s': %s "
-                          "(http://USER@HOST:PORT/DATABASE)", fleet->url, why);
+    /* What precedes an '@' may be a password. */
+    const char *at = strrchr(fleet->url, '@');
+
+    return cli_fail_usage(fleet->command, "invalid database '%s%s': %s "
+                          "(http://USER@HOST:PORT/DATABASE)", at != NULL ? "..." : "",
+                          at != NULL ? at : fleet->url, why);
 }
 
 static const char *after_scheme(const char *url)

@@ -16,7 +16,8 @@
 
 #include "base/array_grow.h"
 
-enum { BLOCKS_MAX = 1 << 24 }; /* a bound on what a damaged ledger may ask for */
+/* Bounds on what a damaged ledger may ask for. */
+enum { LEDGER_BYTES_MAX = 256 << 20, LINE_BYTES_MIN = 32 };
 
 static int remember(struct cli_ledger *ledger, size_t table, uint32_t block,
                     struct cli_ledger_block what)
@@ -49,7 +50,7 @@ static int read_line(struct cli_ledger *ledger, const char *line)
     if (strncmp(line, ledger->url, url_length) != 0 || line[url_length] != ' ' ||
         sscanf(line + url_length, " %" SCNx64 " %31s %" SCNu32 " %" SCNu64 " %" SCNx32 "%n", &run,
                name, &block, &rows, &checksum, &end) != 5 ||
-        strcmp(line + url_length + end, "\n") != 0 || run != ledger->run || block >= BLOCKS_MAX)
+        strcmp(line + url_length + end, "\n") != 0 || run != ledger->run || block >= ledger->blocks_max)
         return 0;
     for (size_t i = 0; i < PROBITY_FLEET_TABLES; i++) {
         if (strcmp(name, probity_fleet_tables[i].name) == 0)
@@ -101,8 +102,16 @@ int cli_ledger_open(const struct cli_command *command, const char *trace, const 
         ret_ledger->file = -1;
         return CLI_OK;
     }
+    if ((status.st_uid != geteuid() && status.st_uid != 0) || status.st_size > LEDGER_BYTES_MAX)
+        return cli_fail(command, "'%s' %s; remove it if it is not yours: the server is then asked "
+                        "which blocks it has", ret_ledger->path,
+                        status.st_size > LEDGER_BYTES_MAX ? "is too large for a ledger"
+                                                          : "belongs to another user");
+    ret_ledger->blocks_max = (uint32_t)status.st_size / LINE_BYTES_MIN + 1;
     if (flock(ret_ledger->file, LOCK_EX | LOCK_NB) != 0)
-        return cli_fail(command, "'%s': another process is sending this trace", trace);
+        return errno == EWOULDBLOCK
+                   ? cli_fail(command, "'%s': another process is sending this trace", trace)
+                   : cli_fail(command, "cannot lock '%s': %s", ret_ledger->path, strerror(errno));
     if (read_ledger(ret_ledger) != 0)
         return cli_fail(command, "cannot read '%s': %s", ret_ledger->path, strerror(errno));
     return CLI_OK;

@@ -19,6 +19,7 @@ struct cli_ledger {
     const struct cli_command *command;
     char *path;
     int file; /* -1: none could be made */
+    uint32_t blocks_max; /* more than a file of its size can name */
     const char *url;
     uint64_t run;
     struct cli_ledger_block *blocks[PROBITY_FLEET_TABLES];

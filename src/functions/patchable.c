@@ -241,6 +241,20 @@ static void step(struct probity_patchable_entry *entry, int number, int is_on)
         entry->is_on = (uint8_t)is_on;
 }
 
+/* Whether the code is as this library left it. It is not if the object was unloaded, and another
+ * one is at its place. */
+static int is_as_left(const struct probity_patchable_entry *entry)
+{
+    const uint8_t long_nop[BYTES] = {0x0f, 0x1f, 0x44, 0x00, entry->last};
+    const uint8_t nops[BYTES] = {NOP, NOP, NOP, NOP, NOP};
+    uint8_t call[BYTES] = {CALL};
+
+    memcpy(call + 1, &entry->distance, sizeof entry->distance);
+    return memcmp(entry->at, entry->is_on     ? call
+                             : entry->is_long ? long_nop
+                                              : nops, BYTES) == 0;
+}
+
 static int always(uintptr_t from)
 {
     (void)from;
@@ -256,7 +270,8 @@ static void change(const struct range *range, struct probity_patchable *patchabl
     for (size_t i = 0; i < patchable->count; i++) {
         struct probity_patchable_entry *entry = &patchable->entries[i];
         entry->is_changing = is_in(range, entry) && entry->is_on != is_on &&
-                             is_chosen((uintptr_t)entry->at + BYTES) == chosen;
+                             is_chosen((uintptr_t)entry->at + BYTES) == chosen &&
+                             is_as_left(entry);
     }
     for (int number = 0; number < STEPS; number++) {
         for (size_t i = 0; i < patchable->count; i++) {

@@ -147,6 +147,10 @@ static void take_request(void)
     probity_os_signals_restore(&before);
 }
 
+/* Whether libc counts the thread as one of the program's. */
+enum { COUNT_UNKNOWN, COUNT_LEFT, COUNT_STAYS };
+static uint32_t count_state;
+
 static void *wait_for_requests(void *unused)
 {
     uint32_t seen = __atomic_load_n(&page->wake.taken, __ATOMIC_RELAXED);
@@ -155,8 +159,11 @@ static void *wait_for_requests(void *unused)
     probity_os_unwatched_begin();
     probity_thread_inside = 1;
     prctl(PR_SET_NAME, "probity-control");
-    (void)probity_thread_count_leave(probity_session_thread_count);
-    for (;;) {
+    uint32_t state = probity_thread_count_leave(probity_session_thread_count) ? COUNT_LEFT
+                                                                              : COUNT_STAYS;
+    __atomic_store_n(&count_state, state, __ATOMIC_RELEASE);
+    probity_os_wake(&count_state, 1);
+    while (state == COUNT_LEFT) {
         probity_os_wait_shared(&page->wake.requested, seen, -1);
         uint32_t now = __atomic_load_n(&page->wake.requested, __ATOMIC_ACQUIRE);
         if (now == seen)
@@ -181,7 +188,12 @@ static int start_thread(void)
     int error = pthread_create(&thread, &attributes, wait_for_requests, NULL);
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error == 0 ? 0 : -1;
+    if (error != 0)
+        return -1;
+    /* The main thread may leave by pthread_exit() at once, and must then be the last one. */
+    while (__atomic_load_n(&count_state, __ATOMIC_ACQUIRE) == COUNT_UNKNOWN)
+        probity_os_wait(&count_state, COUNT_UNKNOWN, -1);
+    return count_state == COUNT_LEFT ? 0 : -1;
 }
 
 static void say(const char *text)

@@ -15,6 +15,7 @@
 #include "base/hooked.h"
 #include "base/os.h"
 #include "probity_scope.h"
+#include "runtime/external.h"
 #include "runtime/levels.h"
 
 /* In .bss: only its address is in the block. */
@@ -37,7 +38,7 @@ __asm__(".pushsection .note.probity.wake, \"a\", %note\n\t"
 /* A request whose recording has begun, for the writer thread. NULL: none. */
 static struct {
     struct probity_wake *block;
-    uint32_t serial;
+    uint32_t serial, pid; /* pid: a child that is forked meanwhile does not answer */
     int has_functions;
     char rules[PROBITY_WAKE_TEXT_BYTES], calls[128];
 } answering;
@@ -149,7 +150,7 @@ void probity_wake_begun(void *owner)
     struct probity_wake *block = __atomic_exchange_n(&answering.block, NULL, __ATOMIC_ACQUIRE);
     int result = 0;
 
-    if (block == NULL)
+    if (block == NULL || answering.pid != (uint32_t)getpid())
         return;
     if (answering.calls[0] != 0 && probity_calls_wake(answering.calls) != 0)
         result = PROBITY_ERROR_ARGUMENT;
@@ -193,8 +194,12 @@ static int take(struct probity_session *session, struct probity_wake *block, cha
     }
     __atomic_store_n(&block->until_ns, 0, __ATOMIC_RELAXED);
     answering.serial = serial;
+    answering.pid = (uint32_t)getpid();
     __atomic_store_n(&answering.block, block, __ATOMIC_RELEASE);
     int result = start(session, text);
+    /* No writer thread will answer. */
+    if (result == 0 && probity_external_is(session))
+        probity_wake_begun(session);
     if (result == 0)
         return 1;
     __atomic_store_n(&answering.block, NULL, __ATOMIC_RELAXED);

@@ -162,10 +162,10 @@ static enum probity_wake_refusal ask(struct asking *asking, const char *settings
 
     if (refusal != PROBITY_WAKE_OK)
         return refusal;
-    uint32_t serial = __atomic_load_n(&wake->taken, __ATOMIC_ACQUIRE) + 1;
-    /* That of a tool which was killed may have the same serial. */
-    if (__atomic_load_n(&wake->requested, __ATOMIC_RELAXED) == serial)
-        __atomic_store_n(&wake->requested, serial - 1, __ATOMIC_RELEASE);
+    uint32_t serial = __atomic_load_n(&wake->taken, __ATOMIC_ACQUIRE);
+    uint32_t requested = __atomic_load_n(&wake->requested, __ATOMIC_RELAXED);
+    /* The program has seen a request that was withdrawn, and does not answer it. */
+    serial = ((int32_t)(requested - serial) > 0 ? requested : serial) + 1;
     memset(asking->page->text, 0, sizeof asking->page->text);
     memcpy(asking->page->text, settings, bytes);
     __atomic_store_n(&wake->until_ns, (uint64_t)asking->until_ns, __ATOMIC_RELAXED);
