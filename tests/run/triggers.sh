@@ -139,6 +139,29 @@ if [ "${VARIANT:-gcc}" = gcc ] && [ "$(uname -m)" = x86_64 ]; then
     is_caught_with clang "-fxray-instrument -fxray-instruction-threshold=1"
 fi
 
+# Functions of libc, called by functions that have scopes of their own: the trace is as without
+# conditions, and so is that of a child.
+if [ "${VARIANT:-gcc}" = gcc ]; then
+    fresh
+    gcc -g -O1 -I"$SOURCE/include" -o watched "$SOURCE/tests/calls/watched.c" -L"$BUILD/lib" \
+        -Wl,-rpath,"$BUILD/lib" -lprobity || fail "watched.c: status $?"
+    "$PROBITY" record --calls=io,sleep,threads --when 'function read > 100s' \
+        --when 'function *sleep > 50ms' --when 'function fork > 100s' \
+        -o 'slow-%i.probity' -- ./watched > out 2> errors || fail "calls: status $?: $(cat errors)"
+    expect "calls: messages" "" "$(cat out errors)"
+    expect "calls: reasons" 1 "$(reasons slow-*.probity)"
+    "$PROBITY" info slow-1.probity | grep -q 'nanosleep took' ||
+        fail "calls: $("$PROBITY" info slow-1.probity)"
+    traces=(watched.*.probity)
+    expect "calls: traces" 2 "${#traces[@]}"
+    for trace in "${traces[@]}"; do
+        "$PROBITY" check "$trace" > check.out 2>&1 || fail "calls: $trace: $(cat check.out)"
+        "$PROBITY" report --json "$trace" > report.json || fail "calls: $trace: no report"
+        jq -e '[.repairs | .. | numbers] | all(. == 0)' report.json > said ||
+            fail "calls: $trace: $(jq -c .repairs report.json)"
+    done
+fi
+
 # The last records before a request are in the dump, of all threads.
 for kind in snapshot signal; do
     for program in "$stalls" "$stalls.shared"; do
