@@ -287,6 +287,10 @@ PROBITY_API uint64_t probity_scope_watch_begin(void) __attribute__((__cold__));
 PROBITY_API void probity_scope_watch_end(const struct probity_site_function *function,
                                          uint64_t entered) __attribute__((__cold__));
 
+/* Bit of struct probity_scope_here.place of such a call: makes the place differ from the thread's
+ * depth, which every leave compares. The index of the place is without it. */
+#define PROBITY_SCOPE_WATCHED (UINT32_C(1) << 31)
+
 /* Called if the scope at place - 1 may be over (probity_scope_is_suspect()): it was jumped over, or
  * it is in the same frame because the compiler has inlined one function into the other, or it is
  * beyond the array. Records what was jumped over; returns the free place. */

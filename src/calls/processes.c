@@ -23,12 +23,10 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_THREADS, pid_t, fork, (void), ())
         return probity_calls_next.fork();
     probity_call_enter(&call);
     pid_t child = probity_calls_next.fork();
-    if (child != 0) {
+    if (child != 0)
         probity_call_leave_errno(&call, child);
-    } else {
-        call.scope.is_open = 0;
-        probity_scope_free(call.scope.place);
-    }
+    else
+        probity_call_close(&call);
     return child;
 }
 

@@ -68,11 +68,23 @@ void probity_call_enter_slow(const struct probity_call *call, struct probity_sit
     record(EVENT_ENTER, call->code, format, values);
 }
 
+/* Without the mark of a call whose duration is compared. */
+static uint32_t place_of(const struct probity_call *call)
+{
+    return call->scope.place & ~PROBITY_SCOPE_WATCHED;
+}
+
+void probity_call_close(struct probity_call *call)
+{
+    call->scope.is_open = 0;
+    probity_scope_free(place_of(call));
+}
+
 /* As probity_scope_leave_open() does, with values. */
 void probity_call_leave_slow(struct probity_call *call, struct probity_site_format *format,
                              const struct probity_value *values)
 {
-    uint32_t place = call->scope.place;
+    uint32_t place = place_of(call);
 
     if (!call->scope.is_open)
         return;
@@ -85,6 +97,8 @@ void probity_call_leave_slow(struct probity_call *call, struct probity_site_form
         probity_scope_leave_slow(call->code, call->scope.depth, place);
     probity_scope_free(place);
     record(EVENT_LEAVE, call->code, format, values);
+    if (call->scope.place != place)
+        probity_scope_watch_end(call->scope.function, call->scope.entered);
 }
 
 void probity_call_leave_error(struct probity_call *call, int64_t result, int error)

@@ -97,6 +97,9 @@ void probity_call_leave_slow(struct probity_call *call, struct probity_site_form
                              const struct probity_value *values)
     __attribute__((cold, visibility("hidden")));
 
+/* Closes the scope without a record. */
+void probity_call_close(struct probity_call *call) __attribute__((cold, visibility("hidden")));
+
 /* Does what probity_scope_begin_frame() does in the usual case. Inline, like all of the usual
  * path: after a system call, each return is mispredicted. Returns 0 in an unusual case: the
  * first call of a function, a jump over scopes, many open ones, profile mode. */

@@ -23,7 +23,7 @@ enum { PROBITY_CALL_ENTERING = 2 };
 #define PROBITY_CALL_VALUED (UINT32_C(1) << 31)
 
 /* The same for a call whose duration is compared; its depth is then the tick of its enter, divided
- * by 4,096 and without the high bits. */
+ * by 4,096, rounded up and without the high bits. */
 #define PROBITY_CALL_WATCHED (UINT32_C(1) << 30)
 enum { PROBITY_CALL_TICK_SHIFT = 12 };
 

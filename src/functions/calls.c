@@ -207,6 +207,12 @@ static void find_abandoned(const struct probity_call_site *site)
 /* ---- Calls -------------------------------------------------------------------------------------
  */
 
+/* What a call's depth has of a tick: rounded up, so that no call seems longer than it was. */
+static uint32_t tick_after(uint64_t tick)
+{
+    return (uint32_t)((tick >> PROBITY_CALL_TICK_SHIFT) + 1);
+}
+
 /* Sets code last: a signal handler that jumps away meanwhile leaves a call that is ENTERING. */
 static void begin(struct probity_call *call, struct probity_site_function *function)
 {
@@ -224,7 +230,7 @@ static void begin(struct probity_call *call, struct probity_site_function *funct
         probity_scope_take(call->place, 0, 0);
     if (entered & PROBITY_SCOPE_ENTERED_WATCHED) {
         call->place |= PROBITY_CALL_WATCHED;
-        call->depth = (uint32_t)(probity_scope_watch_begin() >> PROBITY_CALL_TICK_SHIFT);
+        call->depth = tick_after(probity_scope_watch_begin());
     }
     call->code = code;
 }
@@ -404,14 +410,14 @@ static __attribute__((noinline)) void watch_end(const struct probity_call *call)
 {
     struct probity_site_function *found = probity_function_at_once(call->site.function);
     uint64_t now = probity_scope_watch_begin();
-    uint32_t since = (uint32_t)(now >> PROBITY_CALL_TICK_SHIFT) - call->depth;
+    /* It may begin after `now`. */
+    uint64_t since = (uint64_t)(tick_after(now) - call->depth) << PROBITY_CALL_TICK_SHIFT;
+    uint64_t next = ((now >> PROBITY_CALL_TICK_SHIFT) + 1) << PROBITY_CALL_TICK_SHIFT;
 
     if (found == NULL)
         found = probity_function_find(call->site.function);
     if (found != NULL && found != &probity_function_left_out)
-        probity_scope_watch_end(probity_function_own(found),
-                                ((now >> PROBITY_CALL_TICK_SHIFT) - since)
-                                    << PROBITY_CALL_TICK_SHIFT);
+        probity_scope_watch_end(probity_function_own(found), next - since);
 }
 
 static void end(const struct probity_call *call, const struct probity_registers *registers)

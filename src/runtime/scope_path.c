@@ -174,14 +174,15 @@ begin_any(struct probity_scope_here *scope, struct probity_site_function **funct
     uint64_t entered = probity_scope_enter_slow(scope->function);
     scope->depth = (uint32_t)(entered >> 32) & ~PROBITY_SCOPE_WATCHED;
     set_code(scope, (uint32_t)entered);
-    if (scope->code != 0)
+    if (scope->code != 0) {
         probity_scope_take(place, minus, where);
-    if (entered & PROBITY_SCOPE_ENTERED_WATCHED) {
-        scope->place |= PROBITY_SCOPE_WATCHED;
-        scope->entered = probity_scope_watch_begin();
-    }
-    else if (is_counted(scope->function))
+        if (entered & PROBITY_SCOPE_ENTERED_WATCHED) {
+            scope->place |= PROBITY_SCOPE_WATCHED;
+            scope->entered = probity_scope_watch_begin();
+        }
+    } else if (is_counted(scope->function)) {
         set_code(scope, counted_code(scope->function));
+    }
     return scope->code > PROBITY_SCOPE_DEFERRED ? scope->code : 0;
 }
 

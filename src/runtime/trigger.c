@@ -229,7 +229,9 @@ PROBITY_API void probity_scope_watch_end(const struct probity_site_function *fun
     if (slot == NULL || number == 0 || entered == 0)
         return;
     uint64_t set = probity_trigger_of(number - 1), end = slot->hot.last_tick;
-    for (; set != 0 && (int64_t)(end - entered) > 0; set &= set - 1)
+    /* The tick of a call without a macro is rounded up. */
+    entered = (int64_t)(end - entered) > 0 ? entered : end;
+    for (; set != 0; set &= set - 1)
         compare(function, (uint32_t)__builtin_ctzll(set), entered, end);
     errno = before;
 }

@@ -9,10 +9,6 @@
 #include "probity_scope.h"
 #include "runtime/session.h"
 
-/* Bit of struct probity_scope_here.place: the call's duration is compared. It makes the place
- * differ from the thread's depth, which every leave compares. */
-#define PROBITY_SCOPE_WATCHED (UINT32_C(1) << 31)
-
 /* Conditions of each function, a set, by half of its site number. 0: none. */
 extern uint64_t probity_trigger_functions[PROBITY_LIMIT_SITES / 2 + 1];
 

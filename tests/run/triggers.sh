@@ -131,11 +131,51 @@ is_caught_with() {
     are_whole "$2" [0-9]*.probity
 }
 
+# No call without a macro is reported that was shorter than its limit, however short both are. Some
+# may lose the CPU between the record of their beginning and the clock that is compared.
+if [ "${VARIANT:-gcc}" = gcc ]; then
+    fresh
+    gcc -O1 -finstrument-functions -o brief "$SOURCE/tests/functions/brief.c" ||
+        fail "brief.c: status $?"
+    "$PROBITY" record --functions --when 'function brief > 600ns' --ring 300s --before 1ms \
+        --at-most 1000/1s -o 'slow-%i.probity' -- ./brief > out 2> errors ||
+        fail "brief: status $?: $(cat errors)"
+    "$PROBITY" export --format chrome -o calls.json brief.*.probity 2> errors ||
+        fail "brief: status $?: $(cat errors)"
+    longer=$(jq -r '.traceEvents[] | "\(.ph) \(.name) \(.ts)"' calls.json |
+        awk '/^B brief/ { since = $3 } /^E/ { count += $3 - since > 0.6 } END { print count + 0 }')
+    found=$(reasons slow-*.probity 2> errors)
+    [ "$found" -le $((longer + 10)) ] || fail "brief: $found reasons for $longer calls"
+fi
+
 if [ "${VARIANT:-gcc}" = gcc ] && [ "$(uname -m)" = x86_64 ]; then
     is_caught_with gcc -finstrument-functions
     is_caught_with gcc "-pg -mfentry -minstrument-return=call" \
         "-L$BUILD/lib -Wl,-rpath,$BUILD/lib -lprobity-functions"
     is_caught_with clang "-fxray-instrument -fxray-instruction-threshold=1"
+fi
+
+# Functions of libc, called by functions that have scopes of their own: the trace is as without
+# conditions, and so is that of a child.
+if [ "${VARIANT:-gcc}" = gcc ]; then
+    fresh
+    gcc -g -O1 -I"$SOURCE/include" -o watched "$SOURCE/tests/calls/watched.c" -L"$BUILD/lib" \
+        -Wl,-rpath,"$BUILD/lib" -lprobity || fail "watched.c: status $?"
+    "$PROBITY" record --calls=io,sleep,threads --when 'function read > 100s' \
+        --when 'function *sleep > 50ms' --when 'function fork > 100s' \
+        -o 'slow-%i.probity' -- ./watched > out 2> errors || fail "calls: status $?: $(cat errors)"
+    expect "calls: messages" "" "$(cat out errors)"
+    expect "calls: reasons" 1 "$(reasons slow-*.probity)"
+    "$PROBITY" info slow-1.probity | grep -q 'nanosleep took' ||
+        fail "calls: $("$PROBITY" info slow-1.probity)"
+    traces=(watched.*.probity)
+    expect "calls: traces" 2 "${#traces[@]}"
+    for trace in "${traces[@]}"; do
+        "$PROBITY" check "$trace" > check.out 2>&1 || fail "calls: $trace: $(cat check.out)"
+        "$PROBITY" report --json "$trace" > report.json || fail "calls: $trace: no report"
+        jq -e '[.repairs | .. | numbers] | all(. == 0)' report.json > said ||
+            fail "calls: $trace: $(jq -c .repairs report.json)"
+    done
 fi
 
 # The last records before a request are in the dump, of all threads.

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * brief.c: a function without macros that is called often and is brief.
+ */
+static volatile unsigned sink;
+
+__attribute__((noinline)) void brief(void)
+{
+    for (unsigned i = 0; i < 10; i++)
+        sink += i;
+}
+
+int main(void)
+{
+    for (int i = 0; i < 20000; i++)
+        brief();
+    return 0;
+}
