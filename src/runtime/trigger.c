@@ -512,15 +512,23 @@ static void on_signal(int number)
     errno = before;
 }
 
-/* The program's own handler is left in place. */
+/* The program's own handler is left in place. The handler may run on small stacks: on the thread's
+ * alternate one, if it has one. */
 static void handle_signal(int number)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, present;
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK};
+    struct sigaction present;
+    char text[128];
 
     sigemptyset(&action.sa_mask);
-    if (sigaction(number, NULL, &present) == 0 && present.sa_handler == SIG_DFL &&
-        !(present.sa_flags & SA_SIGINFO))
-        sigaction(number, &action, NULL);
+    int result = sigaction(number, NULL, &present);
+    if (result == 0 && present.sa_handler == SIG_DFL && !(present.sa_flags & SA_SIGINFO))
+        result = sigaction(number, &action, NULL);
+    if (result == 0)
+        return;
+    snprintf(text, sizeof text, "signal %d cannot be handled: %.80s; it makes no dump", number,
+             strerror(errno));
+    probity_session_say_once(text);
 }
 
 /* ---- Beginning ---------------------------------------------------------------------------------
