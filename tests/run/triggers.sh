@@ -181,6 +181,17 @@ it makes no dump" "$(cat errors)"
     are_whole "refused signal" trace-1.probity
 fi
 
+# Each recording of a process has its own conditions.
+fresh
+PROBITY_DUMPS=at-most=1000/1s "$PROGRAMS/conditions_again" > out 2> errors ||
+    fail "again: status $?: $(cat errors)"
+expect "again: first recording" 3 "$(reasons one-*.probity)"
+expect "again: second recording" 1 "$(reasons two-*.probity)"
+"$PROBITY" info two-1.probity | grep -q '^because.*second took' ||
+    fail "again: $("$PROBITY" info two-1.probity | grep '^because')"
+expect "again: third recording" "" "$(find . -name 'three-*.probity')"
+expect "again: stderr" "" "$(cat errors)"
+
 # Of a program from outside; by its id, and by its trace; an existing file stays.
 fresh
 PROBITY_OUT=trace.probity PROBITY_RING=1s,32M "$stalls" 2 0 dumping > out 2> errors &
