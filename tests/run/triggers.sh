@@ -344,6 +344,20 @@ is_refused "invalid --ring '3'" --ring 3
 is_refused "requires --ring or --when" -o 'x-%i'
 is_refused "column 4: expected n (program)" --ring 3s -o '%i%x'
 is_refused "mutually exclusive" --mode block --ring 3s
+
+# A directory of dumps that cannot be written is as one of the trace. $1 directory, $2 why
+is_no_directory() {
+    local status=0
+    "$PROBITY" record --ring 3s -o "$1/%i.probity" -- touch ran 2> errors || status=$?
+    expect "no directory $1: status" 1 "$status"
+    expect "no directory $1" "probity record: cannot write in '$1': $2" "$(cat errors)"
+    [ ! -e ran ] || fail "no directory $1: the program ran"
+}
+
+is_no_directory missing "No such file or directory"
+touch file
+is_no_directory file "Not a directory"
+is_no_directory "$PWD/missing" "No such file or directory"
 status=0
 PROBITY_OUT=t.probity PROBITY_WHEN='function x' "$stalls" 0 0 none 2> errors > out || status=$?
 expect "invalid PROBITY_WHEN: status" 0 "$status"
