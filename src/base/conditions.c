@@ -167,19 +167,31 @@ static int take_block(struct text *text, struct probity_condition *condition)
     return take_probe(text, &condition->to) && take_limit(text, condition);
 }
 
+/* Only signals whose arrival ends or stops nothing by default, besides those that are the program's
+ * own: a handler for any other would change how the program ends. The C library keeps some before
+ * SIGRTMIN for itself. */
+static int is_allowed_signal(int signal)
+{
+    return signal == SIGUSR1 || signal == SIGUSR2 || signal == SIGCHLD || signal == SIGCONT ||
+           signal == SIGURG || signal == SIGWINCH || (signal >= SIGRTMIN && signal <= SIGRTMAX);
+}
+
 static int take_signal(struct text *text, int *ret_signal)
 {
+    const char *begin = text->at;
     uint64_t number;
 
     if (take_word(text, "USR1") || take_word(text, "SIGUSR1"))
         *ret_signal = SIGUSR1;
     else if (take_word(text, "USR2") || take_word(text, "SIGUSR2"))
         *ret_signal = SIGUSR2;
-    else if (take_number(text, 64, &number) && number > 0 && number != SIGKILL &&
-             number != SIGSTOP)
+    else if (take_number(text, (uint64_t)SIGRTMAX, &number) && is_allowed_signal((int)number))
         *ret_signal = (int)number;
-    else
-        return fail(text, "USR1, USR2 or the number of a signal");
+    else {
+        text->at = begin;
+        return fail(text, "USR1, USR2, or the number of a real-time signal (SIGRTMIN to SIGRTMAX), "
+                          "CHLD, CONT, URG or WINCH");
+    }
     return 1;
 }
 
@@ -264,7 +276,14 @@ static int take_rate(struct text *text, struct probity_dumps_settings *settings)
         return fail(text, "a number of dumps from 1 to 1000, '/' and a time, such as 1/10s");
     text->at++;
     settings->at_most = (uint32_t)number;
-    return take_time(text, UINT64_C(86400000000000), &settings->period_ns);
+    const char *begin = text->at;
+    if (!take_time(text, UINT64_C(86400000000000), &settings->period_ns))
+        return 0;
+    if (settings->period_ns == 0) {
+        text->at = begin;
+        return fail(text, "a time above 0");
+    }
+    return 1;
 }
 
 static int take_keep(struct text *text, struct probity_dumps_settings *settings)
@@ -326,15 +345,16 @@ int probity_dumps_settings_parse(const char *text, struct probity_dumps_settings
 {
     struct text reading = {text, text, ret_error, 0};
 
-    while (*reading.at != 0) {
-        if (!take_setting(&reading, settings))
-            return 0;
-        if (*reading.at != 0 && *reading.at++ != ',') {
-            reading.at--;
+    if (*text == 0)
+        return 1;
+    while (take_setting(&reading, settings)) {
+        if (*reading.at == 0)
+            return 1;
+        if (*reading.at != ',')
             return fail(&reading, "a comma or the end");
-        }
+        reading.at++;
     }
-    return 1;
+    return 0;
 }
 
 int probity_dumps_pattern_check(const char *pattern, struct probity_condition_error *ret_error)

@@ -127,12 +127,12 @@ static int remove_old(const char *path, int is_trace)
 }
 
 /* The library would report this as well, but only after the program has started. */
-static int check_directory(const struct record_call *call)
+static int check_directory(const char *out)
 {
-    const char *slash = call->out != NULL ? strrchr(call->out, '/') : NULL;
-    char *directory = slash == NULL        ? strdup(".")
-                      : slash == call->out ? strdup("/")
-                                           : strndup(call->out, (size_t)(slash - call->out));
+    const char *slash = out != NULL ? strrchr(out, '/') : NULL;
+    char *directory = slash == NULL  ? strdup(".")
+                      : slash == out ? strdup("/")
+                                     : strndup(out, (size_t)(slash - out));
     struct stat status;
     int result = CLI_OK;
 
@@ -367,8 +367,10 @@ static int launch(const struct record_call *call, const char *pattern, const cha
 static int record(const struct record_call *call)
 {
     struct cli_launched launched = {0};
-    int status = check_directory(call);
+    int status = check_directory(call->out);
 
+    if (status == CLI_OK && call->triggers.names != NULL)
+        status = check_directory(call->triggers.names);
     if (status == CLI_OK)
         status = clear_output(call);
     if (status != CLI_OK)

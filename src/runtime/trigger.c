@@ -33,9 +33,10 @@ struct durations {
 };
 
 uint64_t probity_trigger_functions[PROBITY_LIMIT_SITES / 2 + 1];
+static uint32_t watched_end; /* none from there on has conditions */
 
-/* Of the recording; conditions of earlier ones are overwritten. Their names and limits are read by
- * all threads, and stored before any function is declared. */
+/* Of the recording; those from condition_count on may be of an earlier one. Their names and limits
+ * are read by all threads, and stored before any function is declared. */
 static struct probity_condition conditions[PROBITY_CONDITIONS_MAX];
 static uint64_t limits[PROBITY_CONDITIONS_MAX]; /* ticks; UINT64_MAX: not known yet */
 static uint32_t condition_count;
@@ -192,7 +193,18 @@ int probity_trigger_declared(struct probity_session *session,
             set |= UINT64_C(1) << i;
     }
     __atomic_store_n(&probity_trigger_functions[number / 2], set, __ATOMIC_RELAXED);
+    if (set != 0 && number / 2 >= watched_end)
+        watched_end = number / 2 + 1;
     return set != 0;
+}
+
+/* Forgets what functions were compared with in an earlier recording. As they have no code, their
+ * next call declares them again, and so they get the conditions of the new one. */
+static void forget_functions(void)
+{
+    for (uint32_t i = 0; i < watched_end; i++)
+        __atomic_store_n(&probity_trigger_functions[i], 0, __ATOMIC_RELAXED);
+    watched_end = 0;
 }
 
 /* end: tick of the leave. */
@@ -227,6 +239,10 @@ PROBITY_API void probity_scope_watch_end(const struct probity_site_function *fun
     int before = errno;
 
     if (slot == NULL || number == 0 || entered == 0)
+        return;
+    /* The call may have begun in an earlier recording. */
+    const struct probity_session *session = probity_session_recording();
+    if (session == NULL || (int64_t)(entered - session->live.first.ticks) < 0)
         return;
     uint64_t set = probity_trigger_of(number - 1), end = slot->hot.last_tick;
     /* The tick of a call without a macro is rounded up. */
@@ -507,6 +523,8 @@ static void on_signal(int number)
 
     while ((uint32_t)condition < condition_count && conditions[condition].signal != number)
         condition++;
+    if ((uint32_t)condition >= condition_count)
+        return; /* the condition was an earlier recording's */
     notice_init(&notice, PROBITY_DUMP_SIGNAL, condition);
     notice.number = (uint32_t)number;
     notice.start = notice.end = probity_scope_watch_begin();
@@ -514,15 +532,23 @@ static void on_signal(int number)
     errno = before;
 }
 
-/* The program's own handler is left in place. */
+/* The program's own handler is left in place. The handler may run on small stacks: on the thread's
+ * alternate one, if it has one. */
 static void handle_signal(int number)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, present;
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK};
+    struct sigaction present;
+    char text[128];
 
     sigemptyset(&action.sa_mask);
-    if (sigaction(number, NULL, &present) == 0 && present.sa_handler == SIG_DFL &&
-        !(present.sa_flags & SA_SIGINFO))
-        sigaction(number, &action, NULL);
+    int result = sigaction(number, NULL, &present);
+    if (result == 0 && present.sa_handler == SIG_DFL && !(present.sa_flags & SA_SIGINFO))
+        result = sigaction(number, &action, NULL);
+    if (result == 0)
+        return;
+    snprintf(text, sizeof text, "signal %d cannot be handled: %.80s; it makes no dump", number,
+             strerror(errno));
+    probity_session_say_once(text);
 }
 
 /* ---- Beginning ---------------------------------------------------------------------------------
@@ -623,6 +649,7 @@ int probity_trigger_begin(struct probity_session *session)
     uint64_t rate = probity_live_rate(&session->live);
 
     condition_count = 0;
+    forget_functions();
     probity_trigger_has_gaps = 0;
     memset(&dumps->notices, 0, offsetof(struct probity_notices, notice));
     dumps->is_on = session->settings.has_dumps && !probity_external_is(session);

@@ -12,7 +12,7 @@
  *
  * Prints "planted N"; "slow A B": by its own clock, A calls of handle_request() certainly took
  * longer than half of MS, and B may have; and for each snapshot "at A B ...": what each thread had
- * counted before.
+ * counted before. Of signal: whether its handler ran on the alternate stack.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
@@ -101,6 +101,25 @@ static void wait_for_lock(void)
     pthread_join(holder, NULL);
 }
 
+/* Where the handler of the condition must run. */
+static void raise_on_alternate_stack(void)
+{
+    static char memory[256 << 10];
+    stack_t alternate = {.ss_sp = memory, .ss_size = sizeof memory}, before;
+    size_t untouched = 0;
+
+    memset(memory, 0, sizeof memory);
+    if (sigaltstack(&alternate, &before) != 0)
+        exit(1);
+    raise(SIGUSR2);
+    if (sigaltstack(&before, NULL) != 0)
+        exit(1);
+    while (untouched < sizeof memory && memory[untouched] == 0)
+        untouched++;
+    printf("alternate stack %s\n", untouched < sizeof memory ? "used" : "not used");
+    fflush(stdout);
+}
+
 static void ask(void)
 {
     printf("at");
@@ -109,7 +128,7 @@ static void ask(void)
     putchar('\n');
     fflush(stdout);
     if (strcmp(kind, "signal") == 0)
-        raise(SIGUSR2);
+        raise_on_alternate_stack();
     else
         probity_snapshot("planted");
 }

@@ -189,8 +189,48 @@ for kind in snapshot signal; do
         are_whole "$kind" "${dumps[@]}"
         has_counted "$kind" 1 "${dumps[0]}"
         no_temporaries "$kind"
+        [ "$kind" != signal ] ||
+            expect "signal: on the alternate stack" 3 "$(grep -c '^alternate stack used' out)"
     done
 done
+
+# A signal that cannot be handled is one line; the rest is recorded.
+if [ "${VARIANT:-gcc}" = gcc ]; then
+    fresh
+    cat > refuse.c << 'end'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+
+int sigaction(int number, const struct sigaction *action, struct sigaction *before)
+{
+    int (*next)(int, const struct sigaction *, struct sigaction *) = dlsym(RTLD_NEXT, "sigaction");
+
+    if (number != SIGUSR1)
+        return next(number, action, before);
+    errno = EINVAL;
+    return -1;
+}
+end
+    "$CC" -shared -fPIC -o refuse.so refuse.c -ldl || fail "refused signal: not built"
+    LD_PRELOAD=$PWD/refuse.so PROBITY_OUT=trace.probity PROBITY_RING=2s PROBITY_WHEN='signal USR1' \
+        "$stalls" 1 1 snapshot > out 2> errors || fail "refused signal: status $?"
+    expect "refused signal" "probity: signal $(kill -l USR1) cannot be handled: Invalid argument; \
+it makes no dump" "$(cat errors)"
+    are_whole "refused signal" trace-1.probity
+fi
+
+# Each recording of a process has its own conditions.
+fresh
+PROBITY_DUMPS=at-most=1000/1s "$PROGRAMS/conditions_again" > out 2> errors ||
+    fail "again: status $?: $(cat errors)"
+expect "again: first recording" 3 "$(reasons one-*.probity)"
+expect "again: second recording" 1 "$(reasons two-*.probity)"
+"$PROBITY" info two-1.probity | grep -q '^because.*second took' ||
+    fail "again: $("$PROBITY" info two-1.probity | grep '^because')"
+expect "again: third recording" "" "$(find . -name 'three-*.probity')"
+expect "again: stderr" "" "$(cat errors)"
 
 # Of a program from outside; by its id, and by its trace; an existing file stays.
 fresh
@@ -336,10 +376,28 @@ is_refused "column 15: expected a percentile" --when 'function a > p100'
 is_refused "column 17: expected the end" --when 'function a > 3ms; function b > 3ms'
 is_refused "column 1: expected worst=N or first=N" --when 'wait > 1ms' --keep best=3
 is_refused "column 2: expected a number of dumps" --when 'wait > 1ms' --at-most 1
+is_refused "column 3: expected a time above 0" --when 'wait > 1ms' --at-most 1/0s
+is_refused "column 8: expected USR1, USR2, or the number of" --when 'signal 11'
+is_refused "column 8: expected USR1, USR2, or the number of" --when 'signal 15'
+is_refused "column 8: expected USR1, USR2, or the number of" --when 'signal 32'
 is_refused "invalid --ring '3'" --ring 3
 is_refused "requires --ring or --when" -o 'x-%i'
 is_refused "column 4: expected n (program)" --ring 3s -o '%i%x'
 is_refused "mutually exclusive" --mode block --ring 3s
+
+# A directory of dumps that cannot be written is as one of the trace. $1 directory, $2 why
+is_no_directory() {
+    local status=0
+    "$PROBITY" record --ring 3s -o "$1/%i.probity" -- touch ran 2> errors || status=$?
+    expect "no directory $1: status" 1 "$status"
+    expect "no directory $1" "probity record: cannot write in '$1': $2" "$(cat errors)"
+    [ ! -e ran ] || fail "no directory $1: the program ran"
+}
+
+is_no_directory missing "No such file or directory"
+touch file
+is_no_directory file "Not a directory"
+is_no_directory "$PWD/missing" "No such file or directory"
 status=0
 PROBITY_OUT=t.probity PROBITY_WHEN='function x' "$stalls" 0 0 none 2> errors > out || status=$?
 expect "invalid PROBITY_WHEN: status" 0 "$status"

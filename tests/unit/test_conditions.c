@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -60,6 +61,36 @@ static void conditions(void **state)
     assert_int_equal(condition.signal, SIGUSR2);
 }
 
+static const char *signal_text(int number)
+{
+    static char text[32];
+
+    snprintf(text, sizeof text, "signal %d", number);
+    return text;
+}
+
+/* A handler must not change how the program ends, and sigaction() must take it. */
+static void signals_that_end_a_program_are_refused(void **state)
+{
+    static const int refused[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGTRAP, SIGSYS,  SIGABRT,
+                                  SIGKILL, SIGSTOP, SIGTERM, SIGINT,  SIGHUP,  SIGQUIT, SIGPIPE,
+                                  SIGALRM, SIGPROF, SIGXCPU, SIGTSTP, SIGTTIN, SIGTTOU, 0};
+    static const int allowed[] = {SIGUSR1, SIGUSR2, SIGCHLD, SIGCONT, SIGURG, SIGWINCH};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        expect_error(signal_text(refused[i]), 8);
+    for (int number = 32; number < SIGRTMIN; number++)
+        expect_error(signal_text(number), 8);
+    expect_error(signal_text(SIGRTMAX + 1), 8);
+    for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++) {
+        expect_condition(signal_text(allowed[i]), PROBITY_CONDITION_SIGNAL, 0, 0, "");
+        assert_int_equal(condition.signal, allowed[i]);
+    }
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+        expect_condition(signal_text(number), PROBITY_CONDITION_SIGNAL, 0, 0, "");
+}
+
 static void errors(void **state)
 {
     (void)state;
@@ -74,7 +105,8 @@ static void errors(void **state)
     expect_error("block 4 > 5ms", 9);
     expect_error("wait > p99", 8);
     expect_error("wait > 5ms please", 12);
-    expect_error("signal 9", 9);
+    expect_error("signal TERM", 8);
+    expect_error("signal 10x", 10);
 }
 
 static void settings(void **state)
@@ -94,6 +126,13 @@ static void settings(void **state)
     assert_false(probity_dumps_settings_parse("before=1s;after=2s", &found, &error));
     assert_int_equal(error.column, 10);
     assert_false(probity_dumps_settings_parse("keep=worst:0", &found, &error));
+    assert_false(probity_dumps_settings_parse("at-most=1/0s", &found, &error));
+    assert_int_equal(error.column, 11);
+    assert_false(probity_dumps_settings_parse("before=2s,", &found, &error));
+    assert_int_equal(error.column, 11);
+    assert_false(probity_dumps_settings_parse(",before=2s", &found, &error));
+    assert_int_equal(error.column, 1);
+    assert_true(probity_dumps_settings_parse("", &found, &error));
     assert_true(probity_dumps_pattern_check("a/%n-%p-%i%%.probity", &error));
     assert_false(probity_dumps_pattern_check("%i/x", &error));
     assert_false(probity_dumps_pattern_check("%i%i", &error));
@@ -139,6 +178,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(conditions), cmocka_unit_test(errors),
                                        cmocka_unit_test(settings),
+                                       cmocka_unit_test(signals_that_end_a_program_are_refused),
                                        cmocka_unit_test(a_block_holds_its_reasons)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
