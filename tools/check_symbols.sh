@@ -2,7 +2,7 @@
 # Compares what the libraries of a build offer with what the headers promise:
 #   - the shared library exports exactly the names that include/ declares with visibility "default";
 #   - libprobity-print has one name, for libprobity;
-#   - libprobity-calls has the functions that src/calls/names.h lists, and two for libprobity;
+#   - libprobity-calls has the functions that src/calls/names.h lists, and four for libprobity;
 #   - every global name in the static library begins with probity_ or alexta_ (it shares the name
 #     space of other people's programs);
 #   - file-scope mutable state is in src/runtime only; the tool's one progress line on the terminal,
@@ -79,7 +79,7 @@ for library in "-D $build/lib/libprobity-print.so" "$build/lib/libprobity-print.
 done
 
 # What src/calls/names.h lists, and what libprobity calls.
-wanted=$({ printf "%s\n" probity_calls_ending probity_calls_recording
+wanted=$({ printf "probity_calls_%s\n" ending recording sleep wake
     printf '#include "calls/names.h"\nPROBITY_CALLS_NAMES(name)\n' |
         "$compiler" -E -P -D_GNU_SOURCE -Isrc - | grep -oE 'name\([A-Za-z0-9_]+\)' |
         sed 's/name(//; s/)//'; } | sort -u)

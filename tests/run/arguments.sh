@@ -221,7 +221,7 @@ record stripped --args 'do_*' -- ./stripped truth
 grep -q "no function matches --args" messages || fail "stripped: $(cat messages)"
 strip -g -o without_dwarf values
 record "without DWARF" "${all[@]}" -- ./without_dwarf truth
-expect "without DWARF" "no arguments of functions in './without_dwarf'" \
+expect "without DWARF" "no arguments for functions in './without_dwarf'" \
     "$(sed 's/^probity record: \(.*\): it has no debugging .* compile it with -g$/\1/' messages)"
 record "no such function" --args 'no_such_*' -- ./values truth
 grep -q "no arguments: no function matches" messages || fail "no such function: $(cat messages)"
@@ -238,7 +238,7 @@ int do_sizes(int size) { return size; }
 int main(int count, char **words) { return do_sizes(count) != (words != 0); }
 END
 "$PROBITY" record --args do_sizes -o alone.probity -- ./alone 2> errors
-grep -q "needs --functions beside" errors || fail "not linked: $(cat errors)"
+grep -q "needs --functions in addition" errors || fail "not linked: $(cat errors)"
 
 # -finstrument-functions does not show arguments, and says so.
 gcc -g -O1 -pthread -finstrument-functions -o values "$sources/arguments.c"

@@ -100,7 +100,8 @@ check_calls() {
 }
 
 ask() {
-    timeout 60 node "$CLI" profile markers --limit 100000 --json --session "$1" > read.json 2> errors
+    timeout 60 node "$CLI" profile markers --limit 100000 --json --session "$1" > read.json \
+        2> errors
 }
 
 # What the profiler's own tool finds in "out". $1 trace, which names the session. The process that

@@ -71,11 +71,11 @@ for how in plain exact; do
             'any(p["waits"][0]["kind"] == "block" and p["function"] == "answer"
                 for p in a["spans"][0]["parts"] if p["waits"])'
     else
-        holds "plain: stays" "($time_of)(0, 'ask', 'blocked') >= 4000000"
+        holds "plain: stays" "($time_of)(0, 'ask', 'blocked') >= 1000000"
     fi
     tool "$how: text" path --function request "$how"
     grep -q '^  running .*, waiting for a CPU .*, blocked ' output || fail "$how: no sums"
-    grep -q '^states: by the scheduler' output || fail "$how: not said how exact"
+    grep -q '^states: from the scheduler' output || fail "$how: not said how exact"
     grep -q ' runnable .* in compete ([0-9]* times)$' output || grep -q ' runnable .* in compete$' \
         output || fail "$how: no time for a CPU: $(cat output)"
     tool "$how: CSV" path --function request --csv "$how"
