@@ -22,14 +22,14 @@
 
 enum {
     OCTAVE = 16, /* buckets to a power of two of a duration: 6 % wide */
-    BUCKETS = 60 * OCTAVE,
+    DURATION_BUCKETS = 60 * OCTAVE,
     CALLS_MIN = 1000,     /* from which a percentile is taken */
     GENERATION_S = 60     /* a percentile is of this one and the one before */
 };
 
 /* Durations of the calls that a percentile is taken of. */
 struct durations {
-    uint32_t bucket[2][BUCKETS]; /* of this generation and the one before, by turns */
+    uint32_t bucket[2][DURATION_BUCKETS]; /* of this generation and the one before, by turns */
 };
 
 uint64_t probity_trigger_functions[PROBITY_LIMIT_SITES / 2 + 1];
@@ -115,7 +115,7 @@ static uint32_t bucket_of(uint64_t ticks)
     uint32_t log2 = 63 - (uint32_t)__builtin_clzll(ticks | OCTAVE);
     uint32_t bucket = (log2 - 4) * OCTAVE + (uint32_t)(ticks >> (log2 - 4) & (OCTAVE - 1));
 
-    return bucket < BUCKETS ? bucket : BUCKETS - 1;
+    return bucket < DURATION_BUCKETS ? bucket : DURATION_BUCKETS - 1;
 }
 
 /* The longest duration of the bucket. */
@@ -130,13 +130,13 @@ static uint64_t percentile_of(const struct durations *of, uint32_t percentile)
 {
     uint64_t count = 0, seen = 0;
 
-    for (uint32_t i = 0; i < BUCKETS; i++)
+    for (uint32_t i = 0; i < DURATION_BUCKETS; i++)
         count += (uint64_t)__atomic_load_n(&of->bucket[0][i], __ATOMIC_RELAXED) +
                  __atomic_load_n(&of->bucket[1][i], __ATOMIC_RELAXED);
     if (count < CALLS_MIN)
         return UINT64_MAX;
     uint64_t below = (uint64_t)((double)count * percentile / PROBITY_CONDITION_PERCENT_UNIT);
-    for (uint32_t i = 0; i < BUCKETS; i++) {
+    for (uint32_t i = 0; i < DURATION_BUCKETS; i++) {
         seen += (uint64_t)__atomic_load_n(&of->bucket[0][i], __ATOMIC_RELAXED) +
                 __atomic_load_n(&of->bucket[1][i], __ATOMIC_RELAXED);
         if (seen > below)
