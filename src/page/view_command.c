@@ -235,7 +235,7 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
         .function_count = count,
         .repairs = probity_report_repairs(call->report),
         .tree = {reader, probity_tree_root(call->tree), probity_tree_repairs(call->tree),
-                 probity_tree_lost(call->tree), call->profiled, call->pruned, 0},
+                 probity_tree_lost(call->tree), call->profiled, call->pruned, 0, NULL},
         .blocks = {.reader = reader, .pairs = call->pairs, .count = call->pair_count,
                    .limit = BLOCKS_SHOWN, .has_slowest = 1},
         .threads = {.reader = reader, .repairs = probity_threads_repairs(call->threads)},
