@@ -111,6 +111,8 @@ read_back() {
     cp out profile.json
     node "$CLI" --daemon "$PWD/profile.json" --session "$what" > held 2>&1 &
     holder=$!
+    # Asked earlier, it would take the session for one that has ended, and remove it.
+    wait_until "$holder" has_lines "$HOME/.profiler-cli/$what.log" 1 'Profile loaded' || true
     wait_until "$holder" ask "$what" || fail "$what: $(head -n 5 held errors)"
     kill "$holder"
     wait "$holder" 2> killed || true

@@ -2,7 +2,7 @@
 # States of threads and places of hits in exports: those of the database sum to what `probity
 # threads` prints; chrome, perfetto, firefox and CTF have the same number and time of each, read by
 # the format's own consumer; other formats report how many they leave out.
-# variants: gcc asan
+# variants: gcc
 # timeout: 600
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/exported.bash"

@@ -98,7 +98,7 @@ record recursion "$PROGRAMS/tree"
 record killed "$PROGRAMS/tree" kill
 record several "$PROGRAMS/parallel"
 record names "$PROGRAMS/odd_names"
-record varied "$PROGRAMS/varied" 0 20
+record varied "$PROGRAMS/varied" 0 400
 PROBITY_PROFILE=1 record profiled "$PROGRAMS/varied" 0 20
 for label in recursion killed several names varied profiled; do
     probity "ship $label" 0 ship --to "$url" --json "$label"
