@@ -50,7 +50,8 @@ static int read_line(struct cli_ledger *ledger, const char *line)
     if (strncmp(line, ledger->url, url_length) != 0 || line[url_length] != ' ' ||
         sscanf(line + url_length, " %" SCNx64 " %31s %" SCNu32 " %" SCNu64 " %" SCNx32 "%n", &run,
                name, &block, &rows, &checksum, &end) != 5 ||
-        strcmp(line + url_length + end, "\n") != 0 || run != ledger->run || block >= ledger->blocks_max)
+        strcmp(line + url_length + end, "\n") != 0 || run != ledger->run ||
+        block >= ledger->blocks_max)
         return 0;
     for (size_t i = 0; i < PROBITY_FLEET_TABLES; i++) {
         if (strcmp(name, probity_fleet_tables[i].name) == 0)
