@@ -2,7 +2,7 @@
 # States of threads in `path`, `waits` and `tree`: each part of a path is running, waiting for a CPU
 # or blocked, and the parts sum to it; the path moves to the thread that woke another, although
 # nothing else about their pipe is recorded; damaged and missing states.
-# variants: gcc asan
+# variants: gcc
 . "$(dirname "$0")/common.bash"
 
 # Some machines do not permit it, and then there is nothing to test.

@@ -163,7 +163,11 @@ static void a_run_comes_back_as_it_was(void **state)
     assert_int_equal(probity_fleet_run_get(&answer, &got, &again), 0);
     assert_true(probity_fleet_answer_is_over(&answer));
     assert_false(answer.is_bad);
-    assert_memory_equal(&got, &run, sizeof run);
+    assert_true(got.run == run.run && got.version == run.version);
+    assert_true(got.is_finished == run.is_finished && got.has_calls == run.has_calls);
+    assert_int_equal(got.block_rows, run.block_rows);
+    assert_true(got.minutes_rows == run.minutes_rows && got.calls_rows == run.calls_rows);
+    assert_memory_equal(&got.repairs, &run.repairs, sizeof run.repairs);
     assert_string_equal(again.path, "ho'st:a b");
     assert_int_equal(again.info.pid, 77);
     assert_true(again.totals.dropped_write == UINT64_MAX);
