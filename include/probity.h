@@ -183,8 +183,8 @@ PROBITY_API int probity_start(const struct probity_options *options);
  * signal handler. */
 PROBITY_API int probity_flush(void);
 
-/* Asks for a dump: a trace of its own with what all threads have recorded in the last seconds,
- * while recording goes on (man 1 probity-record, --ring). Returns at once; the writer thread makes
+/* Requests a dump: a separate trace of what all threads have recorded in the last seconds,
+ * while recording continues (man 1 probity-record, --ring). Returns at once; the writer thread makes
  * the file. reason: why, at most 127 bytes, or NULL. Returns 0; PROBITY_ERROR_STATE if no ring with
  * PROBITY_RING or PROBITY_WHEN is recorded, or there can be no writer thread; PROBITY_ERROR_LIMIT
  * if too much is asked for at a time. Any thread, signal handlers too; errno is untouched. */

@@ -1271,7 +1271,7 @@ async function states() {
   await page.keyboard.press("f");
   await page.waitForFunction(({ from, to }) => {
     const { dataset } = document.querySelector(".stage");
-    return Number(dataset.from) < from && Number(dataset.to) > to && dataset.to - dataset.from < 4 * (to - from) + 1000;
+    return Number(dataset.from) <= from && Number(dataset.to) >= to && dataset.to - dataset.from < 4 * (to - from) + 1000;
   }, running);
   const { from, to } = await windowOf(page);
   const box = await page.locator("canvas").boundingBox();

@@ -8,18 +8,8 @@
 . "$SOURCE/tests/run/exported.bash"
 . "$SOURCE/tests/run/trace_processor.bash"
 
-# Some machines do not permit it, and then there is nothing to test.
-"$PROBITY" record --sched -o probe -- "$BUILD/examples/hello" > /dev/null 2> errors
-if grep -q 'states of threads are not recorded' errors || [ ! -e probe.sched ]; then
-    echo "left out: $(cat errors)"
-    finish
-    exit
-fi
-with_tracefs=()
-if [ "$(id -u)" = 0 ] &&
-    unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing' 2> /dev/null; then
-    with_tracefs=(unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing && exec "$@"' sh)
-fi
+# shellcheck source=tests/run/states.bash
+. "$SOURCE/tests/run/states.bash"
 calls=(--calls "locks,io,sleep")
 [ -e "$BUILD/lib/libprobity-calls.so" ] || calls=()
 "${with_tracefs[@]}" "$PROBITY" record "${calls[@]}" --sched -o states -- \

@@ -5,24 +5,12 @@
 # variants: gcc
 . "$(dirname "$0")/common.bash"
 
-# Some machines do not permit it, and then there is nothing to test.
-"$PROBITY" record --sched -o probe -- "$BUILD/examples/hello" > /dev/null 2> errors
-if grep -q 'states of threads are not recorded' errors; then
-    echo "left out: $(cat errors)"
-    finish
-    exit
-fi
+# shellcheck source=tests/run/states.bash
+. "$SOURCE/tests/run/states.bash"
 if [ ! -e "$BUILD/lib/libprobity-calls.so" ]; then
     echo "left out: no libprobity-calls in this build"
     finish
     exit
-fi
-
-# Recording wakers needs a tracefs, which the tool does not mount.
-with_tracefs=()
-if [ "$(id -u)" = 0 ] &&
-    unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing' 2> /dev/null; then
-    with_tracefs=(unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing && exec "$@"' sh)
 fi
 
 # $1 trace; then arguments of the program

@@ -1,0 +1,14 @@
+# For tests that record states of threads. shellcheck shell=bash
+# Ends the test if this machine does not permit it. Sets with_tracefs: what to put before a command
+# that records wakers too, which needs a tracefs that the tool does not mount.
+with_tracefs=()
+"$PROBITY" record --sched -o probe -- "$BUILD/examples/hello" > /dev/null 2> errors
+if grep -q 'states of threads are not recorded' errors || [ ! -e probe.sched ]; then
+    echo "left out: $(cat errors)"
+    finish
+    exit
+fi
+if [ "$(id -u)" = 0 ] &&
+    unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing' 2> /dev/null; then
+    with_tracefs=(unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing && exec "$@"' sh)
+fi
