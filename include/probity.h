@@ -184,10 +184,11 @@ PROBITY_API int probity_start(const struct probity_options *options);
 PROBITY_API int probity_flush(void);
 
 /* Requests a dump: a separate trace of what all threads have recorded in the last seconds,
- * while recording continues (man 1 probity-record, --ring). Returns at once; the writer thread makes
- * the file. reason: why, at most 127 bytes, or NULL. Returns 0; PROBITY_ERROR_STATE if no ring with
- * PROBITY_RING or PROBITY_WHEN is recorded, or there can be no writer thread; PROBITY_ERROR_LIMIT
- * if too much is asked for at a time. Any thread, signal handlers too; errno is untouched. */
+ * while recording continues (man 1 probity-record, --ring). Returns at once; the writer thread
+ * makes the file. reason: why, at most 127 bytes, or NULL. Returns 0; PROBITY_ERROR_STATE if no
+ * ring with PROBITY_RING or PROBITY_WHEN is recorded, or there can be no writer thread;
+ * PROBITY_ERROR_LIMIT if too much is asked for at a time. Any thread, signal handlers too; errno is
+ * untouched. */
 PROBITY_API int probity_snapshot(const char *reason);
 
 /* Ends recording: writes all records, closes the trace, removes the spool, and writes the CSV file

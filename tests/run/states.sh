@@ -56,8 +56,8 @@ for how in plain exact; do
     # Without wakeups, nothing shows that the pipe was written to.
     if [ "$how" = exact ]; then
         # The thread may lose its CPU to the writer before it waits.
-        holds "exact: continues in the writer" "($time_of)(1, 'answer', 'running') > 0 and
-            ($time_of)(1, 'answer', 'running') + ($time_of)(0, 'ask', 'runnable') >= 4000000" \
+        holds "exact: continues in the writer" "($time_of)(1, 'answer', 'running') > 0" \
+            "($time_of)(1, 'answer', 'running') + ($time_of)(0, 'ask', 'runnable') >= 4000000" \
             'any(p["waits"][0]["kind"] == "block" and p["function"] == "answer"
                 for p in a["spans"][0]["parts"] if p["waits"])'
     else
