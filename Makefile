@@ -94,11 +94,11 @@ PRINT_SRC := $(filter-out src/spool/control_ask.c $(SYSTEM)/thread_count.c src/b
                report_text.c table.c) threads/threads.c tree/tree.c tree/tree_nodes.c tree/tree_view.c) \
              $(filter-out $(TOOL_ANALYSIS),$(wildcard src/analysis/*.c))
 # libprobity-functions, for programs without macros: what the compiler's hooks call. It needs libprobity.
-FUNCTIONS_SRC := $(wildcard src/functions/*.c) $(addprefix $(SYSTEM)/,functions.c os.c objects.c) \
+FUNCTIONS_SRC := $(wildcard src/functions/*.c) $(addprefix $(SYSTEM)/,functions.c os.c os_signals.c objects.c) \
                    src/base/hash.c src/base/selection.c src/base/arguments.c src/base/assert.c
 # libprobity-calls, for programs without probes: it has functions with libc's names. It needs
 # libprobity.
-CALLS_SRC := $(wildcard src/calls/*.c) $(addprefix src/base/,called.c assert.c) $(addprefix $(SYSTEM)/,objects.c os.c)
+CALLS_SRC := $(wildcard src/calls/*.c) $(addprefix src/base/,called.c assert.c) $(addprefix $(SYSTEM)/,objects.c os.c os_signals.c)
 # The rest is only for the tool. A command's file is NAME_command.c in the room of what it prints,
 # or in src/cli/.
 ROOMS := src/answers/*/ src/exports/ src/exports/*/ src/log/ src/page/
@@ -115,7 +115,18 @@ $(addprefix $(OBJ)/src/,runtime/settings.o runtime/trace_file.o runtime/spool_fi
     runtime/external.o runtime/child.o runtime/hooks.o runtime/session.o runtime/wake.o writer/writer.o spool/segment.o \
     runtime/profile_set.o spool/place.o spool/usage.o base/linux/objects.o base/conditions.o base/window.o base/selection.o \
     format/dump.o writer/dumps.o writer/dump_chunks.o writer/dump_file.o runtime/trigger.o \
-    runtime/control_page.o runtime/wake.o runtime/child.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
+    runtime/control_page.o runtime/levels.o embed/embed.o base/temporary.o base/parent.o \
+    base/linux/os_confine.o base/linux/os.o base/linux/os_signals.o format/block.o format/sites.o format/cost.o format/profile.o writer/profile.o writer/tally.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
+# Code that runs only in our own threads, at load, or while signals and cancellation are blocked, is
+# unwound by neither an exception nor a cancelled thread: its unwind tables, a fifth of it, stay out of programs.
+# Debuggers have .debug_frame.
+NOT_UNWOUND := $(addprefix $(OBJ)/src/,$(addprefix base/,checksum.o conditions.o parent.o temporary.o window.o linux/os.o linux/os_confine.o) \
+    $(patsubst src/%.c,%.o,$(wildcard src/format/*.c src/writer/*.c)) \
+    $(addprefix spool/,control.o drain.o pool.o segment.o usage.o) \
+    $(addprefix runtime/,budget.o ceiling.o control_page.o cost.o external.o session.o settings.o sites.o spool_file.o trace_file.o wake.o))
+ifeq ($(SANITIZE),)
+$(NOT_UNWOUND): private SRC_FLAGS += -fno-exceptions -fno-asynchronous-unwind-tables
+endif
 # Code that runs while vector registers hold parameters or results of functions must not use them;
 # code that sanitizers call does.
 GENERAL_OBJ := $(addprefix $(OBJ)/src/functions/,sled_calls.o fentry.o)

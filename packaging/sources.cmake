@@ -11,6 +11,7 @@ set(PROBITY_SOURCES
   src/base/linux/objects.c
   src/base/linux/os.c
   src/base/linux/os_confine.c
+  src/base/linux/os_signals.c
   src/base/linux/thread_count.c
   src/base/parent.c
   src/base/selection.c
