@@ -49,9 +49,11 @@ set(PROBITY_SOURCES
   src/runtime/thread.c
   src/runtime/trace_file.c
   src/runtime/trigger.c
+  src/runtime/trigger_settings.c
   src/runtime/typed.c
   src/runtime/values.c
   src/runtime/wake.c
+  src/runtime/watch.c
   src/spool/cells.c
   src/spool/control.c
   src/spool/drain.c

@@ -107,7 +107,10 @@ void probity_session_complain_of_setting(const char *name)
 
     snprintf(what, sizeof what, "%s%s%.*s", name, value != NULL ? "=" : "", 160,
              value != NULL ? value : "");
-    probity_session_complain(what, "invalid or out of range (see man 3 probity)");
+    probity_session_complain(what, strcmp(name, "PROBITY_WHEN") == 0 && !probity_trigger_is_linked()
+                                       ? "this program was linked without dumps (link it with "
+                                         "-Wl,-u,probity_snapshot)"
+                                       : "invalid or out of range (see man 3 probity)");
 }
 
 enum {
@@ -365,7 +368,8 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
     }
     session->live.header->committed = trace_bytes;
     writer_prepare(session, is_child, &trace, trace_bytes, trace_blocks);
-    return result == 0 ? probity_trigger_begin(session) : result;
+    return result == 0 && probity_trigger_is_linked() ? probity_trigger_calls.begin(session)
+                                                      : result;
 }
 
 /* Random; if the kernel has no random bytes yet, at least unique within a boot. */
@@ -595,6 +599,12 @@ static int has_failed(struct probity_session *session)
     return 1;
 }
 
+static void report_dumps(struct probity_session *session)
+{
+    if (session->dumps.is_on)
+        probity_trigger_calls.report(session);
+}
+
 struct probity_session *probity_session_enter(void)
 {
     struct probity_session *session = probity_session_get();
@@ -619,7 +629,7 @@ struct probity_session *probity_session_enter(void)
     __atomic_add_fetch(&session->busy, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&session->state, __ATOMIC_SEQ_CST) == PROBITY_SESSION_RECORDING &&
         !has_failed(session)) {
-        probity_trigger_report(session);
+        report_dumps(session);
         return session;
     }
     probity_session_leave(session);
@@ -683,7 +693,7 @@ static int trace_end(struct probity_session *session, uint32_t reason)
                      : probity_writer_stop(&session->writer, reason);
 
     probity_assert(__atomic_load_n(&session->state, __ATOMIC_RELAXED) == PROBITY_SESSION_ENDING);
-    probity_trigger_report(session);
+    report_dumps(session);
     for (uint32_t i = 0; i < session->live.slots; i++)
         __atomic_store_n(&session->live.slot[i].chunk, PROBITY_POOL_NONE, __ATOMIC_RELAXED);
     if (result != 0) {
