@@ -116,11 +116,11 @@ OBJ      := $(BUILD)/obj
 # Code that runs once per recording is compiled for size, since it is in every program.
 $(addprefix $(OBJ)/src/,runtime/settings.o runtime/trace_file.o runtime/spool_file.o runtime/ceiling.o \
     runtime/outputs.o runtime/describe.o runtime/declare.o runtime/sites.o runtime/budget.o \
-    runtime/external.o runtime/child.o runtime/hooks.o runtime/session.o runtime/wake.o writer/writer.o spool/segment.o \
+    runtime/external.o runtime/child.o runtime/hooks.o runtime/session.o runtime/session_mapping.o runtime/wake.o writer/writer.o spool/segment.o \
     runtime/profile_set.o spool/place.o spool/usage.o base/linux/objects.o base/conditions.o base/window.o base/selection.o \
     format/dump.o writer/dumps.o writer/dump_chunks.o writer/dump_file.o runtime/trigger.o \
     runtime/control_page.o runtime/trigger_settings.o runtime/levels.o embed/embed.o base/temporary.o base/parent.o \
-    base/linux/os_confine.o base/linux/os.o base/linux/os_signals.o format/block.o format/sites.o format/cost.o format/profile.o writer/profile.o writer/tally.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
+    base/linux/os_confine.o base/linux/os.o base/linux/os_signals.o format/block.o format/sites.o format/cost.o format/profile.o writer/pass.o writer/profile.o writer/ring.o writer/tally.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
 # Code that runs only in our own threads, at load, or while signals and cancellation are blocked, is
 # unwound by neither an exception nor a cancelled thread: its unwind tables, a fifth of it, stay out of programs.
 # Debuggers have .debug_frame.

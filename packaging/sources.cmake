@@ -43,6 +43,7 @@ set(PROBITY_SOURCES
   src/runtime/scope.c
   src/runtime/scope_path.c
   src/runtime/session.c
+  src/runtime/session_mapping.c
   src/runtime/settings.c
   src/runtime/sites.c
   src/runtime/spool_file.c

@@ -644,6 +644,7 @@ static int begin(struct probity_session *session)
     dumps->is_on = session->settings.has_dumps && !probity_external_is(session);
     if (!dumps->is_on)
         return 0;
+    dumps->calls = &probity_dumps_calls;
     dumps->settings = session->settings.dumps;
     dumps->before = probity_ticks_of_ns((int64_t)dumps->settings.before_ns, rate);
     dumps->after = probity_ticks_of_ns((int64_t)dumps->settings.after_ns, rate);
@@ -662,7 +663,6 @@ static int begin(struct probity_session *session)
     generation = generation_s = 0;
     take_conditions(session);
     session->writer.dumps = dumps;
-    session->writer.dumps_calls = &probity_dumps_calls;
     return 0;
 }
 

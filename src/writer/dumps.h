@@ -15,6 +15,8 @@
 
 enum { PROBITY_DUMPS_WINDOWS = 8, PROBITY_DUMPS_REASONS = 64 };
 
+struct probity_dumps_calls;
+
 /* A dump that is wanted. */
 struct probity_dumps_window {
     uint64_t begin, end; /* ticks */
@@ -32,6 +34,7 @@ struct probity_dumps_kept {
 
 struct probity_dumps {
     int is_on;
+    const struct probity_dumps_calls *calls; /* if it is on */
     struct probity_dumps_settings settings;
     uint64_t before, after, period;    /* ticks */
     const char *condition[PROBITY_CONDITIONS_MAX];

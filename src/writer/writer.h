@@ -14,7 +14,6 @@
 #include "spool/live.h"
 
 struct probity_dumps;
-struct probity_dumps_calls;
 struct probity_pass;
 
 enum probity_writer_state {
@@ -60,7 +59,6 @@ struct probity_writer {
      * 0 or an error of the pass. NULL: the cost of recording is not evaluated. */
     int (*judge_cost)(void *owner, struct probity_pass *pass, int is_last);
     struct probity_dumps *dumps; /* of a ring; or NULL */
-    const struct probity_dumps_calls *dumps_calls; /* with dumps */
     /* Called once a second: percentiles that are limits of conditions. NULL: there are none. */
     void (*publish_limits)(void *owner);
     struct probity_tally *tally; /* for it; or NULL */
