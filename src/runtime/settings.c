@@ -45,7 +45,7 @@ static uint64_t or_default(uint64_t option, uint64_t by_default)
     return option != 0 ? option : by_default;
 }
 
-int probity_settings_put_text(char *ret_text, size_t room, const char *text)
+static int text_copy(char *ret_text, size_t room, const char *text)
 {
     size_t length = strlen(text);
 
@@ -84,13 +84,13 @@ static const char *apply_scope_options(const struct probity_options *options,
     if (options->writing < 0 || options->writing > PROBITY_WRITING_EXTERNAL)
         return "options: writing";
     settings->writing = options->writing != 0 ? options->writing : PROBITY_WRITING_THREAD;
-    if (options->log != NULL && !probity_settings_put_text(settings->log, sizeof settings->log, options->log))
+    if (options->log != NULL && !text_copy(settings->log, sizeof settings->log, options->log))
         return "options: log";
     if (options->summary != NULL &&
-        !probity_settings_put_text(settings->summary, sizeof settings->summary, options->summary))
+        !text_copy(settings->summary, sizeof settings->summary, options->summary))
         return "options: summary";
     if (options->label != NULL &&
-        !probity_settings_put_text(settings->label, sizeof settings->label, options->label))
+        !text_copy(settings->label, sizeof settings->label, options->label))
         return "options: label";
     return NULL;
 }
@@ -98,7 +98,7 @@ static const char *apply_scope_options(const struct probity_options *options,
 static const char *apply_options(const struct probity_options *options,
                                  struct probity_settings *settings, struct wanted *ret_wanted)
 {
-    if (!probity_settings_put_text(settings->out, sizeof settings->out,
+    if (!text_copy(settings->out, sizeof settings->out,
                    options->out != NULL && options->out[0] != 0 ? options->out : "%n.%p.probity"))
         return "options: out";
     if (options->mode < 0 || options->mode > PROBITY_MODE_RING)
@@ -186,13 +186,13 @@ static const char *apply_paths(struct probity_settings *settings)
     const char *clock = variable("PROBITY_CLOCK"), *label = variable("PROBITY_LABEL");
 
     settings->is_asked_for = out != NULL && out[0] != 0;
-    if (settings->is_asked_for && !probity_settings_put_text(settings->out, sizeof settings->out, out))
+    if (settings->is_asked_for && !text_copy(settings->out, sizeof settings->out, out))
         return "PROBITY_OUT";
     if (directory != NULL &&
-        !probity_settings_put_text(settings->spool_directory, sizeof settings->spool_directory, directory))
+        !text_copy(settings->spool_directory, sizeof settings->spool_directory, directory))
         return "PROBITY_SPOOL_DIR";
     if (label != NULL && label[0] != 0 &&
-        !probity_settings_put_text(settings->label, sizeof settings->label, label))
+        !text_copy(settings->label, sizeof settings->label, label))
         return "PROBITY_LABEL";
     settings->refuse_counter = clock != NULL && strcmp(clock, "monotonic") == 0;
     if (clock != NULL && !settings->refuse_counter && strcmp(clock, "counter") != 0 &&
@@ -233,10 +233,10 @@ static const char *apply_text_environment(struct probity_settings *settings)
 
     if (log == NULL && settings->log[0] == 0)
         log = probity_settings_log_default();
-    if (log != NULL && log[0] != 0 && !probity_settings_put_text(settings->log, sizeof settings->log, log))
+    if (log != NULL && log[0] != 0 && !text_copy(settings->log, sizeof settings->log, log))
         return "PROBITY_LOG";
     if (summary != NULL && summary[0] != 0 &&
-        !probity_settings_put_text(settings->summary, sizeof settings->summary, summary))
+        !text_copy(settings->summary, sizeof settings->summary, summary))
         return "PROBITY_SUMMARY";
     if ((log == NULL || log[0] == 0) && (summary == NULL || summary[0] == 0))
         return NULL;
@@ -325,15 +325,18 @@ static int get_ring(struct probity_settings *settings, struct wanted *wanted)
 /* A ring without a window of its own is as long as the dumps need. */
 static const char *apply_dumps(struct probity_settings *settings, struct wanted *wanted)
 {
-    const struct probity_trigger_texts texts = {variable("PROBITY_WHEN"),
-                                                variable("PROBITY_DUMPS"),
-                                                variable("PROBITY_DUMP")};
+    const char *when = variable("PROBITY_WHEN"), *names = variable("PROBITY_DUMP");
     uint64_t least_ns = 0;
 
+    if (when != NULL && !text_copy(settings->when, sizeof settings->when, when))
+        return "PROBITY_WHEN";
     if (!probity_trigger_is_linked())
-        return texts.when != NULL && texts.when[0] != 0 ? "PROBITY_WHEN" : NULL;
-    const char *what = probity_trigger_calls.read_settings(&texts, settings, &least_ns);
-    if (what != NULL || least_ns == 0)
+        return settings->when[0] != 0 ? "PROBITY_WHEN" : NULL;
+    if (names != NULL && !text_copy(settings->dump, sizeof settings->dump, names))
+        return "PROBITY_DUMP";
+    const char *what =
+        probity_trigger_calls.read_settings(variable("PROBITY_DUMPS"), settings, &least_ns);
+    if (what != NULL || settings->when[0] == 0)
         return what;
     if (!settings->has_dumps) {
         settings->ring_ns = least_ns;

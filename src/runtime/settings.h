@@ -45,9 +45,6 @@ struct probity_settings {
     char when[PROBITY_CONDITIONS_BYTES]; /* PROBITY_WHEN; "": no conditions */
 };
 
-/* Copies a text. Returns 1, or 0 if there is no room for it. */
-int probity_settings_put_text(char *ret_text, size_t room, const char *text);
-
 /* Parses levels, "F" or "F,P", each 0 to PROBITY_LEVEL_MAX; without P, ret_parameters is -1.
  * Returns 1, or 0 if the text is invalid. */
 enum { PROBITY_LEVEL_MAX = 5 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * trigger.h: what makes a ring write a dump (doc/triggers.md): conditions, which the threads of the
- * program compare, and requests of the program. A static program has this code only if it was linked
- * for it (doc/architecture.md, "What a program carries"); the rest of the library goes through one
- * table, and what all programs have is in watch.c.
+ * program compare, and requests of the program. A program with the static library has this code only
+ * if it refers to probity_snapshot (doc/architecture.md): the rest of the library calls it through
+ * one table. What all programs have is in watch.c.
  */
 #ifndef PROBITY_RUNTIME_TRIGGER_H
 #define PROBITY_RUNTIME_TRIGGER_H
@@ -27,11 +27,6 @@ static inline uint64_t probity_trigger_of(uint32_t number)
 
 /* ---- Only where it is linked (trigger.c, trigger_settings.c) ---- */
 
-/* Values of PROBITY_WHEN, PROBITY_DUMPS and PROBITY_DUMP; NULL: not set. */
-struct probity_trigger_texts {
-    const char *when, *dumps, *dump;
-};
-
 /* A record, as the thread stores it: of a hit its code, else an event's kind and payload. */
 struct probity_trigger_record {
     uint32_t code, kind;
@@ -48,10 +43,11 @@ struct probity_trigger_met {
 
 /* Async-signal-safe, except the first two; preserve errno. */
 struct probity_trigger_calls {
-    /* Checks and stores the settings. *ret_ring_ns: the shortest window that the conditions need;
-     * 0: there are none. Returns NULL or the name of the invalid variable. */
-    const char *(*read_settings)(const struct probity_trigger_texts *texts,
-                                 struct probity_settings *settings, uint64_t *ret_ring_ns);
+    /* Checks conditions and pattern in the settings, and stores those of dumps (PROBITY_DUMPS;
+     * NULL: not set). *ret_ring_ns: the shortest window of a ring that holds a dump. Returns NULL or
+     * the name of the invalid variable. */
+    const char *(*read_settings)(const char *dumps, struct probity_settings *settings,
+                                 uint64_t *ret_ring_ns);
 
     /* To be called when a recording is prepared. Returns 0 or an error, which is reported. Lock
      * held. */
@@ -93,8 +89,7 @@ static inline int probity_trigger_is_linked(void)
 }
 
 /* The first of the calls above. */
-const char *probity_trigger_read_settings(const struct probity_trigger_texts *texts,
-                                          struct probity_settings *settings,
+const char *probity_trigger_read_settings(const char *dumps, struct probity_settings *settings,
                                           uint64_t *ret_ring_ns);
 
 #endif

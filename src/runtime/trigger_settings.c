@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * trigger_settings.c: checks conditions and what is said of dumps. Called with the session's lock
+ * trigger_settings.c: checks conditions and the settings of dumps. Called with the session's lock
  * held.
  */
-#include <string.h>
-
 #include "runtime/trigger.h"
 
 /* Checks all conditions, and sets the longest time that one of them may look back. */
@@ -27,26 +25,18 @@ static int check_conditions(struct probity_settings *settings, uint64_t *ret_lon
     return 1;
 }
 
-const char *probity_trigger_read_settings(const struct probity_trigger_texts *texts,
-                                          struct probity_settings *settings,
+const char *probity_trigger_read_settings(const char *dumps, struct probity_settings *settings,
                                           uint64_t *ret_ring_ns)
 {
     struct probity_condition_error error;
     uint64_t longest_ns = 0;
 
-    *ret_ring_ns = 0;
     probity_dumps_settings_init(&settings->dumps);
-    if (texts->dumps != NULL &&
-        !probity_dumps_settings_parse(texts->dumps, &settings->dumps, &error))
+    if (dumps != NULL && !probity_dumps_settings_parse(dumps, &settings->dumps, &error))
         return "PROBITY_DUMPS";
-    if (texts->dump != NULL && texts->dump[0] != 0 &&
-        (!probity_settings_put_text(settings->dump, sizeof settings->dump, texts->dump) ||
-         !probity_dumps_pattern_check(texts->dump, &error)))
+    if (settings->dump[0] != 0 && !probity_dumps_pattern_check(settings->dump, &error))
         return "PROBITY_DUMP";
-    if (texts->when == NULL || texts->when[0] == 0)
-        return NULL;
-    if (!probity_settings_put_text(settings->when, sizeof settings->when, texts->when) ||
-        !check_conditions(settings, &longest_ns))
+    if (!check_conditions(settings, &longest_ns))
         return "PROBITY_WHEN";
     *ret_ring_ns = settings->dumps.before_ns + settings->dumps.after_ns + longest_ns + 1000000000;
     return NULL;

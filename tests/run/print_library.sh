@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The second library, which prints a program's CSV, log and summary: where it is loaded from and
-# where it must not be; what a program without it reports and keeps. Which programs carry the code of
-# dumps, and what others report. The size of the first library.
+# where it must not be; what a program without it reports and keeps. Which programs have the code of
+# dumps, and what the others report. The size of the first library.
 . "$(dirname "$0")/common.bash"
 
 cat > some.c <<'PROGRAM'
@@ -148,7 +148,7 @@ run linked PROBITY_WRITER=external PROBITY_OUT="$WORK/hits.probity"
 expect "no drainer, with the library: stderr" "" "$(cat errors)"
 expect "no drainer, with the library: hits" 5 "$("$PROBITY" csv hits.probity | wc -l)"
 
-# ---- Conditions and dumps: in the shared library, and in programs that refer to probity_snapshot ----
+# ---- Conditions and dumps: in the shared library, and where the program asks for them ----
 
 condition="block 7->7 > 10ms"
 makes_dumps() {
