@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * trigger.h: what makes a ring write a dump (doc/triggers.md): conditions, which the threads of the
- * program compare, and requests of the program. A program with the static library has this code only
- * if it refers to probity_snapshot (doc/architecture.md): the rest of the library calls it through
- * one table. What all programs have is in watch.c.
+ * program compare, and requests of the program. A program with the static library has this code
+ * only if it refers to probity_snapshot (doc/architecture.md): the rest of the library calls it
+ * through one table. What all programs have is in watch.c.
  */
 #ifndef PROBITY_RUNTIME_TRIGGER_H
 #define PROBITY_RUNTIME_TRIGGER_H
@@ -44,8 +44,8 @@ struct probity_trigger_met {
 /* Async-signal-safe, except the first two; preserve errno. */
 struct probity_trigger_calls {
     /* Checks conditions and pattern in the settings, and stores those of dumps (PROBITY_DUMPS;
-     * NULL: not set). *ret_ring_ns: the shortest window of a ring that holds a dump. Returns NULL or
-     * the name of the invalid variable. */
+     * NULL: not set). *ret_ring_ns: the shortest window of a ring that holds a dump. Returns NULL
+     * or the name of the invalid variable. */
     const char *(*read_settings)(const char *dumps, struct probity_settings *settings,
                                  uint64_t *ret_ring_ns);
 
