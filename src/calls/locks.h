@@ -218,10 +218,30 @@ void probity_calls_waited(enum probity_calls_kind kind, const volatile void *loc
 int probity_calls_limit_is_usual(clockid_t clock, const struct timespec *limit)
     __attribute__((visibility("hidden")));
 
-/* In locks_mutex.c: for the mutex of a condition. */
+/* In locks_mutex.c: for the mutex of a condition. The last: before an unlock, which the mutex may
+ * refuse. */
 void probity_calls_mutex_gives(pthread_mutex_t *mutex, const void *place)
     __attribute__((visibility("hidden")));
 void probity_calls_mutex_took(pthread_mutex_t *mutex, const void *place)
     __attribute__((visibility("hidden")));
+void probity_calls_mutex_waits(pthread_mutex_t *mutex, const void *place)
+    __attribute__((cold, visibility("hidden")));
+void probity_calls_mutex_is_released(pthread_mutex_t *mutex, const void *place)
+    __attribute__((visibility("hidden")));
+
+/* In locks_condition.c. */
+struct probity_calls_condition {
+    pthread_cond_t *condition;
+    pthread_mutex_t *mutex;
+    const void *place;
+};
+
+/* Before a wait for the condition; after it, with its error; and after a wait that is cancelled
+ * (context: the condition). */
+void probity_calls_condition_waits(const struct probity_calls_condition *wait)
+    __attribute__((visibility("hidden")));
+void probity_calls_condition_woken(const struct probity_calls_condition *wait, int error)
+    __attribute__((visibility("hidden")));
+void probity_calls_condition_cancelled(void *context) __attribute__((visibility("hidden")));
 
 #endif

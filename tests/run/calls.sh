@@ -58,6 +58,22 @@ record sleeps --calls sleep -- ./io
 expect "a family" "clock_nanosleep nanosleep sched_yield select usleep" \
     "$(counts sleeps | cut -d' ' -f1 | paste -sd' ')"
 
+# Relatives, and programs that are run with a list of arguments, each in a separate trace.
+"$CC" -D_GNU_SOURCE -O2 -o relatives "$sources/relatives.c" 2> errors || fail "relatives.c: $(cat errors)"
+HOME=/ ./relatives > /dev/null 2> errors || fail "relatives fails without the library"
+expect "arguments without the library" "args a b" "$(cat errors)"
+rm -f relatives.*.probity
+HOME=/ "$PROBITY" record --calls io,threads -- ./relatives > out 2> errors ||
+    fail "relatives: $(cat errors)"
+expect "arguments" "args a b" "$(cat errors)"
+: > lists
+for trace in relatives.*.probity; do
+    counts "$trace" | sed -n 's/^\(exec[a-z]*\) .*/\1/p' | paste -sd' ' >> lists
+    grep -q execl$ <<< "$(tail -n 1 lists)" && first=$trace
+done
+expect "lists of arguments" "execl,execle,execlp," "$(sort lists | paste -sd,),"
+[ -z "${first:-}" ] || same_counts relatives "$first" execl
+
 # Waits, checked by the numbers that several kinds of functions return.
 "$CC" -O2 -o descriptors "$sources/descriptors.c"
 record trace --calls io -- ./descriptors
