@@ -134,6 +134,11 @@ bench: the other tracers
     dnf     clang compiler-rt uftrace lttng-tools lttng-ust-devel
     pacman  clang compiler-rt uftrace
     apk     clang compiler-rt lttng-tools lttng-ust-dev
+bench: allocations under another tool
+    apt     heaptrack
+    dnf     heaptrack
+    pacman  heaptrack
+    apk     heaptrack
 bench: the source of a real program
     apt     nodejs npm jq
     dnf     nodejs npm jq
