@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * relatives.c: relatives of read(), write() and poll(), with their results checked, and its own
- * count of each. Then runs itself by execl() of a shell and execlp(), and at last a shell with another
- * environment by execle(), which checks it. Without arguments: prints the counts of I/O.
+ * count of each. Then runs itself by execl() of a shell and execlp(), and at last a shell with
+ * another environment by execle(), which checks it. Without arguments: prints the counts of I/O.
  */
 #include <errno.h>
 #include <fcntl.h>

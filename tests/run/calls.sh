@@ -59,7 +59,8 @@ expect "a family" "clock_nanosleep nanosleep sched_yield select usleep" \
     "$(counts sleeps | cut -d' ' -f1 | paste -sd' ')"
 
 # Relatives, and programs that are run with a list of arguments, each in a separate trace.
-"$CC" -D_GNU_SOURCE -O2 -o relatives "$sources/relatives.c" 2> errors || fail "relatives.c: $(cat errors)"
+"$CC" -D_GNU_SOURCE -O2 -o relatives "$sources/relatives.c" 2> errors ||
+    fail "relatives.c: $(cat errors)"
 HOME=/ ./relatives > /dev/null 2> errors || fail "relatives fails without the library"
 expect "arguments without the library" "args a b" "$(cat errors)"
 rm -f relatives.*.probity

@@ -115,17 +115,17 @@ expect "threads that end" "$(grep -c ' thread-begin ' hits)" "$(grep -c ' thread
 record locks,threads,sleep c.probity ./c11
 hits_of c.probity
 while IFS=: read -r name roles; do
-    expect "c11: $name" "$roles" "$(roles_of "$name" | sed 's/ $//')"
+    expect "c11: $name" "$roles" "$(roles_of "$name" | sed 's/ $//; s/lock-//g')"
 done << 'EXPECTED'
-held:lock-made lock-hold lock-wait given-up(110) lock-release lock-hold lock-wait lock-release lock-hold lock-release lock-hold lock-release lock-hold lock-release lock-gone
-recursive:lock-made lock-hold lock-hold lock-release lock-release
-condition:lock-made condition-wait woken(110) notify notify lock-gone
-flag:lock-hold lock-release
+held:made hold wait given-up(110) release hold wait release hold release hold release hold release gone
+recursive:made hold hold release release
+condition:made condition-wait woken(110) notify notify gone
+flag:hold release
 EXPECTED
 main=$(awk '$1 == "main" { print $2 }' printed)
 expect "c11: holder, and creator" "$main $main $main $main" "$(awk -v held="$(awk '$1 == "held" {
-    print $2 }' printed)" '$2 == "lock-wait" && $3 == held || $2 == "thread-begin" { print $6 }' hits |
-    paste -sd ' ')"
+    print $2 }' printed)" '$2 == "lock-wait" && $3 == held || $2 == "thread-begin" {
+    print $6 }' hits | paste -sd ' ')"
 expect "c11: threads begin, end, are joined" "2 2 2 2" \
     "$(awk '{ n[$2 " " $7]++ } END { print n["thread-begin thread"], n["thread-end thread"],
         n["condition-wait join"], n["woken join"] }' hits)"
