@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * locks_thread.c: each thread's counts of what is only counted. They are recorded every few
- * thousand locks, when the thread ends, and for all threads when the recording ends. So a killed program's
- * counts are lower bounds. Memory of ended threads is reused.
+ * thousand locks, when the thread ends, and for all threads when the recording ends. So a killed
+ * program's counts are lower bounds. Memory of ended threads is reused.
  */
 #include <pthread.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  * begins. Messages, checkpoints and parameters are spans without duration: as events of their span
  * they would have to wait for its end, in memory that grows with their number.
  *
- * A state of a thread (doc/sched.md) is a span, and a child of the innermost scope that contains it.
+ * A state of a thread (doc/sched.md) is a span, the child of the innermost scope that contains it.
  *
  * Spans are written when they end. Until then the values of the enter are kept, so memory grows
  * only with open scopes, threads and ids in flight.
