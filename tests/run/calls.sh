@@ -92,6 +92,11 @@ expect "standard input" "socket" "$(jq -r '.rows[] | .name as $name | .worst[] |
 expect "creator in a child" "$(cat out)" \
     "$("$PROBITY" csv --columns name,correlation trace."$(cat out)" | sed -n 's/^thread:begin,//p')"
 
+"$PROBITY" record -o '%n.%p.named' --calls threads -- ./forks > out 2> errors ||
+    fail "forks, named: $(cat errors)"
+expect "named after a program that overwrites its name" "forks.$(cat out).named" \
+    "$(find . -name "*.$(cat out).named" -printf '%f')"
+
 # Unloaded libraries are not in the traces of children forked later.
 for library in first second; do
     echo "int $library(void) { return 1; }" > "$library.c"
