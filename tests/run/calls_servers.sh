@@ -23,7 +23,8 @@ check_traces() {
         "$PROBITY" recover "$trace" > output 2>&1 || true
         "$PROBITY" check "$trace" > output 2>&1 || fail "$1: $trace: $(cat output)"
         "$PROBITY" report --json "$trace" > report.json 2> errors || fail "$1: $(cat errors)"
-        jq -e ".functions[] | select(.name == \"$2\" and .calls > 0)" report.json > output && found=1
+        jq -e ".functions[] | select(.name == \"$2\" and .calls > 0)" report.json > output &&
+            found=1
     done
     expect "$1: a trace with calls of $2" 1 "$found"
     rm -f ./*.probity
@@ -93,7 +94,8 @@ port=$((base + 1))
 start_nginx() {
     "$@" "$nginx" -p "$WORK" -c nginx.conf > nginx.log 2>&1 &
     server=$!
-    wait_until "$server" curl -sf "http://127.0.0.1:$port/page" -o page || fail "nginx: $(cat nginx.log)"
+    wait_until "$server" curl -sf "http://127.0.0.1:$port/page" -o page ||
+        fail "nginx: $(cat nginx.log)"
 }
 
 nginx=$(PATH=$PATH:/usr/sbin command -v nginx || true)
