@@ -71,9 +71,9 @@ static void take(const char **arguments, const char *first, va_list *rest)
     *arguments = NULL;
 }
 
-/* next: the function that takes an array instead; with_environment: reads the argument after the
- * list. */
-#define EXECS_LIST(name, next, with_environment, ...)                                              \
+/* next: the function that takes an array instead, with `passed`; environment: declares the argument
+ * after the list, if there is one. */
+#define EXECS_LIST(name, next, environment, passed)                                                \
     SITE(int, name, (const char *path, const char *argument, ...));                                \
     PROBITY_API int name(const char *path, const char *first, ...)                                 \
     {                                                                                              \
@@ -85,22 +85,21 @@ static void take(const char **arguments, const char *first, va_list *rest)
         va_end(rest);                                                                              \
         va_start(rest, first);                                                                     \
         take(arguments, first, &rest);                                                             \
-        with_environment;                                                                          \
+        environment;                                                                               \
         va_end(rest);                                                                              \
+        STRINGS *list = (STRINGS *)(uintptr_t)arguments;                                           \
         if (probity_calls_are_off(PROBITY_CALLS_THREADS) || !probity_calls_is_own_process() ||     \
             !probity_call_begin(&call, &site_##name))                                              \
-            return probity_calls_next.next(path, (STRINGS *)(uintptr_t)arguments __VA_ARGS__);     \
+            return probity_calls_next.next passed;                                                 \
         ENTER_PATH(path);                                                                          \
-        int result =                                                                               \
-            probity_calls_next.next(path, (STRINGS *)(uintptr_t)arguments __VA_ARGS__);            \
+        int result = probity_calls_next.next passed;                                               \
         probity_call_leave_errno(&call, result);                                                   \
         return result;                                                                             \
     }
 
-#define COMMA ,
-EXECS_LIST(execl, execv, (void)0)
-EXECS_LIST(execlp, execvp, (void)0)
-EXECS_LIST(execle, execve, STRINGS *environment = va_arg(rest, STRINGS *), COMMA environment)
+EXECS_LIST(execl, execv, (void)0, (path, list))
+EXECS_LIST(execlp, execvp, (void)0, (path, list))
+EXECS_LIST(execle, execve, STRINGS *variables = va_arg(rest, STRINGS *), (path, list, variables))
 
 /* These return an error. */
 #define SPAWN_PARAMETERS                                                                           \
