@@ -76,7 +76,7 @@ TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     thread_past \
     waits)))
 # libprobity, for the programs that are traced: it records, and writes the trace.
-LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base/arguments.c base/called.c spool/attach.c spool/control_ask.c \
+LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base/arguments.c base/called.c base/cpu_return.c spool/attach.c spool/control_ask.c \
              spool/place.c writer/discard.c writer/drainer.c writer/recover.c writer/snapshot.c writer/request.c writer/wake_process.c writer/wake_page.c), \
              $(wildcard src/base/*.c $(SYSTEM)/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
              src/embed/*.c))
@@ -86,7 +86,7 @@ DUMPS_SRC := $(addprefix src/,base/conditions.c base/selection.c format/dump.c r
                writer/dump_chunks.c writer/dump_file.c writer/dumps.c)
 # libprobity-print, linked or loaded only by those that also read their trace: for a CSV, a log or a
 # summary. It has its own copy of the code it shares with libprobity, and needs no library but libc.
-PRINT_SRC := $(filter-out src/spool/control_ask.c $(SYSTEM)/thread_count.c src/base/selection.c src/base/arguments.c src/base/called.c \
+PRINT_SRC := $(filter-out src/spool/control_ask.c $(SYSTEM)/thread_count.c src/base/selection.c src/base/arguments.c src/base/called.c src/base/cpu_return.c \
                src/base/conditions.c src/base/window.c \
                $(addprefix src/reader/,activity.c ahead.c ahead_hits.c index_build.c index_group.c index_write.c thread_stack.c), \
                $(wildcard src/base/*.c $(SYSTEM)/*.c src/format/*.c src/spool/*.c src/reader/*.c src/embed_print/*.c \
@@ -102,7 +102,8 @@ FUNCTIONS_SRC := $(wildcard src/functions/*.c) $(addprefix $(SYSTEM)/,functions.
                    src/base/hash.c src/base/selection.c src/base/arguments.c src/base/assert.c
 # libprobity-calls, for programs without probes: it has functions with libc's names. It needs
 # libprobity.
-CALLS_SRC := $(wildcard src/calls/*.c) $(addprefix src/base/,called.c assert.c) $(addprefix $(SYSTEM)/,objects.c os.c os_signals.c)
+CALLS_SRC := $(wildcard src/calls/*.c) $(addprefix src/base/,called.c assert.c cpu_return.c) \
+               $(addprefix $(SYSTEM)/,objects.c os.c os_signals.c)
 # The rest is only for the tool. A command's file is NAME_command.c in the room of what it prints,
 # or in src/cli/.
 ROOMS := src/answers/*/ src/exports/ src/exports/*/ src/log/ src/page/

@@ -102,6 +102,8 @@ test: AArch64
     apt     g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
     dnf     gcc-aarch64-linux-gnu qemu-user
     pacman  aarch64-linux-gnu-gcc qemu-user
+campaign: servers and languages whose calls are recorded
+    apt     redis-server nginx-light rustc golang-go default-jdk-headless
 fleet: a ClickHouse server for the tests of `probity ship`
     apt     clickhouse-server
 cross: AArch64
@@ -134,6 +136,11 @@ bench: the other tracers
     dnf     clang compiler-rt uftrace lttng-tools lttng-ust-devel
     pacman  clang compiler-rt uftrace
     apk     clang compiler-rt lttng-tools lttng-ust-dev
+bench: allocations under another tool
+    apt     heaptrack
+    dnf     heaptrack
+    pacman  heaptrack
+    apk     heaptrack
 bench: the source of a real program
     apt     nodejs npm jq
     dnf     nodejs npm jq

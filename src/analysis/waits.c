@@ -395,6 +395,21 @@ static void lose(struct probity_waits *waits, struct wait_thread *thread)
     probity_past_lose(&waits->past, thread->wait.slot);
 }
 
+/* From here on, free locks of a kind are only counted: whether one that was taken before is still
+ * held is not known. */
+static void lose_holds(struct probity_waits *waits, const struct probity_event *event)
+{
+    struct probity_budget_event budget;
+
+    if (probity_budget_event_get(event->payload, event->payload_bytes, &budget) != 0 ||
+        budget.what != PROBITY_BUDGET_WHAT_HITS)
+        return;
+    for (uint32_t slot = 0; slot < waits->thread_count; slot++) {
+        if (waits->threads[slot] != NULL && waits->threads[slot]->trace == event->trace)
+            waits->threads[slot]->epoch++;
+    }
+}
+
 static int put_point(struct probity_waits *waits, const struct probity_event *event)
 {
     const struct probity_past_point point = {waits->now_ns, event->cpu_ns,
@@ -442,6 +457,8 @@ int probity_waits_put(struct probity_waits *waits, const struct probity_event *e
     waits->event = event;
     if (event->kind == PROBITY_EVENT_LOST)
         lose(waits, thread);
+    if (event->kind == PROBITY_EVENT_BUDGET)
+        lose_holds(waits, event);
     int error = probity_scopes_put(waits->scopes, event, &listener);
     if (error == 0)
         error = waits->error;

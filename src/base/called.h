@@ -33,6 +33,13 @@ void probity_calls_recording(void) __attribute__((weak, visibility("default")));
 int probity_calls_wake(const char *families) __attribute__((weak, visibility("default")));
 void probity_calls_sleep(void) __attribute__((weak, visibility("default")));
 
+/* Hits of this site cost more than the budget allows: from now on, free locks of its kind, or all
+ * allocations and frees, are only counted. Returns 1; 2 if they are counted already; 0 if hits of
+ * this site cannot be counted. PROBITY_CALLS_ALL_SITES: a recording begins, all are recorded
+ * again. In the writer thread, or the one that begins the recording. */
+#define PROBITY_CALLS_ALL_SITES UINT32_MAX
+int probity_calls_count_hits(uint32_t site) __attribute__((weak, visibility("default")));
+
 /* The recording of this process is about to end, in the calling thread, which may still record. */
 void probity_calls_ending(void) __attribute__((weak, visibility("default")));
 

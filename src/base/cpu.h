@@ -18,6 +18,20 @@
 #define PROBITY_CPU_HAS_FENTRY 0
 #endif
 
+/* For a function that returns after a system call that another function made: it ends in a jump to
+ * its return address. A return would be mispredicted, at 15 ns on Zen 4: the kernel has filled the
+ * processor's stack of return addresses with its own. */
+#ifdef __has_attribute
+#if defined(__x86_64__) && __has_attribute(function_return)
+#define PROBITY_CPU_HAS_RETURN_BY_JUMP 1
+#define PROBITY_CPU_RETURNS_BY_JUMP __attribute__((function_return("thunk-extern")))
+#endif
+#endif
+#ifndef PROBITY_CPU_HAS_RETURN_BY_JUMP
+#define PROBITY_CPU_HAS_RETURN_BY_JUMP 0
+#define PROBITY_CPU_RETURNS_BY_JUMP
+#endif
+
 /* CRC-32C without initial and final XOR. Uses the CPU's instruction if there is one. */
 uint32_t probity_cpu_crc32c(uint32_t crc, const uint8_t *bytes, size_t count);
 

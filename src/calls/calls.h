@@ -12,6 +12,7 @@
 #define PROBITY_CALLS_CALLS_H
 
 #include "base/called.h"
+#include "base/cpu.h"
 #include "calls/names.h"
 #include "probity_scope.h"
 
@@ -84,7 +85,14 @@ static inline __attribute__((always_inline)) int probity_calls_are_of_program(co
 /* The function that the program calls by `name`, and the beginning of the one that records,
  * whose body follows. `parameters` are those of both. */
 #define PROBITY_CALLS_WRAP(families, type, name, parameters, arguments)                            \
-    static __attribute__((noinline)) type record_##name parameters;                                \
+    PROBITY_CALLS_WRAP_AS(, families, type, name, parameters, arguments)
+
+/* For a function that usually makes a system call. */
+#define PROBITY_CALLS_WRAP_SYSTEM(families, type, name, parameters, arguments)                     \
+    PROBITY_CALLS_WRAP_AS(PROBITY_CPU_RETURNS_BY_JUMP, families, type, name, parameters, arguments)
+
+#define PROBITY_CALLS_WRAP_AS(attribute, families, type, name, parameters, arguments)              \
+    static __attribute__((noinline)) attribute type record_##name parameters;                      \
     PROBITY_API type name parameters                                                               \
     {                                                                                              \
         if (probity_calls_are_off(families))                                                       \

@@ -24,7 +24,7 @@
 
 /* A variadic function cannot jump to another one, so it records itself. */
 #define OPENS(site, name, parameters, arguments)                                                   \
-    PROBITY_API int name parameters                                                                \
+    PROBITY_API PROBITY_CPU_RETURNS_BY_JUMP int name parameters                                    \
     {                                                                                              \
         struct probity_call call;                                                                  \
         mode_t mode = 0;                                                                           \
@@ -125,7 +125,7 @@ MAKES(inotify_init1, (int flags), (flags))
 MAKES(memfd_create, (const char *name, unsigned flags), (name, flags))
 
 #define PIPE(name, parameters, arguments)                                                          \
-    PROBITY_CALLS_WRAP(PROBITY_CALLS_IO, int, name, parameters, arguments)                         \
+    PROBITY_CALLS_WRAP_SYSTEM(PROBITY_CALLS_IO, int, name, parameters, arguments)                  \
     {                                                                                              \
         struct probity_call call;                                                                  \
                                                                                                    \
@@ -150,7 +150,7 @@ PIPE(pipe2, (int pair[2], int flags), (pair, flags))
 SITE(int, fcntl, (int fd, int command, ...));
 
 #define FCNTL(name)                                                                                \
-    PROBITY_API int name(int fd, int command, ...)                                                 \
+    PROBITY_API PROBITY_CPU_RETURNS_BY_JUMP int name(int fd, int command, ...)                     \
     {                                                                                              \
         struct probity_call call;                                                                  \
         va_list rest;                                                                              \

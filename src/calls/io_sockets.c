@@ -44,8 +44,9 @@ static void accept_end(struct probity_call *call, int result, const struct accep
 }
 
 SITE(int, accept, (int fd, struct sockaddr *address, socklen_t *length));
-PROBITY_CALLS_WRAP(PROBITY_CALLS_IO, int, accept,
-                   (int fd, __SOCKADDR_ARG address, socklen_t *length), (fd, address, length))
+PROBITY_CALLS_WRAP_SYSTEM(PROBITY_CALLS_IO, int, accept,
+                          (int fd, __SOCKADDR_ARG address, socklen_t *length),
+                          (fd, address, length))
 {
     struct probity_call call;
     struct accepted accepted;
@@ -60,9 +61,9 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_IO, int, accept,
 }
 
 SITE(int, accept4, (int fd, struct sockaddr *address, socklen_t *length, int flags));
-PROBITY_CALLS_WRAP(PROBITY_CALLS_IO, int, accept4,
-                   (int fd, __SOCKADDR_ARG address, socklen_t *length, int flags),
-                   (fd, address, length, flags))
+PROBITY_CALLS_WRAP_SYSTEM(PROBITY_CALLS_IO, int, accept4,
+                          (int fd, __SOCKADDR_ARG address, socklen_t *length, int flags),
+                          (fd, address, length, flags))
 {
     struct probity_call call;
     struct accepted accepted;
@@ -98,9 +99,9 @@ SITE(int, shutdown, (int fd, int how));
 IO(site_shutdown, int, shutdown, (int fd, int how), (fd, how), probity_call_enter_fd(&call, fd))
 
 SITE(int, socketpair, (int domain, int type, int protocol, int *pair));
-PROBITY_CALLS_WRAP(PROBITY_CALLS_IO, int, socketpair,
-                   (int domain, int type, int protocol, int pair[2]),
-                   (domain, type, protocol, pair))
+PROBITY_CALLS_WRAP_SYSTEM(PROBITY_CALLS_IO, int, socketpair,
+                          (int domain, int type, int protocol, int pair[2]),
+                          (domain, type, protocol, pair))
 {
     struct probity_call call;
 

@@ -39,6 +39,15 @@ TRANSFER(site_preadv, preadv, (int fd, const struct iovec *vector, int count, of
 TRANSFER(site_preadv, preadv64, (int fd, const struct iovec *vector, int count, off64_t offset),
          (fd, vector, count, offset), probity_calls_vector_bytes(vector, (uint64_t)count))
 
+SITE(ssize_t, preadv2,
+     (int fd, const struct iovec *vector, int count, off_t offset, int flags));
+TRANSFER(site_preadv2, preadv2,
+         (int fd, const struct iovec *vector, int count, off_t offset, int flags),
+         (fd, vector, count, offset, flags), probity_calls_vector_bytes(vector, (uint64_t)count))
+TRANSFER(site_preadv2, preadv64v2,
+         (int fd, const struct iovec *vector, int count, off64_t offset, int flags),
+         (fd, vector, count, offset, flags), probity_calls_vector_bytes(vector, (uint64_t)count))
+
 /* ---- Write -------------------------------------------------------------------------------------
  */
 
@@ -63,6 +72,15 @@ TRANSFER(site_pwritev, pwritev64,
          (int fd, const struct iovec *vector, int count, off64_t offset),
          (fd, vector, count, offset), probity_calls_vector_bytes(vector, (uint64_t)count))
 
+SITE(ssize_t, pwritev2,
+     (int fd, const struct iovec *vector, int count, off_t offset, int flags));
+TRANSFER(site_pwritev2, pwritev2,
+         (int fd, const struct iovec *vector, int count, off_t offset, int flags),
+         (fd, vector, count, offset, flags), probity_calls_vector_bytes(vector, (uint64_t)count))
+TRANSFER(site_pwritev2, pwritev64v2,
+         (int fd, const struct iovec *vector, int count, off64_t offset, int flags),
+         (fd, vector, count, offset, flags), probity_calls_vector_bytes(vector, (uint64_t)count))
+
 /* ---- Between descriptors -----------------------------------------------------------------------
  */
 
@@ -79,6 +97,23 @@ SITE(ssize_t, splice,
 TRANSFER(site_splice, splice,
          (int fd, off64_t *offset, int to, off64_t *to_offset, size_t bytes, unsigned flags),
          (fd, offset, to, to_offset, bytes, flags), bytes)
+
+SITE(ssize_t, tee, (int fd, int to, size_t bytes, unsigned flags));
+TRANSFER(site_tee, tee, (int fd, int to, size_t bytes, unsigned flags), (fd, to, bytes, flags),
+         bytes)
+
+SITE(ssize_t, copy_file_range,
+     (int fd, off64_t *offset, int to, off64_t *to_offset, size_t bytes, unsigned flags));
+TRANSFER(site_copy_file_range, copy_file_range,
+         (int fd, off64_t *offset, int to, off64_t *to_offset, size_t bytes, unsigned flags),
+         (fd, offset, to, to_offset, bytes, flags), bytes)
+
+/* Reads or writes, depending on the end of the pipe. */
+SITE(ssize_t, vmsplice,
+     (int fd, const struct iovec *vector, size_t count, unsigned flags));
+TRANSFER(site_vmsplice, vmsplice,
+         (int fd, const struct iovec *vector, size_t count, unsigned flags),
+         (fd, vector, count, flags), probity_calls_vector_bytes(vector, count))
 
 /* ---- Sockets -----------------------------------------------------------------------------------
  */

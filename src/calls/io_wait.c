@@ -51,7 +51,8 @@ static int64_t limit_of_timeval(const struct timeval *limit)
 /* In both families: the second of each pair is the sleep. The recorded number is that of the
  * descriptors examined. */
 #define SELECT(name, parameters, arguments, limit_ns)                                              \
-    PROBITY_CALLS_WRAP(PROBITY_CALLS_IO | PROBITY_CALLS_SLEEP, int, name, parameters, arguments)   \
+    PROBITY_CALLS_WRAP_SYSTEM(PROBITY_CALLS_IO | PROBITY_CALLS_SLEEP, int, name, parameters,       \
+                              arguments)                                                           \
     {                                                                                              \
         struct probity_call call;                                                                  \
         int is_sleep = count == 0 || (read == NULL && write == NULL && except == NULL);            \

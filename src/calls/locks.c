@@ -25,6 +25,7 @@ const char *const probity_calls_kind_names[PROBITY_CALLS_KINDS] = {
     "condition", "barrier",     "futex",        "join", "thread"};
 
 struct probity_calls_layout probity_calls_layout;
+uint32_t probity_calls_counted;
 
 /* ---- Hits --------------------------------------------------------------------------------------
  */
@@ -71,7 +72,7 @@ void probity_calls_waited(enum probity_calls_kind kind, const volatile void *loc
         return;
     }
     probity_calls_rare_hit(&probity_calls_sites[kind].hold, PROBITY_ROLE_LOCK_HOLD, lock, place);
-    if (kind != PROBITY_CALLS_SEMAPHORE && probity_calls_only_waits() &&
+    if (kind != PROBITY_CALLS_SEMAPHORE && probity_calls_only_counts(kind) &&
         (probity_calls_thread_self != NULL || probity_calls_thread_count_begin()))
         probity_calls_thread_remember(lock);
 }
@@ -80,6 +81,55 @@ int probity_calls_limit_is_usual(clockid_t clock, const struct timespec *limit)
 {
     return (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && limit->tv_nsec >= 0 &&
            limit->tv_nsec < 1000000000;
+}
+
+/* ---- What is only counted ----------------------------------------------------------------------
+ */
+
+enum { LOCKS = (1 << PROBITY_CALLS_COUNTED) - 1 };
+static uint32_t wanted;
+
+void probity_calls_count_by(uint32_t families)
+{
+    wanted = families & PROBITY_CALLS_WAITS ? LOCKS : 0;
+    __atomic_store_n(&probity_calls_counted, wanted, __ATOMIC_RELAXED);
+}
+
+static int is_site(const struct probity_site *site, uint32_t number)
+{
+    return __atomic_load_n(&site->code, __ATOMIC_RELAXED) == PROBITY_CODE_FIRST + 2 * number + 1;
+}
+
+/* A site that is of no lock or thread is one of memory. Returns bits of probity_calls_counted. */
+static uint32_t counted_with(uint32_t number)
+{
+    for (uint32_t kind = 0; kind < PROBITY_CALLS_KINDS; kind++) {
+        const struct probity_calls_sites *sites = &probity_calls_sites[kind];
+        const struct probity_site *first = &sites->wait;
+        if (is_site(&sites->hold, number) || is_site(&sites->release, number))
+            return kind < PROBITY_CALLS_COUNTED ? UINT32_C(1) << kind : 0;
+        for (uint32_t role = 0; role < sizeof *sites / sizeof *first; role++) {
+            if (is_site(first + role, number))
+                return 0;
+        }
+    }
+    return UINT32_C(1) << PROBITY_CALLS_ALLOCATION | UINT32_C(1) << PROBITY_CALLS_FREE;
+}
+
+/* The wrapper of pthread_create() is on while something is counted: the end of a thread records
+ * what it has counted. */
+PROBITY_API int probity_calls_count_hits(uint32_t site)
+{
+    if (site == PROBITY_CALLS_ALL_SITES) {
+        __atomic_store_n(&probity_calls_counted, wanted, __ATOMIC_RELAXED);
+        return 0;
+    }
+    uint32_t bits = counted_with(site);
+    if (bits == 0)
+        return 0;
+    __atomic_or_fetch(&probity_calls_on, PROBITY_CALLS_WAITS, __ATOMIC_RELAXED);
+    uint32_t before = __atomic_fetch_or(&probity_calls_counted, bits, __ATOMIC_RELAXED);
+    return (before & bits) == bits ? 2 : 1;
 }
 
 /* ---- Layout ------------------------------------------------------------------------------------

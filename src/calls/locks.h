@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * locks.h: hits of the objects that threads wait for (doc/calls.md, "Hits with ids"). The usual
- * case is inline: a free lock costs one hit, or with locks=waits one increment of a counter of the
- * thread.
+ * case is inline: a free lock costs one hit, or if it is only counted (locks=waits, or by a budget)
+ * one increment of a counter of the thread.
  *
  * Whether a lock is held is found by trying to take it, which has the same effect as taking it if
  * it is free; otherwise the wait is recorded, and libc's function is called.
@@ -33,6 +33,24 @@ enum probity_calls_kind {
     PROBITY_CALLS_KINDS,
     PROBITY_CALLS_COUNTED = PROBITY_CALLS_ONCE
 };
+
+/* What else is counted, after the kinds of locks. */
+enum {
+    PROBITY_CALLS_ALLOCATION = PROBITY_CALLS_COUNTED,
+    PROBITY_CALLS_FREE,
+    PROBITY_CALLS_COUNTERS
+};
+
+/* Of what free ones are only counted: a bit for each of these numbers. */
+extern uint32_t probity_calls_counted __attribute__((visibility("hidden")));
+
+static inline int probity_calls_only_counts(uint32_t counter)
+{
+    return (__atomic_load_n(&probity_calls_counted, __ATOMIC_RELAXED) >> counter & 1) != 0;
+}
+
+/* Sets it to what the families say. */
+void probity_calls_count_by(uint32_t families) __attribute__((visibility("hidden")));
 
 /* Sites of one kind of object, shared by all functions. */
 struct probity_calls_sites {
@@ -77,13 +95,14 @@ void probity_calls_rare_hit_with(struct probity_site *site, enum probity_role ro
 
 enum { PROBITY_CALLS_REMEMBERED = 8 };
 
-/* With locks=waits: a thread's counts, and the locks for which it has a recorded hold. */
+/* If something is only counted: a thread's counts, and the locks of which it has a recorded
+ * hold. */
 struct probity_calls_thread {
     struct probity_calls_thread *next; /* never changes */
     uint32_t tid;
     uint32_t is_used;
-    uint64_t counts[PROBITY_CALLS_COUNTED];
-    uint64_t told[PROBITY_CALLS_COUNTED]; /* by records; for the thread that records them */
+    uint64_t counts[PROBITY_CALLS_COUNTERS];
+    uint64_t told[PROBITY_CALLS_COUNTERS]; /* by records; for the thread that records them */
     uint32_t remembered_count;
     const volatile void *remembered[PROBITY_CALLS_REMEMBERED];
 };
@@ -160,14 +179,8 @@ static inline __attribute__((always_inline)) int probity_calls_record_locks(cons
            probity_calls_are_of_program(place);
 }
 
-/* locks=waits */
-static inline int probity_calls_only_waits(void)
-{
-    return (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) & PROBITY_CALLS_WAITS) != 0;
-}
-
-/* Counts a lock. Returns 0 if the thread cannot. */
-static inline __attribute__((always_inline)) int probity_calls_count(enum probity_calls_kind kind)
+/* Returns 0 if the thread cannot count. */
+static inline __attribute__((always_inline)) int probity_calls_count(uint32_t counter)
 {
     enum { TELL_EVERY = 4096 };
     struct probity_calls_thread *self = probity_calls_thread_self;
@@ -177,7 +190,7 @@ static inline __attribute__((always_inline)) int probity_calls_count(enum probit
             return 0;
         self = probity_calls_thread_self;
     }
-    if (__builtin_expect(++self->counts[kind] % TELL_EVERY == 0, 0))
+    if (__builtin_expect(++self->counts[counter] % TELL_EVERY == 0, 0))
         probity_calls_thread_tell();
     return 1;
 }
@@ -186,17 +199,17 @@ static inline __attribute__((always_inline)) int probity_calls_count(enum probit
 static inline __attribute__((always_inline)) void
 probity_calls_took(enum probity_calls_kind kind, const volatile void *lock, const void *place)
 {
-    if (probity_calls_only_waits() && probity_calls_count(kind))
+    if (probity_calls_only_counts(kind) && probity_calls_count(kind))
         return;
     probity_calls_hit(&probity_calls_sites[kind].hold, PROBITY_ROLE_LOCK_HOLD, lock, place);
 }
 
-/* Before a lock is released. has_waiters: only for locks=waits. */
+/* Before a lock is released. has_waiters: only if free ones are counted. */
 static inline __attribute__((always_inline)) void
 probity_calls_gives(enum probity_calls_kind kind, const volatile void *lock, const void *place,
                     int has_waiters)
 {
-    if (probity_calls_only_waits()) {
+    if (probity_calls_only_counts(kind)) {
         const struct probity_calls_thread *self = probity_calls_thread_self;
         int was_recorded = self != NULL && self->remembered_count != 0 &&
                            probity_calls_thread_forget(lock);
@@ -218,10 +231,30 @@ void probity_calls_waited(enum probity_calls_kind kind, const volatile void *loc
 int probity_calls_limit_is_usual(clockid_t clock, const struct timespec *limit)
     __attribute__((visibility("hidden")));
 
-/* In locks_mutex.c: for the mutex of a condition. */
+/* In locks_mutex.c: for the mutex of a condition. The last: before an unlock, which the mutex may
+ * refuse. */
 void probity_calls_mutex_gives(pthread_mutex_t *mutex, const void *place)
     __attribute__((visibility("hidden")));
 void probity_calls_mutex_took(pthread_mutex_t *mutex, const void *place)
     __attribute__((visibility("hidden")));
+void probity_calls_mutex_waits(pthread_mutex_t *mutex, const void *place)
+    __attribute__((cold, visibility("hidden")));
+void probity_calls_mutex_is_released(pthread_mutex_t *mutex, const void *place)
+    __attribute__((visibility("hidden")));
+
+/* In locks_condition.c. */
+struct probity_calls_condition {
+    pthread_cond_t *condition;
+    pthread_mutex_t *mutex;
+    const void *place;
+};
+
+/* Before a wait for the condition; after it, with its error; and after a wait that is cancelled
+ * (context: the condition). */
+void probity_calls_condition_waits(const struct probity_calls_condition *wait)
+    __attribute__((visibility("hidden")));
+void probity_calls_condition_woken(const struct probity_calls_condition *wait, int error)
+    __attribute__((visibility("hidden")));
+void probity_calls_condition_cancelled(void *context) __attribute__((visibility("hidden")));
 
 #endif

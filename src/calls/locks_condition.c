@@ -25,13 +25,7 @@ static void made_or_gone(enum probity_calls_kind kind, int is_made, const volati
 /* ---- Condition variables -----------------------------------------------------------------------
  */
 
-struct wait {
-    pthread_cond_t *condition;
-    pthread_mutex_t *mutex;
-    const void *place;
-};
-
-static void waits(const struct wait *wait)
+void probity_calls_condition_waits(const struct probity_calls_condition *wait)
 {
     probity_calls_rare_hit_with(&SITES(CONDITION).wait, PROBITY_ROLE_CONDITION_WAIT,
                                 (uintptr_t)wait->mutex, wait->condition, wait->place);
@@ -39,32 +33,32 @@ static void waits(const struct wait *wait)
 }
 
 /* The mutex is held again, even if the wait ended with an error or was cancelled. */
-static int woken(const struct wait *wait, int error)
+void probity_calls_condition_woken(const struct probity_calls_condition *wait, int error)
 {
     probity_calls_rare_hit_with(&SITES(CONDITION).woken, PROBITY_ROLE_WOKEN, (uint32_t)error,
                                 wait->condition, wait->place);
     probity_calls_mutex_took(wait->mutex, wait->place);
-    return error;
 }
 
-static void cancelled(void *wait)
+void probity_calls_condition_cancelled(void *context)
 {
-    woken(wait, ECANCELED);
+    probity_calls_condition_woken(context, ECANCELED);
 }
 
 #define WAIT(name, parameters, arguments)                                                          \
     PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, name, parameters, arguments)                      \
     {                                                                                              \
-        struct wait wait = {condition, mutex, PROBITY_CALLS_PLACE};                                \
+        struct probity_calls_condition wait = {condition, mutex, PROBITY_CALLS_PLACE};             \
         int error;                                                                                 \
                                                                                                    \
         if (!probity_calls_record_locks(wait.place))                                               \
             return probity_calls_next.name arguments;                                              \
-        waits(&wait);                                                                              \
-        pthread_cleanup_push(cancelled, &wait);                                                    \
+        probity_calls_condition_waits(&wait);                                                      \
+        pthread_cleanup_push(probity_calls_condition_cancelled, &wait);                            \
         error = probity_calls_next.name arguments;                                                 \
         pthread_cleanup_pop(0);                                                                    \
-        return woken(&wait, error);                                                                \
+        probity_calls_condition_woken(&wait, error);                                               \
+        return error;                                                                              \
     }
 
 WAIT(pthread_cond_wait, (pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex),
@@ -216,10 +210,8 @@ static void run_once(void)
 }
 
 /* Only calls that run the function, or wait for a thread that does. */
-PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_once,
-                   (pthread_once_t *control, void (*function)(void)), (control, function))
+static int once(pthread_once_t *control, void (*function)(void), const void *place)
 {
-    const void *place = PROBITY_CALLS_PLACE;
     int state = __atomic_load_n(control, __ATOMIC_ACQUIRE);
 
     if ((state & ONCE_DONE) != 0 || !probity_calls_record_locks(place))
@@ -235,6 +227,19 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_once,
         probity_calls_rare_hit(&SITES(ONCE).release, PROBITY_ROLE_LOCK_RELEASE, control, place);
     }
     return error;
+}
+
+PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_once,
+                   (pthread_once_t *control, void (*function)(void)), (control, function))
+{
+    return once(control, function, PROBITY_CALLS_PLACE);
+}
+
+/* The same function, in glibc. */
+PROBITY_CALLS_WRAP_VOID(PROBITY_CALLS_LOCKS, call_once,
+                        (once_flag *flag, void (*function)(void)), (flag, function))
+{
+    once((pthread_once_t *)flag, function, PROBITY_CALLS_PLACE);
 }
 
 /* ---- Futexes by syscall() ----------------------------------------------------------------------

@@ -71,9 +71,15 @@ static inline __attribute__((always_inline)) void took(pthread_mutex_t *mutex, i
         probity_calls_took(PROBITY_CALLS_MUTEX, mutex, place);
 }
 
-static __attribute__((noinline)) void waits(pthread_mutex_t *mutex, const void *place)
+void probity_calls_mutex_waits(pthread_mutex_t *mutex, const void *place)
 {
     probity_calls_waits(PROBITY_CALLS_MUTEX, mutex, holder_of(mutex), place);
+}
+
+void probity_calls_mutex_is_released(pthread_mutex_t *mutex, const void *place)
+{
+    if (is_released_by_unlock(mutex))
+        probity_calls_mutex_gives(mutex, place);
 }
 
 static int waited(pthread_mutex_t *mutex, int error, const void *place)
@@ -90,7 +96,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_mutex_lock, (pthread_mutex_
         return probity_calls_next.pthread_mutex_lock(mutex);
     int error = probity_calls_next.pthread_mutex_trylock(mutex);
     if (__builtin_expect(error == EBUSY, 0)) {
-        waits(mutex, place);
+        probity_calls_mutex_waits(mutex, place);
         return waited(mutex, probity_calls_next.pthread_mutex_lock(mutex), place);
     }
     took(mutex, error, place);
@@ -118,7 +124,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_mutex_timedlock,
         return probity_calls_next.pthread_mutex_timedlock(mutex, limit);
     int error = probity_calls_next.pthread_mutex_trylock(mutex);
     if (error == EBUSY) {
-        waits(mutex, place);
+        probity_calls_mutex_waits(mutex, place);
         return waited(mutex, probity_calls_next.pthread_mutex_timedlock(mutex, limit), place);
     }
     took(mutex, error, place);
@@ -136,7 +142,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_mutex_clocklock,
         return probity_calls_next.pthread_mutex_clocklock(mutex, clock, limit);
     int error = probity_calls_next.pthread_mutex_trylock(mutex);
     if (error == EBUSY) {
-        waits(mutex, place);
+        probity_calls_mutex_waits(mutex, place);
         return waited(mutex, probity_calls_next.pthread_mutex_clocklock(mutex, clock, limit),
                       place);
     }

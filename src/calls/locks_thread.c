@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks_thread.c: each thread's counts with locks=waits. They are recorded every few thousand
- * locks, when the thread ends, and for all threads when the recording ends. So a killed program's
- * counts are lower bounds. Memory of ended threads is reused.
+ * locks_thread.c: each thread's counts of what is only counted. They are recorded every few
+ * thousand locks, when the thread ends, and for all threads when the recording ends. So a killed
+ * program's counts are lower bounds. Memory of ended threads is reused.
  */
 #include <pthread.h>
 #include <string.h>
@@ -108,20 +108,27 @@ static void record_count(uint32_t tid, const char *kind, uint64_t count)
     probity_values_slow(EVENT_MESSAGE, 0, 0, &format, values);
 }
 
+static const char *name_of(int counter)
+{
+    return counter == PROBITY_CALLS_ALLOCATION ? "allocation"
+           : counter == PROBITY_CALLS_FREE     ? "free"
+                                               : probity_calls_kind_names[counter];
+}
+
 /* The thread itself and the one that ends the recording may both be here: only one of them
  * records each count. */
 static void tell(struct probity_calls_thread *thread)
 {
     uint32_t tid = __atomic_load_n(&thread->tid, __ATOMIC_RELAXED);
 
-    for (int kind = 0; kind < PROBITY_CALLS_COUNTED; kind++) {
+    for (int kind = 0; kind < PROBITY_CALLS_COUNTERS; kind++) {
         uint64_t now = __atomic_load_n(&thread->counts[kind], __ATOMIC_RELAXED);
         uint64_t told = __atomic_load_n(&thread->told[kind], __ATOMIC_RELAXED);
         while (told < now) {
             if (!__atomic_compare_exchange_n(&thread->told[kind], &told, now, 0, __ATOMIC_RELAXED,
                                              __ATOMIC_RELAXED))
                 continue;
-            record_count(tid, probity_calls_kind_names[kind], now - told);
+            record_count(tid, name_of(kind), now - told);
             break;
         }
     }
@@ -209,7 +216,7 @@ __attribute__((constructor(102))) static void at_load(void)
     int saved = errno;
 
     if (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) &
-        (PROBITY_CALLS_LOCKS | PROBITY_CALLS_THREADS))
+        (PROBITY_CALLS_LOCKS | PROBITY_CALLS_THREADS | PROBITY_CALLS_MEMORY))
         pthread_atfork(NULL, NULL, begin_child);
     errno = saved;
 }

@@ -6,6 +6,7 @@
 #define PROBITY_CALLS_MEMORY_H
 
 #include "calls/calls.h"
+#include "calls/locks.h"
 #include "probity_typed.h"
 
 /* The site of a function in a role: "malloc:allocate". */
@@ -23,11 +24,15 @@ probity_calls_memory(struct probity_site *site, uint32_t role, const void *at, u
     const uint32_t flags = PROBITY_WITH_SITE | PROBITY_WITH_OBJECT | PROBITY_WITH_PLACE |
                            PROBITY_WITH_CORRELATION | role << PROBITY_WITH_ROLE_SHIFT;
     const uint64_t ids[] = {bytes, (uintptr_t)at, (uintptr_t)place};
+    const uint32_t counter =
+        role == PROBITY_ROLE_ALLOCATE ? PROBITY_CALLS_ALLOCATION : PROBITY_CALLS_FREE;
     uint32_t number = probity_site_number(site);
     struct probity_event_room room;
 
     if (__builtin_expect(number == UINT32_MAX, 0) ||
         !__builtin_expect(__atomic_load_n(&probity_active, __ATOMIC_RELAXED), 1))
+        return;
+    if (__builtin_expect(probity_calls_only_counts(counter), 0) && probity_calls_count(counter))
         return;
     uint8_t *to = probity_event_reserve(&room, PROBITY_KIND_HIT_WITH, 8 + sizeof ids);
     if (__builtin_expect(to == NULL, 0)) {

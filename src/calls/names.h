@@ -53,20 +53,19 @@ int epoll_pwait2(int fd, struct epoll_event *events, int count, const struct tim
 
 #define PROBITY_CALLS_NAMES_IO(X)                                                                  \
     X(read) X(__read_chk) X(pread) X(pread64) X(__pread_chk) X(__pread64_chk) X(readv) X(preadv)   \
-    X(preadv64) X(write) X(pwrite) X(pwrite64) X(writev) X(pwritev) X(pwritev64)                   \
-    X(send) X(sendto) X(sendmsg) X(sendmmsg) X(recv) X(__recv_chk) X(recvfrom) X(__recvfrom_chk)   \
-    X(recvmsg) X(recvmmsg) X(sendfile) X(sendfile64) X(splice)                                     \
-    X(accept) X(accept4) X(connect) X(socket) X(socketpair) X(listen) X(bind) X(shutdown)          \
-    X(poll) X(__poll_chk) X(ppoll) X(__ppoll_chk) X(select) X(pselect)                             \
-    X(epoll_wait) X(epoll_pwait) X(epoll_pwait2) X(epoll_ctl)                                      \
-    X(epoll_create) X(epoll_create1) X(eventfd) X(timerfd_create) X(signalfd)                      \
-    X(inotify_init) X(inotify_init1) X(memfd_create) X(fclose) X(closedir)                         \
-    X(open) X(open64) X(openat) X(openat64) X(__open_2) X(__open64_2) X(__openat_2)                \
-    X(__openat64_2) X(creat) X(creat64) X(close) X(dup) X(dup2) X(dup3) X(pipe) X(pipe2)           \
-    X(fcntl) X(fcntl64) X(fsync) X(fdatasync)
+    X(preadv64) X(preadv2) X(preadv64v2) X(write) X(pwrite) X(pwrite64) X(writev) X(pwritev)       \
+    X(pwritev64) X(send) X(sendto) X(sendmsg) X(sendmmsg) X(recv) X(__recv_chk) X(recvfrom)        \
+    X(__recvfrom_chk) X(recvmsg) X(recvmmsg) X(sendfile) X(sendfile64) X(splice) X(tee)            \
+    X(vmsplice) X(copy_file_range) X(pwritev2) X(pwritev64v2) X(accept) X(accept4) X(connect)      \
+    X(socket) X(socketpair) X(listen) X(bind) X(shutdown) X(poll) X(__poll_chk) X(ppoll)           \
+    X(__ppoll_chk) X(select) X(pselect) X(epoll_wait) X(epoll_pwait) X(epoll_pwait2) X(epoll_ctl)  \
+    X(epoll_create) X(epoll_create1) X(eventfd) X(timerfd_create) X(signalfd) X(inotify_init)      \
+    X(inotify_init1) X(memfd_create) X(fclose) X(closedir) X(open) X(open64) X(openat)             \
+    X(openat64) X(__open_2) X(__open64_2) X(__openat_2) X(__openat64_2) X(creat) X(creat64)        \
+    X(close) X(dup) X(dup2) X(dup3) X(pipe) X(pipe2) X(fcntl) X(fcntl64) X(fsync) X(fdatasync)
 
 #define PROBITY_CALLS_NAMES_SLEEP(X)                                                               \
-    X(nanosleep) X(clock_nanosleep) X(usleep) X(sleep) X(sched_yield)
+    X(nanosleep) X(clock_nanosleep) X(usleep) X(sleep) X(sched_yield) X(thrd_sleep) X(thrd_yield)
 
 #define PROBITY_CALLS_NAMES(X)                                                                     \
     PROBITY_CALLS_NAMES_LOADING(X)                                                                 \

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <threads.h>
 #include <unistd.h>
 
 #define PROBITY_CALLS_NAMES_LOCKS(X)                                                               \
@@ -23,6 +24,8 @@
     X(pthread_cond_init) X(pthread_cond_destroy) X(pthread_cond_wait) X(pthread_cond_timedwait)    \
     X(pthread_cond_clockwait) X(pthread_cond_signal) X(pthread_cond_broadcast)                     \
     X(pthread_barrier_init) X(pthread_barrier_destroy) X(pthread_barrier_wait)                     \
-    X(pthread_once) X(syscall)
+    X(pthread_once) X(call_once) X(syscall)                                                        \
+    X(mtx_init) X(mtx_destroy) X(mtx_lock) X(mtx_trylock) X(mtx_timedlock) X(mtx_unlock)           \
+    X(cnd_init) X(cnd_destroy) X(cnd_wait) X(cnd_timedwait) X(cnd_signal) X(cnd_broadcast)
 
 #endif

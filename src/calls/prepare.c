@@ -11,6 +11,7 @@
 
 #include "base/os.h"
 #include "calls/calls.h"
+#include "calls/locks.h"
 #include "calls/scopes.h"
 
 /* After libprobity's, which this library depends on. */
@@ -108,6 +109,7 @@ PROBITY_API int probity_calls_wake(const char *text)
     probity_thread_inside++;
     probity_calls_mappings_update();
     prepare_forks();
+    probity_calls_count_by(families);
     __atomic_store_n(&is_ready, 1, __ATOMIC_RELEASE);
     __atomic_store_n(&is_new_recording, 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&probity_calls_on, families | PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
@@ -129,6 +131,7 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
     probity_calls_prepare();
     uint32_t families = families_wanted();
     if (families != 0) {
+        probity_calls_count_by(families);
         probity_calls_mappings_update();
         prepare_forks();
         __atomic_store_n(&is_new_recording, 1, __ATOMIC_SEQ_CST);

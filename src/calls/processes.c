@@ -4,6 +4,8 @@
  * children: scopes with values. vfork() has none: the child would return into a frame that its
  * parent needs.
  */
+#include <stdarg.h>
+
 #include "calls/scopes.h"
 
 #define SITE(type, name, parameters) PROBITY_CALLS_SITE("threads", type, name, parameters)
@@ -47,6 +49,57 @@ EXECS(execvpe, (const char *path, STRINGS *arguments, STRINGS *environment),
       (path, arguments, environment), ENTER_PATH(path))
 EXECS(fexecve, (int fd, STRINGS *arguments, STRINGS *environment),
       (fd, arguments, environment), probity_call_enter_fd(&call, fd))
+
+/* A list of arguments is copied to the stack, as libc does: a variadic function cannot jump to
+ * another one, nor pass its arguments on. */
+static size_t count_of(const char *first, va_list rest)
+{
+    size_t count = 0;
+
+    for (const char *one = first; one != NULL; one = va_arg(rest, const char *))
+        count++;
+    return count;
+}
+
+/* With the NULL after the last one. */
+static void take(const char **arguments, const char *first, va_list *rest)
+{
+    const char *one = first;
+
+    for (; one != NULL; one = va_arg(*rest, const char *))
+        *arguments++ = one;
+    *arguments = NULL;
+}
+
+/* next: the function that takes an array instead, with `passed`; environment: declares the argument
+ * after the list, if there is one. */
+#define EXECS_LIST(name, next, environment, passed)                                                \
+    SITE(int, name, (const char *path, const char *argument, ...));                                \
+    PROBITY_API int name(const char *path, const char *first, ...)                                 \
+    {                                                                                              \
+        struct probity_call call;                                                                  \
+        va_list rest;                                                                              \
+                                                                                                   \
+        va_start(rest, first);                                                                     \
+        const char *arguments[count_of(first, rest) + 1];                                          \
+        va_end(rest);                                                                              \
+        va_start(rest, first);                                                                     \
+        take(arguments, first, &rest);                                                             \
+        environment;                                                                               \
+        va_end(rest);                                                                              \
+        STRINGS *list = (STRINGS *)(uintptr_t)arguments;                                           \
+        if (probity_calls_are_off(PROBITY_CALLS_THREADS) || !probity_calls_is_own_process() ||     \
+            !probity_call_begin(&call, &site_##name))                                              \
+            return probity_calls_next.next passed;                                                 \
+        ENTER_PATH(path);                                                                          \
+        int result = probity_calls_next.next passed;                                               \
+        probity_call_leave_errno(&call, result);                                                   \
+        return result;                                                                             \
+    }
+
+EXECS_LIST(execl, execv, (void)0, (path, list))
+EXECS_LIST(execlp, execvp, (void)0, (path, list))
+EXECS_LIST(execle, execve, STRINGS *variables = va_arg(rest, STRINGS *), (path, list, variables))
 
 /* These return an error. */
 #define SPAWN_PARAMETERS                                                                           \

@@ -30,7 +30,7 @@ enum {
  * `enter` records the values; the result is an error if it is -1. */
 #define PROBITY_CALLS_SCOPE_IF(families, site, type, name, parameters, arguments, condition,       \
                                enter)                                                              \
-    PROBITY_CALLS_WRAP(families, type, name, parameters, arguments)                                \
+    PROBITY_CALLS_WRAP_SYSTEM(families, type, name, parameters, arguments)                         \
     {                                                                                              \
         struct probity_call call;                                                                  \
                                                                                                    \

@@ -34,6 +34,35 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_SLEEP, unsigned, sleep, (unsigned limit), (limi
     return result;
 }
 
+/* Sets no errno. */
+SITE(int, thrd_sleep, (const struct timespec *limit, struct timespec *left));
+PROBITY_CALLS_WRAP(PROBITY_CALLS_SLEEP, int, thrd_sleep,
+                   (const struct timespec *limit, struct timespec *left), (limit, left))
+{
+    struct probity_call call;
+
+    if (!probity_call_begin(&call, &site_thrd_sleep))
+        return probity_calls_next.thrd_sleep(limit, left);
+    ENTER_LIMIT(probity_calls_limit_ns(limit));
+    int result = probity_calls_next.thrd_sleep(limit, left);
+    probity_call_leave(&call, result);
+    return result;
+}
+
+SITE(void, thrd_yield, (void));
+PROBITY_CALLS_WRAP_VOID(PROBITY_CALLS_SLEEP, thrd_yield, (void), ())
+{
+    struct probity_call call;
+
+    if (!probity_call_begin(&call, &site_thrd_yield)) {
+        probity_calls_next.thrd_yield();
+        return;
+    }
+    probity_call_enter(&call);
+    probity_calls_next.thrd_yield();
+    probity_call_leave(&call, 0);
+}
+
 /* Until a moment on that clock: the time until then. */
 static int64_t sleep_ns(clockid_t clock, int flags, const struct timespec *limit)
 {

@@ -12,7 +12,10 @@
 /* What a new thread must run: in one of a few places, or in a separate page if all are taken by
  * threads that have not begun yet. */
 struct start {
-    void *(*function)(void *argument);
+    union {
+        void *(*function)(void *argument);
+        thrd_start_t of_c11;
+    };
     void *argument;
     const void *place;
     uint32_t creator;
@@ -86,6 +89,20 @@ static void *begin(void *context)
     return result;
 }
 
+/* By thrd_create(). */
+static int begin_c11(void *context)
+{
+    struct start start = *(struct start *)context;
+    int result;
+
+    give_start(context);
+    record_begin(&start);
+    pthread_cleanup_push(record_end, &start);
+    result = start.of_c11(start.argument);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
 static int create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
                   void *argument, const void *place)
 {
@@ -132,6 +149,40 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_THREADS | PROBITY_CALLS_WAITS, int, pthread_cre
     int error = create(thread, attributes, function, argument, place);
     leave(&call, error);
     return error;
+}
+
+static int create_c11(thrd_t *thread, thrd_start_t function, void *argument, const void *place)
+{
+    struct start *start = take_start();
+
+    if (start == NULL)
+        return probity_calls_next.thrd_create(thread, function, argument);
+    start->of_c11 = function;
+    start->argument = argument;
+    start->place = place;
+    start->creator = probity_calls_thread_id();
+    int result = probity_calls_next.thrd_create(thread, begin_c11, start);
+    if (result != thrd_success)
+        give_start(start);
+    return result;
+}
+
+SITE(int, thrd_create, (thrd_t *thread, int (*function)(void *argument), void *argument));
+PROBITY_CALLS_WRAP(PROBITY_CALLS_THREADS | PROBITY_CALLS_WAITS, int, thrd_create,
+                   (thrd_t *thread, thrd_start_t function, void *argument),
+                   (thread, function, argument))
+{
+    const void *place = PROBITY_CALLS_PLACE;
+    struct probity_call call;
+
+    if (!probity_calls_are_of_program(place))
+        return probity_calls_next.thrd_create(thread, function, argument);
+    if (!is_on(PROBITY_CALLS_THREADS) || !probity_call_begin(&call, &site_thrd_create))
+        return create_c11(thread, function, argument, place);
+    probity_call_enter(&call);
+    int result = create_c11(thread, function, argument, place);
+    probity_call_leave(&call, result);
+    return result;
 }
 
 /* ---- Joining -----------------------------------------------------------------------------------
@@ -182,6 +233,23 @@ JOIN(pthread_timedjoin_np, (pthread_t thread, void **result, const struct timesp
 JOIN(pthread_clockjoin_np,
      (pthread_t thread, void **result, clockid_t clock, const struct timespec *limit),
      (thread, result, clock, limit))
+
+/* Its errors have no number. */
+PROBITY_CALLS_WRAP(PROBITY_CALLS_THREADS, int, thrd_join, (thrd_t thread, int *result),
+                   (thread, result))
+{
+    struct join join = {thread, PROBITY_CALLS_PLACE};
+    int status;
+
+    if (!probity_calls_record_locks(join.place))
+        return probity_calls_next.thrd_join(thread, result);
+    join_waits(&join);
+    pthread_cleanup_push(cancelled, &join);
+    status = probity_calls_next.thrd_join(thread, result);
+    pthread_cleanup_pop(0);
+    joined(&join, status == thrd_success ? 0 : EINVAL);
+    return status;
+}
 
 /* ---- Names -------------------------------------------------------------------------------------
  */

@@ -53,15 +53,16 @@ enum probity_budget_what {
     PROBITY_BUDGET_WHAT_COUNTED = 1, /* calls of the function are only counted from here on */
     PROBITY_BUDGET_WHAT_EXCEEDED = 2, /* over budget, and no function left to only count */
     PROBITY_BUDGET_WHAT_TOTAL = 3,   /* of the whole run */
-    PROBITY_BUDGET_WHAT_REMOVED = 4  /* calls of the function are not even counted from here on */
+    PROBITY_BUDGET_WHAT_REMOVED = 4, /* calls of the function are not even counted from here on */
+    PROBITY_BUDGET_WHAT_HITS = 5     /* free locks of the kind, or memory, are only counted */
 };
 enum { PROBITY_BUDGET_EVENT_BYTES = 24, PROBITY_BUDGET_UNITS = 1000000 };
 
 struct probity_budget_event {
     uint32_t what;           /* an enum probity_budget_what, or an unknown one */
-    uint32_t site;           /* of the function's enter, if it concerns one */
+    uint32_t site;           /* of the function's enter, or of a hit, if it concerns one */
     uint32_t budget, cost;   /* shares of the program's CPU time, in millionths */
-    uint64_t calls;          /* of the function per second, until then */
+    uint64_t calls;          /* of the function, or hits, per second until then */
 };
 
 /* get: returns 0 or PROBITY_ERROR_DAMAGED. */

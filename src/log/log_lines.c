@@ -355,10 +355,14 @@ static void put_budget(struct log_lines *lines, const struct probity_event *even
         put(lines, " of the whole run");
     if (budget.what == PROBITY_BUDGET_WHAT_EXCEEDED)
         put(lines, ", and no function is left that could be counted instead, or not at all");
-    if (budget.what != PROBITY_BUDGET_WHAT_COUNTED && budget.what != PROBITY_BUDGET_WHAT_REMOVED)
+    if (budget.what != PROBITY_BUDGET_WHAT_COUNTED && budget.what != PROBITY_BUDGET_WHAT_REMOVED &&
+        budget.what != PROBITY_BUDGET_WHAT_HITS)
         return;
-    put(lines, "; from here on calls of ");
-    if (event->function != NULL)
+    put(lines, budget.what == PROBITY_BUDGET_WHAT_HITS ? "; from here on hits such as "
+                                                       : "; from here on calls of ");
+    if (event->name != NULL)
+        put_text(lines, event->name, event->name_bytes, '\0');
+    else if (event->function != NULL)
         put_text(lines, event->function->name, strlen(event->function->name), '\0');
     else
         put_number(lines, budget.site);

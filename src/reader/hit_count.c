@@ -75,6 +75,7 @@ static void take_budget(struct probity_hit_count *tally, const struct probity_re
     if (probity_budget_event_get(record->payload, record->payload_bytes, &event) != 0)
         return;
     tally->counted_functions += event.what == PROBITY_BUDGET_WHAT_COUNTED;
+    tally->counted_hits += event.what == PROBITY_BUDGET_WHAT_HITS;
     tally->removed_functions += event.what == PROBITY_BUDGET_WHAT_REMOVED;
     if (event.what == PROBITY_BUDGET_WHAT_EXCEEDED || event.what == PROBITY_BUDGET_WHAT_TOTAL)
         tally->budget = event;
@@ -162,7 +163,7 @@ int probity_hit_count_again(struct probity_hit_count *tally)
         return 0;
     for (size_t i = 0; i < tally->count; i++)
         tally->threads[i].hits = 0;
-    tally->counted_functions = tally->removed_functions = 0;
+    tally->counted_functions = tally->removed_functions = tally->counted_hits = 0;
     tally->hits = tally->enters = tally->first_tick = tally->last_tick = 0;
     tally->has_span = 0;
     tally->is_again = 1;

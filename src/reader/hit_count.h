@@ -20,7 +20,7 @@ struct probity_hit_count {
     size_t count;
     uint32_t capacity;
     uint64_t hits, enters;         /* enters: of scopes */
-    uint64_t counted_functions, removed_functions; /* by PROBITY_BUDGET */
+    uint64_t counted_functions, removed_functions, counted_hits; /* by PROBITY_BUDGET */
     struct probity_budget_event budget; /* the last one about the whole program; what 0: none */
     uint64_t first_tick, last_tick; /* of hits, enters and leaves; 0 if none */
     int has_span;

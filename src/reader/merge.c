@@ -310,6 +310,19 @@ static void decode_values(struct probity_trace *trace, struct probity_event *eve
 }
 
 /* Turns a hit with ids into a hit. If the payload is too short, it remains an event. */
+static void find_site(const struct probity_trace *trace, struct probity_event *event,
+                      uint64_t code)
+{
+    const struct probity_name *name = probity_names_find(&trace->names, code);
+
+    event->id = (uint32_t)(code >> 1);
+    event->is_site = (int)(code & 1);
+    if (name != NULL && name->function == NULL) {
+        event->name = name->bytes;
+        event->name_bytes = name->length;
+    }
+}
+
 static void decode_hit(struct probity_trace *trace, struct probity_event *event)
 {
     struct probity_hit_with hit;
@@ -317,8 +330,6 @@ static void decode_hit(struct probity_trace *trace, struct probity_event *event)
     if (!probity_hit_with_parse(event->payload, event->payload_bytes, &hit))
         return;
     event->kind = PROBITY_EVENT_HIT;
-    event->id = (uint32_t)(hit.code >> 1);
-    event->is_site = (int)(hit.code & 1);
     event->role = hit.role;
     event->has_correlation = hit.has_correlation;
     event->has_object = hit.has_object;
@@ -326,11 +337,7 @@ static void decode_hit(struct probity_trace *trace, struct probity_event *event)
     event->correlation = hit.correlation;
     event->object = hit.object;
     event->place = hit.place;
-    const struct probity_name *name = probity_names_find(&trace->names, hit.code);
-    if (name != NULL && name->function == NULL) {
-        event->name = name->bytes;
-        event->name_bytes = name->length;
-    }
+    find_site(trace, event, hit.code);
 }
 
 /* Whether the event, with its ids decoded, has an actual CPU time. Declarations and similar events
@@ -358,6 +365,12 @@ static void take_budget(struct probity_trace *trace, struct probity_event *event
         return;
     if (budget.what == PROBITY_BUDGET_WHAT_EXCEEDED || budget.what == PROBITY_BUDGET_WHAT_TOTAL) {
         trace->facts.budget = budget;
+        return;
+    }
+    if (budget.what == PROBITY_BUDGET_WHAT_HITS) {
+        find_site(trace, event, 2 * (uint64_t)budget.site + 1);
+        if (++trace->counted_hits > trace->facts.counted_hits)
+            trace->facts.counted_hits = trace->counted_hits;
         return;
     }
     find_function(trace, event, budget.site);

@@ -95,6 +95,7 @@ struct probity_trace_facts {
     struct probity_budget_event budget;
     uint64_t counted_functions; /* only with prescan: whose calls were only counted in the end */
     uint64_t removed_functions; /* with prescan or once it was read: not even counted any more */
+    uint64_t counted_hits; /* the same for kinds of free locks, and for allocations */
     /* Cost of recording, by enum probity_cost_moment; no rows if the trace has none. */
     struct probity_cost cost[PROBITY_COST_MOMENTS];
     /* States of threads, read from TRACE.sched; NULL: none were requested, or there are none. */

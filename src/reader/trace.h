@@ -64,7 +64,7 @@ struct probity_trace {
                                            clock of a trace with an index */
     struct probity_names names;
     struct probity_functions functions;
-    uint64_t removed_functions; /* in the events so far */
+    uint64_t removed_functions, counted_hits; /* in the events so far */
     struct probity_hit_count tally; /* of a prescan */
     struct probity_profile_parts profile;
     struct probity_sites_places sites;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * budget.c: decides which functions are only counted. Runs in the writer thread, which the program
- * does not wait for; in the program's threads only the state of a function is read.
+ * budget.c: decides which functions, and which calls to libc, are only counted. Runs in the writer
+ * thread, which the program does not wait for; in the program's threads only the state of a
+ * function is read.
  *
  *     cost  = records × cost of one + readings of the CPU clock × cost of one
  *           + counted calls × cost of one + CPU time of this thread for records
@@ -13,6 +14,7 @@
 #include <time.h>
 
 #include "base/assert.h"
+#include "base/called.h"
 #include "base/hooked.h"
 #include "base/ticks.h"
 #include "format/stream.h"
@@ -20,6 +22,7 @@
 #include "runtime/profile_set.h"
 #include "runtime/session.h"
 #include "writer/pass.h"
+#include "writer/tally.h"
 
 enum {
     SITES_FIRST = 1024,         /* of the first interval */
@@ -87,6 +90,18 @@ void probity_budget_declared(const struct probity_site_function *function)
         __atomic_store_n(&site_end, number + 1, __ATOMIC_RELEASE);
 }
 
+void probity_budget_declared_site(const struct probity_site *site, uint32_t number)
+{
+    static const char locks[] = "libc/locks", memory[] = "libc/memory";
+
+    probity_assert(number < PROBITY_LIMIT_SITES);
+    if (strcmp(site->file, locks) != 0 && strcmp(site->file, memory) != 0)
+        return;
+    __atomic_fetch_or(&probity_budget_state[number + 1], PROBITY_BUDGET_HITS, __ATOMIC_RELAXED);
+    if (number + 1 > site_end)
+        __atomic_store_n(&site_end, number + 1, __ATOMIC_RELEASE);
+}
+
 const uint32_t *probity_budget_numbers(uint32_t *ret_count)
 {
     *ret_count = __atomic_load_n(&number_count, __ATOMIC_ACQUIRE);
@@ -99,7 +114,14 @@ static int is_candidate(uint32_t site)
     uint32_t state = __atomic_load_n(&probity_budget_state[site + 1], __ATOMIC_RELAXED);
 
     probity_assert(site < PROBITY_LIMIT_SITES);
-    return (state & PROBITY_BUDGET_FUNCTION) && !(state & PROBITY_BUDGET_COUNTED);
+    return (state & (PROBITY_BUDGET_FUNCTION | PROBITY_BUDGET_HITS)) &&
+           !(state & PROBITY_BUDGET_COUNTED);
+}
+
+static int is_of_hits(uint32_t site)
+{
+    return (__atomic_load_n(&probity_budget_state[site + 1], __ATOMIC_RELAXED) &
+            PROBITY_BUDGET_HITS) != 0;
 }
 
 static int is_hooked(uint32_t site)
@@ -109,14 +131,18 @@ static int is_hooked(uint32_t site)
             PROBITY_BUDGET_ADDRESSED) != 0;
 }
 
-/* One function's enters and leaves in the interval. */
+/* One function's enters and leaves in the interval, or a site's hits. */
 static uint64_t records_of(uint32_t site)
 {
+    if (is_of_hits(site))
+        return hits[site];
     return (uint64_t)hits[site] + (site + 1 < budget.tally.sites ? hits[site + 1] : 0);
 }
 
 static uint64_t calls_of(uint32_t site)
 {
+    if (is_of_hits(site))
+        return hits[site] / PROBITY_TALLY_EVENT_HITS;
     return records_of(site) / (probity_budget_state[site + 1] & PROBITY_BUDGET_ENTRIES ? 1 : 2);
 }
 
@@ -167,6 +193,12 @@ void probity_budget_begin(struct probity_session *session)
     /* Also those of a forking parent's recording. */
     for (uint32_t i = 0; i < number_count; i++)
         probity_budget_state[numbers[i]] &= (uint8_t)~of_recording;
+    for (uint32_t site = 0; site < site_end; site++) {
+        if (probity_budget_state[site + 1] & PROBITY_BUDGET_HITS)
+            probity_budget_state[site + 1] = PROBITY_BUDGET_HITS;
+    }
+    if (probity_calls_count_hits != NULL)
+        probity_calls_count_hits(PROBITY_CALLS_ALL_SITES);
     if (number_count > 0 && probity_hooked_restore != NULL)
         probity_hooked_restore();
     number_count = 0;
@@ -346,6 +378,24 @@ static uint64_t calls_per_second(const struct interval *interval, uint64_t calls
     return interval->ns != 0 ? (uint64_t)((probity_wide)calls * 1000000000 / interval->ns) : 0;
 }
 
+/* Has libprobity-calls count what these hits are of. The event comes after the last hit. */
+static int demote_hits(struct probity_session *session, struct probity_pass *pass,
+                       const struct interval *interval, uint32_t site, int64_t *excess_ns)
+{
+    struct probity_budget_event event = {
+        .what = PROBITY_BUDGET_WHAT_HITS, .site = site,
+        .cost = share_of(interval->cost_ns, interval->program_ns),
+        .calls = calls_per_second(interval, calls_of(site))};
+    int is_counted = probity_calls_count_hits != NULL ? probity_calls_count_hits(site) : 0;
+
+    __atomic_fetch_or(&probity_budget_state[site + 1], PROBITY_BUDGET_COUNTED, __ATOMIC_RELAXED);
+    if (is_counted)
+        *excess_ns -= saving_of(interval, site);
+    if (is_counted)
+        budget.is_slow = 1;
+    return is_counted == 1 ? write_event(session, pass, event) : 0;
+}
+
 /* Counts the most frequent functions until the rest is within the target. Returns 0 or
  * PROBITY_ERROR_WRITE, as does the next one. */
 static int demote(struct probity_session *session, struct probity_pass *pass,
@@ -359,6 +409,10 @@ static int demote(struct probity_session *session, struct probity_pass *pass,
         uint32_t site = find_most(interval, allowed_ns);
         if (site == PROBITY_LIMIT_SITES)
             break;
+        if (is_of_hits(site)) {
+            result = demote_hits(session, pass, interval, site, excess_ns);
+            continue;
+        }
         struct probity_budget_event event = {
             .what = PROBITY_BUDGET_WHAT_COUNTED, .site = site, .cost = share,
             .calls = calls_per_second(interval, calls_of(site))};

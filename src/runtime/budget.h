@@ -30,7 +30,9 @@ enum {
     PROBITY_BUDGET_REMOVED = 8,   /* nor are they counted: its hooks were removed */
     PROBITY_BUDGET_FIXED = 16,    /* its hooks cannot be removed */
     PROBITY_BUDGET_ENTRIES = 32,  /* its calls have no leaves */
-    PROBITY_BUDGET_TRIED = 64     /* removal failed: its library may have been unloaded */
+    PROBITY_BUDGET_TRIED = 64,    /* removal failed: its library may have been unloaded */
+    PROBITY_BUDGET_HITS = 128     /* no function, but hits of libprobity-calls, which may be able to
+                                     count them; COUNTED: it has been asked to */
 };
 extern uint8_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
 
@@ -45,6 +47,9 @@ static inline int probity_budget_counts(const struct probity_site_function *func
 
 /* To be called when the function has its number. */
 void probity_budget_declared(const struct probity_site_function *function);
+
+/* The same for a site that is no function. Under declare_lock. */
+void probity_budget_declared_site(const struct probity_site *site, uint32_t number);
 
 /* The numbers of the functions that are counted. */
 const uint32_t *probity_budget_numbers(uint32_t *ret_count);

@@ -191,6 +191,8 @@ PROBITY_API uint32_t probity_site_declare(struct probity_site *site)
         number = code == 0 ? site_number(session, site) : 0;
         if (code == 0 && number != UINT32_MAX)
             code = PROBITY_CODE_FIRST + 2 * number + 1;
+        if (code != 0)
+            probity_budget_declared_site(site, (code - PROBITY_CODE_FIRST) / 2);
         /* Release: a thread that probes with this code sees the declaration. */
         __atomic_store_n(&site->code, code, __ATOMIC_RELEASE);
         probity_os_unlock(&session->declare_lock);

@@ -299,7 +299,7 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
     }
     session->live.header->trace_device = trace.st_dev;
     session->live.header->trace_inode = trace.st_ino;
-    probity_segment_describe(session->live.header, program_invocation_short_name,
+    probity_segment_describe(session->live.header, probity_trace_file_program(),
                              session->trace_path);
     /* Not before the trace contains it. */
     result = probity_segment_name(session->unnamed_spool, session->spool_path,

@@ -66,10 +66,25 @@ static void path_begin(struct path *path, const char *template)
     path_add(path, "/", 1);
 }
 
+/* libc's name is in the argument list, which some programs overwrite with a description of what the
+ * process does. */
+const char *probity_trace_file_program(void)
+{
+    enum { NAME_BYTES = 256 };
+    static char program[NAME_BYTES];
+    const char *now = program_invocation_short_name;
+
+    if (program[0] != 0)
+        return program;
+    for (size_t i = 0; now[i] != 0 && i < sizeof program - 1; i++)
+        program[i] = (char)(now[i] != '/' ? now[i] : '_');
+    return program;
+}
+
 /* Expands %p, %n and %%. Returns whether the process id is in it. */
 static int path_expand(struct path *path, const char *template, uint32_t pid)
 {
-    const char *program = program_invocation_short_name;
+    const char *program = probity_trace_file_program();
     int has_pid = 0;
 
     probity_assert(template[0] != 0);
@@ -292,7 +307,7 @@ int probity_trace_file_expand_dump(struct probity_session *session, const char *
         if (at[0] == '%' && at[1] == 'p')
             path_add_number(&path, session->live.pid);
         else if (at[0] == '%' && at[1] == 'n')
-            path_add_plain(&path, program_invocation_short_name);
+            path_add_plain(&path, probity_trace_file_program());
         else
             path_add(&path, at, at[0] == '%' ? 2 : 1); /* %i and %% stay */
         at += at[0] == '%';

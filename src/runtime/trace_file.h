@@ -8,6 +8,10 @@
 
 #include "runtime/session.h"
 
+/* The program's name, as it was when a trace or spool was first named in this process or a parent
+ * from which it was forked. */
+const char *probity_trace_file_program(void);
+
 /* Creates the file for session->settings.out; is_child: with the process id in its name if the
  * template has none. Sets trace_path and csv_path. Nothing is overwritten unless the settings say
  * so: if the name exists, the process id is added. Returns 0 or PROBITY_ERROR_ARGUMENT (name too

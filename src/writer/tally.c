@@ -21,11 +21,12 @@ static void add_event(struct probity_tally *tally, const uint64_t *words, uint32
 {
     enum { HEAD_WORDS = 3 };
     uint32_t kind = count > HEAD_WORDS ? words[2] & 0xffff : 0;
+    int has_site = kind == PROBITY_EVENT_ENTER || kind == PROBITY_EVENT_LEAVE;
 
     probity_assert(count > 0);
-    add_hits(tally, kind == PROBITY_EVENT_ENTER || kind == PROBITY_EVENT_LEAVE
-                        ? (uint32_t)words[HEAD_WORDS]
-                        : UINT64_MAX,
+    if (kind == PROBITY_EVENT_HIT_WITH)
+        has_site = words[HEAD_WORDS] >> 32 & PROBITY_HIT_WITH_SITE;
+    add_hits(tally, has_site ? (uint32_t)words[HEAD_WORDS] : UINT64_MAX,
              PROBITY_TALLY_EVENT_HITS);
 }
 

@@ -58,6 +58,23 @@ record sleeps --calls sleep -- ./io
 expect "a family" "clock_nanosleep nanosleep sched_yield select usleep" \
     "$(counts sleeps | cut -d' ' -f1 | paste -sd' ')"
 
+# Relatives, and programs that are run with a list of arguments, each in a separate trace.
+"$CC" -D_GNU_SOURCE -O2 -o relatives "$sources/relatives.c" 2> errors ||
+    fail "relatives.c: $(cat errors)"
+HOME=/ ./relatives > /dev/null 2> errors || fail "relatives fails without the library"
+expect "arguments without the library" "args a b" "$(cat errors)"
+rm -f relatives.*.probity
+HOME=/ "$PROBITY" record --calls io,threads -- ./relatives > out 2> errors ||
+    fail "relatives: $(cat errors)"
+expect "arguments" "args a b" "$(cat errors)"
+: > lists
+for trace in relatives.*.probity; do
+    counts "$trace" | sed -n 's/^\(exec[a-z]*\) .*/\1/p' | paste -sd' ' >> lists
+    grep -q execl$ <<< "$(tail -n 1 lists)" && first=$trace
+done
+expect "lists of arguments" "execl,execle,execlp," "$(sort lists | paste -sd,),"
+[ -z "${first:-}" ] || same_counts relatives "$first" execl
+
 # Waits, checked by the numbers that several kinds of functions return.
 "$CC" -O2 -o descriptors "$sources/descriptors.c"
 record trace --calls io -- ./descriptors
@@ -74,6 +91,11 @@ expect "standard input" "socket" "$(jq -r '.rows[] | .name as $name | .worst[] |
     select(.function == "read" or .call == "read") | $name' waits.json)"
 expect "creator in a child" "$(cat out)" \
     "$("$PROBITY" csv --columns name,correlation trace."$(cat out)" | sed -n 's/^thread:begin,//p')"
+
+"$PROBITY" record -o '%n.%p.named' --calls threads -- ./forks > out 2> errors ||
+    fail "forks, named: $(cat errors)"
+expect "named after a program that overwrites its name" "forks.$(cat out).named" \
+    "$(find . -name "*.$(cat out).named" -printf '%f')"
 
 # Unloaded libraries are not in the traces of children forked later.
 for library in first second; do

@@ -58,4 +58,86 @@ fs.readFile(\"f\", (e, d) =>
     console.log(crypto.createHash(\"sha256\").update(d).digest(\"hex\")));"'
 job perl '$R perl -e "my %h; \$h{\$_ % 97} .= \$_ for 1 .. 20000;
     print length(\$h{\$_}), \"\n\" for sort keys %h; print qx(echo hi);"'
+
+# Compiled before, and not recorded: their programs are.
+build() {
+    command -v "$1" > /dev/null && "$@" > build.out 2>&1
+}
+cat > threads.rs << 'END'
+use std::sync::{mpsc, Arc, Mutex};
+fn main() {
+    let sum = Arc::new(Mutex::new(0u64));
+    let (to, from) = mpsc::channel();
+    let threads: Vec<_> = (0..8u64).map(|i| {
+        let (sum, to) = (sum.clone(), to.clone());
+        std::thread::spawn(move || {
+            for k in 0..1000 { *sum.lock().unwrap() += i * k; }
+            to.send(vec![i; 1000]).unwrap();
+        })
+    }).collect();
+    for thread in threads { thread.join().unwrap(); }
+    drop(to);
+    let sent: u64 = from.iter().map(|v: Vec<u64>| v.iter().sum::<u64>()).sum();
+    std::fs::write("f", vec![7u8; 10000]).unwrap();
+    println!("{} {} {}", sum.lock().unwrap(), sent, std::fs::read("f").unwrap().len());
+}
+END
+cat > threads.go << 'END'
+package main
+
+// #include <stdlib.h>
+// static int twice(int n) { void *at = malloc(64); free(at); return at ? 2 * n : 0; }
+import "C"
+import ("fmt"; "os"; "sync")
+
+func main() {
+	var all sync.WaitGroup
+	var mutex sync.Mutex
+	sum := 0
+	for i := 0; i < 8; i++ {
+		all.Add(1)
+		go func(i int) {
+			defer all.Done()
+			for k := 0; k < 1000; k++ {
+				n := int(C.twice(C.int(k)))
+				mutex.Lock()
+				sum += i * n
+				mutex.Unlock()
+			}
+		}(i)
+	}
+	all.Wait()
+	os.WriteFile("f", make([]byte, 10000), 0600)
+	fmt.Println(sum)
+}
+END
+cat > Threads.java << 'END'
+import java.nio.file.*;
+import java.util.*;
+import java.util.concurrent.*;
+
+public class Threads {
+    public static void main(String[] arguments) throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(4);
+        List<Future<Long>> sums = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            final long n = i;
+            sums.add(pool.submit(() -> n * 100000 * 99999 / 2));
+        }
+        long sum = 0;
+        for (Future<Long> one : sums) sum += one.get();
+        pool.shutdown();
+        Files.write(Path.of("f"), new byte[10000]);
+        System.gc();
+        System.out.println(sum + " " + Files.size(Path.of("f")));
+    }
+}
+END
+if build rustc -O -o rust threads.rs; then job rustc '$R ../rust'; else echo "left out: no Rust"; fi
+if build go build -o go threads.go; then job go '$R ../go'; else echo "left out: no Go"; fi
+if build javac Threads.java; then
+    job java '$R java -Xshare:off -XX:-UsePerfData -cp .. Threads'
+else
+    echo "left out: no Java"
+fi
 finish

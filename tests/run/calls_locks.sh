@@ -5,7 +5,7 @@
 # variants: clang
 . "$(dirname "$0")/common.bash"
 
-for program in planted special stress; do
+for program in planted special stress c11; do
     "$CC" -D_GNU_SOURCE -O1 -g -pthread -o "$program" "$SOURCE/tests/calls/$program.c"
 done
 "$CXX" -std=c++17 -O1 -g -pthread -o thrown "$SOURCE/tests/calls/thrown.cc"
@@ -109,6 +109,30 @@ available:lock-made
 EXPECTED
 expect "a cancelled join" 1 "$(awk '$2 == "woken" && $7 == "join" && $6 == 125' hits | wc -l)"
 expect "threads that end" "$(grep -c ' thread-begin ' hits)" "$(grep -c ' thread-end ' hits)"
+
+# Those of <threads.h>.
+./c11 > /dev/null || fail "c11 fails without the library"
+record locks,threads,sleep c.probity ./c11
+hits_of c.probity
+while IFS=: read -r name roles; do
+    expect "c11: $name" "$roles" "$(roles_of "$name" |
+        sed 's/ $//; s/lock-//g; s/\(release hold \)\{3\}release/4 times release/')"
+done << 'EXPECTED'
+held:made hold wait given-up(110) release hold wait 4 times release gone
+recursive:made hold hold release release
+condition:made condition-wait woken(110) notify notify gone
+flag:hold release
+EXPECTED
+main=$(awk '$1 == "main" { print $2 }' printed)
+expect "c11: holder, and creator" "$main $main $main $main" "$(awk -v held="$(awk '$1 == "held" {
+    print $2 }' printed)" '$2 == "lock-wait" && $3 == held || $2 == "thread-begin" {
+    print $6 }' hits | paste -sd ' ')"
+expect "c11: threads begin, end, are joined" "2 2 2 2" \
+    "$(awk '{ n[$2 " " $7]++ } END { print n["thread-begin thread"], n["thread-end thread"],
+        n["condition-wait join"], n["woken join"] }' hits)"
+expect "c11: scopes" "thrd_create 2 thrd_sleep 1" "$("$PROBITY" report --json c.probity |
+    jq -r '.functions[] | select(.calls > 0) | "\(.name) \(.calls)"' |
+    grep -o 'thrd_[cs].*' | sort | paste -sd ' ')"
 
 record locks,threads t.probity ./thrown
 hits_of t.probity

@@ -95,9 +95,36 @@ same "ctf: places" places <(sed -n 's/.*ids = [4-7],.* place = \([0-9]*\) .*/\1/
 
 export_to otlp-json 0 otlp-json states
 expect "otlp-json: places" "$(wc -l < places)" "$(grep -o '"probity.place"' out | wc -l)"
+python3 - > found << 'END' || fail "otlp-json: states"
+import json, sys
+spans, faults = {}, 0
+for line in open("out"):
+    for resource in json.loads(line)["resourceSpans"]:
+        for span in (s for scope in resource["scopeSpans"] for s in scope["spans"]):
+            of = {a["key"]: next(iter(a["value"].values())) for a in span["attributes"]}
+            spans[span["spanId"]] = (span, of, int(span["startTimeUnixNano"]),
+                                     int(span["endTimeUnixNano"]))
+sums, children = {}, 0
+for span, of, start, end in spans.values():
+    if of["probity.kind"] != "state":
+        continue
+    key = of["thread.id"], span["name"]
+    count, ns = sums.get(key, (0, 0))
+    sums[key] = count + 1, ns + end - start
+    if span.get("parentSpanId"):
+        children += 1
+        around = spans[span["parentSpanId"]]
+        faults += around[2] > start or around[3] < end or around[0]["traceId"] != span["traceId"]
+for key, value in sums.items():
+    print(*key, *value, sep="\t")
+print(f"{children} in scopes, {faults} of these not within them", file=sys.stderr)
+sys.exit(faults > 0 or children == 0)
+END
+same otlp-json by_thread <(sort found)
+export_to otlp 0 otlp states
 
 all=$(sql 'SELECT count(*) FROM state')
-for format in otlp otlp-json folded speedscope callgrind graphviz pprof openmetrics; do
+for format in folded speedscope callgrind graphviz pprof openmetrics; do
     "$PROBITY" export -f --format $format -o left states 2> errors || fail "$format: $(cat errors)"
     grep -q "$all states of threads are not in the output: '$format' cannot" errors ||
         fail "$format: no word of the states: $(cat errors)"

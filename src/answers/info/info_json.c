@@ -287,6 +287,7 @@ static json_t *budget_of(const struct probity_trace_facts *facts)
     }
     json_object_set_new(object, "functions_counted",
                         probity_json_integer(facts->counted_functions));
+    json_object_set_new(object, "hits_counted", probity_json_integer(facts->counted_hits));
     json_object_set_new(object, "functions_removed",
                         probity_json_integer(facts->removed_functions));
     return object;

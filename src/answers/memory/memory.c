@@ -354,6 +354,20 @@ static void end_at(struct probity_memory *memory, const struct probity_event *ev
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
+/* What is live afterwards is not known. */
+static void take_budget(struct probity_memory *memory, const struct probity_event *event)
+{
+    static const char allocate[] = ":allocate", end[] = ":free";
+    struct probity_budget_event budget;
+
+    if (probity_budget_event_get(event->payload, event->payload_bytes, &budget) != 0 ||
+        budget.what != PROBITY_BUDGET_WHAT_HITS || event->name == NULL ||
+        (memmem(event->name, event->name_bytes, allocate, sizeof allocate - 1) == NULL &&
+         memmem(event->name, event->name_bytes, end, sizeof end - 1) == NULL))
+        return;
+    memory->facts.counted_ns = memory->to_ns = event->wall_ns;
+}
+
 int probity_memory_put(struct probity_memory *memory, const struct probity_event *event)
 {
     const struct probity_scopes_listener listener = {.opened = on_opened, .context = memory};
@@ -363,6 +377,8 @@ int probity_memory_put(struct probity_memory *memory, const struct probity_event
     int error = probity_scopes_put(memory->scopes, event, &listener);
     if (error == 0)
         error = memory->error;
+    if (event->kind == PROBITY_EVENT_BUDGET)
+        take_budget(memory, event);
     if (error != 0 || !event->has_object)
         return error;
     if (event->role == PROBITY_ROLE_ALLOCATE)

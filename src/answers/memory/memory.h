@@ -46,6 +46,8 @@ struct probity_memory_facts {
     uint64_t peak_ns;                 /* CLOCK_REALTIME; 0 without allocations */
     uint64_t unknown_frees;           /* of blocks that were not allocated in the trace */
     uint64_t reused;                  /* blocks without a free whose address was allocated again */
+    uint64_t counted_ns;              /* CLOCK_REALTIME: from then on, they were only counted, to
+                                         hold a budget, and figures are as of then; 0: never */
     /* Highest number of live bytes in each of `moments` intervals of width_ns from start_ns on. */
     uint64_t start_ns, width_ns;
     size_t moments;

@@ -20,8 +20,9 @@ static void put_facts(FILE *stream, const struct probity_memory_facts *facts)
 {
     fputs(",\n\"sums\": {", stream);
     put_sums(stream, &facts->sums);
-    fprintf(stream, "},\n\"unknown_frees\": %" PRIu64 ", \"reused\": %" PRIu64 ", \"peak_at_ns\": ",
-            facts->unknown_frees, facts->reused);
+    fprintf(stream, "},\n\"unknown_frees\": %" PRIu64 ", \"reused\": %" PRIu64
+            ", \"only_counted_from_ns\": %" PRIu64 ", \"peak_at_ns\": ",
+            facts->unknown_frees, facts->reused, facts->counted_ns);
     if (facts->moments > 0)
         fprintf(stream, "%" PRIu64, facts->peak_ns);
     else

@@ -114,6 +114,10 @@ static void put_notes(FILE *stream, const struct probity_memory_facts *facts)
     if (facts->sums.failed > 0)
         fprintf(stream, "%" PRIu64 " allocation%s failed\n", facts->sums.failed,
                 probity_text_s(facts->sums.failed));
+    if (facts->counted_ns > 0)
+        fprintf(stream, "allocations and frees were only counted from %.3f s after the first on, "
+                "to hold the budget: figures are as of then\n",
+                (double)(facts->counted_ns - facts->start_ns) / 1e9);
     if (facts->unknown_frees > 0)
         fprintf(stream, "%" PRIu64 " block%s %s freed without a recorded allocation\n",
                 facts->unknown_frees, probity_text_s(facts->unknown_frees),

@@ -8,6 +8,8 @@
  * begins. Messages, checkpoints and parameters are spans without duration: as events of their span
  * they would have to wait for its end, in memory that grows with their number.
  *
+ * A state of a thread (doc/sched.md) is a span, the child of the innermost scope that contains it.
+ *
  * Spans are written when they end. Until then the values of the enter are kept, so memory grows
  * only with open scopes, threads and ids in flight.
  */
@@ -33,6 +35,7 @@ struct otlp_trace {
 struct otlp_open {
     struct otlp_open *around;
     uint64_t span, parent; /* parent 0: none */
+    uint64_t start_ns;
     struct otlp_trace trace;
     const struct probity_format *format;
     size_t value_bytes;
@@ -173,6 +176,7 @@ static void otlp_opened(struct probity_export *export, struct probity_export_thr
     }
     open->around = own->top;
     open->span = ++otlp->spans;
+    open->start_ns = scope->enter_wall_ns;
     open->parent = open->around != NULL ? open->around->span : 0;
     open->trace = open->around != NULL ? open->around->trace : (struct otlp_trace){0, open->span};
     if (open->around == NULL)
@@ -456,6 +460,38 @@ static void otlp_event(struct probity_export *export, struct probity_export_thre
         keep_first(export, own, event);
 }
 
+/* ---- States ------------------------------------------------------------------------------------
+ */
+
+/* The state has just ended, so a scope that is open contains it if it began before. */
+static void otlp_state(struct probity_export *export, struct probity_export_thread *thread,
+                       const struct probity_export_state *state)
+{
+    struct otlp *otlp = export->state;
+    const struct otlp_thread *own = thread_of(export, thread);
+    const char *name = probity_export_state_name(state->state);
+
+    if (own == NULL)
+        return;
+    otlp_span_begin(export, &otlp->batch, thread->trace);
+    struct otlp_span_facts facts = {.number = ++otlp->spans, .trace = {0, otlp->spans},
+                                    .start_ns = state->from_ns,
+                                    .end_ns = state->from_ns + state->ns, .kind = "state"};
+    const struct otlp_open *around = own->top;
+    while (around != NULL && around->start_ns > state->from_ns)
+        around = around->around;
+    if (around != NULL) {
+        facts.parent = around->span;
+        facts.trace = around->trace;
+    }
+    facts.name = otlp_text(&otlp->batch, name, strlen(name));
+    if (state->state == PROBITY_STATE_RUNNING)
+        otlp_put_number(&otlp->batch, "probity.cpu", state->cpu);
+    else if (state->state == PROBITY_STATE_RUNNABLE && state->waker != 0)
+        otlp_put_number(&otlp->batch, "probity.waker", state->waker);
+    put_span(export, thread, &facts);
+}
+
 /* ---- Beginning and end -------------------------------------------------------------------------
  */
 
@@ -516,7 +552,8 @@ static void otlp_release(struct probity_export *export)
         .name = name_, .target = PROBITY_EXPORT_STREAM, .content_type = type_, .has_gzip = 1,      \
         .carries = PROBITY_EXPORT_SCOPES | PROBITY_EXPORT_HITS | PROBITY_EXPORT_VALUES,           \
         .state_bytes = sizeof(struct otlp), .begin = begin_, .opened = otlp_opened,               \
-        .closed = otlp_closed, .event = otlp_event, .end = otlp_end, .release = otlp_release      \
+        .closed = otlp_closed, .event = otlp_event, .state = otlp_state, .end = otlp_end,         \
+        .release = otlp_release                                                                   \
     }
 
 const struct probity_exporter probity_exporter_otlp =

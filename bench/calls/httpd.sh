@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# httpd.sh BUILD_DIR: the example web server without probes at full load on loopback, alternating
+# between alone, with calls and the scheduler's states recorded, and the same with a budget. Server
+# and client share the CPUs. ROUNDS of SECONDS each.
+set -eu
+build=$(cd "$1" && pwd)
+rounds=${ROUNDS:-15} seconds=${SECONDS_EACH:-2}
+directory=$(mktemp -d /tmp/probity-bench.XXXXXX)
+server=
+trap '[[ $BASHPID != $$ ]] || { [ -z "$server" ] || kill "$server"; rm -rf "$directory"; }' EXIT
+
+# $1 description, $2 value, $3 unit, $4 target
+row() { printf 'row\tcalls\tweb server: %s\t%s\t%s\t%s\n' "$@"; }
+
+if ! command -v wrk > /dev/null; then
+    printf 'note\tcalls\tweb server left out: there is no wrk\n'
+    exit 0
+fi
+
+# CPU time of a process with its children that have ended, in ticks. $1 process id
+ticks_of() { awk '{ sub(/.*[)] /, ""); print $12 + $13 }' "/proc/$1/stat"; }
+
+# Loads a server. Appends requests per second to a file, and to another one the CPU time of the
+# server per request in us. $1 file; the rest: what runs the server
+load() {
+    local result=$1 port='' process
+    shift
+    : > "$directory/out"
+    "$@" "$build/examples/httpd-plain" --root "$directory/root" --port 0 --threads 4 \
+        > "$directory/out" 2> "$directory/errors" &
+    server=$!
+    until port=$(sed -n 's/^listening on 127.0.0.1://p' "$directory/out"); [ -n "$port" ]; do
+        kill -0 "$server"
+        read -rt 0.05 < <(:) || true
+    done
+    process=$(pgrep -P "$server" -x httpd-plain || echo "$server")
+    wrk -t1 -c16 -d "${seconds}s" "http://127.0.0.1:$port/page.html" |
+        awk '/ requests in / { all = $1 } /^Requests\/sec:/ { print all, $2 }' \
+            > "$directory/answers"
+    ticks_of "$process" > "$directory/ticks"
+    kill -TERM "$server"
+    wait "$server" || true
+    server=
+    awk '{ print $2 }' "$directory/answers" >> "$result"
+    paste "$directory/answers" "$directory/ticks" |
+        awk -v hertz="$(getconf CLK_TCK)" '{ print $3 / hertz / $1 * 1e6 }' >> "$result.cpu"
+}
+
+median() { sort -g "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+
+# Median of the ratios of runs that followed each other. $1, $2 files
+ratio() {
+    paste "$1" "$2" | awk '{ print $1 / $2 }' > "$directory/ratios"
+    median "$directory/ratios"
+}
+
+mkdir "$directory/root"
+head -c 4096 /dev/zero | tr '\0' 'x' > "$directory/root/page.html"
+cd "$directory"
+recorded=("$build/bin/probity" record -f -o trace --calls "locks,io,threads")
+for ((i = 0; i < rounds; i++)); do
+    load plain env
+    load calls "${recorded[@]}" --
+    load all "${recorded[@]}" --sched --
+    load budget "${recorded[@]}" --sched --budget 3% --
+done
+row "requests a second, alone" "$(median plain)" 1/s ""
+row "locks, io, threads / alone" "$(ratio calls plain)" x ""
+row "locks, io, threads, states / alone" "$(ratio all plain)" x ">= 0.90"
+row "the same, with a budget of 3 % / alone" "$(ratio budget plain)" x ">= 0.97"
+for run in plain calls all budget; do
+    row "CPU of the server per request, $run" "$(median "$run.cpu")" us ""
+done
