@@ -232,7 +232,7 @@ static int run(int argc, char **argv)
 }
 
 static const struct cli_option options[] = {
-    CLI_FLEET_DATABASE_ROWS(struct fleet_call),
+    CLI_FLEET_ADDRESS_ROWS(struct fleet_call, source), CLI_FLEET_LABEL_ROW(struct fleet_call, source),
     {.name = "json", .help = "print one JSON object; times in ns", .brief = "print JSON",
      CLI_FLAG(struct fleet_call, as_json)},
     CLI_OUTPUT_ROWS(struct fleet_call, out, force),

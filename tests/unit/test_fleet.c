@@ -247,7 +247,7 @@ static int take_both(size_t bytes, unsigned second_bucket, struct probity_report
     uint8_t *cut = malloc(count + 1);
     memcpy(cut, sums, count);
     answer = (struct probity_fleet_answer){cut, cut + count, 0};
-    int error = probity_fleet_take_sums(ret_sums, &answer, *ret_report);
+    int error = probity_fleet_take_sums(ret_sums, &answer, ret_report);
     free(cut);
     free(sums);
     return error;
