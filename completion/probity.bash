@@ -222,7 +222,7 @@ _probity() {
             esac
             ;;
         fleet)
-            options='--from-fleet --password-file --host --executable --build --label --json -o --output -f --force -h --help'
+            options='--from-fleet --password-file --host --executable --build --label --sql --json -o --output -f --force -h --help'
             case $previous in
                 --from-fleet) value=any ;;
                 --password-file) value=path ;;

@@ -16,13 +16,15 @@ struct cli_fleet_source {
     int as_sql; /* print the statements instead of executing them */
 };
 
-/* Rows for the table of options of a command whose context, CALL, has the source as SOURCE. What
- * differs between commands is which of the groups they have. */
-#define CLI_FLEET_ADDRESS_ROWS(CALL, SOURCE)                                                       \
+/* Rows for the table of options of a command whose context, CALL, has the source as SOURCE.
+ * INSTEAD: what is not read then. Commands that take labels otherwise have no option for them. */
+#define CLI_FLEET_URL_ROW(CALL, SOURCE, INSTEAD)                                                   \
     {.name = "from-fleet", .value = "URL", .brief = "read from a database",                        \
      .help = "read from a database that `probity ship` fills, http://USER@HOST:PORT/DATABASE, in " \
-             "place of traces (default, without a TRACE: PROBITY_FLEET)",                          \
-     CLI_TEXT(CALL, SOURCE.url)},                                                                  \
+             "place of " INSTEAD,                                                                  \
+     CLI_TEXT(CALL, SOURCE.url)}
+
+#define CLI_FLEET_CHOICE_ROWS(CALL, SOURCE)                                                        \
     {.name = "password-file", .value = "FILE", .brief = "file with the password",                  \
      .help = "take its password from the first line of FILE (default: PROBITY_FLEET_PASSWORD)",    \
      CLI_TEXT(CALL, SOURCE.password_file)},                                                        \
@@ -44,7 +46,8 @@ struct cli_fleet_source {
      CLI_FLAG(CALL, SOURCE.as_sql)}
 
 #define CLI_FLEET_ROWS(CALL, SOURCE)                                                               \
-    CLI_FLEET_ADDRESS_ROWS(CALL, SOURCE), CLI_FLEET_LABEL_ROW(CALL, SOURCE),                       \
+    CLI_FLEET_URL_ROW(CALL, SOURCE, "traces (default, without a TRACE: PROBITY_FLEET)"),           \
+    CLI_FLEET_CHOICE_ROWS(CALL, SOURCE), CLI_FLEET_LABEL_ROW(CALL, SOURCE),                        \
     CLI_FLEET_SQL_ROW(CALL, SOURCE)
 
 /* Whether to read from a database: it is given, or there is no trace and PROBITY_FLEET is set. */

@@ -301,7 +301,8 @@ static const struct cli_option options[] = {
      .help = "show only the first N functions and blocks", .valid = "a number, or 0 for all",
      CLI_NUMBER(struct diff_call, layout.limit, 0, CLI_LIMIT_MAX)},
     CLI_RANGE_ROWS(struct diff_call, compared.range, "from", "to", "only calls that begin"),
-    CLI_FLEET_ADDRESS_ROWS(struct diff_call, compared.source),
+    CLI_FLEET_URL_ROW(struct diff_call, compared.source, "traces and the history"),
+    CLI_FLEET_CHOICE_ROWS(struct diff_call, compared.source),
     CLI_FLEET_SQL_ROW(struct diff_call, compared.source),
     {.name = "project", .value = "DIR", .brief = "project directory", .help = CLI_PROJECT_HELP,
      CLI_TEXT(struct diff_call, compared.project)},
@@ -321,11 +322,11 @@ const struct cli_command cli_command_diff = {
     .usage = "[OPTION]... BASE... -- NEW...",
     .help =
         "Each trace is one run; @LABEL means all runs with that label in the project's history "
-        "(`probity runs`). Compares, for each function, number of calls, self, total and CPU "
-        "time, and mean, median and 99th percentile of a call; for each block between probes, "
-        "all of these except self time. With --from-fleet, @LABEL means the runs with that label in "
-        "the database, which has functions only. Shows the medians over the runs, their ratio with its "
-        "confidence interval, and a verdict: same, faster, slower, or inconclusive.",
+        "(`probity runs`), or with --from-fleet in a database, which has functions only. "
+        "Compares, for each function, number of calls, self, total and CPU time, and mean, median "
+        "and 99th percentile of a call; for each block between probes, all of these except self "
+        "time. Shows the medians over the runs, their ratio with its confidence interval, and a "
+        "verdict: same, faster, slower, or inconclusive.",
     .options = options,
     .statuses =
     "0 success; 1 failure; 2 usage error; 3 the input is damaged or incomplete;\n"

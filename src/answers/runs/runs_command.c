@@ -420,7 +420,8 @@ static const struct cli_option options[] = {
     {.name = "label", .value = "LABEL", .brief = "label of the runs",
      .help = "add: label the runs, overriding the labels in their traces; list: only runs with "
              "this label", CLI_TEXT(struct runs_call, label)},
-    CLI_FLEET_ADDRESS_ROWS(struct runs_call, source),
+    CLI_FLEET_URL_ROW(struct runs_call, source, "the history"),
+    CLI_FLEET_CHOICE_ROWS(struct runs_call, source),
     CLI_FLEET_SQL_ROW(struct runs_call, source),
     {.name = "project", .value = "DIR", .brief = "project directory",
      .help = "the project's directory (default: PROBITY_PROJECT)",
