@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "print/text.h"
 #include "probity.h"
 
 static int fail(const struct cli_fleet_asking *asking, int error)
@@ -211,6 +212,10 @@ static int make_threads(struct cli_fleet_asking *asking, struct probity_threads 
         status = cli_fleet_query(asking, probity_fleet_sql_spans, &answer);
     if (status == CLI_OK)
         error = probity_fleet_take_spans(&sums, &answer, threads);
+    if (sums.paused_threads > 0)
+        cli_warn(asking->fleet.command, "%zu thread%s had pauses: time of the last record, and "
+                 "time in outermost calls, are lower bounds", sums.paused_threads,
+                 probity_text_s(sums.paused_threads));
     probity_fleet_sums_release(&sums);
     return error == 0 ? status : fail(asking, error);
 }

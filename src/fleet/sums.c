@@ -306,6 +306,7 @@ int probity_fleet_take_spans(struct probity_fleet_sums *sums, struct probity_fle
         of.first_ns = probity_fleet_take_number(answer, 8);
         of.last_ns = probity_fleet_take_number(answer, 8);
         of.inside_ns = probity_fleet_take_number(answer, 8);
+        sums->paused_threads += probity_fleet_take_number(answer, 1) != 0;
         if (answer->is_bad || entry == NULL || of.first_ns > of.last_ns)
             return PROBITY_ERROR_FORMAT;
         error = probity_threads_add(threads, &entry->label, &of);

@@ -45,7 +45,8 @@ void probity_fleet_sql_repairs(FILE *stream, const struct probity_fleet_range *r
 /* Writes the statement for the number of declared functions of each chosen run. */
 void probity_fleet_sql_counts(FILE *stream, const struct probity_fleet_range *range);
 
-/* Writes the statement for the times of threads, from rows of calls. */
+/* Writes the statement for the times of threads, from rows of calls. Rows do not have the pauses of
+ * callees, so that if there are any, ends are too early. */
 void probity_fleet_sql_spans(FILE *stream, const struct probity_fleet_range *range);
 
 /* Takes the answers to these statements, in this order. */
@@ -55,6 +56,7 @@ struct probity_fleet_sums {
     size_t run_count;
     enum probity_fleet_group group; /* of the sums to take */
     struct probity_hashtable functions, threads, numbers; /* numbers: of runs */
+    size_t paused_threads; /* with spans in which some call was paused */
 };
 
 /* Returns 0 or PROBITY_ERROR_MEMORY; release it in any case. */
