@@ -87,8 +87,9 @@ static int ask_functions(struct cli_fleet_asking *asking, struct probity_fleet_s
     const struct cli_fleet_source *source = asking->source;
     const struct cli_fleet_source executing = {.as_sql = 0};
     struct probity_fleet_answer answer;
-    int status = cli_fleet_query(asking, probity_fleet_sql_functions, &answer);
 
+    asking->range.of_any_run = is_needed;
+    int status = cli_fleet_query(asking, probity_fleet_sql_functions, &answer);
     if (status == CLI_OK && source->as_sql && is_needed) {
         asking->source = &executing;
         status = cli_fleet_query(asking, probity_fleet_sql_functions, &answer);

@@ -207,12 +207,16 @@ void probity_fleet_sql_counts(FILE *stream, const struct probity_fleet_range *ra
 void probity_fleet_sql_functions(FILE *stream, const struct probity_fleet_range *range)
 {
     fprintf(stream, "SELECT function, any(declared), any(name), any(signature), any(file), "
-            "any(object), any(returns), any(line), any(level) FROM %s WHERE function IN "
-            "(SELECT function FROM %s WHERE ", probity_fleet_tables[PROBITY_FLEET_FUNCTIONS].name,
-            probity_fleet_tables[PROBITY_FLEET_MINUTES].name);
-    put_runs(stream, range);
-    put_day(stream, range);
-    fputs(") GROUP BY function", stream);
+            "any(object), any(returns), any(line), any(level) FROM %s",
+            probity_fleet_tables[PROBITY_FLEET_FUNCTIONS].name);
+    if (!range->of_any_run) {
+        fprintf(stream, " WHERE function IN (SELECT function FROM %s WHERE ",
+                probity_fleet_tables[PROBITY_FLEET_MINUTES].name);
+        put_runs(stream, range);
+        put_day(stream, range);
+        fputc(')', stream);
+    }
+    fputs(" GROUP BY function", stream);
 }
 
 void probity_fleet_sql_threads(FILE *stream, const struct probity_fleet_range *range)
