@@ -226,7 +226,7 @@ say = $(if $(V),,@$(if $(QUIET),,echo '  $(1) $@' && ))
 .SECONDARY:
 FORCE:
 
-.PHONY: all lib tool examples bench-programs unit-tests test-programs page completion pictures setup check test demo bench \
+.PHONY: all lib tool examples bench-programs unit-tests test-programs page completion pictures setup check test demo fleet-demo bench \
         fuzz fuzz-coverage campaign install install-strip uninstall print-lib-sources cmake-sources amalgamation \
         dist deb clean help FORCE
 
@@ -465,6 +465,12 @@ demo: ## Install what is missing, build, trace a web server under load
 	@echo "demo: building the library, the tool and the examples in $(BUILD)/"
 	@$(MAKE) -s --no-print-directory $(PARALLEL) QUIET=1 lib tool examples
 	@tools/demo.sh $(BUILD)
+
+fleet-demo: ## Install what is missing, build, send traces of web servers to a ClickHouse server
+	$(call setup,build demo fleet)
+	@echo "fleet-demo: building the library, the tool and the examples in $(BUILD)/"
+	@$(MAKE) -s --no-print-directory $(PARALLEL) QUIET=1 lib tool examples
+	@CC='$(CC)' tools/fleet_demo.sh $(BUILD)
 
 bench: ## Install what is missing, build, run the benchmarks
 	$(call setup,build bench)

@@ -102,8 +102,8 @@ test: AArch64
     apt     g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
     dnf     gcc-aarch64-linux-gnu qemu-user
     pacman  aarch64-linux-gnu-gcc qemu-user
-fleet: a ClickHouse server for the tests of `probity ship`
-    apt     clickhouse-server
+fleet: a ClickHouse server for the tests of `probity ship` and `make fleet-demo`
+    apt     clickhouse-server curl jq
 cross: AArch64
     apt     gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross
 test: other C libraries

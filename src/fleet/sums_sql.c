@@ -237,8 +237,9 @@ void probity_fleet_sql_spans(FILE *stream, const struct probity_fleet_range *ran
     fprintf(stream, "SELECT run, thread, toUInt64(countIf(is_begun)), "
             "min(least(if(is_begun, start_ns, toUInt64(-1)), if(is_left, end_ns, toUInt64(-1)))), "
             "max(greatest(if(is_begun, start_ns, toUInt64(0)), if(is_left, end_ns, toUInt64(0)))), "
-            "toUInt64(sumIf(end_ns - start_ns, is_begun AND depth = 0)), max(paused_ns > 0) FROM ("
-            "SELECT run, thread, depth, paused_ns, start_ns, start_ns + total_ns + paused_ns AS end_ns, "
+            "toUInt64(sumIf(end_ns - start_ns, is_begun AND depth = 0)), max(paused_ns > 0) "
+            "FROM (SELECT run, thread, depth, paused_ns, start_ns, "
+            "start_ns + total_ns + paused_ns AS end_ns, "
             "start_ns >= %" PRIu64 " AND start_ns < %" PRIu64 " AS is_begun, "
             "bitAnd(flags, 55) IN (1, 4) AND end_ns >= %" PRIu64 " AND end_ns < %" PRIu64
             " AS is_left FROM %s WHERE ", range->from_ns, to_ns, range->from_ns, to_ns,

@@ -20,7 +20,8 @@ PROBITY_LABEL=v2 PROBITY_OUT=$WORK/two "$PROGRAMS/varied" 1 200
 
 # A quoted list, as Grafana's format sqlstring writes it, from a query of a variable.
 quoted() {
-    sql "$1 FORMAT JSONCompact" | jq -r '[.data[][0] | "'\''" + gsub("'\''"; "'\'\''") + "'\''"] | join(",")'
+    sql "$1 FORMAT JSONCompact" |
+        jq -r --arg q "'" '[.data[][0] | $q + gsub($q; $q + $q) + $q] | join(",")'
 }
 
 variable() {

@@ -92,7 +92,8 @@ told "threads with pauses" "lower bounds"
 same "one function" "$histograms" hist work @several
 same "one function's report" '[.functions[] | {name, calls, self_ns, total_ns, p99_ns}]' \
     report --function work @several
-same "repairs of a part with one function" '[.repairs]' report --function 'm*' @recursion --since 20%
+same "repairs of a part with one function" '[.repairs]' \
+    report --function 'm*' @recursion --since 20%
 
 # ---- Runs and differences
 
@@ -108,10 +109,12 @@ for which in @several "$run"; do
     cmp -s from.file from.fleet || fail "runs show: $(diff from.file from.fleet | head -n 10)"
 done
 "$PROBITY" runs list --json |
-    jq -S '[.runs[] | {"label": .["label"], started_ns, records, functions}] | sort_by(.["label"])' > from.file
+    jq -S '[.runs[] | {"label": .["label"], started_ns, records, functions}] |
+        sort_by(.["label"])' > from.file
 probity "runs list" 0 runs list --from-fleet "$url" --json
 jq -S '[.runs[] | select(.["label"] == "several" or .["label"] == "varied") |
-    {"label": .["label"], started_ns, records, functions}] | sort_by(.["label"])' output > from.fleet
+    {"label": .["label"], started_ns, records, functions}] | sort_by(.["label"])' \
+    output > from.fleet
 cmp -s from.file from.fleet || fail "runs list: $(diff from.file from.fleet | head -n 10)"
 probity "a run that is none" 2 runs show 7 --from-fleet "$url"
 probity "runs add" 2 runs add several --from-fleet "$url"
@@ -141,8 +144,8 @@ told "a label that nobody has" "no such runs"
 
 long=$(printf 'x%.0s' {1..65536})
 quotes=$(printf "'%.0s" {1..65536})
-odd=("it's; DROP TABLE probity_calls --" 'back\slash\'\''' $'invalid\xff\xfe\x80' '%' '_' '`"' '\x27'
-    "' OR 1 = 1 --" $'a\nb\tc')
+odd=("it's; DROP TABLE probity_calls --" 'back\slash\'\''' $'invalid\xff\xfe\x80' '%' '_' '`"'
+    '\x27' "' OR 1 = 1 --" $'a\nb\tc')
 for name in "${odd[@]}"; do
     PROBITY_LABEL=$name PROBITY_OUT=$WORK/odd "$PROGRAMS/tree"
     probity "ship $name" 0 ship --to "$url" odd
