@@ -44,30 +44,63 @@ static int check_detail(const struct cli_fleet_asking *asking, int needs_calls)
 /* ---- Reports -----------------------------------------------------------------------------------
  */
 
-/* Which ends have no call, and what was unmatched, is known of whole runs only. */
+static void add_repairs(struct probity_scopes_repairs *sum, const struct probity_scopes_repairs *of)
+{
+    sum->unwound += of->unwound;
+    sum->open += of->open;
+    sum->orphans += of->orphans;
+    sum->pauses_unmatched += of->pauses_unmatched;
+    sum->resumes_unmatched += of->resumes_unmatched;
+}
+
+static int is_whole(const struct cli_fleet_asking *asking, size_t i)
+{
+    const struct probity_trace_facts *facts = &asking->runs.facts[i];
+
+    return facts->info.anchor.realtime_ns >= asking->range.from_ns && !facts->is_partial &&
+           (asking->range.to_ns == 0 || facts->last_wall_ns < asking->range.to_ns);
+}
+
+/* Of the runs that the range cuts, whose numbers these are. What was unmatched in a part of a run
+ * is not known. */
+static int ask_repairs(struct cli_fleet_asking *asking, const uint64_t *numbers, size_t count,
+                       struct probity_scopes_repairs *sum)
+{
+    struct probity_scopes_repairs repairs = {0};
+    struct probity_fleet_answer answer;
+
+    asking->range.runs = numbers;
+    asking->range.run_count = count;
+    int status = cli_fleet_query(asking, probity_fleet_sql_repairs, &answer);
+    int error = status == CLI_OK && !asking->source->as_sql
+                    ? probity_fleet_take_repairs(&answer, &repairs)
+                    : 0;
+    asking->range.runs = NULL;
+    add_repairs(sum, &repairs);
+    return error == 0 ? status : fail(asking, error);
+}
+
+/* Those of all functions, as in a report from traces. Runs that are within the range have them. */
 static int find_repairs(struct cli_fleet_asking *asking, struct probity_scopes_repairs *ret_repairs)
 {
     const struct cli_fleet_runs *runs = &asking->runs;
-    struct probity_scopes_repairs sum = {0};
-    struct probity_fleet_answer answer;
+    uint64_t *numbers = calloc(runs->count + 1, sizeof *numbers);
+    int is_ranged = asking->range.from_ns != 0 || asking->range.to_ns != 0, status = CLI_OK;
+    size_t count = 0;
 
-    if (asking->range.from_ns != 0 || asking->range.to_ns != 0) {
-        int status = cli_fleet_query(asking, probity_fleet_sql_repairs, &answer);
-        int error = status == CLI_OK && !asking->source->as_sql
-                        ? probity_fleet_take_repairs(&answer, ret_repairs)
-                        : 0;
-        return error == 0 ? status : fail(asking, error);
-    }
+    if (numbers == NULL)
+        return fail(asking, PROBITY_ERROR_MEMORY);
+    *ret_repairs = (struct probity_scopes_repairs){0};
     for (size_t i = 0; i < runs->count; i++) {
-        const struct probity_scopes_repairs *of = &runs->runs[i].repairs;
-        sum.unwound += of->unwound;
-        sum.open += of->open;
-        sum.orphans += of->orphans;
-        sum.pauses_unmatched += of->pauses_unmatched;
-        sum.resumes_unmatched += of->resumes_unmatched;
+        if (is_ranged && !is_whole(asking, i))
+            numbers[count++] = runs->runs[i].run;
+        else
+            add_repairs(ret_repairs, &runs->runs[i].repairs);
     }
-    *ret_repairs = sum;
-    return CLI_OK;
+    if (count > 0)
+        status = ask_repairs(asking, numbers, count, ret_repairs);
+    free(numbers);
+    return status;
 }
 
 static int ask_threads(struct cli_fleet_asking *asking, struct probity_fleet_sums *sums)

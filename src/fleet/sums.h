@@ -27,6 +27,8 @@ struct probity_fleet_range {
     enum probity_report_key measure; /* what to take as the duration of a call, as for a report */
     const uint64_t *functions;       /* only calls of these, at least one; NULL: all */
     size_t function_count;
+    const uint64_t *runs; /* only these of the chosen runs, at least one; NULL: all */
+    size_t run_count;
     int of_any_run; /* 1: list the functions of all runs, which needs no look at their calls */
 };
 

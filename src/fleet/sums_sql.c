@@ -41,12 +41,14 @@ static void put_runs(FILE *stream, const struct probity_fleet_range *range)
     fputc(')', stream);
 }
 
-static void put_numbers(FILE *stream, const struct probity_fleet_range *range)
+static void put_numbers(FILE *stream, const char *column, const uint64_t *numbers, size_t count)
 {
-    for (size_t i = 0; range->functions != NULL && i < range->function_count; i++)
-        fprintf(stream, "%s%" PRIu64, i > 0 ? ", " : " AND function IN (", range->functions[i]);
-    if (range->functions != NULL)
-        fputc(')', stream);
+    if (numbers == NULL)
+        return;
+    for (size_t i = 0; i < count; i++)
+        fprintf(stream, "%s%s%s%" PRIu64, i > 0 ? ", " : " AND ", i > 0 ? "" : column,
+                i > 0 ? "" : " IN (", numbers[i]);
+    fputc(')', stream);
 }
 
 /* A call's day is that of its end, or later, so that it excludes days before the range only. */
@@ -60,7 +62,8 @@ static void put_condition(FILE *stream, const struct probity_fleet_range *range,
                           const char *moment, uint64_t unit_ns)
 {
     put_runs(stream, range);
-    put_numbers(stream, range);
+    put_numbers(stream, "run", range->runs, range->run_count);
+    put_numbers(stream, "function", range->functions, range->function_count);
     put_day(stream, range);
     if (range->from_ns > 0)
         fprintf(stream, " AND %s >= %" PRIu64, moment, range->from_ns / unit_ns);

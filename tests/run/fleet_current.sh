@@ -41,9 +41,9 @@ echo "on disk: $calls calls, $bytes bytes"
 
 where="run = (SELECT any(run) FROM probity_calls) AND block = 0"
 sql "SELECT * FROM probity_calls WHERE $where FORMAT Native" > block.native
+into="database=probity&query=INSERT%20INTO%20probity_calls%20FORMAT%20Native"
 again() {
-    curl -sS --fail-with-body --data-binary @block.native \
-        "http://127.0.0.1:$http_port/?database=probity&query=INSERT%20INTO%20probity_calls%20FORMAT%20Native$1"
+    curl -sS --fail-with-body --data-binary @block.native "http://127.0.0.1:$http_port/?$into$1"
 }
 again '&insert_deduplication_token=once' || fail "an insert"
 once=$(sql 'SELECT count() FROM probity_calls')
