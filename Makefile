@@ -227,7 +227,7 @@ say = $(if $(V),,@$(if $(QUIET),,echo '  $(1) $@' && ))
 .SECONDARY:
 FORCE:
 
-.PHONY: all lib tool examples bench-programs unit-tests test-programs page completion pictures setup check test demo bench \
+.PHONY: all lib tool examples bench-programs unit-tests test-programs page completion pictures setup check test demo fleet-demo bench \
         fuzz fuzz-coverage campaign install install-strip uninstall print-lib-sources cmake-sources amalgamation \
         dist deb clean help FORCE
 
@@ -459,6 +459,8 @@ check: ## Install what is missing, build with gcc, run the quick tests (2 minute
 
 test: ## Install what is missing, build all variants, run all tests
 	$(call setup,build page test fleet)
+	$(if $(filter no,$(SETUP)),,@tests/engine/install.sh $(BUILD)/engine || \
+	    echo "test: without a current ClickHouse engine; tests/run/fleet_current.sh is skipped")
 	@BUILD='$(BUILD)' tools/test.sh
 
 demo: ## Install what is missing, build, trace a web server under load
@@ -466,6 +468,12 @@ demo: ## Install what is missing, build, trace a web server under load
 	@echo "demo: building the library, the tool and the examples in $(BUILD)/"
 	@$(MAKE) -s --no-print-directory $(PARALLEL) QUIET=1 lib tool examples
 	@tools/demo.sh $(BUILD)
+
+fleet-demo: ## Install what is missing, build, send traces of web servers to a ClickHouse server
+	$(call setup,build demo fleet)
+	@echo "fleet-demo: building the library, the tool and the examples in $(BUILD)/"
+	@$(MAKE) -s --no-print-directory $(PARALLEL) QUIET=1 lib tool examples
+	@CC='$(CC)' tools/fleet_demo.sh $(BUILD)
 
 bench: ## Install what is missing, build, run the benchmarks
 	$(call setup,build bench)

@@ -78,7 +78,7 @@ _probity() {
             esac
             ;;
         report)
-            options='--sort --wide --corrected --states --columns -n --limit --by-thread --signature --places --since --until --tid --function --suggest --from-fleet --password-file --host --executable --label --build --sql --json --csv -o --output -f --force -h --help'
+            options='--sort --wide --corrected --states --columns -n --limit --by-thread --signature --places --since --until --tid --function --suggest --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force -h --help'
             case $previous in
                 --sort) value=words words='calls total self cpu-total cpu-self off-total off-self paused elapsed parallelism min mean p50 p90 p99 max total-corrected total-error self-corrected self-error name' ;;
                 --columns) value=list words='calls total self cpu-total cpu-self off-total off-self paused elapsed parallelism min mean p50 p90 p99 max total-corrected total-error self-corrected self-error distribution' ;;
@@ -92,8 +92,8 @@ _probity() {
                 --password-file) value=path ;;
                 --host) value=any ;;
                 --executable) value=any ;;
-                --label) value=any ;;
                 --build) value=any ;;
+                --label) value=any ;;
                 -o | --output) value=path ;;
             esac
             ;;
@@ -222,24 +222,30 @@ _probity() {
             esac
             ;;
         fleet)
-            options='--from-fleet --password-file --host --executable --label --build --json -o --output -f --force -h --help'
+            options='--from-fleet --password-file --host --executable --build --label --sql --json -o --output -f --force -h --help'
             case $previous in
                 --from-fleet) value=any ;;
                 --password-file) value=path ;;
                 --host) value=any ;;
                 --executable) value=any ;;
-                --label) value=any ;;
                 --build) value=any ;;
+                --label) value=any ;;
                 -o | --output) value=path ;;
             esac
             ;;
         threads)
-            options='--sort --since --until --tid --json --csv -o --output -f --force -h --help'
+            options='--sort --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force -h --help'
             case $previous in
                 --sort) value=words words='first last lifetime cpu off-cpu records hits scopes tid name' ;;
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
+                --from-fleet) value=any ;;
+                --password-file) value=path ;;
+                --host) value=any ;;
+                --executable) value=any ;;
+                --build) value=any ;;
+                --label) value=any ;;
                 -o | --output) value=path ;;
             esac
             ;;
@@ -271,7 +277,7 @@ _probity() {
             esac
             ;;
         hist)
-            options='--self --cpu --off-cpu --start-probe --end-probe --probe --linear --rows --since --until --tid --json --csv -o --output -f --force -h --help'
+            options='--self --cpu --off-cpu --start-probe --end-probe --probe --linear --rows --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force -h --help'
             case $previous in
                 --start-probe) value=any ;;
                 --end-probe) value=any ;;
@@ -280,11 +286,17 @@ _probity() {
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
+                --from-fleet) value=any ;;
+                --password-file) value=path ;;
+                --host) value=any ;;
+                --executable) value=any ;;
+                --build) value=any ;;
+                --label) value=any ;;
                 -o | --output) value=path ;;
             esac
             ;;
         diff)
-            options='--statistic --function --block --changed --tolerance --fail-on --sort -n --limit --since --until --project --json --csv -o --output -f --force -h --help'
+            options='--statistic --function --block --changed --tolerance --fail-on --sort -n --limit --since --until --from-fleet --password-file --host --executable --build --sql --project --json --csv -o --output -f --force -h --help'
             case $previous in
                 --statistic) value=list words='calls self total cpu mean median p99' ;;
                 --function) value=any ;;
@@ -295,6 +307,11 @@ _probity() {
                 -n | --limit) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
+                --from-fleet) value=any ;;
+                --password-file) value=path ;;
+                --host) value=any ;;
+                --executable) value=any ;;
+                --build) value=any ;;
                 --project) value=directory ;;
                 -o | --output) value=path ;;
             esac
@@ -313,7 +330,7 @@ _probity() {
             esac
             ;;
         list)
-            options='--never --hit --function --file --probe --sort -n --limit --signature --since --until --tid --json --csv -o --output -f --force -h --help'
+            options='--never --hit --function --file --probe --sort -n --limit --signature --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force -h --help'
             case $previous in
                 --function) value=any ;;
                 --file) value=any ;;
@@ -323,6 +340,12 @@ _probity() {
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
+                --from-fleet) value=any ;;
+                --password-file) value=path ;;
+                --host) value=any ;;
+                --executable) value=any ;;
+                --build) value=any ;;
+                --label) value=any ;;
                 -o | --output) value=path ;;
             esac
             ;;
@@ -346,10 +369,15 @@ _probity() {
             esac
             ;;
         runs)
-            options='--label --project --json --csv -o --output -f --force -h --help'
+            options='--label --from-fleet --password-file --host --executable --build --sql --project --json --csv -o --output -f --force -h --help'
             operand=words words='init add list show rm'
             case $previous in
                 --label) value=any ;;
+                --from-fleet) value=any ;;
+                --password-file) value=path ;;
+                --host) value=any ;;
+                --executable) value=any ;;
+                --build) value=any ;;
                 --project) value=directory ;;
                 -o | --output) value=path ;;
             esac

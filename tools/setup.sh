@@ -104,8 +104,8 @@ test: AArch64
     pacman  aarch64-linux-gnu-gcc qemu-user
 campaign: servers and languages whose calls are recorded
     apt     redis-server nginx-light rustc golang-go default-jdk-headless
-fleet: a ClickHouse server for the tests of `probity ship`
-    apt     clickhouse-server
+fleet: a ClickHouse server for the tests of `probity ship` and `make fleet-demo`
+    apt     clickhouse-server curl jq
 cross: AArch64
     apt     gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross
 test: other C libraries

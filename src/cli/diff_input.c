@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/fleet_source.h"
+
 /* The same run given twice would look like two runs that agree. The run is empty afterwards. */
 static int take_run(struct cli_diff_input *compared, struct probity_compare_run *run)
 {
@@ -101,8 +103,36 @@ static int read_label(struct cli_diff_input *compared, const char *name)
     return status;
 }
 
+/* ---- Runs in a database ------------------------------------------------------------------------
+ */
+
+static int take_fleet_run(void *context, const struct probity_fleet_run *of,
+                          struct probity_compare_run *run)
+{
+    (void)of;
+    return take_run(context, run);
+}
+
+static int read_fleet(struct cli_diff_input *compared, const char *name)
+{
+    struct cli_fleet_source source = compared->source;
+
+    if (!cli_is_label(name))
+        return cli_fail_usage(compared->command, "with --from-fleet, runs are given as @LABEL, "
+                              "not '%s'", name);
+    source.choice.label = name + 1;
+    int status = cli_fleet_compare(compared->command, &source, &compared->range, compared->is_bare,
+                                   take_fleet_run, compared);
+    if (status != CLI_DAMAGED)
+        return status;
+    compared->is_damaged = 1;
+    return CLI_OK;
+}
+
 int cli_diff_input_read(struct cli_diff_input *compared, char *name)
 {
+    if (compared->source.url != NULL)
+        return read_fleet(compared, name);
     return cli_is_label(name) ? read_label(compared, name) : read_trace(compared, name);
 }
 

@@ -7,6 +7,7 @@
 
 #include "answers/diff/compare.h"
 #include "cli/filter.h"
+#include "cli/fleet_options.h"
 #include "cli/time_range.h"
 #include "cli/project.h"
 
@@ -22,6 +23,7 @@ struct cli_diff_input {
     int is_damaged;        /* some run is incomplete */
     const char *project;   /* whose history has the labels; NULL: see cli_project_find() */
     struct probity_store *store; /* of the history; NULL until a label is used */
+    struct cli_fleet_source source; /* if it has a URL, labels are of its runs */
 };
 
 /* Reads a trace, or all runs with a label (cli_is_label()), and adds them. It is an error if a side

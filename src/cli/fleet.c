@@ -52,7 +52,7 @@ static void take_sizes(struct fleet_call *call, struct probity_fleet_answer *ans
 
 static int ask_sizes(struct fleet_call *call)
 {
-    struct probity_fleet_answer answer;
+    struct probity_fleet_answer answer = {.is_bad = 0};
     char *sql = NULL;
     size_t bytes;
     FILE *stream = open_memstream(&sql, &bytes);
@@ -64,8 +64,12 @@ static int ask_sizes(struct fleet_call *call)
     probity_fleet_sql_text(stream, call->fleet.database);
     fputs(" GROUP BY table", stream);
     int status = fclose(stream) == 0
-                     ? cli_fleet_ask(&call->fleet, sql, &answer)
+                     ? CLI_OK
                      : cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    if (status == CLI_OK && call->source.as_sql)
+        printf("%s;\n", sql);
+    else if (status == CLI_OK)
+        status = cli_fleet_ask(&call->fleet, sql, &answer);
     free(sql);
     if (status == CLI_OK)
         take_sizes(call, &answer);
@@ -207,14 +211,18 @@ static int run_call(struct fleet_call *call, size_t count)
 
     if (count > 0)
         return cli_fail_usage(ME, "unexpected argument; use --from-fleet to name the database");
-    int status = cli_fleet_open(&options, &call->fleet);
-    if (status == CLI_OK)
+    int status = cli_fleet_open(&options, &call->fleet), as_sql = call->source.as_sql;
+    if (status == CLI_OK && as_sql) {
+        probity_fleet_sql_runs(stdout, &call->source.choice);
+        puts(";");
+    }
+    if (status == CLI_OK && !as_sql)
         status = cli_fleet_runs(&call->fleet, &call->source.choice, &call->runs);
     if (status == CLI_OK)
         status = ask_sizes(call);
-    if (status == CLI_OK)
+    if (status == CLI_OK && !as_sql)
         status = cli_print_answer(ME, call->out, call->force, print, call);
-    if (status == CLI_OK)
+    if (status == CLI_OK && !as_sql)
         status = cli_judge_traces(ME, call->runs.reader);
     cli_fleet_runs_release(&call->runs);
     cli_fleet_close(&call->fleet);
@@ -232,7 +240,10 @@ static int run(int argc, char **argv)
 }
 
 static const struct cli_option options[] = {
-    CLI_FLEET_DATABASE_ROWS(struct fleet_call),
+    CLI_FLEET_URL_ROW(struct fleet_call, source, "traces (default: PROBITY_FLEET)"),
+    CLI_FLEET_CHOICE_ROWS(struct fleet_call, source),
+    CLI_FLEET_LABEL_ROW(struct fleet_call, source),
+    CLI_FLEET_SQL_ROW(struct fleet_call, source),
     {.name = "json", .help = "print one JSON object; times in ns", .brief = "print JSON",
      CLI_FLAG(struct fleet_call, as_json)},
     CLI_OUTPUT_ROWS(struct fleet_call, out, force),

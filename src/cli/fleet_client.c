@@ -13,7 +13,8 @@
 #include "fleet/schema.h"
 #include "probity.h"
 
-enum { STATEMENT_SECONDS = 300, INSERT_SECONDS = 120, PASSWORD_BYTES_MAX = 1024 };
+enum { STATEMENT_SECONDS = 300, INSERT_SECONDS = 120, PASSWORD_BYTES_MAX = 1024,
+       STATEMENT_BYTES = 200000 /* a server takes 262,144 unless told otherwise */ };
 
 static const char word_bytes[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
@@ -174,13 +175,17 @@ unsigned cli_fleet_error_code(const struct cli_http_answer *answer)
 
 int cli_fleet_try(struct cli_fleet *fleet, const char *sql, struct cli_http_answer *ret_answer)
 {
-    char *url;
+    size_t bytes = strlen(sql);
+    char *url, limit[48] = "";
 
     *ret_answer = (struct cli_http_answer){.failure = "out of memory"};
-    if (asprintf(&url, "%s?database=%s&default_format=RowBinary&wait_end_of_query=1", fleet->base,
-                 fleet->database) < 0)
+    /* A user who may not change settings can still use statements of a usual size. */
+    if (bytes > STATEMENT_BYTES)
+        snprintf(limit, sizeof limit, "&max_query_size=%zu", 2 * bytes);
+    if (asprintf(&url, "%s?database=%s&default_format=RowBinary&wait_end_of_query=1%s",
+                 fleet->base, fleet->database, limit) < 0)
         return -1;
-    const struct cli_http_request request = {url, sql, strlen(sql), 0, STATEMENT_SECONDS};
+    const struct cli_http_request request = {url, sql, bytes, 0, STATEMENT_SECONDS};
     cli_http_post(fleet->http, &request, ret_answer);
     free(url);
     return ret_answer->status == 200 ? 0 : -1;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/filter.h"
+#include "cli/fleet_options.h"
 #include "cli/patterns.h"
 #include "cli/suggest.h"
 
@@ -60,6 +61,8 @@ static int fail_unknown(const struct cli_command *command, const char *word)
     struct cli_suggestion suggestion;
     int length = (int)strcspn(word, "=");
 
+    if (length == 12 && strncmp(word, "--from-fleet", 12) == 0)
+        return cli_fleet_refuse(command);
     cli_suggest_begin(&suggestion, word + 2, (size_t)length - 2);
     for (const struct cli_option *option = command->options; option->name != NULL; option++)
         cli_suggest_take(&suggestion, option->name);

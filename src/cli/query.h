@@ -11,6 +11,7 @@
 #include "answers/report/report.h"
 #include "cli/cli.h"
 #include "cli/filter.h"
+#include "cli/fleet_options.h"
 #include "cli/option.h"
 #include "cli/time_range.h"
 
@@ -51,6 +52,7 @@ struct cli_query {
     uint64_t begin_ns, end_ns; /* of the range; begin_ns is the maximum after its end */
     unsigned seen; /* bits of kinds of events in the range, up to CHECKPOINT */
     struct cli_filter tids;
+    struct cli_fleet_source source; /* a database in place of traces, for commands that read it */
 };
 
 /* Rows for the table of options of a command whose context, CALL, has a `struct cli_query

@@ -126,8 +126,25 @@ static void get_repairs(const struct row *row, struct probity_scopes_repairs *re
     repairs->resumes_unmatched = row->numbers[column("resumes_unmatched")];
 }
 
+/* 32 hexadecimal digits; what else there is counts as 0. */
+static void get_id(const struct probity_text *text, uint8_t ret_id[16])
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < 32 && i < text->length; i++) {
+        const char *digit = memchr(digits, text->bytes[i], sizeof digits - 1);
+        unsigned value = digit != NULL ? (unsigned)(digit - digits) : 0;
+        ret_id[i / 2] = (uint8_t)(ret_id[i / 2] << 4 | value);
+    }
+}
+
 static void get_info(const struct row *row, struct probity_info *info)
 {
+    get_id(&row->texts[column("boot")], info->boot);
+    get_id(&row->texts[column("session")], info->session);
+    info->text[PROBITY_TAG_KERNEL] = row->texts[column("kernel")];
+    info->text[PROBITY_TAG_CPU] = row->texts[column("cpu")];
+    info->text[PROBITY_TAG_COMMAND] = row->texts[column("command")];
     info->text[PROBITY_TAG_HOST] = row->texts[column("host")];
     info->text[PROBITY_TAG_PROGRAM] = row->texts[column("program")];
     info->text[PROBITY_TAG_EXECUTABLE] = row->texts[column("executable")];

@@ -43,6 +43,8 @@ void probity_fleet_sql_choice(FILE *stream, const struct probity_fleet_choice *c
         fprintf(stream, " AND ended_ns >= %" PRIu64, choice->from_ns);
     if (choice->to_ns > 0)
         fprintf(stream, " AND started_ns < %" PRIu64, choice->to_ns);
+    if (choice->run > 0)
+        fprintf(stream, " AND run = %" PRIu64, choice->run);
 }
 
 /* What selects a run does not change between its versions, except its end. */

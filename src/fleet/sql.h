@@ -13,6 +13,7 @@
 struct probity_fleet_choice {
     const char *host, *executable, *label, *build; /* NULL: any */
     uint64_t from_ns, to_ns; /* runs with a record in [from, to); to 0: no end */
+    uint64_t run;            /* only this one; 0: any */
 };
 
 /* Writes a text as a string literal. */

@@ -224,16 +224,20 @@ static void take_numbers(struct probity_fleet_answer *answer, struct probity_rep
 
 /* Without threads, the report needs one that stands for all. */
 static int add_row(struct probity_fleet_sums *sums, struct probity_fleet_answer *answer,
-                   struct probity_report *report, struct probity_report_row *row)
+                   struct probity_report *const *reports, struct probity_report_row *row)
 {
     static const struct probity_thread_label all;
     const struct function_entry *function = function_at(sums,
                                                         probity_fleet_take_number(answer, 8));
     uint64_t run = probity_fleet_take_number(answer, 8);
     uint32_t number = (uint32_t)probity_fleet_take_number(answer, 4);
-    const struct thread_entry *thread = run != 0 ? thread_at(sums, run, number) : NULL;
+    int is_of_run = sums->group == PROBITY_FLEET_OF_RUN;
+    int is_of_thread = sums->group == PROBITY_FLEET_OF_THREAD;
+    const struct run_entry *of = is_of_run ? run_at(sums, run) : NULL;
+    const struct thread_entry *thread = is_of_thread ? thread_at(sums, run, number) : NULL;
 
-    if (answer->is_bad || function == NULL || (run != 0 && thread == NULL))
+    if (answer->is_bad || function == NULL || (is_of_run && of == NULL) ||
+        (is_of_thread && thread == NULL))
         return PROBITY_ERROR_FORMAT;
     row->function = function->is_declared ? &function->function : NULL;
     row->number = function->is_declared ? 0 : function->function.line;
@@ -242,20 +246,95 @@ static int add_row(struct probity_fleet_sums *sums, struct probity_fleet_answer 
     int error = take_histogram(answer, &row->sums.durations);
     if (error == 0 && row->sums.durations.count > 0 && row->sums.min_ns > row->sums.max_ns)
         error = PROBITY_ERROR_FORMAT;
-    return error == 0 ? probity_report_add_row(report, row) : error;
+    return error == 0 ? probity_report_add_row(reports[of != NULL ? of->index : 0], row) : error;
 }
 
 int probity_fleet_take_sums(struct probity_fleet_sums *sums, struct probity_fleet_answer *answer,
-                            struct probity_report *report)
+                            struct probity_report *const *reports)
 {
     int error = 0;
 
     while (error == 0 && !probity_fleet_answer_is_over(answer)) {
         struct probity_report_row row = {.function = NULL};
-        error = add_row(sums, answer, report, &row);
+        error = add_row(sums, answer, reports, &row);
         probity_histogram_release(&row.sums.durations);
     }
     return error == 0 && answer->is_bad ? PROBITY_ERROR_FORMAT : error;
+}
+
+int probity_fleet_take_repairs(struct probity_fleet_answer *answer,
+                               struct probity_scopes_repairs *ret_repairs)
+{
+    struct probity_scopes_repairs repairs = {0};
+    uint64_t repaired = probity_fleet_take_number(answer, 8);
+
+    repairs.open = probity_fleet_take_number(answer, 8);
+    repairs.unwound = repaired - repairs.open;
+    if (answer->is_bad || answer->at != answer->end || repaired < repairs.open)
+        return PROBITY_ERROR_FORMAT;
+    *ret_repairs = repairs;
+    return 0;
+}
+
+int probity_fleet_take_counts(const struct probity_fleet_sums *sums,
+                              struct probity_fleet_answer *answer, uint64_t *ret_counts)
+{
+    while (!probity_fleet_answer_is_over(answer)) {
+        const struct run_entry *of = run_at(sums, probity_fleet_take_number(answer, 8));
+        uint64_t count = probity_fleet_take_number(answer, 8);
+        if (answer->is_bad || of == NULL)
+            return PROBITY_ERROR_FORMAT;
+        ret_counts[of->index] = count;
+    }
+    return answer->is_bad ? PROBITY_ERROR_FORMAT : 0;
+}
+
+/* ---- Times of threads --------------------------------------------------------------------------
+ */
+
+int probity_fleet_take_spans(struct probity_fleet_sums *sums, struct probity_fleet_answer *answer,
+                             struct probity_threads *threads)
+{
+    int error = 0;
+
+    while (error == 0 && !probity_fleet_answer_is_over(answer)) {
+        uint64_t run = probity_fleet_take_number(answer, 8);
+        const struct thread_entry *entry =
+            thread_at(sums, run, (uint32_t)probity_fleet_take_number(answer, 4));
+        struct probity_threads_sums of = {.has_calls_only = 1};
+        of.scopes = probity_fleet_take_number(answer, 8);
+        of.first_ns = probity_fleet_take_number(answer, 8);
+        of.last_ns = probity_fleet_take_number(answer, 8);
+        of.inside_ns = probity_fleet_take_number(answer, 8);
+        sums->paused_threads += probity_fleet_take_number(answer, 1) != 0;
+        if (answer->is_bad || entry == NULL || of.first_ns > of.last_ns)
+            return PROBITY_ERROR_FORMAT;
+        error = probity_threads_add(threads, &entry->label, &of);
+    }
+    return error == 0 && answer->is_bad ? PROBITY_ERROR_FORMAT : error;
+}
+
+/* ---- Choosing functions ------------------------------------------------------------------------
+ */
+
+int probity_fleet_sums_choose(struct probity_fleet_sums *sums,
+                              int (*is_wanted)(void *context,
+                                               const struct probity_function *function),
+                              void *context, uint64_t **ret_numbers, size_t *ret_count)
+{
+    uint64_t *numbers = calloc(sums->functions.items + 1, sizeof *numbers);
+    const struct function_entry *entry = NULL;
+    size_t count = 0;
+
+    if (numbers == NULL)
+        return PROBITY_ERROR_MEMORY;
+    while ((entry = probity_hashtable_next(&sums->functions, entry)) != NULL) {
+        if (is_wanted(context, entry->is_declared ? &entry->function : NULL))
+            numbers[count++] = entry->number;
+    }
+    *ret_numbers = numbers;
+    *ret_count = count;
+    return 0;
 }
 
 void probity_fleet_sums_release(struct probity_fleet_sums *sums)

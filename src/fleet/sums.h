@@ -6,20 +6,34 @@
 #define PROBITY_FLEET_SUMS_H
 
 #include "answers/report/report.h"
+#include "answers/threads/threads.h"
 #include "base/hashtable.h"
 #include "fleet/answer.h"
 #include "fleet/run.h"
 #include "fleet/sql.h"
 
+/* What a sum is of, besides a function. */
+enum probity_fleet_group {
+    PROBITY_FLEET_OF_ALL, /* all chosen runs */
+    PROBITY_FLEET_OF_RUN,
+    PROBITY_FLEET_OF_THREAD
+};
+
 /* Which calls to add up: of the chosen runs, those that begin in [from, to); to 0: no end. */
 struct probity_fleet_range {
     struct probity_fleet_choice choice;
     uint64_t from_ns, to_ns;
-    int by_thread;
+    enum probity_fleet_group group;
+    enum probity_report_key measure; /* what to take as the duration of a call, as for a report */
+    const uint64_t *functions;       /* only calls of these, at least one; NULL: all */
+    size_t function_count;
+    const uint64_t *runs; /* only these of the chosen runs, at least one; NULL: all */
+    size_t run_count;
+    int of_any_run; /* 1: list the functions of all runs, which needs no look at their calls */
 };
 
 /* Whether the rows of minutes suffice. */
-int probity_fleet_is_whole_minutes(const struct probity_fleet_range *range);
+int probity_fleet_is_of_minutes(const struct probity_fleet_range *range);
 
 /* Write the statements for functions, for threads, and for sums: from rows of minutes if they
  * suffice, otherwise from rows of calls. */
@@ -27,12 +41,25 @@ void probity_fleet_sql_functions(FILE *stream, const struct probity_fleet_range 
 void probity_fleet_sql_threads(FILE *stream, const struct probity_fleet_range *range);
 void probity_fleet_sql_sums(FILE *stream, const struct probity_fleet_range *range);
 
+/* Writes the statement for how many calls of the range, of any function, were closed by a repair
+ * and how many have not ended. */
+void probity_fleet_sql_repairs(FILE *stream, const struct probity_fleet_range *range);
+
+/* Writes the statement for the number of declared functions of each chosen run. */
+void probity_fleet_sql_counts(FILE *stream, const struct probity_fleet_range *range);
+
+/* Writes the statement for the times of threads, from rows of calls. Rows do not have the pauses of
+ * callees, so that if there are any, ends are too early. */
+void probity_fleet_sql_spans(FILE *stream, const struct probity_fleet_range *range);
+
 /* Takes the answers to these statements, in this order. */
 struct probity_fleet_sums {
     const struct probity_fleet_run *runs; /* the chosen ones, in the order of `facts` */
     const struct probity_trace_facts *facts;
     size_t run_count;
+    enum probity_fleet_group group; /* of the sums to take */
     struct probity_hashtable functions, threads, numbers; /* numbers: of runs */
+    size_t paused_threads; /* with spans in which some call was paused */
 };
 
 /* Returns 0 or PROBITY_ERROR_MEMORY; release it in any case. */
@@ -45,8 +72,23 @@ int probity_fleet_take_functions(struct probity_fleet_sums *sums,
                                  struct probity_fleet_answer *answer);
 int probity_fleet_take_threads(struct probity_fleet_sums *sums,
                                struct probity_fleet_answer *answer);
+/* reports: one for each run if the sums are of runs, otherwise one. */
 int probity_fleet_take_sums(struct probity_fleet_sums *sums, struct probity_fleet_answer *answer,
-                            struct probity_report *report);
+                            struct probity_report *const *reports);
+/* ret_counts: one for each run. */
+int probity_fleet_take_counts(const struct probity_fleet_sums *sums,
+                              struct probity_fleet_answer *answer, uint64_t *ret_counts);
+int probity_fleet_take_repairs(struct probity_fleet_answer *answer,
+                               struct probity_scopes_repairs *ret_repairs);
+int probity_fleet_take_spans(struct probity_fleet_sums *sums, struct probity_fleet_answer *answer,
+                             struct probity_threads *threads);
+
+/* Lists the numbers of the functions that `is_wanted` accepts; NULL stands for one whose
+ * declaration was lost. The list is malloc'ed. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_fleet_sums_choose(struct probity_fleet_sums *sums,
+                              int (*is_wanted)(void *context,
+                                               const struct probity_function *function),
+                              void *context, uint64_t **ret_numbers, size_t *ret_count);
 
 void probity_fleet_sums_release(struct probity_fleet_sums *sums);
 

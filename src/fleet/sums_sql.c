@@ -17,39 +17,81 @@ static const char *const sum_names[] = {
 
 enum { SUMS = sizeof sum_names / sizeof *sum_names };
 
-int probity_fleet_is_whole_minutes(const struct probity_fleet_range *range)
+int probity_fleet_is_of_minutes(const struct probity_fleet_range *range)
 {
-    return range->from_ns % MINUTE_NS == 0 && range->to_ns % MINUTE_NS == 0;
+    int is_total = range->measure == 0 || range->measure == PROBITY_REPORT_TOTAL;
+
+    return is_total && range->from_ns % MINUTE_NS == 0 && range->to_ns % MINUTE_NS == 0;
 }
 
+/* ---- Conditions --------------------------------------------------------------------------------
+ */
+
+/* A run has no calls outside its own time; the minute is for differences between clocks. */
 static void put_runs(FILE *stream, const struct probity_fleet_range *range)
 {
+    struct probity_fleet_choice choice = range->choice;
+
+    choice.from_ns = range->from_ns > MINUTE_NS ? range->from_ns - MINUTE_NS : 0;
+    choice.to_ns = range->to_ns > 0 && range->to_ns < UINT64_MAX - MINUTE_NS
+                       ? range->to_ns + MINUTE_NS
+                       : 0;
     fputs("run IN (", stream);
-    probity_fleet_sql_run_numbers(stream, &range->choice);
+    probity_fleet_sql_run_numbers(stream, &choice);
+    fputc(')', stream);
+}
+
+static void put_numbers(FILE *stream, const char *column, const uint64_t *numbers, size_t count)
+{
+    if (numbers == NULL)
+        return;
+    for (size_t i = 0; i < count; i++)
+        fprintf(stream, "%s%s%s%" PRIu64, i > 0 ? ", " : " AND ", i > 0 ? "" : column,
+                i > 0 ? "" : " IN (", numbers[i]);
     fputc(')', stream);
 }
 
 /* A call's day is that of its end, or later, so that it excludes days before the range only. */
+static void put_day(FILE *stream, const struct probity_fleet_range *range)
+{
+    if (range->from_ns > 0)
+        fprintf(stream, " AND day >= toDate(%" PRIu64 ")", range->from_ns / DAY_NS);
+}
+
 static void put_condition(FILE *stream, const struct probity_fleet_range *range,
                           const char *moment, uint64_t unit_ns)
 {
     put_runs(stream, range);
+    put_numbers(stream, "run", range->runs, range->run_count);
+    put_numbers(stream, "function", range->functions, range->function_count);
+    put_day(stream, range);
     if (range->from_ns > 0)
-        fprintf(stream, " AND day >= toDate(%" PRIu64 ") AND %s >= %" PRIu64,
-                range->from_ns / DAY_NS, moment, range->from_ns / unit_ns);
+        fprintf(stream, " AND %s >= %" PRIu64, moment, range->from_ns / unit_ns);
     if (range->to_ns > 0)
         fprintf(stream, " AND %s < %" PRIu64, moment, range->to_ns / unit_ns);
 }
 
+/* ---- Sums --------------------------------------------------------------------------------------
+ */
+
 static void put_group(FILE *stream, const struct probity_fleet_range *range)
 {
-    fputs(range->by_thread ? " GROUP BY function, run, thread" : " GROUP BY function", stream);
+    static const char *const groups[] = {
+        [PROBITY_FLEET_OF_ALL] = " GROUP BY function",
+        [PROBITY_FLEET_OF_RUN] = " GROUP BY function, run",
+        [PROBITY_FLEET_OF_THREAD] = " GROUP BY function, run, thread"};
+
+    fputs(groups[range->group], stream);
 }
 
 static void put_keys(FILE *stream, const struct probity_fleet_range *range)
 {
-    fputs(range->by_thread ? "SELECT function, run, thread"
-                           : "SELECT function, toUInt64(0), toUInt32(0)", stream);
+    static const char *const keys[] = {
+        [PROBITY_FLEET_OF_ALL] = "SELECT function, toUInt64(0), toUInt32(0)",
+        [PROBITY_FLEET_OF_RUN] = "SELECT function, run, toUInt32(0)",
+        [PROBITY_FLEET_OF_THREAD] = "SELECT function, run, thread"};
+
+    fputs(keys[range->group], stream);
 }
 
 static void put_sums(FILE *stream)
@@ -76,10 +118,10 @@ static const char call_columns[] =
     "is_untimed = 0 AND how != 3 AS is_ended, "
     "is_untimed = 0 AND bitAnd(flags, 8) = 0 AS is_outer, "
     "run IN (SELECT run FROM probity_runs WHERE bitAnd(flags, 1) = 1) AS has_cpu, "
-    "toUInt8(floor(log2(greatest(total_ns, 128)))) AS near, "
-    "toUInt8(near - (bitShiftLeft(toUInt64(1), near) > total_ns AND near > 7)"
-    " + (near < 63 AND bitShiftLeft(toUInt64(1), near + 1) <= total_ns) - 7) AS shift, "
-    "toUInt16(if(total_ns < 128, total_ns, shift * 128 + bitShiftRight(total_ns, shift))) "
+    "toUInt8(floor(log2(greatest(duration, 128)))) AS near, "
+    "toUInt8(near - (bitShiftLeft(toUInt64(1), near) > duration AND near > 7)"
+    " + (near < 63 AND bitShiftLeft(toUInt64(1), near + 1) <= duration) - 7) AS shift, "
+    "toUInt16(if(duration < 128, duration, shift * 128 + bitShiftRight(duration, shift))) "
     "AS bucket, "
     "toUInt64(is_untimed) AS untimed_, "
     "toUInt64(bitAnd(flags, 32) = 0 AND how != 1 AND how != 4) AS repaired_, "
@@ -88,8 +130,22 @@ static const char call_columns[] =
     "(1 - is_untimed) * (total_ns - children_ns) AS self_, "
     "(1 - is_untimed) * has_cpu * (total_ns - off_ns - (children_ns - children_off_ns)) "
     "AS self_cpu_, "
-    "(1 - is_untimed) * paused_ns AS paused_, (1 - is_untimed) * paused_cpu_ns AS paused_cpu_, "
-    "total_ns AS duration";
+    "(1 - is_untimed) * paused_ns AS paused_, (1 - is_untimed) * paused_cpu_ns AS paused_cpu_, ";
+
+/* What is measured as the duration of a call. Time off the CPU is never below 0. */
+static const char *duration_of(enum probity_report_key measure)
+{
+    switch (measure) {
+    case PROBITY_REPORT_SELF: return "total_ns - children_ns";
+    case PROBITY_REPORT_CPU_TOTAL: return "total_ns - off_ns";
+    case PROBITY_REPORT_CPU_SELF:
+        return "total_ns - off_ns - (children_ns - children_off_ns)";
+    case PROBITY_REPORT_OFF_TOTAL: return "if(off_ns > 0, off_ns, 0)";
+    case PROBITY_REPORT_OFF_SELF:
+        return "if(off_ns > children_off_ns, off_ns - children_off_ns, 0)";
+    default: return "total_ns";
+    }
+}
 
 static void put_calls(FILE *stream, const struct probity_fleet_range *range)
 {
@@ -105,8 +161,8 @@ static void put_calls(FILE *stream, const struct probity_fleet_range *range)
           "if(countIf(is_ended) > 0, minIf(duration, is_ended), toUInt64(-1)) AS min_ns, "
           "maxIf(duration, is_ended) AS max_ns, "
           "[bucket] AS buckets, [countIf(is_ended)] AS counts FROM (", stream);
-    fputs(call_columns, stream);
-    fprintf(stream, " FROM %s WHERE ", probity_fleet_tables[PROBITY_FLEET_CALLS].name);
+    fprintf(stream, "%stoUInt64(%s) AS duration FROM %s WHERE ", call_columns,
+            duration_of(range->measure), probity_fleet_tables[PROBITY_FLEET_CALLS].name);
     put_condition(stream, range, "start_ns", 1);
     fputs(") GROUP BY function, run, thread, bucket)", stream);
     put_group(stream, range);
@@ -114,21 +170,56 @@ static void put_calls(FILE *stream, const struct probity_fleet_range *range)
 
 void probity_fleet_sql_sums(FILE *stream, const struct probity_fleet_range *range)
 {
-    if (probity_fleet_is_whole_minutes(range))
+    if (probity_fleet_is_of_minutes(range))
         put_minutes(stream, range);
     else
         put_calls(stream, range);
 }
 
+void probity_fleet_sql_repairs(FILE *stream, const struct probity_fleet_range *range)
+{
+    struct probity_fleet_range all = *range;
+    int is_of_minutes = probity_fleet_is_of_minutes(range);
+
+    all.functions = NULL;
+    if (is_of_minutes)
+        fputs("SELECT sum(repaired), sum(open)", stream);
+    else
+        fputs("SELECT toUInt64(countIf(bitAnd(flags, 32) = 0 AND bitAnd(flags, 7) NOT IN (1, 4))), "
+              "toUInt64(countIf(bitAnd(flags, 16) = 0 AND bitAnd(flags, 7) = 3))", stream);
+    fprintf(stream, " FROM %s WHERE ",
+            probity_fleet_tables[is_of_minutes ? PROBITY_FLEET_MINUTES : PROBITY_FLEET_CALLS].name);
+    if (is_of_minutes)
+        put_condition(stream, &all, "toUnixTimestamp(minute)", UINT64_C(1000000000));
+    else
+        put_condition(stream, &all, "start_ns", 1);
+}
+
+void probity_fleet_sql_counts(FILE *stream, const struct probity_fleet_range *range)
+{
+    fprintf(stream, "SELECT run, uniqExact(function) FROM %s WHERE ",
+            probity_fleet_tables[PROBITY_FLEET_MINUTES].name);
+    put_runs(stream, range);
+    fprintf(stream, " AND function IN (SELECT function FROM %s WHERE declared = 1) GROUP BY run",
+            probity_fleet_tables[PROBITY_FLEET_FUNCTIONS].name);
+}
+
+/* ---- Functions and threads ---------------------------------------------------------------------
+ */
+
 void probity_fleet_sql_functions(FILE *stream, const struct probity_fleet_range *range)
 {
     fprintf(stream, "SELECT function, any(declared), any(name), any(signature), any(file), "
-            "any(object), any(returns), any(line), any(level) FROM %s WHERE function IN "
-            "(SELECT function FROM %s WHERE ", probity_fleet_tables[PROBITY_FLEET_FUNCTIONS].name,
-            probity_fleet_tables[probity_fleet_is_whole_minutes(range) ? PROBITY_FLEET_MINUTES
-                                                                       : PROBITY_FLEET_CALLS].name);
-    put_runs(stream, range);
-    fputs(") GROUP BY function", stream);
+            "any(object), any(returns), any(line), any(level) FROM %s",
+            probity_fleet_tables[PROBITY_FLEET_FUNCTIONS].name);
+    if (!range->of_any_run) {
+        fprintf(stream, " WHERE function IN (SELECT function FROM %s WHERE ",
+                probity_fleet_tables[PROBITY_FLEET_MINUTES].name);
+        put_runs(stream, range);
+        put_day(stream, range);
+        fputc(')', stream);
+    }
+    fputs(" GROUP BY function", stream);
 }
 
 void probity_fleet_sql_threads(FILE *stream, const struct probity_fleet_range *range)
@@ -138,4 +229,27 @@ void probity_fleet_sql_threads(FILE *stream, const struct probity_fleet_range *r
             probity_fleet_tables[PROBITY_FLEET_THREADS].name);
     put_runs(stream, range);
     fputs(" GROUP BY run, thread", stream);
+}
+
+/* A moment counts if it is in the range and was recorded: beginnings all were, ends only of calls
+ * that ended by their leave. */
+void probity_fleet_sql_spans(FILE *stream, const struct probity_fleet_range *range)
+{
+    uint64_t to_ns = range->to_ns > 0 ? range->to_ns : UINT64_MAX;
+
+    fprintf(stream, "SELECT run, thread, toUInt64(countIf(is_begun)), "
+            "min(least(if(is_begun, start_ns, toUInt64(-1)), if(is_left, end_ns, toUInt64(-1)))), "
+            "max(greatest(if(is_begun, start_ns, toUInt64(0)), if(is_left, end_ns, toUInt64(0)))), "
+            "toUInt64(sumIf(end_ns - start_ns, is_begun AND depth = 0)), max(paused_ns > 0) "
+            "FROM (SELECT run, thread, depth, paused_ns, start_ns, "
+            "start_ns + total_ns + paused_ns AS end_ns, "
+            "start_ns >= %" PRIu64 " AND start_ns < %" PRIu64 " AS is_begun, "
+            "bitAnd(flags, 55) IN (1, 4) AND end_ns >= %" PRIu64 " AND end_ns < %" PRIu64
+            " AS is_left FROM %s WHERE ", range->from_ns, to_ns, range->from_ns, to_ns,
+            probity_fleet_tables[PROBITY_FLEET_CALLS].name);
+    put_runs(stream, range);
+    put_day(stream, range);
+    if (range->to_ns > 0)
+        fprintf(stream, " AND start_ns < %" PRIu64, range->to_ns);
+    fputs(") WHERE is_begun OR is_left GROUP BY run, thread", stream);
 }

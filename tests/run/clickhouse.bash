@@ -1,7 +1,15 @@
 # A ClickHouse server on loopback, with its data in the test's directory. Sourced after common.bash.
+# ENGINE=current: a current engine behind tests/engine/front.mjs, in place of Debian's server.
+
+is_current() { [ "${ENGINE:-}" = current ]; }
 
 # Skips the test if there is no server here.
 need_clickhouse() {
+    if is_current; then
+        command -v node > /dev/null && [ -e "$BUILD/engine/installed" ] && return
+        echo "no current engine in $BUILD/engine (tests/engine/install.sh $BUILD/engine)"
+        exit 77
+    fi
     PATH=$PATH:/usr/sbin
     if ! command -v clickhouse-server > /dev/null; then
         echo "no clickhouse-server here (tools/setup.sh fleet)"
@@ -16,8 +24,9 @@ s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 
 # Writes the configuration: user "default" without a password, user "closed" with "s3cret!".
 configure_server() {
-    http_port=$(free_port)
     mkdir -p server
+    ! is_current || return 0
+    http_port=$(free_port)
     cat > server/config.xml << END
 <yandex><logger><level>warning</level><log>$WORK/server/log</log>
 <errorlog>$WORK/server/errors</errorlog></logger>
@@ -46,6 +55,14 @@ is_up() { sql 'SELECT 1' default > /dev/null 2>&1; }
 
 # Starts the server; sets "server", its job.
 start_server() {
+    if is_current; then
+        : > server/out
+        node "$SOURCE/tests/engine/front.mjs" "$BUILD/engine" "$WORK/server" > server/out 2>&1 &
+        server=$!
+        wait_until "$server" grep -q '^listening' server/out || fail "$(tail -n 3 server/out)"
+        http_port=$(sed -n 's/^listening on 127.0.0.1://p' server/out)
+        return
+    fi
     clickhouse-server --config-file="$WORK/server/config.xml" > server/out 2>&1 &
     server=$!
     wait_until "$server" is_up || fail "no server: $(tail -n 3 server/out server/errors)"

@@ -53,7 +53,7 @@ static void literals_have_only_harmless_bytes(void **state)
 
 static void every_choice_is_a_literal(void **state)
 {
-    const struct probity_fleet_choice choice = {"a'", "b\\", "c\n", "d;", 5, 6};
+    const struct probity_fleet_choice choice = {"a'", "b\\", "c\n", "d;", 5, 6, 7};
     char *text = NULL;
     size_t bytes;
     FILE *stream = open_memstream(&text, &bytes);
@@ -63,8 +63,44 @@ static void every_choice_is_a_literal(void **state)
     fclose(stream);
     assert_string_equal(text, "1 AND host = 'a\\x27' AND executable = 'b\\x5c' AND "
                         "label = 'c\\x0a' AND build = 'd\\x3b' AND ended_ns >= 5 AND "
-                        "started_ns < 6");
+                        "started_ns < 6 AND run = 7");
     free(text);
+}
+
+static void chosen_functions_are_numbers(void **state)
+{
+    static const uint64_t functions[] = {UINT64_MAX, 2}, runs[] = {3};
+    const struct probity_fleet_range range = {.functions = functions, .function_count = 2,
+                                              .runs = runs, .run_count = 1};
+    char *text = NULL;
+    size_t bytes;
+    FILE *stream = open_memstream(&text, &bytes);
+
+    (void)state;
+    probity_fleet_sql_sums(stream, &range);
+    fclose(stream);
+    assert_non_null(strstr(text, " AND run IN (3) AND function IN (18446744073709551615, 2) "));
+    free(text);
+}
+
+static void repairs_are_two_numbers(void **state)
+{
+    uint64_t numbers[] = {5, 2, 0};
+    struct probity_scopes_repairs repairs = {0};
+    struct probity_fleet_answer answer = {(uint8_t *)numbers, (uint8_t *)numbers + 16, 0};
+
+    (void)state;
+    assert_int_equal(probity_fleet_take_repairs(&answer, &repairs), 0);
+    assert_int_equal(repairs.unwound, 3);
+    assert_int_equal(repairs.open, 2);
+    for (size_t bytes = 0; bytes <= 24; bytes++) {
+        answer = (struct probity_fleet_answer){(uint8_t *)numbers, (uint8_t *)numbers + bytes, 0};
+        assert_int_equal(probity_fleet_take_repairs(&answer, &repairs),
+                         bytes == 16 ? 0 : PROBITY_ERROR_FORMAT);
+    }
+    numbers[1] = 6; /* more are open than were repaired */
+    answer = (struct probity_fleet_answer){(uint8_t *)numbers, (uint8_t *)numbers + 16, 0};
+    assert_int_equal(probity_fleet_take_repairs(&answer, &repairs), PROBITY_ERROR_FORMAT);
 }
 
 /* ---- Blocks ------------------------------------------------------------------------------------
@@ -247,7 +283,7 @@ static int take_both(size_t bytes, unsigned second_bucket, struct probity_report
     uint8_t *cut = malloc(count + 1);
     memcpy(cut, sums, count);
     answer = (struct probity_fleet_answer){cut, cut + count, 0};
-    int error = probity_fleet_take_sums(ret_sums, &answer, *ret_report);
+    int error = probity_fleet_take_sums(ret_sums, &answer, ret_report);
     free(cut);
     free(sums);
     return error;
@@ -337,6 +373,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(literals_have_only_harmless_bytes),
         cmocka_unit_test(every_choice_is_a_literal),
+        cmocka_unit_test(chosen_functions_are_numbers),
+        cmocka_unit_test(repairs_are_two_numbers),
         cmocka_unit_test(a_block_is_what_the_format_says),
         cmocka_unit_test(long_texts_have_long_lengths),
         cmocka_unit_test(a_run_comes_back_as_it_was),

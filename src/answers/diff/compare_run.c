@@ -251,9 +251,8 @@ static void take_values(const struct probity_report_sums *sums, int is_cpu_known
     values[PROBITY_COMPARE_P99] = (double)probity_report_quantile(sums, 990);
 }
 
-/* Sorts a finished report and adds all declared functions. */
-static int add_functions(struct probity_compare_run *run, struct probity_report *report,
-                         int is_cpu_known)
+int probity_compare_run_add_report(struct probity_compare_run *run, struct probity_report *report,
+                                   int is_cpu_known)
 {
     size_t count;
     struct probity_report_function *functions = probity_report_functions(report, &count);
@@ -365,7 +364,8 @@ static int make_run(struct probity_reader *reader, struct probity_report *report
     run.environment[PROBITY_COMPARE_LEVELS] = strdup(levels.text);
     error = run.environment[PROBITY_COMPARE_LEVELS] != NULL ? 0 : PROBITY_ERROR_MEMORY;
     if (error == 0)
-        error = add_functions(&run, report, (facts->info.flags & PROBITY_INFO_CPU_TIME) != 0);
+        error = probity_compare_run_add_report(
+            &run, report, (facts->info.flags & PROBITY_INFO_CPU_TIME) != 0);
     if (error == 0)
         error = add_blocks(&run, blocks);
     if (error != 0)

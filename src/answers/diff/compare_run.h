@@ -93,6 +93,12 @@ int probity_compare_run_read(struct probity_reader *reader, uint64_t from_ns, ui
 int probity_compare_run_describe(const struct probity_trace_facts *facts,
                                  struct probity_compare_run *ret_run);
 
+/* Adds all declared functions of a finished report, which is sorted thereby. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
+struct probity_report;
+int probity_compare_run_add_report(struct probity_compare_run *run, struct probity_report *report,
+                                   int is_cpu_known);
+
 /* Adds an item, copying its texts; NULL counts as "". Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_compare_run_add(struct probity_compare_run *run,
                             const struct probity_compare_item *item);

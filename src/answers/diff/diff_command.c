@@ -202,6 +202,8 @@ static int run_on(struct diff_call *call, char **names, size_t base_count, size_
 {
     int status = cli_output_is_apart(&cli_command_diff, call->out, names, count);
 
+    if (status == CLI_OK && call->compared.source.url == NULL)
+        status = cli_fleet_is_unused(&cli_command_diff, &call->compared.source);
     if (status != CLI_OK)
         return status;
     call->options.limits = call->limits.items;
@@ -209,6 +211,10 @@ static int run_on(struct diff_call *call, char **names, size_t base_count, size_
     if (probity_compare_open(&call->options, &call->compared.compare) != 0)
         return cli_fail(&cli_command_diff, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     status = read_runs(call, names, base_count, count);
+    if (status == CLI_OK && call->compared.source.as_sql) {
+        cli_diff_input_close(&call->compared);
+        return CLI_OK;
+    }
     if (status == CLI_OK) {
         probity_compare_sort(call->compared.compare, call->order);
         status = cli_print_answer(&cli_command_diff, call->out, call->force, print_diff, call);
@@ -295,6 +301,9 @@ static const struct cli_option options[] = {
      .help = "show only the first N functions and blocks", .valid = "a number, or 0 for all",
      CLI_NUMBER(struct diff_call, layout.limit, 0, CLI_LIMIT_MAX)},
     CLI_RANGE_ROWS(struct diff_call, compared.range, "from", "to", "only calls that begin"),
+    CLI_FLEET_URL_ROW(struct diff_call, compared.source, "traces and the history"),
+    CLI_FLEET_CHOICE_ROWS(struct diff_call, compared.source),
+    CLI_FLEET_SQL_ROW(struct diff_call, compared.source),
     {.name = "project", .value = "DIR", .brief = "project directory", .help = CLI_PROJECT_HELP,
      CLI_TEXT(struct diff_call, compared.project)},
     {.name = "json", .help = "print one JSON object with the values of all runs; times in ns",
@@ -313,10 +322,11 @@ const struct cli_command cli_command_diff = {
     .usage = "[OPTION]... BASE... -- NEW...",
     .help =
         "Each trace is one run; @LABEL means all runs with that label in the project's history "
-        "(`probity runs`). Compares, for each function, number of calls, self, total and CPU "
-        "time, and mean, median and 99th percentile of a call; for each block between probes, "
-        "all of these except self time. Shows the medians over the runs, their ratio with its "
-        "confidence interval, and a verdict: same, faster, slower, or inconclusive.",
+        "(`probity runs`), or with --from-fleet in a database, which has functions only. "
+        "Compares, for each function, number of calls, self, total and CPU time, and mean, median "
+        "and 99th percentile of a call; for each block between probes, all of these except self "
+        "time. Shows the medians over the runs, their ratio with its confidence interval, and a "
+        "verdict: same, faster, slower, or inconclusive.",
     .options = options,
     .statuses =
     "0 success; 1 failure; 2 usage error; 3 the input is damaged or incomplete;\n"

@@ -7,6 +7,7 @@
 
 #include "answers/hist/hist_print.h"
 #include "answers/report/report.h"
+#include "cli/fleet_source.h"
 #include "cli/probe_range.h"
 #include "cli/query.h"
 #include "print/text.h"
@@ -114,19 +115,14 @@ static char *qualified_name(const struct probity_function *function)
     return strndup(from, bytes);
 }
 
-/* Profile mode only counts the wall time of whole calls. */
-static int finish_functions(struct hist_call *call, const struct probity_reader *reader)
+/* Of a finished report. */
+static int add_functions(struct hist_call *call)
 {
-    int error = call->of == 0 ? cli_query_profiles(&call->answer, reader, call->report, NULL, NULL)
-                             : 0;
-    size_t count = 0;
-
-    if (error == 0)
-        error = probity_report_finish(call->report);
+    size_t count;
     struct probity_report_function *functions = probity_report_functions(call->report, &count);
-    if (error == 0)
-        probity_report_sort(functions, count, PROBITY_REPORT_TOTAL);
-    call->repairs = *probity_report_repairs(call->report);
+    int error = 0;
+
+    probity_report_sort(functions, count, PROBITY_REPORT_TOTAL);
     for (size_t i = 0; error == 0 && i < count; i++) {
         const struct probity_function *function = functions[i].function;
         const struct probity_report_sums *sums = &functions[i].sums;
@@ -140,6 +136,18 @@ static int finish_functions(struct hist_call *call, const struct probity_reader 
             &sums->durations, sums->sum_ns, sums->min_ns, sums->max_ns});
     }
     return error;
+}
+
+/* Profile mode only counts the wall time of whole calls. */
+static int finish_functions(struct hist_call *call, const struct probity_reader *reader)
+{
+    int error = call->of == 0 ? cli_query_profiles(&call->answer, reader, call->report, NULL, NULL)
+                             : 0;
+
+    if (error == 0)
+        error = probity_report_finish(call->report);
+    call->repairs = *probity_report_repairs(call->report);
+    return error == 0 ? add_functions(call) : error;
 }
 
 static int finish_blocks(struct hist_call *call)
@@ -159,13 +167,18 @@ static int finish_blocks(struct hist_call *call)
     return error;
 }
 
+static void check_cpu(struct hist_call *call, const struct probity_reader *reader)
+{
+    for (size_t i = 0; i < probity_reader_traces(reader) && call->of & (OF_CPU | OF_OFF); i++)
+        call->lacks_cpu |=
+            (probity_reader_facts(reader, i)->info.flags & PROBITY_INFO_CPU_TIME) == 0;
+}
+
 static int finish_hist(void *context, const struct probity_reader *reader)
 {
     struct hist_call *call = context;
 
-    for (size_t i = 0; i < probity_reader_traces(reader) && call->of & (OF_CPU | OF_OFF); i++)
-        call->lacks_cpu |=
-            (probity_reader_facts(reader, i)->info.flags & PROBITY_INFO_CPU_TIME) == 0;
+    check_cpu(call, reader);
     if (call->lacks_cpu)
         return 0;
     return call->pattern != NULL ? finish_functions(call, reader) : finish_blocks(call);
@@ -207,6 +220,39 @@ static int warn_nothing(const struct hist_call *call)
     return cli_fail_function(&cli_command_hist, call->pattern);
 }
 
+static int take_report(void *context, struct probity_report *report,
+                       const struct probity_scopes_repairs *repairs,
+                       const struct probity_reader *reader)
+{
+    struct hist_call *call = context;
+
+    call->report = report;
+    call->repairs = *repairs;
+    check_cpu(call, reader);
+    return call->lacks_cpu ? 0 : add_functions(call);
+}
+
+static int is_wanted(void *context, const struct probity_function *function)
+{
+    struct hist_call *call = context;
+
+    return function != NULL &&
+           cli_function_matches(call->pattern, function->name, function->signature);
+}
+
+static int run_from_fleet(struct hist_call *call, size_t traces)
+{
+    const struct cli_fleet_want want = {.measure = measures[call->of].key, .is_wanted = is_wanted,
+                                        .take = take_report};
+
+    if (traces > 0)
+        return cli_fail_usage(&cli_command_hist, "--from-fleet takes the place of traces");
+    if (call->pattern == NULL || call->answer.tids.count > 0)
+        return cli_fail_usage(&cli_command_hist, "blocks between probes, and --tid, do not apply "
+                              "to --from-fleet; use the traces");
+    return cli_fleet_report(&call->answer, &want);
+}
+
 /* The first operand is the name of a function, except for blocks. */
 static int run_on(void *context, char **operands, size_t count)
 {
@@ -222,7 +268,15 @@ static int run_on(void *context, char **operands, size_t count)
         return cli_fail_usage(&cli_command_hist, "expected a function, --start-probe or "
                               "--end-probe");
     call->pattern = are_blocks ? NULL : operands[0];
-    int status = cli_query_run(&call->answer, operands + !are_blocks, count - !are_blocks);
+    int is_of_fleet = cli_fleet_is_wanted(&call->answer.source, count - !are_blocks);
+    int status = is_of_fleet ? CLI_OK
+                             : cli_fleet_is_unused(&cli_command_hist, &call->answer.source);
+    if (status == CLI_OK)
+        status = is_of_fleet ? run_from_fleet(call, count - !are_blocks)
+                             : cli_query_run(&call->answer, operands + !are_blocks,
+                                             count - !are_blocks);
+    if (call->answer.source.as_sql)
+        return status;
     if (status == CLI_OK && call->lacks_cpu)
         return cli_fail(&cli_command_hist, "a trace was recorded without CPU time");
     int warned = status == CLI_OK || status == CLI_DAMAGED ? warn_nothing(call) : CLI_OK;
@@ -275,6 +329,7 @@ static const struct cli_option options[] = {
      CLI_NUMBER(struct hist_call, rows_max, 1, ROWS_MAX)},
     CLI_QUERY_SINCE_ROWS(struct hist_call, "only calls and hits"),
     CLI_QUERY_TID_ROW(struct hist_call, "only"),
+    CLI_FLEET_ROWS(struct hist_call, answer.source),
     CLI_QUERY_JSON_ROW(struct hist_call, "print one JSON object; times in ns"),
     CLI_QUERY_CSV_ROW(struct hist_call, "print CSV with a header, one line per row; times in ns"),
     CLI_QUERY_OUTPUT_ROWS(struct hist_call),

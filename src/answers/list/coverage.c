@@ -411,6 +411,21 @@ static struct site_item *lost_item(struct probity_coverage *coverage, uint32_t n
     return find_item(coverage, &identity);
 }
 
+int probity_coverage_add_calls(struct probity_coverage *coverage,
+                               const struct probity_coverage_calls *calls)
+{
+    struct site_item *item = calls->function != NULL ? function_item(coverage, calls->function)
+                                                     : lost_item(coverage, calls->number);
+
+    if (item == NULL)
+        return PROBITY_ERROR_MEMORY;
+    item->site.hits += calls->calls;
+    item->site.counted += calls->counted;
+    item->site.has_entries_only |= calls->has_entries_only;
+    item->site.is_least |= calls->is_least;
+    return 0;
+}
+
 static int add_hits(struct probity_coverage *coverage)
 {
     struct counter *counter = NULL;

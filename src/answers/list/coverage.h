@@ -42,6 +42,18 @@ int probity_coverage_put(struct probity_coverage *coverage, const struct probity
 int probity_coverage_add_profiled(struct probity_coverage *coverage,
                                   const struct probity_profiled *profiled);
 
+/* A function's calls, counted elsewhere. */
+struct probity_coverage_calls {
+    const struct probity_function *function; /* NULL: its declaration was lost */
+    uint32_t number;                         /* of its site, if lost */
+    uint64_t calls, counted;
+    int has_entries_only, is_least;
+};
+
+/* Adds them. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_coverage_add_calls(struct probity_coverage *coverage,
+                               const struct probity_coverage_calls *calls);
+
 /* Adds a site that is compiled in. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_coverage_list(struct probity_coverage *coverage,
                           const struct probity_listed_site *site);

@@ -7,6 +7,7 @@
 
 #include "answers/list/coverage.h"
 #include "answers/list/list_print.h"
+#include "cli/fleet_source.h"
 #include "cli/patterns.h"
 #include "cli/query.h"
 
@@ -15,6 +16,7 @@ struct list_call {
     struct cli_filter probes;
     struct cli_patterns functions, files;
     struct probity_coverage *coverage;
+    struct probity_report *report; /* from a database */
     const struct probity_coverage_site **sites;
     struct probity_list_answer result;
     enum probity_coverage_key key;
@@ -112,14 +114,11 @@ static int passes(struct list_call *call, const struct probity_coverage_site *si
 }
 
 /* The total ignores --never and --hit, but no other filter. */
-static int finish_list(void *context, const struct probity_reader *reader)
+static int choose_sites(struct list_call *call)
 {
-    struct list_call *call = context;
     size_t count, kept = 0, shown = 0;
-    int error = take_lists(call, reader);
+    int error = probity_coverage_finish(call->coverage, &call->sites, &count);
 
-    if (error == 0)
-        error = probity_coverage_finish(call->coverage, &call->sites, &count);
     if (error != 0)
         return error;
     for (size_t i = 0; i < count; i++) {
@@ -136,6 +135,14 @@ static int finish_list(void *context, const struct probity_reader *reader)
     call->result.sites = call->sites;
     call->result.count = shown;
     return 0;
+}
+
+static int finish_list(void *context, const struct probity_reader *reader)
+{
+    struct list_call *call = context;
+    int error = take_lists(call, reader);
+
+    return error == 0 ? choose_sites(call) : error;
 }
 
 static int print_list(void *context, FILE *stream, const struct probity_reader *reader,
@@ -173,14 +180,54 @@ static int warn_unseen(const struct list_call *call)
                                                                              : CLI_OK;
 }
 
+/* A database has functions that were called, but no list of what is compiled in. */
+static int take_report(void *context, struct probity_report *report,
+                       const struct probity_scopes_repairs *repairs,
+                       const struct probity_reader *reader)
+{
+    struct list_call *call = context;
+    size_t count;
+    struct probity_report_function *functions = probity_report_functions(report, &count);
+    int error = probity_coverage_open(0, 0, &call->coverage);
+
+    (void)repairs;
+    for (size_t i = 0; error == 0 && i < count; i++) {
+        const struct probity_report_sums *sums = &functions[i].sums;
+        const struct probity_coverage_calls calls = {
+            functions[i].function, functions[i].number, sums->calls, sums->counted,
+            sums->entries > 0, sums->is_least};
+        error = probity_coverage_add_calls(call->coverage, &calls);
+    }
+    call->result.traces_without = probity_reader_traces(reader);
+    call->report = report;
+    return error == 0 ? choose_sites(call) : error;
+}
+
+static int run_from_fleet(struct list_call *call, size_t traces)
+{
+    static const struct cli_fleet_want want = {.take = take_report};
+
+    if (traces > 0)
+        return cli_fail_usage(&cli_command_list, "--from-fleet takes the place of traces");
+    if (call->only_never || call->probes.count > 0 || call->answer.tids.count > 0)
+        return cli_fail_usage(&cli_command_list, "--never, --probe and --tid do not apply to "
+                              "--from-fleet, which has functions that were called; use the traces");
+    return cli_fleet_report(&call->answer, &want);
+}
+
 static int run_on(void *context, char **names, size_t count)
 {
     struct list_call *call = context;
+    const struct cli_fleet_source *source = &call->answer.source;
+    int is_of_fleet = cli_fleet_is_wanted(source, count);
 
     if (call->only_never && call->only_hit)
         return cli_fail_usage(&cli_command_list, "--never and --hit are mutually exclusive");
-    int status = cli_query_run(&call->answer, names, count);
-    return status == CLI_OK ? warn_unseen(call) : status;
+    int status = is_of_fleet ? CLI_OK : cli_fleet_is_unused(&cli_command_list, source);
+    if (status == CLI_OK)
+        status = is_of_fleet ? run_from_fleet(call, count)
+                             : cli_query_run(&call->answer, names, count);
+    return status == CLI_OK && !source->as_sql ? warn_unseen(call) : status;
 }
 
 static void release(void *context)
@@ -191,6 +238,8 @@ static void release(void *context)
     cli_patterns_release(&call->files);
     if (call->coverage != NULL)
         probity_coverage_close(call->coverage);
+    if (call->report != NULL)
+        probity_report_close(call->report);
     cli_filter_release(&call->probes);
 }
 
@@ -231,6 +280,7 @@ static const struct cli_option options[] = {
      CLI_FLAG(struct list_call, result.has_signatures)},
     CLI_QUERY_RANGE_ROWS(struct list_call, "count only hits"),
     CLI_QUERY_TID_ROW(struct list_call, "count only hits by"),
+    CLI_FLEET_ROWS(struct list_call, answer.source),
     CLI_QUERY_JSON_ROW(struct list_call, "print one JSON object"),
     CLI_QUERY_CSV_ROW(struct list_call, "print CSV with a header, one row per site"),
     CLI_QUERY_OUTPUT_ROWS(struct list_call),

@@ -28,7 +28,6 @@ struct report_call {
     int is_cost_known;      /* set by --suggest */
     struct probity_report *report;
     struct probity_states_report *states; /* --states: in place of `report`; or NULL */
-    struct cli_fleet_source source;
     struct probity_scopes_repairs repairs; /* from a database */
     int is_from_fleet;
 };
@@ -244,31 +243,45 @@ static int print_report(void *context, FILE *stream, const struct probity_reader
     return error;
 }
 
-static void take_report(void *context, struct probity_report *report,
-                        const struct probity_scopes_repairs *repairs)
+static int take_report(void *context, struct probity_report *report,
+                       const struct probity_scopes_repairs *repairs,
+                       const struct probity_reader *reader)
 {
     struct report_call *call = context;
 
+    (void)reader;
     call->report = report;
     call->repairs = *repairs;
     call->is_from_fleet = 1;
+    return 0;
+}
+
+/* With an unknown name, the answer says so. */
+static int is_wanted(void *context, const struct probity_function *function)
+{
+    struct report_call *call = context;
+
+    return function != NULL &&
+           cli_patterns_match(&call->patterns, function->name, function->signature);
 }
 
 /* What a database does not have. */
 static int run_from_fleet(struct report_call *call, size_t count)
 {
+    const struct cli_fleet_want want = {.by_thread = call->options.by_thread,
+                                        .is_wanted = call->patterns.count > 0 ? is_wanted : NULL,
+                                        .take = take_report};
+
     if (count > 0)
         return cli_fail_usage(&cli_command_report, "--from-fleet takes the place of traces");
     if (call->answer.has_states || call->layout.is_corrected || call->suggest_percent > 0 ||
         call->answer.tids.count > 0)
         return cli_fail_usage(&cli_command_report, "--states, --corrected, --suggest and --tid do "
                               "not apply to --from-fleet");
-    int status = cli_fleet_report(&call->answer, &call->source, call->options.by_thread,
-                                  take_report);
+    int status = cli_fleet_report(&call->answer, &want);
     const char *idle = cli_patterns_idle(&call->patterns);
-    return status == CLI_OK && idle != NULL && !call->source.as_sql
-               ? cli_fail_function(&cli_command_report, idle)
-               : status;
+    return status == CLI_OK && idle != NULL ? cli_fail_function(&cli_command_report, idle)
+                                            : status;
 }
 
 /* CSV and JSON have all columns. */
@@ -291,9 +304,9 @@ static int run_on(void *context, char **names, size_t count)
          call->options.by_thread || call->suggest_percent > 0))
         return cli_fail_usage(&cli_command_report, "--states does not apply to --columns, --wide, "
                               "--corrected, --by-thread and --suggest");
-    if (cli_fleet_is_wanted(&call->source, count))
+    if (cli_fleet_is_wanted(&call->answer.source, count))
         return run_from_fleet(call, count);
-    int status = cli_fleet_is_unused(&cli_command_report, &call->source);
+    int status = cli_fleet_is_unused(&cli_command_report, &call->answer.source);
     if (status == CLI_OK)
         status = cli_query_run(&call->answer, names, count);
     if (status == CLI_OK && call->suggest_percent > 0 && !call->is_cost_known)
@@ -364,7 +377,7 @@ static const struct cli_option options[] = {
      .help = "instead of the report, print a selection for `probity record`: which functions "
              "without macros to leave out so that recording adds at most PERCENT",
      .take = take_suggest},
-    CLI_FLEET_ROWS(struct report_call),
+    CLI_FLEET_ROWS(struct report_call, answer.source),
     CLI_QUERY_JSON_ROW(struct report_call, "print one JSON object; times in ns"),
     CLI_QUERY_CSV_ROW(struct report_call,
                       "print CSV with a header, one row per function; times in ns"),

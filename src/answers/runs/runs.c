@@ -38,7 +38,13 @@ static struct probity_cell probity_cell_stored(uint64_t value)
     return value <= INT64_MAX ? probity_cell_count(value) : probity_cell_unknown();
 }
 
-RUN_COLUMN(number, stored, row->number)
+static struct probity_cell number(const void *row)
+{
+    const struct probity_store_entry *entry = row;
+
+    return entry->id[0] != '\0' ? probity_cell_text(entry->id) : probity_cell_stored(entry->number);
+}
+
 RUN_COLUMN(label, text, *row->run.label != '\0' ? row->run.label : NULL)
 RUN_COLUMN(started, stored, row->run.started_ns)
 RUN_COLUMN(added, stored, row->added_ns)
@@ -145,6 +151,8 @@ static void list_text(FILE *stream, const struct probity_runs *runs)
 
     memcpy(columns, usual_columns, sizeof columns);
     columns[LABEL].width = 2 + (int)widest_label(runs);
+    if (runs->count > 0 && runs->entries[0].id[0] != '\0')
+        columns[RUN].width = (int)strlen(runs->entries[0].id);
     probity_table_put_titles(stream, &table);
     fputs("  host\n", stream);
     for (size_t i = 0; i < runs->count; i++) {
@@ -155,6 +163,14 @@ static void list_text(FILE *stream, const struct probity_runs *runs)
     }
     if (runs->count == 0)
         fputs("no runs\n", stream);
+}
+
+static void put_number(FILE *stream, const struct probity_store_entry *entry)
+{
+    if (entry->id[0] != '\0')
+        fputs(entry->id, stream);
+    else
+        fprintf(stream, "%" PRIu64, entry->number);
 }
 
 static void put_line(FILE *stream, const char *name, const char *text)
@@ -186,7 +202,9 @@ static void show_text(FILE *stream, const struct probity_store_entry *entry)
     const struct probity_compare_run *run = &entry->run;
     char time[PROBITY_INFO_TIME_BYTES];
 
-    fprintf(stream, "%-*s%" PRIu64 "\n", NAME_COLUMNS, "run", entry->number);
+    fprintf(stream, "%-*s", NAME_COLUMNS, "run");
+    put_number(stream, entry);
+    fputc('\n', stream);
     put_line(stream, "label", run->label);
     put_line(stream, "trace", run->path);
     put_line(stream, "complete", run->is_complete ? "yes" : "NO");
@@ -216,7 +234,7 @@ static void list_csv(FILE *stream, const struct probity_runs *runs)
     fputc('\n', stream);
     for (size_t i = 0; i < runs->count; i++) {
         const struct probity_store_entry *entry = &runs->entries[i];
-        fprintf(stream, "%" PRIu64, entry->number);
+        put_number(stream, entry);
         probity_columns_put_csv(stream, run_columns + LABEL, RUN_COLUMNS - LABEL, entry);
         for (int j = 0; j < PROBITY_COMPARE_ENVIRONMENTS; j++) {
             fputc(',', stream);
@@ -234,7 +252,7 @@ static void show_csv(FILE *stream, const struct probity_runs *runs)
     for (size_t i = 0; i < runs->count; i++) {
         const struct probity_store_entry *entry = &runs->entries[i];
         for (size_t j = 0; j < entry->run.item_count; j++) {
-            fprintf(stream, "%" PRIu64, entry->number);
+            put_number(stream, entry);
             probity_columns_put_csv(stream, item_columns, ITEM_COLUMNS, &entry->run.items[j]);
             fputc('\n', stream);
         }

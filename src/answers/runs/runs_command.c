@@ -15,6 +15,7 @@
 #include "answers/runs/runs.h"
 #include "base/limits.h"
 #include "cli/cli.h"
+#include "cli/fleet_source.h"
 #include "cli/option.h"
 #include "cli/output_stream.h"
 #include "cli/project.h"
@@ -28,6 +29,7 @@ struct runs_call {
     struct probity_store_entry *entries; /* the ones found */
     size_t count;
     int is_damaged, with_items;
+    struct cli_fleet_source source; /* if it has a URL, a database in place of the history */
     int (*print)(FILE *stream, enum probity_runs_form form, const struct probity_runs *runs);
 };
 
@@ -154,7 +156,7 @@ static int add(struct runs_call *call, char **operands, size_t count)
     return status == CLI_OK && call->is_damaged ? CLI_DAMAGED : status;
 }
 
-/* ---- list, show, rm ----------------------------------------------------------------------------
+/* ---- Runs that were found ----------------------------------------------------------------------
  */
 
 static int keep_entry(void *context, struct probity_store_entry *entry)
@@ -203,6 +205,84 @@ static int fail_none(const char *text)
     return cli_fail(&cli_command_runs, "no run '%s' in the history; see `probity runs list`", text);
 }
 
+/* ---- A database --------------------------------------------------------------------------------
+ */
+
+static int take_fleet_run(void *context, const struct probity_fleet_run *of,
+                          struct probity_compare_run *run)
+{
+    struct runs_call *call = context;
+    struct probity_store_entry *entries =
+        realloc(call->entries, (call->count + 1) * sizeof *entries);
+
+    if (entries == NULL) {
+        probity_compare_run_release(run);
+        return cli_fail(&cli_command_runs, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    }
+    call->entries = entries;
+    entries[call->count] = (struct probity_store_entry){
+        .number = of->run, .added_ns = of->version, .run = *run,
+        .counts = {run->item_count, UINT64_MAX}}; /* blocks are unknown */
+    snprintf(entries[call->count].id, sizeof entries->id, "%016" PRIx64, of->run);
+    call->count++;
+    return CLI_OK;
+}
+
+/* What prints a list has warned if some of it is incomplete. */
+static int print_fleet(struct runs_call *call, int status)
+{
+    if ((status != CLI_OK && status != CLI_DAMAGED) || call->source.as_sql)
+        return status;
+    int printed = cli_print_answer(&cli_command_runs, call->out, call->force, print_runs, call);
+    return printed == CLI_OK ? status : printed;
+}
+
+static int list_fleet(struct runs_call *call)
+{
+    uint64_t *counts;
+
+    call->source.choice.label = call->label;
+    int status = cli_fleet_list(&cli_command_runs, &call->source, take_fleet_run, call, &counts);
+    for (size_t i = 0; i < call->count; i++)
+        call->entries[i].counts[PROBITY_COMPARE_FUNCTION] = counts[i];
+    free(counts);
+    call->print = probity_runs_list;
+    return print_fleet(call, status);
+}
+
+/* The 16 hexadecimal digits that `probity fleet` prints, or @LABEL. */
+static int choose_fleet(const char *text, struct probity_fleet_choice *choice)
+{
+    choice->label = cli_is_label(text) ? text + 1 : NULL;
+    choice->run = 0;
+    if (choice->label != NULL)
+        return CLI_OK;
+    if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16)
+        return cli_fail_usage(&cli_command_runs, "invalid run '%s' (16 hexadecimal digits, from "
+                              "`probity fleet`, or @LABEL)", text);
+    choice->run = strtoull(text, NULL, 16);
+    return CLI_OK;
+}
+
+static int show_fleet(struct runs_call *call, char **operands, size_t count)
+{
+    static const struct cli_range all = {.from = NULL};
+    int status = CLI_OK;
+
+    for (size_t i = 0; i < count && (status == CLI_OK || status == CLI_DAMAGED); i++) {
+        int chosen = choose_fleet(operands[i], &call->source.choice);
+        int asked = chosen == CLI_OK ? cli_fleet_compare(&cli_command_runs, &call->source, &all, 0,
+                                                         take_fleet_run, call)
+                                     : chosen;
+        status = asked != CLI_OK ? asked : status;
+    }
+    call->print = probity_runs_show;
+    return print_fleet(call, status);
+}
+
+/* ---- list, show, rm of the history -------------------------------------------------------------
+ */
+
 static int list(struct runs_call *call, char **operands, size_t count)
 {
     const struct probity_store_choice choice = {.label = call->label};
@@ -211,6 +291,8 @@ static int list(struct runs_call *call, char **operands, size_t count)
     if (count > 0)
         return cli_fail_usage(&cli_command_runs, "list: unexpected argument; use --label to select "
                               "runs");
+    if (call->source.url != NULL)
+        return list_fleet(call);
     int status = cli_project_open(&cli_command_runs, call->project, 0, &call->store);
     if (status != CLI_OK)
         return status;
@@ -226,6 +308,8 @@ static int show(struct runs_call *call, char **operands, size_t count)
 
     if (count == 0)
         return cli_fail_usage(&cli_command_runs, "show: no run given");
+    if (call->source.url != NULL)
+        return show_fleet(call, operands, count);
     int status = cli_project_open(&cli_command_runs, call->project, 0, &call->store);
     call->with_items = 1;
     for (size_t i = 0; status == CLI_OK && i < count; i++) {
@@ -300,6 +384,12 @@ static int run_action(struct runs_call *call, char **operands, size_t count)
     if (call->label != NULL && (*call->label == '\0' || strlen(call->label) > PROBITY_LIMIT_NAME))
         return cli_fail_usage(&cli_command_runs, "a label must have 1 to %d bytes",
                               PROBITY_LIMIT_NAME);
+    if (call->source.url == NULL &&
+        cli_fleet_is_unused(&cli_command_runs, &call->source) != CLI_OK)
+        return CLI_USAGE;
+    if (call->source.url != NULL && action != list && action != show)
+        return cli_fail_usage(&cli_command_runs, "%s: --from-fleet applies to list and show only; "
+                              "`probity ship` adds to a database", operands[0]);
     int status = action(call, operands + 1, count - 1);
     if (call->store != NULL && probity_store_warning(call->store) != NULL)
         cli_warn(&cli_command_runs, "%s", probity_store_warning(call->store));
@@ -330,6 +420,9 @@ static const struct cli_option options[] = {
     {.name = "label", .value = "LABEL", .brief = "label of the runs",
      .help = "add: label the runs, overriding the labels in their traces; list: only runs with "
              "this label", CLI_TEXT(struct runs_call, label)},
+    CLI_FLEET_URL_ROW(struct runs_call, source, "the history"),
+    CLI_FLEET_CHOICE_ROWS(struct runs_call, source),
+    CLI_FLEET_SQL_ROW(struct runs_call, source),
     {.name = "project", .value = "DIR", .brief = "project directory",
      .help = "the project's directory (default: PROBITY_PROJECT)",
      CLI_TEXT(struct runs_call, project)},
@@ -355,7 +448,7 @@ const struct cli_command cli_command_runs = {
         "The history is stored in .probity/ in the project's directory: the working directory "
         "or its nearest parent that has one. It holds what `probity diff` needs from each run, so "
         "the traces can be removed. A RUN is a number shown by list, or @LABEL for all runs "
-        "with that label.\n\n"
+        "with that label. With --from-fleet, list and show are of runs in a database.\n\n"
         "  init    create the history, by default in the working directory\n"
         "  add     add runs, or update those already there\n"
         "  list    show one line per run, by time\n"

@@ -25,16 +25,15 @@ struct probity_threads {
     struct probity_scopes *scopes;
     struct probity_thread_states *states; /* NULL: not requested */
     struct thread_item **slots; /* by slot; NULL: not seen yet */
-    uint32_t slot_count;
+    uint32_t slot_count, added; /* added: slots that were, instead of read */
     struct probity_threads_process *processes;
     size_t process_count;
     struct probity_threads_thread **list; /* of all processes, one after another */
 };
 
-static struct thread_item *item_at(struct probity_threads *threads,
-                                   const struct probity_event *event)
+static struct thread_item *item_at(struct probity_threads *threads, uint32_t slot,
+                                   const struct probity_thread_label *label)
 {
-    uint32_t slot = event->thread_slot;
 
     if (slot >= threads->slot_count) {
         void *grown = probity_array_grow(threads->slots, sizeof *threads->slots, slot,
@@ -47,8 +46,8 @@ static struct thread_item *item_at(struct probity_threads *threads,
         struct thread_item *item = calloc(1, sizeof *item);
         if (item == NULL)
             return NULL;
-        item->thread = (struct probity_threads_thread){event->trace, event->thread, event->tid,
-                                                       event->pid, NULL, {.first_ns = 0}};
+        item->thread = (struct probity_threads_thread){label->trace, label->thread, label->tid,
+                                                       label->pid, NULL, {.first_ns = 0}};
         threads->slots[slot] = item;
     }
     return threads->slots[slot];
@@ -126,7 +125,9 @@ int probity_threads_put(struct probity_threads *threads, const struct probity_ev
 
     if (event->kind == PROBITY_EVENT_THREAD_STATE)
         return threads->states != NULL ? probity_thread_states_put(threads->states, event) : 0;
-    struct thread_item *item = item_at(threads, event);
+    const struct probity_thread_label label = {event->trace, event->thread, event->tid, event->pid,
+                                               NULL};
+    struct thread_item *item = item_at(threads, event->thread_slot, &label);
     if (item == NULL)
         return PROBITY_ERROR_MEMORY;
     if (event->kind == PROBITY_EVENT_THREAD_NAME && set_name(item, event) != 0)
@@ -138,6 +139,19 @@ int probity_threads_put(struct probity_threads *threads, const struct probity_ev
             add_states(threads, item, event);
     }
     return probity_scopes_put(threads->scopes, event, &listener);
+}
+
+int probity_threads_add(struct probity_threads *threads, const struct probity_thread_label *label,
+                        const struct probity_threads_sums *sums)
+{
+    struct thread_item *item = item_at(threads, threads->added, label);
+
+    if (item == NULL)
+        return PROBITY_ERROR_MEMORY;
+    threads->added++;
+    item->thread.sums = *sums;
+    item->thread.name = label->name != NULL ? strdup(label->name) : NULL;
+    return label->name == NULL || item->thread.name != NULL ? 0 : PROBITY_ERROR_MEMORY;
 }
 
 /* ---- Finishing ---------------------------------------------------------------------------------
@@ -184,6 +198,7 @@ static void add_to_process(struct probity_threads_process *process,
     to->off_ns += from->off_ns;
     to->inside_ns += from->inside_ns;
     to->has_states |= from->has_states;
+    to->has_calls_only |= from->has_calls_only;
     probity_thread_split_add(&to->states, &from->states);
 }
 
@@ -200,9 +215,11 @@ int probity_threads_finish(struct probity_threads *threads)
         return PROBITY_ERROR_MEMORY;
     for (uint32_t slot = 0; slot < threads->slot_count; slot++) {
         struct thread_item *item = threads->slots[slot];
-        if (item == NULL || item->thread.sums.records == 0)
+        if (item == NULL ||
+            (item->thread.sums.records == 0 && !item->thread.sums.has_calls_only))
             continue;
-        finish_cpu(item);
+        if (!item->thread.sums.has_calls_only)
+            finish_cpu(item);
         threads->list[count++] = &item->thread;
     }
     qsort(threads->list, count, sizeof *threads->list, compare_threads);

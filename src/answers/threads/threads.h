@@ -11,6 +11,7 @@
 
 #include "analysis/scopes.h"
 #include "analysis/thread_states.h"
+#include "analysis/thread_table.h"
 #include "reader/reader.h"
 
 /* Counts records of hits and scopes, but not the names and declarations that the recorder adds. */
@@ -23,6 +24,8 @@ struct probity_threads_sums {
     /* The time between first and last record by state, if the reader reads states. */
     struct probity_thread_split states;
     int has_states; /* 0: none is known */
+    int has_calls_only; /* 1: hits and the times of records are not known, so that the number of
+                           records and CPU times are not, either */
 };
 
 struct probity_threads_thread {
@@ -48,6 +51,11 @@ int probity_threads_want_states(struct probity_threads *threads);
 
 /* Takes the next event in time order, from the beginning. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_threads_put(struct probity_threads *threads, const struct probity_event *event);
+
+/* Adds a thread whose sums were computed elsewhere. The label is copied. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
+int probity_threads_add(struct probity_threads *threads, const struct probity_thread_label *label,
+                        const struct probity_threads_sums *sums);
 
 /* Nothing may be added afterwards. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_threads_finish(struct probity_threads *threads);

@@ -15,13 +15,26 @@ COLUMN(first, row->sums->first_ns)
 COLUMN(last, row->sums->last_ns)
 COLUMN(lifetime, row->sums->last_ns - row->sums->first_ns)
 COLUMN(inside, row->sums->inside_ns)
-COLUMN(records, row->sums->records)
-COLUMN(hits, row->sums->hits)
 COLUMN(scopes, row->sums->scopes)
+
+static struct probity_cell if_all_known(const struct probity_threads_sums *sums, uint64_t count)
+{
+    return sums->has_calls_only ? probity_cell_unknown() : probity_cell_count(count);
+}
+
+static struct probity_cell records(const void *row)
+{
+    return if_all_known(sums_of(row), sums_of(row)->records);
+}
+
+static struct probity_cell hits(const void *row)
+{
+    return if_all_known(sums_of(row), sums_of(row)->hits);
+}
 
 static struct probity_cell if_cpu_known(const struct probity_threads_row *row, uint64_t ns)
 {
-    return row->is_cpu_known ? probity_cell_count(ns) : probity_cell_unknown();
+    return row->is_cpu_known ? if_all_known(row->sums, ns) : probity_cell_unknown();
 }
 
 static struct probity_cell cpu(const void *row)

@@ -2,12 +2,13 @@
  *
  * threads_command.c: `probity threads`: what each thread did.
  */
-
 #include "answers/threads/threads.h"
 #include "answers/threads/threads_csv.h"
 #include "answers/threads/threads_json.h"
 #include "answers/threads/threads_text.h"
+#include "cli/fleet_source.h"
 #include "cli/query.h"
+#include "probity.h"
 
 struct threads_call {
     struct cli_query answer;
@@ -66,6 +67,28 @@ static int print_threads(void *context, FILE *stream, const struct probity_reade
     return 0;
 }
 
+static int run_from_fleet(struct threads_call *call, size_t traces)
+{
+    if (traces > 0)
+        return cli_fail_usage(&cli_command_threads, "--from-fleet takes the place of traces");
+    if (call->answer.tids.count > 0)
+        return cli_fail_usage(&cli_command_threads, "--tid does not apply to --from-fleet");
+    if (open_threads(call, 0, 0) != 0)
+        return cli_fail(&cli_command_threads, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    return cli_fleet_threads(&call->answer, call->threads);
+}
+
+static int run_on(void *context, char **names, size_t count)
+{
+    struct threads_call *call = context;
+    const struct cli_fleet_source *source = &call->answer.source;
+
+    if (cli_fleet_is_wanted(source, count))
+        return run_from_fleet(call, count);
+    int status = cli_fleet_is_unused(&cli_command_threads, source);
+    return status == CLI_OK ? cli_query_run(&call->answer, names, count) : status;
+}
+
 static void release(void *context)
 {
     struct threads_call *call = context;
@@ -77,6 +100,7 @@ static void release(void *context)
 static int run(int argc, char **argv)
 {
     static const struct cli_query_steps steps = {
+        .run = run_on,
         .open = open_threads, .put = put_event, .finish = finish_threads, .print = print_threads,
         .release = release, .pending = count_pending, .is_windowed = 1};
     struct threads_call call = {
@@ -93,6 +117,7 @@ static const struct cli_option options[] = {
                 "first last lifetime cpu off-cpu records hits scopes tid name")},
     CLI_QUERY_RANGE_ROWS(struct threads_call, "only records"),
     CLI_QUERY_TID_ROW(struct threads_call, "only"),
+    CLI_FLEET_ROWS(struct threads_call, answer.source),
     CLI_QUERY_JSON_ROW(struct threads_call, "print one JSON object; times in ns"),
     CLI_QUERY_CSV_ROW(struct threads_call,
                       "print CSV with a header, one row per thread; times in ns"),

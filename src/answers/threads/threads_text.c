@@ -70,10 +70,14 @@ static void put_time(const struct table *table, enum what column, uint64_t ns, i
                 is_known ? probity_time_text(ns, text) : "-");
 }
 
-static void put_count(const struct table *table, enum what column, uint64_t count)
+static void put_count(const struct table *table, enum what column, uint64_t count, int is_known)
 {
-    if (table->shown >> column & 1)
+    if (!(table->shown >> column & 1))
+        return;
+    if (is_known)
         fprintf(table->stream, "%*" PRIu64, table->columns[column].width, count);
+    else
+        fprintf(table->stream, "%*s", table->columns[column].width, "-");
 }
 
 static void put_share(const struct table *table, uint64_t cpu_ns)
@@ -104,20 +108,22 @@ static void put_state(const struct table *table, const struct probity_threads_su
 static void put_sums(const struct table *table, const struct probity_threads_sums *sums)
 {
     uint64_t start_ns = table->start_ns;
+    int is_all_known = !sums->has_calls_only;
+    int is_cpu_known = table->is_cpu_known && is_all_known;
 
     put_time(table, FIRST, sums->first_ns > start_ns ? sums->first_ns - start_ns : 0, 1);
     put_time(table, LAST, sums->last_ns > start_ns ? sums->last_ns - start_ns : 0, 1);
     put_time(table, LIFE, sums->last_ns - sums->first_ns, 1);
-    put_time(table, CPU, sums->cpu_ns, table->is_cpu_known);
-    put_time(table, OFF, sums->off_ns, table->is_cpu_known);
+    put_time(table, CPU, sums->cpu_ns, is_cpu_known);
+    put_time(table, OFF, sums->off_ns, is_cpu_known);
     put_share(table, sums->cpu_ns);
     put_state(table, sums, RUN, PROBITY_STATE_RUNNING);
     put_state(table, sums, WAIT, PROBITY_STATE_RUNNABLE);
     put_state(table, sums, BLOCK, PROBITY_STATE_BLOCKED);
     put_state(table, sums, UNKNOWN, PROBITY_STATE_UNKNOWN);
-    put_count(table, RECORDS, sums->records);
-    put_count(table, HITS, sums->hits);
-    put_count(table, SCOPES, sums->scopes);
+    put_count(table, RECORDS, sums->records, is_all_known);
+    put_count(table, HITS, sums->hits, is_all_known);
+    put_count(table, SCOPES, sums->scopes, 1);
     fputs("  ", table->stream);
 }
 

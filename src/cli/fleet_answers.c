@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fleet_answers.c: answers from a database. Functions and threads are asked for before the sums
+ * that refer to them; names are compared here, so that statements have the numbers of functions
+ * only.
+ */
+#include "cli/fleet_source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "print/text.h"
+#include "probity.h"
+
+static int fail(const struct cli_fleet_asking *asking, int error)
+{
+    return cli_fleet_fail_format(&asking->fleet, error);
+}
+
+/* ---- Checks ------------------------------------------------------------------------------------
+ */
+
+/* Without rows of calls, sums are known of whole minutes only, and only those of wall times. */
+static int check_detail(const struct cli_fleet_asking *asking, int needs_calls)
+{
+    const struct cli_fleet_runs *runs = &asking->runs;
+    int is_summed = asking->range.measure == 0 || asking->range.measure == PROBITY_REPORT_TOTAL;
+
+    if (!needs_calls && probity_fleet_is_of_minutes(&asking->range))
+        return CLI_OK;
+    for (size_t i = 0; i < runs->count; i++) {
+        const char *path = runs->facts[i].path;
+        if (runs->runs[i].has_calls)
+            continue;
+        if (needs_calls || !is_summed)
+            return cli_fail(asking->fleet.command, "'%s' was sent with --detail summary, without "
+                            "its calls, which this is made from", path);
+        return cli_fail(asking->fleet.command, "'%s' was sent with --detail summary: --since and "
+                        "--until must be whole minutes, such as 2026-01-31T12:00", path);
+    }
+    return CLI_OK;
+}
+
+/* ---- Reports -----------------------------------------------------------------------------------
+ */
+
+static void add_repairs(struct probity_scopes_repairs *sum, const struct probity_scopes_repairs *of)
+{
+    sum->unwound += of->unwound;
+    sum->open += of->open;
+    sum->orphans += of->orphans;
+    sum->pauses_unmatched += of->pauses_unmatched;
+    sum->resumes_unmatched += of->resumes_unmatched;
+}
+
+static int is_whole(const struct cli_fleet_asking *asking, size_t i)
+{
+    const struct probity_trace_facts *facts = &asking->runs.facts[i];
+
+    return facts->info.anchor.realtime_ns >= asking->range.from_ns && !facts->is_partial &&
+           (asking->range.to_ns == 0 || facts->last_wall_ns < asking->range.to_ns);
+}
+
+/* Of the runs that the range cuts, whose numbers these are. What was unmatched in a part of a run
+ * is not known. */
+static int ask_repairs(struct cli_fleet_asking *asking, const uint64_t *numbers, size_t count,
+                       struct probity_scopes_repairs *sum)
+{
+    struct probity_scopes_repairs repairs = {0};
+    struct probity_fleet_answer answer;
+
+    asking->range.runs = numbers;
+    asking->range.run_count = count;
+    int status = cli_fleet_query(asking, probity_fleet_sql_repairs, &answer);
+    int error = status == CLI_OK && !asking->source->as_sql
+                    ? probity_fleet_take_repairs(&answer, &repairs)
+                    : 0;
+    asking->range.runs = NULL;
+    add_repairs(sum, &repairs);
+    return error == 0 ? status : fail(asking, error);
+}
+
+/* Those of all functions, as in a report from traces. Runs that are within the range have them. */
+static int find_repairs(struct cli_fleet_asking *asking, struct probity_scopes_repairs *ret_repairs)
+{
+    const struct cli_fleet_runs *runs = &asking->runs;
+    uint64_t *numbers = calloc(runs->count + 1, sizeof *numbers);
+    int is_ranged = asking->range.from_ns != 0 || asking->range.to_ns != 0, status = CLI_OK;
+    size_t count = 0;
+
+    if (numbers == NULL)
+        return fail(asking, PROBITY_ERROR_MEMORY);
+    *ret_repairs = (struct probity_scopes_repairs){0};
+    for (size_t i = 0; i < runs->count; i++) {
+        if (is_ranged && !is_whole(asking, i))
+            numbers[count++] = runs->runs[i].run;
+        else
+            add_repairs(ret_repairs, &runs->runs[i].repairs);
+    }
+    if (count > 0)
+        status = ask_repairs(asking, numbers, count, ret_repairs);
+    free(numbers);
+    return status;
+}
+
+static int ask_threads(struct cli_fleet_asking *asking, struct probity_fleet_sums *sums)
+{
+    struct probity_fleet_answer answer;
+    int status = cli_fleet_query(asking, probity_fleet_sql_threads, &answer);
+    int error = status == CLI_OK ? probity_fleet_take_threads(sums, &answer) : 0;
+
+    return error == 0 ? status : fail(asking, error);
+}
+
+/* With --sql, the numbers of chosen functions are part of the next statement, so that this one is
+ * executed as well. */
+static int ask_functions(struct cli_fleet_asking *asking, struct probity_fleet_sums *sums,
+                         int is_needed)
+{
+    const struct cli_fleet_source *source = asking->source;
+    const struct cli_fleet_source executing = {.as_sql = 0};
+    struct probity_fleet_answer answer;
+
+    asking->range.of_any_run = is_needed;
+    int status = cli_fleet_query(asking, probity_fleet_sql_functions, &answer);
+    if (status == CLI_OK && source->as_sql && is_needed) {
+        asking->source = &executing;
+        status = cli_fleet_query(asking, probity_fleet_sql_functions, &answer);
+        asking->source = source;
+    }
+    int error = status == CLI_OK ? probity_fleet_take_functions(sums, &answer) : 0;
+    return error == 0 ? status : fail(asking, error);
+}
+
+static int ask_sums(struct cli_fleet_asking *asking, struct probity_fleet_sums *sums,
+                    struct probity_report *const *reports, size_t count)
+{
+    struct probity_fleet_answer answer;
+    int status = CLI_OK, error = 0;
+
+    if (asking->range.functions == NULL || asking->range.function_count > 0) {
+        status = cli_fleet_query(asking, probity_fleet_sql_sums, &answer);
+        error = status == CLI_OK ? probity_fleet_take_sums(sums, &answer, reports) : 0;
+    }
+    for (size_t i = 0; status == CLI_OK && error == 0 && i < count; i++)
+        error = probity_report_finish(reports[i]);
+    return error == 0 ? status : fail(asking, error);
+}
+
+/* Fills the reports: one, or one for each run. */
+static int fill(struct cli_fleet_asking *asking, struct probity_fleet_sums *sums,
+                const struct cli_fleet_want *want, void *context,
+                struct probity_report *const *reports, size_t count)
+{
+    uint64_t *numbers = NULL;
+    int status = ask_functions(asking, sums, want->is_wanted != NULL), error = 0;
+
+    if (status == CLI_OK && want->is_wanted != NULL)
+        error = probity_fleet_sums_choose(sums, want->is_wanted, context, &numbers,
+                                          &asking->range.function_count);
+    if (error != 0)
+        return fail(asking, error);
+    asking->range.functions = numbers;
+    if (status == CLI_OK && asking->range.group == PROBITY_FLEET_OF_THREAD)
+        status = ask_threads(asking, sums);
+    if (status == CLI_OK)
+        status = ask_sums(asking, sums, reports, count);
+    asking->range.functions = NULL;
+    free(numbers);
+    return status;
+}
+
+static int init_sums(const struct cli_fleet_asking *asking, struct probity_fleet_sums *ret_sums)
+{
+    const struct cli_fleet_runs *runs = &asking->runs;
+    int error = probity_fleet_sums_init(ret_sums, runs->runs, runs->facts, runs->count);
+
+    ret_sums->group = asking->range.group;
+    return error == 0 ? CLI_OK : fail(asking, error);
+}
+
+static int make_report(struct cli_fleet_asking *asking, struct cli_query *query,
+                       const struct cli_fleet_want *want)
+{
+    const struct probity_report_options options = {.by_thread = want->by_thread,
+                                                   .measure = want->measure};
+    struct probity_scopes_repairs repairs = {0};
+    struct probity_fleet_sums sums;
+    struct probity_report *report;
+
+    if (probity_report_open(&options, &report) != 0)
+        return fail(asking, PROBITY_ERROR_MEMORY);
+    int status = init_sums(asking, &sums);
+    if (status == CLI_OK)
+        status = fill(asking, &sums, want, query->context, &report, 1);
+    if (status == CLI_OK)
+        status = find_repairs(asking, &repairs);
+    if (status == CLI_OK && !asking->source->as_sql) {
+        int error = want->take(query->context, report, &repairs, asking->runs.reader);
+        status = error == 0 ? cli_query_print(query, asking->runs.reader) : fail(asking, error);
+    } else {
+        probity_report_close(report);
+    }
+    probity_fleet_sums_release(&sums);
+    return status;
+}
+
+/* Asks for the runs, and finds the range. */
+static int begin(struct cli_query *query, struct cli_fleet_asking *ret_asking)
+{
+    int status = cli_fleet_begin(query->command, &query->source, ret_asking);
+
+    return status == CLI_OK
+               ? cli_parse_range(query->command, &query->range, ret_asking->runs.reader,
+                                 &ret_asking->range.from_ns, &ret_asking->range.to_ns)
+               : status;
+}
+
+int cli_fleet_report(struct cli_query *query, const struct cli_fleet_want *want)
+{
+    struct cli_fleet_asking asking;
+    int status = begin(query, &asking);
+
+    asking.range.group = want->by_thread ? PROBITY_FLEET_OF_THREAD : PROBITY_FLEET_OF_ALL;
+    asking.range.measure = want->measure;
+    if (status == CLI_OK)
+        status = check_detail(&asking, 0);
+    if (status == CLI_OK)
+        status = make_report(&asking, query, want);
+    cli_fleet_end(&asking);
+    return status;
+}
+
+/* ---- Threads -----------------------------------------------------------------------------------
+ */
+
+static int make_threads(struct cli_fleet_asking *asking, struct probity_threads *threads)
+{
+    struct probity_fleet_answer answer;
+    struct probity_fleet_sums sums;
+    int error = 0, status = init_sums(asking, &sums);
+
+    if (status == CLI_OK)
+        status = ask_threads(asking, &sums);
+    if (status == CLI_OK)
+        status = cli_fleet_query(asking, probity_fleet_sql_spans, &answer);
+    if (status == CLI_OK)
+        error = probity_fleet_take_spans(&sums, &answer, threads);
+    if (sums.paused_threads > 0)
+        cli_warn(asking->fleet.command, "%zu thread%s had pauses: time of the last record, and "
+                 "time in outermost calls, are lower bounds", sums.paused_threads,
+                 probity_text_s(sums.paused_threads));
+    probity_fleet_sums_release(&sums);
+    return error == 0 ? status : fail(asking, error);
+}
+
+int cli_fleet_threads(struct cli_query *query, struct probity_threads *threads)
+{
+    struct cli_fleet_asking asking;
+    int status = begin(query, &asking);
+
+    if (status == CLI_OK)
+        status = check_detail(&asking, 1);
+    if (status == CLI_OK)
+        status = make_threads(&asking, threads);
+    if (status == CLI_OK && !asking.source->as_sql) {
+        int error = query->steps->finish(query->context, asking.runs.reader);
+        status = error == 0 ? cli_query_print(query, asking.runs.reader) : fail(&asking, error);
+    }
+    cli_fleet_end(&asking);
+    return status;
+}
+
+/* ---- Comparisons -------------------------------------------------------------------------------
+ */
+
+/* Finds the range of one run, and asks for its sums. */
+static int fill_one(struct cli_fleet_asking *asking, const struct cli_range *range, size_t i,
+                    struct probity_fleet_sums *sums, struct probity_report *const *report)
+{
+    struct probity_reader *reader;
+
+    if (probity_reader_of_facts(&asking->runs.facts[i], 1, &reader) != 0)
+        return fail(asking, PROBITY_ERROR_MEMORY);
+    int status = cli_parse_range(asking->fleet.command, range, reader, &asking->range.from_ns,
+                                 &asking->range.to_ns);
+    asking->range.choice.run = asking->runs.runs[i].run;
+    if (status == CLI_OK)
+        status = check_detail(asking, 0);
+    if (status == CLI_OK)
+        status = ask_sums(asking, sums, report, 1);
+    probity_reader_close(reader);
+    return status;
+}
+
+/* Without a range, one statement has the sums of all runs. */
+static int fill_runs(struct cli_fleet_asking *asking, const struct cli_range *range,
+                     struct probity_fleet_sums *sums, struct probity_report *const *reports)
+{
+    int is_ranged = range->from != NULL || range->to != NULL;
+    int status = ask_functions(asking, sums, 0);
+
+    asking->range.group = sums->group = is_ranged ? PROBITY_FLEET_OF_ALL : PROBITY_FLEET_OF_RUN;
+    if (status == CLI_OK && !is_ranged)
+        return ask_sums(asking, sums, reports, asking->runs.count);
+    for (size_t i = 0; status == CLI_OK && i < asking->runs.count; i++)
+        status = fill_one(asking, range, i, sums, &reports[i]);
+    return status;
+}
+
+/* What a database does not have is unknown, and not compared. */
+static int make_run(const struct cli_fleet_asking *asking, size_t i, struct probity_report *report,
+                    struct probity_compare_run *ret_run)
+{
+    static const enum probity_compare_environment unknown[] = {PROBITY_COMPARE_CLOCK,
+                                                               PROBITY_COMPARE_GAP};
+    const struct probity_trace_facts *facts = probity_reader_facts(asking->runs.reader, i);
+    int error = probity_compare_run_describe(facts, ret_run);
+
+    if (error != 0)
+        return error;
+    for (size_t j = 0; j < sizeof unknown / sizeof *unknown; j++)
+        *ret_run->environment[unknown[j]] = '\0';
+    if (report != NULL)
+        error = probity_compare_run_add_report(ret_run, report,
+                                               (facts->info.flags & PROBITY_INFO_CPU_TIME) != 0);
+    if (error != 0)
+        probity_compare_run_release(ret_run);
+    return error;
+}
+
+static int make_runs(struct cli_fleet_asking *asking, struct probity_report *const *reports,
+                     cli_fleet_take_run *take, void *context)
+{
+    int status = CLI_OK;
+
+    for (size_t i = 0; status == CLI_OK && i < asking->runs.count; i++) {
+        struct probity_compare_run run;
+        int error = make_run(asking, i, reports != NULL ? reports[i] : NULL, &run);
+        status = error == 0 ? take(context, &asking->runs.runs[i], &run) : fail(asking, error);
+    }
+    return status;
+}
+
+static int compare(struct cli_fleet_asking *asking, const struct cli_range *range,
+                   struct probity_report **reports, cli_fleet_take_run *take, void *context)
+{
+    struct probity_fleet_sums sums;
+    int status = init_sums(asking, &sums);
+
+    for (size_t i = 0; status == CLI_OK && i < asking->runs.count; i++) {
+        if (probity_report_open(NULL, &reports[i]) != 0)
+            status = fail(asking, PROBITY_ERROR_MEMORY);
+    }
+    if (status == CLI_OK)
+        status = fill_runs(asking, range, &sums, reports);
+    if (status == CLI_OK && !asking->source->as_sql)
+        status = make_runs(asking, reports, take, context);
+    for (size_t i = 0; i < asking->runs.count; i++) {
+        if (reports[i] != NULL)
+            probity_report_close(reports[i]);
+    }
+    probity_fleet_sums_release(&sums);
+    return status;
+}
+
+int cli_fleet_compare(const struct cli_command *command, const struct cli_fleet_source *source,
+                      const struct cli_range *range, int is_bare, cli_fleet_take_run *take,
+                      void *context)
+{
+    struct cli_fleet_asking asking;
+    int status = cli_fleet_begin(command, source, &asking);
+    struct probity_report **reports = calloc(asking.runs.count + 1, sizeof *reports);
+
+    if (status == CLI_OK)
+        status = reports != NULL ? compare(&asking, range, reports, take, context)
+                                 : fail(&asking, PROBITY_ERROR_MEMORY);
+    if (status == CLI_OK && !source->as_sql)
+        status = is_bare ? cli_judge_bare(command, asking.runs.reader)
+                         : cli_judge_traces(command, asking.runs.reader);
+    free(reports);
+    cli_fleet_end(&asking);
+    return status;
+}
+
+static int count_functions(struct cli_fleet_asking *asking, uint64_t *counts)
+{
+    struct probity_fleet_answer answer;
+    struct probity_fleet_sums sums;
+    int error = 0, status = init_sums(asking, &sums);
+
+    if (status == CLI_OK)
+        status = cli_fleet_query(asking, probity_fleet_sql_counts, &answer);
+    if (status == CLI_OK)
+        error = probity_fleet_take_counts(&sums, &answer, counts);
+    probity_fleet_sums_release(&sums);
+    return error == 0 ? status : fail(asking, error);
+}
+
+int cli_fleet_list(const struct cli_command *command, const struct cli_fleet_source *source,
+                   cli_fleet_take_run *take, void *context, uint64_t **ret_counts)
+{
+    struct cli_fleet_asking asking;
+    int status = cli_fleet_begin(command, source, &asking);
+
+    *ret_counts = calloc(asking.runs.count + 1, sizeof **ret_counts);
+    if (status == CLI_OK)
+        status = *ret_counts != NULL ? count_functions(&asking, *ret_counts)
+                                     : fail(&asking, PROBITY_ERROR_MEMORY);
+    if (status == CLI_OK && !source->as_sql)
+        status = make_runs(&asking, NULL, take, context);
+    if (status == CLI_OK && !source->as_sql)
+        status = cli_judge_traces(command, asking.runs.reader);
+    cli_fleet_end(&asking);
+    return status;
+}
