@@ -229,7 +229,7 @@ static int check_range(struct cli_fleet *fleet, const struct probity_fleet_range
                        const struct cli_fleet_runs *runs)
 {
     for (size_t i = 0; !probity_fleet_is_whole_minutes(range) && i < runs->count; i++) {
-        if (!runs->runs[i].has_calls)
+        if (runs->runs[i].detail == PROBITY_FLEET_DETAIL_SUMMARY)
             return cli_fail(fleet->command, "'%s' was sent with --detail summary: --since and "
                             "--until must be whole minutes, such as 2026-01-31T12:00",
                             runs->facts[i].path);

@@ -16,7 +16,7 @@
 
 #define ME (&cli_command_ship)
 
-enum { DETAIL_CALLS, DETAIL_SUMMARY, BLOCK_ROWS_MAX = 200000, RETRY_SECONDS_MAX = 7 * 86400 };
+enum { BLOCK_ROWS_MAX = 200000, RETRY_SECONDS_MAX = 7 * 86400 };
 
 struct ship_call {
     const char *to, *password_file;
@@ -88,6 +88,13 @@ static int take_block(void *context, const struct probity_fleet_batch *batch,
     return cli_ship_block(&shipment->send, batch, table, block);
 }
 
+static uint64_t known_rows(void *context, enum probity_fleet_table_number table, uint32_t block)
+{
+    const struct shipment *shipment = context;
+
+    return cli_ship_known(&shipment->send, table, block);
+}
+
 static int put_run(struct shipment *shipment, int is_finished)
 {
     struct probity_fleet_batch batch = {.table = &probity_fleet_tables[PROBITY_FLEET_RUNS]};
@@ -153,17 +160,17 @@ static int finish(struct shipment *shipment)
     if (status != CLI_OK)
         return status;
     run->repairs = *probity_fleet_rows_repairs(shipment->rows);
-    run->minutes_rows = probity_fleet_rows_count(shipment->rows, PROBITY_FLEET_MINUTES);
-    run->calls_rows = probity_fleet_rows_count(shipment->rows, PROBITY_FLEET_CALLS);
+    for (size_t i = PROBITY_FLEET_MINUTES; i < PROBITY_FLEET_TABLES; i++)
+        run->rows[i] = probity_fleet_rows_count(shipment->rows, (enum probity_fleet_table_number)i);
     if (put_run(shipment, 1) != 0)
         return CLI_FAILURE;
-    if (run->minutes_rows == 0)
+    if (run->rows[PROBITY_FLEET_MINUTES] == 0)
         cli_warn(ME, "'%s' has no calls of functions; hits of probes are not sent",
                  shipment->send.trace);
     if (shipment->send.lost_blocks > 0)
         cli_warn(ME, "'%s': the server no longer had %" PRIu64 " blocks that it had acknowledged; "
                  "they were sent again", shipment->send.trace, shipment->send.lost_blocks);
-    if (cli_ledger_finish(&shipment->ledger, run->has_calls ? "calls" : "summary") != 0)
+    if (cli_ledger_finish(&shipment->ledger, probity_fleet_detail_name(run->detail)) != 0)
         cli_warn(ME, "cannot write '%s': %s", shipment->ledger.path, strerror(errno));
     return CLI_OK;
 }
@@ -174,9 +181,9 @@ static int send_trace(struct shipment *shipment)
     const struct probity_fleet_rows_options options = {
         .run = shipment->run.run,
         .block_rows = shipment->run.block_rows,
-        .has_calls = shipment->run.has_calls,
+        .detail = shipment->run.detail,
         .has_cpu = probity_reader_facts(shipment->reader, 0)->info.flags & PROBITY_INFO_CPU_TIME,
-        .take = take_block, .context = shipment};
+        .take = take_block, .known = known_rows, .context = shipment};
     int error = probity_fleet_rows_open(&options, &shipment->rows);
 
     if (error == 0)
@@ -201,22 +208,21 @@ static int compare_run(struct shipment *shipment)
     const struct probity_trace_facts *facts = probity_reader_facts(shipment->reader, 0);
     struct probity_fleet_run *run = &shipment->run;
     struct cli_ship_send *send = &shipment->send;
-    uint64_t rows[PROBITY_FLEET_TABLES] = {0};
     int is_there, status = cli_ship_run(send, &there, &before, &is_there);
 
     if (status != CLI_OK || !is_there)
         return status;
     if (there.block_rows > 0)
         run->block_rows = there.block_rows;
-    run->has_calls |= there.has_calls;
+    run->detail = there.detail > run->detail ? there.detail : run->detail;
+    shipment->is_there = there.is_finished && there.detail == run->detail &&
+                         before.state == facts->state && before.end_reason == facts->end_reason;
     for (size_t i = PROBITY_FLEET_MINUTES; i < PROBITY_FLEET_TABLES; i++) {
+        uint64_t rows = 0;
         for (size_t j = 0; j < send->known[i]; j++)
-            rows[i] += send->rows[i][j];
+            rows += send->rows[i][j];
+        shipment->is_there = shipment->is_there && rows == there.rows[i];
     }
-    shipment->is_there = there.is_finished && there.has_calls == run->has_calls &&
-                         before.state == facts->state && before.end_reason == facts->end_reason &&
-                         rows[PROBITY_FLEET_MINUTES] == there.minutes_rows &&
-                         rows[PROBITY_FLEET_CALLS] == there.calls_rows;
     return CLI_OK;
 }
 
@@ -239,7 +245,7 @@ static int note_result(const struct shipment *shipment)
     json_object_set_new(object, "trace", probity_json_string(shipment->send.trace));
     json_object_set_new(object, "run", json_string(run));
     json_object_set_new(object, "detail",
-                        json_string(shipment->run.has_calls ? "calls" : "summary"));
+                        json_string(probity_fleet_detail_name(shipment->run.detail)));
     probity_json_put_integer(object, "rows", counts->rows);
     probity_json_put_integer(object, "blocks", counts->blocks);
     probity_json_put_integer(object, "bytes", counts->bytes);
@@ -257,7 +263,7 @@ static int ship_open(struct shipment *shipment, const char *path)
     uint64_t run = probity_fleet_run(facts->info.session);
 
     shipment->run = (struct probity_fleet_run){.run = run,
-                                               .has_calls = call->detail == DETAIL_CALLS,
+                                               .detail = (enum probity_fleet_detail)call->detail,
                                                .block_rows = (uint32_t)call->block_rows};
     if (facts->state == PROBITY_TRACE_LIVE)
         return cli_fail(ME, "'%s' is being recorded; send it when it has ended", path);
@@ -335,7 +341,8 @@ static int run_call(struct ship_call *call, char **names, size_t count)
 
 static int run(int argc, char **argv)
 {
-    struct ship_call call = {.block_rows = PROBITY_FLEET_BLOCK_ROWS, .retry_seconds = 300};
+    struct ship_call call = {.detail = PROBITY_FLEET_DETAIL_CALLS,
+                             .block_rows = PROBITY_FLEET_BLOCK_ROWS, .retry_seconds = 300};
     int status = cli_options_take(ME, &call, argc, argv);
 
     if (status == CLI_OK)
@@ -352,7 +359,7 @@ static const struct cli_option options[] = {
      CLI_TEXT(struct ship_call, password_file)},
     {.name = "detail", .value = "DETAIL", .brief = "what to send",
      .help = "calls: each call, and sums by minute; summary: the sums only", .noun = "detail",
-     .initial = "calls", CLI_CHOICE(struct ship_call, detail, "calls summary")},
+     .initial = "calls", CLI_CHOICE(struct ship_call, detail, "summary calls")},
     {.name = "init", .help = "make the tables first; those that exist are kept",
      .brief = "make the tables", CLI_FLAG(struct ship_call, init)},
     {.name = "print-schema", .help = "print the statements that make the tables, and do nothing",

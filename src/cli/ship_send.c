@@ -206,6 +206,14 @@ static int count_block(struct cli_ship_send *send, size_t table, uint32_t block,
     return answer.is_bad ? fail_answer(send) : 0;
 }
 
+uint64_t cli_ship_known(const struct cli_ship_send *send, enum probity_fleet_table_number table,
+                        uint32_t block)
+{
+    uint64_t there = block < send->known[table] ? send->rows[table][block] : 0;
+
+    return there > 0 ? there : cli_ledger_at(send->ledger, table, block).rows;
+}
+
 int cli_ship_begin(struct cli_ship_send *send)
 {
     int error = settle(send);

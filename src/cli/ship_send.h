@@ -34,6 +34,11 @@ struct cli_ship_send {
  * Returns an exit status. */
 int cli_ship_begin(struct cli_ship_send *send);
 
+/* How many rows a block had when it was sent: as the server says, or else the ledger. 0: it was not
+ * sent, as far as they know. */
+uint64_t cli_ship_known(const struct cli_ship_send *send, enum probity_fleet_table_number table,
+                        uint32_t block);
+
 /* Sends a block, unless it is there. Reports errors. Returns 0 or PROBITY_ERROR_WRITE, as a
  * probity_fleet_take. */
 int cli_ship_block(struct cli_ship_send *send, const struct probity_fleet_batch *batch,

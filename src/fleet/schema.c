@@ -23,10 +23,15 @@ static const struct probity_fleet_column runs[] = {
     {"run", U64, PLAIN, "first 8 bytes of the session"},
     {"version", U64, PLAIN, "when this row was written; the highest of a run counts"},
     {"finished", U8, PLAIN, "1: everything of detail was sent"},
-    {"detail", TEXT, PLAIN, "summary or calls"},
+    {"detail", TEXT, PLAIN, "summary, calls or records"},
     {"block_rows", U32, PLAIN, "rows at which a block ends"},
     {"minutes_rows", U64, PLAIN, "rows of probity_minutes, if finished"},
-    {"calls_rows", U64, PLAIN, "rows of probity_calls, if finished and detail is calls"},
+    {"calls_rows", U64, PLAIN, "rows of probity_calls, if finished; of a summary 0"},
+    {"block_minutes_rows", U64, PLAIN, "rows of probity_block_minutes, if finished"},
+    {"blocks_rows", U64, PLAIN, "rows of probity_blocks, if finished; of a summary 0"},
+    {"requests_rows", U64, PLAIN, "rows of probity_requests, if finished; of a summary 0"},
+    {"records_rows", U64, PLAIN, "rows of probity_records, if finished and detail is records"},
+    {"sent_ns", U64, PLAIN, "everything before was sent; 0: nothing yet"},
     {"host", TEXT, PLAIN, "host name"},
     {"boot", TEXT, PLAIN, "boot id, 32 hexadecimal digits"},
     {"session", TEXT, PLAIN, "session, 32 hexadecimal digits"},
@@ -41,7 +46,7 @@ static const struct probity_fleet_column runs[] = {
     {"pid", U32, PLAIN, "process id"},
     {"flags", U32, PLAIN, "bit 0: CPU times are known; bit 2: profile mode"},
     {"mode", U32, PLAIN, "0 drop, 1 block, 2 ring"},
-    {"state", U8, PLAIN, "1 closed, 3 killed, 4 unfinished"},
+    {"state", U8, PLAIN, "1 closed, 2 being recorded, 3 killed, 4 unfinished"},
     {"end_reason", U32, PLAIN, "why recording ended"},
     {"started_ns", U64, PLAIN, "when recording began"},
     {"ended_ns", U64, PLAIN, "last record"},
@@ -98,6 +103,15 @@ static const struct probity_fleet_column losses[] = {
     {"records", U64, PLAIN, "records dropped in it"},
 };
 
+static const struct probity_fleet_column probes[] = {
+    {"run", U64, PLAIN, "run"},
+    {"probe", U64, PLAIN, "FNV-1a of its kind, and its name or number"},
+    {"version", U32, PLAIN, "the highest counts"},
+    {"site", U8, PLAIN, "1: a probe with a name; 0: one with a number"},
+    {"number", U32, PLAIN, "its number; 0 if site"},
+    {"name", TEXT, PLAIN, "its name; of a number empty if it has none"},
+};
+
 static const struct probity_fleet_column minutes[] = {
     {"day", DATE, PLAIN, "UTC day in which the row was closed"},
     {"run", U64, PLAIN, "run"},
@@ -143,6 +157,65 @@ static const struct probity_fleet_column calls[] = {
     {"paused_cpu_ns", U64, SMALL, "CPU time in pauses"},
 };
 
+static const struct probity_fleet_column block_minutes[] = {
+    {"day", DATE, PLAIN, "UTC day in which the row was closed"},
+    {"run", U64, PLAIN, "run"},
+    {"block", U32, PLAIN, "number of the block that the row was sent in"},
+    {"minute", TIME, STEPS, "the minute in which the spans began"},
+    {"from_probe", U64, PLAIN, "probe at which the spans begin"},
+    {"to_probe", U64, PLAIN, "probe at which they end: the next one hit in the thread"},
+    {"thread", U32, SMALL, "thread"},
+    {"spans", U64, SMALL, "number of spans"},
+    {"wall_ns", U64, PLAIN, "their wall time"},
+    {"cpu_spans", U64, SMALL, "spans whose CPU time is known"},
+    {"cpu_ns", U64, PLAIN, "CPU time of these"},
+    {"cpu_wall_ns", U64, PLAIN, "wall time of these"},
+    {"min_ns", U64, PLAIN, "shortest wall time"},
+    {"max_ns", U64, PLAIN, "longest wall time"},
+    {"buckets", U16S, PLAIN, "histogram of the wall times: buckets, ascending"},
+    {"counts", U64S, PLAIN, "histogram of the wall times: spans in each bucket"},
+};
+
+static const struct probity_fleet_column blocks[] = {
+    {"day", DATE, PLAIN, "UTC day in which the span ended"},
+    {"run", U64, PLAIN, "run"},
+    {"block", U32, SMALL, "number of the block that the row was sent in"},
+    {"from_probe", U64, PLAIN, "probe at which the span begins"},
+    {"to_probe", U64, PLAIN, "probe at which it ends: the next one hit in the thread"},
+    {"thread", U32, SMALL, "thread"},
+    {"flags", U8, SMALL, "bit 0: off_ns is known"},
+    {"start_ns", U64, STEPS, "when it began"},
+    {"wall_ns", U64, SMALL, "wall time"},
+    {"off_ns", I64, SMALL, "wall minus CPU time"},
+};
+
+static const struct probity_fleet_column requests[] = {
+    {"day", DATE, PLAIN, "UTC day of the hit"},
+    {"run", U64, PLAIN, "run"},
+    {"block", U32, SMALL, "number of the block that the row was sent in"},
+    {"id", U64, STEPS, "correlation id"},
+    {"at_ns", U64, STEPS, "when a probe was hit with this id"},
+    {"thread", U32, SMALL, "in which thread"},
+    {"probe", U64, PLAIN, "which probe"},
+    {"role", U8, SMALL, "role of the hit, doc/trace-format.md"},
+    {"from_probe", U64, PLAIN, "the hit before with this id: its probe; 0: there is none"},
+    {"from_thread", U32, SMALL, "its thread"},
+    {"flags", U8, SMALL, "bit 0: off_ns is known; bit 1: there is a hit before"},
+    {"wall_ns", U64, SMALL, "wall time since then"},
+    {"off_ns", I64, SMALL, "the same minus CPU time; unknown across threads"},
+};
+
+static const struct probity_fleet_column records[] = {
+    {"day", DATE, PLAIN, "UTC day in which recording began"},
+    {"run", U64, PLAIN, "run"},
+    {"block", U32, SMALL, "number of the block that the row was sent in"},
+    {"place", U64, STEPS, "offset in the trace"},
+    {"type", U8, SMALL, "type of the trace's block; 0: none, or damaged"},
+    {"thread", U32, SMALL, "of records: their thread"},
+    {"records", U32, SMALL, "how many"},
+    {"bytes", TEXT, "ZSTD(3)", "bytes of the trace from this offset on"},
+};
+
 #define TABLE(NAME, COLUMNS, ENGINE) {NAME, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, ENGINE}
 
 const struct probity_fleet_table probity_fleet_tables[PROBITY_FLEET_TABLES] = {
@@ -154,12 +227,24 @@ const struct probity_fleet_table probity_fleet_tables[PROBITY_FLEET_TABLES] = {
                                     "ReplacingMergeTree(version) ORDER BY (run, thread)"),
     [PROBITY_FLEET_LOSSES] = TABLE("probity_losses", losses,
                                    "ReplacingMergeTree() ORDER BY (run, from_ns, to_ns, records)"),
+    [PROBITY_FLEET_PROBES] = TABLE("probity_probes", probes,
+                                   "ReplacingMergeTree(version) ORDER BY (run, probe)"),
     [PROBITY_FLEET_MINUTES] = TABLE("probity_minutes", minutes,
                                     "MergeTree() PARTITION BY day "
                                     "ORDER BY (run, function, minute, thread)"),
     [PROBITY_FLEET_CALLS] = TABLE("probity_calls", calls,
                                   "MergeTree() PARTITION BY day "
                                   "ORDER BY (run, function, thread, start_ns)"),
+    [PROBITY_FLEET_BLOCK_MINUTES] = TABLE("probity_block_minutes", block_minutes,
+                                          "MergeTree() PARTITION BY day ORDER BY "
+                                          "(run, from_probe, to_probe, minute, thread)"),
+    [PROBITY_FLEET_BLOCKS] = TABLE("probity_blocks", blocks,
+                                   "MergeTree() PARTITION BY day ORDER BY "
+                                   "(run, from_probe, to_probe, thread, start_ns)"),
+    [PROBITY_FLEET_REQUESTS] = TABLE("probity_requests", requests,
+                                     "MergeTree() PARTITION BY day ORDER BY (id, run, at_ns)"),
+    [PROBITY_FLEET_RECORDS] = TABLE("probity_records", records,
+                                    "MergeTree() PARTITION BY day ORDER BY (run, place)"),
 };
 
 const char *probity_fleet_type_name(enum probity_fleet_type type)

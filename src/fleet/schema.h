@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { PROBITY_FLEET_COLUMNS_MAX = 56 };
+enum { PROBITY_FLEET_COLUMNS_MAX = 64 };
 
 /* The first server version with codecs, and the first with deduplication by tokens. */
 enum { PROBITY_FLEET_CODECS = 2000, PROBITY_FLEET_TOKENS = 2208 };
@@ -39,8 +39,13 @@ enum probity_fleet_table_number {
     PROBITY_FLEET_FUNCTIONS,
     PROBITY_FLEET_THREADS,
     PROBITY_FLEET_LOSSES,
+    PROBITY_FLEET_PROBES,
     PROBITY_FLEET_MINUTES, /* this and later: in blocks, each of which is sent exactly once */
     PROBITY_FLEET_CALLS,
+    PROBITY_FLEET_BLOCK_MINUTES,
+    PROBITY_FLEET_BLOCKS,
+    PROBITY_FLEET_REQUESTS,
+    PROBITY_FLEET_RECORDS,
     PROBITY_FLEET_TABLES
 };
 
