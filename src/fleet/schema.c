@@ -210,7 +210,7 @@ static const struct probity_fleet_column records[] = {
     {"run", U64, PLAIN, "run"},
     {"block", U32, SMALL, "number of the block that the row was sent in"},
     {"place", U64, STEPS, "offset in the trace"},
-    {"type", U8, SMALL, "type of the trace's block; 0: none, or damaged"},
+    {"type", U8, SMALL, "type of this block of the trace; 0: none, or damaged"},
     {"thread", U32, SMALL, "of records: their thread"},
     {"records", U32, SMALL, "how many"},
     {"bytes", TEXT, "ZSTD(3)", "bytes of the trace from this offset on"},
