@@ -228,8 +228,8 @@ static void put_settings(FILE *stream, const struct cli_fleet *fleet,
     if (fleet->version < PROBITY_FLEET_TOKENS)
         return;
     fputs("&async_insert=0&wait_end_of_query=1", stream);
-    if (insert->is_once)
-        fprintf(stream, "&insert_deduplication_token=%s", insert->id);
+    if (insert->token != NULL)
+        fprintf(stream, "&insert_deduplication_token=%s", insert->token);
 }
 
 void cli_fleet_insert(struct cli_fleet *fleet, const struct cli_fleet_insert *insert,

@@ -40,13 +40,12 @@ int cli_fleet_try(struct cli_fleet *fleet, const char *sql, struct cli_http_answ
 int cli_fleet_ask(struct cli_fleet *fleet, const char *sql,
                   struct probity_fleet_answer *ret_answer);
 
-/* Inserts bytes in FORMAT Native into a table, as one query with this id; is_once: the server shall
- * remember the id, if it can. */
+/* Inserts bytes in FORMAT Native into a table, as one query with this id. token: what the server
+ * shall remember, if it can, so that it inserts nothing else with it; NULL: nothing. */
 struct cli_fleet_insert {
-    const char *table, *id;
+    const char *table, *id, *token;
     const void *bytes;
     size_t count;
-    int is_once;
 };
 void cli_fleet_insert(struct cli_fleet *fleet, const struct cli_fleet_insert *insert,
                       struct cli_http_answer *ret_answer);

@@ -28,6 +28,7 @@ struct cli_ship_send {
     struct probity_fleet_bytes bytes;      /* of a block */
     struct cli_ship_counts counts;
     uint64_t lost_blocks; /* acknowledged before, but no longer on the server */
+    uint64_t missing_blocks; /* found missing by the latest cli_ship_verify() */
 };
 
 /* Waits until no insert of this run is in progress and asks which blocks are there. Reports errors.
@@ -44,8 +45,8 @@ uint64_t cli_ship_known(const struct cli_ship_send *send, enum probity_fleet_tab
 int cli_ship_block(struct cli_ship_send *send, const struct probity_fleet_batch *batch,
                    enum probity_fleet_table_number table, uint32_t block);
 
-/* Checks that the server has every block of these tables, and no other. Reports errors. Returns an
- * exit status. */
+/* Checks that the server has every block of these tables, and no other. If some are missing, counts
+ * them: send all blocks again. Reports errors. Returns an exit status. */
 int cli_ship_verify(struct cli_ship_send *send);
 
 /* Asks for the latest row of the run. ret_is_there: 0: there is none. The facts have neither path

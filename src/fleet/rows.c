@@ -464,6 +464,21 @@ static void finish_places(struct probity_fleet_rows *rows)
     }
 }
 
+int probity_fleet_rows_piece(struct probity_fleet_rows *rows,
+                             const struct probity_fleet_piece *piece)
+{
+    uint64_t day = rows->options.started_ns / DAY_NS;
+    struct probity_fleet_batch *batch =
+        probity_fleet_output_row(&rows->output, PROBITY_FLEET_RECORDS, &day);
+    const uint64_t values[] = {day, rows->options.run, rows->output.blocks[PROBITY_FLEET_RECORDS],
+                               piece->place, piece->type, piece->thread, piece->records};
+
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        probity_fleet_put(batch, values[i]);
+    probity_fleet_put_text(batch, (const char *)piece->bytes, piece->count);
+    return rows->output.error;
+}
+
 int probity_fleet_rows_flush(struct probity_fleet_rows *rows)
 {
     probity_fleet_output_flush(&rows->output);

@@ -21,6 +21,7 @@ enum {
 
 struct probity_fleet_rows_options {
     uint64_t run;
+    uint64_t started_ns; /* when recording began */
     size_t block_rows;
     enum probity_fleet_detail detail;
     int has_cpu;   /* CPU times are known */
@@ -41,6 +42,17 @@ int probity_fleet_rows_put(struct probity_fleet_rows *rows, const struct probity
 /* Takes the counts of profile mode, after the last event. Returns as above. */
 int probity_fleet_rows_profiled(struct probity_fleet_rows *rows,
                                 const struct probity_profiled *profiled);
+
+/* Puts bytes of the trace. Returns as above. */
+struct probity_fleet_piece {
+    uint64_t place; /* in the trace */
+    uint32_t type;  /* of the block that they are; 0: none */
+    uint32_t thread, records; /* of a block of type DATA */
+    const uint8_t *bytes;
+    size_t count;
+};
+int probity_fleet_rows_piece(struct probity_fleet_rows *rows,
+                             const struct probity_fleet_piece *piece);
 
 /* Ends all blocks here, for a trace that is being recorded. Returns as above. */
 int probity_fleet_rows_flush(struct probity_fleet_rows *rows);
