@@ -9,7 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/option.h"
-#include "cli/shipment.h"
+#include "cli/ship_watch.h"
 #include "fleet/rows.h"
 #include "print/json.h"
 #include "probity.h"
@@ -19,9 +19,9 @@
 enum { RETRY_SECONDS_MAX = 7 * 86400 };
 
 struct ship_call {
-    const char *to, *password_file;
-    int detail, init, print_schema, as_json;
-    size_t block_rows, retry_seconds, flush_seconds;
+    const char *to, *password_file, *directory;
+    int detail, once, init, print_schema, as_json;
+    size_t block_rows, retry_seconds, flush_seconds, disk_limit;
     struct cli_fleet fleet;
     json_t *results; /* --json */
 };
@@ -98,18 +98,24 @@ static int note_result(struct ship_call *call, const char *trace,
     return CLI_OK;
 }
 
-static int run_on(void *context, char **paths, size_t count)
+static struct cli_shipment_options options_of(const struct ship_call *call)
 {
-    struct ship_call *call = context;
-    const struct cli_shipment_options options = {
-        .command = ME, .fleet = &call->fleet, .detail = (enum probity_fleet_detail)call->detail,
+    return (struct cli_shipment_options){
+        .command = ME, .detail = (enum probity_fleet_detail)call->detail,
         .block_rows = (uint32_t)call->block_rows,
         .retry_ms = (uint64_t)call->retry_seconds * 1000,
         .flush_ms = (uint64_t)call->flush_seconds * 1000};
-    int status = cli_fleet_connect(&call->fleet);
+}
+
+static int run_on(void *context, char **paths, size_t count)
+{
+    struct ship_call *call = context;
+    struct cli_shipment_options options = options_of(call);
+    int status = cli_fleet_connect_within(&call->fleet, options.retry_ms);
 
     if (status != CLI_OK)
         return status;
+    options.fleet = &call->fleet;
     call->results = call->as_json ? json_array() : NULL;
     for (size_t i = 0; i < count; i++) {
         struct cli_shipment_result result;
@@ -126,6 +132,17 @@ static int run_on(void *context, char **paths, size_t count)
     return status;
 }
 
+/* A server may be away for any time. */
+static int watch(const struct ship_call *call, const struct cli_fleet_options *fleet)
+{
+    struct cli_watch_options options = {
+        .directory = call->directory, .disk_limit = (uint64_t)call->disk_limit << 20,
+        .once = call->once, .fleet = *fleet, .shipment = options_of(call)};
+
+    options.shipment.retry_ms = UINT64_MAX;
+    return cli_ship_watch(&options);
+}
+
 static int run_call(struct ship_call *call, char **names, size_t count)
 {
     const struct cli_fleet_options options = {ME, call->to, call->password_file};
@@ -133,13 +150,19 @@ static int run_call(struct ship_call *call, char **names, size_t count)
     if (call->print_schema)
         return count == 0 ? print_schema()
                           : cli_fail_usage(ME, "--print-schema: unexpected argument");
-    if (count == 0 && !call->init)
+    if (count == 0 && !call->init && call->directory == NULL)
         return cli_fail_usage(ME, "no trace given");
+    if (count > 0 && call->directory != NULL)
+        return cli_fail_usage(ME, "--watch: unexpected argument");
+    if (call->directory == NULL && (call->once || call->disk_limit > 0))
+        return cli_fail_usage(ME, "--once and --disk-limit require --watch");
     int status = cli_fleet_open(&options, &call->fleet);
     if (status == CLI_OK && call->init)
         status = make_tables(call);
     if (status == CLI_OK && count > 0)
         status = cli_on_traces(ME, names, count, run_on, call);
+    if (status == CLI_OK && call->directory != NULL)
+        status = watch(call, &options);
     cli_fleet_close(&call->fleet);
     return status;
 }
@@ -178,6 +201,15 @@ static const struct cli_option options[] = {
     {.name = "flush", .value = "SECONDS",
      .help = "of a trace that is being recorded, send what there is after this time (default: 10)",
      .brief = "how long rows may wait", CLI_NUMBER(struct ship_call, flush_seconds, 1, 86400)},
+    {.name = "watch", .value = "DIR", .brief = "follow a directory",
+     .help = "send all traces in DIR, also those that appear later, while they are recorded; run "
+             "until ended by a signal", CLI_TEXT(struct ship_call, directory)},
+    {.name = "once", .help = "with --watch: end when everything in DIR was sent",
+     .brief = "end when all was sent", CLI_FLAG(struct ship_call, once)},
+    {.name = "disk-limit", .value = "MIB", .brief = "limit the size of the directory",
+     .help = "with --watch: if the traces in DIR have more than this, remove the oldest of those "
+             "that were sent and have ended",
+     CLI_NUMBER(struct ship_call, disk_limit, 1, 1 << 30)},
     {.name = "block-rows", .value = "N", .brief = "rows of a block",
      .help = "rows in a block, each of which is one insert (default: 100000)",
      CLI_NUMBER(struct ship_call, block_rows, 1,
@@ -192,7 +224,7 @@ const struct cli_command cli_command_ship = {
     .name = "ship",
     .run = run,
     .summary = "Send traces to a ClickHouse database",
-    .usage = "[OPTION]... TRACE...",
+    .usage = "[OPTION]... TRACE... | --watch DIR",
     .help =
         "Sends each trace as rows that `probity report` and any SQL client can read. "
         "Each row arrives exactly once: if this command or the server is killed, run it again. "

@@ -124,6 +124,14 @@ static int ask(struct cli_ship_send *send, const char *sql, struct probity_fleet
     return 0;
 }
 
+int cli_fleet_connect_within(struct cli_fleet *fleet, uint64_t retry_ms)
+{
+    struct cli_ship_send send = {.fleet = fleet, .retry_ms = retry_ms};
+    struct probity_fleet_answer answer;
+
+    return ask(&send, "SELECT 1", &answer) == 0 ? cli_fleet_connect(fleet) : CLI_FAILURE;
+}
+
 static int fail_memory(const struct cli_ship_send *send)
 {
     cli_fail(send->fleet->command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));

@@ -54,6 +54,10 @@ int cli_ship_verify(struct cli_ship_send *send);
 int cli_ship_run(struct cli_ship_send *send, struct probity_fleet_run *ret_run,
                  struct probity_trace_facts *ret_facts, int *ret_is_there);
 
+/* Asks for the server's version, as cli_fleet_connect(), but waits for a server that is away for up
+ * to retry_ms. */
+int cli_fleet_connect_within(struct cli_fleet *fleet, uint64_t retry_ms);
+
 /* CLOCK_REALTIME. */
 uint64_t cli_ship_now_ns(void);
 
