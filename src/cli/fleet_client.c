@@ -221,10 +221,12 @@ int cli_fleet_connect(struct cli_fleet *fleet)
 /* ---- Inserting ---------------------------------------------------------------------------------
  */
 
-/* Newer servers would otherwise collect inserts of several clients into one. */
+/* On a cluster, a server would otherwise acknowledge what no shard has yet. Newer servers would also
+ * collect inserts of several clients into one. */
 static void put_settings(FILE *stream, const struct cli_fleet *fleet,
                          const struct cli_fleet_insert *insert)
 {
+    fputs("&insert_distributed_sync=1", stream);
     if (fleet->version < PROBITY_FLEET_TOKENS)
         return;
     fputs("&async_insert=0&wait_end_of_query=1", stream);

@@ -16,12 +16,16 @@
 
 #define ME (&cli_command_ship)
 
+/* A cluster's name is part of a statement. */
+static const char name_bytes[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+
 enum { RETRY_SECONDS_MAX = 7 * 86400 };
 
 struct ship_call {
-    const char *to, *password_file, *directory;
+    const char *to, *password_file, *directory, *cluster;
     int detail, once, init, print_schema, as_json;
-    size_t block_rows, retry_seconds, flush_seconds, disk_limit;
+    size_t block_rows, retry_seconds, flush_seconds, disk_limit, ttl_days;
     struct cli_fleet fleet;
     json_t *results; /* --json */
 };
@@ -29,17 +33,31 @@ struct ship_call {
 /* ---- Tables ------------------------------------------------------------------------------------
  */
 
-static int print_schema(void)
+static struct probity_fleet_schema schema_of(const struct ship_call *call, unsigned version)
 {
+    return (struct probity_fleet_schema){version, call->cluster, (unsigned)call->ttl_days};
+}
+
+static int print_schema(const struct ship_call *call)
+{
+    const struct probity_fleet_schema schema = schema_of(call, PROBITY_FLEET_TOKENS);
+    const char *between = "";
+
     for (size_t i = 0; i < PROBITY_FLEET_TABLES; i++) {
-        probity_fleet_schema_print(stdout, &probity_fleet_tables[i], PROBITY_FLEET_TOKENS);
-        puts(i + 1 < PROBITY_FLEET_TABLES ? ";\n" : ";");
+        for (int number = 0; number <= (call->cluster != NULL); number++) {
+            fputs(between, stdout);
+            probity_fleet_schema_print(stdout, &schema, &probity_fleet_tables[i], number);
+            puts(";");
+            between = "\n";
+        }
     }
     return CLI_OK;
 }
 
-static int make_table(struct cli_fleet *fleet, const struct probity_fleet_table *table)
+/* Executes the statement of this number that makes a table. Returns -1 if there is none. */
+static int make_table(struct ship_call *call, const struct probity_fleet_table *table, int number)
 {
+    const struct probity_fleet_schema schema = schema_of(call, call->fleet.version);
     struct probity_fleet_answer answer;
     char *sql = NULL;
     size_t bytes;
@@ -47,10 +65,11 @@ static int make_table(struct cli_fleet *fleet, const struct probity_fleet_table 
 
     if (stream == NULL)
         return cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-    probity_fleet_schema_print(stream, table, fleet->version);
-    int status = fclose(stream) == 0
-                     ? cli_fleet_ask(fleet, sql, &answer)
-                     : cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    int is_one = probity_fleet_schema_print(stream, &schema, table, number);
+    int status = fclose(stream) != 0
+                     ? cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY))
+                 : is_one ? cli_fleet_ask(&call->fleet, sql, &answer)
+                          : -1;
     free(sql);
     return status;
 }
@@ -59,8 +78,11 @@ static int make_tables(struct ship_call *call)
 {
     int status = cli_fleet_connect(&call->fleet);
 
-    for (size_t i = 0; status == CLI_OK && i < PROBITY_FLEET_TABLES; i++)
-        status = make_table(&call->fleet, &probity_fleet_tables[i]);
+    for (size_t i = 0; status == CLI_OK && i < PROBITY_FLEET_TABLES; i++) {
+        for (int number = 0; status == CLI_OK; number++)
+            status = make_table(call, &probity_fleet_tables[i], number);
+        status = status < 0 ? CLI_OK : status;
+    }
     if (status == CLI_OK)
         fprintf(stderr, "probity ship: '%s' has the tables of schema version 1\n",
                 call->fleet.url);
@@ -147,8 +169,14 @@ static int run_call(struct ship_call *call, char **names, size_t count)
 {
     const struct cli_fleet_options options = {ME, call->to, call->password_file};
 
+    if (call->cluster != NULL &&
+        (*call->cluster == '\0' || call->cluster[strspn(call->cluster, name_bytes)] != '\0'))
+        return cli_fail_usage(ME, "invalid cluster '%s' (letters, digits, '_' and '-')",
+                              call->cluster);
+    if ((call->cluster != NULL || call->ttl_days > 0) && !call->init && !call->print_schema)
+        return cli_fail_usage(ME, "--cluster and --ttl require --init or --print-schema");
     if (call->print_schema)
-        return count == 0 ? print_schema()
+        return count == 0 ? print_schema(call)
                           : cli_fail_usage(ME, "--print-schema: unexpected argument");
     if (count == 0 && !call->init && call->directory == NULL)
         return cli_fail_usage(ME, "no trace given");
@@ -194,6 +222,12 @@ static const struct cli_option options[] = {
      .brief = "make the tables", CLI_FLAG(struct ship_call, init)},
     {.name = "print-schema", .help = "print the statements that make the tables, and do nothing",
      .brief = "print the tables", CLI_FLAG(struct ship_call, print_schema)},
+    {.name = "cluster", .value = "NAME", .brief = "make the tables on a cluster",
+     .help = "make the tables on the servers of this cluster: replicated, and distributed by run",
+     CLI_TEXT(struct ship_call, cluster)},
+    {.name = "ttl", .value = "DAYS", .brief = "days to keep rows",
+     .help = "make tables that remove calls, blocks, requests, records and sums after DAYS",
+     CLI_NUMBER(struct ship_call, ttl_days, 1, 36500)},
     {.name = "retry", .value = "SECONDS",
      .help = "how long the server may be away before this command gives up (default: 300)",
      .brief = "how long to retry",

@@ -4,6 +4,8 @@
  */
 #include "fleet/schema.h"
 
+#include <string.h>
+
 #define U8 PROBITY_FLEET_U8
 #define U16S PROBITY_FLEET_U16S
 #define U32 PROBITY_FLEET_U32
@@ -216,13 +218,15 @@ static const struct probity_fleet_column records[] = {
     {"bytes", TEXT, "ZSTD(3)", "bytes of the trace from this offset on"},
 };
 
-#define TABLE(NAME, COLUMNS, ENGINE) {NAME, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, ENGINE}
+#define TABLE(NAME, COLUMNS, ENGINE) SHARDED(NAME, COLUMNS, ENGINE, "run")
+#define SHARDED(NAME, COLUMNS, ENGINE, BY)                                                         \
+    {NAME, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, ENGINE, BY}
 
 const struct probity_fleet_table probity_fleet_tables[PROBITY_FLEET_TABLES] = {
     [PROBITY_FLEET_RUNS] = TABLE("probity_runs", runs,
                                  "ReplacingMergeTree(version) ORDER BY (day, run)"),
-    [PROBITY_FLEET_FUNCTIONS] = TABLE("probity_functions", functions,
-                                      "ReplacingMergeTree() ORDER BY function"),
+    [PROBITY_FLEET_FUNCTIONS] = SHARDED("probity_functions", functions,
+                                        "ReplacingMergeTree() ORDER BY function", "function"),
     [PROBITY_FLEET_THREADS] = TABLE("probity_threads", threads,
                                     "ReplacingMergeTree(version) ORDER BY (run, thread)"),
     [PROBITY_FLEET_LOSSES] = TABLE("probity_losses", losses,
@@ -262,21 +266,67 @@ size_t probity_fleet_type_bytes(enum probity_fleet_type type)
     return bytes[type];
 }
 
-/* The tables that are filled in blocks let newer servers remember the tokens of inserts. */
-void probity_fleet_schema_print(FILE *stream, const struct probity_fleet_table *table,
-                                unsigned version)
+/* ---- Statements --------------------------------------------------------------------------------
+ */
+
+static int is_in_blocks(const struct probity_fleet_table *table)
 {
-    fprintf(stream, "CREATE TABLE IF NOT EXISTS %s (\n", table->name);
+    return table >= &probity_fleet_tables[PROBITY_FLEET_MINUTES];
+}
+
+static void print_columns(FILE *stream, const struct probity_fleet_schema *schema,
+                          const struct probity_fleet_table *table)
+{
     for (size_t i = 0; i < table->column_count; i++) {
         const struct probity_fleet_column *column = &table->columns[i];
         fprintf(stream, "    %s %s COMMENT '%s'", column->name,
                 probity_fleet_type_name(column->type), column->comment);
-        if (version >= PROBITY_FLEET_CODECS && *column->codec != '\0')
+        if (schema->version >= PROBITY_FLEET_CODECS && *column->codec != '\0')
             fprintf(stream, " CODEC(%s)", column->codec);
         fputs(i + 1 < table->column_count ? ",\n" : "\n", stream);
     }
-    fprintf(stream, ") ENGINE = %s", table->engine);
-    if (version >= PROBITY_FLEET_TOKENS && table >= &probity_fleet_tables[PROBITY_FLEET_MINUTES])
+}
+
+/* The tables that are filled in blocks let newer servers remember the tokens of inserts. Replicated
+ * ones do so anyway. */
+static void print_engine(FILE *stream, const struct probity_fleet_schema *schema,
+                         const struct probity_fleet_table *table)
+{
+    const char *arguments = strchr(table->engine, '(') + 1;
+    int is_last = *arguments == ')';
+
+    if (schema->cluster == NULL)
+        fputs(table->engine, stream);
+    else
+        fprintf(stream, "Replicated%.*s'/clickhouse/tables/{shard}/{database}/%s_local', "
+                "'{replica}'%s%s", (int)(arguments - table->engine), table->engine, table->name,
+                is_last ? "" : ", ", arguments);
+    if (schema->ttl_days > 0 && is_in_blocks(table))
+        fprintf(stream, " TTL day + INTERVAL %u DAY", schema->ttl_days);
+    if (schema->version >= PROBITY_FLEET_TOKENS && is_in_blocks(table) && schema->cluster == NULL)
         fputs(" SETTINGS non_replicated_deduplication_window = 10000", stream);
     fputc('\n', stream);
+}
+
+int probity_fleet_schema_print(FILE *stream, const struct probity_fleet_schema *schema,
+                               const struct probity_fleet_table *table, int number)
+{
+    if (number > (schema->cluster != NULL))
+        return 0;
+    fprintf(stream, "CREATE TABLE IF NOT EXISTS %s%s", table->name,
+            schema->cluster != NULL && number == 0 ? "_local" : "");
+    if (schema->cluster != NULL)
+        fprintf(stream, " ON CLUSTER '%s'", schema->cluster);
+    fputs(" (\n", stream);
+    if (number == 0) {
+        print_columns(stream, schema, table);
+        fputs(") ENGINE = ", stream);
+        print_engine(stream, schema, table);
+        return 1;
+    }
+    const struct probity_fleet_schema bare = {.cluster = schema->cluster};
+    print_columns(stream, &bare, table);
+    fprintf(stream, ") ENGINE = Distributed('%s', currentDatabase(), %s_local, %s)\n",
+            schema->cluster, table->name, table->sharded_by);
+    return 1;
 }

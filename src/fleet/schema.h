@@ -54,6 +54,7 @@ struct probity_fleet_table {
     const struct probity_fleet_column *columns;
     size_t column_count;
     const char *engine; /* with its partition and order */
+    const char *sharded_by; /* on a cluster */
 };
 
 extern const struct probity_fleet_table probity_fleet_tables[PROBITY_FLEET_TABLES];
@@ -64,9 +65,15 @@ const char *probity_fleet_type_name(enum probity_fleet_type type);
 /* Bytes of a value of fixed size, or of an item of an array; 0: a text. */
 size_t probity_fleet_type_bytes(enum probity_fleet_type type);
 
-/* Writes the statement that makes a table unless it exists. version: of the server, major * 100 +
- * minor. */
-void probity_fleet_schema_print(FILE *stream, const struct probity_fleet_table *table,
-                                unsigned version);
+struct probity_fleet_schema {
+    unsigned version;    /* of the server, major * 100 + minor */
+    const char *cluster; /* NULL: a single server; letters, digits, '_' and '-' only */
+    unsigned ttl_days;   /* after which rows in blocks are removed; 0: never */
+};
+
+/* Writes the statements that make a table unless it exists: one, or two on a cluster. Returns
+ * whether there is a statement of this number. */
+int probity_fleet_schema_print(FILE *stream, const struct probity_fleet_schema *schema,
+                               const struct probity_fleet_table *table, int number);
 
 #endif
