@@ -96,7 +96,8 @@ static void put_run(FILE *stream, const struct cli_fleet_runs *runs, size_t i)
 
     fprintf(stream, "%016" PRIx64 "  %s %s %11" PRIu64 "  ", run->run,
             date_text(from_ns, date, sizeof date),
-            probity_time_text(to_ns > from_ns ? to_ns - from_ns : 0, lasted), run->rows[PROBITY_FLEET_CALLS]);
+            probity_time_text(to_ns > from_ns ? to_ns - from_ns : 0, lasted),
+            run->rows[PROBITY_FLEET_CALLS]);
     cli_put_text(stream, runs->texts[i].host);
     fputs("  ", stream);
     cli_put_text(stream, runs->texts[i].program);

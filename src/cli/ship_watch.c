@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * ship_watch.c: the parent looks at the directory once a second, starts a child for each trace that
- * is new or has changed, and starts it again, after a back-off, if it failed. What was sent is known
- * by the children alone, from their ledgers and the server, so the parent may be killed and started
- * again at any time. Children end with it.
+ * is new or has changed, and starts it again, after a back-off, if it failed. What was sent is
+ * known by the children alone, from their ledgers and the server, so the parent may be killed and
+ * started again at any time. Children end with it.
  */
 #include "cli/ship_watch.h"
 

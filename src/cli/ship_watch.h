@@ -10,7 +10,7 @@
 
 struct cli_watch_options {
     const char *directory;
-    uint64_t disk_limit; /* bytes of traces beyond which those that were sent are removed; 0: none */
+    uint64_t disk_limit; /* bytes of traces beyond which those sent are removed; 0: none */
     int once;            /* 1: end when all traces that are there were sent */
     struct cli_fleet_options fleet;
     struct cli_shipment_options shipment; /* fleet and progress are set in each process */

@@ -125,7 +125,8 @@ static void put_sums(struct probity_fleet_rows *rows, const struct sums *item)
     const struct place *place = item->place;
     uint64_t day = rows->minute / (DAY_NS / MINUTE_NS);
     uint64_t seconds = item->minute * 60;
-    struct probity_fleet_batch *batch = probity_fleet_output_row(&rows->output, PROBITY_FLEET_MINUTES, &day);
+    struct probity_fleet_batch *batch =
+        probity_fleet_output_row(&rows->output, PROBITY_FLEET_MINUTES, &day);
     const uint64_t values[] = {
         day, rows->options.run, rows->output.blocks[PROBITY_FLEET_MINUTES],
         seconds < UINT32_MAX ? seconds : UINT32_MAX / 60 * 60, place->number, place->thread,
@@ -323,12 +324,13 @@ static void put_call(struct probity_fleet_rows *rows, const struct place *place,
 {
     struct probity_scope_time total = scope->total, self = probity_scope_self(scope);
     uint64_t day = end_ns / DAY_NS;
-    struct probity_fleet_batch *batch = probity_fleet_output_row(&rows->output, PROBITY_FLEET_CALLS, &day);
+    struct probity_fleet_batch *batch =
+        probity_fleet_output_row(&rows->output, PROBITY_FLEET_CALLS, &day);
     uint64_t children_ns = total.wall_ns - self.wall_ns;
     int has_cpu = rows->options.has_cpu;
     const uint64_t values[] = {
-        day, rows->options.run, rows->output.blocks[PROBITY_FLEET_CALLS], place->number, place->thread,
-        scope->depth, flags, scope->enter_wall_ns, total.wall_ns, children_ns,
+        day, rows->options.run, rows->output.blocks[PROBITY_FLEET_CALLS], place->number,
+        place->thread, scope->depth, flags, scope->enter_wall_ns, total.wall_ns, children_ns,
         has_cpu ? total.wall_ns - total.cpu_ns : 0,
         has_cpu ? children_ns - (total.cpu_ns - self.cpu_ns) : 0,
         scope->paused.wall_ns, scope->paused.cpu_ns};

@@ -97,7 +97,8 @@ for trace in typed blocks damaged; do
     rm back
 done
 cp typed back
-probity "an existing file" 1 fetch --from-fleet "$url" "$(run_of typed > /dev/null; cat run)" -o back
+run_of typed > number
+probity "an existing file" 1 fetch --from-fleet "$url" "$(cat run)" -o back
 probity "not a run" 2 fetch --from-fleet "$url" xyz -o other
 probity "a run that is not there" 1 fetch --from-fleet "$url" 0123456789abcdef -o other
 [ ! -e other ] || fail "a run that is not there: a file"
@@ -143,7 +144,8 @@ used=$(python3 -c 'import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' \
     "$PROBITY" ship --to "$url" blocks 2> errors) || fail "a hostile ledger: $(cat errors)"
-[ "${VARIANT:-gcc}" = asan ] || [ "${used:-999999}" -le 65536 ] || fail "a hostile ledger: $used KiB"
+[ "${VARIANT:-gcc}" = asan ] || [ "${used:-999999}" -le 65536 ] ||
+    fail "a hostile ledger: $used KiB"
 
 # ---- Living programs
 
