@@ -15,6 +15,8 @@
 
 enum { STATEMENT_SECONDS = 300, INSERT_SECONDS = 120, PASSWORD_BYTES_MAX = 1024 };
 
+const char cli_fleet_version_sql[] = "SELECT version()";
+
 static const char word_bytes[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
 /* ---- The URL -----------------------------------------------------------------------------------
@@ -197,25 +199,29 @@ int cli_fleet_ask(struct cli_fleet *fleet, const char *sql, struct probity_fleet
     return CLI_OK;
 }
 
-int cli_fleet_connect(struct cli_fleet *fleet)
+int cli_fleet_take_version(struct cli_fleet *fleet, struct probity_fleet_answer *answer)
 {
-    struct probity_fleet_answer answer;
     char text[32];
     unsigned major, minor;
     size_t length;
+    const char *version = probity_fleet_take_text(answer, &length);
 
-    if (fleet->version != 0)
-        return CLI_OK;
-    int status = cli_fleet_ask(fleet, "SELECT version()", &answer);
-    if (status != CLI_OK)
-        return status;
-    const char *version = probity_fleet_take_text(&answer, &length);
     snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1),
              version);
-    if (answer.is_bad || sscanf(text, "%u.%u", &major, &minor) != 2 || major > 9999 || minor > 99)
+    if (answer->is_bad || sscanf(text, "%u.%u", &major, &minor) != 2 || major > 9999 || minor > 99)
         return cli_fail(fleet->command, "'%s' is not a ClickHouse server", fleet->url);
     fleet->version = major * 100 + minor;
     return CLI_OK;
+}
+
+int cli_fleet_connect(struct cli_fleet *fleet)
+{
+    struct probity_fleet_answer answer;
+
+    if (fleet->version != 0)
+        return CLI_OK;
+    int status = cli_fleet_ask(fleet, cli_fleet_version_sql, &answer);
+    return status == CLI_OK ? cli_fleet_take_version(fleet, &answer) : status;
 }
 
 /* ---- Inserting ---------------------------------------------------------------------------------

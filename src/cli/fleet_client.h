@@ -32,6 +32,10 @@ void cli_fleet_close(struct cli_fleet *fleet);
 /* Asks for the server's version, unless it is known. Reports errors. Returns an exit status. */
 int cli_fleet_connect(struct cli_fleet *fleet);
 
+/* The two parts of it: the statement, and what takes its answer. Returns as above. */
+extern const char cli_fleet_version_sql[];
+int cli_fleet_take_version(struct cli_fleet *fleet, struct probity_fleet_answer *answer);
+
 /* Executes a statement with a whole answer. Returns 0, or -1 without reporting it. */
 int cli_fleet_try(struct cli_fleet *fleet, const char *sql, struct cli_http_answer *ret_answer);
 

@@ -129,7 +129,11 @@ int cli_fleet_connect_within(struct cli_fleet *fleet, uint64_t retry_ms)
     struct cli_ship_send send = {.fleet = fleet, .retry_ms = retry_ms};
     struct probity_fleet_answer answer;
 
-    return ask(&send, "SELECT 1", &answer) == 0 ? cli_fleet_connect(fleet) : CLI_FAILURE;
+    if (fleet->version != 0)
+        return CLI_OK;
+    return ask(&send, cli_fleet_version_sql, &answer) == 0
+               ? cli_fleet_take_version(fleet, &answer)
+               : CLI_FAILURE;
 }
 
 static int fail_memory(const struct cli_ship_send *send)
