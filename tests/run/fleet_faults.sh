@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `probity ship` against a server with faults (fleet_server.py): each row arrives once although blocks
-# are acknowledged and lost, the disk is full, answers or connections are missing, memory is
+# `probity ship` against a server with faults (fleet_server.py): each row arrives once although
+# blocks are acknowledged and lost, the disk is full, answers or connections are missing, memory is
 # refused, or the ledger cannot be written; a certificate that nobody has signed is refused.
 # variants: asan
 # timeout: 600
@@ -77,8 +77,8 @@ if [ -w /dev/full ]; then
         ulimit -f 1
         trap '' XFSZ
         status=0
-        "$PROBITY" ship --to "http://127.0.0.1:$port/a" --block-rows 5000 trace > output 2> errors ||
-            status=$?
+        "$PROBITY" ship --to "http://127.0.0.1:$port/a" --block-rows 5000 trace > output \
+            2> errors || status=$?
         expect "a ledger that cannot grow: status" 1 "$status"
         grep -q "cannot write 'trace.shipped'" errors || fail "a ledger: $(cat errors)"
         exit "$failures"

@@ -186,7 +186,8 @@ all_calls() {
     "$PROBITY" report --csv "$1" 2> /dev/null | cut -d, -f1,3-9 | sort > from.file
     "$PROBITY" report --csv --from-fleet "$url" --label "$1" 2> errors | cut -d, -f1,3-9 |
         sort > from.fleet || true
-    [ -s from.file ] && cmp -s from.file from.fleet ||
+    [ -s from.file ] || fail "$1: nothing in the trace"
+    cmp -s from.file from.fleet ||
         fail "$1: $(cat errors) $(diff from.file from.fleet | head -n 6)"
 }
 

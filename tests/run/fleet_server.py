@@ -4,12 +4,13 @@ request. Prints its port. Keeps, by table and block, the rows of each insert tha
 
     fleet_server.py [FAULT] [CERTIFICATE KEY]
 
-    lost      the first insert of block 1 of each table is acknowledged, and lost, but its token kept
+    lost      the first insert of block 1 of a table is acknowledged, and lost, but its token kept
     full      every other insert fails: no space on its disk
     slow      every third insert is executed, but answered only after the connection is closed
-    refused   every other connection is closed at once
+    refused   two of five connections, at random, are closed at once
 """
 import http.server
+import random
 import re
 import ssl
 import struct
@@ -21,7 +22,8 @@ lock = threading.Lock()
 tables = {}
 tokens = set()
 lost = set()
-counts = {"inserts": 0, "connections": 0}
+counts = {"inserts": 0}
+chance = random.Random(1)
 
 
 def length_at(body, at):
@@ -54,7 +56,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.close_connection = True
 
     def insert(self, body):
-        table, block = re.search(r"query_id=probity-[0-9a-f]{16}-(\w+)-([0-9a-f]+)&", self.path).groups()
+        id_of = re.search(r"query_id=probity-[0-9a-f]{16}-(\w+)-([0-9a-f]+)&", self.path)
+        table, block = id_of.groups()
         token = re.search(r"insert_deduplication_token=([\w-]+)", self.path)
         rows = length_at(body, length_at(body, 0)[1])[0]
         number = counts["inserts"] = counts["inserts"] + 1
@@ -101,8 +104,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 class Server(http.server.ThreadingHTTPServer):
     def verify_request(self, request, address):
-        counts["connections"] += 1
-        return fault != "refused" or counts["connections"] % 2 == 0
+        return fault != "refused" or chance.random() < 0.6
 
 
 server = Server(("127.0.0.1", 0), Handler)
