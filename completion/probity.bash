@@ -17,7 +17,7 @@ _probity() {
         previous=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     if ((COMP_CWORD == 1)); then
-        words='record csv log report info index check recover drain spools ps top level snapshot attach detach tree waits path why ship fleet threads memory blocks hist diff export list model overhead runs timeline view help --help --version --jobs'
+        words='record csv log report info index check recover drain spools ps top level snapshot attach detach tree waits path why ship fetch fleet threads memory blocks hist diff export list model overhead runs timeline view help --help --version --jobs'
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
         return
     fi
@@ -212,13 +212,26 @@ _probity() {
             esac
             ;;
         ship)
-            options='--to --password-file --detail --init --print-schema --retry --block-rows --json -h --help'
+            options='--to --password-file --detail --init --print-schema --cluster --ttl --retry --flush --watch --once --disk-limit --block-rows --json -h --help'
             case $previous in
                 --to) value=any ;;
                 --password-file) value=path ;;
-                --detail) value=words words='calls summary' ;;
+                --detail) value=words words='summary calls records' ;;
+                --cluster) value=any ;;
+                --ttl) value=any ;;
                 --retry) value=any ;;
+                --flush) value=any ;;
+                --watch) value=directory ;;
+                --disk-limit) value=any ;;
                 --block-rows) value=any ;;
+            esac
+            ;;
+        fetch)
+            options='--from-fleet --password-file -o --output -f --force -h --help'
+            case $previous in
+                --from-fleet) value=any ;;
+                --password-file) value=path ;;
+                -o | --output) value=path ;;
             esac
             ;;
         fleet)
@@ -406,7 +419,7 @@ _probity() {
                 -o | --output) value=path ;;
             esac
             ;;
-        help) operand=words words='record csv log report info index check recover drain spools ps top level snapshot attach detach tree waits path why ship fleet threads memory blocks hist diff export list model overhead runs timeline view ' ;;
+        help) operand=words words='record csv log report info index check recover drain spools ps top level snapshot attach detach tree waits path why ship fetch fleet threads memory blocks hist diff export list model overhead runs timeline view ' ;;
     esac
     # The program comes after "--".
     if [[ $operand == program &&

@@ -22,6 +22,7 @@ set -l commands \
     path \
     why \
     ship \
+    fetch \
     fleet \
     threads \
     memory \
@@ -61,6 +62,7 @@ complete -c probity -n $none -a waits -d 'show what threads waited for, and whic
 complete -c probity -n $none -a path -d 'show the critical path of the slowest request or call'
 complete -c probity -n $none -a why -d 'explain why the slowest call was slow'
 complete -c probity -n $none -a ship -d 'send traces to a ClickHouse database'
+complete -c probity -n $none -a fetch -d 'bring a trace back from a ClickHouse database'
 complete -c probity -n $none -a fleet -d 'list the runs in a ClickHouse database'
 complete -c probity -n $none -a threads -d 'show on-CPU and off-CPU time of each thread'
 complete -c probity -n $none -a memory -d 'show what allocated memory, and what is still allocated'
@@ -260,12 +262,23 @@ complete -c probity -n "$in why" -s f -l force -d 'overwrite an existing file'
 
 complete -c probity -n "$in ship" -l to -x -d 'the database'
 complete -c probity -n "$in ship" -l password-file -r -d 'file with the password'
-complete -c probity -n "$in ship" -l detail -x -a 'calls summary' -d 'what to send'
+complete -c probity -n "$in ship" -l detail -x -a 'summary calls records' -d 'what to send'
 complete -c probity -n "$in ship" -l init -d 'make the tables'
 complete -c probity -n "$in ship" -l print-schema -d 'print the tables'
+complete -c probity -n "$in ship" -l cluster -x -d 'make the tables on a cluster'
+complete -c probity -n "$in ship" -l ttl -x -d 'days to keep rows'
 complete -c probity -n "$in ship" -l retry -x -d 'how long to retry'
+complete -c probity -n "$in ship" -l flush -x -d 'how long rows may wait'
+complete -c probity -n "$in ship" -l watch -r -d 'follow a directory'
+complete -c probity -n "$in ship" -l once -d 'end when all was sent'
+complete -c probity -n "$in ship" -l disk-limit -x -d 'limit the size of the directory'
 complete -c probity -n "$in ship" -l block-rows -x -d 'rows of a block'
 complete -c probity -n "$in ship" -l json -d 'print JSON'
+
+complete -c probity -n "$in fetch" -l from-fleet -x -d 'the database'
+complete -c probity -n "$in fetch" -l password-file -r -d 'file with the password'
+complete -c probity -n "$in fetch" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in fetch" -s f -l force -d 'overwrite an existing file'
 
 complete -c probity -n "$in fleet" -l from-fleet -x -d 'read from a database'
 complete -c probity -n "$in fleet" -l password-file -r -d 'file with the password'

@@ -76,6 +76,7 @@ extern const struct cli_command cli_command_waits;
 extern const struct cli_command cli_command_path;
 extern const struct cli_command cli_command_why;
 extern const struct cli_command cli_command_ship;
+extern const struct cli_command cli_command_fetch;
 extern const struct cli_command cli_command_fleet;
 
 /* Prints an untrusted text on one line of a terminal, with control characters as escapes. */

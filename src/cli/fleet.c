@@ -100,7 +100,8 @@ static void put_run(FILE *stream, const struct cli_fleet_runs *runs, size_t i)
 
     fprintf(stream, "%016" PRIx64 "  %s %s %11" PRIu64 "  ", run->run,
             date_text(from_ns, date, sizeof date),
-            probity_time_text(to_ns > from_ns ? to_ns - from_ns : 0, lasted), run->calls_rows);
+            probity_time_text(to_ns > from_ns ? to_ns - from_ns : 0, lasted),
+            run->rows[PROBITY_FLEET_CALLS]);
     cli_put_text(stream, runs->texts[i].host);
     fputs("  ", stream);
     cli_put_text(stream, runs->texts[i].program);
@@ -140,7 +141,7 @@ static void print_text(FILE *stream, const struct fleet_call *call)
             probity_text_s(call->runs.count), hosts, probity_text_s(hosts));
     for (size_t i = 0; i < PROBITY_FLEET_TABLES; i++) {
         const struct table_size *size = &call->sizes[i];
-        fprintf(stream, "%-18s %12" PRIu64 " rows %10s", probity_fleet_tables[i].name, size->rows,
+        fprintf(stream, "%-21s %12" PRIu64 " rows %10s", probity_fleet_tables[i].name, size->rows,
                 probity_bytes_text(size->bytes, bytes));
         if (i >= PROBITY_FLEET_MINUTES && size->rows > 0)
             fprintf(stream, ", %.2f bytes a row", (double)size->bytes / (double)size->rows);
@@ -163,13 +164,17 @@ static json_t *run_of(const struct cli_fleet_runs *runs, size_t i)
     json_object_set_new(object, "label", probity_json_string(runs->texts[i].label));
     json_object_set_new(object, "trace", probity_json_string(facts->path));
     probity_json_put_integer(object, "pid", facts->info.pid);
-    json_object_set_new(object, "detail", json_string(run->has_calls ? "calls" : "summary"));
+    json_object_set_new(object, "detail", json_string(probity_fleet_detail_name(run->detail)));
     json_object_set_new(object, "finished", json_boolean(run->is_finished));
     probity_json_put_integer(object, "started_ns", facts->info.anchor.realtime_ns);
     probity_json_put_integer(object, "ended_ns", facts->last_wall_ns);
     probity_json_put_integer(object, "clock_error_ns", facts->clock_bound_ns);
-    probity_json_put_integer(object, "minutes_rows", run->minutes_rows);
-    probity_json_put_integer(object, "calls_rows", run->calls_rows);
+    probity_json_put_integer(object, "minutes_rows", run->rows[PROBITY_FLEET_MINUTES]);
+    probity_json_put_integer(object, "calls_rows", run->rows[PROBITY_FLEET_CALLS]);
+    probity_json_put_integer(object, "block_minutes_rows", run->rows[PROBITY_FLEET_BLOCK_MINUTES]);
+    probity_json_put_integer(object, "blocks_rows", run->rows[PROBITY_FLEET_BLOCKS]);
+    probity_json_put_integer(object, "requests_rows", run->rows[PROBITY_FLEET_REQUESTS]);
+    probity_json_put_integer(object, "records_rows", run->rows[PROBITY_FLEET_RECORDS]);
     json_object_set_new(object, "complete", json_boolean(is_complete));
     json_object_set_new(object, "why", probity_json_string(why));
     return object;

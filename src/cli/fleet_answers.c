@@ -30,7 +30,7 @@ static int check_detail(const struct cli_fleet_asking *asking, int needs_calls)
         return CLI_OK;
     for (size_t i = 0; i < runs->count; i++) {
         const char *path = runs->facts[i].path;
-        if (runs->runs[i].has_calls)
+        if (runs->runs[i].detail != PROBITY_FLEET_DETAIL_SUMMARY)
             continue;
         if (needs_calls || !is_summed)
             return cli_fail(asking->fleet.command, "'%s' was sent with --detail summary, without "

@@ -16,6 +16,8 @@
 enum { STATEMENT_SECONDS = 300, INSERT_SECONDS = 120, PASSWORD_BYTES_MAX = 1024,
        STATEMENT_BYTES = 200000 /* a server takes 262,144 unless told otherwise */ };
 
+const char cli_fleet_version_sql[] = "SELECT version()";
+
 static const char word_bytes[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
 /* ---- The URL -----------------------------------------------------------------------------------
@@ -202,39 +204,45 @@ int cli_fleet_ask(struct cli_fleet *fleet, const char *sql, struct probity_fleet
     return CLI_OK;
 }
 
-int cli_fleet_connect(struct cli_fleet *fleet)
+int cli_fleet_take_version(struct cli_fleet *fleet, struct probity_fleet_answer *answer)
 {
-    struct probity_fleet_answer answer;
     char text[32];
     unsigned major, minor;
     size_t length;
+    const char *version = probity_fleet_take_text(answer, &length);
 
-    if (fleet->version != 0)
-        return CLI_OK;
-    int status = cli_fleet_ask(fleet, "SELECT version()", &answer);
-    if (status != CLI_OK)
-        return status;
-    const char *version = probity_fleet_take_text(&answer, &length);
     snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1),
              version);
-    if (answer.is_bad || sscanf(text, "%u.%u", &major, &minor) != 2 || major > 9999 || minor > 99)
+    if (answer->is_bad || sscanf(text, "%u.%u", &major, &minor) != 2 || major > 9999 || minor > 99)
         return cli_fail(fleet->command, "'%s' is not a ClickHouse server", fleet->url);
     fleet->version = major * 100 + minor;
     return CLI_OK;
 }
 
+int cli_fleet_connect(struct cli_fleet *fleet)
+{
+    struct probity_fleet_answer answer;
+
+    if (fleet->version != 0)
+        return CLI_OK;
+    int status = cli_fleet_ask(fleet, cli_fleet_version_sql, &answer);
+    return status == CLI_OK ? cli_fleet_take_version(fleet, &answer) : status;
+}
+
 /* ---- Inserting ---------------------------------------------------------------------------------
  */
 
-/* Newer servers would otherwise collect inserts of several clients into one. */
+/* On a cluster, a server would otherwise acknowledge what no shard has yet. Newer servers would
+ * also collect inserts of several clients into one. */
 static void put_settings(FILE *stream, const struct cli_fleet *fleet,
                          const struct cli_fleet_insert *insert)
 {
+    fputs("&insert_distributed_sync=1", stream);
     if (fleet->version < PROBITY_FLEET_TOKENS)
         return;
     fputs("&async_insert=0&wait_end_of_query=1", stream);
-    if (insert->is_once)
-        fprintf(stream, "&insert_deduplication_token=%s", insert->id);
+    if (insert->token != NULL)
+        fprintf(stream, "&insert_deduplication_token=%s", insert->token);
 }
 
 void cli_fleet_insert(struct cli_fleet *fleet, const struct cli_fleet_insert *insert,

@@ -32,6 +32,10 @@ void cli_fleet_close(struct cli_fleet *fleet);
 /* Asks for the server's version, unless it is known. Reports errors. Returns an exit status. */
 int cli_fleet_connect(struct cli_fleet *fleet);
 
+/* The two parts of it: the statement, and what takes its answer. Returns as above. */
+extern const char cli_fleet_version_sql[];
+int cli_fleet_take_version(struct cli_fleet *fleet, struct probity_fleet_answer *answer);
+
 /* Executes a statement with a whole answer. Returns 0, or -1 without reporting it. */
 int cli_fleet_try(struct cli_fleet *fleet, const char *sql, struct cli_http_answer *ret_answer);
 
@@ -40,13 +44,12 @@ int cli_fleet_try(struct cli_fleet *fleet, const char *sql, struct cli_http_answ
 int cli_fleet_ask(struct cli_fleet *fleet, const char *sql,
                   struct probity_fleet_answer *ret_answer);
 
-/* Inserts bytes in FORMAT Native into a table, as one query with this id; is_once: the server shall
- * remember the id, if it can. */
+/* Inserts bytes in FORMAT Native into a table, as one query with this id. token: what the server
+ * shall remember, if it can, so that it inserts nothing else with it; NULL: nothing. */
 struct cli_fleet_insert {
-    const char *table, *id;
+    const char *table, *id, *token;
     const void *bytes;
     size_t count;
-    int is_once;
 };
 void cli_fleet_insert(struct cli_fleet *fleet, const struct cli_fleet_insert *insert,
                       struct cli_http_answer *ret_answer);

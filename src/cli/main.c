@@ -37,6 +37,7 @@ static const struct cli_command *const commands[] = {
     &cli_command_path,
     &cli_command_why,
     &cli_command_ship,
+    &cli_command_fetch,
     &cli_command_fleet,
     &cli_command_threads,
     &cli_command_memory,

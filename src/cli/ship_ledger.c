@@ -5,6 +5,7 @@
  */
 #include "cli/ship_ledger.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,71 +17,107 @@
 
 #include "base/array_grow.h"
 
-/* Bounds on what a damaged ledger may ask for. */
-enum { LEDGER_BYTES_MAX = 256 << 20, LINE_BYTES_MIN = 32 };
+enum { LEDGER_BYTES_MAX = 256 << 20, NUMBERS_BYTES_MAX = 128 };
 
-static int remember(struct cli_ledger *ledger, size_t table, uint32_t block,
+/* Blocks are noted in their order, so a number that skips one is not from here. Memory is thus
+ * bounded by the number of lines. */
+static int remember(struct cli_ledger *ledger, size_t table, uint64_t block,
                     struct cli_ledger_block what)
 {
     size_t *count = &ledger->counts[table];
 
-    if (block >= *count) {
-        struct cli_ledger_block *grown =
-            probity_array_fit(ledger->blocks[table], sizeof *grown, (size_t)block + 1,
-                              &ledger->rooms[table]);
+    if (block > *count)
+        return 0;
+    if (block == *count) {
+        struct cli_ledger_block *grown = probity_array_fit(
+            ledger->blocks[table], sizeof *grown, *count + 1, &ledger->rooms[table]);
         if (grown == NULL)
-            return -1;
+            return PROBITY_ERROR_MEMORY;
         ledger->blocks[table] = grown;
-        memset(grown + *count, 0, (block + 1 - *count) * sizeof *grown);
-        *count = (size_t)block + 1;
+        (*count)++;
     }
     ledger->blocks[table][block] = what;
     return 0;
 }
 
+/* Reads a number without a sign, and the byte `end` after it. Returns what follows, or NULL. */
+static const char *read_number(const char *at, int base, char end, uint64_t max,
+                               uint64_t *ret_number)
+{
+    char *after;
+
+    if (at == NULL || !isxdigit((unsigned char)*at))
+        return NULL;
+    errno = 0;
+    *ret_number = strtoull(at, &after, base);
+    return errno == 0 && *after == end && *ret_number <= max ? after + 1 : NULL;
+}
+
 /* Lines about other databases or runs, and those that are not valid, are skipped. */
 static int read_line(struct cli_ledger *ledger, const char *line)
 {
-    size_t url_length = strlen(ledger->url);
-    uint64_t run, rows;
-    uint32_t block, checksum;
-    char name[32];
-    int end = 0;
+    uint64_t run, block, rows, checksum;
 
-    if (strncmp(line, ledger->url, url_length) != 0 || line[url_length] != ' ' ||
-        sscanf(line + url_length, " %" SCNx64 " %31s %" SCNu32 " %" SCNu64 " %" SCNx32 "%n", &run,
-               name, &block, &rows, &checksum, &end) != 5 ||
-        strcmp(line + url_length + end, "\n") != 0 || run != ledger->run ||
-        block >= ledger->blocks_max)
+    if (strncmp(line, ledger->url, ledger->url_bytes) != 0 || line[ledger->url_bytes] != ' ')
         return 0;
+    const char *at = read_number(line + ledger->url_bytes + 1, 16, ' ', UINT64_MAX, &run);
+    if (at == NULL || run != ledger->run)
+        return 0;
+    size_t name_bytes = strcspn(at, " ");
     for (size_t i = 0; i < PROBITY_FLEET_TABLES; i++) {
-        if (strcmp(name, probity_fleet_tables[i].name) == 0)
-            return remember(ledger, i, block, (struct cli_ledger_block){rows, checksum});
+        const char *name = probity_fleet_tables[i].name;
+        if (strlen(name) != name_bytes || strncmp(name, at, name_bytes) != 0)
+            continue;
+        at = read_number(at + name_bytes + (at[name_bytes] == ' '), 10, ' ', UINT32_MAX, &block);
+        at = read_number(at, 10, ' ', UINT32_MAX, &rows);
+        at = read_number(at, 16, '\n', UINT32_MAX, &checksum);
+        return at != NULL && *at == '\0'
+                   ? remember(ledger, i, block,
+                              (struct cli_ledger_block){rows, (uint32_t)checksum})
+                   : 0;
     }
     return 0;
+}
+
+/* A line that is too long for this database is skipped in pieces, none of which begins a line. */
+static int read_lines(struct cli_ledger *ledger, FILE *stream, char *line, size_t room,
+                      char *ret_last)
+{
+    int error = 0, is_begin = 1;
+
+    while (error == 0 && fgets(line, (int)room, stream) != NULL) {
+        size_t bytes = strlen(line);
+        *ret_last = bytes > 0 ? line[bytes - 1] : '\0';
+        error = is_begin && *ret_last == '\n' ? read_line(ledger, line) : 0;
+        is_begin = *ret_last == '\n';
+    }
+    if (error == 0 && ferror(stream))
+        error = PROBITY_ERROR_READ;
+    return error;
 }
 
 /* A truncated line is ended, so that the next one is whole. */
 static int read_ledger(struct cli_ledger *ledger)
 {
-    int copy = dup(ledger->file), error = 0;
+    int copy = dup(ledger->file);
     FILE *stream = copy >= 0 ? fdopen(copy, "r") : NULL;
-    char *line = NULL, last = '\n';
-    size_t room = 0;
-    ssize_t bytes;
+    char last = '\n';
 
     if (stream == NULL) {
         if (copy >= 0)
             close(copy);
-        return -1;
+        return PROBITY_ERROR_READ;
     }
-    while (error == 0 && (bytes = getline(&line, &room, stream)) > 0) {
-        last = line[bytes - 1];
-        error = read_line(ledger, line);
-    }
+    ledger->url_bytes = strlen(ledger->url);
+    size_t room = ledger->url_bytes + NUMBERS_BYTES_MAX;
+    char *line = malloc(room);
+    int error = line != NULL ? read_lines(ledger, stream, line, room, &last)
+                             : PROBITY_ERROR_MEMORY;
     free(line);
     fclose(stream);
-    return error != 0 || (last != '\n' && write(ledger->file, "\n", 1) != 1) ? -1 : 0;
+    if (error == 0 && last != '\n' && write(ledger->file, "\n", 1) != 1)
+        error = PROBITY_ERROR_WRITE;
+    return error;
 }
 
 int cli_ledger_open(const struct cli_command *command, const char *trace, const char *url,
@@ -108,13 +145,15 @@ int cli_ledger_open(const struct cli_command *command, const char *trace, const 
                         "which blocks it has", ret_ledger->path,
                         status.st_size > LEDGER_BYTES_MAX ? "is too large for a ledger"
                                                           : "belongs to another user");
-    ret_ledger->blocks_max = (uint32_t)status.st_size / LINE_BYTES_MIN + 1;
     if (flock(ret_ledger->file, LOCK_EX | LOCK_NB) != 0)
         return errno == EWOULDBLOCK
                    ? cli_fail(command, "'%s': another process is sending this trace", trace)
                    : cli_fail(command, "cannot lock '%s': %s", ret_ledger->path, strerror(errno));
-    if (read_ledger(ret_ledger) != 0)
-        return cli_fail(command, "cannot read '%s': %s", ret_ledger->path, strerror(errno));
+    int error = read_ledger(ret_ledger);
+    if (error != 0)
+        return cli_fail(command, "cannot read '%s': %s", ret_ledger->path,
+                        error == PROBITY_ERROR_MEMORY ? probity_error_text(error)
+                                                      : strerror(errno));
     return CLI_OK;
 }
 
@@ -142,7 +181,7 @@ int cli_ledger_add(struct cli_ledger *ledger, enum probity_fleet_table_number ta
         return -1;
     int error = append(ledger, line, bytes);
     free(line);
-    return error != 0 ? -1 : remember(ledger, table, block, what);
+    return error != 0 || remember(ledger, table, block, what) != 0 ? -1 : 0;
 }
 
 int cli_ledger_finish(struct cli_ledger *ledger, const char *detail)

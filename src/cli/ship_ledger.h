@@ -19,8 +19,8 @@ struct cli_ledger {
     const struct cli_command *command;
     char *path;
     int file; /* -1: none could be made */
-    uint32_t blocks_max; /* more than a file of its size can name */
     const char *url;
+    size_t url_bytes;
     uint64_t run;
     struct cli_ledger_block *blocks[PROBITY_FLEET_TABLES];
     size_t counts[PROBITY_FLEET_TABLES], rooms[PROBITY_FLEET_TABLES];

@@ -28,7 +28,9 @@ enum {
     WAIT_MS = 50, /* doubled each time */
     WAIT_MS_MAX = 5000,
     BLOCKS_MAX = 1 << 24,
-    STATEMENT_BYTES = 320
+    STATEMENT_BYTES = 320,
+    ID_BYTES = 128,
+    TOKEN_BYTES = ID_BYTES + 20
 };
 
 static void wait_ms(uint64_t ms)
@@ -122,6 +124,24 @@ static int ask(struct cli_ship_send *send, const char *sql, struct probity_fleet
     return 0;
 }
 
+int cli_fleet_connect_within(struct cli_fleet *fleet, uint64_t retry_ms)
+{
+    struct cli_ship_send send = {.fleet = fleet, .retry_ms = retry_ms};
+    struct probity_fleet_answer answer;
+
+    if (fleet->version != 0)
+        return CLI_OK;
+    return ask(&send, cli_fleet_version_sql, &answer) == 0
+               ? cli_fleet_take_version(fleet, &answer)
+               : CLI_FAILURE;
+}
+
+static int fail_memory(const struct cli_ship_send *send)
+{
+    cli_fail(send->fleet->command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    return -1;
+}
+
 static int fail_answer(const struct cli_ship_send *send)
 {
     cli_fail(send->fleet->command, "'%s' returned an invalid answer", send->fleet->url);
@@ -161,10 +181,8 @@ static int set_rows(struct cli_ship_send *send, size_t table, uint32_t block, ui
                               ? probity_array_fit(send->rows[table], sizeof *grown,
                                                   (size_t)block + 1, &send->rooms[table])
                               : NULL;
-        if (grown == NULL) {
-            cli_fail(send->fleet->command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-            return -1;
-        }
+        if (grown == NULL)
+            return fail_memory(send);
         send->rows[table] = grown;
         memset(grown + send->known[table], 0, (block + 1 - send->known[table]) * sizeof *grown);
         send->known[table] = (size_t)block + 1;
@@ -206,6 +224,14 @@ static int count_block(struct cli_ship_send *send, size_t table, uint32_t block,
     return answer.is_bad ? fail_answer(send) : 0;
 }
 
+uint64_t cli_ship_known(const struct cli_ship_send *send, enum probity_fleet_table_number table,
+                        uint32_t block)
+{
+    uint64_t there = block < send->known[table] ? send->rows[table][block] : 0;
+
+    return there > 0 ? there : cli_ledger_at(send->ledger, table, block).rows;
+}
+
 int cli_ship_begin(struct cli_ship_send *send)
 {
     int error = settle(send);
@@ -231,15 +257,16 @@ int cli_ship_run(struct cli_ship_send *send, struct probity_fleet_run *ret_run,
         fprintf(stream, "%s%s", i > 0 ? ", " : "", table->columns[i].name);
     fprintf(stream, " FROM %s WHERE run = %" PRIu64 " ORDER BY version DESC LIMIT 1", table->name,
             send->run);
-    int error = fclose(stream) == 0 ? ask(send, sql, &answer) : -1;
+    int error = fclose(stream) == 0 ? ask(send, sql, &answer) : fail_memory(send);
     free(sql);
     if (error != 0)
         return CLI_FAILURE;
     *ret_is_there = !probity_fleet_answer_is_over(&answer);
     if (!*ret_is_there)
         return CLI_OK;
-    if (probity_fleet_run_get(&answer, ret_run, ret_facts) != 0) {
-        fail_answer(send);
+    error = probity_fleet_run_get(&answer, ret_run, ret_facts);
+    if (error != 0) {
+        error = error == PROBITY_ERROR_MEMORY ? fail_memory(send) : fail_answer(send);
         return CLI_FAILURE;
     }
     free((char *)ret_facts->path);
@@ -261,19 +288,31 @@ static int fail_rows(struct cli_ship_send *send, size_t table, uint32_t block, u
     return PROBITY_ERROR_WRITE;
 }
 
+/* What the server shall remember of an insert: its id; but if a block was sent before and is not
+ * there, the server may remember that id all the same, so it is given another one. */
+static void make_token(char ret_token[TOKEN_BYTES], const char *id, int is_again)
+{
+    if (is_again)
+        snprintf(ret_token, TOKEN_BYTES, "%s-%" PRIx64, id, cli_ship_now_ns());
+    else
+        snprintf(ret_token, TOKEN_BYTES, "%s", id);
+}
+
 /* Inserts the encoded block until the server has it. */
-static int insert_once(struct cli_ship_send *send, size_t table, uint32_t block, uint64_t rows)
+static int insert_once(struct cli_ship_send *send, size_t table, uint32_t block, uint64_t rows,
+                       int is_again)
 {
     struct patience patience = {0, 0};
     struct cli_http_answer answer;
-    char id[80];
+    char id[ID_BYTES], token[TOKEN_BYTES];
     uint64_t there = 0;
 
     snprintf(id, sizeof id, "probity-%016" PRIx64 "-%s-%" PRIu32, send->run,
              probity_fleet_tables[table].name, block);
-    const struct cli_fleet_insert insert = {probity_fleet_tables[table].name, id,
-                                            send->bytes.items, send->bytes.count, 1};
-    for (;;) {
+    const struct cli_fleet_insert insert = {probity_fleet_tables[table].name, id, token,
+                                            send->bytes.items, send->bytes.count};
+    for (;; is_again = 1) {
+        make_token(token, id, is_again);
         cli_fleet_insert(send->fleet, &insert, &answer);
         if (answer.status == 200)
             break;
@@ -297,12 +336,12 @@ static int insert_plain(struct cli_ship_send *send, size_t table)
 {
     struct patience patience = {0, 0};
     struct cli_http_answer answer;
-    char id[80];
+    char id[ID_BYTES];
 
     snprintf(id, sizeof id, "probity-%016" PRIx64 "-%s-%" PRIx64, send->run,
              probity_fleet_tables[table].name, cli_ship_now_ns());
-    const struct cli_fleet_insert insert = {probity_fleet_tables[table].name, id,
-                                            send->bytes.items, send->bytes.count, 0};
+    const struct cli_fleet_insert insert = {probity_fleet_tables[table].name, id, NULL,
+                                            send->bytes.items, send->bytes.count};
     for (;;) {
         cli_fleet_insert(send->fleet, &insert, &answer);
         if (answer.status == 200)
@@ -333,7 +372,7 @@ static int send_once(struct cli_ship_send *send, size_t table, uint32_t block, u
         return fail_rows(send, table, block, there, rows);
     if (there == 0) {
         send->lost_blocks += noted.rows != 0;
-        int error = insert_once(send, table, block, rows);
+        int error = insert_once(send, table, block, rows, noted.rows != 0);
         if (error != 0)
             return error;
     } else {
@@ -369,17 +408,19 @@ static int verify_table(struct cli_ship_send *send, size_t table)
 {
     size_t count = send->sent[table];
     uint64_t *wanted = calloc(count + 1, sizeof *wanted);
-    int error = wanted == NULL ? -1 : 0;
 
-    if (count > 0 && error == 0)
+    if (wanted == NULL)
+        return fail_memory(send);
+    if (count > 0)
         memcpy(wanted, send->rows[table], count * sizeof *wanted);
-    if (error == 0)
-        error = count_blocks(send, table);
+    int error = count_blocks(send, table);
     for (size_t i = 0; error == 0 && i < (count > send->known[table] ? count : send->known[table]);
          i++) {
         uint64_t there = i < send->known[table] ? send->rows[table][i] : 0;
         uint64_t rows = i < count ? wanted[i] : 0;
-        if (there != rows)
+        if (there == 0 && rows > 0)
+            send->missing_blocks++;
+        else if (there != rows)
             error = fail_rows(send, table, (uint32_t)i, there, rows);
     }
     free(wanted);
@@ -390,9 +431,11 @@ int cli_ship_verify(struct cli_ship_send *send)
 {
     int error = settle(send);
 
+    send->missing_blocks = 0;
     for (size_t i = PROBITY_FLEET_MINUTES; error == 0 && i < PROBITY_FLEET_TABLES; i++) {
         if (send->sent[i] > 0)
             error = verify_table(send, i);
+        send->sent[i] = 0;
     }
     return error == 0 ? CLI_OK : CLI_FAILURE;
 }

@@ -28,25 +28,35 @@ struct cli_ship_send {
     struct probity_fleet_bytes bytes;      /* of a block */
     struct cli_ship_counts counts;
     uint64_t lost_blocks; /* acknowledged before, but no longer on the server */
+    uint64_t missing_blocks; /* found missing by the latest cli_ship_verify() */
 };
 
 /* Waits until no insert of this run is in progress and asks which blocks are there. Reports errors.
  * Returns an exit status. */
 int cli_ship_begin(struct cli_ship_send *send);
 
+/* How many rows a block had when it was sent: as the server says, or else the ledger. 0: it was not
+ * sent, as far as they know. */
+uint64_t cli_ship_known(const struct cli_ship_send *send, enum probity_fleet_table_number table,
+                        uint32_t block);
+
 /* Sends a block, unless it is there. Reports errors. Returns 0 or PROBITY_ERROR_WRITE, as a
  * probity_fleet_take. */
 int cli_ship_block(struct cli_ship_send *send, const struct probity_fleet_batch *batch,
                    enum probity_fleet_table_number table, uint32_t block);
 
-/* Checks that the server has every block of these tables, and no other. Reports errors. Returns an
- * exit status. */
+/* Checks that the server has every block of these tables, and no other. If some are missing, counts
+ * them: send all blocks again. Reports errors. Returns an exit status. */
 int cli_ship_verify(struct cli_ship_send *send);
 
 /* Asks for the latest row of the run. ret_is_there: 0: there is none. The facts have neither path
  * nor texts. Reports errors. Returns an exit status. */
 int cli_ship_run(struct cli_ship_send *send, struct probity_fleet_run *ret_run,
                  struct probity_trace_facts *ret_facts, int *ret_is_there);
+
+/* Asks for the server's version, as cli_fleet_connect(), but waits for a server that is away for up
+ * to retry_ms. */
+int cli_fleet_connect_within(struct cli_fleet *fleet, uint64_t retry_ms);
 
 /* CLOCK_REALTIME. */
 uint64_t cli_ship_now_ns(void);

@@ -16,13 +16,14 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/hashtable.h"
+#include "fleet/hits.h"
 #include "probity.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define MINUTE_NS (60 * SECOND_NS)
 #define DAY_NS (86400 * SECOND_NS)
 
-enum { FLAG_INNER = 8, FLAG_UNTIMED = 16, FLAG_ENTRY = 32, BUCKETS_MAX = 7424 };
+enum { FLAG_INNER = 8, FLAG_UNTIMED = 16, FLAG_ENTRY = 32 };
 
 struct sums {
     struct sums *of_place; /* the next one of the same place */
@@ -53,13 +54,10 @@ struct probity_fleet_rows {
     const struct probity_thread_label **labels; /* by thread slot */
     uint32_t label_count;
     uint64_t minute;                     /* in which the latest call ended */
-    struct probity_fleet_batch batches[PROBITY_FLEET_TABLES];
-    uint32_t blocks[PROBITY_FLEET_TABLES];
-    uint64_t counts[PROBITY_FLEET_TABLES], days[PROBITY_FLEET_TABLES];
+    struct probity_fleet_output output;
+    struct probity_fleet_hits *hits;
     struct probity_scopes_repairs repairs;
-    uint16_t buckets[BUCKETS_MAX];       /* of one row */
-    uint64_t bucket_counts[BUCKETS_MAX];
-    int error; /* set by a listener, which cannot return errors */
+    struct probity_fleet_histogram_list list; /* of one row */
 };
 
 struct known {
@@ -75,7 +73,7 @@ uint64_t probity_fleet_run(const uint8_t session[16])
     return probity_get_u64(session);
 }
 
-static uint64_t fnv(uint64_t hash, const void *bytes, size_t count)
+uint64_t probity_fleet_hash(uint64_t hash, const void *bytes, size_t count)
 {
     const uint8_t *at = bytes;
 
@@ -87,78 +85,36 @@ static uint64_t fnv(uint64_t hash, const void *bytes, size_t count)
 uint64_t probity_fleet_function(const struct probity_function *function, uint64_t run,
                                 uint32_t site)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = PROBITY_FLEET_HASH_SEED;
 
     if (function == NULL)
-        return fnv(fnv(hash, &run, sizeof run), &site, sizeof site);
+        return probity_fleet_hash(probity_fleet_hash(hash, &run, sizeof run), &site, sizeof site);
     const char *const texts[] = {function->name, function->signature, function->file,
                                  function->object, function->returns};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        hash = fnv(hash, texts[i], strlen(texts[i]) + 1);
-    hash = fnv(hash, &function->line, sizeof function->line);
-    return fnv(hash, &function->level, sizeof function->level);
+        hash = probity_fleet_hash(hash, texts[i], strlen(texts[i]) + 1);
+    hash = probity_fleet_hash(hash, &function->line, sizeof function->line);
+    return probity_fleet_hash(hash, &function->level, sizeof function->level);
 }
-
-/* ---- Blocks ------------------------------------------------------------------------------------
- */
 
 static void fail(struct probity_fleet_rows *rows, int error)
 {
-    if (rows->error == 0)
-        rows->error = error;
-}
-
-static void pass_on(struct probity_fleet_rows *rows, enum probity_fleet_table_number table,
-                    uint32_t block)
-{
-    struct probity_fleet_batch *batch = &rows->batches[table];
-
-    if (batch->rows == 0 || rows->error != 0)
-        return;
-    rows->error = batch->error != 0
-                      ? batch->error
-                      : rows->options.take(rows->options.context, batch, table, block);
-    probity_fleet_batch_clear(batch);
-}
-
-/* Functions and threads go first, so that no call refers to one that is unknown. */
-static void end_block(struct probity_fleet_rows *rows, enum probity_fleet_table_number table)
-{
-    if (rows->batches[table].rows == 0)
-        return;
-    pass_on(rows, PROBITY_FLEET_FUNCTIONS, 0);
-    pass_on(rows, PROBITY_FLEET_THREADS, 0);
-    rows->counts[table] += rows->batches[table].rows;
-    pass_on(rows, table, rows->blocks[table]++);
-}
-
-/* Returns the batch for a row of this day, whose block is rows->blocks[table]. */
-static struct probity_fleet_batch *batch_at(struct probity_fleet_rows *rows,
-                                            enum probity_fleet_table_number table, uint64_t *day)
-{
-    struct probity_fleet_batch *batch = &rows->batches[table];
-
-    *day = *day < UINT16_MAX ? *day : UINT16_MAX;
-    if (batch->rows >= rows->options.block_rows || batch->bytes >= PROBITY_FLEET_BLOCK_BYTES ||
-        (batch->rows > 0 && rows->days[table] != *day))
-        end_block(rows, table);
-    rows->days[table] = *day;
-    return batch;
+    probity_fleet_output_fail(&rows->output, error);
 }
 
 /* ---- Sums of minutes ---------------------------------------------------------------------------
  */
 
-static size_t list_buckets(struct probity_fleet_rows *rows,
-                           const struct probity_histogram *durations)
+size_t probity_fleet_list_histogram(const struct probity_histogram *histogram,
+                                    struct probity_fleet_histogram_list *ret_list)
 {
     struct probity_histogram_bucket bucket;
     size_t at = 0, count = 0;
 
-    while (count < BUCKETS_MAX && probity_histogram_next(durations, &at, &bucket)) {
-        rows->buckets[count] =
+    while (count < PROBITY_FLEET_BUCKETS && probity_histogram_next(histogram, &at, &bucket)) {
+        ret_list->buckets[count] =
             (uint16_t)probity_histogram_step(PROBITY_HISTOGRAM_BITS, bucket.least);
-        rows->bucket_counts[count++] = bucket.count;
+        ret_list->counts[count++] = bucket.count;
     }
     return count;
 }
@@ -169,20 +125,21 @@ static void put_sums(struct probity_fleet_rows *rows, const struct sums *item)
     const struct place *place = item->place;
     uint64_t day = rows->minute / (DAY_NS / MINUTE_NS);
     uint64_t seconds = item->minute * 60;
-    struct probity_fleet_batch *batch = batch_at(rows, PROBITY_FLEET_MINUTES, &day);
+    struct probity_fleet_batch *batch =
+        probity_fleet_output_row(&rows->output, PROBITY_FLEET_MINUTES, &day);
     const uint64_t values[] = {
-        day, rows->options.run, rows->blocks[PROBITY_FLEET_MINUTES],
+        day, rows->options.run, rows->output.blocks[PROBITY_FLEET_MINUTES],
         seconds < UINT32_MAX ? seconds : UINT32_MAX / 60 * 60, place->number, place->thread,
         sums->calls, sums->untimed, sums->repaired, sums->open, sums->entries, sums->counted,
         sums->profiled, (uint64_t)sums->is_least, sums->total.wall_ns, sums->total.cpu_ns,
         sums->self.wall_ns, sums->self.cpu_ns, sums->paused.wall_ns, sums->paused.cpu_ns,
         sums->sum_ns, sums->min_ns, sums->max_ns};
-    size_t count = list_buckets(rows, &sums->durations);
+    size_t count = probity_fleet_list_histogram(&sums->durations, &rows->list);
 
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         probity_fleet_put(batch, values[i]);
-    probity_fleet_put_array(batch, rows->buckets, count);
-    probity_fleet_put_array(batch, rows->bucket_counts, count);
+    probity_fleet_put_array(batch, rows->list.buckets, count);
+    probity_fleet_put_array(batch, rows->list.counts, count);
 }
 
 static void end_minute(struct probity_fleet_rows *rows)
@@ -244,7 +201,7 @@ static void put_text(struct probity_fleet_batch *batch, const char *text)
 
 static void put_function(struct probity_fleet_rows *rows, const struct place *place, uint32_t site)
 {
-    struct probity_fleet_batch *batch = &rows->batches[PROBITY_FLEET_FUNCTIONS];
+    struct probity_fleet_batch *batch = &rows->output.batches[PROBITY_FLEET_FUNCTIONS];
     const struct probity_function *function = place->function;
     static const struct probity_function lost = {
         .name = "", .signature = "", .file = "", .object = "", .returns = ""};
@@ -260,8 +217,7 @@ static void put_function(struct probity_fleet_rows *rows, const struct place *pl
     put_text(batch, function->returns);
     probity_fleet_put(batch, function != &lost ? function->line : site);
     probity_fleet_put(batch, function->level);
-    if (batch->bytes >= PROBITY_FLEET_BLOCK_BYTES)
-        pass_on(rows, PROBITY_FLEET_FUNCTIONS, 0);
+    probity_fleet_output_pass_large(&rows->output, PROBITY_FLEET_FUNCTIONS);
 }
 
 static void know_function(struct probity_fleet_rows *rows, const struct place *place,
@@ -287,14 +243,13 @@ static void know_function(struct probity_fleet_rows *rows, const struct place *p
 static void put_thread(struct probity_fleet_rows *rows, const struct probity_thread_label *label,
                        unsigned version)
 {
-    struct probity_fleet_batch *batch = &rows->batches[PROBITY_FLEET_THREADS];
+    struct probity_fleet_batch *batch = &rows->output.batches[PROBITY_FLEET_THREADS];
     const uint64_t values[] = {rows->options.run, label->thread, version, label->tid, label->pid};
 
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         probity_fleet_put(batch, values[i]);
     put_text(batch, label->name != NULL ? label->name : "");
-    if (batch->bytes >= PROBITY_FLEET_BLOCK_BYTES)
-        pass_on(rows, PROBITY_FLEET_THREADS, 0);
+    probity_fleet_output_pass_large(&rows->output, PROBITY_FLEET_THREADS);
 }
 
 static void know_thread(struct probity_fleet_rows *rows, const struct probity_event *event)
@@ -369,12 +324,13 @@ static void put_call(struct probity_fleet_rows *rows, const struct place *place,
 {
     struct probity_scope_time total = scope->total, self = probity_scope_self(scope);
     uint64_t day = end_ns / DAY_NS;
-    struct probity_fleet_batch *batch = batch_at(rows, PROBITY_FLEET_CALLS, &day);
+    struct probity_fleet_batch *batch =
+        probity_fleet_output_row(&rows->output, PROBITY_FLEET_CALLS, &day);
     uint64_t children_ns = total.wall_ns - self.wall_ns;
     int has_cpu = rows->options.has_cpu;
     const uint64_t values[] = {
-        day, rows->options.run, rows->blocks[PROBITY_FLEET_CALLS], place->number, place->thread,
-        scope->depth, flags, scope->enter_wall_ns, total.wall_ns, children_ns,
+        day, rows->options.run, rows->output.blocks[PROBITY_FLEET_CALLS], place->number,
+        place->thread, scope->depth, flags, scope->enter_wall_ns, total.wall_ns, children_ns,
         has_cpu ? total.wall_ns - total.cpu_ns : 0,
         has_cpu ? children_ns - (total.cpu_ns - self.cpu_ns) : 0,
         scope->paused.wall_ns, scope->paused.cpu_ns};
@@ -411,7 +367,7 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
 
     (void)thread_slot;
     (void)event;
-    if (place == NULL || rows->error != 0)
+    if (place == NULL || rows->output.error != 0)
         return;
     advance_to(rows, end_ns);
     struct probity_report_sums *sums = sums_at(rows, place, scope->enter_wall_ns);
@@ -423,7 +379,7 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
         sums->untimed++;
     else
         add_times(rows, sums, scope, how);
-    if (rows->options.has_calls)
+    if (rows->options.detail >= PROBITY_FLEET_DETAIL_CALLS)
         put_call(rows, place, scope, end_ns,
                  (unsigned)how | (scope->recursion > 0 ? FLAG_INNER : 0U) |
                      (scope->is_untimed ? FLAG_UNTIMED : 0U));
@@ -445,7 +401,7 @@ static void put_entry(struct probity_fleet_rows *rows, const struct probity_even
     sums->untimed++;
     sums->entries++;
     const struct probity_scope scope = {.enter_wall_ns = event->wall_ns};
-    if (rows->options.has_calls)
+    if (rows->options.detail >= PROBITY_FLEET_DETAIL_CALLS)
         put_call(rows, place, &scope, event->wall_ns, FLAG_UNTIMED | FLAG_ENTRY);
 }
 
@@ -454,13 +410,17 @@ int probity_fleet_rows_put(struct probity_fleet_rows *rows, const struct probity
     const struct probity_scopes_listener listener = {on_opened, on_closed, rows};
     int error = probity_scopes_put(rows->scopes, event, &listener);
 
+    if (error == 0 && (event->kind == PROBITY_EVENT_HIT || event->kind == PROBITY_EVENT_LOST)) {
+        know_thread(rows, event);
+        error = probity_fleet_hits_put(rows->hits, event);
+    }
     if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0) && error == 0) {
         know_thread(rows, event);
         error = probity_thread_table_name(&rows->threads, event);
     }
     if (__builtin_expect(event->kind == PROBITY_READER_ENTRY, 0) && error == 0)
         put_entry(rows, event);
-    return error != 0 ? error : rows->error;
+    return error != 0 ? error : rows->output.error;
 }
 
 /* Threads of profile rows are numbered after all slots of a reader. */
@@ -476,7 +436,7 @@ int probity_fleet_rows_profiled(struct probity_fleet_rows *rows,
         place != NULL ? sums_at(rows, place, rows->minute * MINUTE_NS) : NULL;
 
     if (sums == NULL)
-        return rows->error;
+        return rows->output.error;
     put_thread(rows, &label, 0);
     int error = probity_report_profiled_row(profiled, &label, &row);
     if (error == 0)
@@ -485,7 +445,7 @@ int probity_fleet_rows_profiled(struct probity_fleet_rows *rows,
     rows->repairs.unwound += row.sums.repaired;
     probity_histogram_release(&row.sums.durations);
     fail(rows, error);
-    return rows->error;
+    return rows->output.error;
 }
 
 /* Whether more calls were made than counted is passed on only here: before the end it depends on
@@ -506,6 +466,27 @@ static void finish_places(struct probity_fleet_rows *rows)
     }
 }
 
+int probity_fleet_rows_piece(struct probity_fleet_rows *rows,
+                             const struct probity_fleet_piece *piece)
+{
+    uint64_t day = rows->options.started_ns / DAY_NS;
+    struct probity_fleet_batch *batch =
+        probity_fleet_output_row(&rows->output, PROBITY_FLEET_RECORDS, &day);
+    const uint64_t values[] = {day, rows->options.run, rows->output.blocks[PROBITY_FLEET_RECORDS],
+                               piece->place, piece->type, piece->thread, piece->records};
+
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        probity_fleet_put(batch, values[i]);
+    probity_fleet_put_text(batch, (const char *)piece->bytes, piece->count);
+    return rows->output.error;
+}
+
+int probity_fleet_rows_flush(struct probity_fleet_rows *rows)
+{
+    probity_fleet_output_flush(&rows->output);
+    return rows->output.error;
+}
+
 int probity_fleet_rows_finish(struct probity_fleet_rows *rows)
 {
     const struct probity_scopes_listener listener = {on_opened, on_closed, rows};
@@ -515,11 +496,9 @@ int probity_fleet_rows_finish(struct probity_fleet_rows *rows)
     rows->repairs = *probity_scopes_repairs(rows->scopes);
     rows->repairs.unwound += from_profiles;
     finish_places(rows);
-    end_block(rows, PROBITY_FLEET_MINUTES);
-    end_block(rows, PROBITY_FLEET_CALLS);
-    pass_on(rows, PROBITY_FLEET_FUNCTIONS, 0);
-    pass_on(rows, PROBITY_FLEET_THREADS, 0);
-    return rows->error;
+    fail(rows, probity_fleet_hits_finish(rows->hits));
+    probity_fleet_output_end(&rows->output);
+    return rows->output.error;
 }
 
 const struct probity_scopes_repairs *probity_fleet_rows_repairs(
@@ -531,13 +510,13 @@ const struct probity_scopes_repairs *probity_fleet_rows_repairs(
 uint32_t probity_fleet_rows_blocks(const struct probity_fleet_rows *rows,
                                    enum probity_fleet_table_number table)
 {
-    return rows->blocks[table];
+    return rows->output.blocks[table];
 }
 
 uint64_t probity_fleet_rows_count(const struct probity_fleet_rows *rows,
                                   enum probity_fleet_table_number table)
 {
-    return rows->counts[table];
+    return rows->output.rows[table];
 }
 
 /* ---- Opening and closing -----------------------------------------------------------------------
@@ -548,15 +527,24 @@ int probity_fleet_rows_open(const struct probity_fleet_rows_options *options,
 {
     struct probity_fleet_rows *rows = calloc(1, sizeof *rows);
 
-    if (rows == NULL || probity_scopes_open(&rows->scopes) != 0) {
+    if (rows == NULL)
+        return PROBITY_ERROR_MEMORY;
+    rows->options = *options;
+    rows->output = (struct probity_fleet_output){
+        .block_rows = options->block_rows, .take = options->take, .known = options->known,
+        .context = options->context};
+    probity_fleet_output_init(&rows->output);
+    const struct probity_fleet_hits_options of_hits = {
+        &rows->output, options->run, options->detail >= PROBITY_FLEET_DETAIL_CALLS};
+    if (probity_scopes_open(&rows->scopes) != 0 ||
+        probity_fleet_hits_open(&of_hits, &rows->hits) != 0) {
+        if (rows->scopes != NULL)
+            probity_scopes_close(rows->scopes);
         free(rows);
         return PROBITY_ERROR_MEMORY;
     }
-    rows->options = *options;
     rows->last_place = &rows->places;
     rows->last_sums = &rows->sums;
-    for (size_t i = 0; i < PROBITY_FLEET_TABLES; i++)
-        rows->batches[i].table = &probity_fleet_tables[i];
     *ret_rows = rows;
     return 0;
 }
@@ -576,8 +564,8 @@ void probity_fleet_rows_close(struct probity_fleet_rows *rows)
         rows->places = place->next;
         free(place);
     }
-    for (size_t i = 0; i < PROBITY_FLEET_TABLES; i++)
-        probity_fleet_batch_release(&rows->batches[i]);
+    probity_fleet_hits_close(rows->hits);
+    probity_fleet_output_release(&rows->output);
     while ((known = probity_hashtable_take(&rows->known)) != NULL)
         free(known);
     probity_hashtable_release(&rows->table);

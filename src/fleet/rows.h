@@ -7,26 +7,26 @@
 #ifndef PROBITY_FLEET_ROWS_H
 #define PROBITY_FLEET_ROWS_H
 
+#include "analysis/histogram.h"
 #include "analysis/scopes.h"
 #include "fleet/batch.h"
+#include "fleet/output.h"
+#include "fleet/run.h"
 #include "reader/reader.h"
 
 enum {
     PROBITY_FLEET_BLOCK_ROWS = 100000,
-    PROBITY_FLEET_BLOCK_BYTES = 10000000,
     PROBITY_FLEET_SUMS_MAX = 4096
 };
 
-/* Takes rows; block: their number, for tables in blocks. Returns 0, or an error, which is final. */
-typedef int probity_fleet_take(void *context, const struct probity_fleet_batch *batch,
-                               enum probity_fleet_table_number table, uint32_t block);
-
 struct probity_fleet_rows_options {
     uint64_t run;
+    uint64_t started_ns; /* when recording began */
     size_t block_rows;
-    int has_calls; /* 0: sums only */
+    enum probity_fleet_detail detail;
     int has_cpu;   /* CPU times are known */
     probity_fleet_take *take;
+    probity_fleet_known *known; /* NULL: nothing was sent before */
     void *context;
 };
 
@@ -43,6 +43,20 @@ int probity_fleet_rows_put(struct probity_fleet_rows *rows, const struct probity
 int probity_fleet_rows_profiled(struct probity_fleet_rows *rows,
                                 const struct probity_profiled *profiled);
 
+/* Puts bytes of the trace. Returns as above. */
+struct probity_fleet_piece {
+    uint64_t place; /* in the trace */
+    uint32_t type;  /* of the block that they are; 0: none */
+    uint32_t thread, records; /* of a block of type DATA */
+    const uint8_t *bytes;
+    size_t count;
+};
+int probity_fleet_rows_piece(struct probity_fleet_rows *rows,
+                             const struct probity_fleet_piece *piece);
+
+/* Ends all blocks here, for a trace that is being recorded. Returns as above. */
+int probity_fleet_rows_flush(struct probity_fleet_rows *rows);
+
 /* Passes on what is left. Returns as above. */
 int probity_fleet_rows_finish(struct probity_fleet_rows *rows);
 
@@ -57,6 +71,15 @@ uint64_t probity_fleet_rows_count(const struct probity_fleet_rows *rows,
                                   enum probity_fleet_table_number table);
 
 void probity_fleet_rows_close(struct probity_fleet_rows *rows);
+
+/* A histogram as two columns. Returns the number of buckets. */
+enum { PROBITY_FLEET_BUCKETS = 7424 };
+struct probity_fleet_histogram_list {
+    uint16_t buckets[PROBITY_FLEET_BUCKETS];
+    uint64_t counts[PROBITY_FLEET_BUCKETS];
+};
+size_t probity_fleet_list_histogram(const struct probity_histogram *histogram,
+                                    struct probity_fleet_histogram_list *ret_list);
 
 /* The number of a run, from its session. */
 uint64_t probity_fleet_run(const uint8_t session[16]);

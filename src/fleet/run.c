@@ -12,6 +12,13 @@
 
 #define DAY_NS UINT64_C(86400000000000)
 
+const char *probity_fleet_detail_name(enum probity_fleet_detail detail)
+{
+    static const char *const names[] = {"summary", "calls", "records"};
+
+    return names[detail];
+}
+
 /* ---- To a row ----------------------------------------------------------------------------------
  */
 
@@ -66,12 +73,15 @@ void probity_fleet_run_put(struct probity_fleet_batch *batch, const struct probi
     const struct probity_totals *totals = &facts->totals;
     const struct probity_scopes_repairs *repairs = &run->repairs;
     uint64_t day = info->anchor.realtime_ns / DAY_NS;
-    const char *detail = run->has_calls ? "calls" : "summary";
+    const char *detail = probity_fleet_detail_name(run->detail);
 
     PUT_NUMBERS(day < UINT16_MAX ? day : UINT16_MAX, run->run, run->version,
                 (uint64_t)run->is_finished);
     probity_fleet_put_text(batch, detail, strlen(detail));
-    PUT_NUMBERS(run->block_rows, run->minutes_rows, run->calls_rows);
+    PUT_NUMBERS(run->block_rows);
+    put_numbers(batch, run->rows + PROBITY_FLEET_MINUTES,
+                PROBITY_FLEET_TABLES - PROBITY_FLEET_MINUTES);
+    PUT_NUMBERS(run->sent_ns);
     put_texts(batch, facts);
     PUT_NUMBERS(info->pid, info->flags, info->mode, facts->state, facts->end_reason,
                 info->anchor.realtime_ns, facts->last_wall_ns, info->rate,
@@ -177,6 +187,18 @@ static void get_losses(const struct row *row, struct probity_trace_facts *facts)
     facts->clock_bound_ns = row->numbers[column("clock_error_ns")];
 }
 
+static enum probity_fleet_detail detail_of(const struct probity_text *text)
+{
+    int i = PROBITY_FLEET_DETAILS - 1;
+
+    for (; i > 0; i--) {
+        const char *name = probity_fleet_detail_name((enum probity_fleet_detail)i);
+        if (strlen(name) == text->length && memcmp(name, text->bytes, text->length) == 0)
+            break;
+    }
+    return (enum probity_fleet_detail)i;
+}
+
 static char *path_of(const struct row *row)
 {
     const struct probity_text *host = &row->texts[column("host")];
@@ -205,10 +227,11 @@ int probity_fleet_run_get(struct probity_fleet_answer *answer, struct probity_fl
         .run = row.numbers[column("run")],
         .version = row.numbers[column("version")],
         .is_finished = row.numbers[column("finished")] != 0,
-        .has_calls = row.texts[column("detail")].length == strlen("calls"),
+        .detail = detail_of(&row.texts[column("detail")]),
         .block_rows = (uint32_t)row.numbers[column("block_rows")],
-        .minutes_rows = row.numbers[column("minutes_rows")],
-        .calls_rows = row.numbers[column("calls_rows")]};
+        .sent_ns = row.numbers[column("sent_ns")]};
+    for (size_t i = PROBITY_FLEET_MINUTES; i < PROBITY_FLEET_TABLES; i++)
+        ret_run->rows[i] = row.numbers[column("minutes_rows") + i - PROBITY_FLEET_MINUTES];
     get_repairs(&row, &ret_run->repairs);
     *ret_facts = (struct probity_trace_facts){.state = (enum probity_trace_state)state};
     get_info(&row, &ret_facts->info);

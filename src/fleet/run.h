@@ -10,12 +10,24 @@
 #include "fleet/batch.h"
 #include "reader/reader.h"
 
+enum probity_fleet_detail {
+    PROBITY_FLEET_DETAIL_SUMMARY,
+    PROBITY_FLEET_DETAIL_CALLS, /* and blocks and requests */
+    PROBITY_FLEET_DETAIL_RECORDS, /* and these */
+    PROBITY_FLEET_DETAILS
+};
+
+/* "summary", ... */
+const char *probity_fleet_detail_name(enum probity_fleet_detail detail);
+
 /* What probity_runs has beside the facts of the trace. */
 struct probity_fleet_run {
     uint64_t run, version;
-    int is_finished, has_calls;
+    int is_finished;
+    enum probity_fleet_detail detail;
     uint32_t block_rows;
-    uint64_t minutes_rows, calls_rows;
+    uint64_t rows[PROBITY_FLEET_TABLES]; /* of the tables in blocks; see probity_runs */
+    uint64_t sent_ns;
     struct probity_scopes_repairs repairs;
 };
 

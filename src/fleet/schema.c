@@ -4,6 +4,8 @@
  */
 #include "fleet/schema.h"
 
+#include <string.h>
+
 #define U8 PROBITY_FLEET_U8
 #define U16S PROBITY_FLEET_U16S
 #define U32 PROBITY_FLEET_U32
@@ -23,10 +25,15 @@ static const struct probity_fleet_column runs[] = {
     {"run", U64, PLAIN, "first 8 bytes of the session"},
     {"version", U64, PLAIN, "when this row was written; the highest of a run counts"},
     {"finished", U8, PLAIN, "1: everything of detail was sent"},
-    {"detail", TEXT, PLAIN, "summary or calls"},
+    {"detail", TEXT, PLAIN, "summary, calls or records"},
     {"block_rows", U32, PLAIN, "rows at which a block ends"},
     {"minutes_rows", U64, PLAIN, "rows of probity_minutes, if finished"},
-    {"calls_rows", U64, PLAIN, "rows of probity_calls, if finished and detail is calls"},
+    {"calls_rows", U64, PLAIN, "rows of probity_calls, if finished; of a summary 0"},
+    {"block_minutes_rows", U64, PLAIN, "rows of probity_block_minutes, if finished"},
+    {"blocks_rows", U64, PLAIN, "rows of probity_blocks, if finished; of a summary 0"},
+    {"requests_rows", U64, PLAIN, "rows of probity_requests, if finished; of a summary 0"},
+    {"records_rows", U64, PLAIN, "rows of probity_records, if finished and detail is records"},
+    {"sent_ns", U64, PLAIN, "everything before was sent; 0: nothing yet"},
     {"host", TEXT, PLAIN, "host name"},
     {"boot", TEXT, PLAIN, "boot id, 32 hexadecimal digits"},
     {"session", TEXT, PLAIN, "session, 32 hexadecimal digits"},
@@ -41,7 +48,7 @@ static const struct probity_fleet_column runs[] = {
     {"pid", U32, PLAIN, "process id"},
     {"flags", U32, PLAIN, "bit 0: CPU times are known; bit 2: profile mode"},
     {"mode", U32, PLAIN, "0 drop, 1 block, 2 ring"},
-    {"state", U8, PLAIN, "1 closed, 3 killed, 4 unfinished"},
+    {"state", U8, PLAIN, "1 closed, 2 being recorded, 3 killed, 4 unfinished"},
     {"end_reason", U32, PLAIN, "why recording ended"},
     {"started_ns", U64, PLAIN, "when recording began"},
     {"ended_ns", U64, PLAIN, "last record"},
@@ -98,6 +105,15 @@ static const struct probity_fleet_column losses[] = {
     {"records", U64, PLAIN, "records dropped in it"},
 };
 
+static const struct probity_fleet_column probes[] = {
+    {"run", U64, PLAIN, "run"},
+    {"probe", U64, PLAIN, "FNV-1a of its kind, and its name or number"},
+    {"version", U32, PLAIN, "the highest counts"},
+    {"site", U8, PLAIN, "1: a probe with a name; 0: one with a number"},
+    {"number", U32, PLAIN, "its number; 0 if site"},
+    {"name", TEXT, PLAIN, "its name; of a number empty if it has none"},
+};
+
 static const struct probity_fleet_column minutes[] = {
     {"day", DATE, PLAIN, "UTC day in which the row was closed"},
     {"run", U64, PLAIN, "run"},
@@ -143,23 +159,96 @@ static const struct probity_fleet_column calls[] = {
     {"paused_cpu_ns", U64, SMALL, "CPU time in pauses"},
 };
 
-#define TABLE(NAME, COLUMNS, ENGINE) {NAME, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, ENGINE}
+static const struct probity_fleet_column block_minutes[] = {
+    {"day", DATE, PLAIN, "UTC day in which the row was closed"},
+    {"run", U64, PLAIN, "run"},
+    {"block", U32, PLAIN, "number of the block that the row was sent in"},
+    {"minute", TIME, STEPS, "the minute in which the spans began"},
+    {"from_probe", U64, PLAIN, "probe at which the spans begin"},
+    {"to_probe", U64, PLAIN, "probe at which they end: the next one hit in the thread"},
+    {"thread", U32, SMALL, "thread"},
+    {"spans", U64, SMALL, "number of spans"},
+    {"wall_ns", U64, PLAIN, "their wall time"},
+    {"cpu_spans", U64, SMALL, "spans whose CPU time is known"},
+    {"cpu_ns", U64, PLAIN, "CPU time of these"},
+    {"cpu_wall_ns", U64, PLAIN, "wall time of these"},
+    {"min_ns", U64, PLAIN, "shortest wall time"},
+    {"max_ns", U64, PLAIN, "longest wall time"},
+    {"buckets", U16S, PLAIN, "histogram of the wall times: buckets, ascending"},
+    {"counts", U64S, PLAIN, "histogram of the wall times: spans in each bucket"},
+};
+
+static const struct probity_fleet_column blocks[] = {
+    {"day", DATE, PLAIN, "UTC day in which the span ended"},
+    {"run", U64, PLAIN, "run"},
+    {"block", U32, SMALL, "number of the block that the row was sent in"},
+    {"from_probe", U64, PLAIN, "probe at which the span begins"},
+    {"to_probe", U64, PLAIN, "probe at which it ends: the next one hit in the thread"},
+    {"thread", U32, SMALL, "thread"},
+    {"flags", U8, SMALL, "bit 0: off_ns is known"},
+    {"start_ns", U64, STEPS, "when it began"},
+    {"wall_ns", U64, SMALL, "wall time"},
+    {"off_ns", I64, SMALL, "wall minus CPU time"},
+};
+
+static const struct probity_fleet_column requests[] = {
+    {"day", DATE, PLAIN, "UTC day of the hit"},
+    {"run", U64, PLAIN, "run"},
+    {"block", U32, SMALL, "number of the block that the row was sent in"},
+    {"id", U64, STEPS, "correlation id"},
+    {"at_ns", U64, STEPS, "when a probe was hit with this id"},
+    {"thread", U32, SMALL, "in which thread"},
+    {"probe", U64, PLAIN, "which probe"},
+    {"role", U8, SMALL, "role of the hit, doc/trace-format.md"},
+    {"from_probe", U64, PLAIN, "the hit before with this id: its probe; 0: there is none"},
+    {"from_thread", U32, SMALL, "its thread"},
+    {"flags", U8, SMALL, "bit 0: off_ns is known; bit 1: there is a hit before"},
+    {"wall_ns", U64, SMALL, "wall time since then"},
+    {"off_ns", I64, SMALL, "the same minus CPU time; unknown across threads"},
+};
+
+static const struct probity_fleet_column records[] = {
+    {"day", DATE, PLAIN, "UTC day in which recording began"},
+    {"run", U64, PLAIN, "run"},
+    {"block", U32, SMALL, "number of the block that the row was sent in"},
+    {"place", U64, STEPS, "offset in the trace"},
+    {"type", U8, SMALL, "type of this block of the trace; 0: none, or damaged"},
+    {"thread", U32, SMALL, "of records: their thread"},
+    {"records", U32, SMALL, "how many"},
+    {"bytes", TEXT, "ZSTD(3)", "bytes of the trace from this offset on"},
+};
+
+#define TABLE(NAME, COLUMNS, ENGINE) SHARDED(NAME, COLUMNS, ENGINE, "run")
+#define SHARDED(NAME, COLUMNS, ENGINE, BY)                                                         \
+    {NAME, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, ENGINE, BY}
 
 const struct probity_fleet_table probity_fleet_tables[PROBITY_FLEET_TABLES] = {
     [PROBITY_FLEET_RUNS] = TABLE("probity_runs", runs,
                                  "ReplacingMergeTree(version) ORDER BY (day, run)"),
-    [PROBITY_FLEET_FUNCTIONS] = TABLE("probity_functions", functions,
-                                      "ReplacingMergeTree() ORDER BY function"),
+    [PROBITY_FLEET_FUNCTIONS] = SHARDED("probity_functions", functions,
+                                        "ReplacingMergeTree() ORDER BY function", "function"),
     [PROBITY_FLEET_THREADS] = TABLE("probity_threads", threads,
                                     "ReplacingMergeTree(version) ORDER BY (run, thread)"),
     [PROBITY_FLEET_LOSSES] = TABLE("probity_losses", losses,
                                    "ReplacingMergeTree() ORDER BY (run, from_ns, to_ns, records)"),
+    [PROBITY_FLEET_PROBES] = TABLE("probity_probes", probes,
+                                   "ReplacingMergeTree(version) ORDER BY (run, probe)"),
     [PROBITY_FLEET_MINUTES] = TABLE("probity_minutes", minutes,
                                     "MergeTree() PARTITION BY day "
                                     "ORDER BY (run, function, minute, thread)"),
     [PROBITY_FLEET_CALLS] = TABLE("probity_calls", calls,
                                   "MergeTree() PARTITION BY day "
                                   "ORDER BY (run, function, thread, start_ns)"),
+    [PROBITY_FLEET_BLOCK_MINUTES] = TABLE("probity_block_minutes", block_minutes,
+                                          "MergeTree() PARTITION BY day ORDER BY "
+                                          "(run, from_probe, to_probe, minute, thread)"),
+    [PROBITY_FLEET_BLOCKS] = TABLE("probity_blocks", blocks,
+                                   "MergeTree() PARTITION BY day ORDER BY "
+                                   "(run, from_probe, to_probe, thread, start_ns)"),
+    [PROBITY_FLEET_REQUESTS] = TABLE("probity_requests", requests,
+                                     "MergeTree() PARTITION BY day ORDER BY (id, run, at_ns)"),
+    [PROBITY_FLEET_RECORDS] = TABLE("probity_records", records,
+                                    "MergeTree() PARTITION BY day ORDER BY (run, place)"),
 };
 
 const char *probity_fleet_type_name(enum probity_fleet_type type)
@@ -177,21 +266,67 @@ size_t probity_fleet_type_bytes(enum probity_fleet_type type)
     return bytes[type];
 }
 
-/* The tables that are filled in blocks let newer servers remember the tokens of inserts. */
-void probity_fleet_schema_print(FILE *stream, const struct probity_fleet_table *table,
-                                unsigned version)
+/* ---- Statements --------------------------------------------------------------------------------
+ */
+
+static int is_in_blocks(const struct probity_fleet_table *table)
 {
-    fprintf(stream, "CREATE TABLE IF NOT EXISTS %s (\n", table->name);
+    return table >= &probity_fleet_tables[PROBITY_FLEET_MINUTES];
+}
+
+static void print_columns(FILE *stream, const struct probity_fleet_schema *schema,
+                          const struct probity_fleet_table *table)
+{
     for (size_t i = 0; i < table->column_count; i++) {
         const struct probity_fleet_column *column = &table->columns[i];
         fprintf(stream, "    %s %s COMMENT '%s'", column->name,
                 probity_fleet_type_name(column->type), column->comment);
-        if (version >= PROBITY_FLEET_CODECS && *column->codec != '\0')
+        if (schema->version >= PROBITY_FLEET_CODECS && *column->codec != '\0')
             fprintf(stream, " CODEC(%s)", column->codec);
         fputs(i + 1 < table->column_count ? ",\n" : "\n", stream);
     }
-    fprintf(stream, ") ENGINE = %s", table->engine);
-    if (version >= PROBITY_FLEET_TOKENS && table >= &probity_fleet_tables[PROBITY_FLEET_MINUTES])
+}
+
+/* The tables that are filled in blocks let newer servers remember the tokens of inserts. Replicated
+ * ones do so anyway. */
+static void print_engine(FILE *stream, const struct probity_fleet_schema *schema,
+                         const struct probity_fleet_table *table)
+{
+    const char *arguments = strchr(table->engine, '(') + 1;
+    int is_last = *arguments == ')';
+
+    if (schema->cluster == NULL)
+        fputs(table->engine, stream);
+    else
+        fprintf(stream, "Replicated%.*s'/clickhouse/tables/{shard}/{database}/%s_local', "
+                "'{replica}'%s%s", (int)(arguments - table->engine), table->engine, table->name,
+                is_last ? "" : ", ", arguments);
+    if (schema->ttl_days > 0 && is_in_blocks(table))
+        fprintf(stream, " TTL day + INTERVAL %u DAY", schema->ttl_days);
+    if (schema->version >= PROBITY_FLEET_TOKENS && is_in_blocks(table) && schema->cluster == NULL)
         fputs(" SETTINGS non_replicated_deduplication_window = 10000", stream);
     fputc('\n', stream);
+}
+
+int probity_fleet_schema_print(FILE *stream, const struct probity_fleet_schema *schema,
+                               const struct probity_fleet_table *table, int number)
+{
+    if (number > (schema->cluster != NULL))
+        return 0;
+    fprintf(stream, "CREATE TABLE IF NOT EXISTS %s%s", table->name,
+            schema->cluster != NULL && number == 0 ? "_local" : "");
+    if (schema->cluster != NULL)
+        fprintf(stream, " ON CLUSTER '%s'", schema->cluster);
+    fputs(" (\n", stream);
+    if (number == 0) {
+        print_columns(stream, schema, table);
+        fputs(") ENGINE = ", stream);
+        print_engine(stream, schema, table);
+        return 1;
+    }
+    const struct probity_fleet_schema bare = {.cluster = schema->cluster};
+    print_columns(stream, &bare, table);
+    fprintf(stream, ") ENGINE = Distributed('%s', currentDatabase(), %s_local, %s)\n",
+            schema->cluster, table->name, table->sharded_by);
+    return 1;
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { PROBITY_FLEET_COLUMNS_MAX = 56 };
+enum { PROBITY_FLEET_COLUMNS_MAX = 64 };
 
 /* The first server version with codecs, and the first with deduplication by tokens. */
 enum { PROBITY_FLEET_CODECS = 2000, PROBITY_FLEET_TOKENS = 2208 };
@@ -39,8 +39,13 @@ enum probity_fleet_table_number {
     PROBITY_FLEET_FUNCTIONS,
     PROBITY_FLEET_THREADS,
     PROBITY_FLEET_LOSSES,
+    PROBITY_FLEET_PROBES,
     PROBITY_FLEET_MINUTES, /* this and later: in blocks, each of which is sent exactly once */
     PROBITY_FLEET_CALLS,
+    PROBITY_FLEET_BLOCK_MINUTES,
+    PROBITY_FLEET_BLOCKS,
+    PROBITY_FLEET_REQUESTS,
+    PROBITY_FLEET_RECORDS,
     PROBITY_FLEET_TABLES
 };
 
@@ -49,6 +54,7 @@ struct probity_fleet_table {
     const struct probity_fleet_column *columns;
     size_t column_count;
     const char *engine; /* with its partition and order */
+    const char *sharded_by; /* on a cluster */
 };
 
 extern const struct probity_fleet_table probity_fleet_tables[PROBITY_FLEET_TABLES];
@@ -59,9 +65,15 @@ const char *probity_fleet_type_name(enum probity_fleet_type type);
 /* Bytes of a value of fixed size, or of an item of an array; 0: a text. */
 size_t probity_fleet_type_bytes(enum probity_fleet_type type);
 
-/* Writes the statement that makes a table unless it exists. version: of the server, major * 100 +
- * minor. */
-void probity_fleet_schema_print(FILE *stream, const struct probity_fleet_table *table,
-                                unsigned version);
+struct probity_fleet_schema {
+    unsigned version;    /* of the server, major * 100 + minor */
+    const char *cluster; /* NULL: a single server; letters, digits, '_' and '-' only */
+    unsigned ttl_days;   /* after which rows in blocks are removed; 0: never */
+};
+
+/* Writes the statements that make a table unless it exists: one, or two on a cluster. Returns
+ * whether there is a statement of this number. */
+int probity_fleet_schema_print(FILE *stream, const struct probity_fleet_schema *schema,
+                               const struct probity_fleet_table *table, int number);
 
 #endif

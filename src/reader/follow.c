@@ -148,7 +148,7 @@ int probity_trace_follow_on(struct probity_trace *trace)
     if (!is_alive)
         return probity_trace_conclude(trace);
     /* Records after the watermark of the last SYNC, which may be the final one. */
-    if (watermark > trace->safe_tick)
+    if (watermark > trace->safe_tick && !trace->is_settled)
         trace->safe_tick = watermark;
     hint(trace);
     return PROBITY_READER_WAITS;

@@ -181,6 +181,7 @@ struct probity_reader_options {
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: events in [from, to); both 0: all */
     int prescan;     /* 1: verify all checksums and count hits when opening */
     int follow;      /* 1: continue with later records of a live program; one trace only */
+    int settled;     /* with follow, 1: events wait until no later anchor can change their times */
     /* Reads ahead in a second thread if the files have at least ahead_bytes_min in all, unless
      * `follow`: &probity_ahead_steps (reader/ahead.h). NULL: one thread. Events are the same. */
     const struct probity_ahead_steps *ahead;

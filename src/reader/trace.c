@@ -202,7 +202,8 @@ int probity_trace_open(const char *path, uint32_t number,
 {
     struct probity_trace trace = {.number = number, .file = -1, .hint_file = -1,
                                   .horizon = UINT64_MAX, .index = {.file = -1},
-                                  .sched = {.file = -1}};
+                                  .sched = {.file = -1},
+                                  .is_settled = options->settled};
     int error = probity_file_open(path, &trace.file);
 
     if (error != 0)

@@ -79,6 +79,7 @@ struct probity_trace {
     uint64_t safe_tick; /* the scan cursor finds no more records before it */
     uint64_t emitted_tick;
     int is_done;        /* the scan cursor is at the end */
+    int is_settled;     /* as in struct probity_reader_options */
     int is_followed;    /* the file is still growing: src/reader/follow.c */
     int hint_file;      /* the spool, for notifying its writer; or -1 */
     uint64_t hinted_ns; /* CLOCK_MONOTONIC of the last notification */

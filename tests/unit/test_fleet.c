@@ -110,7 +110,7 @@ static const struct probity_fleet_column few_columns[] = {
     {"n", PROBITY_FLEET_U16, "", ""},
     {"t", PROBITY_FLEET_TEXT, "", ""},
     {"a", PROBITY_FLEET_U64S, "", ""}};
-static const struct probity_fleet_table few = {"few", few_columns, 3, ""};
+static const struct probity_fleet_table few = {"few", few_columns, 3, "", ""};
 
 static void a_block_is_what_the_format_says(void **state)
 {
@@ -179,8 +179,11 @@ static size_t row_of(const struct probity_fleet_batch *batch, uint8_t *ret_bytes
 static void a_run_comes_back_as_it_was(void **state)
 {
     struct probity_trace_facts facts = {.path = "a b", .state = PROBITY_TRACE_KILLED}, again;
-    const struct probity_fleet_run run = {.run = 5, .version = 6, .is_finished = 1, .has_calls = 1,
-                                          .block_rows = 7, .calls_rows = 9,
+    const struct probity_fleet_run run = {.run = 5, .version = 6, .is_finished = 1, .sent_ns = 8,
+                                          .detail = PROBITY_FLEET_DETAIL_CALLS,
+                                          .block_rows = 7,
+                                          .rows = {[PROBITY_FLEET_MINUTES] = 9,
+                                                   [PROBITY_FLEET_RECORDS] = 10},
                                           .repairs = {.unwound = 1, .resumes_unmatched = 5}};
     struct probity_fleet_run got;
     struct probity_fleet_batch batch = {.table = &probity_fleet_tables[PROBITY_FLEET_RUNS]};
@@ -200,9 +203,10 @@ static void a_run_comes_back_as_it_was(void **state)
     assert_true(probity_fleet_answer_is_over(&answer));
     assert_false(answer.is_bad);
     assert_true(got.run == run.run && got.version == run.version);
-    assert_true(got.is_finished == run.is_finished && got.has_calls == run.has_calls);
+    assert_true(got.is_finished == run.is_finished && got.detail == run.detail);
     assert_int_equal(got.block_rows, run.block_rows);
-    assert_true(got.minutes_rows == run.minutes_rows && got.calls_rows == run.calls_rows);
+    assert_true(got.sent_ns == run.sent_ns);
+    assert_memory_equal(got.rows, run.rows, sizeof run.rows);
     assert_memory_equal(&got.repairs, &run.repairs, sizeof run.repairs);
     assert_string_equal(again.path, "ho'st:a b");
     assert_int_equal(again.info.pid, 77);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ship_watch.h: `probity ship --watch`: follows a directory, and sends each trace in it, while it
+ * is recorded, in a process of its own.
+ */
+#ifndef PROBITY_CLI_SHIP_WATCH_H
+#define PROBITY_CLI_SHIP_WATCH_H
+
+#include "cli/shipment.h"
+
+struct cli_watch_options {
+    const char *directory;
+    uint64_t disk_limit; /* bytes of traces beyond which those sent are removed; 0: none */
+    int once;            /* 1: end when all traces that are there were sent */
+    struct cli_fleet_options fleet;
+    struct cli_shipment_options shipment; /* fleet and progress are set in each process */
+};
+
+/* Runs until it is ended by a signal; at any time, without loss. Returns an exit status. */
+int cli_ship_watch(const struct cli_watch_options *options);
+
+#endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * shipment.c: events of one trace become rows, which are sent. If the server turns out to have lost
+ * blocks, the trace is read and they are sent again.
+ */
+#include "cli/shipment.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "fleet/rows.h"
+#include "probity.h"
+
+enum { PASSES_MAX = 3, POLL_MS = 100, EVENTS_BETWEEN_LOOKS = 4096 };
+
+struct shipment {
+    const struct cli_shipment_options *options;
+    struct probity_reader *reader;
+    struct probity_fleet_rows *rows;
+    struct cli_ledger ledger;
+    struct cli_ship_send send;
+    struct probity_fleet_run run;
+    int is_there; /* everything was sent before */
+    int is_live;  /* it was being recorded when it was opened */
+    uint64_t flushed_ns, latest_ns; /* time of the latest flush; of the latest event */
+};
+
+/* An error of the sender was reported where it happened. */
+static int fail_send(const struct shipment *shipment, int error)
+{
+    return error == PROBITY_ERROR_WRITE
+               ? CLI_FAILURE
+               : cli_fail_trace(shipment->options->command, shipment->send.trace, error, errno);
+}
+
+/* ---- What is sent beside blocks ----------------------------------------------------------------
+ */
+
+static int put_run(struct shipment *shipment, int is_finished)
+{
+    struct probity_fleet_batch batch = {.table = &probity_fleet_tables[PROBITY_FLEET_RUNS]};
+
+    shipment->run.is_finished = is_finished;
+    shipment->run.version = cli_ship_now_ns();
+    probity_fleet_run_put(&batch, &shipment->run, probity_reader_facts(shipment->reader, 0));
+    int error = batch.error != 0
+                    ? batch.error
+                    : cli_ship_block(&shipment->send, &batch, PROBITY_FLEET_RUNS, 0);
+    probity_fleet_batch_release(&batch);
+    return error;
+}
+
+static int put_losses(struct shipment *shipment)
+{
+    const struct probity_trace_facts *facts = probity_reader_facts(shipment->reader, 0);
+    struct probity_fleet_batch batch = {.table = &probity_fleet_tables[PROBITY_FLEET_LOSSES]};
+    int error = 0;
+
+    for (size_t i = 0; i < facts->drop_count; i++) {
+        const struct probity_trace_drop *drop = &facts->drops[i];
+        const uint64_t values[] = {shipment->run.run, drop->from_ns, drop->to_ns, drop->records};
+        probity_fleet_put_row(&batch, values);
+    }
+    if (batch.rows > 0)
+        error = batch.error != 0
+                    ? batch.error
+                    : cli_ship_block(&shipment->send, &batch, PROBITY_FLEET_LOSSES, 0);
+    probity_fleet_batch_release(&batch);
+    return error;
+}
+
+/* ---- Events ------------------------------------------------------------------------------------
+ */
+
+static int take_block(void *context, const struct probity_fleet_batch *batch,
+                      enum probity_fleet_table_number table, uint32_t block)
+{
+    struct shipment *shipment = context;
+
+    return cli_ship_block(&shipment->send, batch, table, block);
+}
+
+static uint64_t known_rows(void *context, enum probity_fleet_table_number table, uint32_t block)
+{
+    const struct shipment *shipment = context;
+
+    return cli_ship_known(&shipment->send, table, block);
+}
+
+static int take_profiled(void *rows, const struct probity_profiled *profiled)
+{
+    return probity_fleet_rows_profiled(rows, profiled);
+}
+
+static void set_pending(const struct shipment *shipment, uint64_t ns)
+{
+    struct cli_shipment_progress *progress = shipment->options->progress;
+
+    if (progress != NULL)
+        __atomic_store_n(&progress->pending_ns, ns, __ATOMIC_RELAXED);
+}
+
+/* Of a live trace, sends what there is, and how far it goes. */
+static int flush(struct shipment *shipment)
+{
+    uint64_t now_ns = cli_ship_now_ns();
+
+    if (now_ns - shipment->flushed_ns < shipment->options->flush_ms * 1000000 ||
+        shipment->run.sent_ns == shipment->latest_ns)
+        return 0;
+    int error = probity_fleet_rows_flush(shipment->rows);
+    if (error != 0)
+        return error;
+    shipment->run.sent_ns = shipment->latest_ns;
+    shipment->flushed_ns = now_ns;
+    set_pending(shipment, 0);
+    return put_run(shipment, 0);
+}
+
+static int put_event(struct shipment *shipment, const struct probity_event *event)
+{
+    if (shipment->latest_ns == shipment->run.sent_ns)
+        set_pending(shipment, event->wall_ns);
+    shipment->latest_ns = event->wall_ns > shipment->latest_ns ? event->wall_ns
+                                                               : shipment->latest_ns;
+    return probity_fleet_rows_put(shipment->rows, event);
+}
+
+static void pause_a_little(void)
+{
+    const struct timespec pause = {.tv_nsec = POLL_MS * 1000000L};
+
+    nanosleep(&pause, NULL);
+}
+
+/* Puts all events, and those that a living program still records. Returns 0 or an error. */
+static int put_events(struct shipment *shipment)
+{
+    const struct probity_event *event;
+    unsigned looks = 0;
+    int got, error = 0;
+
+    while (error == 0 && (got = probity_reader_next(shipment->reader, &event)) != 0) {
+        if (got < 0)
+            return got;
+        if (got == 1)
+            error = put_event(shipment, event);
+        int waits = got == PROBITY_READER_WAITS;
+        if (waits || (shipment->is_live && ++looks % EVENTS_BETWEEN_LOOKS == 0))
+            error = error == 0 ? flush(shipment) : error;
+        if (waits && error == 0)
+            pause_a_little();
+    }
+    return error;
+}
+
+static int send_rows(struct shipment *shipment)
+{
+    struct probity_fleet_rows *rows = shipment->rows;
+    int error = put_run(shipment, 0);
+
+    if (error == 0)
+        error = put_events(shipment);
+    if (error == 0)
+        error = probity_reader_profile(shipment->reader, 0, take_profiled, rows);
+    if (error == 0 && shipment->run.detail == PROBITY_FLEET_DETAIL_RECORDS)
+        error = cli_shipment_put_records(rows, probity_reader_facts(shipment->reader, 0));
+    if (error == 0)
+        error = probity_fleet_rows_finish(rows);
+    if (error == 0)
+        error = put_losses(shipment);
+    return error;
+}
+
+/* ---- One trace ---------------------------------------------------------------------------------
+ */
+
+static int finish(struct shipment *shipment)
+{
+    const struct cli_command *command = shipment->options->command;
+    struct probity_fleet_run *run = &shipment->run;
+    int status = cli_ship_verify(&shipment->send);
+    uint64_t rows = 0;
+
+    if (status != CLI_OK || shipment->send.missing_blocks > 0)
+        return status;
+    run->repairs = *probity_fleet_rows_repairs(shipment->rows);
+    for (size_t i = PROBITY_FLEET_MINUTES; i < PROBITY_FLEET_TABLES; i++) {
+        run->rows[i] = probity_fleet_rows_count(shipment->rows, (enum probity_fleet_table_number)i);
+        rows += run->rows[i];
+    }
+    run->sent_ns = shipment->latest_ns;
+    int error = put_run(shipment, 1);
+    if (error != 0)
+        return fail_send(shipment, error);
+    if (rows == 0)
+        cli_warn(command, "'%s' has neither calls of functions nor blocks", shipment->send.trace);
+    if (shipment->send.lost_blocks > 0)
+        cli_warn(command, "'%s': the server no longer had %" PRIu64 " blocks that it had "
+                 "acknowledged; they were sent again", shipment->send.trace,
+                 shipment->send.lost_blocks);
+    if (cli_ledger_finish(&shipment->ledger, probity_fleet_detail_name(run->detail)) != 0)
+        cli_warn(command, "cannot write '%s': %s", shipment->ledger.path, strerror(errno));
+    set_pending(shipment, 0);
+    return CLI_OK;
+}
+
+static int send_trace(struct shipment *shipment)
+{
+    const struct probity_trace_facts *facts = probity_reader_facts(shipment->reader, 0);
+    const struct probity_fleet_rows_options options = {
+        .run = shipment->run.run,
+        .started_ns = facts->info.anchor.realtime_ns,
+        .block_rows = shipment->run.block_rows,
+        .detail = shipment->run.detail,
+        .has_cpu = facts->info.flags & PROBITY_INFO_CPU_TIME,
+        .take = take_block, .known = known_rows, .context = shipment};
+    int error = probity_fleet_rows_open(&options, &shipment->rows);
+
+    shipment->flushed_ns = cli_ship_now_ns();
+    if (error == 0)
+        error = send_rows(shipment);
+    int error_number = errno;
+    cli_progress_end();
+    errno = error_number;
+    int status = error == 0 ? finish(shipment) : fail_send(shipment, error);
+    if (shipment->rows != NULL)
+        probity_fleet_rows_close(shipment->rows);
+    shipment->rows = NULL;
+    return status;
+}
+
+/* A run that was sent before keeps its block size, and loses no detail. If its trace was recovered
+ * in the meantime, that it was complete does not count. */
+static int compare_run(struct shipment *shipment)
+{
+    struct probity_fleet_run there;
+    struct probity_trace_facts before;
+    const struct probity_trace_facts *facts = probity_reader_facts(shipment->reader, 0);
+    struct probity_fleet_run *run = &shipment->run;
+    struct cli_ship_send *send = &shipment->send;
+    int is_there, status = cli_ship_run(send, &there, &before, &is_there);
+
+    if (status != CLI_OK || !is_there)
+        return status;
+    if (there.block_rows > 0)
+        run->block_rows = there.block_rows;
+    run->detail = there.detail > run->detail ? there.detail : run->detail;
+    shipment->is_there = there.is_finished && there.detail == run->detail &&
+                         before.state == facts->state && before.end_reason == facts->end_reason;
+    for (size_t i = PROBITY_FLEET_MINUTES; i < PROBITY_FLEET_TABLES; i++) {
+        uint64_t rows = 0;
+        for (size_t j = 0; j < send->known[i]; j++)
+            rows += send->rows[i][j];
+        shipment->is_there = shipment->is_there && rows == there.rows[i];
+    }
+    return CLI_OK;
+}
+
+/* The bytes of a trace are complete only without a spool. */
+static int check_records(const struct shipment *shipment)
+{
+    const struct probity_trace_facts *facts = probity_reader_facts(shipment->reader, 0);
+
+    if (shipment->run.detail != PROBITY_FLEET_DETAIL_RECORDS ||
+        facts->state != PROBITY_TRACE_KILLED)
+        return CLI_OK;
+    return cli_fail(shipment->options->command, "'%s': its program was killed, and its last "
+                    "records are not in the file; run `probity recover` first, or send other "
+                    "detail than records", facts->path);
+}
+
+static int open_reader(struct shipment *shipment, char *path)
+{
+    struct probity_reader_options options = {.follow = 1, .settled = 1};
+
+    return cli_open_reader(shipment->options->command, &path, 1, &options, &shipment->reader);
+}
+
+/* Sends the trace until the server has all of it. */
+static int send_all(struct shipment *shipment, char *path)
+{
+    int status = check_records(shipment);
+
+    for (int pass = 0; status == CLI_OK; pass++) {
+        if (pass > 0) {
+            probity_reader_close(shipment->reader);
+            shipment->reader = NULL;
+            status = open_reader(shipment, path);
+        }
+        if (status == CLI_OK)
+            status = send_trace(shipment);
+        if (status != CLI_OK || shipment->send.missing_blocks == 0)
+            return status;
+        if (pass + 1 == PASSES_MAX)
+            status = cli_fail(shipment->options->command, "'%s': the server acknowledged %" PRIu64
+                              " blocks, but does not have them", path,
+                              shipment->send.missing_blocks);
+    }
+    return status;
+}
+
+static int run_open(struct shipment *shipment, char *path, struct cli_shipment_result *ret_result)
+{
+    const struct cli_shipment_options *options = shipment->options;
+    const struct probity_trace_facts *facts = probity_reader_facts(shipment->reader, 0);
+    uint64_t run = probity_fleet_run(facts->info.session);
+
+    shipment->is_live = facts->state == PROBITY_TRACE_LIVE;
+    shipment->run = (struct probity_fleet_run){.run = run, .detail = options->detail,
+                                               .block_rows = options->block_rows};
+    int status = cli_ledger_open(options->command, path, options->fleet->url, run,
+                                 &shipment->ledger);
+    shipment->send = (struct cli_ship_send){.fleet = options->fleet, .ledger = &shipment->ledger,
+                                            .trace = path, .run = run,
+                                            .retry_ms = options->retry_ms};
+    if (status == CLI_OK)
+        status = cli_ship_begin(&shipment->send);
+    if (status == CLI_OK)
+        status = compare_run(shipment);
+    if (status == CLI_OK && !shipment->is_there)
+        status = send_all(shipment, path);
+    *ret_result = (struct cli_shipment_result){run, shipment->run.detail, shipment->send.counts,
+                                               shipment->is_there};
+    cli_ship_release(&shipment->send);
+    cli_ledger_close(&shipment->ledger);
+    return status;
+}
+
+int cli_shipment_run(const struct cli_shipment_options *options, char *path,
+                     struct cli_shipment_result *ret_result)
+{
+    struct shipment shipment = {.options = options};
+    int status = open_reader(&shipment, path);
+
+    if (status != CLI_OK)
+        return status;
+    status = run_open(&shipment, path, ret_result);
+    if (shipment.reader == NULL)
+        return status;
+    int judged = cli_judge_traces(options->command, shipment.reader);
+    probity_reader_close(shipment.reader);
+    return status == CLI_OK ? judged : status;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * shipment.h: sends one trace to a database: closed, killed, or while it is being recorded
+ * (doc/fleet.md).
+ */
+#ifndef PROBITY_CLI_SHIPMENT_H
+#define PROBITY_CLI_SHIPMENT_H
+
+#include "cli/ship_send.h"
+
+/* What a process that watches this one may see. */
+struct cli_shipment_progress {
+    uint64_t pending_ns; /* CLOCK_REALTIME of the oldest event that was not sent; 0: none */
+};
+
+struct cli_shipment_options {
+    const struct cli_command *command;
+    struct cli_fleet *fleet; /* connected */
+    enum probity_fleet_detail detail;
+    uint32_t block_rows;
+    uint64_t retry_ms;
+    uint64_t flush_ms; /* of a live trace: after which time rows are sent in any case */
+    struct cli_shipment_progress *progress; /* NULL: nobody looks */
+};
+
+struct cli_shipment_result {
+    uint64_t run;
+    enum probity_fleet_detail detail;
+    struct cli_ship_counts counts;
+    int was_there; /* nothing had to be sent */
+};
+
+/* Sends a trace; one that is being recorded, until its end. Reports errors. Returns an exit status;
+ * the result is valid unless it is CLI_FAILURE. */
+int cli_shipment_run(const struct cli_shipment_options *options, char *path,
+                     struct cli_shipment_result *ret_result);
+
+/* In shipment_records.c: puts the bytes of a trace, block by block. facts: of this trace. Returns
+ * 0, the result of `take` (fleet/output.h), or an error as probity_reader_open(). */
+struct probity_fleet_rows;
+int cli_shipment_put_records(struct probity_fleet_rows *rows,
+                             const struct probity_trace_facts *facts);
+
+#endif

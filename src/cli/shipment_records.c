@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * shipment_records.c: a trace's bytes as rows, one for each of its blocks, so that a file with the
+ * same bytes can be made from them. Damaged places are sent as they are.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/shipment.h"
+#include "fleet/rows.h"
+#include "probity.h"
+#include "reader/file.h"
+#include "reader/scan.h"
+
+enum { PIECE_BYTES_MAX = PROBITY_BLOCK_PAYLOAD_MAX + PROBITY_BLOCK_HEADER_BYTES };
+
+struct records {
+    struct probity_fleet_rows *rows;
+    int file;
+    uint64_t place; /* everything before was put */
+    uint8_t *bytes;
+};
+
+static int read_piece(const struct records *records, uint64_t bytes)
+{
+    for (uint64_t done = 0; done < bytes;) {
+        ssize_t got = pread(records->file, records->bytes + done, bytes - done,
+                            (off_t)(records->place + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            errno = got == 0 ? ESTALE : errno; /* it has become shorter */
+            return PROBITY_ERROR_READ;
+        }
+        done += (uint64_t)got;
+    }
+    return 0;
+}
+
+/* Puts the bytes up to `end`, in one row if they are a block. */
+static int put_up_to(struct records *records, uint64_t end, const struct probity_scan_item *block)
+{
+    int error = 0;
+
+    while (error == 0 && records->place < end) {
+        uint64_t bytes = end - records->place;
+        struct probity_data data = {.thread = 0};
+        bytes = bytes < PIECE_BYTES_MAX ? bytes : PIECE_BYTES_MAX;
+        error = read_piece(records, bytes);
+        if (error != 0)
+            return error;
+        if (block != NULL && block->header.type == PROBITY_BLOCK_DATA &&
+            probity_data_get(records->bytes + PROBITY_BLOCK_HEADER_BYTES,
+                             (size_t)bytes - PROBITY_BLOCK_HEADER_BYTES, &data) != 0)
+            data = (struct probity_data){.thread = 0};
+        const struct probity_fleet_piece piece = {
+            records->place, block != NULL ? block->header.type : 0, data.thread, data.records,
+            records->bytes, (size_t)bytes};
+        error = probity_fleet_rows_piece(records->rows, &piece);
+        records->place += bytes;
+    }
+    return error;
+}
+
+static int put_blocks(struct records *records, uint64_t size)
+{
+    struct probity_scan scan;
+    struct probity_scan_item item;
+    int got = probity_scan_init(&scan, records->file, size, 0);
+
+    if (got == 0) {
+        while (got >= 0 && (got = probity_scan_next(&scan, &item)) > 0) {
+            int is_block = item.kind == PROBITY_SCAN_BLOCK;
+            if (item.offset > records->place)
+                got = put_up_to(records, item.offset, NULL);
+            if (got >= 0)
+                got = put_up_to(records, item.offset + item.bytes, is_block ? &item : NULL);
+        }
+    }
+    probity_scan_release(&scan);
+    return got == 0 ? put_up_to(records, size, NULL) : got;
+}
+
+int cli_shipment_put_records(struct probity_fleet_rows *rows,
+                             const struct probity_trace_facts *facts)
+{
+    struct records records = {.rows = rows, .file = -1};
+    struct stat status;
+    int error = probity_file_open(facts->path, &records.file);
+
+    if (error != 0)
+        return error;
+    if (fstat(records.file, &status) != 0 || status.st_dev != facts->device ||
+        status.st_ino != facts->inode) {
+        errno = ESTALE;
+        error = PROBITY_ERROR_OPEN;
+    }
+    records.bytes = error == 0 ? malloc(PIECE_BYTES_MAX) : NULL;
+    if (error == 0)
+        error = records.bytes != NULL ? put_blocks(&records, (uint64_t)status.st_size)
+                                      : PROBITY_ERROR_MEMORY;
+    int error_number = errno;
+    free(records.bytes);
+    close(records.file);
+    errno = error_number;
+    return error;
+}

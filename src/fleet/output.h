@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * output.h: where rows leave: they are collected by table, and cut into blocks as doc/fleet.md says
+ * ("Blocks"). Does no I/O: blocks go to a callback.
+ */
+#ifndef PROBITY_FLEET_OUTPUT_H
+#define PROBITY_FLEET_OUTPUT_H
+
+#include "fleet/batch.h"
+
+enum { PROBITY_FLEET_BLOCK_ROWS_MAX = 200000, PROBITY_FLEET_BLOCK_BYTES = 10000000 };
+
+/* Takes rows; block: their number, for tables in blocks. Returns 0, or an error, which is final. */
+typedef int probity_fleet_take(void *context, const struct probity_fleet_batch *batch,
+                               enum probity_fleet_table_number table, uint32_t block);
+
+/* Returns how many rows a block had when it was sent, or 0 if it was not. */
+typedef uint64_t probity_fleet_known(void *context, enum probity_fleet_table_number table,
+                                     uint32_t block);
+
+struct probity_fleet_output {
+    size_t block_rows;          /* of blocks that were not sent before */
+    probity_fleet_take *take;
+    probity_fleet_known *known; /* NULL: nothing was sent before */
+    void *context;
+    int error;                  /* the first; nothing is passed on after it */
+    struct probity_fleet_batch batches[PROBITY_FLEET_TABLES];
+    uint32_t blocks[PROBITY_FLEET_TABLES]; /* number of the block that is collected */
+    uint64_t rows[PROBITY_FLEET_TABLES];   /* in the blocks before it */
+    struct probity_fleet_limit {
+        size_t rows;   /* at which the block ends */
+        int is_known;  /* because it did so before */
+        uint64_t day;
+    } limits[PROBITY_FLEET_TABLES];
+};
+
+/* Sets the tables; the caller has set the first four members, and the others to 0. */
+void probity_fleet_output_init(struct probity_fleet_output *output);
+
+/* Returns where to put the next row of a table in blocks, whose block is output->blocks[table];
+ * ends the block before it if it is full, or of another day. *day: days since 1970, limited to what
+ * a column can have. */
+struct probity_fleet_batch *probity_fleet_output_row(struct probity_fleet_output *output,
+                                                     enum probity_fleet_table_number table,
+                                                     uint64_t *day);
+
+/* Passes on the rows of a table that is not in blocks, or only those beyond the limit of bytes. */
+void probity_fleet_output_pass(struct probity_fleet_output *output,
+                               enum probity_fleet_table_number table);
+void probity_fleet_output_pass_large(struct probity_fleet_output *output,
+                                     enum probity_fleet_table_number table);
+
+/* Ends all blocks; flush: except those that were longer when they were sent before. */
+void probity_fleet_output_end(struct probity_fleet_output *output);
+void probity_fleet_output_flush(struct probity_fleet_output *output);
+
+/* Keeps the first error. */
+void probity_fleet_output_fail(struct probity_fleet_output *output, int error);
+
+void probity_fleet_output_release(struct probity_fleet_output *output);
+
+#endif
