@@ -156,6 +156,9 @@ static int start_stream(struct probity_merge *merge, struct probity_open_block *
     block->taken = 0;
     block->serial = ++merge->loads;
     block->horizon = block->trace->horizon;
+    block->is_of_other_lane =
+        block->trace->lane != 0 &&
+        !probity_lanes_have(&block->trace->lanes, block->trace->lane, block->data.thread);
     block->order = is_in_file ? waiting->offset : UINT64_C(1) << 63 | block->data.chunk;
     if (is_in_file && (waiting->offset & PROBITY_WAITING_IN_INDEX))
         start_state(merge, block);
