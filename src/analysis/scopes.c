@@ -620,7 +620,9 @@ int probity_scopes_put(struct probity_scopes *scopes, const struct probity_event
         if (thread == NULL)
             return PROBITY_ERROR_MEMORY;
     }
-    thread->before = thread->now;
+    /* One by one: a copy of both at once waits until they have been stored. */
+    thread->before.wall_ns = thread->now.wall_ns;
+    thread->before.cpu_ns = thread->now.cpu_ns;
     thread->now.wall_ns = event->wall_ns;
     /* Other events do not read the CPU clock, so after a sleep their CPU time is too high. */
     if (event->cpu_known && event->cpu_ns > thread->now.cpu_ns &&

@@ -21,6 +21,8 @@ struct cli_query_parts {
     int (*is_possible)(void *context);
     int (*make)(void *context, void **ret_part);
     int (*put)(void *part, const struct probity_event *event); /* by one thread for each part */
+    /* Whether two complete parts may be joined; NULL: they always may. */
+    int (*are_joinable)(const void *left, const void *right);
     /* Adds a complete part to the answer, after open. */
     int (*join)(void *context, void *part);
     void (*drop)(void *part); /* after print */

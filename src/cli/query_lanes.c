@@ -76,6 +76,7 @@ static int start(struct other_lane *lane, pthread_t *ret_thread)
 static int read_both(struct cli_query *answer, struct probity_reader *reader,
                      struct cli_query_lanes *lanes, struct other_lane *other)
 {
+    const struct cli_query_parts *parts = answer->steps->parts;
     pthread_t thread;
     int error = start(other, &thread);
 
@@ -91,7 +92,8 @@ static int read_both(struct cli_query *answer, struct probity_reader *reader,
     if (error != 0)
         return error;
     if (other->error != 0 || !other->is_divided ||
-        !probity_reader_lanes_match(reader, other->reader))
+        !probity_reader_lanes_match(reader, other->reader) ||
+        (parts->are_joinable != NULL && !parts->are_joinable(lanes->parts[0], lanes->parts[1])))
         return PROBITY_QUERY_AGAIN;
     return 1;
 }

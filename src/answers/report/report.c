@@ -468,21 +468,12 @@ static int set_elapsed(struct probity_report *report)
     return 0;
 }
 
-static void add_repairs(struct probity_scopes_repairs *to, const struct probity_scopes_repairs *from)
-{
-    to->unwound += from->unwound;
-    to->orphans += from->orphans;
-    to->open += from->open;
-    to->pauses_unmatched += from->pauses_unmatched;
-    to->resumes_unmatched += from->resumes_unmatched;
-}
-
 int probity_report_join(struct probity_report *report, struct probity_report *part)
 {
     const struct probity_scopes_listener listener = {on_opened, on_closed, part};
 
     probity_scopes_finish(part->scopes, &listener);
-    add_repairs(&report->added, probity_scopes_repairs(part->scopes));
+    probity_scopes_repairs_add(&report->added, probity_scopes_repairs(part->scopes));
     int error = part->error;
     for (struct row_item *item = part->rows; error == 0 && item != NULL; item = item->next)
         error = add_row_of(report, &item->row);
@@ -496,7 +487,7 @@ int probity_report_finish(struct probity_report *report)
 
     probity_scopes_finish(report->scopes, &listener);
     report->repairs = *probity_scopes_repairs(report->scopes);
-    add_repairs(&report->repairs, &report->added);
+    probity_scopes_repairs_add(&report->repairs, &report->added);
     int error = report->error != 0 ? report->error : collect_rows(report);
     if (error == 0)
         error = join_rows(report);

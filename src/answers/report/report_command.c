@@ -370,8 +370,9 @@ static void release(void *context)
 
 static int run(int argc, char **argv)
 {
-    static const struct cli_query_parts parts = {is_possible_in_parts, make_part, put_in_part,
-                                                 join_part, drop_part};
+    static const struct cli_query_parts parts = {
+        .is_possible = is_possible_in_parts, .make = make_part, .put = put_in_part,
+        .join = join_part, .drop = drop_part};
     static const struct cli_query_steps steps = {
         .run = run_on, .parts = &parts,
         .open = open_report, .put = put_event, .finish = finish_report, .print = print_report,
