@@ -182,6 +182,9 @@ function readStates(numbers: Bytes, lane: Lane): void {
     }
 }
 
+/** The kind of a lane of a thread or track, from its kind in the data. */
+export const laneKindOf = (track: number, kind: number): number => track !== Track.Thread && kind === LaneKind.Calls ? LaneKind.Rows : kind;
+
 /** Each span has a number in each column. */
 const COLUMNS = 8;
 
@@ -241,7 +244,7 @@ export function readThreads(timeline: Timeline, bytes: Uint8Array): Thread[] {
     return timeline.threads.map((facts, index): Thread => {
         const track = facts.track ?? Track.Thread;
         const lanes = facts.lanes.map(([kind, depth, size]) =>
-            readLane(source, index, track !== Track.Thread && kind === LaneKind.Calls ? LaneKind.Rows : kind, depth, size, track === Track.Queue));
+            readLane(source, index, laneKindOf(track, kind), depth, size, track === Track.Queue));
         const one = (kind: number): Lane | null => lanes.find((lane) => lane.kind === kind) ?? null;
         const thread = {
             place: index, track,
