@@ -14,86 +14,19 @@ import struct
 import sys
 import zlib
 
+from page_spans import ROWS, STATES, lanes, lanes_of, read_page
+
 directory, whole_page = sys.argv[1:]
-STRETCHES, MARKS, CALLS, BLOCKS, ROWS, STATES = range(6)
 KINDS = ["off", "marks", "calls", "blocks", "rows", "states"]
-QUEUE, BEFORE = 3, 8
-RUNNING, RUNNABLE = 1, 2
-
-
-def numbers(data):
-    value = shift = 0
-    for byte in data:
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            yield value
-            value = shift = 0
-
-
-def signed(value):
-    return value >> 1 ^ -(value & 1)
-
-
-def spans_of(source, kind, size, track, at):
-    """Start, length, count, busy and off-CPU time of each span."""
-    columns = [[next(source) for _ in range(size)] for _ in range(8)]
-    steps, lengths, counts, names, busy, off, flags, _ = columns
-    starts = []
-    for step in steps:
-        at += step
-        starts.append(at)
-    if kind in (BLOCKS, ROWS, STATES):
-        lengths = [starts[i + 1] - starts[i] - signed(gap) if i + 1 < size else gap for i, gap in enumerate(lengths)]
-        busy = [length - signed(rest) for length, rest in zip(lengths, busy)]
-    elif kind != STRETCHES:
-        busy = [some if count > 1 or flag & BEFORE else length
-                for some, count, flag, length in zip(busy, counts, flags, lengths)]
-    if kind == ROWS:
-        at, ids = 0, []
-        for step in off:
-            at += signed(step)
-            ids.append(at)
-        if track == QUEUE:
-            busy = [some if count > 1 else length * many
-                    for some, count, length, many in zip(busy, counts, lengths, ids)]
-        off = [0] * size
-    if kind == STATES:
-        busy = [some if count > 1 else length * (name == RUNNING)
-                for some, count, length, name in zip(busy, counts, lengths, names)]
-        off = [some if count > 1 else length * (name == RUNNABLE)
-               for some, count, length, name in zip(off, counts, lengths, names)]
-    return list(zip(starts, lengths, counts, busy, off))
-
-
-def lanes(rows, tracks, data, first):
-    source = numbers(data)
-    for place, listed in rows:
-        track = tracks[place]
-        for kind, depth, size in listed:
-            kind = ROWS if track != 0 and kind == CALLS else kind
-            yield (place, kind, depth), spans_of(source, kind, size, track, first)
-
-
-def read_page(path):
-    page = open(path, encoding="utf8").read()
-    parts = [zlib.decompress(base64.b64decode(re.search(f'id="probity-{part}">([^<]*)<', page)[1]))
-             for part in ("data", "spans")]
-    return json.loads(parts[0]), parts[1]
-
-
-def lanes_of_page(data, spans):
-    timeline = data["timeline"]
-    return lanes([(place, row["lanes"]) for place, row in enumerate(timeline["threads"])], tracks, spans,
-                 timeline["since_start_ns"])
 
 
 def add(sums, some, wanted):
     for key, spans in some:
         for span in spans:
-            early = max(0, min(first, span[0] + span[1]) - span[0])
+            early = max(0, min(first, span.start + span.length) - span.start)
+            off = span.off if key[1] != ROWS else 0
             if wanted(span):
-                sums[key] = [one + other for one, other in zip(sums[key], (*span[2:], early))]
+                sums[key] = [one + other for one, other in zip(sums[key], (span.count, span.busy, off, early))]
 
 
 def zeros():
@@ -115,8 +48,8 @@ if whole["timeline"]["unit_ns"] != 1:
     print("the other page has merged spans")
 unit, tiles = data["timeline"]["unit_ns"], data["tiles"]
 own, wanted = zeros(), zeros()
-add(own, lanes_of_page(data, spans), lambda span: span[2] == 1 and span[1] >= unit)
-add(wanted, lanes_of_page(whole, whole_spans), lambda span: True)
+add(own, lanes_of(data["timeline"], spans), lambda span: span.count == 1 and span.length >= unit)
+add(wanted, lanes_of(whole["timeline"], whole_spans), lambda span: True)
 
 
 def add_file(sums, file):
