@@ -448,7 +448,11 @@ static uint64_t zigzag(int64_t value)
 /* Writes the column, and uses it up. */
 static void put_column(FILE *stream, const struct column *column)
 {
+    enum { FLUSHED_MIN = 512 };
+
     for (size_t count = column->lane->count, kept = 0; count > 0; count = kept, kept = 0) {
+        if (count >= FLUSHED_MIN)
+            fflush(stream); /* these bytes are not like the ones before */
         for (size_t i = 0; i < count; i++) {
             uint64_t value = column->values[i];
             putc_unlocked((int)(value & 0x7f) | (value > 0x7f ? 0x80 : 0), stream);
