@@ -41,7 +41,8 @@ record_web() {
         [ -z "$port" ] || break
         sleep 0.05
     done
-    "$build/examples/httpd_load" --connections 16 --seconds "$1" "$port" /page.html > "$work/answers"
+    "$build/examples/httpd_load" --connections 16 --seconds "$1" "$port" /page.html \
+        > "$work/answers"
     pkill -TERM -P "$server" || true
     wait "$server" || true
 }

@@ -14,8 +14,8 @@
 #include "cli/option.h"
 #include "cli/time_range.h"
 
-/* How to make an answer in two parts, each from the events of some of the threads, for traces without
- * a range of time and without --tid. Each returns 0 or an error. */
+/* How to make an answer in two parts, each from the events of some of the threads, for traces
+ * without a range of time and without --tid. Each returns 0 or an error. */
 struct cli_query_parts {
     /* Whether it is possible with the given options: 1 or 0. */
     int (*is_possible)(void *context);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_timeline.c: a timeline for the page. Small parts are JSON; spans are numbers, lane by lane and
- * within a lane column by column, because similar values compress well together:
+ * view_timeline.c: a timeline for the page. Small parts are JSON; spans are numbers, lane by lane
+ * and within a lane column by column, because similar values compress well together:
  *
  *     gaps, from the end of the previous span (or the beginning of all) to the start, zigzag-coded;
  *     lengths; counts; names; rests, lengths minus busy times, zigzag-coded; times off the CPU;
  *     flags; 1 for a span with values, which are in the object in the same order
  *
  * A column has the lowest 7 bits of each number, a byte for each, with the high bit set if more
- * follow; then the next 7 bits of the numbers that have more, and so on: high bits are mostly alike,
- * and low bits are not.
+ * follow; then the next 7 bits of the numbers that have more, and so on: high bits are mostly
+ * alike, and low bits are not.
  *
  * The rest is 0 if a span is not merged: it is all busy, or, of a queue, busy for its length times
  * its duration; of calls that began before the range, and of time off the CPU, it is there.
  * Rows of tracks have, in place of times off the CPU, their numbers, each minus the previous one,
- * zigzag-coded. States of threads have both times only if they are merged, since the name says them;
- * and in place of the last, their CPU or waker.
+ * zigzag-coded. States of threads have both times only if they are merged, since the name says
+ * them; and in place of the last, their CPU or waker.
  *
  * Times are ns since the first record: JavaScript integers are exact only up to 2^53.
  */

@@ -8,8 +8,8 @@
  *     lane 1    1 ████████   2 ███
  *     lane 2                         3 ███████   4 ██
  *
- * A block with other events than hits, enters and leaves is read in both lanes, because its
- * declarations concern all threads.
+ * A block with other events than hits, enters and leaves of one word is read in both lanes, because
+ * it may have declarations, which concern all threads.
  */
 #ifndef PROBITY_READER_LANES_H
 #define PROBITY_READER_LANES_H
@@ -23,7 +23,7 @@
 struct probity_trace;
 
 struct probity_lane_thread {
-    uint64_t records; /* in blocks that only its lane reads */
+    uint64_t records;
     uint32_t lane;    /* 1 or 2; 0: not divided yet */
 };
 

@@ -277,7 +277,9 @@ int probity_reader_skip_rest(struct probity_reader *reader)
 
 int probity_reader_divide(struct probity_reader *reader)
 {
-    return reader->has_window || reader->is_small ? 0 : probity_lanes_divide(reader->traces, reader->count);
+    return reader->has_window || reader->is_small
+               ? 0
+               : probity_lanes_divide(reader->traces, reader->count);
 }
 
 void probity_reader_set_lane(struct probity_reader *reader, uint32_t lane)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Reading in two threads, ahead or in lanes, does not change the output: every command and export,
-# whole and in ranges, with one thread and with two, on good and damaged traces, of a stopped program and
-# a killed one, and on several traces at once. With one CPU there is no second thread.
+# whole and in ranges, with one thread and with two, on good and damaged traces, of a stopped
+# program and a killed one, and on several traces at once. With one CPU there is no second thread.
 # variants: gcc clang asan tsan
 # timeout: 900
 . "$(dirname "$0")/common.bash"

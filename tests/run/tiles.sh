@@ -56,7 +56,8 @@ whole() {
     expect "tiles of $1" "" "$(grep -v '^compared' said | head -20)"
     sed -n 's/^compared //p' said > "$1.json"
     # shellcheck disable=SC2016 # a variable of jq
-    jq -e --arg kinds "$2" '. as $all | .levels > 1 and ($kinds | split(" ") | all($all[.] > 1000))' \
+    jq -e --arg kinds "$2" \
+        '. as $all | .levels > 1 and ($kinds | split(" ") | all($all[.] > 1000))' \
         "$1.json" > output || fail "too little in the tiles of $1: $(cat "$1.json")"
     [ "$(jq .bytes "$1.json")" -le $(($(stat -c %s "$1.probity") / 20)) ] ||
         fail "the tiles of $1 are too large: $(cat "$1.json")"
@@ -76,9 +77,11 @@ SPANS=2000
 
 # A comparison with tiles of the new run.
 cp tracked.probity base.probity
-"$PROBITY" view --spans 3000 --diff base.probity --tiles compared tracked.probity > output 2> errors ||
+"$PROBITY" view --spans 3000 --diff base.probity --tiles compared tracked.probity \
+    > output 2> errors ||
     fail "view --diff --tiles: $(cat errors)"
-python3 "$SOURCE/tests/tool/tiles_whole.py" compared tracked.html > said || fail "tiles_whole.py failed"
+python3 "$SOURCE/tests/tool/tiles_whole.py" compared tracked.html > said ||
+    fail "tiles_whole.py failed"
 expect "tiles with --diff" "" "$(grep -v '^compared' said | head -20)"
 expect "number of bases" "diff 1" "$(grep '^diff' compared/tiles.txt)"
 

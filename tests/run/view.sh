@@ -92,7 +92,8 @@ expect "calls with few spans" 500000 "$(jq .timeline.calls few.json)"
 # Sums the counts of each lane over the spans of all threads. Where the timeline was
 # refined, no span is merged.
 unpack spans few.html > few.spans
-expect "calls in spans; of several, in stretches" "500000 0 True" "$(PYTHONPATH=$SOURCE/tests/tool python3 - <<'EOF'
+export PYTHONPATH=$SOURCE/tests/tool
+expect "calls in spans; of several, in stretches" "500000 0 True" "$(python3 - <<'EOF'
 import json
 from page_spans import CALLS, lanes_of
 timeline = json.load(open("few.json"))["timeline"]
