@@ -1040,6 +1040,33 @@ async function speed() {
   expectThat("it says that it draws calls together", (await page.textContent(".status")).includes("drawn together"));
 }
 
+// Rows of requests, locks and queues are from tiles, also where threads show what the trace has.
+async function tiledRows() {
+  const page = await open();
+  await show(page, "timeline");
+  await page.focus("canvas");
+  let source = await sourceOf(page);
+  const whole = source.rows;
+  const isServed = url.startsWith("http:");
+  for (let i = 0; i < 80 && (isServed ? source.spans !== "trace" : source.rows !== "tiles"); i++) {
+    await page.keyboard.press("+");
+    source = await sourceOf(page);
+    if (source.spans === "tiles")
+      expect("rows where threads are from tiles", "tiles", source.rows);
+  }
+  expect("spans of threads", isServed ? "trace" : "tiles", source.spans);
+  await page.waitForFunction(() => document.querySelector(".stage").dataset.rows === "tiles");
+  for (const scheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme: scheme });
+    await picture(page, `${isServed ? "served" : "file"}-${scheme}`);
+  }
+  await page.setViewportSize({ width: 390, height: 844 });
+  await picture(page, `${isServed ? "served" : "file"}-narrow`);
+  await page.focus("canvas");
+  await page.keyboard.press("Home");
+  await page.waitForFunction((rows) => document.querySelector(".stage").dataset.rows === rows, whole);
+}
+
 // Figures of a page, for bench/view.sh: when its timeline is drawn; how long the page's thread is busy
 // with a step of the mouse wheel, from the whole trace to 1 us at random places and back; its heap.
 async function measured() {
@@ -1326,7 +1353,7 @@ async function states() {
   expectThat(`the tip: ${await page.textContent(".tip")}`, (await page.textContent(".tip .first")).startsWith(`running on CPU ${running.cpu}, `));
 }
 
-const scenarios = { states, paths, served, tiles, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, diffBlocks, labelled, speed, measured };
+const scenarios = { states, paths, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, diffBlocks, labelled, speed, measured };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

@@ -135,9 +135,21 @@ if command -v /usr/bin/chromium > /dev/null && command -v node > /dev/null; then
             "$BUILD/test-logs/view" "$@" > said 2> errors || fail "$(cat said errors)"
     }
     browse tiles d/index.html units.json -- tiles "$(cat address)" units.json \
-        -- garbage bad/index.html
+        -- garbage bad/index.html -- tiledRows tracked.tiles/index.html
 fi
 signal_job INT "$server" || true
+signal_job TERM "$server" || true
+wait "$server" 2> /dev/null || true
+
+# Requests, locks and queues of a served page.
+: > address # not the one of the server before
+"$PROBITY" view --serve --tiles tracked.tiles tracked.probity > address 2> errors &
+server=$!
+wait_until "$server" has_lines address 1 '^http://127.0.0.1:'
+expect "the tiles belong to the trace with tracks" "" "$(cat errors)"
+if [ -n "${MODULES:-}" ]; then
+    browse tiledRows "$(cat address)"
+fi
 signal_job TERM "$server" || true
 wait "$server" 2> /dev/null || true
 

@@ -111,6 +111,11 @@ export class Live {
         return this.isReading ? "reading" : this.shown === null ? "page" : this.shown.unit > 1 ? "tiles" : "trace";
     }
 
+    /** The same for rows of tracks. */
+    get rowsShown(): string {
+        return this.shownRows === null ? "page" : "tiles";
+    }
+
     /** Shorter spans of the window are merged; 1: none are. */
     get unitShown(): number {
         return this.shown === null ? this.unit : this.shown.unit;
