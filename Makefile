@@ -61,6 +61,9 @@ SRC_FLAGS := -Isrc -Iinclude -I$(BUILD)/generated -fPIC -fvisibility=hidden -fex
              -ffunction-sections -fdata-sections \
              $(if $(FAST_FUZZ),-fsanitize-coverage=edge$(COMMA)inline-8bit-counters) $(ASSERT_FLAGS)
 
+# Two times that were just stored one by one are not yet there for a load of both.
+$(BUILD)/obj/src/analysis/%.o $(BUILD)/obj/src/answers/%.o: SRC_FLAGS += -fno-tree-slp-vectorize
+
 # The operating system: doc/porting.md.
 SYSTEM := src/base/linux
 

@@ -19,7 +19,7 @@
 #include "probity.h"
 
 /* Small at first, because there may be a great many threads. */
-enum { CLOSED_FIRST = 4, CLOSED_MAX = 64, STACK_FIRST = 1 };
+enum { CLOSED_FIRST = 4, CLOSED_MAX = 64, STACK_FIRST = 1, RECENT_USES = 8 };
 
 /* A trace does not say when threads end. So if there are more than this, threads without open
  * scopes are dropped after a time without records. */
@@ -57,6 +57,7 @@ struct scope_thread {
     struct probity_scope_time now; /* of the latest record; CPU time never decreases */
     struct probity_scope_time before; /* of the previous record */
     struct probity_hashtable uses;
+    struct function_use *recent[RECENT_USES]; /* found last, by key */
     struct closed_scope *closed; /* a ring */
     uint32_t closed_first, closed_count, closed_capacity; /* capacity: a power of two, or 0 */
     uint64_t last_tick; /* of the latest record, if costs are enabled */
@@ -76,6 +77,13 @@ struct probity_scopes {
 struct probity_scopes_costs *probity_scopes_costs(struct probity_scopes *scopes)
 {
     return &scopes->costs;
+}
+
+/* One by one: a load of both waits until both have been stored. */
+static inline void copy_time(struct probity_scope_time *to, const struct probity_scope_time *from)
+{
+    to->wall_ns = from->wall_ns;
+    to->cpu_ns = from->cpu_ns;
 }
 
 static struct probity_scope_time time_less(struct probity_scope_time a, struct probity_scope_time b)
@@ -105,7 +113,7 @@ static inline uint64_t key_of(const struct probity_function *function, uint32_t 
 }
 
 /* Finds or adds a function. NULL if out of memory. */
-static struct function_use *use_of(struct scope_thread *thread, uint64_t key)
+static struct function_use *find_use(struct scope_thread *thread, uint64_t key)
 {
     uint64_t hash = probity_hash(key);
     struct function_use *use = probity_hashtable_at(&thread->uses, hash);
@@ -121,6 +129,16 @@ static struct function_use *use_of(struct scope_thread *thread, uint64_t key)
     }
     use->key = key;
     return use;
+}
+
+/* Functions are aligned, and numbers are not, so that neither few of them collide. */
+static inline struct function_use *use_of(struct scope_thread *thread, uint64_t key)
+{
+    struct function_use **recent = &thread->recent[(key ^ key >> 5) % RECENT_USES];
+
+    if (__builtin_expect(*recent == NULL || (*recent)->key != key, 0))
+        *recent = find_use(thread, key);
+    return *recent;
 }
 
 /* ---- Closed siblings ---------------------------------------------------------------------------
@@ -172,8 +190,8 @@ static inline void keep_closed(struct scope_thread *thread, const struct probity
     closed->enter_wall_ns = scope->enter_wall_ns;
     closed->enter_cpu_ns = scope->enter_cpu_ns;
     closed->leave_cpu_ns = thread->now.cpu_ns;
-    closed->elapsed = scope->elapsed;
-    closed->total = scope->total;
+    copy_time(&closed->elapsed, &scope->elapsed);
+    copy_time(&closed->total, &scope->total);
 }
 
 /* ---- Opening and closing -----------------------------------------------------------------------
@@ -222,7 +240,10 @@ static inline struct open_scope *push(struct probity_scopes *scopes, struct scop
     scope->enter_tick = event->tick;
     scope->enter_wall_ns = event->wall_ns;
     scope->enter_cpu_ns = thread->now.cpu_ns;
-    scope->elapsed = scope->children = scope->paused = scope->total = none;
+    copy_time(&scope->elapsed, &none);
+    copy_time(&scope->children, &none);
+    copy_time(&scope->paused, &none);
+    copy_time(&scope->total, &none);
     scope->is_paused = 0;
     scope->is_untimed = scopes->is_off[event->trace];
     if (__builtin_expect(scopes->costs.count > 0, 0))
@@ -620,7 +641,7 @@ int probity_scopes_put(struct probity_scopes *scopes, const struct probity_event
         if (thread == NULL)
             return PROBITY_ERROR_MEMORY;
     }
-    thread->before = thread->now;
+    copy_time(&thread->before, &thread->now);
     thread->now.wall_ns = event->wall_ns;
     /* Other events do not read the CPU clock, so after a sleep their CPU time is too high. */
     if (event->cpu_known && event->cpu_ns > thread->now.cpu_ns &&

@@ -65,6 +65,16 @@ struct probity_scopes_repairs {
     uint64_t unwound, orphans, open, pauses_unmatched, resumes_unmatched;
 };
 
+static inline void probity_scopes_repairs_add(struct probity_scopes_repairs *to,
+                                              const struct probity_scopes_repairs *from)
+{
+    to->unwound += from->unwound;
+    to->orphans += from->orphans;
+    to->open += from->open;
+    to->pauses_unmatched += from->pauses_unmatched;
+    to->resumes_unmatched += from->resumes_unmatched;
+}
+
 /* Callbacks of probity_scopes_put(), each of which may be NULL. Pointers are valid during the call.
  * `event` is the one that caused it; NULL in probity_scopes_finish(). */
 struct probity_scopes_listener {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * jobs.c: the number of threads that read traces. One analyzes; a second one, if there is a CPU for
- * it, reads ahead. More would not help.
+ * it, reads ahead, or does half of both (query_lanes.h). More are not used.
  */
 #include "cli/jobs.h"
 
@@ -67,9 +67,14 @@ static int cpus(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 2;
 }
 
+int cli_jobs_are_many(void)
+{
+    return requested > 1 || (requested == 0 && cpus() > 1);
+}
+
 void cli_jobs_use(struct probity_reader_options *options)
 {
-    if (requested == 1 || (requested == 0 && cpus() < 2))
+    if (!cli_jobs_are_many())
         return;
     options->ahead = &probity_ahead_steps;
     options->ahead_bytes_min = requested == 0 ? SMALL_BYTES : 0;

@@ -11,6 +11,9 @@
  * -1 after a message; at least one argument is left. */
 int cli_jobs_take(int argc, char **argv);
 
+/* Whether traces may be read by more than one thread: 1 or 0. */
+int cli_jobs_are_many(void);
+
 /* Sets whether a reader reads ahead in a second thread. */
 void cli_jobs_use(struct probity_reader_options *options);
 

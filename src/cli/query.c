@@ -14,6 +14,7 @@
 #include "cli/index.h"
 #include "cli/option.h"
 #include "cli/output_stream.h"
+#include "cli/query_lanes.h"
 #include "cli/sched.h"
 
 enum { COLUMNS_USUAL = 80 };
@@ -189,20 +190,40 @@ static void suggest_other(const struct cli_query *answer)
         cli_warn(answer->command, "no hits of probes, only function calls; see `probity report`");
 }
 
+/* Reads all events, in two lanes if that is faster, and finishes. */
+static int take_all(struct cli_query *answer, struct probity_reader *reader, uint64_t from_ns,
+                    uint64_t to_ns, struct cli_query_lanes *lanes)
+{
+    int got = cli_query_lanes_use(answer) ? cli_query_lanes_read(answer, reader, lanes) : 0;
+
+    if (got < 0 || got == PROBITY_QUERY_AGAIN)
+        return got;
+    int error = answer->steps->open(answer->context, from_ns, to_ns);
+    if (error == 0 && got == 0)
+        return cli_query_take(answer, reader);
+    if (error == 0)
+        error = cli_query_lanes_join(answer, lanes);
+    return error == 0 ? answer->steps->finish(answer->context, reader) : error;
+}
+
 int cli_query_collect(struct cli_query *answer, struct probity_reader *reader, uint64_t from_ns,
                       uint64_t to_ns)
 {
-    int error = answer->steps->open(answer->context, from_ns, to_ns);
+    struct cli_query_lanes lanes = {.other = NULL};
+    int error = take_all(answer, reader, from_ns, to_ns, &lanes);
+    int error_number = errno, status = CLI_OK;
 
-    if (error == 0)
-        error = cli_query_take(answer, reader);
-    int error_number = errno;
     cli_progress_end();
-    if (error != 0)
-        return cli_fail_trace(answer->command, probity_reader_facts(reader, 0)->path, error,
-                              error_number);
-    suggest_other(answer);
-    return write_answer(answer, reader);
+    answer->is_again = error == PROBITY_QUERY_AGAIN;
+    if (error < 0)
+        status = cli_fail_trace(answer->command, probity_reader_facts(reader, 0)->path, error,
+                                error_number);
+    if (error == 0) {
+        suggest_other(answer);
+        status = write_answer(answer, reader);
+    }
+    cli_query_lanes_release(answer, &lanes);
+    return status;
 }
 
 /* A scope that begins in the range may end after it. */
@@ -233,28 +254,43 @@ static int answer_from(struct cli_query *answer, struct probity_reader *reader)
     status = answer->stream != NULL
                  ? answer->stream(answer->context, reader, from_ns, to_ns)
                  : cli_query_collect(answer, reader, from_ns, to_ns);
+    if (answer->is_again)
+        return CLI_OK;
     if (status == CLI_OK && warn_unseen(answer))
         status = CLI_FAILURE;
     return judge(answer, reader, status);
 }
 
-static int run_on(void *context, char **paths, size_t count)
+static int read_traces(struct cli_query *answer, char **paths, size_t count)
 {
-    struct cli_query *answer = context;
-    struct probity_reader_options options = {0};
+    struct probity_reader_options options = {.has_lanes = cli_query_lanes_use(answer)};
     struct probity_reader *reader;
-    int status = cli_output_is_apart(answer->command, answer->out, paths, count);
 
+    answer->seen = 0;
     if (answer->steps->is_windowed)
         cli_index_use(answer->command, &answer->range, &options);
     if (answer->has_states)
         cli_sched_use(&options);
-    if (status == CLI_OK)
-        status = cli_open_reader(answer->command, paths, count, &options, &reader);
+    int status = cli_open_reader(answer->command, paths, count, &options, &reader);
     if (status != CLI_OK)
         return status;
     status = answer_from(answer, reader);
     probity_reader_close(reader);
+    return status;
+}
+
+static int run_on(void *context, char **paths, size_t count)
+{
+    struct cli_query *answer = context;
+    int status = cli_output_is_apart(answer->command, answer->out, paths, count);
+
+    if (status == CLI_OK)
+        status = read_traces(answer, paths, count);
+    if (answer->is_again) {
+        answer->is_whole = 1;
+        answer->is_again = 0;
+        status = read_traces(answer, paths, count);
+    }
     return status;
 }
 

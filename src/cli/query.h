@@ -15,6 +15,20 @@
 #include "cli/option.h"
 #include "cli/time_range.h"
 
+/* How to make an answer in two parts, each from the events of some of the threads, for traces
+ * without a range of time and without --tid. Each returns 0 or an error. */
+struct cli_query_parts {
+    /* Whether it is possible with the given options: 1 or 0. */
+    int (*is_possible)(void *context);
+    int (*make)(void *context, void **ret_part);
+    int (*put)(void *part, const struct probity_event *event); /* by one thread for each part */
+    /* Whether two complete parts may be joined; NULL: they always may. */
+    int (*are_joinable)(const void *left, const void *right);
+    /* Adds a complete part to the answer, after open. */
+    int (*join)(void *context, void *part);
+    void (*drop)(void *part); /* after print */
+};
+
 /* The steps of a command. Unless noted, each returns 0 or an error of probity_reader_next(). */
 struct cli_query_steps {
     /* Checks the options, calls cli_query_run() and reports what is left to report. Returns an exit
@@ -29,6 +43,7 @@ struct cli_query_steps {
     int (*finish)(void *context, const struct probity_reader *reader);
     int (*print)(void *context, FILE *stream, const struct probity_reader *reader, int has_colour);
     void (*release)(void *context); /* on success and failure alike; may be NULL */
+    const struct cli_query_parts *parts; /* NULL: it cannot be made in parts */
     int wants;       /* CLI_QUERY_CALLS or _HITS: what the answer consists of; 0: both */
     int is_windowed; /* 1: depends on nothing before the range but declarations and open scopes */
 };
@@ -50,6 +65,8 @@ struct cli_query {
     int has_states;  /* 1: states of threads are among the events, if there are any */
     int keeps_sites; /* 1: --tid does not filter declarations of sites */
     uint64_t begin_ns, end_ns; /* of the range; begin_ns is the maximum after its end */
+    int is_whole; /* 1: do not make it in parts, although that is possible */
+    int is_again; /* 1: it must be made again from the beginning, and not in parts */
     unsigned seen; /* bits of kinds of events in the range, up to CHECKPOINT */
     struct cli_filter tids;
     struct cli_fleet_source source; /* a database in place of traces, for commands that read it */

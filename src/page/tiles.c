@@ -100,11 +100,12 @@ static int put_tile(FILE *stream, const struct probity_tiles *tiles,
     fwrite(head, 1, sizeof head, stream);
     fwrite(text, 1, bytes, stream);
     free(text);
-    for (size_t i = 0; i < tile->thread_count; i++) {
+    int error = 0;
+    for (size_t i = 0; error == 0 && i < tile->thread_count; i++) {
         if (tile->threads[i] != NULL)
-            probity_view_thread_spans(stream, tile->threads[i], from_of(tiles, tile));
+            error = probity_view_thread_spans(stream, tile->threads[i], from_of(tiles, tile));
     }
-    return ferror(stream) ? PROBITY_ERROR_WRITE : 0;
+    return error == 0 && ferror(stream) ? PROBITY_ERROR_WRITE : error;
 }
 
 static int write_script(FILE *stream, const struct probity_tiles *tiles,

@@ -115,7 +115,7 @@ static int put_data(FILE *stream, const char *id, const struct probity_view_answ
     if (strcmp(id, "data") == 0)
         error = put_object(packed, answer);
     else
-        probity_view_spans(packed, answer->timeline);
+        error = probity_view_spans(packed, answer->timeline);
     if (error == 0 && ferror(packed))
         error = PROBITY_ERROR_WRITE;
     if (fclose(packed) != 0 && error == 0)

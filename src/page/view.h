@@ -53,11 +53,11 @@ int probity_view_timeline_json(FILE *stream, const struct probity_view_answer *a
 
 /* Writes the spans of all lanes, in the order in which the object names the lanes. Write errors
  * stay in the stream. */
-void probity_view_spans(FILE *stream, const struct probity_timeline *timeline);
+int probity_view_spans(FILE *stream, const struct probity_timeline *timeline);
 
 /* The lanes and spans of one thread; starts of spans are relative to first_ns. */
 void probity_view_lanes_json(FILE *stream, const struct probity_timeline_thread *thread);
-void probity_view_thread_spans(FILE *stream, const struct probity_timeline_thread *thread,
-                               uint64_t first_ns);
+int probity_view_thread_spans(FILE *stream, const struct probity_timeline_thread *thread,
+                              uint64_t first_ns);
 
 #endif

@@ -373,7 +373,14 @@ static int write_tiles(struct view_call *call, char **names, size_t count)
     if (call->is_named)
         return cli_fail_usage(&cli_command_view, "--tiles and --output are mutually exclusive");
     call->tiles.force = call->answer.force;
-    int status = make_tiles(call, names, count);
+    call->tiles.bases = call->against.count;
+    int status = call->against.count > 0 && count > 0
+                     ? cli_diff_base_read(&call->against, &call->answer, names, count)
+                     : CLI_OK;
+    if (status == CLI_OK)
+        status = make_tiles(call, names, count);
+    if (status == CLI_OK && call->against.compared.is_damaged)
+        status = CLI_DAMAGED;
     if (status != CLI_OK && status != CLI_DAMAGED)
         return status;
     if (asprintf(&call->name, "%s/index.html", call->tiles.path) < 0)
@@ -395,13 +402,13 @@ static int run_on(void *context, char **names, size_t count)
     if (call->is_served && call->against.count == 0)
         return serve(call, names, count);
     if (call->is_served)
-        return cli_fail_usage(&cli_command_view, "--serve and --diff are mutually exclusive");
+        return cli_fail_usage(&cli_command_view, "--serve does not apply to --diff: a server reads "
+                              "windows of one set of runs; --tiles with --diff writes a directory "
+                              "that works without it");
     if (call->port != 0)
         return cli_fail_usage(&cli_command_view, "--port requires --serve");
-    if (call->tiles.path != NULL && call->against.count == 0)
-        return write_tiles(call, names, count);
     if (call->tiles.path != NULL)
-        return cli_fail_usage(&cli_command_view, "--tiles and --diff are mutually exclusive");
+        return write_tiles(call, names, count);
     if (!call->is_named && count > 0)
         status = set_name(call, names[0]);
     if (status == CLI_OK && call->is_to_open && call->answer.out == NULL)

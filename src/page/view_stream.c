@@ -9,7 +9,7 @@
 #include <zlib.h>
 
 /* Compressed bytes are buffered, because three make four characters. */
-enum { PACKED_BYTES = 3 << 14, TEXT_BYTES = 4 << 14 };
+enum { PACKED_BYTES = 3 << 14, TEXT_BYTES = 4 << 14, BUFFER_BYTES = 64 << 10 };
 
 struct view_stream {
     FILE *to;
@@ -67,7 +67,8 @@ static ssize_t stream_write(void *cookie, const char *bytes, size_t count)
     /* zlib does not write there; its interface predates const. */
     stream->deflate.next_in = (Bytef *)(uintptr_t)bytes;
     stream->deflate.avail_in = (uInt)count;
-    return advance(stream, Z_NO_FLUSH) == 0 ? (ssize_t)count : -1;
+    /* What the writer flushes is alike, and gets a code of its own. */
+    return advance(stream, Z_BLOCK) == 0 ? (ssize_t)count : -1;
 }
 
 static int stream_close(void *cookie)
@@ -91,11 +92,16 @@ FILE *probity_view_stream_open(FILE *to)
     stream->to = to;
     stream->deflate.next_out = stream->packed;
     stream->deflate.avail_out = PACKED_BYTES;
-    if (deflateInit(&stream->deflate, 6) != Z_OK) {
+    /* Numbers, also in JSON, have few short repetitions that are worth more than a good code for
+     * each byte. */
+    if (deflateInit2(&stream->deflate, 9, Z_DEFLATED, MAX_WBITS, MAX_MEM_LEVEL, Z_FILTERED) !=
+        Z_OK) {
         free(stream);
         return NULL;
     }
     FILE *file = fopencookie(stream, "w", functions);
+    if (file != NULL)
+        setvbuf(file, NULL, _IOFBF, BUFFER_BYTES);
     if (file == NULL) {
         deflateEnd(&stream->deflate);
         free(stream);

@@ -8,7 +8,8 @@
 
 #include <stdio.h>
 
-/* Opens the stream. `to` must stay open; it is not closed. fclose() ends the compressed data, and
+/* Opens the stream. `to` must stay open; it is not closed. fflush() between bytes of different
+ * kinds makes them smaller, if there are hundreds of each. fclose() ends the compressed data, and
  * fails if writing to `to` failed. NULL if out of memory. */
 FILE *probity_view_stream_open(FILE *to);
 

@@ -16,6 +16,7 @@ struct view_tiles {
     struct cli_query *answer; /* set by the caller, as is force and the thread ids as given */
     int force;
     const char *tids;
+    size_t bases; /* number of --diff */
     struct probity_pyramid_grid grid;
     struct probity_reader *reader; /* of the further pass; names may be its own */
     struct probity_tiles tiles;

@@ -83,6 +83,7 @@ static int keep_paths(struct view_tiles *tiles, const struct probity_reader *rea
 static void put_trace(FILE *stream, const struct probity_trace_facts *facts)
 {
     struct stat file = {0};
+    char *name;
 
     if (stat(facts->path, &file) != 0)
         file = (struct stat){0};
@@ -90,6 +91,13 @@ static void put_trace(FILE *stream, const struct probity_trace_facts *facts)
             (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
     for (size_t i = 0; i < sizeof facts->info.session; i++)
         fprintf(stream, "%02x", facts->info.session[i]);
+    if (facts->sched != NULL && asprintf(&name, "%s" PROBITY_SCHED_SUFFIX, facts->path) >= 0) {
+        if (stat(name, &file) != 0)
+            file = (struct stat){0};
+        fprintf(stream, " states %lld %lld.%09ld", (long long)file.st_size,
+                (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+        free(name);
+    }
     fputc('\n', stream);
 }
 
@@ -103,9 +111,9 @@ static char *manifest_of(const struct view_tiles *tiles, const struct probity_re
 
     if (stream == NULL)
         return NULL;
-    fprintf(stream, "probity tiles 1 %s\nrange %s %s\ntid %s\n", probity_version(),
+    fprintf(stream, "probity tiles 2 %s\nrange %s %s\ntid %s\ndiff %zu\n", probity_version(),
             range->from != NULL ? range->from : "-", range->to != NULL ? range->to : "-",
-            tiles->tids != NULL ? tiles->tids : "-");
+            tiles->tids != NULL ? tiles->tids : "-", tiles->bases);
     for (size_t i = 0; i < probity_reader_traces(reader); i++)
         put_trace(stream, probity_reader_facts(reader, i));
     if (fclose(stream) == 0)

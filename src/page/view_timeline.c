@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_timeline.c: a timeline for the page. Small parts are JSON; spans are varints (7 bits per
- * byte, least significant first, the high bit set if more follow), lane by lane and within a lane
- * field by field, because similar values compress well together:
+ * view_timeline.c: a timeline for the page. Small parts are JSON; spans are numbers, lane by lane
+ * and within a lane column by column, because similar values compress well together:
  *
- *     starts, each minus the previous one; lengths; counts; names; busy times; times off the CPU;
+ *     gaps, from the end of the previous span (or the beginning of all) to the start, zigzag-coded;
+ *     lengths; counts; names; rests, lengths minus busy times, zigzag-coded; times off the CPU;
  *     flags; 1 for a span with values, which are in the object in the same order
  *
- * Blocks and the rows of tracks mostly follow each other without a gap, so these lanes have, in
- * place of each length, the gap to the next start, and in place of busy times their difference from
- * the length, each zigzag-coded; and rows have, in place of times off the CPU, their numbers, each
- * minus the previous one, coded in the same way.
+ * A column has the lowest 7 bits of each number, a byte for each, with the high bit set if more
+ * follow; then the next 7 bits of the numbers that have more, and so on: high bits are mostly
+ * alike, and low bits are not.
  *
- * States of threads follow each other without a gap, too, except where they are unknown. They have
- * gaps in place of lengths; the other times only if they are merged, since the name says them; and
- * in place of the last, their CPU or waker.
+ * The rest is 0 if a span is not merged: it is all busy, or, of a queue, busy for its length times
+ * its duration; of calls that began before the range, and of time off the CPU, it is there.
+ * Rows of tracks have, in place of times off the CPU, their numbers, each minus the previous one,
+ * zigzag-coded. States of threads have both times only if they are merged, since the name says
+ * them; and in place of the last, their CPU or waker.
  *
  * Times are ns since the first record: JavaScript integers are exact only up to 2^53.
  */
@@ -430,152 +431,162 @@ int probity_view_timeline_json(FILE *stream, const struct probity_view_answer *a
 /* ---- Spans -------------------------------------------------------------------------------------
  */
 
-static void put_number(FILE *stream, uint64_t value)
+/* A lane, and a column of it that is being written. */
+struct column {
+    const struct probity_timeline_lane *lane;
+    uint64_t *values;
+    uint64_t first_ns;
+    int is_stretches, are_states, is_track, may_have_values;
+    int has_clipped; /* spans from before the range keep their time */
+};
+
+static uint64_t zigzag(int64_t value)
 {
-    for (; value >= 0x80; value >>= 7)
-        putc_unlocked((int)(value & 0x7f) | 0x80, stream);
-    putc_unlocked((int)value, stream);
+    return (uint64_t)value << 1 ^ (uint64_t)-(value < 0);
 }
 
-static void put_signed(FILE *stream, int64_t value)
+/* Writes the column, and uses it up. */
+static void put_column(FILE *stream, const struct column *column)
 {
-    put_number(stream, (uint64_t)value << 1 ^ (uint64_t)-(value < 0));
-}
+    enum { FLUSHED_MIN = 512 };
 
-static void put_starts(FILE *stream, const struct probity_timeline_lane *lane, uint64_t first_ns)
-{
-    for (size_t i = 0; i < lane->count; i++) {
-        uint64_t start_ns = lane->spans[i].start_ns;
-        /* Clips spans that began before the requested range. */
-        put_number(stream, start_ns > first_ns ? start_ns - first_ns : 0);
-        first_ns = start_ns > first_ns ? start_ns : first_ns;
+    for (size_t count = column->lane->count, kept = 0; count > 0; count = kept, kept = 0) {
+        if (count >= FLUSHED_MIN)
+            fflush(stream); /* these bytes are not like the ones before */
+        for (size_t i = 0; i < count; i++) {
+            uint64_t value = column->values[i];
+            putc_unlocked((int)(value & 0x7f) | (value > 0x7f ? 0x80 : 0), stream);
+            if (value > 0x7f)
+                column->values[kept++] = value >> 7;
+        }
     }
 }
 
 /* The visible part of a span that began before the first record. */
-static uint64_t length_of(const struct probity_timeline_span *span, uint64_t first_ns)
+static uint64_t length_of(const struct column *column, const struct probity_timeline_span *span)
 {
+    uint64_t first_ns = column->first_ns;
     uint64_t before_ns = span->start_ns < first_ns ? first_ns - span->start_ns : 0;
 
+    if (column->is_stretches)
+        return span->length_ns;
     return span->length_ns > before_ns ? span->length_ns - before_ns : 0;
 }
 
-/* The busy time of a span that is not merged is its length and is omitted, unless the span is
- * clipped. */
-static int has_busy(const struct probity_timeline_span *span)
+/* Clips spans that began before the first record. */
+static void fill_gaps(const struct column *column)
 {
-    return span->count > 1 || (span->flags & PROBITY_TIMELINE_BEFORE) != 0;
-}
+    uint64_t start_ns = column->first_ns, end_ns = start_ns;
 
-/* For lanes with gaps: the excess length of a merged span, which is mostly 0. */
-static void put_rests(FILE *stream, const struct probity_timeline_lane *lane)
-{
-    for (size_t i = 0; i < lane->count; i++) {
-        const struct probity_timeline_span *span = &lane->spans[i];
-        put_signed(stream, span->count > 1 ? (int64_t)(span->length_ns - span->busy_ns) : 0);
+    for (size_t i = 0; i < column->lane->count; i++) {
+        const struct probity_timeline_span *span = &column->lane->spans[i];
+        start_ns = span->start_ns > start_ns ? span->start_ns : start_ns;
+        column->values[i] = zigzag((int64_t)(start_ns - end_ns));
+        end_ns = start_ns + length_of(column, span);
     }
 }
 
-/* The last span has its length. */
-static void put_gaps(FILE *stream, const struct probity_timeline_lane *lane, uint64_t first_ns)
+static void fill_lengths(const struct column *column)
 {
-    for (size_t i = 0; i < lane->count; i++) {
-        const struct probity_timeline_span *span = &lane->spans[i];
-        uint64_t end_ns = span->start_ns + span->length_ns;
-        if (i + 1 == lane->count)
-            put_number(stream, length_of(span, first_ns));
-        else
-            put_signed(stream, (int64_t)(span[1].start_ns - end_ns));
+    for (size_t i = 0; i < column->lane->count; i++)
+        column->values[i] = length_of(column, &column->lane->spans[i]);
+}
+
+/* The busy time of a span that is not merged is its length, unless the span is clipped. */
+static void fill_rests(const struct column *column)
+{
+    for (size_t i = 0; i < column->lane->count; i++) {
+        const struct probity_timeline_span *span = &column->lane->spans[i];
+        int has_rest = column->is_stretches || span->count > 1 ||
+                       (column->has_clipped && (span->flags & PROBITY_TIMELINE_BEFORE) != 0);
+        column->values[i] =
+            has_rest ? zigzag((int64_t)(length_of(column, span) - span->busy_ns)) : 0;
     }
 }
 
-/* Numbers of requests, or lengths of queues. They mean nothing if spans are merged. */
-static void put_ids(FILE *stream, const struct probity_timeline_lane *lane)
+/* Numbers of requests, or lengths of queues, which mean nothing if spans are merged. Of a state
+ * that is not merged, its name says how much of it is waiting for a CPU. */
+static void fill_off(const struct column *column)
 {
     uint64_t previous = 0;
 
-    for (size_t i = 0; i < lane->count; i++) {
-        uint64_t id = lane->spans[i].count > 1 ? previous : lane->spans[i].off_ns;
-        put_signed(stream, (int64_t)(id - previous));
-        previous = id;
+    for (size_t i = 0; i < column->lane->count; i++) {
+        const struct probity_timeline_span *span = &column->lane->spans[i];
+        if (column->is_track) {
+            uint64_t id = span->count > 1 ? previous : span->off_ns;
+            column->values[i] = zigzag((int64_t)(id - previous));
+            previous = id;
+        } else {
+            column->values[i] = column->are_states && span->count == 1 ? 0 : span->off_ns;
+        }
     }
 }
 
-static void put_busy(FILE *stream, const struct probity_timeline_lane *lane, int is_stretches)
+static void fill_last(const struct column *column)
 {
-    for (size_t i = 0; i < lane->count; i++) {
-        const struct probity_timeline_span *span = &lane->spans[i];
-        put_number(stream, is_stretches || has_busy(span) ? span->busy_ns : 0);
+    for (size_t i = 0; i < column->lane->count; i++) {
+        uint32_t values = column->is_stretches ? 0 : column->lane->spans[i].values;
+        column->values[i] = column->may_have_values ? values != 0 : values;
     }
 }
 
-static void put_lengths(FILE *stream, const struct probity_timeline_lane *lane, uint64_t first_ns,
-                        int is_stretches)
-{
-    for (size_t i = 0; i < lane->count; i++) {
-        const struct probity_timeline_span *span = &lane->spans[i];
-        put_number(stream, is_stretches ? span->length_ns : length_of(span, first_ns));
-    }
-}
-
-/* Of a state that is not merged, its name says how much of it is waiting for a CPU. */
-static void put_off(FILE *stream, const struct probity_timeline_lane *lane, int are_states)
-{
-    for (size_t i = 0; i < lane->count; i++)
-        put_number(stream, are_states && lane->spans[i].count == 1 ? 0 : lane->spans[i].off_ns);
-}
-
-static void put_last(FILE *stream, const struct probity_timeline_lane *lane, uint32_t index)
-{
-    for (size_t i = 0; i < lane->count; i++) {
-        uint32_t values = index > 0 ? lane->spans[i].values : 0;
-        put_number(stream, may_have_values(index) ? values != 0 : values);
-    }
-}
-
-static void put_lane(FILE *stream, const struct probity_timeline_thread *thread, uint32_t index,
-                     uint64_t first_ns)
+static int put_lane(FILE *stream, const struct probity_timeline_thread *thread, uint32_t index,
+                    uint64_t first_ns)
 {
     const struct probity_timeline_lane *lane = lane_at(thread, index);
-    int is_stretches = index == 0, is_track = thread->track != PROBITY_TIMELINE_THREAD;
-    int are_states = lane == &thread->states;
-    int has_gaps = is_track || are_states || lane == &thread->blocks;
+    int is_track = thread->track != PROBITY_TIMELINE_THREAD, are_states = lane == &thread->states;
+    struct column column = {
+        .lane = lane, .first_ns = first_ns, .is_stretches = index == 0, .are_states = are_states,
+        .is_track = is_track, .may_have_values = may_have_values(index),
+        .has_clipped = !is_track && !are_states && lane != &thread->blocks};
 
-    put_starts(stream, lane, first_ns);
-    if (has_gaps)
-        put_gaps(stream, lane, first_ns);
-    else
-        put_lengths(stream, lane, first_ns, is_stretches);
+    if (lane->count == 0)
+        return 0;
+    column.values = malloc(lane->count * sizeof *column.values);
+    if (column.values == NULL)
+        return PROBITY_ERROR_MEMORY;
+    fill_gaps(&column);
+    put_column(stream, &column);
+    fill_lengths(&column);
+    put_column(stream, &column);
     for (size_t i = 0; i < lane->count; i++)
-        put_number(stream, lane->spans[i].count);
+        column.values[i] = lane->spans[i].count;
+    put_column(stream, &column);
     for (size_t i = 0; i < lane->count; i++)
-        put_number(stream, lane->spans[i].name);
-    if (has_gaps)
-        put_rests(stream, lane);
-    else
-        put_busy(stream, lane, is_stretches);
-    if (is_track)
-        put_ids(stream, lane);
-    else
-        put_off(stream, lane, are_states);
+        column.values[i] = lane->spans[i].name;
+    put_column(stream, &column);
+    fill_rests(&column);
+    put_column(stream, &column);
+    fill_off(&column);
+    put_column(stream, &column);
     for (size_t i = 0; i < lane->count; i++)
-        put_number(stream, lane->spans[i].flags);
-    put_last(stream, lane, index);
+        column.values[i] = lane->spans[i].flags;
+    put_column(stream, &column);
+    fill_last(&column);
+    put_column(stream, &column);
+    free(column.values);
+    return 0;
 }
 
-void probity_view_thread_spans(FILE *stream, const struct probity_timeline_thread *thread,
-                               uint64_t first_ns)
+int probity_view_thread_spans(FILE *stream, const struct probity_timeline_thread *thread,
+                              uint64_t first_ns)
 {
-    for (uint32_t index = 0; index < lanes_of(thread); index++)
-        put_lane(stream, thread, index, first_ns);
+    int error = 0;
+
+    for (uint32_t index = 0; error == 0 && index < lanes_of(thread); index++)
+        error = put_lane(stream, thread, index, first_ns);
+    return error;
 }
 
-void probity_view_spans(FILE *stream, const struct probity_timeline *timeline)
+int probity_view_spans(FILE *stream, const struct probity_timeline *timeline)
 {
     size_t count;
     const struct probity_timeline_thread *const *threads =
         probity_timeline_threads(timeline, &count);
+    uint64_t first_ns = probity_timeline_facts(timeline).first_ns;
+    int error = 0;
 
-    for (size_t i = 0; i < count; i++)
-        probity_view_thread_spans(stream, threads[i], probity_timeline_facts(timeline).first_ns);
+    for (size_t i = 0; error == 0 && i < count; i++)
+        error = probity_view_thread_spans(stream, threads[i], first_ns);
+    return error;
 }

@@ -82,9 +82,10 @@ static int put_reply(FILE *stream, const struct probity_window *window, uint64_t
     if (error == 0) {
         fwrite(head, 1, sizeof head, stream);
         fwrite(text, 1, bytes, stream);
-        probity_view_spans(stream, timeline);
-        error = ferror(stream) ? PROBITY_ERROR_WRITE : 0;
+        error = probity_view_spans(stream, timeline);
     }
+    if (error == 0 && ferror(stream))
+        error = PROBITY_ERROR_WRITE;
     free(text);
     return error;
 }

@@ -385,6 +385,8 @@ static int fill_rare(struct probity_merge *merge, struct probity_open_block *blo
     const struct probity_record *record = &block->record;
 
     probity_event_clear(event);
+    if (__builtin_expect((block->data.flags & PROBITY_DATA_HAS_EVENTS) == 0, 0))
+        block->trace->has_unmarked_events = 1;
     event->payload = record->payload;
     event->payload_bytes = record->payload_bytes;
     if (record->kind >= PROBITY_EVENT_ENTER && record->kind <= PROBITY_EVENT_CHECKPOINT)
@@ -482,6 +484,10 @@ int probity_merge_next(struct probity_merge *merge, const struct probity_event *
         if (__builtin_expect(got != 1, 0))
             return got;
         if (__builtin_expect(merge->is_skipping, 0) && merge->open[0].key < merge->skip_key)
+            continue;
+        /* Profiling is turned on and off for all threads. */
+        if (__builtin_expect(merge->open[0].block->is_of_other_lane, 0) &&
+            merge->event.kind != PROBITY_EVENT_PROFILING)
             continue;
         if (__builtin_expect((merge->from_ns | merge->to_ns) != 0, 0)) {
             int judged = range_judge(merge);

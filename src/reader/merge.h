@@ -25,6 +25,7 @@ struct probity_open_block {
     uint64_t horizon; /* of the trace */
     uint64_t serial;  /* a number that no block had before */
     uint32_t slot, taken; /* thread; count of records taken so far */
+    int is_of_other_lane; /* only its declarations and what concerns all threads count */
     uint8_t *bytes;
     size_t capacity;
     struct probity_open_block *next_free;

@@ -132,6 +132,41 @@ static void start_state(struct probity_merge *merge, struct probity_open_block *
         seen->cpu_ns = block->data.cpu_ns;
 }
 
+/* What concerns only the thread that recorded it. */
+static int is_of_thread(uint64_t kind)
+{
+    switch (kind) {
+    case PROBITY_EVENT_HIT:
+    case PROBITY_EVENT_STALL:
+    case PROBITY_EVENT_ENTER:
+    case PROBITY_EVENT_LEAVE:
+    case PROBITY_EVENT_MESSAGE:
+    case PROBITY_EVENT_PARAMETERS:
+    case PROBITY_EVENT_CHECKPOINT:
+    case PROBITY_EVENT_PAUSE:
+    case PROBITY_EVENT_RESUME:
+    case PROBITY_EVENT_UNWOUND:
+    case PROBITY_EVENT_HIT_WITH:
+    case PROBITY_EVENT_LOST:
+    case PROBITY_EVENT_PAUSED_BEFORE: return 1;
+    default: return 0;
+    }
+}
+
+/* Whether a block of the other lane has anything for this one: most have at most stalls. Uses up
+ * the unpacker. A damaged block counts, so that the damage is noted. */
+static int concerns_lane(struct probity_open_block *block)
+{
+    struct probity_record record;
+    int got;
+
+    while ((got = probity_unpack(&block->unpacker, &record)) > 0) {
+        if (__builtin_expect(!is_of_thread(record.kind), 0))
+            return 1;
+    }
+    return got < 0;
+}
+
 /* Reads the fixed part and finds the thread. Returns as probity_open_block_load(). */
 static int start_stream(struct probity_merge *merge, struct probity_open_block *block,
                         const struct probity_waiting *waiting)
@@ -151,8 +186,15 @@ static int start_stream(struct probity_merge *merge, struct probity_open_block *
     if (error != 0)
         return error;
     probity_assert(bytes >= PROBITY_DATA_FIXED_BYTES && block->slot < merge->threads.count);
-    probity_unpacker_init(&block->unpacker, payload + PROBITY_DATA_FIXED_BYTES,
-                          bytes - PROBITY_DATA_FIXED_BYTES, block->data.first_tick);
+    block->is_of_other_lane =
+        block->trace->lane != 0 &&
+        !probity_lanes_have(&block->trace->lanes, block->trace->lane, block->data.thread);
+    for (int pass = 0; pass < 1 + block->is_of_other_lane; pass++) {
+        probity_unpacker_init(&block->unpacker, payload + PROBITY_DATA_FIXED_BYTES,
+                              bytes - PROBITY_DATA_FIXED_BYTES, block->data.first_tick);
+        if (pass < block->is_of_other_lane && !concerns_lane(block))
+            return 0;
+    }
     block->taken = 0;
     block->serial = ++merge->loads;
     block->horizon = block->trace->horizon;

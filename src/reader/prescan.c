@@ -30,6 +30,7 @@ struct prescan {
     uint64_t watermark; /* the latest */
     int has_records, first_is_new, ended, has_sync;
     int is_counting; /* decode enough to distinguish hits from events */
+    int has_lanes;
 };
 
 static void note_damage(struct prescan *prescan, uint64_t offset, uint64_t bytes)
@@ -87,6 +88,8 @@ static int take_records(struct prescan *prescan, const struct probity_data *data
     uint32_t slot;
     int error = probity_threads_slot(&prescan->threads, 0, data->thread, data->tid, &slot);
 
+    if (error == 0 && prescan->has_lanes)
+        error = probity_lanes_add(&prescan->trace->lanes, data);
     if (error == 0 && !prescan->is_counting && data->records > 0)
         take_span(prescan, data->first_tick, data->last_tick);
     if (error != 0 || !prescan->is_counting)
@@ -479,7 +482,8 @@ int probity_trace_prescan(struct probity_trace *trace, const struct probity_read
     struct prescan prescan = {.trace = trace,
                             .facts = &trace->facts,
                             .is_joined = options->one_of_many,
-                            .is_counting = options->prescan};
+                            .is_counting = options->prescan,
+                            .has_lanes = options->has_lanes};
     struct probity_scan scan;
     int error = probity_scan_init(&scan, trace->file, trace->facts.file_bytes, options->prescan);
 

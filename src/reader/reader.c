@@ -28,6 +28,7 @@ struct probity_reader {
     const struct probity_ahead_steps *ahead_steps;
     struct probity_ahead *ahead; /* NULL: not started */
     int is_ahead; /* 0: the merge runs in this thread */
+    int is_small; /* too small for a second thread */
 };
 
 /* Traces of one boot share the CPU's counter; others have only wall time in common. */
@@ -127,7 +128,8 @@ static void prepare_merge(struct probity_reader *reader,
     merge->progress = options->progress;
     merge->progress_context = options->progress_context;
     reader->window_end_ns = UINT64_MAX;
-    if (file_bytes >= options->ahead_bytes_min && !options->follow)
+    reader->is_small = file_bytes < options->ahead_bytes_min;
+    if (!reader->is_small && !options->follow)
         reader->ahead_steps = options->ahead;
     reader->is_ahead = reader->ahead_steps != NULL;
     probity_reader_set_range(reader, options->from_ns, options->to_ns);
@@ -271,6 +273,42 @@ int probity_reader_skip_rest(struct probity_reader *reader)
         return 0;
     stop_ahead(reader); /* it has ended at the window's end */
     return probity_merge_skip_rest(&reader->merge);
+}
+
+int probity_reader_divide(struct probity_reader *reader)
+{
+    return reader->has_window || reader->is_small
+               ? 0
+               : probity_lanes_divide(reader->traces, reader->count);
+}
+
+void probity_reader_set_lane(struct probity_reader *reader, uint32_t lane)
+{
+    probity_assert(reader->ahead == NULL);
+    reader->is_ahead = 0;
+    for (size_t i = 0; i < reader->count; i++)
+        reader->traces[i].lane = lane;
+}
+
+/* Facts that depend on events are in each reader, because both read all of those. */
+static int do_lanes_match(const struct probity_trace *left, const struct probity_trace *right)
+{
+    const struct probity_trace_facts *a = &left->facts, *b = &right->facts;
+
+    return a->device == b->device && a->inode == b->inode && a->file_bytes == b->file_bytes &&
+           a->records == b->records && a->first_tick == b->first_tick &&
+           a->last_tick == b->last_tick && !left->has_unmarked_events &&
+           !right->has_unmarked_events && a->damages == 0 && b->damages == 0;
+}
+
+int probity_reader_lanes_match(const struct probity_reader *left,
+                               const struct probity_reader *right)
+{
+    for (size_t i = 0; i < left->count; i++) {
+        if (!do_lanes_match(&left->traces[i], &right->traces[i]))
+            return 0;
+    }
+    return left->count == right->count;
 }
 
 int probity_reader_has_tid(const struct probity_reader *reader, uint64_t tid)

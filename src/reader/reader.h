@@ -186,6 +186,7 @@ struct probity_reader_options {
      * `follow`: &probity_ahead_steps (reader/ahead.h). NULL: one thread. Events are the same. */
     const struct probity_ahead_steps *ahead;
     uint64_t ahead_bytes_min;
+    int has_lanes;   /* 1: prepare for probity_reader_divide() */
     int one_of_many; /* internal: keep the anchors, to join them with those of other traces */
     /* Returns a descriptor of an index of the trace, open for reading, which the reader takes over,
      * or -1 if there is none. Attempt 1: the index of attempt 0 could not be used. May be NULL. */
@@ -238,6 +239,20 @@ int probity_reader_skip_rest(struct probity_reader *reader);
 
 /* Whether a thread id is in one of the traces: 1 or 0. Only for traces with an index. */
 int probity_reader_has_tid(const struct probity_reader *reader, uint64_t tid);
+
+/* Whether two readers of the same traces, both opened with has_lanes, can share the work: each
+ * returns the events of the threads of one lane, and those that concern all threads. Returns 1, 0
+ * if that is not possible or not faster, or PROBITY_ERROR_MEMORY. */
+int probity_reader_divide(struct probity_reader *reader);
+
+/* After that, and before the first next: restricts the reader to lane 1 or 2, without a second
+ * thread. */
+void probity_reader_set_lane(struct probity_reader *reader, uint32_t lane);
+
+/* After the last event of both lanes: whether nothing was found that makes the events of two lanes
+ * differ from those of a single reader, such as damage or another file: 1 or 0. */
+int probity_reader_lanes_match(const struct probity_reader *left,
+                               const struct probity_reader *right);
 
 size_t probity_reader_traces(const struct probity_reader *reader);
 

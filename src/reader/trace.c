@@ -235,6 +235,7 @@ void probity_trace_release(struct probity_trace *trace)
     probity_profile_parts_release(&trace->profile);
     probity_sites_places_release(&trace->sites);
     probity_drops_release(&trace->drops);
+    probity_lanes_release(&trace->lanes);
     probity_index_release(&trace->index);
     probity_sched_file_release(&trace->sched);
     free(trace->pending.items);
@@ -290,6 +291,9 @@ static int pass_data(struct probity_trace *trace, const struct probity_scan_item
     if (probity_data_get(item->payload, item->header.payload_bytes, &data) != 0)
         return 0;
     if (is_handed_on(&trace->late, item->offset))
+        return 0;
+    if (trace->lane != 0 && !(data.flags & PROBITY_DATA_HAS_EVENTS) &&
+        !probity_lanes_have(&trace->lanes, trace->lane, data.thread))
         return 0;
     return probity_waiting_list_add(
         &trace->pending, &(struct probity_waiting){0, data.first_tick, item->offset,

@@ -13,6 +13,7 @@
 #include "reader/drops.h"
 #include "reader/functions.h"
 #include "reader/index.h"
+#include "reader/lanes.h"
 #include "reader/names.h"
 #include "reader/profile.h"
 #include "reader/sites.h"
@@ -69,6 +70,9 @@ struct probity_trace {
     struct probity_profile_parts profile;
     struct probity_sites_places sites;
     struct probity_drops drops;
+    struct probity_lanes lanes; /* if requested */
+    uint32_t lane; /* only the blocks of this one; 0: all */
+    int has_unmarked_events; /* in a block whose header says that it has none */
     struct probity_index index; /* file -1: none */
     struct probity_sched_file sched; /* file -1: none */
     int has_probe_names;

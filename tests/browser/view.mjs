@@ -1040,6 +1040,68 @@ async function speed() {
   expectThat("it says that it draws calls together", (await page.textContent(".status")).includes("drawn together"));
 }
 
+// Rows of requests, locks and queues are from tiles, also where threads show what the trace has.
+async function tiledRows() {
+  const page = await open();
+  await show(page, "timeline");
+  await page.focus("canvas");
+  let source = await sourceOf(page);
+  const whole = source.rows;
+  const isServed = url.startsWith("http:");
+  for (let i = 0; i < 80 && (isServed ? source.spans !== "trace" : source.rows !== "tiles"); i++) {
+    await page.keyboard.press("+");
+    source = await sourceOf(page);
+    if (source.spans === "tiles")
+      expect("rows where threads are from tiles", "tiles", source.rows);
+  }
+  expect("spans of threads", isServed ? "trace" : "tiles", source.spans);
+  await page.waitForFunction(() => document.querySelector(".stage").dataset.rows === "tiles");
+  for (const scheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme: scheme });
+    await picture(page, `${isServed ? "served" : "file"}-${scheme}`);
+  }
+  await page.setViewportSize({ width: 390, height: 844 });
+  await picture(page, `${isServed ? "served" : "file"}-narrow`);
+  await page.focus("canvas");
+  await page.keyboard.press("Home");
+  await page.waitForFunction((rows) => document.querySelector(".stage").dataset.rows === rows, whole);
+}
+
+// Figures of a page, for bench/view.sh: when its timeline is drawn; how long the page's thread is busy
+// with a step of the mouse wheel, from the whole trace to 1 us at random places and back; its heap.
+async function measured() {
+  const first = await open();
+  await first.goto("about:blank");
+  const start = performance.now();
+  await first.goto(`${url}#timeline`);
+  await first.waitForFunction(() => (document.querySelector(".status")?.textContent ?? "") !== "");
+  const drawn = performance.now() - start;
+  const session = await first.context().newCDPSession(first);
+  await session.send("Performance.enable");
+  const metrics = async () => Object.fromEntries((await session.send("Performance.getMetrics")).metrics.map(({ name, value }) => [name, value]));
+  const frames = () => first.evaluate(() => new Promise((done) => { requestAnimationFrame(() => { requestAnimationFrame(done); }); }));
+  const box = await first.locator("canvas").first().boundingBox();
+  const steps = [];
+  for (let place = 0; place < 10; place++) {
+    // The same places in each run.
+    const x = box.x + box.width * (0.2 + 0.75 * ((place * 0.618) % 1));
+    for (let i = 0; i < 36; i++) {
+      await first.evaluate(([at, y, delta]) => {
+        const canvas = document.querySelector("canvas");
+        canvas.dispatchEvent(new WheelEvent("wheel", { clientX: at, clientY: y, deltaY: delta, ctrlKey: true, bubbles: true, cancelable: true }));
+      }, [x, box.y + 60, i < 18 ? -240 : 240]);
+      const before = (await metrics()).TaskDuration;
+      await frames();
+      steps.push(((await metrics()).TaskDuration - before) * 1000);
+    }
+  }
+  await session.send("HeapProfiler.collectGarbage");
+  const heap = (await metrics()).JSHeapUsedSize;
+  steps.sort((a, b) => a - b);
+  const at = (share) => steps[Math.min(steps.length - 1, Math.floor(steps.length * share))];
+  console.error(`${scenario}: ${JSON.stringify({ drawn_ms: drawn, step_p50_ms: at(0.5), step_p99_ms: at(0.99), steps: steps.length, heap_bytes: heap })}`);
+}
+
 // The spans that a page shows, after it has loaded what it requested.
 const sourceOf = async (page) => {
   const source = await page.waitForFunction(() => {
@@ -1291,7 +1353,7 @@ async function states() {
   expectThat(`the tip: ${await page.textContent(".tip")}`, (await page.textContent(".tip .first")).startsWith(`running on CPU ${running.cpu}, `));
 }
 
-const scenarios = { states, paths, served, tiles, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, diffBlocks, labelled, speed };
+const scenarios = { states, paths, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, diffBlocks, labelled, speed, measured };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Reading ahead in a second thread does not change the output: every command and export, whole
-# and in ranges, with one thread and with two, on good and damaged traces, of a stopped program and
-# a killed one, and on several traces at once. With one CPU there is no second thread.
+# Reading in two threads, ahead or in lanes, does not change the output: every command and export,
+# whole and in ranges, with one thread and with two, on good and damaged traces, of a stopped
+# program and a killed one, and on several traces at once. With one CPU there is no second thread.
 # variants: gcc clang asan tsan
 # timeout: 900
 . "$(dirname "$0")/common.bash"
@@ -30,6 +30,11 @@ all_commands() {
         same "$command" "$@"
     done
     same report --json --by-thread "$@"
+    same report --by-thread --sort name "$@"
+    same report --columns calls,elapsed,parallelism "$@"
+    same tree --by-thread --sort calls "$@"
+    same tree --fold-recursion "$@"
+    same hist --self '*' "$@"
     same report --json --corrected "$@"
     same blocks --json --by correlation "$@"
     same tree --folded "$@"
@@ -74,7 +79,9 @@ same view --force -o - exported
 ranges typed
 ranges varied jumps
 if [ -z "$small" ]; then
-    for command in csv log report tree blocks 'hist inner' 'export --format speedscope'; do
+    for command in csv log report tree blocks 'hist inner' 'export --format speedscope' \
+                   'report --by-thread' 'report --wide' 'report --columns self,p99,distribution' \
+                   'tree --by-thread' 'tree --folded' 'tree --callers inner' 'hist --cpu outer'; do
         # shellcheck disable=SC2086
         same $command scopes
         # shellcheck disable=SC2086
@@ -103,6 +110,16 @@ for trace in "$SOURCE"/tests/golden/good/*.probity "$SOURCE"/tests/golden/bad/*.
 done
 for trace in with_ids sites late listed; do
     all_commands "$SOURCE/tests/golden/good/$trace.probity"
+done
+# In lanes, damage is found while each half of the threads is read.
+for byte in ${small:-30000 90000 400000}; do
+    [ -z "$small" ] || break
+    cp scopes damaged
+    printf 'XXXX' | dd of=damaged bs=1 seek="$byte" conv=notrunc 2> dd.log
+    for command in report 'report --by-thread' tree 'hist inner'; do
+        # shellcheck disable=SC2086
+        same $command damaged
+    done
 done
 for byte in 30000 90000; do
     cp varied damaged

@@ -5,12 +5,16 @@
 Prints a line for each failure, and the number of calls compared."""
 import http.client
 import json
+import os
 import random
 import socket
 import sqlite3
 import struct
 import sys
 import urllib.parse
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tool"))
+import page_spans  # noqa: E402
 
 address, database = sys.argv[1:]
 place = urllib.parse.urlsplit(address)
@@ -35,17 +39,6 @@ def expect(what, wanted, found):
         print(f"{what}: expected {wanted}, found {found}")
 
 
-def numbers(data):
-    """Numbers of 7 bits a byte."""
-    value = shift = 0
-    for byte in data:
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            yield value
-            value = shift = 0
-
-
 def window(begin, end):
     """End of what was read, and the calls, by tid, depth, start and length."""
     status, data = get(f"{token}window?from={begin}&to={end}")
@@ -53,18 +46,13 @@ def window(begin, end):
     first, last, size, _ = struct.unpack_from("<QQII", data)
     expect("begin of the window", begin, first)
     timeline = json.loads(data[24:24 + size])
-    source = numbers(data[24 + size:])
     calls = []
-    for thread in timeline["threads"]:
-        for kind, depth, count in thread["lanes"]:
-            columns = [[next(source) for _ in range(count)] for _ in range(8)]
-            at = timeline["since_start_ns"]
-            for i in range(count):
-                at += columns[0][i]
-                if kind == 2 and begin <= at < last and columns[6][i] & 2 == 0:
-                    expect("calls in a span", 1, columns[2][i])
-                    name = timeline["names"][columns[3][i]]["name"]
-                    calls.append((thread["tid"], name, at, columns[1][i]))
+    for (place, kind, _), spans in page_spans.lanes_of(timeline, data[24 + size:]):
+        for span in spans:
+            if kind == page_spans.CALLS and begin <= span.start < last and span.flags & 2 == 0:
+                expect("calls in a span", 1, span.count)
+                name = timeline["names"][span.name]["name"]
+                calls.append((timeline["threads"][place]["tid"], name, span.start, span.length))
     return last, calls
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `probity view --tiles`: the directory has at most 5 % of the trace's size in tiles, all by fixed
-# names; each level has all calls and blocks (tiles_sums.py); a failed command leaves nothing; only
+# names; each level has all calls and blocks (tiles_sums.py), states of threads, requests, locks and
+# queues (tiles_whole.py); a failed command leaves nothing; only
 # a directory of tiles is replaced. The server uses tiles that belong to the trace
 # (tiles_served.py), and recreates others. In headless chromium the page steps through the levels,
 # as a file and served, and survives garbage.
@@ -8,7 +9,7 @@
 # timeout: 900
 . "$(dirname "$0")/common.bash"
 
-for wrong in "--tiles d -o x.html" "--tiles d --diff x" "--tiles d --serve -f"; do
+for wrong in "--tiles d -o x.html" "--serve --tiles d --diff x" "--tiles d --serve -f"; do
     status=0
     # shellcheck disable=SC2086
     "$PROBITY" view $wrong none.probity > output 2> errors || status=$?
@@ -42,6 +43,47 @@ python3 "$SOURCE/tests/run/tiles_sums.py" h hits.probity tree.json blocks.json >
     fail "tiles_sums.py failed for hits"
 expect "failures with hits" "" "$(grep -v '^compared\|^units' said | head -20)"
 grep '^compared [1-9]' said || fail "nothing was compared for hits"
+
+# Requests, locks and queues, and states of threads if this machine permits: each level has what a
+# page without merged spans has.
+# $1 name of the trace; $2 kinds of lanes that it has
+whole() {
+    tiles --tiles "$1.tiles" "$1.probity"
+    "$PROBITY" view --spans 4000000 -o "$1.html" "$1.probity" > output 2> errors ||
+        fail "view of $1: $(cat errors)"
+    python3 "$SOURCE/tests/tool/tiles_whole.py" "$1.tiles" "$1.html" > said ||
+        fail "tiles_whole.py failed for $1"
+    expect "tiles of $1" "" "$(grep -v '^compared' said | head -20)"
+    sed -n 's/^compared //p' said > "$1.json"
+    # shellcheck disable=SC2016 # a variable of jq
+    jq -e --arg kinds "$2" \
+        '. as $all | .levels > 1 and ($kinds | split(" ") | all($all[.] > 1000))' \
+        "$1.json" > output || fail "too little in the tiles of $1: $(cat "$1.json")"
+    [ "$(jq .bytes "$1.json")" -le $(($(stat -c %s "$1.probity") / 20)) ] ||
+        fail "the tiles of $1 are too large: $(cat "$1.json")"
+}
+SPANS=3000
+PROBITY_OUT=tracked.probity "$PROGRAMS/tracked" 60000
+whole tracked "rows blocks"
+"$PROBITY" record --sched -o states.probity -- "$PROGRAMS/tracked" 60000 > output 2> errors
+if [ -e states.probity.sched ]; then
+    whole states "rows blocks states"
+    grep -q "^trace .* states $(stat -c %s states.probity.sched) " states.tiles/tiles.txt ||
+        fail "tiles.txt: $(cat states.tiles/tiles.txt)"
+else
+    echo "states of threads were not compared: $(cat errors)"
+fi
+SPANS=2000
+
+# A comparison with tiles of the new run.
+cp tracked.probity base.probity
+"$PROBITY" view --spans 3000 --diff base.probity --tiles compared tracked.probity \
+    > output 2> errors ||
+    fail "view --diff --tiles: $(cat errors)"
+python3 "$SOURCE/tests/tool/tiles_whole.py" compared tracked.html > said ||
+    fail "tiles_whole.py failed"
+expect "tiles with --diff" "" "$(grep -v '^compared' said | head -20)"
+expect "number of bases" "diff 1" "$(grep '^diff' compared/tiles.txt)"
 
 # Existing files are kept, unless they are a directory of tiles.
 status=0
@@ -93,9 +135,21 @@ if command -v /usr/bin/chromium > /dev/null && command -v node > /dev/null; then
             "$BUILD/test-logs/view" "$@" > said 2> errors || fail "$(cat said errors)"
     }
     browse tiles d/index.html units.json -- tiles "$(cat address)" units.json \
-        -- garbage bad/index.html
+        -- garbage bad/index.html -- tiledRows tracked.tiles/index.html
 fi
 signal_job INT "$server" || true
+signal_job TERM "$server" || true
+wait "$server" 2> /dev/null || true
+
+# Requests, locks and queues of a served page.
+: > address # not the one of the server before
+"$PROBITY" view --serve --tiles tracked.tiles tracked.probity > address 2> errors &
+server=$!
+wait_until "$server" has_lines address 1 '^http://127.0.0.1:'
+expect "the tiles belong to the trace with tracks" "" "$(cat errors)"
+if [ -n "${MODULES:-}" ]; then
+    browse tiledRows "$(cat address)"
+fi
 signal_job TERM "$server" || true
 wait "$server" 2> /dev/null || true
 

@@ -12,10 +12,11 @@ import struct
 import sys
 import zlib
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tool"))
+import page_spans  # noqa: E402
+
 directory, trace, tree, blocks = sys.argv[1:]
-STRETCHES, MARKS, CALLS, BLOCKS = range(4)
-LENGTH, COUNT, NAME, BUSY, FLAGS = 1, 2, 3, 4, 6
-BEFORE, OPEN = 8, 2
+CALLS, BLOCKS = page_spans.CALLS, page_spans.BLOCKS
 
 
 def expect(what, wanted, found):
@@ -23,48 +24,19 @@ def expect(what, wanted, found):
         print(f"{what}: expected {wanted}, found {found}")
 
 
-def numbers(data):
-    value = shift = 0
-    for byte in data:
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            yield value
-            value = shift = 0
-
-
-def signed(value):
-    return value >> 1 ^ -(value & 1)
-
-
 def lanes(threads, data, first):
-    """Kind, depth and spans (start, length, count, busy, flags) of each lane."""
-    source = numbers(data)
-    for thread in threads:
-        for kind, depth, size in thread["lanes"]:
-            columns = [[next(source) for _ in range(size)] for _ in range(8)]
-            starts, at = [], first
-            for step in columns[0]:
-                at += step
-                starts.append(at)
-            gaps = kind == BLOCKS or thread.get("track", 0) != 0
-            lengths, busy = columns[LENGTH], columns[BUSY]
-            if gaps:
-                lengths = [starts[i + 1] - starts[i] - signed(gap) if i + 1 < size else gap for i, gap in enumerate(lengths)]
-                busy = [length - signed(rest) for length, rest in zip(lengths, busy)]
-            elif kind != STRETCHES:
-                busy = [some if count > 1 or flags & BEFORE else length
-                        for some, count, flags, length in zip(busy, columns[COUNT], columns[FLAGS], lengths)]
-            spans = list(zip(starts, lengths, columns[COUNT], busy, columns[FLAGS], columns[NAME]))
-            if thread.get("track", 0) == 0:
-                yield kind, depth, spans
+    """Kind, depth and spans of each lane of threads."""
+    places = {thread.get("place", index): thread for index, thread in enumerate(threads)}
+    for (place, kind, depth), spans in page_spans.lanes([(place, thread["lanes"]) for place, thread in places.items()],
+                                                        tracks, data, first):
+        if tracks[place] == 0:
+            yield kind, depth, spans
 
 
-page = open(f"{directory}/index.html", encoding="utf8").read()
-parts = [zlib.decompress(base64.b64decode(re.search(f'id="probity-{part}">([^<]*)<', page)[1])) for part in ("data", "spans")]
-data = json.loads(parts[0])
+data, page_bytes = page_spans.read_page(f"{directory}/index.html")
 timeline, tiles = data["timeline"], data["tiles"]
 unit = timeline["unit_ns"]
+tracks = [thread.get("track", 0) for thread in timeline["threads"]]
 
 
 def tile(file):
@@ -85,12 +57,12 @@ def add(sums, some, wanted):
         for span in spans:
             if wanted(kind, span):
                 total[0] += span[2]
-                total[1] += span[3]
+                total[1] += span[4]
 
 
 # What the page keeps when tiles are shown.
 own = {}
-add(own, lanes(timeline["threads"], parts[1], timeline["since_start_ns"]),
+add(own, lanes(timeline["threads"], page_bytes, timeline["since_start_ns"]),
     lambda kind, span: span[2] == 1 and span[1] >= unit)
 by_depth = []
 

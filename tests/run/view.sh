@@ -89,35 +89,22 @@ unpack data few.html > few.json
 expect "calls with few spans" 500000 "$(jq .timeline.calls few.json)"
 [ "$(jq .timeline.spans few.json)" -le 10000 ] || fail "more spans than requested"
 [ "$(jq '.timeline.together > 400000' few.json)" = true ] || fail "expected merged calls"
-# Sums the counts of each lane (third column) over the spans of all threads. Where the timeline was
+# Sums the counts of each lane over the spans of all threads. Where the timeline was
 # refined, no span is merged.
 unpack spans few.html > few.spans
+export PYTHONPATH=$SOURCE/tests/tool
 expect "calls in spans; of several, in stretches" "500000 0 True" "$(python3 - <<'EOF'
 import json
+from page_spans import CALLS, lanes_of
 timeline = json.load(open("few.json"))["timeline"]
-data, at, total, several, inside = open("few.spans", "rb").read(), 0, 0, 0, 0
-def number():
-    global at
-    value, shift = 0, 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return value
-for thread in timeline["threads"]:
-    for kind, depth, size in thread["lanes"]:
-        columns = [[number() for _ in range(size)] for _ in range(8)]
-        start = 0
-        if kind == 2:
-            total += sum(columns[2])
-        for step, count in zip(columns[0], columns[2]):
-            start += step
-            if any(first <= start < end for first, end in timeline["stretches"]):
-                inside += 1
-                several += count > 1
-assert at == len(data)
+total, several, inside = 0, 0, 0
+for (_, kind, _), spans in lanes_of(timeline, open("few.spans", "rb").read()):
+    for span in spans:
+        total += span.count if kind == CALLS else 0
+        start = span.start - timeline["since_start_ns"]
+        if any(first <= start < end for first, end in timeline["stretches"]):
+            inside += 1
+            several += span.count > 1
 print(total, several, inside > 1000)
 EOF
 )"

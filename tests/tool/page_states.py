@@ -9,80 +9,22 @@ to OUT, for tests/browser/view.mjs: the spans of PATH with
 their places on the page; a stretch in which the server was blocked on the lock, with who held it
 and who woke it; and how the slowest call splits. Exit status 1 if a check fails.
 """
-import base64
 import json
-import re
 import sys
-import zlib
 
-OFF, MARKS, CALLS, BLOCKS, ROWS, STATES = 0, 1, 2, 3, 4, 5
+from page_spans import CALLS, ROWS, RUNNABLE, RUNNING, STATES, lanes_of, read_page
+
 REQUESTS = 1
-RUNNING, RUNNABLE, BLOCKED = 1, 2, 3
+BLOCKED = 3
 HOLDER = 6
 
 
-def unpack(page, name):
-    text = re.search(rf'id="probity-{name}">([^<]*)<', page).group(1)
-    return zlib.decompress(base64.b64decode(text))
-
-
-class Numbers:
-    def __init__(self, data):
-        self.data, self.at = data, 0
-
-    def next(self):
-        value = shift = 0
-        while True:
-            byte = self.data[self.at]
-            self.at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    def signed(self):
-        value = self.next()
-        return value >> 1 ^ -(value & 1)
-
-
-def read_lane(numbers, first, size, has_gaps, are_rows, are_states):
-    """Spans as (start, length, count, name, busy, off, last); of others only the first four."""
-    starts, at = [], first
-    for _ in range(size):
-        at += numbers.next()
-        starts.append(at)
-    if has_gaps:
-        lengths = [starts[i + 1] - starts[i] - numbers.signed() for i in range(size - 1)]
-        lengths += [numbers.next()] if size else []
-    else:
-        lengths = [numbers.next() for _ in range(size)]
-    counts = [numbers.next() for _ in range(size)]
-    names = [numbers.next() for _ in range(size)]
-    rests = [numbers.signed() if has_gaps else numbers.next() for _ in range(size)]
-    offs = [numbers.signed() if are_rows else numbers.next() for _ in range(size)]
-    for _ in range(size):
-        numbers.next()
-    lasts = [numbers.next() for _ in range(size)]
-    busy = [length - rest for length, rest in zip(lengths, rests)]
-    if are_states:
-        for i in range(size):
-            if counts[i] == 1:
-                busy[i] = lengths[i] if names[i] == RUNNING else 0
-                offs[i] = lengths[i] if names[i] == RUNNABLE else 0
-    return list(zip(starts, lengths, counts, names, busy, offs, lasts))
-
-
 def read_lanes(data, spans):
-    """By place of a thread: (kind, depth) and spans."""
-    numbers, found = Numbers(spans), []
-    for thread in data["timeline"]["threads"]:
-        lanes = {}
-        for kind, depth, size in thread["lanes"]:
-            is_track = "track" in thread
-            has_gaps = is_track or kind in (BLOCKS, STATES)
-            lanes[kind, depth] = read_lane(numbers, data["timeline"]["since_start_ns"], size,
-                                           has_gaps, is_track, kind == STATES)
-        found.append(lanes)
+    """By place of a thread: (kind, depth) and spans as (start, length, count, name, busy, off, last)."""
+    found = [{} for _ in data["timeline"]["threads"]]
+    for (place, kind, depth), lane in lanes_of(data["timeline"], spans):
+        kind = CALLS if kind == ROWS else kind
+        found[place][kind, depth] = [(*span[:6], span.last) for span in lane]
     return found
 
 
@@ -217,9 +159,8 @@ def check_holders(data, lanes, faults):
 
 def main():
     page_name, threads_name, path_name, out_name, spans_max = sys.argv[1:]
-    page = open(page_name).read()
-    data = json.loads(unpack(page, "data"))
-    lanes = read_lanes(data, unpack(page, "spans"))
+    data, span_bytes = read_page(page_name)
+    lanes = read_lanes(data, span_bytes)
     rows = {thread["tid"]: thread for process in json.load(open(threads_name))["processes"]
             for thread in process["threads"]}
     path = json.load(open(path_name))

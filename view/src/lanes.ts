@@ -93,41 +93,30 @@ export class Bytes {
         return this.bytes.length - this.at;
     }
 
-    next(): number {
-        if (this.at >= this.bytes.length)
-            throw new Error("the spans are cut off");
-        let byte = this.bytes[this.at++];
-        let value = byte & 127;
-        for (let factor = 128; byte > 127; factor *= 128) {
-            byte = this.bytes[this.at++];
-            value += (byte & 127) * factor;
+    /** A column: the lowest 7 bits of each number, then the next ones of those that have more. */
+    column(size: number): Float64Array {
+        const values = new Float64Array(size);
+        const going = Uint32Array.from(values, (_, i) => i);
+        for (let count = size, factor = 1; count > 0; factor *= 128) {
+            if (count > this.left)
+                throw new Error("the spans are cut off");
+            let kept = 0;
+            for (let i = 0; i < count; i++) {
+                const byte = this.bytes[this.at++];
+                const index = going[i];
+                values[index] += (byte & 127) * factor;
+                if (byte > 127)
+                    going[kept++] = index;
+            }
+            count = kept;
         }
-        return value;
+        return values;
     }
 
     /** Zigzag-coded: 0, -1, 1, -2 … */
-    signed(): number {
-        const value = this.next();
-        return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+    signed(size: number): Float64Array {
+        return this.column(size).map((value) => value % 2 === 0 ? value / 2 : -(value + 1) / 2);
     }
-
-    fill(to: { [index: number]: number; length: number }): void {
-        for (let i = 0; i < to.length; i++)
-            to[i] = this.next();
-    }
-}
-
-/** The columns of a lane that blocks and rows have coded in their own way. */
-function readGaps(numbers: Bytes, lane: Lane, isRows: boolean): void {
-    const { size, start, length } = lane;
-    for (let i = 0; i < size; i++)
-        length[i] = i + 1 < size ? Math.max(0, start[i + 1] - start[i] - numbers.signed()) : numbers.next();
-    numbers.fill(lane.count);
-    numbers.fill(lane.name);
-    for (let i = 0; i < size; i++)
-        lane.busy[i] = length[i] - numbers.signed();
-    for (let i = 0, id = 0; i < size; i++)
-        lane.off[i] = isRows ? id += numbers.signed() : numbers.next();
 }
 
 /** A lane without spans; sizes are those of its arrays. */
@@ -163,24 +152,17 @@ export function sumUp(lane: Lane, size: number): void {
 }
 
 /** States that are not merged have the times that their names say. */
-function readStates(numbers: Bytes, lane: Lane): void {
-    const { size, start, length, count, name } = lane;
-    for (let i = 0; i < size; i++)
-        length[i] = i + 1 < size ? Math.max(0, start[i + 1] - start[i] - numbers.signed()) : numbers.next();
-    numbers.fill(count);
-    numbers.fill(name);
-    for (let i = 0; i < size; i++)
-        lane.busy[i] = length[i] - numbers.signed();
-    numbers.fill(lane.off);
-    numbers.fill(lane.flags);
-    numbers.fill(lane.values);
+function setStateTimes({ size, length, count, name, busy, off }: Lane): void {
     for (let i = 0; i < size; i++) {
         if (count[i] > 1)
             continue;
-        lane.busy[i] = name[i] === State.Running ? length[i] : 0;
-        lane.off[i] = name[i] === State.Runnable ? length[i] : 0;
+        busy[i] = name[i] === State.Running ? length[i] : 0;
+        off[i] = name[i] === State.Runnable ? length[i] : 0;
     }
 }
+
+/** The kind of a lane of a thread or track, from its kind in the data. */
+export const laneKindOf = (track: number, kind: number): number => track !== Track.Thread && kind === LaneKind.Calls ? LaneKind.Rows : kind;
 
 /** Each span has a number in each column. */
 const COLUMNS = 8;
@@ -193,23 +175,30 @@ export function readLane(source: Source, thread: number, kind: number, depth: nu
     if (!(size * COLUMNS <= numbers.left))
         throw new Error("the spans are cut off");
     const lane = emptyLane(kind, depth, thread, size);
-    let time = source.first;
-    for (let i = 0; i < size; i++)
-        lane.start[i] = time += numbers.next();
+    const gaps = numbers.signed(size);
+    lane.length.set(numbers.column(size));
+    for (let i = 0, end = source.first; i < size; i++) {
+        lane.start[i] = end + gaps[i];
+        end = lane.start[i] + lane.length[i];
+    }
+    lane.count.set(numbers.column(size));
+    lane.name.set(numbers.column(size));
+    const rests = numbers.signed(size);
+    lane.busy.set(lane.length.map((length, i) => length - rests[i]));
+    if (kind === LaneKind.Rows)
+        numbers.signed(size).reduce((id, step, i) => lane.off[i] = id + step, 0);
+    else
+        lane.off.set(numbers.column(size));
+    lane.flags.set(numbers.column(size));
+    const last = numbers.column(size);
     if (kind === LaneKind.States) {
-        readStates(numbers, lane);
+        lane.values.set(last);
+        setStateTimes(lane);
         sumUp(lane, size);
         return lane;
     }
-    if (kind === LaneKind.Blocks || kind === LaneKind.Rows) {
-        readGaps(numbers, lane, kind === LaneKind.Rows);
-    } else {
-        for (const column of [lane.length, lane.count, lane.name, lane.busy, lane.off])
-            numbers.fill(column);
-    }
-    numbers.fill(lane.flags);
     for (let i = 0; i < size; i++)
-        lane.values[i] = numbers.next() > 0 ? ++source.values : 0;
+        lane.values[i] = last[i] > 0 ? ++source.values : 0;
     for (let i = 0; i < size; i++) {
         if (kind !== LaneKind.Off && (lane.flags[i] & Flag.Before) !== 0)
             lane.whole.set(i, lane.busy[i]);
@@ -241,7 +230,7 @@ export function readThreads(timeline: Timeline, bytes: Uint8Array): Thread[] {
     return timeline.threads.map((facts, index): Thread => {
         const track = facts.track ?? Track.Thread;
         const lanes = facts.lanes.map(([kind, depth, size]) =>
-            readLane(source, index, track !== Track.Thread && kind === LaneKind.Calls ? LaneKind.Rows : kind, depth, size, track === Track.Queue));
+            readLane(source, index, laneKindOf(track, kind), depth, size, track === Track.Queue));
         const one = (kind: number): Lane | null => lanes.find((lane) => lane.kind === kind) ?? null;
         const thread = {
             place: index, track,

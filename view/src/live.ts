@@ -2,7 +2,7 @@
  * than the page's unit are read from the trace by the server, or loaded from tiles, and replace
  * the merged ones (doc/tiles.md). Old spans stay until the new ones have arrived. */
 import { type Data, Kind, type Name, type Timeline, withoutMarks } from "./data";
-import { before, emptyLane, Flag, type Lane, LaneKind, type Model, readThreads, sumUp, type Thread } from "./lanes";
+import { before, emptyLane, Flag, type Lane, LaneKind, type Model, readThreads, sumUp, type Thread, Track } from "./lanes";
 import { type TileRange, Tiles } from "./tiles";
 import type { Window } from "./timeline";
 
@@ -79,6 +79,9 @@ export class Live {
     private readonly byTiles = new Map<string, Source>();
     private replies: Source[] = [];
     private shown: Source | null = null;
+    /** The same for rows of tracks, which only tiles have. */
+    private shownRows: Source | null = null;
+    private readonly tracks: Thread[];
     /** Windows that could not be read: with too many records (why is null), or for another reason. */
     private unread: (Window & { why: string | null })[] = [];
     private wanted: { window: Window; range: TileRange | null } | null = null;
@@ -96,12 +99,21 @@ export class Live {
             if (lane !== null)
                 this.page.set(lane, { ...lane });
         }
-        this.tiles = data.tiles !== undefined && data.tiles.levels.length > 0 ? new Tiles(data.tiles, names.length) : null;
+        this.tracks = model.tracks.filter(({ track }) => track === Track.Requests || track === Track.Lock || track === Track.Queue);
+        for (const lane of this.tracks.flatMap(({ calls }) => calls))
+            this.page.set(lane, { ...lane });
+        const tracks = data.timeline.threads.map(({ track }) => track ?? Track.Thread);
+        this.tiles = data.tiles !== undefined && data.tiles.levels.length > 0 ? new Tiles(data.tiles, { names: names.length, tracks }) : null;
     }
 
     /** Where the spans of the window are from. */
     get shows(): string {
         return this.isReading ? "reading" : this.shown === null ? "page" : this.shown.unit > 1 ? "tiles" : "trace";
+    }
+
+    /** The same for rows of tracks. */
+    get rowsShown(): string {
+        return this.shownRows === null ? "page" : "tiles";
     }
 
     /** Shorter spans of the window are merged; 1: none are. */
@@ -118,21 +130,31 @@ export class Live {
         if (this.unit <= 1 || inside.from >= inside.to)
             return;
         if (column >= this.unit) {
-            this.exchange(null);
+            this.exchange(null, null);
             return;
         }
-        if (this.data.served && (this.tiles === null || this.countIn(inside) <= FEW) && this.wantWindow(inside))
+        const { range, failure } = this.tiles?.choose(inside, column) ?? { range: null, failure: null };
+        const source = range !== null && this.tiles?.isLoaded(range) === true ? this.sourceOf(this.tiles, range) : null;
+        if (this.data.served && (this.tiles === null || this.countIn(inside) <= FEW) && this.wantWindow(inside, source)) {
+            // What is read from the trace has no rows of tracks.
+            if (this.wanted === null && this.tracks.length > 0 && range !== null && source === null)
+                this.ask({ window: inside, range });
             return;
-        this.wantTiles(inside, column);
+        }
+        this.failure ??= failure;
+        if (range === null || source !== null)
+            this.exchange(source, source);
+        else
+            this.ask({ window: inside, range });
     }
 
-    /** Returns false if the server cannot read it. */
-    private wantWindow(inside: Window): boolean {
+    /** Returns false if the server cannot read it. rows: for tracks. */
+    private wantWindow(inside: Window, rows: Source | null): boolean {
         const covers = (reply: Window): boolean => reply.from <= inside.from && reply.to >= inside.to;
         const isExact = this.shown !== null && this.shown.unit <= 1 && covers(this.shown);
         const reply = isExact ? this.shown : this.replies.find(covers);
         if (reply !== undefined) {
-            this.exchange(reply);
+            this.exchange(reply, rows);
             return true;
         }
         const unread = this.unread.find(({ from, to }) => inside.from <= from && inside.to >= to);
@@ -143,17 +165,6 @@ export class Live {
         }
         this.ask({ window: inside, range: null });
         return true;
-    }
-
-    private wantTiles(inside: Window, column: number): void {
-        const { range, failure } = this.tiles?.choose(inside, column) ?? { range: null, failure: null };
-        this.failure ??= failure;
-        if (range === null || this.tiles === null)
-            this.exchange(null);
-        else if (this.tiles.isLoaded(range))
-            this.exchange(this.sourceOf(this.tiles, range));
-        else
-            this.ask({ window: inside, range });
     }
 
     private ask(wanted: { window: Window; range: TileRange | null }): void {
@@ -167,7 +178,7 @@ export class Live {
     private countIn({ from, to }: Window): number {
         let sum = 0;
         for (const own of this.page.values()) {
-            if (own.kind === LaneKind.Off || own.kind === LaneKind.States)
+            if (own.kind === LaneKind.Off || own.kind === LaneKind.States || own.kind === LaneKind.Rows)
                 continue;
             const first = Math.max(0, before(own, from) - 1);
             const end = before(own, to, first);
@@ -258,20 +269,28 @@ export class Live {
         return `${timeline.threads[place].trace} ${timeline.threads[place].thread}`;
     }
 
-    /** null: shows the page's own spans. */
-    private exchange(source: Source | null): void {
-        if (source === this.shown)
-            return;
-        const after = this.hold?.();
-        this.shown = source;
-        this.data.timeline.values = source === null ? this.values : [...this.values, ...source.values];
-        for (const thread of this.model.real) {
+    private exchangeIn(threads: readonly Thread[], source: Source | null): void {
+        for (const thread of threads) {
             for (const lane of [thread.off, thread.marks, thread.blocks, thread.states, ...thread.calls]) {
                 const own = lane === null ? undefined : this.page.get(lane);
                 if (lane !== null && own !== undefined)
                     Object.assign(lane, source === null ? own : this.joined(own, source, source.find(thread, own)));
             }
         }
+    }
+
+    /** null: shows the page's own spans, of threads, and of rows of tracks. */
+    private exchange(source: Source | null, rows: Source | null): void {
+        if (source === this.shown && rows === this.shownRows)
+            return;
+        const after = this.hold?.();
+        if (source !== this.shown)
+            this.exchangeIn(this.model.real, source);
+        if (rows !== this.shownRows)
+            this.exchangeIn(this.tracks, rows);
+        this.shown = source;
+        this.shownRows = rows;
+        this.data.timeline.values = source === null ? this.values : [...this.values, ...source.values];
         after?.();
         this.onExchange();
     }

@@ -1,7 +1,7 @@
 /* Tiles beside the page (doc/tiles.md): spans at units finer than the page's, by level and time. A
  * page on a disk may load them only as scripts; one from a server fetches them and never runs them.
  * File contents are checked: a file may belong to another page, be damaged, or be an error page. */
-import { Bytes, type Lane, LaneKind, readLane } from "./lanes";
+import { Bytes, type Lane, LaneKind, laneKindOf, readLane, Track } from "./lanes";
 import type { Window } from "./timeline";
 
 export interface TileLevel {
@@ -90,15 +90,19 @@ async function unpack(text: string): Promise<Uint8Array> {
     return bytes;
 }
 
-/** names: how many the page has. */
-function parse(bytes: Uint8Array, file: number, id: string, names: number): Tile {
+/** What a tile refers to in the page: the number of names, and what each thread or track is. */
+export interface Owner { names: number; tracks: readonly number[] }
+
+function parse(bytes: Uint8Array, file: number, id: string, { names, tracks }: Owner): Tile {
     const size = new DataView(bytes.buffer).getUint32(0, true);
     const contents = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size))) as Contents;
     if (contents.id !== id || contents.file !== file)
         throw new Error("it belongs to another page");
     const source = { numbers: new Bytes(bytes.subarray(4 + size)), first: contents.from_ns, values: 0 };
     return new Map(contents.threads.map(({ place, lanes }) => [place, lanes.map(([kind, depth, count]) => {
-        const lane = readLane(source, place, kind, depth, count, false);
+        if (tracks[place] === undefined)
+            throw new Error("it has unknown threads");
+        const lane = readLane(source, place, laneKindOf(tracks[place], kind), depth, count, tracks[place] === Track.Queue);
         if (kind === LaneKind.States)
             return lane;
         if (lane.name.some((name) => name >= names))
@@ -114,7 +118,7 @@ export class Tiles {
     private readonly kept = new Map<number, Tile>();
     private keptSpans = 0;
 
-    constructor(private readonly index: TileIndex, private readonly names: number) {}
+    constructor(private readonly index: TileIndex, private readonly owner: Owner) {}
 
     private rangeAt(level: number, window: Window): TileRange {
         const { unit_ns: unit, tile_ns: length, file, spans } = this.index.levels[level];
@@ -171,7 +175,7 @@ export class Tiles {
                 return;
             try {
                 const bytes = await unpack(await (isFile ? script(file) : fetched(file)));
-                this.keep(file, parse(bytes, file, this.index.id, this.names), files);
+                this.keep(file, parse(bytes, file, this.index.id, this.owner), files);
             } catch (error) {
                 this.bad.set(file, error instanceof Error ? error.message : String(error));
             }

@@ -58,7 +58,8 @@ static int open_hist(void *context, uint64_t from_ns, uint64_t to_ns)
 {
     struct hist_call *call = context;
     const struct probity_report_options options = {.from_ns = from_ns, .to_ns = to_ns,
-                                                   .measure = measures[call->of].key};
+                                                   .measure = measures[call->of].key,
+                                                   .without_elapsed = 1};
     call->of_blocks = (struct probity_blocks_options){
         .from_ns = from_ns, .to_ns = to_ns, .measure = measures[call->of].measure,
         .role = cli_probe_range_role, .context = &call->chosen};
@@ -72,6 +73,43 @@ static uint64_t count_pending(void *context)
     struct hist_call *call = context;
 
     return call->report != NULL ? probity_report_pending(call->report) : 0;
+}
+
+static int is_possible_in_parts(void *context)
+{
+    const struct hist_call *call = context;
+
+    return call->pattern != NULL;
+}
+
+static int make_part(void *context, void **ret_part)
+{
+    const struct hist_call *call = context;
+    const struct probity_report_options options = {.measure = measures[call->of].key,
+                                                   .without_elapsed = 1};
+    struct probity_report *part;
+    int error = probity_report_open(&options, &part);
+
+    if (error == 0)
+        *ret_part = part;
+    return error;
+}
+
+static int put_in_part(void *part, const struct probity_event *event)
+{
+    return probity_report_put(part, event);
+}
+
+static int join_part(void *context, void *part)
+{
+    struct hist_call *call = context;
+
+    return probity_report_join(call->report, part);
+}
+
+static void drop_part(void *part)
+{
+    probity_report_close(part);
 }
 
 static int put_event(void *context, const struct probity_event *event)
@@ -301,7 +339,11 @@ static void release(void *context)
 
 static int run(int argc, char **argv)
 {
+    static const struct cli_query_parts parts = {
+        .is_possible = is_possible_in_parts, .make = make_part, .put = put_in_part,
+        .join = join_part, .drop = drop_part};
     static const struct cli_query_steps steps = {
+        .parts = &parts,
         .run = run_on,
         .open = open_hist, .put = put_event, .finish = finish_hist, .print = print_hist,
         .release = release, .pending = count_pending, .is_windowed = 1};

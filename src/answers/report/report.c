@@ -41,7 +41,7 @@ struct probity_report {
     size_t sorted_count;
     struct probity_report_function *functions;
     size_t function_count;
-    uint64_t rows_repaired; /* repaired scopes in rows that the caller added */
+    struct probity_scopes_repairs added; /* of rows and reports that the caller added */
     struct probity_scopes_repairs repairs; /* set by finish */
     int error; /* set by a listener, which cannot return errors */
 };
@@ -191,7 +191,7 @@ static void on_opened(void *context, struct probity_scope *scope, const struct p
 
     if (__builtin_expect(item == NULL, 0) && (item = add_row(report, scope, event)) == NULL)
         return;
-    if (!has_total(report, scope))
+    if (report->options.without_elapsed || !has_total(report, scope))
         return;
     if (__builtin_expect(event->kind == PROBITY_EVENT_ENTER, 1))
         probity_active_time_enter(&item->function->elapsed, event->wall_ns);
@@ -205,7 +205,7 @@ static void switch_elapsed(struct probity_report *report, const struct probity_s
 {
     struct row_item *item = *scope->of_function;
 
-    if (item == NULL || !has_total(report, scope))
+    if (item == NULL || report->options.without_elapsed || !has_total(report, scope))
         return;
     if (goes_on)
         probity_active_time_enter(&item->function->elapsed, now_ns);
@@ -275,7 +275,7 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
         add_costs(sums, scope);
     if (scope->recursion == 0) {
         probity_scope_time_add(&sums->total, scope->total);
-        if (__builtin_expect(!scope->is_paused, 1))
+        if (!scope->is_paused && !report->options.without_elapsed)
             probity_active_time_leave(&item->function->elapsed, end_ns);
     }
     probity_scope_time_add(&sums->self, probity_scope_self(scope));
@@ -354,8 +354,8 @@ int probity_report_put(struct probity_report *report, const struct probity_event
     return error != 0 ? error : report->error;
 }
 
-/* Threads of profile rows are numbered after all slots of a reader. */
-int probity_report_add_row(struct probity_report *report, const struct probity_report_row *row)
+/* Threads of added rows are numbered after all slots of a reader. */
+static int add_row_of(struct probity_report *report, const struct probity_report_row *row)
 {
     struct probity_report_row like = *row;
     const struct probity_thread_label *wanted = row->thread;
@@ -369,10 +369,15 @@ int probity_report_add_row(struct probity_report *report, const struct probity_r
         slot = UINT64_C(1) << 63 | (uint64_t)wanted->trace << 32 | wanted->thread;
     }
     struct row_item *item = row_at(report, &like, slot);
-    report->rows_repaired += row->sums.repaired;
     if (item == NULL)
         return PROBITY_ERROR_MEMORY;
     return probity_report_sums_add(&item->row.sums, &row->sums);
+}
+
+int probity_report_add_row(struct probity_report *report, const struct probity_report_row *row)
+{
+    report->added.unwound += row->sums.repaired;
+    return add_row_of(report, row);
 }
 
 /* ---- Finishing ---------------------------------------------------------------------------------
@@ -463,6 +468,18 @@ static int set_elapsed(struct probity_report *report)
     return 0;
 }
 
+int probity_report_join(struct probity_report *report, struct probity_report *part)
+{
+    const struct probity_scopes_listener listener = {on_opened, on_closed, part};
+
+    probity_scopes_finish(part->scopes, &listener);
+    probity_scopes_repairs_add(&report->added, probity_scopes_repairs(part->scopes));
+    int error = part->error;
+    for (struct row_item *item = part->rows; error == 0 && item != NULL; item = item->next)
+        error = add_row_of(report, &item->row);
+    return error;
+}
+
 int probity_report_finish(struct probity_report *report)
 {
     const struct probity_scopes_listener listener = {on_opened, on_closed, report};
@@ -470,7 +487,7 @@ int probity_report_finish(struct probity_report *report)
 
     probity_scopes_finish(report->scopes, &listener);
     report->repairs = *probity_scopes_repairs(report->scopes);
-    report->repairs.unwound += report->rows_repaired;
+    probity_scopes_repairs_add(&report->repairs, &report->added);
     int error = report->error != 0 ? report->error : collect_rows(report);
     if (error == 0)
         error = join_rows(report);

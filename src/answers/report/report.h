@@ -86,6 +86,7 @@ enum probity_report_key {
 struct probity_report_options {
     int by_thread;
     const struct probity_reader *costs_of; /* subtract recording overhead; NULL: do not */
+    int without_elapsed; /* leave elapsed times 0: they need all threads' events in time order */
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: only calls that begin in [from, to); both 0: all */
     enum probity_report_key measure; /* what to take as the duration of a call: TOTAL (or 0), SELF,
                                         CPU_TOTAL, CPU_SELF, OFF_TOTAL or OFF_SELF */
@@ -107,6 +108,11 @@ int probity_report_put(struct probity_report *report, const struct probity_event
 /* Adds sums computed elsewhere. The row's `thread` must not be NULL. It and the histogram are
  * copied; the function must live as long as the report. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_report_add_row(struct probity_report *report, const struct probity_report_row *row);
+
+/* Adds another report of the same options except the range, of other threads of the same traces:
+ * all its calls, closed as by finish, and repairs. Both are without elapsed times. The functions of
+ * its reader must live as long as this report. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_report_join(struct probity_report *report, struct probity_report *part);
 
 /* Adds whatever is left in a reader's traces, events and the counts of profile mode, and finishes.
  * Returns 0, PROBITY_ERROR_MEMORY or an error of probity_reader_next(). In

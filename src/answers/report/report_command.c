@@ -99,6 +99,22 @@ static int wants_costs(const struct report_call *call)
     return wanted;
 }
 
+static int is_of_elapsed(enum probity_report_key key)
+{
+    return key == PROBITY_REPORT_ELAPSED || key == PROBITY_REPORT_PARALLELISM;
+}
+
+/* Elapsed times take all threads' events in time order. */
+static int wants_elapsed(const struct report_call *call)
+{
+    int wanted = call->answer.as_json || call->answer.as_csv || call->layout.is_wide ||
+                 is_of_elapsed(call->key);
+
+    for (size_t i = 0; i < call->layout.column_count; i++)
+        wanted |= is_of_elapsed(call->layout.columns[i]);
+    return wanted;
+}
+
 static int open_report(void *context, uint64_t from_ns, uint64_t to_ns)
 {
     struct report_call *call = context;
@@ -108,7 +124,45 @@ static int open_report(void *context, uint64_t from_ns, uint64_t to_ns)
     if (call->answer.has_states)
         return probity_states_report_open(&call->options, &call->states);
     call->options.costs_of = wants_costs(call) ? call->answer.reader : NULL;
+    call->options.without_elapsed = !wants_elapsed(call);
     return probity_report_open(&call->options, &call->report);
+}
+
+static int is_possible_in_parts(void *context)
+{
+    const struct report_call *call = context;
+
+    return !wants_elapsed(call) && !wants_costs(call);
+}
+
+static int make_part(void *context, void **ret_part)
+{
+    const struct report_call *call = context;
+    struct probity_report_options options = call->options;
+    struct probity_report *part;
+
+    options.without_elapsed = 1;
+    int error = probity_report_open(&options, &part);
+    if (error == 0)
+        *ret_part = part;
+    return error;
+}
+
+static int put_in_part(void *part, const struct probity_event *event)
+{
+    return probity_report_put(part, event);
+}
+
+static int join_part(void *context, void *part)
+{
+    struct report_call *call = context;
+
+    return probity_report_join(call->report, part);
+}
+
+static void drop_part(void *part)
+{
+    probity_report_close(part);
 }
 
 static int put_event(void *context, const struct probity_event *event)
@@ -329,8 +383,11 @@ static void release(void *context)
 
 static int run(int argc, char **argv)
 {
+    static const struct cli_query_parts parts = {
+        .is_possible = is_possible_in_parts, .make = make_part, .put = put_in_part,
+        .join = join_part, .drop = drop_part};
     static const struct cli_query_steps steps = {
-        .run = run_on,
+        .run = run_on, .parts = &parts,
         .open = open_report, .put = put_event, .finish = finish_report, .print = print_report,
         .release = release, .pending = count_pending, .is_windowed = 1,
         .wants = CLI_QUERY_CALLS};

@@ -219,14 +219,14 @@ int probity_timeline_take_over(struct probity_timeline *timeline, struct probity
 int probity_timeline_repeat(struct probity_timeline *timeline, uint64_t unit_ns,
                             struct probity_timeline **ret_again);
 
-/* Takes a span of a thread; place: of the thread in the list; depth: of calls. Returns 0 or an
- * error. */
+/* Takes a span of a thread or track; place: in the list; depth: of calls, or the row of a track.
+ * Returns 0 or an error. */
 typedef int probity_timeline_take(void *context, const struct probity_timeline_thread *thread,
                                   size_t place, enum probity_timeline_kind kind, uint32_t depth,
                                   const struct probity_timeline_span *span);
 
 /* Passes the spans that begin before before_ns to `take`, lane by lane and in time order, and
- * removes them; those of tracks are only removed. Returns 0 with the number of spans that are left,
+ * removes them. Returns 0 with the number of spans that are left,
  * or the error of `take`. */
 int probity_timeline_cut(struct probity_timeline *timeline, uint64_t before_ns,
                          probity_timeline_take *take, void *context, size_t *ret_left);

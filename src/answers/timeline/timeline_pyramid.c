@@ -147,7 +147,8 @@ static struct probity_timeline_lane *lane_of(struct level *level, size_t place,
     }
 }
 
-static int add(struct level *level, size_t place, enum probity_timeline_kind kind, uint32_t depth,
+static int add(struct level *level, size_t place, enum probity_timeline_track track,
+               enum probity_timeline_kind kind, uint32_t depth,
                const struct probity_timeline_span *span)
 {
     struct probity_timeline_lane *lane = lane_of(level, place, kind, depth);
@@ -156,33 +157,37 @@ static int add(struct level *level, size_t place, enum probity_timeline_kind kin
 
     if (added < 0)
         return added;
+    level->threads[place]->track = track;
     level->spans += (size_t)added;
     return 0;
 }
 
-static int add_lane(struct level *level, size_t place, enum probity_timeline_kind kind,
-                    uint32_t depth, const struct probity_timeline_lane *from)
+static int add_lane(struct level *level, size_t place, enum probity_timeline_track track,
+                    enum probity_timeline_kind kind, uint32_t depth,
+                    const struct probity_timeline_lane *from)
 {
     int error = 0;
 
     for (size_t i = 0; error == 0 && i < from->count; i++)
-        error = add(level, place, kind, depth, &from->spans[i]);
+        error = add(level, place, track, kind, depth, &from->spans[i]);
     return error;
 }
 
 static int add_thread(struct level *level, size_t place,
                       const struct probity_timeline_thread *from)
 {
-    int error = add_lane(level, place, PROBITY_TIMELINE_STRETCHES, 0, &from->stretches);
+    int error =
+        add_lane(level, place, from->track, PROBITY_TIMELINE_STRETCHES, 0, &from->stretches);
 
     if (error == 0)
-        error = add_lane(level, place, PROBITY_TIMELINE_MARKS, 0, &from->marks);
+        error = add_lane(level, place, from->track, PROBITY_TIMELINE_MARKS, 0, &from->marks);
     if (error == 0)
-        error = add_lane(level, place, PROBITY_TIMELINE_BLOCKS, 0, &from->blocks);
+        error = add_lane(level, place, from->track, PROBITY_TIMELINE_BLOCKS, 0, &from->blocks);
     if (error == 0)
-        error = add_lane(level, place, PROBITY_TIMELINE_STATES, 0, &from->states);
+        error = add_lane(level, place, from->track, PROBITY_TIMELINE_STATES, 0, &from->states);
     for (uint32_t depth = 0; error == 0 && depth < from->depth; depth++)
-        error = add_lane(level, place, PROBITY_TIMELINE_CALLS, depth, &from->calls[depth]);
+        error = add_lane(level, place, from->track, PROBITY_TIMELINE_CALLS, depth,
+                         &from->calls[depth]);
     return error;
 }
 
@@ -244,13 +249,14 @@ static uint64_t end_of(const struct probity_pyramid *pyramid)
            (pyramid->levels[0].number + UINT64_C(1)) * pyramid->grid.tile_ns;
 }
 
-static int add_late(struct probity_pyramid *pyramid, size_t place, enum probity_timeline_kind kind,
+static int add_late(struct probity_pyramid *pyramid, size_t place,
+                    enum probity_timeline_track track, enum probity_timeline_kind kind,
                     uint32_t depth, const struct probity_timeline_span *span)
 {
     struct level *late = &pyramid->levels[pyramid->grid.levels];
 
     if (late->spans < PROBITY_PYRAMID_LATE_MAX)
-        return add(late, place, kind, depth, span);
+        return add(late, place, track, kind, depth, span);
     pyramid->lost += span->count;
     return 0;
 }
@@ -261,12 +267,11 @@ static int take(void *context, const struct probity_timeline_thread *thread, siz
 {
     struct probity_pyramid *pyramid = context;
 
-    (void)thread;
     if (span->count == 1 && span->length_ns >= pyramid->grid.longest_ns)
         return 0;
     if (span->start_ns < end_of(pyramid) - pyramid->grid.tile_ns)
-        return add_late(pyramid, place, kind, depth, span);
-    return add(&pyramid->levels[0], place, kind, depth, span);
+        return add_late(pyramid, place, thread->track, kind, depth, span);
+    return add(&pyramid->levels[0], place, thread->track, kind, depth, span);
 }
 
 /* Completes the tile of level 0, and begins the next one; is_last: whatever is left. */

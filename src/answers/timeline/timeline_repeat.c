@@ -40,7 +40,7 @@ int probity_timeline_repeat(struct probity_timeline *timeline, uint64_t unit_ns,
 
 struct cut {
     uint64_t before_ns;
-    probity_timeline_take *take; /* NULL: removes them */
+    probity_timeline_take *take;
     void *context;
     const struct probity_timeline_thread *thread;
     size_t place, left;
@@ -54,9 +54,7 @@ static int cut_lane(struct cut *cut, struct probity_timeline_lane *lane,
 
     for (; error == 0 && count < lane->count && lane->spans[count].start_ns < cut->before_ns;
          count++) {
-        if (cut->take != NULL)
-            error = cut->take(cut->context, cut->thread, cut->place, kind, depth,
-                              &lane->spans[count]);
+        error = cut->take(cut->context, cut->thread, cut->place, kind, depth, &lane->spans[count]);
     }
     if (count > 0)
         memmove(lane->spans, lane->spans + count, (lane->count - count) * sizeof *lane->spans);
@@ -84,14 +82,13 @@ static int cut_thread(struct cut *cut, struct timeline_thread *thread)
 int probity_timeline_cut(struct probity_timeline *timeline, uint64_t before_ns,
                          probity_timeline_take *take, void *context, size_t *ret_left)
 {
-    struct cut cut = {.before_ns = before_ns, .context = context};
+    struct cut cut = {.before_ns = before_ns, .take = take, .context = context};
     int error = 0;
 
     for (size_t i = 0; error == 0 && i < timeline->thread_count; i++) {
         struct timeline_thread *thread = timeline_thread_at(timeline, i);
         cut.thread = &thread->facts;
         cut.place = i;
-        cut.take = thread->facts.track == PROBITY_TIMELINE_THREAD ? take : NULL;
         error = cut_thread(&cut, thread);
     }
     *ret_left = cut.left;

@@ -304,11 +304,17 @@ int probity_tree_put(struct probity_tree *tree, const struct probity_event *even
     return error != 0 ? error : tree->error;
 }
 
-int probity_tree_finish(struct probity_tree *tree)
+void probity_tree_close_scopes(struct probity_tree *tree)
 {
     const struct probity_scopes_listener listener = {on_opened, on_closed, tree};
 
     probity_scopes_finish(tree->scopes, &listener);
+}
+
+int probity_tree_finish(struct probity_tree *tree)
+{
+    probity_tree_close_scopes(tree);
+    probity_scopes_repairs_add(&tree->repairs, probity_scopes_repairs(tree->scopes));
     tree->nodes_seen = tree->nodes.count;
     probity_tree_tidy(&tree->nodes);
     return tree->error;
@@ -326,7 +332,7 @@ uint64_t probity_tree_pending(const struct probity_tree *tree)
 
 const struct probity_scopes_repairs *probity_tree_repairs(const struct probity_tree *tree)
 {
-    return probity_scopes_repairs(tree->scopes);
+    return &tree->repairs;
 }
 
 uint64_t probity_tree_lost(const struct probity_tree *tree)

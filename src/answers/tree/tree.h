@@ -65,6 +65,14 @@ int probity_tree_finish(struct probity_tree *tree);
 
 /* After finish: the node above all outermost functions, or by thread above one node per thread. Its
  * total is the sum of its children's. Valid until close. */
+/* Adds another tree of the same options, of other threads of the same traces: all its calls, closed
+ * as by finish, and repairs. Its threads and the functions of its reader must live as long as this
+ * tree. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_tree_join(struct probity_tree *tree, struct probity_tree *part);
+
+/* Whether two trees together are below the maximum number of nodes: 1 or 0. */
+int probity_tree_fits(const struct probity_tree *left, const struct probity_tree *right);
+
 struct probity_tree_node *probity_tree_root(struct probity_tree *tree);
 
 enum probity_tree_view {

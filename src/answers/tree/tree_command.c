@@ -104,14 +104,19 @@ static int take_form(const struct cli_given *given)
 /* ---- Steps -------------------------------------------------------------------------------------
  */
 
+/* What records cost is summed in the order of the records. */
+static int wants_costs(const struct tree_call *call)
+{
+    return call->form == FORM_JSON || call->form == FORM_CSV || call->layout.is_corrected;
+}
+
 static int open_tree(void *context, uint64_t from_ns, uint64_t to_ns)
 {
     struct tree_call *call = context;
 
     call->options.from_ns = from_ns;
     call->options.to_ns = to_ns;
-    if (!call->answer.has_states &&
-        (call->form == FORM_JSON || call->form == FORM_CSV || call->layout.is_corrected))
+    if (!call->answer.has_states && wants_costs(call))
         call->options.costs_of = call->answer.reader;
     int error = probity_tree_open(&call->options, &call->tree);
 
@@ -122,6 +127,44 @@ static int open_tree(void *context, uint64_t from_ns, uint64_t to_ns)
     for (size_t i = 1; error == 0 && i < TREES; i++)
         error = probity_tree_open(&call->options, &call->others[i]);
     return error;
+}
+
+static int is_possible_in_parts(void *context)
+{
+    return !wants_costs(context);
+}
+
+static int make_part(void *context, void **ret_part)
+{
+    const struct tree_call *call = context;
+    struct probity_tree *part;
+    int error = probity_tree_open(&call->options, &part);
+
+    if (error == 0)
+        *ret_part = part;
+    return error;
+}
+
+static int put_in_part(void *part, const struct probity_event *event)
+{
+    return probity_tree_put(part, event);
+}
+
+static int are_joinable(const void *left, const void *right)
+{
+    return probity_tree_fits(left, right);
+}
+
+static int join_part(void *context, void *part)
+{
+    struct tree_call *call = context;
+
+    return probity_tree_join(call->tree, part);
+}
+
+static void drop_part(void *part)
+{
+    probity_tree_close(part);
 }
 
 static int put_states(struct tree_call *call, const struct probity_event *event)
@@ -257,7 +300,11 @@ static void release(void *context)
 
 static int run(int argc, char **argv)
 {
+    static const struct cli_query_parts parts = {
+        .is_possible = is_possible_in_parts, .make = make_part, .put = put_in_part,
+        .are_joinable = are_joinable, .join = join_part, .drop = drop_part};
     static const struct cli_query_steps steps = {
+        .parts = &parts,
         .run = run_on,
         .open = open_tree, .put = put_event, .finish = finish_tree, .print = print_tree,
         .release = release, .pending = count_pending, .is_windowed = 1,

@@ -16,9 +16,13 @@ struct probity_tree {
     struct probity_tree_nodes nodes;
     struct tree_thread **threads; /* by slot; NULL: not seen yet */
     uint32_t thread_count;
+    struct probity_scopes_repairs repairs; /* of trees that were added; with finish: all */
     uint64_t lost;
     size_t nodes_seen;
     int error; /* set by a listener, which cannot return errors */
 };
+
+/* Closes open scopes, at the last record of their thread. */
+void probity_tree_close_scopes(struct probity_tree *tree);
 
 #endif
