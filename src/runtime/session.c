@@ -46,6 +46,7 @@ enum {
 };
 
 unsigned *probity_session_thread_count;
+uint64_t probity_session_own_threads;
 
 /* Survives a fork: the settings with which the child of a recording process continues. */
 static struct probity_settings inherited;
@@ -264,6 +265,7 @@ static void writer_prepare(struct probity_session *session, int is_child, const 
                                 session->settings.summary[0] != 0 ||
                                 session->settings.has_dumps;
     session->writer.thread_count = probity_session_thread_count;
+    session->writer.own_threads = &probity_session_own_threads;
     probity_outputs_prepare(session, is_child);
     if (probity_external_is(session))
         probity_external_begin(session);
