@@ -574,8 +574,8 @@ int probity_hooked_wake(const char *rules)
         errno = EAGAIN;
         return -1;
     }
-    if (probity_rules_set(rules)) {
-        probity_functions_select_again();
+    int is_different = probity_functions_select(rules);
+    if (is_different > 0) {
         for (uint32_t id = 1; probity_sled_functions != NULL && id < ids_used; id++)
             __atomic_store_n(&probity_sled_functions[id].function, NULL, __ATOMIC_RELEASE);
     }

@@ -75,23 +75,31 @@ is_whole() {
 
 libraries=(-I"$SOURCE/include" -L"$BUILD/lib" '-Wl,--no-as-needed' -lprobity-functions
     -lprobity-calls -lprobity "-Wl,-rpath,$BUILD/lib" -pthread)
+cat > second.c << 'END'
+#include <stdint.h>
+__attribute__((noinline)) uint64_t elsewhere(uint64_t value) { __asm__ volatile(""); return value; }
+END
 "$CC" -O2 -g -fpatchable-function-entry=5 -o patchable "$SOURCE/tests/functions/attached.c" \
-    "${libraries[@]}"
+    second.c "${libraries[@]}"
 kinds=(patchable)
 if clang -O2 -g -fxray-instrument -fxray-instruction-threshold=1 -o xray \
-    "$SOURCE/tests/functions/attached.c" "${libraries[@]}" 2> errors; then
+    "$SOURCE/tests/functions/attached.c" second.c "${libraries[@]}" 2> errors; then
     kinds+=(xray)
 else
     echo "left out: no clang with XRay: $(head -n 1 errors)"
 fi
+
+all='"elsewhere","leaf","middle","other"'
 
 # ---- What is selected ----
 
 for kind in "${kinds[@]}"; do
     start "$kind" "./$kind" 2
     before=$(code_of "$kind")
-    for what in "--functions:\"leaf\",\"middle\",\"other\"" "--function=middle:\"middle\"" \
-        "--exclude=leaf:\"middle\",\"other\"" ":"; do
+    for what in "--functions:$all" "--function=middle:\"middle\"" \
+        "--exclude=leaf:\"elsewhere\",\"middle\",\"other\"" ":" \
+        "--file=second.c:\"elsewhere\"" "--file=attached.c:\"leaf\",\"middle\",\"other\"" \
+        "--file=second.c:\"elsewhere\""; do
         option=${what%%:*}
         # shellcheck disable=SC2086
         says "$kind $option" 0 "$job: " attach $option -o trace "$job"
@@ -164,9 +172,9 @@ expect "page: mode" "600 12288" "$(stat -c '%a %s' "$page")"
 says "page" 0 "$job: " attach --functions -o trace "$job"
 says "page twice" 1 "already recording" attach -o other "$job"
 says "page: level" 0 "$job: levels 2" level "$job" 2
-wait_until "$job" has_functions trace '"leaf","middle","other"'
+wait_until "$job" has_functions trace "$all"
 says "page" 0 "$job: " detach "$job"
-expect "page" '"leaf","middle","other"' "$(functions_of trace | sed 's/"work",\|,"work"//g')"
+expect "page" "$all" "$(functions_of trace | sed 's/"work",\|,"work"//g')"
 rm trace
 # Without the rights of ptrace.
 if [ "$(id -u)" = 0 ]; then
