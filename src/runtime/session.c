@@ -34,6 +34,7 @@
 #include "runtime/trace_file.h"
 #include "runtime/trigger.h"
 #include "runtime/wake.h"
+#include "spool/control.h"
 #include "spool/segment.h"
 
 enum {
@@ -238,7 +239,11 @@ static void left_alone(void *owner)
 /* `probity detach` ends the recording. The program's code is as before when the tool sees that. */
 static void end_asked(void *owner)
 {
-    probity_wake_sleep();
+    const struct probity_session *session = owner;
+
+    if (probity_wake_sleep() != 0)
+        __atomic_store_n(&session->live.header->end_asked,
+                         PROBITY_CONTROL_END_PARTLY | (uint32_t)errno << 8, __ATOMIC_RELEASE);
     probity_session_stop(owner, PROBITY_END_STOPPED);
 }
 
