@@ -197,6 +197,20 @@ kill -KILL "$job"
 wait "$job" 2> /dev/null || true
 exec {gate}>&-
 says "killed" 1 "no process" attach "$job"
-rm "$page"
+# It can be removed; neither the page of a program that runs, nor a link or another file.
+dead=$page
+start alive env PROBITY_CONTROL=1 "./${kinds[0]}" 1 quiet
+page=$SPOOL/$job.control
+ln -s "$WORK/good" "$SPOOL/1.control"
+cp good "$SPOOL/1x.control"
+says "ps of pages" 0 '"processes": [' ps --json
+expect "ps of pages" 0 "$(jq '.processes | length' output)"
+says "top of pages" 1 'no program is recording' top --json --count 1
+says "removal" 0 "$dead: removed" spools --remove
+expect "removal: lines" 1 "$(wc -l < output)"
+[ -e "$page" ] && [ -e good ] && [ ! -e "$dead" ] || fail "removal: $(ls "$SPOOL")"
+says "after the removal" 0 "$job: " attach --functions -o trace "$job"
+stop alive
+rm -f "$SPOOL/1.control" "$SPOOL/1x.control" trace
 no_leftovers "at the end"
 finish
