@@ -7,7 +7,7 @@
 . "$(dirname "$0")/common.bash"
 [ "$(uname -m)" = x86_64 ] || { echo "skipped: entries are replaced on x86-64 only"; exit 77; }
 
-CYCLES=${CYCLES:-50}
+CYCLES=${CYCLES:-30}
 THREADS=16
 
 # $1 name, the rest: the program. Sets job and gate.
@@ -154,6 +154,137 @@ says "no calls" 1 "does not have libprobity-calls" attach --calls io "$job"
 says "not recording" 1 "is not recording" detach "$job"
 says "no family" 2 "invalid --calls" attach --calls some "$job"
 stop counted
+
+# ---- Code that cannot be changed ----
+
+# A policy that forbids it, from the start or once the recording has begun, and forked children. The
+# answer says why, and the program is as before.
+cat > limited.c << 'END'
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "probity.h"
+#define PLAIN __attribute__((no_instrument_function, patchable_function_entry(0, 0)))
+
+__attribute__((noinline)) void called(void) { __asm__ volatile(""); }
+
+/* Mappings that can be written and executed are refused. */
+PLAIN static void forbid(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PROT_READ | PROT_WRITE | PROT_EXEC, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const struct sock_fprog program = {sizeof code / sizeof code[0], code};
+
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+}
+
+PLAIN static void *sleeper(void *unused)
+{
+    pause();
+    return unused;
+}
+
+/* Each line of the input is a filter to be installed, the end of the input that of the program. */
+PLAIN static void *reader(void *unused)
+{
+    char line[16];
+
+    while (fgets(line, sizeof line, stdin) != NULL)
+        forbid();
+    _exit(0);
+    return unused;
+}
+
+PLAIN int main(int argc, char **argv)
+{
+    pthread_t thread;
+
+    if (argc < 2)
+        return 2;
+    if (strcmp(argv[1], "threads") == 0)
+        pthread_create(&thread, NULL, sleeper, NULL);
+    if (strcmp(argv[1], "forbid") == 0)
+        forbid();
+    if ((strcmp(argv[1], "threads") == 0 || strcmp(argv[1], "fork") == 0) && fork() != 0)
+        pause();
+    pthread_create(&thread, NULL, reader, NULL);
+    printf("%d\n", (int)getpid());
+    fflush(stdout);
+    for (;;) {
+        PROBITY_PROBE(1);
+        called();
+        usleep(1000);
+    }
+}
+END
+"$CC" -O2 -g -D_GNU_SOURCE -fpatchable-function-entry=5 -o limited_patchable limited.c \
+    "${libraries[@]}"
+limited=(patchable)
+if [ "${#kinds[@]}" = 2 ]; then
+    clang -O2 -g -D_GNU_SOURCE -fxray-instrument -fxray-instruction-threshold=1 -o limited_xray \
+        limited.c "${libraries[@]}"
+    limited+=(xray)
+fi
+
+# $1 kind, $2 argument
+start_limited() {
+    start "limited" "./limited_$1" "$2"
+    parent=$job
+    job=$(head -n 1 limited.out)
+}
+
+stop_limited() {
+    exec {gate}>&-
+    [ "$job" = "$parent" ] || kill "$parent"
+    wait "$parent" 2> /dev/null || true
+}
+
+for kind in "${limited[@]}"; do
+    start_limited "$kind" forbid
+    before=$(code)
+    for ((i = 0; i < 2; i++)); do
+        says "$kind, forbidden" 1 "Permission denied" attach --functions -o trace "$job"
+        expect "$kind, forbidden: code" "$before" "$(code)"
+        rm -f trace
+    done
+    says "$kind, forbidden" 0 "$job: " attach -o trace "$job"
+    says "$kind, forbidden" 0 "$job: " detach "$job"
+    rm trace
+    stop_limited
+    start_limited "$kind" plain
+    says "$kind, forbidden later" 0 "$job: " attach --functions -o trace "$job"
+    echo >&"$gate"
+    until grep -q '^Seccomp:.*2' "/proc/$job/status"; do sleep 0.01; done
+    says "$kind, forbidden later" 1 "could not restore its code: Permission denied" detach "$job"
+    rm trace
+    stop_limited
+    start_limited "$kind" threads
+    says "$kind, forked" 1 "was forked from one with threads" attach --functions -o trace "$job"
+    rm -f trace
+    stop_limited
+    start_limited "$kind" fork
+    before=$(code)
+    says "$kind, forked from one thread" 0 "$job: " attach --functions -o trace "$job"
+    wait_until "$parent" has_functions trace '"called"'
+    says "$kind, forked from one thread" 0 "$job: " detach "$job"
+    expect "$kind, forked from one thread: code" "$before" "$(code)"
+    rm trace
+    stop_limited
+done
 
 # ---- The control page ----
 
