@@ -57,8 +57,8 @@ cycles() {
     [ -z "$(find "$SPOOL" -mindepth 1)" ] || return 1
 }
 
-for kind in patchable patchable_clang xray; do
-    for ((n = 0; n < CYCLES / 3; n += AT_ONCE)); do
+for ((n = 0; n < CYCLES / 3; n += AT_ONCE)); do
+    for kind in patchable patchable_clang xray; do
         step "${kind}_$n" cycles "$kind" "$AT_ONCE" || true
     done
 done
