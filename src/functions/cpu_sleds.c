@@ -47,7 +47,7 @@ enum {
 #define END(name) "ret\n\t.cfi_endproc\n\t.size " name ", . - " name "\n\t"
 
 /* In each, the stack is aligned at the call, if the function's was: seven or eight words and the
- * return address of the sled's call, or nine words. */
+ * return address of the stub's call, or nine words. */
 __asm__(".pushsection .text.probity_cpu_sleds, \"ax\", @progbits\n\t"
         BEGIN("probity_cpu_sled_enter_code") PUSH_ALL PUSH("r10")
         "movl %r11d, %edi\n\tleaq 72(%rsp), %rsi\n\tcall probity_sled_enter\n\t"

@@ -75,7 +75,7 @@ void probity_sled_leave(uint32_t id, const uintptr_t *back) __attribute__((visib
 void probity_sled_tail(uint32_t id, const uintptr_t *back) __attribute__((visibility("hidden")));
 
 /* Words from the saved r9, which r8, rdi, rsi, rdx, rcx and rax follow, to `back`: at an enter the
- * return address of the sled's call is between them. */
+ * return address of the stub's call is between them. */
 enum { PROBITY_CPU_SLED_ENTER_WORDS = 8, PROBITY_CPU_SLED_LEAVE_WORDS = 7 };
 
 #endif
