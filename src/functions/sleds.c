@@ -286,7 +286,6 @@ static int is_removed(uintptr_t from)
     return 1;
 }
 
-/* One that could not be taken is not known, so that the next request tries again. */
 static int is_known(struct object *object, const struct probity_object *loaded)
 {
     return object->is_loaded && object->offset == loaded->offset &&
@@ -327,7 +326,6 @@ static struct object *add_object(const struct probity_object *loaded)
         object = new_object(loaded->path);
     if (object == NULL)
         return NULL;
-    forget_code(object);
     object->offset = loaded->offset;
     object->is_loaded = object->is_seen = 1;
     object->is_incomplete = 0;
@@ -412,6 +410,29 @@ static void select_sleds(void)
     }
 }
 
+/* Whether the same object is still loaded, with code that somebody else has changed. */
+static int has_successor(const struct object *object)
+{
+    for (const struct object *other = objects; other != NULL; other = other->next) {
+        if (other != object && other->is_seen && other->offset == object->offset &&
+            strcmp(other->path, object->path) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* An object that is not loaded any more. If another one may use the same code, a thread may be in
+ * memory that it calls, which then remains. */
+static void discard_code(struct object *object)
+{
+    if (has_successor(object)) {
+        object->sleds = (struct probity_sleds){.changes = NULL};
+        object->patchable = (struct probity_patchable){.entries = NULL};
+    } else {
+        forget_code(object);
+    }
+}
+
 static void look(void)
 {
     uint64_t loads = 0;
@@ -423,7 +444,7 @@ static void look(void)
     probity_objects_each(&loads, take_object, NULL);
     for (struct object *object = objects; object != NULL; object = object->next) {
         if (object->is_loaded && !object->is_seen)
-            forget_code(object);
+            discard_code(object);
         object->is_loaded = object->is_seen;
     }
 }
