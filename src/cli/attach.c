@@ -194,15 +194,15 @@ static int report_missing(uint32_t pid, int result)
                         "change its own code to record functions: attach to its parent, or have it "
                         "start a program", pid);
     case PROBITY_WAKE_CHANGING:
-        return cli_fail(ME, "process %" PRIu32 " could not change its own code to record functions: "
-                        "a fork, or a library that is being loaded, took more than a second; try "
-                        "again", pid);
+        return cli_fail(ME, "process %" PRIu32 " could not change its own code for functions, "
+                        "because a fork, or a library that is being loaded, took more than a "
+                        "second; try again", pid);
     case PROBITY_WAKE_ENDED:
         return cli_fail(ME, "process %" PRIu32 " has ended the recording itself, by "
                         "probity_stop(), while it began", pid);
     default:
-        return cli_fail(ME, "process %" PRIu32 " cannot change its own code to record functions: %s "
-                        "(%s)", pid, why != 0 ? strerror(why) : "refused",
+        return cli_fail(ME, "process %" PRIu32 " cannot change its own code to record functions: "
+                        "%s (%s)", pid, why != 0 ? strerror(why) : "refused",
                         why == ENOMEM   ? "no memory near the code, or too many mappings"
                         : why == ENOSYS ? "the kernel or a filter has no membarrier() for code"
                                         : "a policy forbids it");

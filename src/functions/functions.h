@@ -61,7 +61,8 @@ int probity_functions_are_selected(void);
 struct probity_site_function *probity_function_find_inside(uintptr_t address);
 
 /* Replaces the rules of PROBITY_SELECT: every function is selected again when it is next found.
- * Returns whether they differ from the previous ones, or -1: out of memory. One thread at a time. */
+ * Returns whether they differ from the previous ones, or -1: out of memory. One thread at a
+ * time. */
 int probity_functions_select(const char *rules);
 
 /* Libraries may have been unloaded: discards their functions. Any thread. */

@@ -13,8 +13,8 @@
 /* The rules. The same rules have the same address. */
 const char *probity_rules_now(void);
 
-/* The rules with this text, which probity_rules_set() puts in force. NULL: out of memory. One thread
- * at a time; threads that select meanwhile use the old ones. */
+/* The rules with this text, which probity_rules_set() puts in force. NULL: out of memory. One
+ * thread at a time; threads that select meanwhile use the old ones. */
 const char *probity_rules_make(const char *text);
 void probity_rules_set(const char *rules);
 

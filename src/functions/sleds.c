@@ -81,8 +81,8 @@ void probity_sled_enter_unusual(uint32_t id, const uintptr_t *back, uint64_t unu
     if (__atomic_load_n(&sled->function, __ATOMIC_RELAXED) != NULL)
         return;
     struct probity_site_function *found = probity_function_at_once(sled->address);
-    /* Pairs with the load in probity_sled_enter(). If the rules are replaced meanwhile, the table is
-     * cleared before this, so one of both sees the other's store. */
+    /* Pairs with the load in probity_sled_enter(). If the rules are replaced meanwhile, the table
+     * is cleared before this, so one of both sees the other's store. */
     __atomic_store_n(&sled->function, found, __ATOMIC_SEQ_CST);
     if (probity_function_at_once(sled->address) != found)
         __atomic_store_n(&sled->function, NULL, __ATOMIC_RELEASE);

@@ -19,8 +19,8 @@
 /* Flags in levels: requests for levels are answered, and so are those to end the recording. */
 enum { PROBITY_CONTROL_ANSWERS = 0x10000, PROBITY_CONTROL_ENDS = 0x20000 };
 
-/* Stored in end_asked by the tool; and by the writer if the program's code is not restored yet, with
- * an errno in the upper bits. */
+/* Stored in end_asked by the tool; and by the writer if the program's code is not restored yet,
+ * with an errno in the upper bits. */
 enum { PROBITY_CONTROL_END_ASKED = 1, PROBITY_CONTROL_END_PARTLY = 2 };
 
 /* Positions of the requested levels in a request; its low half is the serial. */

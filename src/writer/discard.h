@@ -21,8 +21,8 @@ struct probity_discard_spool {
 int probity_discard(const struct probity_discard_spool *spool);
 
 /* Removes the control pages (doc/attach.md) in a directory whose programs have ended: those that
- * nobody locks. Calls removed() with each name. Returns 0; or as above, for the first that could not
- * be removed. */
+ * nobody locks. Calls removed() with each name. Returns 0; or as above, for the first that could
+ * not be removed. */
 int probity_discard_pages(const char *directory, uint32_t owner,
                           void (*removed)(const char *directory, const char *name));
 

@@ -44,8 +44,8 @@ size_t probity_ring_declarations(const uint8_t *block, size_t block_bytes, uint8
 }
 
 /* Writes what the chunk declares, because names are needed after its records are gone. Returns 1, 0
- * if a probe in it is still in progress (unless is_final), or an error. The scratch buffer, which is larger than the
- * chunk, is free once the chunk is drained. */
+ * if a probe in it is still in progress (unless is_final), or an error. The scratch buffer, which
+ * is larger than the chunk, is free once the chunk is drained. */
 static int declarations_write(struct probity_pass *pass, uint32_t chunk, uint32_t used,
                               int is_final)
 {
