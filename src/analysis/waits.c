@@ -490,13 +490,13 @@ int probity_waits_finish(struct probity_waits *waits)
 /* ---- Interface ---------------------------------------------------------------------------------
  */
 
-int probity_waits_open_wait(struct probity_waits *waits, uint32_t thread_slot,
+int probity_waits_open_wait(struct probity_waits *waits, uint32_t thread_slot, uint64_t before_ns,
                             struct probity_wait *ret_wait)
 {
     struct wait_thread *thread =
         thread_slot < waits->thread_count ? waits->threads[thread_slot] : NULL;
 
-    return thread != NULL && thread->wait.object != NULL &&
+    return thread != NULL && thread->wait.object != NULL && thread->wait.from_ns < before_ns &&
            describe(waits, &thread->wait, 0, 1, ret_wait) == 0;
 }
 

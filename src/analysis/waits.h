@@ -117,9 +117,9 @@ uint64_t probity_waits_oldest_ns(const struct probity_waits *waits);
 /* What each thread did recently: at least since the beginning of each open wait for a lock. */
 const struct probity_past *probity_waits_past(const struct probity_waits *waits);
 
-/* A thread's wait that has not ended, as it would be passed on now; 0 if there is none. Valid until
- * the next call. */
-int probity_waits_open_wait(struct probity_waits *waits, uint32_t thread_slot,
+/* A thread's wait that began before a time and has not ended, as it would be passed on now; 0 if
+ * there is none. Valid until the next call. */
+int probity_waits_open_wait(struct probity_waits *waits, uint32_t thread_slot, uint64_t before_ns,
                             struct probity_wait *ret_wait);
 
 /* Time of the latest event. Never steps back, unlike CLOCK_REALTIME. */

@@ -56,9 +56,10 @@ struct probity_os_threads {
 void probity_os_threads_open(struct probity_os_threads *ret_threads);
 void probity_os_threads_close(struct probity_os_threads *threads);
 
-/* Whether the caller is the only running thread of its process: all others have exited, including
- * the first one. 1 or 0; also 0 if /proc is not available. */
-int probity_os_is_last_thread(const struct probity_os_threads *threads);
+/* Whether the caller and `others` more are the only running threads of its process: all others have
+ * exited, including the first one. 1 or 0; also 0 if /proc is not available. threads: NULL: the
+ * directories are looked up by name, for a caller that has no descriptor table of its own. */
+int probity_os_is_last_thread(const struct probity_os_threads *threads, uint32_t others);
 
 /* Whether this process shares its parent's memory, as after vfork: 1 or 0; also 0 if the kernel
  * does not report it. */
@@ -146,7 +147,8 @@ void probity_os_memory_give(void *memory);
  * zero-terminated. */
 long probity_os_read_file(const char *path, void *bytes, size_t room);
 
-/* Field 22 of /proc/PID/stat; 0 if it is not available, or if the process is a zombie. */
+/* Field 22 of /proc/PID/stat; 0 if it is not available, or if the process has ended. It has not if
+ * only its first thread has exited, which is then a zombie. */
 uint64_t probity_os_process_start(uint32_t pid);
 
 /* The kernel's boot id as 16 bytes; zeroes if not available. */

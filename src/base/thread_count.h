@@ -11,7 +11,7 @@
  *
  * glibc keeps the count in a variable that its debugging library finds by name (__nptl_nthreads).
  * If there is no such name (musl, a statically linked program), nothing is changed, and the
- * remaining thread has to check for itself: probity_os_is_last_thread().
+ * remaining thread has to check for itself: base/own_threads.h.
  */
 #ifndef PROBITY_BASE_THREAD_COUNT_H
 #define PROBITY_BASE_THREAD_COUNT_H

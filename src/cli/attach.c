@@ -178,18 +178,34 @@ static int make_settings(struct attach_call *call)
 }
 
 /* What the request named, and the program does not have. */
-static int report_missing(uint32_t pid, int what)
+static int report_missing(uint32_t pid, int result)
 {
-    switch (what) {
+    int why = result >> PROBITY_WAKE_ERRNO_SHIFT;
+
+    switch (result & PROBITY_WAKE_WHAT) {
     case PROBITY_WAKE_NO_FUNCTIONS:
         return cli_fail(ME, "process %" PRIu32 " does not have libprobity-functions, which records "
                         "functions: link it, or start the program with it in LD_PRELOAD", pid);
     case PROBITY_WAKE_NO_CALLS:
         return cli_fail(ME, "process %" PRIu32 " does not have libprobity-calls, which records "
                         "calls: link it, or start the program with it in LD_PRELOAD", pid);
+    case PROBITY_WAKE_FORKED:
+        return cli_fail(ME, "process %" PRIu32 " was forked from one with threads, so it cannot "
+                        "change its own code to record functions: attach to its parent, or have it "
+                        "start a program", pid);
+    case PROBITY_WAKE_CHANGING:
+        return cli_fail(ME, "process %" PRIu32 " could not change its own code for functions, "
+                        "because a fork, or a library that is being loaded, took more than a "
+                        "second; try again", pid);
+    case PROBITY_WAKE_ENDED:
+        return cli_fail(ME, "process %" PRIu32 " has ended the recording itself, by "
+                        "probity_stop(), while it began", pid);
     default:
-        return cli_fail(ME, "process %" PRIu32 " cannot change its own code to record functions: a "
-                        "policy forbids it, or there is no memory near the code", pid);
+        return cli_fail(ME, "process %" PRIu32 " cannot change its own code to record functions: "
+                        "%s (%s)", pid, why != 0 ? strerror(why) : "refused",
+                        why == ENOMEM   ? "no memory near the code, or too many mappings"
+                        : why == ENOSYS ? "the kernel or a filter has no membarrier() for code"
+                                        : "a policy forbids it");
     }
 }
 
@@ -417,6 +433,14 @@ static int report_end(uint32_t pid, int error)
     }
 }
 
+/* The recording has ended. */
+static int report_code(uint32_t pid, int why)
+{
+    return cli_fail(&cli_command_detach, "process %" PRIu32 " does not record any more, but could "
+                    "not restore its code: %s; its functions still call the library%s", pid,
+                    strerror(why), why == EAGAIN ? " until a fork in progress is over" : "");
+}
+
 static int run_detach(int argc, char **argv)
 {
     const struct cli_command *command = &cli_command_detach;
@@ -435,13 +459,13 @@ static int run_detach(int argc, char **argv)
         return cli_fail(command, "process %" PRIu32 " is not recording", pid);
     if (status != CLI_OK)
         return status;
-    int error = probity_request_end(request, WAIT_NS_USUAL);
+    int why = 0, error = probity_request_end(request, WAIT_NS_USUAL, &why);
     status = error != 0 ? report_end(pid, error) : CLI_OK;
     probity_request_close(request);
     if (error == 0)
         print_result(pid, path, call.as_json);
     free(path);
-    return status;
+    return why == 0 ? status : report_code(pid, why);
 }
 
 static const struct cli_option detach_options[] = {

@@ -69,9 +69,9 @@ static int compare_names(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* stem: ends with a slash, or is empty for the working directory. */
-static int search(const char *stem, const char *plain, const char *inserted,
-                  struct cli_names *names)
+/* Adds the names in a directory that match one of two wildcards. stem: its path, which ends with a
+ * slash, or is empty for the working directory. */
+static int search(const char *stem, const char *plain, const char *other, struct cli_names *names)
 {
     DIR *directory = opendir(*stem != '\0' ? stem : ".");
     const struct dirent *entry;
@@ -80,35 +80,103 @@ static int search(const char *stem, const char *plain, const char *inserted,
     if (directory == NULL)
         return 0; /* there are no names */
     while (error == 0 && (entry = readdir(directory)) != NULL) {
-        if (fnmatch(plain, entry->d_name, 0) == 0 || fnmatch(inserted, entry->d_name, 0) == 0)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            (fnmatch(plain, entry->d_name, 0) == 0 || fnmatch(other, entry->d_name, 0) == 0))
             error = add_name(names, stem, entry->d_name);
     }
     closedir(directory);
-    if (names->count > 1)
-        qsort(names->items, names->count, sizeof *names->items, compare_names);
+    return error;
+}
+
+static char *text_of(const char *stem, const char *text, size_t length)
+{
+    char *path = malloc(strlen(stem) + length + 1);
+    size_t used = strlen(stem);
+
+    if (path == NULL)
+        return NULL;
+    memcpy(path, stem, used);
+    for (size_t i = 0; i < length; i++) {
+        i += text[i] == '%' && i + 1 < length && text[i + 1] == '%';
+        path[used++] = text[i];
+    }
+    path[used] = '\0';
+    return path;
+}
+
+static int is_plain(const char *text, size_t length)
+{
+    for (size_t i = 0; i + 1 < length; i++) {
+        if (text[i] == '%' && (text[i + 1] == 'p' || text[i + 1] == 'n'))
+            return 0;
+        i += text[i] == '%';
+    }
+    return 1;
+}
+
+static int find_last(const char *stem, const char *name, struct cli_names *names)
+{
+    char *plain = wildcard_of(name, 0), *inserted = wildcard_of(name, 1);
+    int error = plain != NULL && inserted != NULL ? search(stem, plain, inserted, names)
+                                                  : PROBITY_ERROR_MEMORY;
+
+    free(plain);
+    free(inserted);
+    return error;
+}
+
+static int find(const char *stem, const char *rest, struct cli_names *names);
+
+/* In each directory that may be meant by the first component of the rest. */
+static int find_in_each(const char *stem, const char *rest, size_t length, struct cli_names *names)
+{
+    struct cli_names directories = {NULL, 0};
+    char *wildcard = NULL;
+    size_t bytes;
+    FILE *stream = open_memstream(&wildcard, &bytes);
+    int error = PROBITY_ERROR_MEMORY;
+
+    if (stream != NULL) {
+        put_wildcard(stream, rest, length);
+        error = fclose(stream) == 0 ? search(stem, wildcard, wildcard, &directories)
+                                    : PROBITY_ERROR_MEMORY;
+    }
+    for (size_t i = 0; error == 0 && i < directories.count; i++) {
+        char *path = NULL;
+        if (asprintf(&path, "%s/", directories.items[i]) < 0)
+            error = PROBITY_ERROR_MEMORY;
+        else
+            error = find(path, rest + length + 1, names);
+        free(path);
+    }
+    free(wildcard);
+    cli_names_release(&directories);
+    return error;
+}
+
+/* Finds what the rest of a pattern matches after a path, which ends with a slash or is empty. */
+static int find(const char *stem, const char *rest, struct cli_names *names)
+{
+    const char *slash = strchr(rest, '/');
+    size_t length = slash != NULL ? (size_t)(slash - rest) : 0;
+
+    if (slash == NULL)
+        return find_last(stem, rest, names);
+    if (!is_plain(rest, length))
+        return find_in_each(stem, rest, length, names);
+    char *path = text_of(stem, rest, length + 1);
+    int error = path != NULL ? find(path, slash + 1, names) : PROBITY_ERROR_MEMORY;
+    free(path);
     return error;
 }
 
 int cli_names_find(const char *pattern, struct cli_names *ret_names)
 {
-    const char *slash = strrchr(pattern, '/'), *name = slash != NULL ? slash + 1 : pattern;
-    char *stem = strndup(pattern, (size_t)(name - pattern));
-    char *plain = wildcard_of(name, 0), *inserted = wildcard_of(name, 1);
     struct cli_names names = {NULL, 0};
-    int error = PROBITY_ERROR_MEMORY;
+    int error = find("", pattern, &names);
 
-    if (stem != NULL && plain != NULL && inserted != NULL) {
-        size_t used = 0;
-        for (const char *at = stem; *at != '\0'; at++) {
-            at += at[0] == '%' && at[1] == '%';
-            stem[used++] = *at;
-        }
-        stem[used] = '\0';
-        error = search(stem, plain, inserted, &names);
-    }
-    free(stem);
-    free(plain);
-    free(inserted);
+    if (names.count > 1)
+        qsort(names.items, names.count, sizeof *names.items, compare_names);
     if (error != 0)
         cli_names_release(&names);
     else

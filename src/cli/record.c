@@ -126,27 +126,41 @@ static int remove_old(const char *path, int is_trace)
                                         strerror(errno));
 }
 
+static int has_process_id(const char *pattern)
+{
+    for (const char *at = pattern; *at != '\0'; at += at[0] == '%' && at[1] != '\0' ? 2 : 1) {
+        if (at[0] == '%' && at[1] == 'p')
+            return 1;
+    }
+    return 0;
+}
+
 /* The library would report this as well, but only after the program has started. */
-static int check_directory(const char *out)
+static int check_directory(const char *out, const char *program)
 {
     const char *slash = out != NULL ? strrchr(out, '/') : NULL;
-    char *directory = slash == NULL  ? strdup(".")
-                      : slash == out ? strdup("/")
-                                     : strndup(out, (size_t)(slash - out));
+    char *pattern = slash == NULL  ? strdup(".")
+                    : slash == out ? strdup("/")
+                                   : strndup(out, (size_t)(slash - out));
+    char *directory = pattern != NULL ? expand_pattern(pattern, program, 0) : NULL;
     struct stat status;
     int result = CLI_OK;
 
-    if (directory == NULL)
+    if (directory == NULL) {
+        free(pattern);
         return cli_fail(&cli_command_record, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-    if (strchr(directory, '%') == NULL) {
-        int error = stat(directory, &status) != 0         ? errno
-                    : !S_ISDIR(status.st_mode)            ? ENOTDIR
-                    : access(directory, W_OK | X_OK) != 0 ? errno
-                                                          : 0;
-        if (error != 0)
-            result = cli_fail(&cli_command_record, "cannot write in '%s': %s", directory,
-                              strerror(error));
     }
+    int error = stat(directory, &status) != 0         ? errno
+                : !S_ISDIR(status.st_mode)            ? ENOTDIR
+                : access(directory, W_OK | X_OK) != 0 ? errno
+                                                      : 0;
+    if (has_process_id(pattern))
+        result = cli_fail_usage(&cli_command_record, "'%s': a directory cannot be named after a "
+                                "process that has not started; use %%p in the file's name", out);
+    else if (error != 0)
+        result = cli_fail(&cli_command_record, "cannot write in '%s': %s", directory,
+                          strerror(error));
+    free(pattern);
     free(directory);
     return result;
 }
@@ -367,10 +381,10 @@ static int launch(const struct record_call *call, const char *pattern, const cha
 static int record(const struct record_call *call)
 {
     struct cli_launched launched = {0};
-    int status = check_directory(call->out);
+    int status = check_directory(call->out, call->program[0]);
 
     if (status == CLI_OK && call->triggers.names != NULL)
-        status = check_directory(call->triggers.names);
+        status = check_directory(call->triggers.names, call->program[0]);
     if (status == CLI_OK)
         status = clear_output(call);
     if (status != CLI_OK)

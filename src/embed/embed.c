@@ -51,7 +51,7 @@ static int stop(uint32_t reason)
     if (probity_calls_ending != NULL)
         probity_calls_ending();
     if (reason == PROBITY_END_STOPPED)
-        probity_wake_sleep();
+        (void)probity_wake_sleep();
     int result = probity_session_stop(session, reason);
     pthread_setcancelstate(cancel, NULL);
     errno = before;

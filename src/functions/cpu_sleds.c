@@ -4,11 +4,15 @@
  *
  * Sleds have 11 bytes at an even address, so that two bytes can be stored at once:
  *
- *     eb 09 66 0f 1f 84 00 00 02 00 00    jmp past a nop        enter, tail
- *     c3 2e 66 0f 1f 84 00 00 02 00 00    ret, then a nop       leave
- *     41 bb ID          e8 DISTANCE       mov ID, %r11d; call   enter
- *     41 bb ID          e9 DISTANCE       mov ID, %r11d; jmp    leave
- *     41 ba ID          e8 DISTANCE       mov ID, %r10d; call   tail
+ *     eb 09 66 0f 1f 84 00 00 02 00 00    jmp past a nop         enter, tail
+ *     c3 2e 66 0f 1f 84 00 00 02 00 00    ret, then a nop        leave
+ *     e9 DISTANCE    84 00 00 02 00 00    jmp to the sled's stub
+ *
+ * and stubs:
+ *
+ *     41 bb ID  e8 LINK  e9 BACK          mov ID, %r11d; call; jmp    enter
+ *     41 bb ID  e9 LINK                   mov ID, %r11d; jmp          leave
+ *     41 ba ID  e8 LINK  e9 BACK          mov ID, %r10d; call; jmp    tail
  *
  * At the beginning of a function %r10 may hold its static chain, and before a jump %r11 the
  * destination. The nop has a displacement that assemblers do not use for alignment. No return
@@ -23,9 +27,12 @@
 #if PROBITY_CPU_HAS_FENTRY
 
 enum {
-    STUB_BYTES = 16, /* jmp *2(%rip), padding, and at 8 the address */
-    DISTANCE_AT = 7, /* in a sled */
-    ID_AT = 2
+    LINK_BYTES = 16, /* jmp *2(%rip), padding, and at 8 the address */
+    JUMP = 0xe9,
+    JUMP_BYTES = 5,
+    HEAD_BYTES = 2, /* of a sled: stored at once */
+    CALL_AT = 6,    /* in a stub */
+    BACK_AT = CALL_AT + JUMP_BYTES
 };
 
 /* Saves registers that a caller may expect to be unchanged, or that hold parameters or return
@@ -40,7 +47,7 @@ enum {
 #define END(name) "ret\n\t.cfi_endproc\n\t.size " name ", . - " name "\n\t"
 
 /* In each, the stack is aligned at the call, if the function's was: seven or eight words and the
- * return address of the sled's call, or nine words. */
+ * return address of the stub's call, or nine words. */
 __asm__(".pushsection .text.probity_cpu_sleds, \"ax\", @progbits\n\t"
         BEGIN("probity_cpu_sled_enter_code") PUSH_ALL PUSH("r10")
         "movl %r11d, %edi\n\tleaq 72(%rsp), %rsi\n\tcall probity_sled_enter\n\t"
@@ -62,14 +69,17 @@ int probity_cpu_sleds_are_usable(void)
     return 1;
 }
 
-/* First two bytes, and the one before the distance, of a sled that was replaced. */
-static const uint8_t replaced[PROBITY_CPU_SLED_KINDS][3] = {
-    {0x41, 0xbb, 0xe8}, {0x41, 0xbb, 0xe9}, {0x41, 0xba, 0xe8}};
+/* First two bytes of a stub, and that of its call or jump. */
+static const uint8_t stub_codes[PROBITY_CPU_SLED_KINDS][3] = {
+    {0x41, 0xbb, 0xe8}, {0x41, 0xbb, JUMP}, {0x41, 0xba, 0xe8}};
+
+/* A sled after its first two bytes, as the compiler made it. */
+static const uint8_t rest[PROBITY_CPU_SLED_BYTES - HEAD_BYTES] = {0x66, 0x0f, 0x1f, 0x84, 0, 0, 2};
 
 /* First two bytes of a sled as the compiler made it. */
 static const uint8_t *original(enum probity_cpu_sled_kind kind)
 {
-    static const uint8_t heads[][2] = {{0xeb, 0x09}, {0xc3, 0x2e}};
+    static const uint8_t heads[][HEAD_BYTES] = {{0xeb, 0x09}, {0xc3, 0x2e}};
 
     return heads[kind == PROBITY_CPU_SLED_LEAVE];
 }
@@ -77,68 +87,82 @@ static const uint8_t *original(enum probity_cpu_sled_kind kind)
 enum probity_cpu_sled_state probity_cpu_sled_state(const uint8_t *at,
                                                    enum probity_cpu_sled_kind kind)
 {
-    static const uint8_t rest[] = {0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0};
-    const uint8_t *head = original(kind);
+    enum { KEPT = JUMP_BYTES - HEAD_BYTES }; /* in the rest, from there on */
+    int is_original = memcmp(at, original(kind), HEAD_BYTES) == 0;
 
     if ((uintptr_t)at % 2 != 0)
         return PROBITY_CPU_SLED_FOREIGN;
-    if (memcmp(at, head, 2) == 0 && memcmp(at + 2, rest, sizeof rest) == 0)
+    if (is_original && memcmp(at + HEAD_BYTES, rest, sizeof rest) == 0)
         return PROBITY_CPU_SLED_OFF;
-    if (at[DISTANCE_AT - 1] != replaced[kind][2])
-        return PROBITY_CPU_SLED_FOREIGN;
-    if (memcmp(at, head, 2) == 0)
-        return PROBITY_CPU_SLED_REMOVED;
-    /* XRay's runtime uses %r10 for all kinds. */
-    if (at[0] == 0x41 && (at[1] == 0xba || at[1] == replaced[kind][1]))
+    if (at[0] == JUMP && memcmp(at + JUMP_BYTES, rest + KEPT, sizeof rest - KEPT) == 0)
         return PROBITY_CPU_SLED_ON;
+    /* XRay's runtime puts an id and a call or jump there, the latter at the same place. */
+    if ((is_original || (at[0] == 0x41 && at[1] == 0xba)) &&
+        at[CALL_AT] == stub_codes[kind][2])
+        return PROBITY_CPU_SLED_TAKEN;
     return PROBITY_CPU_SLED_FOREIGN;
 }
 
-void probity_cpu_sled_make_stubs(uint8_t *stubs)
+void probity_cpu_sled_make_links(uint8_t *links)
 {
     static const uint8_t jump[] = {0xff, 0x25, 2, 0, 0, 0, 0xcc, 0xcc}; /* jmp *2(%rip) */
     const uint8_t *const codes[] = {probity_cpu_sled_enter_code, probity_cpu_sled_leave_code,
                                     probity_cpu_sled_tail_code};
 
     for (int kind = 0; kind < PROBITY_CPU_SLED_KINDS; kind++) {
-        memcpy(stubs + STUB_BYTES * kind, jump, sizeof jump);
-        memcpy(stubs + STUB_BYTES * kind + sizeof jump, &codes[kind], sizeof codes[kind]);
+        memcpy(links + LINK_BYTES * kind, jump, sizeof jump);
+        memcpy(links + LINK_BYTES * kind + sizeof jump, &codes[kind], sizeof codes[kind]);
     }
 }
 
-int probity_cpu_sled_reaches(uintptr_t sled, uintptr_t stubs)
+/* A call or jump. */
+static void put_jump(uint8_t *at, uint8_t code, const uint8_t *target)
 {
-    uintptr_t distance = sled < stubs ? stubs - sled : sled - stubs;
+    uint32_t distance = (uint32_t)((uintptr_t)target - ((uintptr_t)at + JUMP_BYTES));
 
-    return distance < INT32_MAX - PROBITY_CPU_SLED_BYTES - PROBITY_CPU_SLED_STUBS_BYTES;
+    at[0] = code;
+    memcpy(at + 1, &distance, sizeof distance);
 }
 
-void probity_cpu_sled_prepare(uint8_t *at, enum probity_cpu_sled_kind kind, uint32_t id,
-                              const uint8_t *stubs)
+void probity_cpu_sled_make_stub(uint8_t *stub, const uint8_t *links, const uint8_t *at,
+                                enum probity_cpu_sled_kind kind, uint32_t id)
 {
-    uintptr_t stub = (uintptr_t)stubs + STUB_BYTES * (uintptr_t)kind;
-    uint32_t distance = (uint32_t)(stub - ((uintptr_t)at + PROBITY_CPU_SLED_BYTES));
-
-    memcpy(at + ID_AT, &id, sizeof id);
-    at[DISTANCE_AT - 1] = replaced[kind][2];
-    memcpy(at + DISTANCE_AT, &distance, sizeof distance);
+    memcpy(stub, stub_codes[kind], HEAD_BYTES);
+    memcpy(stub + HEAD_BYTES, &id, sizeof id);
+    put_jump(stub + CALL_AT, stub_codes[kind][2], links + LINK_BYTES * kind);
+    put_jump(stub + BACK_AT, JUMP, at + PROBITY_CPU_SLED_BYTES);
 }
 
-static void store_head(uint8_t *at, const uint8_t *bytes)
+int probity_cpu_sled_reaches(uintptr_t sled, uintptr_t memory, size_t bytes)
+{
+    uintptr_t low = sled < memory ? sled : memory, end = memory + bytes;
+    uintptr_t high = sled + PROBITY_CPU_SLED_BYTES > end ? sled + PROBITY_CPU_SLED_BYTES : end;
+
+    return high - low < INT32_MAX;
+}
+
+static void store_head(uint8_t *at, uint8_t first, uint8_t second)
 {
     /* Release: pairs with the barrier for code, which came before. */
-    __atomic_store_n((uint16_t *)(void *)at, (uint16_t)(bytes[0] | bytes[1] << 8),
-                     __ATOMIC_RELEASE);
+    __atomic_store_n((uint16_t *)(void *)at, (uint16_t)(first | second << 8), __ATOMIC_RELEASE);
 }
 
-void probity_cpu_sled_switch_on(uint8_t *at, enum probity_cpu_sled_kind kind)
+void probity_cpu_sled_put(uint8_t *at, const uint8_t *stub, int step)
 {
-    store_head(at, replaced[kind]);
+    uint32_t distance = (uint32_t)((uintptr_t)stub - ((uintptr_t)at + JUMP_BYTES));
+
+    if (step == 0)
+        memcpy(at + HEAD_BYTES, (const uint8_t *)&distance + 1, JUMP_BYTES - HEAD_BYTES);
+    else
+        store_head(at, JUMP, (uint8_t)distance);
 }
 
-void probity_cpu_sled_switch_off(uint8_t *at, enum probity_cpu_sled_kind kind)
+void probity_cpu_sled_take_out(uint8_t *at, enum probity_cpu_sled_kind kind, int step)
 {
-    store_head(at, original(kind));
+    if (step == 0)
+        store_head(at, original(kind)[0], original(kind)[1]);
+    else
+        memcpy(at + HEAD_BYTES, rest, JUMP_BYTES - HEAD_BYTES);
 }
 #else
 int probity_cpu_sleds_are_usable(void)
@@ -153,29 +177,30 @@ enum probity_cpu_sled_state probity_cpu_sled_state(const uint8_t *at,
     return PROBITY_CPU_SLED_FOREIGN;
 }
 
-void probity_cpu_sled_make_stubs(uint8_t *stubs)
+void probity_cpu_sled_make_links(uint8_t *links)
 {
-    memset(stubs, 0, PROBITY_CPU_SLED_STUBS_BYTES);
+    memset(links, 0, PROBITY_CPU_SLED_LINKS_BYTES);
 }
 
-int probity_cpu_sled_reaches(uintptr_t sled, uintptr_t stubs)
+void probity_cpu_sled_make_stub(uint8_t *stub, const uint8_t *links, const uint8_t *at,
+                                enum probity_cpu_sled_kind kind, uint32_t id)
 {
-    return sled == stubs;
+    (void)stub, (void)links, (void)at, (void)kind, (void)id;
 }
 
-void probity_cpu_sled_prepare(uint8_t *at, enum probity_cpu_sled_kind kind, uint32_t id,
-                              const uint8_t *stubs)
+int probity_cpu_sled_reaches(uintptr_t sled, uintptr_t memory, size_t bytes)
 {
-    (void)at, (void)kind, (void)id, (void)stubs;
+    (void)sled, (void)memory, (void)bytes;
+    return 0;
 }
 
-void probity_cpu_sled_switch_on(uint8_t *at, enum probity_cpu_sled_kind kind)
+void probity_cpu_sled_put(uint8_t *at, const uint8_t *stub, int step)
 {
-    (void)at, (void)kind;
+    (void)at, (void)stub, (void)step;
 }
 
-void probity_cpu_sled_switch_off(uint8_t *at, enum probity_cpu_sled_kind kind)
+void probity_cpu_sled_take_out(uint8_t *at, enum probity_cpu_sled_kind kind, int step)
 {
-    (void)at, (void)kind;
+    (void)at, (void)kind, (void)step;
 }
 #endif

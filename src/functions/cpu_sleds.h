@@ -3,15 +3,20 @@
  * cpu_sleds.h: the machine code of XRay sleds: what they look like, what replaces them, and the
  * code that a replaced sled enters. Takes no lock, allocates nothing, preserves errno.
  *
- *     function:  enter sled          jmp over it            ->  id, call STUB
- *                ...
- *                leave sled          ret, nops              ->  id, jmp STUB
- *                tail sled           jmp over it            ->  id, call STUB
+ *     function:  enter sled          jmp over it            ->  jmp STUB
+ *                ...                                            (id, call, jmp back)
+ *                leave sled          ret, nops              ->  jmp STUB (id, jmp)
+ *                tail sled           jmp over it            ->  jmp STUB (as enter)
  *                jmp other function
+ *
+ * A replaced sled is one instruction, so no thread is ever between two of them: once it has been
+ * replaced with what the compiler made, and all threads have passed a barrier for code, no thread
+ * executes the rest of the sled, which can be restored as well.
  */
 #ifndef PROBITY_FUNCTIONS_CPU_SLEDS_H
 #define PROBITY_FUNCTIONS_CPU_SLEDS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* LEAVE: in place of a return. TAIL: before a jump to another function, which then returns in
@@ -26,11 +31,15 @@ enum probity_cpu_sled_kind {
 enum probity_cpu_sled_state {
     PROBITY_CPU_SLED_FOREIGN, /* other code, or the sled of another kind */
     PROBITY_CPU_SLED_OFF,     /* as the compiler made it */
-    PROBITY_CPU_SLED_ON,      /* replaced, by this library or by XRay's runtime */
-    PROBITY_CPU_SLED_REMOVED  /* was replaced, and switched off again */
+    PROBITY_CPU_SLED_ON,      /* replaced by this library */
+    PROBITY_CPU_SLED_TAKEN    /* is, or was, replaced by XRay's runtime */
 };
 
-enum { PROBITY_CPU_SLED_BYTES = 11, PROBITY_CPU_SLED_STUBS_BYTES = 64 };
+enum {
+    PROBITY_CPU_SLED_BYTES = 11,
+    PROBITY_CPU_SLED_STUB_BYTES = 16,
+    PROBITY_CPU_SLED_LINKS_BYTES = 16 * PROBITY_CPU_SLED_KINDS
+};
 
 /* Whether this CPU has sleds that can be replaced. */
 int probity_cpu_sleds_are_usable(void);
@@ -39,22 +48,24 @@ int probity_cpu_sleds_are_usable(void);
 enum probity_cpu_sled_state probity_cpu_sled_state(const uint8_t *at,
                                                    enum probity_cpu_sled_kind kind);
 
-/* Fills PROBITY_CPU_SLED_STUBS_BYTES at an address from which sleds reach it: jumps to the code
- * below, one for each kind. */
-void probity_cpu_sled_make_stubs(uint8_t *stubs);
+/* Fills PROBITY_CPU_SLED_LINKS_BYTES within reach of stubs: jumps to the code below, one for each
+ * kind. */
+void probity_cpu_sled_make_links(uint8_t *links);
 
-/* Whether a sled reaches the stubs. */
-int probity_cpu_sled_reaches(uintptr_t sled, uintptr_t stubs);
+/* Fills PROBITY_CPU_SLED_STUB_BYTES, of a stub for one sled. It must remain as long as a thread may
+ * execute the sled's function. */
+void probity_cpu_sled_make_stub(uint8_t *stub, const uint8_t *links, const uint8_t *at,
+                                enum probity_cpu_sled_kind kind, uint32_t id);
 
-/* Replaces a sled in two steps, between which all threads must pass a barrier for code: first the
- * bytes that no thread executes, then, with one store, the two that lead past them. */
-void probity_cpu_sled_prepare(uint8_t *at, enum probity_cpu_sled_kind kind, uint32_t id,
-                              const uint8_t *stubs);
-void probity_cpu_sled_switch_on(uint8_t *at, enum probity_cpu_sled_kind kind);
+/* Whether a sled reaches all of this memory. */
+int probity_cpu_sled_reaches(uintptr_t sled, uintptr_t memory, size_t bytes);
 
-/* Undoes the second step. Threads may still be executing the rest of the sled, which is left
- * unchanged: such a sled can be switched on again in one step. */
-void probity_cpu_sled_switch_off(uint8_t *at, enum probity_cpu_sled_kind kind);
+/* Replace a sled, or restore it, in two steps. All threads must pass a barrier for code between
+ * them, and after the second. In one of them, a single store changes the two bytes that lead past
+ * the rest of the sled; in the other the rest, which no thread executes. */
+enum { PROBITY_CPU_SLED_STEPS = 2 };
+void probity_cpu_sled_put(uint8_t *at, const uint8_t *stub, int step);
+void probity_cpu_sled_take_out(uint8_t *at, enum probity_cpu_sled_kind kind, int step);
 
 /* What replaced sleds call, with all integer registers saved; not vector registers, so these are
  * compiled without them and call other functions by keep_vectors.h. back: where the return address
@@ -64,7 +75,7 @@ void probity_sled_leave(uint32_t id, const uintptr_t *back) __attribute__((visib
 void probity_sled_tail(uint32_t id, const uintptr_t *back) __attribute__((visibility("hidden")));
 
 /* Words from the saved r9, which r8, rdi, rsi, rdx, rcx and rax follow, to `back`: at an enter the
- * return address of the sled's call is between them. */
+ * return address of the stub's call is between them. */
 enum { PROBITY_CPU_SLED_ENTER_WORDS = 8, PROBITY_CPU_SLED_LEAVE_WORDS = 7 };
 
 #endif

@@ -35,6 +35,7 @@ struct object {
     struct probity_symbol_table symbols;
     struct probity_object loaded;
     const struct probity_arguments_object *arguments; /* of its functions; NULL: none */
+    const char *searched; /* rules for which sources were last searched for; NULL: none */
     uint32_t is_gone;
     uint32_t returns; /* an enum returns */
 };
@@ -159,7 +160,7 @@ static void link_object(struct object *object)
 
     do {
         object->next = first;
-    } while (!__atomic_compare_exchange_n(&objects, &first, object, 0, __ATOMIC_ACQ_REL,
+    } while (!__atomic_compare_exchange_n(&objects, &first, object, 0, __ATOMIC_SEQ_CST,
                                           __ATOMIC_ACQUIRE));
 }
 
@@ -179,6 +180,18 @@ static const char *file_of_executable(void)
     return bytes > 0 ? file_of(path) : program_invocation_short_name;
 }
 
+/* Which of its functions come from the source files in the rules. Threads that do this for one
+ * object at the same time find the same. */
+static void find_sources(struct object *object, const char *rules)
+{
+    const char *file = *object->path != '\0' ? object->path : "/proc/self/exe";
+
+    if (__atomic_load_n(&object->searched, __ATOMIC_ACQUIRE) == rules)
+        return;
+    probity_rules_find_sources(rules, file, &object->loaded, &object->symbols);
+    __atomic_store_n(&object->searched, rules, __ATOMIC_RELEASE);
+}
+
 static struct object *add_object(const struct found *found)
 {
     const char *path = found->object.path;
@@ -192,12 +205,12 @@ static struct object *add_object(const struct found *found)
     object->path = copy_text(path);
     object->file = *path != '\0' ? file_of(path) : file_of_executable();
     set_range(object, &found->object);
-    if (!revive_symbols(file, &object->symbols)) {
+    if (!revive_symbols(file, &object->symbols))
         probity_symbol_table_read(file, &found->object, &object->symbols);
-        probity_rules_find_sources(file, &found->object, &object->symbols);
-    }
+    find_sources(object, probity_rules_now());
     object->arguments = probity_arguments_object_of(&found->object, &object->symbols.file);
     link_object(object);
+    find_sources(object, probity_rules_now()); /* if they were replaced before it was in the list */
     return object;
 }
 
@@ -217,7 +230,11 @@ static struct object *revive_object(const struct found *found)
         if (!probity_file_is_same(&object->symbols.file, &file))
             continue;
         object->loaded = found->object;
-        __atomic_store_n(&object->is_gone, 0, __ATOMIC_RELAXED);
+        /* Of the symbols, which another object may have used meanwhile. */
+        __atomic_store_n(&object->searched, NULL, __ATOMIC_RELAXED);
+        find_sources(object, probity_rules_now());
+        __atomic_store_n(&object->is_gone, 0, __ATOMIC_SEQ_CST);
+        find_sources(object, probity_rules_now());
         return object;
     }
     return NULL;
@@ -414,14 +431,20 @@ static __attribute__((noinline)) struct probity_site_function *add(struct probit
         return NULL;
     probity_os_signals_block(&signals);
     is_searching = 1;
+    const char *rules = probity_rules_now();
     struct probity_site_function *made = make(entry, address, is_inside);
     is_searching = 0;
     probity_os_signals_restore(&signals);
     errno = before;
-    if (made == NULL || __atomic_compare_exchange_n(&entry->function, &none, made, 0,
-                                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (made != NULL && !__atomic_compare_exchange_n(&entry->function, &none, made, 0,
+                                                     __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE))
+        return none;
+    if (made == NULL || probity_rules_now() == rules)
         return made;
-    return none;
+    /* Found by rules that were replaced meanwhile, maybe after the table was cleared. */
+    (void)__atomic_compare_exchange_n(&entry->function, &made, NULL, 0, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED);
+    return NULL;
 }
 
 /* The place of this address in the table, allocated if it has none yet; NULL if the table is
@@ -474,19 +497,23 @@ int probity_function_put(uintptr_t address, struct probity_site_function *functi
     return 0;
 }
 
-void probity_functions_select_again(void)
+static void find_all_sources(const char *rules)
+{
+    struct object *object = __atomic_load_n(&objects, __ATOMIC_SEQ_CST);
+
+    for (; object != NULL; object = object->next) {
+        if (!__atomic_load_n(&object->is_gone, __ATOMIC_SEQ_CST))
+            find_sources(object, rules);
+    }
+}
+
+/* Keeps the descriptors that exist: functions have numbers in the trace by them. */
+static void clear_table(struct probity_site_function **made)
 {
     struct probity_entry *all = __atomic_load_n(&probity_entries, __ATOMIC_ACQUIRE);
-    struct probity_site_function **made = earlier;
 
     if (all == NULL)
         return;
-    if (made == NULL) {
-        made = probity_arena_map(ENTRIES * sizeof *made);
-        if (made == NULL)
-            return;
-        __atomic_store_n(&earlier, made, __ATOMIC_RELEASE);
-    }
     for (uint32_t i = 0; i < ENTRIES; i++) {
         struct probity_site_function *function =
             __atomic_load_n(&all[i].function, __ATOMIC_ACQUIRE);
@@ -494,8 +521,26 @@ void probity_functions_select_again(void)
             continue;
         if (function != &probity_function_left_out)
             made[i] = function;
-        __atomic_store_n(&all[i].function, NULL, __ATOMIC_RELEASE);
+        __atomic_store_n(&all[i].function, NULL, __ATOMIC_SEQ_CST);
     }
+}
+
+int probity_functions_select(const char *text)
+{
+    const char *rules = probity_rules_make(text);
+
+    if (earlier == NULL)
+        __atomic_store_n(&earlier, probity_arena_map(ENTRIES * sizeof *earlier), __ATOMIC_RELEASE);
+    if (rules == NULL || earlier == NULL)
+        return -1;
+    if (rules == probity_rules_now())
+        return 0;
+    /* First, so that no thread finds the new rules without their sources. */
+    find_all_sources(rules);
+    probity_rules_set(rules);
+    find_all_sources(rules); /* of objects that were added meanwhile */
+    clear_table(earlier);
+    return 1;
 }
 
 static int is_still_loaded(const struct object *object)

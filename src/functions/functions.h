@@ -60,8 +60,10 @@ int probity_functions_are_selected(void);
 /* The same for an address in the function: where its call of __fentry__ returns to. */
 struct probity_site_function *probity_function_find_inside(uintptr_t address);
 
-/* The rules have changed: every function is selected again when it is next found. Any thread. */
-void probity_functions_select_again(void);
+/* Replaces the rules of PROBITY_SELECT: every function is selected again when it is next found.
+ * Returns whether they differ from the previous ones, or -1: out of memory. One thread at a
+ * time. */
+int probity_functions_select(const char *rules);
 
 /* Libraries may have been unloaded: discards their functions. Any thread. */
 void probity_functions_unloaded(void);

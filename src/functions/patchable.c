@@ -174,16 +174,35 @@ static int is_in(const struct range *range, const struct probity_patchable_entry
     return (uintptr_t)entry->at >= range->first && (uintptr_t)entry->at <= range->last;
 }
 
-static int make_places(struct range *range, struct probity_patchable *patchable)
+static int has_places(const struct range *range, const struct probity_patchable *patchable)
 {
-    void (*target)(void) = __fentry__;
+    for (size_t i = 0; i < patchable->place_count; i++) {
+        if (patchable->places[i].first == range->first)
+            return 1;
+    }
+    return 0;
+}
+
+static uint8_t *map_any_places(struct range *range, size_t *ret_bytes)
+{
     uint8_t *places = NULL;
-    size_t bytes = 0;
 
     for (size_t i = 0; places == NULL && i < sizeof lasts; i++) {
         range->distance = (int32_t)((uint32_t)lasts[i] << 24 | 0x909090);
-        places = map_places(range, range->distance, &bytes);
+        places = map_places(range, range->distance, ret_bytes);
     }
+    return places;
+}
+
+/* Returns 0, or -1 with errno. */
+static int make_places(struct range *range, struct probity_patchable *patchable)
+{
+    void (*target)(void) = __fentry__;
+    size_t bytes = 0;
+    uint8_t *places = patchable->place_count < PROBITY_PATCHABLE_SEGMENTS_MAX
+                          ? map_any_places(range, &bytes)
+                          : NULL;
+
     if (places == NULL) {
         errno = ENOMEM;
         return -1;
@@ -201,7 +220,15 @@ static int make_places(struct range *range, struct probity_patchable *patchable)
         if (!entry->is_long)
             put_jump((uint8_t *)(after + (uintptr_t)(intptr_t)range->distance), last);
     }
-    return mprotect(places, bytes, PROT_READ | PROT_EXEC);
+    if (mprotect(places, bytes, PROT_READ | PROT_EXEC) != 0) {
+        int why = errno;
+        munmap(places, bytes);
+        errno = why;
+        return -1;
+    }
+    patchable->places[patchable->place_count++] =
+        (struct probity_patchable_places){places, bytes, range->first};
+    return 0;
 }
 
 /* ---- Changes -----------------------------------------------------------------------------------
@@ -255,28 +282,32 @@ static int is_as_left(const struct probity_patchable_entry *entry)
                                               : nops, BYTES) == 0;
 }
 
-static int always(uintptr_t from)
+/* Marks the entries of the range that are to be changed. Returns 0 if there are none. */
+static int mark(const struct range *range, struct probity_patchable *patchable,
+                int (*is_removed)(uintptr_t from), int *ret_is_put)
 {
-    (void)from;
-    return 1;
-}
+    int is_any = 0;
 
-/* Switches the entries of the range on, or off, of which is_chosen() returns whether they are to
- * be. */
-static void change(const struct range *range, struct probity_patchable *patchable, int is_on,
-                   int (*is_chosen)(uintptr_t from), int chosen)
-{
-    /* The selection may change meanwhile. */
+    *ret_is_put = 0;
     for (size_t i = 0; i < patchable->count; i++) {
         struct probity_patchable_entry *entry = &patchable->entries[i];
-        entry->is_changing = is_in(range, entry) && entry->is_on != is_on &&
-                             is_chosen((uintptr_t)entry->at + BYTES) == chosen &&
+        entry->is_changing = is_in(range, entry) &&
+                             is_removed((uintptr_t)entry->at + BYTES) == entry->is_on &&
                              is_as_left(entry);
+        is_any |= entry->is_changing;
+        *ret_is_put |= entry->is_changing && !entry->is_on;
     }
+    return is_any;
+}
+
+/* Switches the marked entries. */
+static void change(struct probity_patchable *patchable)
+{
     for (int number = 0; number < STEPS; number++) {
         for (size_t i = 0; i < patchable->count; i++) {
-            if (patchable->entries[i].is_changing)
-                step(&patchable->entries[i], number, is_on);
+            struct probity_patchable_entry *entry = &patchable->entries[i];
+            if (entry->is_changing)
+                step(entry, number, !entry->is_on);
         }
         probity_os_code_barrier();
     }
@@ -313,28 +344,19 @@ static int is_code(const ElfW(Phdr) *segment)
     return segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0;
 }
 
-static int patch(const struct probity_object *object, struct probity_patchable *patchable)
+/* Returns 0, or -1 with errno. */
+static int update_segment(struct probity_patchable *patchable, struct range *range,
+                          int (*is_removed)(uintptr_t from))
 {
-    const ElfW(Phdr) *header = object->headers;
+    int is_put;
 
-    if (probity_os_code_barrier() != 0 && !probity_os_is_single_threaded()) {
-        errno = ENOSYS;
+    if (range->first > range->last || !mark(range, patchable, is_removed, &is_put))
+        return 0;
+    if ((is_put && !has_places(range, patchable) && make_places(range, patchable) != 0) ||
+        protect(range, range->protection | PROT_WRITE) != 0)
         return -1;
-    }
-    for (size_t i = 0; i < object->header_count; i++) {
-        struct range range = {.first = 1};
-        if (is_code(&header[i]))
-            range = range_of(object, &header[i], patchable);
-        if (range.first > range.last)
-            continue;
-        if (make_places(&range, patchable) != 0 ||
-            protect(&range, range.protection | PROT_WRITE) != 0)
-            return -1;
-        change(&range, patchable, 1, always, 1);
-        if (protect(&range, range.protection) != 0)
-            return -1;
-    }
-    return 0;
+    change(patchable);
+    return protect(range, range->protection);
 }
 
 long probity_patchable_take(const struct probity_object *object, const char *path,
@@ -355,47 +377,53 @@ long probity_patchable_take(const struct probity_object *object, const char *pat
         errno = ENOMEM;
         return -1;
     }
-    long found = (long)choose(object, section, bytes, takes_all, ret_patchable);
-    int result = ret_patchable->count > 0 ? patch(object, ret_patchable) : 0;
-    int why = errno;
-    if (result != 0 || ret_patchable->count == 0)
+    size_t found = choose(object, section, bytes, takes_all, ret_patchable);
+    if (ret_patchable->count == 0)
         probity_patchable_forget(ret_patchable);
-    errno = why;
-    return result == 0 ? found : -1;
+    return (long)found;
 }
 
 int probity_patchable_is_there(const struct probity_patchable *patchable,
                                const struct probity_object *object)
 {
     const struct probity_patchable_entry *first = patchable->entries;
+    size_t count = first != NULL && first->is_on ? 1 : patchable->count;
 
-    if (first == NULL)
-        return 1;
-    return probity_object_bytes(object, first->at) >= BYTES &&
-           (!first->is_on || first->at[0] == CALL);
+    /* A call, whose distance is that of this object's places, is proof enough. */
+    for (size_t i = 0; i < count; i++) {
+        if (probity_object_bytes(object, first[i].at) < BYTES || !is_as_left(&first[i]))
+            return 0;
+    }
+    return 1;
 }
 
-void probity_patchable_update(struct probity_patchable *patchable,
-                              const struct probity_object *object,
-                              int (*is_removed)(uintptr_t from))
+int probity_patchable_update(struct probity_patchable *patchable,
+                             const struct probity_object *object,
+                             int (*is_removed)(uintptr_t from))
 {
     const ElfW(Phdr) *header = object->headers;
-    int is_different = 0;
+    int is_different = 0, why = 0;
 
     for (size_t i = 0; i < patchable->count; i++)
         is_different |=
             patchable->entries[i].is_on == is_removed((uintptr_t)patchable->entries[i].at + BYTES);
-    for (size_t i = 0; is_different && i < object->header_count; i++) {
+    if (!is_different)
+        return 0;
+    if (probity_os_code_barrier() != 0 && !probity_os_is_single_threaded()) {
+        errno = ENOSYS;
+        return -1;
+    }
+    for (size_t i = 0; i < object->header_count; i++) {
         struct range range = {.first = 1};
         if (is_code(&header[i]))
             range = range_of(object, &header[i], patchable);
-        if (range.first > range.last || protect(&range, range.protection | PROT_WRITE) != 0)
-            continue;
-        change(&range, patchable, 0, is_removed, 1);
-        change(&range, patchable, 1, is_removed, 0);
-        (void)protect(&range, range.protection);
+        if (update_segment(patchable, &range, is_removed) != 0)
+            why = errno;
     }
+    errno = why != 0 ? why : errno;
+    return why != 0 ? -1 : 0;
 }
+
 #else
 
 long probity_patchable_take(const struct probity_object *object, const char *path,
@@ -412,11 +440,12 @@ int probity_patchable_is_there(const struct probity_patchable *patchable,
     return 1;
 }
 
-void probity_patchable_update(struct probity_patchable *patchable,
-                              const struct probity_object *object,
-                              int (*is_removed)(uintptr_t from))
+int probity_patchable_update(struct probity_patchable *patchable,
+                             const struct probity_object *object,
+                             int (*is_removed)(uintptr_t from))
 {
     (void)patchable, (void)object, (void)is_removed;
+    return 0;
 }
 #endif
 
@@ -424,5 +453,7 @@ void probity_patchable_forget(struct probity_patchable *patchable)
 {
     if (patchable->entries != NULL)
         probity_arena_unmap(patchable->entries, patchable->bytes + 1);
+    for (size_t i = 0; i < patchable->place_count; i++)
+        probity_arena_unmap(patchable->places[i].at, patchable->places[i].bytes);
     *patchable = (struct probity_patchable){.entries = NULL};
 }

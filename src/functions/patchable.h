@@ -23,27 +23,41 @@ struct probity_patchable_entry {
     uint8_t is_on, is_changing;
 };
 
+/* Memory that the entries of one segment call. */
+struct probity_patchable_places {
+    uint8_t *at;
+    size_t bytes;
+    uintptr_t first; /* of these entries */
+};
+
+enum { PROBITY_PATCHABLE_SEGMENTS_MAX = 8 };
+
 /* Those of one object that are selected. */
 struct probity_patchable {
     struct probity_patchable_entry *entries; /* NULL: none */
     size_t count, bytes; /* bytes: of the memory */
+    struct probity_patchable_places places[PROBITY_PATCHABLE_SEGMENTS_MAX];
+    size_t place_count;
 };
 
-/* Replaces the selected entries of an object with calls; takes_all: all entries. Returns the number
- * of entries that it has, selected or not; 0 if none; or -1: errno says why its code cannot be
- * changed. */
+/* Finds the selected entries of an object; takes_all: all entries. Changes nothing. Returns the
+ * number of entries that it has, selected or not; 0 if none; or -1 with errno. */
 long probity_patchable_take(const struct probity_object *object, const char *path,
                             int takes_all, struct probity_patchable *ret_patchable);
 
-/* Whether the object still has the calls: another one may have been loaded at its address. */
+/* Whether the object still has the code as it was left: another one may have been loaded at its
+ * address. */
 int probity_patchable_is_there(const struct probity_patchable *patchable,
                                const struct probity_object *object);
 
-/* Removes the calls for which are_removed(return address) is true, and restores the others. */
-void probity_patchable_update(struct probity_patchable *patchable,
-                              const struct probity_object *object,
-                              int (*is_removed)(uintptr_t from));
+/* Removes the calls for which is_removed(return address) is true, byte for byte, and puts in all
+ * others. Returns 0, or -1 with errno if some could not be changed: each is then as it was, and
+ * may be changed by another call. */
+int probity_patchable_update(struct probity_patchable *patchable,
+                             const struct probity_object *object,
+                             int (*is_removed)(uintptr_t from));
 
+/* Of an object that is not loaded any more, or has no calls. */
 void probity_patchable_forget(struct probity_patchable *patchable);
 
 #endif

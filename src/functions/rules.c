@@ -13,12 +13,40 @@
 #include "functions/functions.h"
 #include "functions/line_table.h"
 
-static const char *copy(const char *text)
-{
-    size_t bytes = strlen(text) + 1;
-    char *made = probity_arena_take(bytes);
+/* Rules that were in force before are used again: a program may be attached to any number of
+ * times. */
+struct made {
+    struct made *next;
+    char text[];
+};
 
-    return made != NULL ? memcpy(made, text, bytes) : "";
+static struct made *all_made;
+
+const char *probity_rules_make(const char *text)
+{
+    struct made *found = __atomic_load_n(&all_made, __ATOMIC_ACQUIRE);
+    size_t bytes = strlen(text) + 1;
+
+    for (; found != NULL; found = found->next) {
+        if (strcmp(found->text, text) == 0)
+            return found->text;
+    }
+    struct made *made = probity_arena_take(sizeof *made + bytes);
+    if (made == NULL)
+        return NULL;
+    memcpy(made->text, text, bytes);
+    made->next = __atomic_load_n(&all_made, __ATOMIC_ACQUIRE);
+    while (!__atomic_compare_exchange_n(&all_made, &made->next, made, 0, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+        ;
+    return made->text;
+}
+
+static const char *make_or_none(const char *text)
+{
+    const char *made = probity_rules_make(text);
+
+    return made != NULL ? made : "";
 }
 
 /* A copy, because the program may change its environment. If a line is not a rule, nothing is
@@ -30,19 +58,19 @@ static const char *read_rules(void)
     char message[128];
 
     if (line == 0)
-        return text != NULL ? copy(text) : "";
+        return make_or_none(text != NULL ? text : "");
     int length = snprintf(message, sizeof message, "probity: PROBITY_SELECT: no rule in line %zu; "
                           "recording no function (see man 7 probity-functions)\n", line);
     probity_os_say(message, (size_t)length);
-    return "exclude *";
+    return make_or_none("exclude *");
 }
 
 static const char *kept; /* NULL: not read yet */
 
 /* Two threads may both read them: the first one's are used. */
-static const char *rules(void)
+const char *probity_rules_now(void)
 {
-    const char *found = __atomic_load_n(&kept, __ATOMIC_ACQUIRE);
+    const char *found = __atomic_load_n(&kept, __ATOMIC_SEQ_CST);
 
     if (found != NULL)
         return found;
@@ -52,17 +80,16 @@ static const char *rules(void)
                : found;
 }
 
-int probity_rules_set(const char *text)
+/* Before what was found by the old ones is discarded: who finds something meanwhile looks at the
+ * rules again (functions.c). */
+void probity_rules_set(const char *rules)
 {
-    if (strcmp(rules(), text) == 0)
-        return 0;
-    __atomic_store_n(&kept, copy(text), __ATOMIC_RELEASE);
-    return 1;
+    __atomic_store_n(&kept, rules, __ATOMIC_SEQ_CST);
 }
 
 int probity_functions_are_selected(void)
 {
-    return *rules() != '\0';
+    return *probity_rules_now() != '\0';
 }
 
 static int is_wanted_file(const void *rules_text, const char *path)
@@ -70,14 +97,16 @@ static int is_wanted_file(const void *rules_text, const char *path)
     return probity_selection_takes_file(rules_text, path);
 }
 
-void probity_rules_find_sources(const char *path, const struct probity_object *loaded,
-                                struct probity_symbol_table *symbols)
+/* Without debugging information no source is known, whatever it was before. */
+static void find_sources(const char *rules, const char *path, const struct probity_object *loaded,
+                         struct probity_symbol_table *symbols)
 {
     struct probity_line_sections lines = {.text_bytes = 0};
-    const struct probity_line_search search = {is_wanted_file, rules()};
+    const struct probity_line_search search = {is_wanted_file, rules};
 
-    if (symbols->count == 0 || !probity_selection_has_files(rules()))
-        return;
+    for (size_t i = 0; i < symbols->count; i++)
+        symbols->symbols[i].source = PROBITY_SOURCE_UNKNOWN;
+    symbols->sources = 0;
     lines.lines = probity_section_load(path, loaded, ".debug_line", &lines.line_bytes);
     if (lines.lines == NULL)
         return;
@@ -86,6 +115,29 @@ void probity_rules_find_sources(const char *path, const struct probity_object *l
     probity_arena_unmap(lines.lines, lines.line_bytes);
     if (lines.texts != NULL)
         probity_arena_unmap(lines.texts, lines.text_bytes);
+}
+
+/* In a copy: a thread that uses the symbols meanwhile must not find them without sources. */
+void probity_rules_find_sources(const char *rules, const char *path,
+                                const struct probity_object *loaded,
+                                struct probity_symbol_table *symbols)
+{
+    size_t bytes = symbols->count * sizeof *symbols->symbols;
+    struct probity_symbol_table copy = *symbols;
+
+    if (symbols->count == 0 || !probity_selection_has_files(rules))
+        return;
+    copy.symbols = probity_arena_map(bytes);
+    if (copy.symbols == NULL) {
+        find_sources(rules, path, loaded, symbols);
+        return;
+    }
+    memcpy(copy.symbols, symbols->symbols, bytes);
+    find_sources(rules, path, loaded, &copy);
+    for (size_t i = 0; i < symbols->count; i++)
+        __atomic_store_n(&symbols->symbols[i].source, copy.symbols[i].source, __ATOMIC_RELAXED);
+    __atomic_store_n(&symbols->sources, copy.sources, __ATOMIC_RELAXED);
+    probity_arena_unmap(copy.symbols, bytes);
 }
 
 /* Once, and only if a trace was requested. */
@@ -105,12 +157,13 @@ static void report_without_sources(const char *object)
 int probity_rules_take(const struct probity_selection_subject *subject, int has_sources)
 {
     struct probity_selection_subject in_file = *subject;
+    const char *rules = probity_rules_now();
 
-    if (*rules() == '\0' || probity_selection_takes(rules(), subject))
+    if (*rules == '\0' || probity_selection_takes(rules, subject))
         return 1;
     in_file.is_file = 1;
-    if (!has_sources && probity_selection_has_files(rules()) &&
-        probity_selection_takes(rules(), &in_file))
+    if (!has_sources && probity_selection_has_files(rules) &&
+        probity_selection_takes(rules, &in_file))
         report_without_sources(subject->object);
     return 0;
 }

@@ -10,13 +10,19 @@
 #include "base/selection.h"
 #include "functions/symbol_table.h"
 
-/* Replaces the rules. Returns whether they differ from the previous ones. One thread at a time;
- * threads that select meanwhile use the old ones. */
-int probity_rules_set(const char *text);
+/* The rules. The same rules have the same address. */
+const char *probity_rules_now(void);
+
+/* The rules with this text, which probity_rules_set() puts in force. NULL: out of memory. One
+ * thread at a time; threads that select meanwhile use the old ones. */
+const char *probity_rules_make(const char *text);
+void probity_rules_set(const char *rules);
 
 /* If there are rules for source files: determines which functions of an object come from those,
- * using the debugging information of the file at the path. */
-void probity_rules_find_sources(const char *path, const struct probity_object *loaded,
+ * using the debugging information of the file at the path. Other threads may use the symbols
+ * meanwhile. */
+void probity_rules_find_sources(const char *rules, const char *path,
+                                const struct probity_object *loaded,
                                 struct probity_symbol_table *symbols);
 
 /* Whether to record the function. has_sources: the source file of any function of its object is

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * sled_patch.c: see sled_patch.h. A sled calls code that is near it: a page of stubs, which lead to
- * the library. A page is used by all objects that can reach it, and remains when they are unloaded.
+ * sled_patch.c: see sled_patch.h. A sled jumps to its stub, in memory near the object's code, which
+ * leads to the library. The stubs are made once, and remain until the object is unloaded: a thread
+ * may execute them after the sled was restored.
  *
  * Code becomes writable without ceasing to be executable, in one call, so that a policy that
  * forbids it leaves everything as it was. Afterwards it has the protection in the object's headers.
@@ -14,20 +15,19 @@
 #include <unistd.h>
 
 #include "base/os.h"
+#include "functions/arena.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0 /* the address is then a hint, and the result is checked */
 #endif
 
-enum { STUB_PAGES_MAX = 64, NEAREST = 1 << 16, FARTHEST = 1 << 30 };
+enum { NEAREST = 1 << 16, FARTHEST = 1 << 30 };
 
-/* Filled from the beginning. */
-static uint8_t *stub_pages[STUB_PAGES_MAX];
-
-/* Of the sleds to be replaced in one segment. */
+/* Of the sleds in one segment. */
 struct range {
     uintptr_t first, last; /* sleds; first > last: none */
     int protection;        /* of the segment */
+    size_t count;
 };
 
 /* ---- Stubs -------------------------------------------------------------------------------------
@@ -38,70 +38,70 @@ static size_t page_bytes(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static int is_reached(const struct range *range, const void *stubs)
+/* New memory at or near an address; NULL if it would be out of reach. */
+static uint8_t *map_at(const struct range *range, uintptr_t address, size_t bytes)
 {
-    return probity_cpu_sled_reaches(range->first, (uintptr_t)stubs) &&
-           probity_cpu_sled_reaches(range->last, (uintptr_t)stubs);
-}
-
-/* A new page at or near an address; NULL if it would be out of reach. */
-static uint8_t *map_at(const struct range *range, uintptr_t address)
-{
-    void *at = mmap((void *)(address / page_bytes() * page_bytes()), page_bytes(),
-                    PROT_READ | PROT_WRITE,
+    void *at = mmap((void *)(address / page_bytes() * page_bytes()), bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
     if (at == MAP_FAILED)
         return NULL;
-    if (is_reached(range, at))
+    if (probity_cpu_sled_reaches(range->first, (uintptr_t)at, bytes) &&
+        probity_cpu_sled_reaches(range->last, (uintptr_t)at, bytes))
         return at;
-    munmap(at, page_bytes());
+    munmap(at, bytes);
     return NULL;
 }
 
 /* Below the code first, since the heap of a program is above it. */
-static uint8_t *map_near(const struct range *range)
+static uint8_t *map_near(const struct range *range, size_t bytes)
 {
     uint8_t *at = NULL;
 
     for (uintptr_t distance = NEAREST; at == NULL && distance <= FARTHEST; distance *= 2) {
         if (distance < range->first)
-            at = map_at(range, range->first - distance);
+            at = map_at(range, range->first - distance, bytes);
     }
     for (uintptr_t distance = FARTHEST; at == NULL && distance >= NEAREST; distance /= 2)
-        at = map_at(range, range->last + distance);
+        at = map_at(range, range->last + distance, bytes);
     return at;
 }
 
-static const uint8_t *make_stubs(const struct range *range, uint8_t **place)
+static int is_in(const struct range *range, const struct probity_sled_change *change)
 {
-    uint8_t *made = map_near(range);
+    return (uintptr_t)change->at >= range->first && (uintptr_t)change->at <= range->last;
+}
+
+/* Returns 0, or -1 with errno. */
+static int make_stubs(const struct range *range, struct probity_sleds *sleds)
+{
+    size_t bytes = PROBITY_CPU_SLED_LINKS_BYTES + range->count * PROBITY_CPU_SLED_STUB_BYTES;
+    uint8_t *made = sleds->stub_count < PROBITY_SLED_SEGMENTS_MAX ? map_near(range, bytes) : NULL;
+    uint8_t *next = made + PROBITY_CPU_SLED_LINKS_BYTES;
 
     if (made == NULL) {
         errno = ENOMEM;
-        return NULL;
+        return -1;
     }
-    probity_cpu_sled_make_stubs(made);
-    if (mprotect(made, page_bytes(), PROT_READ | PROT_EXEC) != 0) {
-        int why = errno;
-        munmap(made, page_bytes());
-        errno = why;
-        return NULL;
+    probity_cpu_sled_make_links(made);
+    for (size_t i = 0; i < sleds->count; i++) {
+        struct probity_sled_change *change = &sleds->changes[i];
+        if (!is_in(range, change))
+            continue;
+        probity_cpu_sled_make_stub(next, made, change->at, change->kind, change->id);
+        change->stub = next;
+        next += PROBITY_CPU_SLED_STUB_BYTES;
     }
-    *place = made;
-    return made;
-}
-
-static const uint8_t *find_stubs(const struct range *range)
-{
-    for (size_t i = 0; i < STUB_PAGES_MAX; i++) {
-        if (stub_pages[i] == NULL)
-            return make_stubs(range, &stub_pages[i]);
-        if (is_reached(range, stub_pages[i]))
-            return stub_pages[i];
+    if (mprotect(made, bytes, PROT_READ | PROT_EXEC) == 0) {
+        sleds->stubs[sleds->stub_count++] = (struct probity_sled_stubs){made, bytes};
+        return 0;
     }
-    errno = ENOMEM;
-    return NULL;
+    int why = errno;
+    for (size_t i = 0; i < sleds->count; i++)
+        sleds->changes[i].stub = is_in(range, &sleds->changes[i]) ? NULL : sleds->changes[i].stub;
+    munmap(made, bytes);
+    errno = why;
+    return -1;
 }
 
 /* ---- Sleds -------------------------------------------------------------------------------------
@@ -115,17 +115,18 @@ static int protection_of(const ElfW(Phdr) *segment)
 
 /* Of the sleds in a segment. */
 static struct range find_range(const struct probity_object *object, const ElfW(Phdr) *segment,
-                               const struct probity_sled_change *changes, size_t count)
+                               const struct probity_sleds *sleds)
 {
-    struct range range = {UINTPTR_MAX, 0, protection_of(segment)};
+    struct range range = {UINTPTR_MAX, 0, protection_of(segment), 0};
     uintptr_t start = object->offset + segment->p_vaddr;
 
-    for (size_t i = 0; i < count; i++) {
-        uintptr_t at = (uintptr_t)changes[i].at;
+    for (size_t i = 0; i < sleds->count; i++) {
+        uintptr_t at = (uintptr_t)sleds->changes[i].at;
         if (at - start >= segment->p_memsz)
             continue;
         range.first = at < range.first ? at : range.first;
         range.last = at > range.last ? at : range.last;
+        range.count++;
     }
     return range;
 }
@@ -138,92 +139,105 @@ static int protect(const struct range *range, int protection)
     return mprotect((void *)start, end - start, protection);
 }
 
-static int is_in(const struct range *range, const struct probity_sled_change *change)
+static int is_as_left(const struct probity_sled_change *change)
 {
-    return (uintptr_t)change->at >= range->first && (uintptr_t)change->at <= range->last;
+    return probity_cpu_sled_state(change->at, change->kind) ==
+           (change->is_on ? PROBITY_CPU_SLED_ON : PROBITY_CPU_SLED_OFF);
+}
+
+/* Marks the sleds of the range that are to be changed. Returns 0 if there are none. */
+static int mark(const struct range *range, struct probity_sleds *sleds,
+                int (*is_removed)(uint32_t id), int *ret_needs_stubs)
+{
+    int is_any = 0;
+
+    *ret_needs_stubs = 0;
+    for (size_t i = 0; i < sleds->count; i++) {
+        struct probity_sled_change *change = &sleds->changes[i];
+        change->is_changing = is_in(range, change) && is_removed(change->id) == change->is_on &&
+                              is_as_left(change);
+        is_any |= change->is_changing;
+        *ret_needs_stubs |= change->is_changing && change->stub == NULL;
+    }
+    return is_any;
 }
 
 /* A thread that runs meanwhile executes each sled as it was, or as it will be. */
-static void replace(const struct range *range, const uint8_t *stubs,
-                    const struct probity_sled_change *changes, size_t count)
+static void change(struct probity_sleds *sleds)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (is_in(range, &changes[i]))
-            probity_cpu_sled_prepare(changes[i].at, changes[i].kind, changes[i].id, stubs);
+    for (int step = 0; step < PROBITY_CPU_SLED_STEPS; step++) {
+        for (size_t i = 0; i < sleds->count; i++) {
+            const struct probity_sled_change *change = &sleds->changes[i];
+            if (change->is_changing && change->is_on)
+                probity_cpu_sled_take_out(change->at, change->kind, step);
+            else if (change->is_changing)
+                probity_cpu_sled_put(change->at, change->stub, step);
+        }
+        probity_os_code_barrier();
     }
-    probity_os_code_barrier();
-    for (size_t i = 0; i < count; i++) {
-        if (is_in(range, &changes[i]))
-            probity_cpu_sled_switch_on(changes[i].at, changes[i].kind);
-    }
-    probity_os_code_barrier();
+    for (size_t i = 0; i < sleds->count; i++)
+        sleds->changes[i].is_on ^= sleds->changes[i].is_changing;
 }
 
-/* The desired state of a segment's sleds. */
-enum wanted { REPLACED, SWITCHED_OFF, SWITCHED_ON };
-
-static void switch_all(const struct range *range, const struct probity_sled_change *changes,
-                       size_t count, enum wanted wanted)
+/* Returns 0, or -1 with errno. */
+static int update_segment(struct probity_sleds *sleds, const struct range *range,
+                          int (*is_removed)(uint32_t id))
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!is_in(range, &changes[i]))
-            continue;
-        if (wanted == SWITCHED_OFF)
-            probity_cpu_sled_switch_off(changes[i].at, changes[i].kind);
-        else
-            probity_cpu_sled_switch_on(changes[i].at, changes[i].kind);
-    }
-    probity_os_code_barrier();
-}
+    int needs_stubs;
 
-static int change_segment(const struct probity_object *object, const ElfW(Phdr) *segment,
-                          const struct probity_sled_change *changes, size_t count,
-                          enum wanted wanted)
-{
-    struct range range = find_range(object, segment, changes, count);
-
-    if (range.first > range.last)
+    if (range->first > range->last || !mark(range, sleds, is_removed, &needs_stubs))
         return 0;
-    const uint8_t *stubs = wanted == REPLACED ? find_stubs(&range) : NULL;
-    if ((wanted == REPLACED && stubs == NULL) ||
-        protect(&range, range.protection | PROT_WRITE) != 0)
+    if ((needs_stubs && make_stubs(range, sleds) != 0) ||
+        protect(range, range->protection | PROT_WRITE) != 0)
         return -1;
-    if (wanted == REPLACED)
-        replace(&range, stubs, changes, count);
-    else
-        switch_all(&range, changes, count, wanted);
-    return protect(&range, range.protection);
+    change(sleds);
+    return protect(range, range->protection);
 }
 
-static int change(const struct probity_object *object, const struct probity_sled_change *changes,
-                  size_t count, enum wanted wanted)
+int probity_sleds_are_there(const struct probity_sleds *sleds, const struct probity_object *object)
+{
+    const struct probity_sled_change *first = sleds->changes;
+    size_t count = first != NULL && first->is_on ? 1 : sleds->count;
+
+    /* A replaced one is proof enough. */
+    for (size_t i = 0; i < count; i++) {
+        if (probity_object_bytes(object, first[i].at) < PROBITY_CPU_SLED_BYTES ||
+            !is_as_left(&first[i]))
+            return 0;
+    }
+    return 1;
+}
+
+int probity_sleds_change(struct probity_sleds *sleds, const struct probity_object *object,
+                         int (*is_removed)(uint32_t id))
 {
     const ElfW(Phdr) *header = object->headers;
-    int result = 0, why = 0;
+    int is_different = 0, why = 0;
 
+    for (size_t i = 0; i < sleds->count; i++)
+        is_different |= sleds->changes[i].is_on == is_removed(sleds->changes[i].id);
+    if (!is_different)
+        return 0;
     if (probity_os_code_barrier() != 0 && !probity_os_is_single_threaded()) {
         errno = ENOSYS;
         return -1;
     }
     for (size_t i = 0; i < object->header_count; i++) {
-        if (header[i].p_type != PT_LOAD || (header[i].p_flags & PF_X) == 0 ||
-            change_segment(object, &header[i], changes, count, wanted) == 0)
+        if (header[i].p_type != PT_LOAD || (header[i].p_flags & PF_X) == 0)
             continue;
-        result = -1;
-        why = errno;
+        struct range range = find_range(object, &header[i], sleds);
+        if (update_segment(sleds, &range, is_removed) != 0)
+            why = errno;
     }
-    errno = why;
-    return result;
+    errno = why != 0 ? why : errno;
+    return why != 0 ? -1 : 0;
 }
 
-int probity_sleds_patch(const struct probity_object *object,
-                        const struct probity_sled_change *changes, size_t count)
+void probity_sleds_forget(struct probity_sleds *sleds)
 {
-    return change(object, changes, count, REPLACED);
-}
-
-int probity_sleds_switch(const struct probity_object *object,
-                         const struct probity_sled_change *changes, size_t count, int is_on)
-{
-    return change(object, changes, count, is_on ? SWITCHED_ON : SWITCHED_OFF);
+    if (sleds->changes != NULL)
+        probity_arena_unmap(sleds->changes, sleds->bytes);
+    for (size_t i = 0; i < sleds->stub_count; i++)
+        probity_arena_unmap(sleds->stubs[i].at, sleds->stubs[i].bytes);
+    *sleds = (struct probity_sleds){.changes = NULL};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sled_patch.h: replaces the sleds of one object with calls, while its code may be running in other
- * threads. One thread at a time.
+ * sled_patch.h: replaces the sleds of one object with jumps, and restores them, while its code may
+ * be running in other threads. One thread at a time.
  */
 #ifndef PROBITY_FUNCTIONS_SLED_PATCH_H
 #define PROBITY_FUNCTIONS_SLED_PATCH_H
@@ -11,17 +11,40 @@
 struct probity_sled_change {
     uint8_t *at;
     uintptr_t function;
-    enum probity_cpu_sled_kind kind;
+    const uint8_t *stub; /* NULL: not made yet */
     uint32_t id;
+    uint8_t kind; /* an enum probity_cpu_sled_kind */
+    uint8_t is_on, is_changing;
 };
 
-/* Replaces sleds of an object that are off (enum probity_cpu_sled_state). Returns 0, or -1 with
- * errno: sleds in a segment whose code cannot be changed are left unchanged. */
-int probity_sleds_patch(const struct probity_object *object,
-                        const struct probity_sled_change *changes, size_t count);
+/* Memory with the stubs of one segment's sleds. */
+struct probity_sled_stubs {
+    uint8_t *at;
+    size_t bytes;
+};
 
-/* Switches sleds of an object that were replaced before off, or on again. Contract as above. */
-int probity_sleds_switch(const struct probity_object *object,
-                         const struct probity_sled_change *changes, size_t count, int is_on);
+enum { PROBITY_SLED_SEGMENTS_MAX = 8 };
+
+/* The sleds of one object whose calls may be recorded. */
+struct probity_sleds {
+    struct probity_sled_change *changes; /* NULL: none */
+    size_t count, bytes; /* bytes: of the memory */
+    struct probity_sled_stubs stubs[PROBITY_SLED_SEGMENTS_MAX];
+    size_t stub_count;
+};
+
+/* Whether the object still has the code as it was left: another one may have been loaded at its
+ * address. */
+int probity_sleds_are_there(const struct probity_sleds *sleds,
+                            const struct probity_object *object);
+
+/* Restores the sleds for which is_removed(id) is true, byte for byte, and replaces all others.
+ * Returns 0, or -1 with errno if some could not be changed: each is then as it was, and may be
+ * changed by another call. */
+int probity_sleds_change(struct probity_sleds *sleds, const struct probity_object *object,
+                         int (*is_removed)(uint32_t id));
+
+/* Of an object that is not loaded any more, or has no sleds that are replaced. */
+void probity_sleds_forget(struct probity_sleds *sleds);
 
 #endif

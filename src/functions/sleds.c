@@ -34,11 +34,11 @@ struct object {
     struct object *next;
     const char *path;
     uintptr_t offset;
-    struct probity_sled_change *changes; /* those that were replaced */
-    size_t change_count, change_bytes;   /* bytes: of the memory */
+    struct probity_sleds sleds;
     struct probity_patchable patchable;
     uint32_t first_id, id_count;
     uint32_t is_loaded, is_seen;
+    uint32_t is_incomplete; /* it could not be examined, for lack of memory */
 };
 
 /* What was found when the program started. */
@@ -51,6 +51,7 @@ struct totals {
 struct probity_sled_function *probity_sled_functions;
 static struct object *objects;
 static uint32_t ids_used = 1, own_process;
+static uint64_t looking; /* process id << 1 | whether to look again; 0: no thread is looking */
 
 /* Once a recording has begun on request, the calls of all functions are known, selected or not,
  * because the next one may select others. ASLEEP: between two recordings, all are removed. */
@@ -77,10 +78,14 @@ void probity_sled_enter_unusual(uint32_t id, const uintptr_t *back, uint64_t unu
 
     (void)unused;
     probity_call_enter_unusual(&site, &registers);
-    /* Pairs with the load in probity_sled_enter(). */
-    if (__atomic_load_n(&sled->function, __ATOMIC_RELAXED) == NULL)
-        __atomic_store_n(&sled->function, probity_function_at_once(sled->address),
-                         __ATOMIC_RELEASE);
+    if (__atomic_load_n(&sled->function, __ATOMIC_RELAXED) != NULL)
+        return;
+    struct probity_site_function *found = probity_function_at_once(sled->address);
+    /* Pairs with the load in probity_sled_enter(). If the rules are replaced meanwhile, the table
+     * is cleared before this, so one of both sees the other's store. */
+    __atomic_store_n(&sled->function, found, __ATOMIC_SEQ_CST);
+    if (probity_function_at_once(sled->address) != found)
+        __atomic_store_n(&sled->function, NULL, __ATOMIC_RELEASE);
 }
 
 void probity_sled_leave_unusual(uint32_t id, const uintptr_t *back, uint64_t is_tail,
@@ -124,11 +129,16 @@ static size_t examine(const struct probity_sled_map *map, size_t from, int *ret_
     return i - from;
 }
 
+static int is_left_out(uintptr_t function)
+{
+    return probity_functions_are_selected() &&
+           probity_function_find(function) == &probity_function_left_out;
+}
+
 /* With rules, a function is looked up now; otherwise when it is called. */
 static int is_selected(uintptr_t function)
 {
-    return wake_now() != NEVER_WOKEN || !probity_functions_are_selected() ||
-           probity_function_find(function) != &probity_function_left_out;
+    return wake_now() != NEVER_WOKEN || !is_left_out(function);
 }
 
 /* Lists the sleds of the functions to be recorded, with ids from 0. Returns their number. */
@@ -147,8 +157,10 @@ static size_t choose(const struct probity_sled_map *map, struct probity_sled_cha
             continue;
         for (size_t j = i; j < i + bound; j++) {
             if (probity_sled_map_at(map, j, &sled) > 0)
-                changes[count++] =
-                    (struct probity_sled_change){sled.at, sled.function, sled.kind, *ret_functions};
+                changes[count++] = (struct probity_sled_change){.at = sled.at,
+                                                                .function = sled.function,
+                                                                .id = *ret_functions,
+                                                                .kind = (uint8_t)sled.kind};
         }
         (*ret_functions)++;
     }
@@ -199,34 +211,33 @@ static int map_functions(void)
     return probity_sled_functions != NULL ? 0 : -1;
 }
 
-static int patch(struct object *object, const struct probity_object *loaded,
-                 struct probity_sled_change *changes, size_t count, uint32_t functions)
+/* Whether the sleds of a function must be as the compiler made them: it is out of the selection of
+ * a recording on request. */
+static int is_out(uintptr_t function)
+{
+    return wake_now() == ASLEEP || (wake_now() == AWAKE && is_left_out(function));
+}
+
+/* Gives ids to the functions of sleds with ids from 0. Returns 0, or -1 with errno. */
+static int name_functions(struct object *object, uint32_t functions)
 {
     if (map_functions() != 0 || take_ids(object, functions) != 0) {
         errno = ENOMEM;
         return -1;
     }
-    for (size_t i = 0; i < count; i++) {
-        changes[i].id += object->first_id;
-        probity_sled_functions[changes[i].id] =
-            (struct probity_sled_function){.address = changes[i].function};
+    for (size_t i = 0; i < object->sleds.count; i++) {
+        struct probity_sled_change *change = &object->sleds.changes[i];
+        int is_first = i == 0 || change->id + object->first_id != change[-1].id;
+        change->id += object->first_id;
+        if (is_first)
+            probity_sled_functions[change->id] = (struct probity_sled_function){
+                .address = change->function, .is_removed = (uint32_t)is_out(change->function)};
     }
-    if (probity_sleds_patch(loaded, changes, count) != 0)
-        return -1;
-    totals.selected += functions;
     return 0;
 }
 
-static void forget_changes(struct object *object)
-{
-    if (object->changes != NULL)
-        probity_arena_unmap(object->changes, object->change_bytes);
-    object->changes = NULL;
-    object->change_count = 0;
-}
-
-/* An object that was not seen before. */
-static void take_map(struct object *object, const struct probity_sled_map *map)
+/* An object that was not seen before. Changes nothing. Returns 0, or -1 with errno. */
+static int take_map(struct object *object, const struct probity_sled_map *map)
 {
     size_t bytes = map->count * sizeof(struct probity_sled_change);
     struct probity_sled_change *changes = probity_arena_map(bytes);
@@ -234,41 +245,22 @@ static void take_map(struct object *object, const struct probity_sled_map *map)
 
     totals.objects++;
     if (changes == NULL) {
-        totals.why = ENOMEM;
-        return;
+        errno = ENOMEM;
+        return -1;
     }
-    size_t count = choose(map, changes, &functions);
-    object->changes = changes;
-    object->change_bytes = bytes;
-    if (count > 0 && patch(object, map->object, changes, count, functions) != 0)
-        totals.why = errno;
+    object->sleds = (struct probity_sleds){.changes = changes, .bytes = bytes};
+    object->sleds.count = choose(map, changes, &functions);
+    int result = object->sleds.count > 0 ? name_functions(object, functions) : 0;
+    if (result != 0 || object->sleds.count == 0)
+        probity_sleds_forget(&object->sleds);
     else
-        object->change_count = count;
-    if (object->change_count == 0)
-        forget_changes(object);
+        totals.selected += functions;
+    return result;
 }
 
-/* Switches sleds that are not in the desired state on or off. */
-static void switch_sleds(const struct object *object, const struct probity_object *loaded,
-                         int is_on)
+static int is_sled_removed(uint32_t id)
 {
-    enum probity_cpu_sled_state now = is_on ? PROBITY_CPU_SLED_REMOVED : PROBITY_CPU_SLED_ON;
-    struct probity_sled_change *chosen = NULL;
-    size_t count = 0;
-
-    for (size_t i = 0; i < object->change_count; i++) {
-        const struct probity_sled_change *change = &object->changes[i];
-        if ((int)probity_sled_functions[change->id].is_removed == is_on ||
-            probity_cpu_sled_state(change->at, change->kind) != now)
-            continue;
-        if (chosen == NULL && (chosen = probity_arena_map(object->change_bytes)) == NULL)
-            return;
-        chosen[count++] = *change;
-    }
-    if (chosen == NULL)
-        return;
-    (void)probity_sleds_switch(loaded, chosen, count, is_on);
-    probity_arena_unmap(chosen, object->change_bytes);
+    return (int)__atomic_load_n(&probity_sled_functions[id].is_removed, __ATOMIC_RELAXED);
 }
 
 /* By number: whether its calls must not even be counted, and whether it is already in that
@@ -296,15 +288,17 @@ static int is_removed(uintptr_t from)
 
 static int is_known(struct object *object, const struct probity_object *loaded)
 {
-    const struct probity_sled_change *first = object->changes;
+    return object->is_loaded && object->offset == loaded->offset &&
+           strcmp(object->path, loaded->path) == 0 &&
+           probity_sleds_are_there(&object->sleds, loaded) &&
+           probity_patchable_is_there(&object->patchable, loaded);
+}
 
-    if (!object->is_loaded || object->offset != loaded->offset ||
-        strcmp(object->path, loaded->path) != 0 ||
-        !probity_patchable_is_there(&object->patchable, loaded))
-        return 0;
-    return first == NULL ||
-           (probity_object_bytes(loaded, first->at) >= PROBITY_CPU_SLED_BYTES &&
-            probity_cpu_sled_state(first->at, first->kind) >= PROBITY_CPU_SLED_ON);
+/* Frees what only its code used: no thread executes that any more. */
+static void forget_code(struct object *object)
+{
+    probity_sleds_forget(&object->sleds);
+    probity_patchable_forget(&object->patchable);
 }
 
 static struct object *new_object(const char *path)
@@ -332,53 +326,78 @@ static struct object *add_object(const struct probity_object *loaded)
         object = new_object(loaded->path);
     if (object == NULL)
         return NULL;
-    forget_changes(object);
-    probity_patchable_forget(&object->patchable);
     object->offset = loaded->offset;
     object->is_loaded = object->is_seen = 1;
+    object->is_incomplete = 0;
     return object;
 }
 
-static void take_patchable(struct object *object, const struct probity_object *loaded,
-                           const char *path)
+/* Returns 0, or -1 with errno. */
+static int take_patchable(struct object *object, const struct probity_object *loaded,
+                          const char *path)
 {
     long found = probity_patchable_take(loaded, path, wake_now() != NEVER_WOKEN,
                                         &object->patchable);
 
-    if (found < 0)
-        totals.why = errno;
-    if (found <= 0)
-        return;
-    totals.patchable_objects++;
-    totals.patchable_functions += (uint32_t)found;
-    totals.patchable_selected += (uint32_t)object->patchable.count;
+    if (found > 0) {
+        totals.patchable_objects++;
+        totals.patchable_functions += (uint32_t)found;
+        totals.patchable_selected += (uint32_t)object->patchable.count;
+    }
+    return found < 0 ? -1 : 0;
 }
 
-static void take_object(void *context, const struct probity_object *loaded)
+static void note_failure(int result)
+{
+    if (result != 0)
+        totals.why = errno;
+}
+
+/* Finds what can be recorded in an object that was not seen before, or not completely. */
+static struct object *examine_object(struct object *object, const struct probity_object *loaded)
 {
     const char *path = *loaded->path != '\0' ? loaded->path : "/proc/self/exe";
     struct probity_sled_map map;
 
+    if (object == NULL)
+        object = add_object(loaded);
+    if (object == NULL) {
+        totals.why = ENOMEM;
+        return NULL;
+    }
+    int is_whole = 1, found = 0;
+    if (object->sleds.changes == NULL)
+        found = probity_sled_map_find(loaded, path, &map);
+    if (found > 0 && take_map(object, &map) != 0) {
+        is_whole = 0;
+        note_failure(-1);
+    }
+    totals.damaged += found < 0;
+    if (object->patchable.entries == NULL && take_patchable(object, loaded, path) != 0) {
+        is_whole = 0;
+        note_failure(-1);
+    }
+    object->is_incomplete = !is_whole;
+    return object;
+}
+
+static void take_object(void *context, const struct probity_object *loaded)
+{
+    struct object *object = objects;
+
     (void)context;
     /* The kernel's own object has a name, but no file. */
-    if (strchr(path, '/') == NULL)
+    if (*loaded->path != '\0' && strchr(loaded->path, '/') == NULL)
         return;
-    for (struct object *object = objects; object != NULL; object = object->next) {
-        if (is_known(object, loaded)) {
-            object->is_seen = 1;
-            switch_sleds(object, loaded, 0);
-            switch_sleds(object, loaded, 1);
-            probity_patchable_update(&object->patchable, loaded, is_removed);
-            return;
-        }
-    }
-    struct object *added = add_object(loaded);
-    int found = added != NULL ? probity_sled_map_find(loaded, path, &map) : 0;
-    if (found > 0)
-        take_map(added, &map);
-    totals.damaged += found < 0;
-    if (added != NULL)
-        take_patchable(added, loaded, path);
+    while (object != NULL && !is_known(object, loaded))
+        object = object->next;
+    if (object == NULL || object->is_incomplete)
+        object = examine_object(object, loaded);
+    if (object == NULL)
+        return;
+    object->is_seen = 1;
+    note_failure(probity_sleds_change(&object->sleds, loaded, is_sled_removed));
+    note_failure(probity_patchable_update(&object->patchable, loaded, is_removed));
 }
 
 /* Takes out the sleds of functions that the rules leave out. */
@@ -386,44 +405,54 @@ static void select_sleds(void)
 {
     for (uint32_t id = 1; probity_sled_functions != NULL && id < ids_used; id++) {
         struct probity_sled_function *sled = &probity_sled_functions[id];
-        int is_out = wake_now() == ASLEEP ||
-                     (probity_functions_are_selected() && sled->address != 0 &&
-                      probity_function_find(sled->address) == &probity_function_left_out);
-        if (is_out)
+        if (sled->address != 0 && is_out(sled->address))
             __atomic_store_n(&sled->is_removed, 1, __ATOMIC_RELAXED);
     }
 }
 
-static void look_once(void)
+/* Whether the same object is still loaded, with code that somebody else has changed. */
+static int has_successor(const struct object *object)
+{
+    for (const struct object *other = objects; other != NULL; other = other->next) {
+        if (other != object && other->is_seen && other->offset == object->offset &&
+            strcmp(other->path, object->path) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* An object that is not loaded any more. If another one may use the same code, a thread may be in
+ * memory that it calls, which then remains. */
+static void discard_code(struct object *object)
+{
+    if (has_successor(object)) {
+        object->sleds = (struct probity_sleds){.changes = NULL};
+        object->patchable = (struct probity_patchable){.entries = NULL};
+    } else {
+        forget_code(object);
+    }
+}
+
+static void look(void)
 {
     uint64_t loads = 0;
 
+    if (wake_now() != NEVER_WOKEN)
+        select_sleds();
     for (struct object *object = objects; object != NULL; object = object->next)
         object->is_seen = 0;
     probity_objects_each(&loads, take_object, NULL);
-    for (struct object *object = objects; object != NULL; object = object->next)
+    for (struct object *object = objects; object != NULL; object = object->next) {
+        if (object->is_loaded && !object->is_seen)
+            discard_code(object);
         object->is_loaded = object->is_seen;
-}
-
-/* The ids of an object that is seen for the first time are known only after that. */
-static void look(void)
-{
-    int is_woken = wake_now() != NEVER_WOKEN;
-
-    if (is_woken)
-        select_sleds();
-    look_once();
-    if (!is_woken)
-        return;
-    select_sleds();
-    look_once();
+    }
 }
 
 /* Returns whether another thread looks, which then looks again. is_changing: also if nothing is to
  * be recorded. */
 static int update(int is_changing)
 {
-    static uint64_t looking; /* process id << 1 | whether to look again; 0: no thread is looking */
     uint64_t own = (uint64_t)getpid() << 1;
     uint64_t now = __atomic_load_n(&looking, __ATOMIC_RELAXED);
     struct probity_os_signals signals;
@@ -461,41 +490,74 @@ static int may_change(void)
     return own_process == (uint32_t)getpid();
 }
 
-/* While the writer thread changes code, it holds the dynamic linker's lock, which a forked child
- * would find locked forever. So a fork waits, but for a limited time, since its caller may hold
- * that lock. Each side stores its own flag and then loads the other's. */
-static uint32_t is_removing, forks;
+/* While a thread changes code, it holds the dynamic linker's lock, which a forked child would find
+ * locked forever. So a fork waits, but for a limited time, since its caller may hold that lock; and
+ * a change waits for forks in progress. Each side stores its own number and then loads the other's;
+ * a fork that has to wait takes its number back, so that they do not wait for each other. */
+static uint32_t changing, forks;
+static uint32_t may_child_change; /* of the last fork */
+static uint32_t is_owed;          /* code could not be restored because of a fork */
 
-static int begin_removing(void)
+enum { FORK_TRIES = 1000, CHANGE_TRIES = 10000 };
+static const struct timespec a_moment = {0, 100000};
+
+/* Returns whether the change may begin, after this many attempts at most. */
+static int begin_change(int tries)
 {
-    __atomic_store_n(&is_removing, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&forks, __ATOMIC_SEQ_CST) == 0)
-        return 1;
-    __atomic_store_n(&is_removing, 0, __ATOMIC_SEQ_CST);
-    return 0;
+    __atomic_fetch_add(&changing, 1, __ATOMIC_SEQ_CST);
+    for (int i = 0; __atomic_load_n(&forks, __ATOMIC_SEQ_CST) != 0; i++) {
+        if (i == tries) {
+            __atomic_fetch_sub(&changing, 1, __ATOMIC_SEQ_CST);
+            return 0;
+        }
+        nanosleep(&a_moment, NULL);
+    }
+    return 1;
+}
+
+static void end_change(void)
+{
+    __atomic_fetch_sub(&changing, 1, __ATOMIC_SEQ_CST);
 }
 
 static void before_fork(void)
 {
-    enum { TRIES = 1000 };
-    const struct timespec pause = {0, 100000};
     int before = errno;
 
-    __atomic_fetch_add(&forks, 1, __ATOMIC_SEQ_CST);
-    for (int i = 0; i < TRIES && __atomic_load_n(&is_removing, __ATOMIC_SEQ_CST); i++)
-        nanosleep(&pause, NULL);
+    for (int i = 0;; i++) {
+        __atomic_fetch_add(&forks, 1, __ATOMIC_SEQ_CST);
+        if (__atomic_load_n(&changing, __ATOMIC_SEQ_CST) == 0 || i == FORK_TRIES)
+            break;
+        __atomic_fetch_sub(&forks, 1, __ATOMIC_SEQ_CST);
+        nanosleep(&a_moment, NULL);
+    }
+    /* If there is no other thread, none holds the lock. */
+    may_child_change = may_change() && probity_os_is_single_threaded();
     errno = before;
 }
 
 static void after_fork_in_parent(void)
 {
-    __atomic_fetch_sub(&forks, 1, __ATOMIC_SEQ_CST);
+    int before = errno;
+
+    if (__atomic_sub_fetch(&forks, 1, __ATOMIC_SEQ_CST) == 0 &&
+        __atomic_exchange_n(&is_owed, 0, __ATOMIC_SEQ_CST)) {
+        if (begin_change(0)) {
+            (void)update(1);
+            end_change();
+        } else {
+            __atomic_store_n(&is_owed, 1, __ATOMIC_SEQ_CST); /* to the fork that has begun */
+        }
+    }
+    errno = before;
 }
 
 static void after_fork_in_child(void)
 {
     __atomic_store_n(&forks, 0, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&is_removing, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&changing, 0, __ATOMIC_SEQ_CST);
+    if (may_child_change)
+        own_process = (uint32_t)getpid();
 }
 
 /* Sets the desired state of the sleds of functions with this number; 0: of all functions.
@@ -520,14 +582,14 @@ static int set_removed(uint32_t number, uint32_t is_wanted)
 
 int probity_hooked_remove(uint32_t number)
 {
-    if (!may_change() || number == 0 || number > PROBITY_LIMIT_SITES || !begin_removing())
+    if (!may_change() || number == 0 || number > PROBITY_LIMIT_SITES || !begin_change(0))
         return 0;
     int is_found = set_removed(number, 1);
     __atomic_store_n(&removed[number], REMOVED, __ATOMIC_RELAXED);
     /* Sleds that another thread finds later are considered removed: their count is a lower bound
      * in any case. */
     is_found |= update(0);
-    __atomic_store_n(&is_removing, 0, __ATOMIC_SEQ_CST);
+    end_change();
     return is_found || (__atomic_load_n(&removed[number], __ATOMIC_RELAXED) & FOUND) != 0;
 }
 
@@ -550,51 +612,64 @@ void probity_hooked_restore(void)
 /* ---- Requests from outside ---------------------------------------------------------------------
  */
 
-/* A fork that is in progress may take a moment. Returns whether changing may begin. */
-static int begin_patiently(void)
+/* Returns 0 once all objects are as desired, or -1 with errno. */
+static int change_all(void)
 {
-    enum { TRIES = 200 };
-    const struct timespec pause = {0, 500000};
-
-    if (!may_change())
-        return 0;
-    for (int i = 0; i < TRIES; i++) {
-        if (begin_removing())
-            return 1;
-        nanosleep(&pause, NULL);
+    totals.why = 0;
+    int is_looked_at = update(1);
+    for (int i = 0; is_looked_at && __atomic_load_n(&looking, __ATOMIC_ACQUIRE) != 0; i++) {
+        if (i == CHANGE_TRIES) {
+            errno = EAGAIN;
+            return -1;
+        }
+        nanosleep(&a_moment, NULL);
     }
-    return 0;
+    errno = totals.why != 0 ? totals.why : errno;
+    return totals.why != 0 ? -1 : 0;
 }
 
 int probity_hooked_wake(const char *rules)
 {
+    if (!may_change() || !begin_change(CHANGE_TRIES)) {
+        errno = may_change() ? EAGAIN : ECHILD;
+        return -1;
+    }
+    __atomic_store_n(&is_owed, 0, __ATOMIC_RELAXED);
+    int is_different = probity_functions_select(rules);
+    for (uint32_t id = 1; is_different > 0 && probity_sled_functions != NULL && id < ids_used; id++)
+        __atomic_store_n(&probity_sled_functions[id].function, NULL, __ATOMIC_SEQ_CST);
+    int result = -1;
+    if (is_different >= 0) {
+        __atomic_store_n(&wake, AWAKE, __ATOMIC_RELAXED);
+        forget_removed();
+        result = change_all();
+    } else {
+        errno = ENOMEM;
+    }
+    int why = errno;
+    end_change();
+    errno = why;
+    return result;
+}
+
+int probity_hooked_take_out(void)
+{
     int before = errno;
 
-    if (!begin_patiently()) {
+    if (wake_now() == NEVER_WOKEN || !may_change())
+        return 0;
+    __atomic_store_n(&wake, ASLEEP, __ATOMIC_RELAXED);
+    /* Before the attempt: the fork that prevents it takes over when it is done. */
+    __atomic_store_n(&is_owed, 1, __ATOMIC_SEQ_CST);
+    if (!begin_change(CHANGE_TRIES)) {
         errno = EAGAIN;
         return -1;
     }
-    if (probity_rules_set(rules)) {
-        probity_functions_select_again();
-        for (uint32_t id = 1; probity_sled_functions != NULL && id < ids_used; id++)
-            __atomic_store_n(&probity_sled_functions[id].function, NULL, __ATOMIC_RELEASE);
-    }
-    totals.why = 0;
-    __atomic_store_n(&wake, AWAKE, __ATOMIC_RELAXED);
-    forget_removed();
-    (void)update(1);
-    __atomic_store_n(&is_removing, 0, __ATOMIC_SEQ_CST);
-    errno = totals.why != 0 ? totals.why : before;
-    return totals.why != 0 ? -1 : 0;
-}
-
-void probity_hooked_sleep(void)
-{
-    if (wake_now() != AWAKE || !begin_patiently())
-        return;
-    __atomic_store_n(&wake, ASLEEP, __ATOMIC_RELAXED);
-    (void)update(1);
-    __atomic_store_n(&is_removing, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&is_owed, 0, __ATOMIC_SEQ_CST);
+    int result = change_all(), why = errno;
+    end_change();
+    errno = result != 0 ? why : before;
+    return result;
 }
 
 /* ---- Messages ----------------------------------------------------------------------------------

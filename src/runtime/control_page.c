@@ -18,16 +18,20 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "base/os.h"
+#include "base/own_threads.h"
 #include "base/thread_count.h"
 #include "probity_scope.h"
 #include "runtime/session.h"
 #include "runtime/wake.h"
 #include "spool/control_page.h"
 #include "spool/segment.h"
+
+enum { CHECK_NS = 1000000000 }; /* interval for seeing that the program's threads have exited */
 
 static struct probity_control_page *page;
 static uint32_t page_pid;
@@ -151,6 +155,19 @@ static void take_request(void)
 enum { COUNT_UNKNOWN, COUNT_LEFT, COUNT_STAYS };
 static uint32_t count_state;
 
+/* The process ends with its last thread, and this one must not keep it alive. Threads that exit by
+ * the system call do not make libc call exit(), which would end it, and the page with it. Not by a
+ * return, after which libc would count this thread. */
+static void leave_with_the_program(void)
+{
+    if (!probity_own_threads_are_alone(&probity_session_own_threads, NULL))
+        return;
+    probity_control_page_end();
+    probity_own_threads_end(&probity_session_own_threads);
+    for (;;)
+        syscall(SYS_exit, 0);
+}
+
 static void *wait_for_requests(void *unused)
 {
     uint32_t seen = __atomic_load_n(&page->wake.taken, __ATOMIC_RELAXED);
@@ -161,15 +178,18 @@ static void *wait_for_requests(void *unused)
     prctl(PR_SET_NAME, "probity-control");
     uint32_t state = probity_thread_count_leave(probity_session_thread_count) ? COUNT_LEFT
                                                                               : COUNT_STAYS;
+    if (state == COUNT_LEFT)
+        probity_own_threads_begin(&probity_session_own_threads);
     __atomic_store_n(&count_state, state, __ATOMIC_RELEASE);
     probity_os_wake(&count_state, 1);
     while (state == COUNT_LEFT) {
-        probity_os_wait_shared(&page->wake.requested, seen, -1);
+        probity_os_wait_shared(&page->wake.requested, seen, CHECK_NS);
         uint32_t now = __atomic_load_n(&page->wake.requested, __ATOMIC_ACQUIRE);
-        if (now == seen)
-            continue;
+        if (now != seen)
+            take_request();
+        else
+            leave_with_the_program();
         seen = now;
-        take_request();
     }
     return NULL;
 }

@@ -34,6 +34,7 @@
 #include "runtime/trace_file.h"
 #include "runtime/trigger.h"
 #include "runtime/wake.h"
+#include "spool/control.h"
 #include "spool/segment.h"
 
 enum {
@@ -46,6 +47,7 @@ enum {
 };
 
 unsigned *probity_session_thread_count;
+uint64_t probity_session_own_threads;
 
 /* Survives a fork: the settings with which the child of a recording process continues. */
 static struct probity_settings inherited;
@@ -237,7 +239,11 @@ static void left_alone(void *owner)
 /* `probity detach` ends the recording. The program's code is as before when the tool sees that. */
 static void end_asked(void *owner)
 {
-    probity_wake_sleep();
+    const struct probity_session *session = owner;
+
+    if (probity_wake_sleep() != 0)
+        __atomic_store_n(&session->live.header->end_asked,
+                         PROBITY_CONTROL_END_PARTLY | (uint32_t)errno << 8, __ATOMIC_RELEASE);
     probity_session_stop(owner, PROBITY_END_STOPPED);
 }
 
@@ -264,6 +270,7 @@ static void writer_prepare(struct probity_session *session, int is_child, const 
                                 session->settings.summary[0] != 0 ||
                                 session->settings.has_dumps;
     session->writer.thread_count = probity_session_thread_count;
+    session->writer.own_threads = &probity_session_own_threads;
     probity_outputs_prepare(session, is_child);
     if (probity_external_is(session))
         probity_external_begin(session);

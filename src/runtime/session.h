@@ -84,6 +84,9 @@ static inline uint32_t probity_session_number(const struct probity_session *sess
 /* libc's count of threads (base/thread_count.h), or NULL; set by src/embed/. */
 extern unsigned *probity_session_thread_count;
 
+/* Our threads in this process (base/own_threads.h). */
+extern uint64_t probity_session_own_threads;
+
 /* The session of this process, created if missing. NULL if out of memory. Signals blocked. */
 struct probity_session *probity_session_get(void);
 

@@ -7,6 +7,7 @@
  */
 #include "runtime/wake.h"
 
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 
@@ -17,6 +18,7 @@
 #include "probity_scope.h"
 #include "runtime/external.h"
 #include "runtime/levels.h"
+#include "spool/control.h"
 
 /* In .bss: only its address is in the block. */
 char probity_wake_text[PROBITY_WAKE_TEXT_BYTES];
@@ -43,8 +45,12 @@ static struct {
     char rules[PROBITY_WAKE_TEXT_BYTES], calls[128];
 } answering;
 
-static uint32_t taking;   /* process id of the thread that takes a request */
-static uint32_t is_woken; /* there are calls to be taken out, once the recording has ended */
+static uint32_t taking; /* process id of the thread that takes a request */
+
+/* Whether there are calls to be taken out, once the recording has ended. OVER: it ends while they
+ * are put in, and whoever does that takes them out again. */
+enum { NOTHING, PUTTING, PUT, OVER };
+static uint32_t others;
 
 __attribute__((constructor(101))) static void set_addresses(void)
 {
@@ -144,33 +150,58 @@ static void answer(struct probity_wake *block, uint32_t serial, int result)
         probity_os_wake_shared(&block->taken, INT32_MAX);
 }
 
+static int put_others(void)
+{
+    if (answering.calls[0] != 0 && probity_calls_wake(answering.calls) != 0)
+        return PROBITY_ERROR_ARGUMENT;
+    if (!answering.has_functions || probity_hooked_wake(answering.rules) == 0)
+        return 0;
+    return errno == ECHILD   ? PROBITY_WAKE_FORKED
+           : errno == EAGAIN ? PROBITY_WAKE_CHANGING
+                             : PROBITY_WAKE_NO_PATCHING | errno << PROBITY_WAKE_ERRNO_SHIFT;
+}
+
+static int take_others_out(void)
+{
+    if (probity_calls_sleep != NULL)
+        probity_calls_sleep();
+    return probity_hooked_take_out != NULL ? probity_hooked_take_out() : 0;
+}
+
 void probity_wake_begun(void *owner)
 {
     struct probity_session *session = owner;
     struct probity_wake *block = __atomic_exchange_n(&answering.block, NULL, __ATOMIC_ACQUIRE);
-    int result = 0;
+    uint32_t putting = PUTTING;
 
     if (block == NULL || answering.pid != (uint32_t)getpid())
         return;
-    if (answering.calls[0] != 0 && probity_calls_wake(answering.calls) != 0)
-        result = PROBITY_ERROR_ARGUMENT;
-    if (result == 0 && answering.has_functions && probity_hooked_wake(answering.rules) != 0)
-        result = PROBITY_WAKE_NO_PATCHING;
+    int has_others = answering.calls[0] != 0 || answering.has_functions;
+    if (has_others)
+        __atomic_store_n(&others, PUTTING, __ATOMIC_RELEASE);
+    int result = put_others();
+    if (has_others && !__atomic_compare_exchange_n(&others, &putting, PUT, 0, __ATOMIC_ACQ_REL,
+                                                   __ATOMIC_ACQUIRE)) {
+        (void)take_others_out();
+        __atomic_store_n(&others, NOTHING, __ATOMIC_RELEASE);
+        result = result != 0 ? result : PROBITY_WAKE_ENDED;
+    }
     if (result != 0)
-        __atomic_store_n(&session->live.header->end_asked, 1, __ATOMIC_RELEASE);
-    if (answering.calls[0] != 0 || answering.has_functions)
-        __atomic_store_n(&is_woken, 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&session->live.header->end_asked, PROBITY_CONTROL_END_ASKED,
+                         __ATOMIC_RELEASE);
     answer(block, answering.serial, result);
 }
 
-void probity_wake_sleep(void)
+int probity_wake_sleep(void)
 {
-    if (!__atomic_exchange_n(&is_woken, 0, __ATOMIC_ACQ_REL))
-        return;
-    if (probity_calls_sleep != NULL)
-        probity_calls_sleep();
-    if (probity_hooked_sleep != NULL)
-        probity_hooked_sleep();
+    uint32_t now = __atomic_load_n(&others, __ATOMIC_ACQUIRE);
+
+    do {
+        if (now != PUTTING && now != PUT)
+            return 0;
+    } while (!__atomic_compare_exchange_n(&others, &now, now == PUTTING ? OVER : NOTHING, 0,
+                                          __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+    return now == PUT ? take_others_out() : 0;
 }
 
 /* ---- Requests ----------------------------------------------------------------------------------

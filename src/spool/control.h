@@ -19,6 +19,10 @@
 /* Flags in levels: requests for levels are answered, and so are those to end the recording. */
 enum { PROBITY_CONTROL_ANSWERS = 0x10000, PROBITY_CONTROL_ENDS = 0x20000 };
 
+/* Stored in end_asked by the tool; and by the writer if the program's code is not restored yet,
+ * with an errno in the upper bits. */
+enum { PROBITY_CONTROL_END_ASKED = 1, PROBITY_CONTROL_END_PARTLY = 2 };
+
 /* Positions of the requested levels in a request; its low half is the serial. */
 enum { PROBITY_CONTROL_FUNCTIONS_SHIFT = 32, PROBITY_CONTROL_PARAMETERS_SHIFT = 40 };
 
@@ -50,8 +54,9 @@ int probity_control_ask(const struct probity_attach *attach, int functions, int 
                         int64_t wait_ns, int *ret_functions, int *ret_parameters);
 
 /* Requests the end of the recording and waits, at most wait_ns, until its trace is closed and the
- * spool is gone. Returns as above; 0 also if the program ended in the meantime by itself. */
-int probity_control_end(const struct probity_attach *attach, int64_t wait_ns);
+ * spool is gone. Returns as above; 0 also if the program ended in the meantime by itself. With 0,
+ * ret_why is 0, or the errno because of which the program's code is not as before yet. */
+int probity_control_end(const struct probity_attach *attach, int64_t wait_ns, int *ret_why);
 
 /* The current levels. Returns 0 or PROBITY_ERROR_VERSION. */
 int probity_control_read(const struct probity_attach *attach, int *ret_functions,

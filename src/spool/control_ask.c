@@ -119,7 +119,7 @@ static int wait_for_end(const struct probity_attach *attach,
     }
 }
 
-int probity_control_end(const struct probity_attach *attach, int64_t wait_ns)
+int probity_control_end(const struct probity_attach *attach, int64_t wait_ns, int *ret_why)
 {
     int64_t until_ns = now_ns() + wait_ns;
 
@@ -132,8 +132,10 @@ int probity_control_end(const struct probity_attach *attach, int64_t wait_ns)
         return PROBITY_ERROR_SYSTEM;
     struct probity_sigbus_guard watch;
     probity_sigbus_guard_begin(&watch, attach->place.text, header, PROBITY_SPOOL_HEADER_BYTES);
-    __atomic_store_n(&header->end_asked, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&header->end_asked, PROBITY_CONTROL_END_ASKED, __ATOMIC_RELEASE);
     int result = wait_for_end(attach, header, until_ns);
+    uint32_t answer = __atomic_load_n(&header->end_asked, __ATOMIC_ACQUIRE);
+    *ret_why = (answer & 255) == PROBITY_CONTROL_END_PARTLY ? (int)(answer >> 8) : 0;
     probity_sigbus_guard_end(&watch);
     munmap(header, PROBITY_SPOOL_HEADER_BYTES);
     return result;

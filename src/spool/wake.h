@@ -23,8 +23,13 @@ enum {
 enum {
     PROBITY_WAKE_NO_FUNCTIONS = 1, /* libprobity-functions */
     PROBITY_WAKE_NO_CALLS = 2,     /* libprobity-calls */
-    PROBITY_WAKE_NO_PATCHING = 3   /* rights to change its own code */
+    PROBITY_WAKE_NO_PATCHING = 3,  /* code that can be changed; its errno is in the upper bits */
+    PROBITY_WAKE_FORKED = 4,       /* code that may be changed: it was forked from threads */
+    PROBITY_WAKE_CHANGING = 5,     /* a moment without a fork, or another thread changing code */
+    PROBITY_WAKE_ENDED = 6         /* a recording: the program has ended it meanwhile */
 };
+
+enum { PROBITY_WAKE_WHAT = 255, PROBITY_WAKE_ERRNO_SHIFT = 8 };
 
 struct probity_wake {
     char magic[8];

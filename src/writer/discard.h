@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * discard.h: removes the spool of a dead program whose trace is gone. Never runs in a traced
- * program.
+ * discard.h: removes the spool of a dead program whose trace is gone, and control pages of dead
+ * programs. Never runs in a traced program.
  */
 #ifndef PROBITY_WRITER_DISCARD_H
 #define PROBITY_WRITER_DISCARD_H
@@ -19,5 +19,11 @@ struct probity_discard_spool {
  * process is recovering it; PROBITY_ERROR_OPEN, WRITE (errno set); FORMAT, VERSION, DAMAGED if it
  * is not the spool that was found; MEMORY. */
 int probity_discard(const struct probity_discard_spool *spool);
+
+/* Removes the control pages (doc/attach.md) in a directory whose programs have ended: those that
+ * nobody locks. Calls removed() with each name. Returns 0; or as above, for the first that could
+ * not be removed. */
+int probity_discard_pages(const char *directory, uint32_t owner,
+                          void (*removed)(const char *directory, const char *name));
 
 #endif

@@ -230,7 +230,7 @@ static void reason_of(const struct probity_dumps *dumps, const struct probity_no
     ret_reason->condition.length = dumps->condition_bytes[notice->condition];
 }
 
-/* Names the file with the next free number. */
+/* Names the file with the next free number. Returns 0, or a system's error number. */
 static int name_file(struct probity_dumps *dumps, struct probity_dump_file *file)
 {
     int result = PROBITY_ERROR_EXISTS;
@@ -240,7 +240,10 @@ static int name_file(struct probity_dumps *dumps, struct probity_dump_file *file
         if (result == 0)
             result = probity_dump_file_name(file, dumps->name);
     }
-    return result;
+    return result == 0                       ? 0
+           : result == PROBITY_ERROR_EXISTS ? EEXIST
+           : result == PROBITY_ERROR_OPEN   ? errno
+                                            : ENAMETOOLONG;
 }
 
 static void note_failure(struct probity_dumps *dumps, int system_error)
@@ -276,10 +279,10 @@ static int write_file(struct probity_dumps *dumps, const struct probity_dumps_wi
     } else if (bytes_before(dumps, window) + file.append.committed >
                dumps->settings.limit_bytes) {
         dumps->left_out++;
-    } else if (name_file(dumps, &file) != 0) {
-        error = errno;
     } else {
-        note_made(dumps, window, &file, now);
+        error = name_file(dumps, &file);
+        if (error == 0)
+            note_made(dumps, window, &file, now);
     }
     probity_dump_file_close(&file);
     return error;

@@ -252,9 +252,9 @@ int probity_request_levels(const struct probity_request *request, int functions,
                                ret_parameters);
 }
 
-int probity_request_end(const struct probity_request *request, int64_t wait_ns)
+int probity_request_end(const struct probity_request *request, int64_t wait_ns, int *ret_why)
 {
-    return probity_control_end(&request->attach, wait_ns);
+    return probity_control_end(&request->attach, wait_ns, ret_why);
 }
 
 void probity_request_close(struct probity_request *request)

@@ -57,7 +57,7 @@ int probity_request_levels(const struct probity_request *request, int functions,
                            int64_t wait_ns, int *ret_functions, int *ret_parameters);
 
 /* Ends the recording, as probity_control_end(). */
-int probity_request_end(const struct probity_request *request, int64_t wait_ns);
+int probity_request_end(const struct probity_request *request, int64_t wait_ns, int *ret_why);
 
 void probity_request_close(struct probity_request *request);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/os.h"
 #include "base/ticks.h"
 
 size_t probity_ring_declarations(const uint8_t *block, size_t block_bytes, uint8_t *kept,
@@ -43,9 +44,10 @@ size_t probity_ring_declarations(const uint8_t *block, size_t block_bytes, uint8
 }
 
 /* Writes what the chunk declares, because names are needed after its records are gone. Returns 1, 0
- * if a probe in it is still in progress, or an error. The scratch buffer, which is larger than the
- * chunk, is free once the chunk is drained. */
-static int declarations_write(struct probity_pass *pass, uint32_t chunk, uint32_t used)
+ * if a probe in it is still in progress (unless is_final), or an error. The scratch buffer, which
+ * is larger than the chunk, is free once the chunk is drained. */
+static int declarations_write(struct probity_pass *pass, uint32_t chunk, uint32_t used,
+                              int is_final)
 {
     uint8_t *kept = (uint8_t *)pass->scratch.entries;
     struct probity_drain_output output;
@@ -53,7 +55,8 @@ static int declarations_write(struct probity_pass *pass, uint32_t chunk, uint32_
     size_t bytes = 0;
 
     probity_assert(pass->commits == 0);
-    if (probity_pass_drain(pass, chunk, used, 1, &output) != 0 || output.end < used)
+    if (probity_pass_drain(pass, chunk, used, !is_final, &output) != 0 ||
+        (!is_final && output.end < used))
         return 0;
     uint8_t *block = pass->batch + pass->batch_bytes;
     if (output.records > 0)
@@ -79,10 +82,12 @@ static int forget_chunk(struct probity_pass *pass, uint32_t chunk)
     uint64_t handed_over = header->handed_over;
     enum probity_drain_found found = probity_drain_look(probity_pool_words(pool, chunk), used);
 
-    if (found == PROBITY_DRAIN_HOLE)
+    int is_final = found == PROBITY_DRAIN_HOLE &&
+                   !probity_os_thread_exists(pass->live->pid, header->tid);
+    if (found == PROBITY_DRAIN_HOLE && !is_final)
         return 0;
-    if (found == PROBITY_DRAIN_DECLARES || pass->tally != NULL) {
-        int result = declarations_write(pass, chunk, used);
+    if (found == PROBITY_DRAIN_DECLARES || is_final || pass->tally != NULL) {
+        int result = declarations_write(pass, chunk, used, is_final);
         if (result <= 0)
             return result;
     }
@@ -153,11 +158,16 @@ int probity_ring_forget(struct probity_pass *pass)
         int forgotten = own->is_pinned ? 0 : forget_chunk(pass, *tail);
         if (forgotten < 0)
             return forgotten;
-        if (forgotten > 0)
+        if (forgotten > 0) {
             __atomic_store_n(tail, next, __ATOMIC_RELAXED);
-        else
-            tail = &own->next;
-        excess -= excess != 0;
+            excess -= excess != 0;
+            continue;
+        }
+        /* Newer ones go in its place. Counted as open, so that no thread waits for it: if there
+         * are no others, records are dropped. */
+        if (!own->is_pinned && own->waits_since == 0)
+            probity_pool_wait_begins(pool, *tail, now);
+        tail = &own->next;
     }
     return 0;
 }

@@ -202,7 +202,7 @@ static int write_file(struct snapshot *snapshot, struct probity_dump_content *co
     snapshot->result->system_error = file.append.error;
     if (error == 0) {
         error = name_file(snapshot, &file);
-        snapshot->result->system_error = errno;
+        snapshot->result->system_error = error == PROBITY_ERROR_OPEN ? errno : 0;
     }
     snapshot->result->records = file.records;
     snapshot->result->bytes = file.append.committed;

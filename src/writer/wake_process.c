@@ -7,6 +7,7 @@
  */
 #include "writer/wake_process.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -227,6 +228,33 @@ static int is_own_process(const struct target *target)
     return is_own;
 }
 
+/* The first thread has exited, and its directory leads to no memory: takes that of another. */
+static int open_other_thread(struct target *target)
+{
+    int tasks = openat(target->directory, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC), memory = -1;
+    DIR *list = tasks >= 0 ? fdopendir(tasks) : NULL;
+    const struct dirent *entry;
+
+    while (list != NULL && memory < 0 && (entry = readdir(list)) != NULL) {
+        int thread = *entry->d_name != '.'
+                         ? openat(tasks, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                         : -1;
+        memory = thread >= 0 ? openat(thread, "mem", O_RDWR | O_CLOEXEC) : -1;
+        if (memory >= 0) {
+            close(target->directory);
+            target->directory = thread;
+        } else if (thread >= 0) {
+            close(thread);
+        }
+    }
+    if (list != NULL)
+        closedir(list);
+    else if (tasks >= 0)
+        close(tasks);
+    errno = ESRCH;
+    return memory;
+}
+
 static enum probity_wake_refusal target_open(uint32_t pid, struct target *ret_target)
 {
     char path[32];
@@ -239,6 +267,8 @@ static enum probity_wake_refusal target_open(uint32_t pid, struct target *ret_ta
     if (!is_own_process(ret_target))
         return PROBITY_WAKE_OTHER_USER;
     ret_target->memory = openat(ret_target->directory, "mem", O_RDWR | O_CLOEXEC);
+    if (ret_target->memory < 0 && errno == ESRCH)
+        ret_target->memory = open_other_thread(ret_target);
     return ret_target->memory < 0 ? refusal_of(errno) : find_block(ret_target);
 }
 

@@ -18,6 +18,7 @@
 #include "base/os_confine.h"
 #include "base/os.h"
 #include "base/ticks.h"
+#include "base/own_threads.h"
 #include "base/thread_count.h"
 #include "probity_scope.h"
 #include "spool/control.h"
@@ -304,12 +305,13 @@ static void notify_owner(struct probity_writer *writer, int is_closed)
     writer->is_told_closed |= is_closed;
 }
 
-/* The process ends with its last thread, and this thread must not keep it alive. Usually the last
+/* The process ends with its last thread, and this thread must not keep it alive, nor may another
+ * one of ours. Usually the last
  * thread to exit calls exit(), which stops the writer. It does not if threads exited by the system
  * call, nor if libc counts this thread too (base/thread_count.h). */
 static int is_left_alone(struct probity_writer *writer)
 {
-    if (!probity_os_is_last_thread(&writer->threads))
+    if (!probity_own_threads_are_alone(writer->own_threads, &writer->threads))
         return 0;
     if (writer->left_alone != NULL)
         writer->left_alone(writer->owner);
@@ -467,7 +469,7 @@ static void wait_for_join(struct probity_writer *writer)
         return;
     while (!__atomic_load_n(&writer->may_return, __ATOMIC_ACQUIRE)) {
         probity_os_wait(&writer->may_return, 0, IDLE_NS);
-        if (probity_os_is_last_thread(&writer->threads))
+        if (probity_own_threads_are_alone(writer->own_threads, &writer->threads))
             break;
     }
     probity_thread_count_return(writer->thread_count);
@@ -490,6 +492,7 @@ static void *thread_main(void *argument)
     probity_thread_inside = 1;
     prctl(PR_SET_NAME, "probity-writer");
     writer->is_uncounted = probity_thread_count_leave(writer->thread_count);
+    probity_own_threads_begin(writer->own_threads);
     /* In a shared table, the writer would write to a file that the program opens after closing our
      * descriptor. */
     writer->threads = (struct probity_os_threads){-1, -1};
@@ -505,6 +508,7 @@ static void *thread_main(void *argument)
     __atomic_store_n(&writer->flush_done, writer->flush_asked, __ATOMIC_RELEASE);
     probity_os_wake(&writer->flush_done, INT32_MAX);
     wait_for_join(writer);
+    probity_own_threads_end(writer->own_threads);
     probity_os_threads_close(&writer->threads);
     probity_os_unwatched_end();
     return NULL;

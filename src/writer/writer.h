@@ -40,6 +40,7 @@ struct probity_writer {
     int must_be_reaped;  /* 1: the thread has ended the trace itself: probity_writer_reap() */
     uint32_t may_return; /* 1: a thread waits in pthread_join(); futex */
     unsigned *thread_count; /* in libc, or NULL; base/thread_count.h */
+    uint64_t *own_threads;  /* of the process, or NULL; base/own_threads.h */
     struct probity_os_threads threads; /* of the process; open while the thread runs */
     int is_uncounted;    /* 1: libc does not count the thread */
     int is_told_closed;  /* 1: `grown` was called for the last time */

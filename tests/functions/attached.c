@@ -35,6 +35,9 @@ NOINLINE uint64_t middle(uint64_t value)
     return value;
 }
 
+/* In another source file, if the program has it. */
+extern uint64_t elsewhere(uint64_t value) __attribute__((weak));
+
 NOINLINE uint64_t other(uint64_t value)
 {
     __asm__ volatile("");
@@ -56,6 +59,8 @@ static void *work(void *argument)
         if (!is_quiet)
             PROBITY_PROBE(*count % NUMBERS);
         value = other(middle(value));
+        if (elsewhere != NULL)
+            (void)elsewhere(value);
         same = expected(same);
         if (value != same)
             abort();

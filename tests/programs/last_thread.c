@@ -11,6 +11,7 @@
  *      failed     as workers, after the trace was removed: the writer thread gave up
  *      wait       the main thread exits; a worker waits for a signal
  *      raw        all threads exit by the system call, bypassing libc
+ *      gate       the same; workers wait for the end of standard input before
  *
  * The hits that must be in the trace are printed by an exit handler, which records too, or before
  * the end if no exit handler runs.
@@ -71,7 +72,10 @@ static void *work(void *argument)
         usleep(1000);
     hits_make(stream, HITS / 2, HITS / 2);
     __atomic_add_fetch(&workers_done, 1, __ATOMIC_RELEASE);
-    if (is("raw"))
+    if (is("gate"))
+        while (read(STDIN_FILENO, &(char){0}, 1) > 0)
+            ;
+    if (is("raw") || is("gate"))
         syscall(SYS_exit, 0);
     if (is("wait") && stream == 1) {
         while (__atomic_load_n(&workers_done, __ATOMIC_ACQUIRE) < WORKERS)
@@ -114,7 +118,7 @@ int main(int argc, char **argv)
         hits_need(probity_stop() == 0, "stop");
     if (!is("alone") && !is("stopped"))
         start_workers();
-    if (is("raw")) {
+    if (is("raw") || is("gate")) {
         expect_workers();
         hits_expect(getpid(), 0, 10);
         fflush(stdout);

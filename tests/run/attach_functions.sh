@@ -7,7 +7,7 @@
 . "$(dirname "$0")/common.bash"
 [ "$(uname -m)" = x86_64 ] || { echo "skipped: entries are replaced on x86-64 only"; exit 77; }
 
-CYCLES=${CYCLES:-50}
+CYCLES=${CYCLES:-30}
 THREADS=16
 
 # $1 name, the rest: the program. Sets job and gate.
@@ -28,13 +28,9 @@ stop() {
     expect "$1: standard error" "" "$(cat "$1.err")"
 }
 
-# Prints the checksum of the code of the program that was started as $1.
-code_of() {
-    local before
-    before=$(wc -l < "$1.out")
-    echo >&"$gate"
-    wait_until "$job" has_lines "$1.out" $((before + 1)) || fail "$1: no checksum"
-    tail -n 1 "$1.out"
+# Prints checksums of all code in the memory of the program.
+code() {
+    python3 "$SOURCE/tests/functions/text_of.py" "$job"
 }
 
 # $1 description, $2 expected status, $3 part of the output or message; the rest: the command
@@ -75,23 +71,31 @@ is_whole() {
 
 libraries=(-I"$SOURCE/include" -L"$BUILD/lib" '-Wl,--no-as-needed' -lprobity-functions
     -lprobity-calls -lprobity "-Wl,-rpath,$BUILD/lib" -pthread)
+cat > second.c << 'END'
+#include <stdint.h>
+__attribute__((noinline)) uint64_t elsewhere(uint64_t value) { __asm__ volatile(""); return value; }
+END
 "$CC" -O2 -g -fpatchable-function-entry=5 -o patchable "$SOURCE/tests/functions/attached.c" \
-    "${libraries[@]}"
+    second.c "${libraries[@]}"
 kinds=(patchable)
 if clang -O2 -g -fxray-instrument -fxray-instruction-threshold=1 -o xray \
-    "$SOURCE/tests/functions/attached.c" "${libraries[@]}" 2> errors; then
+    "$SOURCE/tests/functions/attached.c" second.c "${libraries[@]}" 2> errors; then
     kinds+=(xray)
 else
     echo "left out: no clang with XRay: $(head -n 1 errors)"
 fi
 
+all='"elsewhere","leaf","middle","other"'
+
 # ---- What is selected ----
 
 for kind in "${kinds[@]}"; do
     start "$kind" "./$kind" 2
-    before=$(code_of "$kind")
-    for what in "--functions:\"leaf\",\"middle\",\"other\"" "--function=middle:\"middle\"" \
-        "--exclude=leaf:\"middle\",\"other\"" ":"; do
+    before=$(code)
+    for what in "--functions:$all" "--function=middle:\"middle\"" \
+        "--exclude=leaf:\"elsewhere\",\"middle\",\"other\"" ":" \
+        "--file=second.c:\"elsewhere\"" "--file=attached.c:\"leaf\",\"middle\",\"other\"" \
+        "--file=second.c:\"elsewhere\""; do
         option=${what%%:*}
         # shellcheck disable=SC2086
         says "$kind $option" 0 "$job: " attach $option -o trace "$job"
@@ -101,7 +105,7 @@ for kind in "${kinds[@]}"; do
         expect "$kind $option" "${what#*:}" "$(functions_of trace | sed 's/"work",\|,"work"//g')"
         is_whole trace
         rm trace
-        [ "$kind" = xray ] || expect "$kind $option: code" "$before" "$(code_of "$kind")"
+        expect "$kind $option: code" "$before" "$(code)"
     done
     says "$kind: calls" 0 "$job: " attach --calls all -o trace "$job"
     says "$kind: calls" 0 "$job: " detach "$job"
@@ -114,17 +118,15 @@ done
 
 for kind in "${kinds[@]}"; do
     start "$kind" "./$kind" "$THREADS"
-    before=$(code_of "$kind")
+    before=$(code)
     for ((i = 1; i <= CYCLES; i++)); do
         says "$kind: cycle $i" 0 "$job: " attach --functions -o trace "$job"
         says "$kind: cycle $i" 0 "$job: " detach "$job"
         [ $((i % 50)) != 1 ] || is_whole trace
-        # XRay's sleds leave nine bytes that nothing executes, the same after each.
-        [ "$kind" != xray ] || [ "$i" != 1 ] || before=$(code_of "$kind")
         rm trace
         [ "${failures:?}" = 0 ] || break
     done
-    expect "$kind: code after $CYCLES cycles" "$before" "$(code_of "$kind")"
+    expect "$kind: code after $CYCLES cycles" "$before" "$(code)"
     stop "$kind"
     no_leftovers "$kind"
 done
@@ -153,6 +155,137 @@ says "not recording" 1 "is not recording" detach "$job"
 says "no family" 2 "invalid --calls" attach --calls some "$job"
 stop counted
 
+# ---- Code that cannot be changed ----
+
+# A policy that forbids it, from the start or once the recording has begun, and forked children. The
+# answer says why, and the program is as before.
+cat > limited.c << 'END'
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "probity.h"
+#define PLAIN __attribute__((no_instrument_function, patchable_function_entry(0, 0)))
+
+__attribute__((noinline)) void called(void) { __asm__ volatile(""); }
+
+/* Mappings that can be written and executed are refused. */
+PLAIN static void forbid(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PROT_READ | PROT_WRITE | PROT_EXEC, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const struct sock_fprog program = {sizeof code / sizeof code[0], code};
+
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+}
+
+PLAIN static void *sleeper(void *unused)
+{
+    pause();
+    return unused;
+}
+
+/* Each line of the input is a filter to be installed, the end of the input that of the program. */
+PLAIN static void *reader(void *unused)
+{
+    char line[16];
+
+    while (fgets(line, sizeof line, stdin) != NULL)
+        forbid();
+    _exit(0);
+    return unused;
+}
+
+PLAIN int main(int argc, char **argv)
+{
+    pthread_t thread;
+
+    if (argc < 2)
+        return 2;
+    if (strcmp(argv[1], "threads") == 0)
+        pthread_create(&thread, NULL, sleeper, NULL);
+    if (strcmp(argv[1], "forbid") == 0)
+        forbid();
+    if ((strcmp(argv[1], "threads") == 0 || strcmp(argv[1], "fork") == 0) && fork() != 0)
+        pause();
+    pthread_create(&thread, NULL, reader, NULL);
+    printf("%d\n", (int)getpid());
+    fflush(stdout);
+    for (;;) {
+        PROBITY_PROBE(1);
+        called();
+        usleep(1000);
+    }
+}
+END
+"$CC" -O2 -g -D_GNU_SOURCE -fpatchable-function-entry=5 -o limited_patchable limited.c \
+    "${libraries[@]}"
+limited=(patchable)
+if [ "${#kinds[@]}" = 2 ]; then
+    clang -O2 -g -D_GNU_SOURCE -fxray-instrument -fxray-instruction-threshold=1 -o limited_xray \
+        limited.c "${libraries[@]}"
+    limited+=(xray)
+fi
+
+# $1 kind, $2 argument
+start_limited() {
+    start "limited" "./limited_$1" "$2"
+    parent=$job
+    job=$(head -n 1 limited.out)
+}
+
+stop_limited() {
+    exec {gate}>&-
+    [ "$job" = "$parent" ] || kill "$parent"
+    wait "$parent" 2> /dev/null || true
+}
+
+for kind in "${limited[@]}"; do
+    start_limited "$kind" forbid
+    before=$(code)
+    for ((i = 0; i < 2; i++)); do
+        says "$kind, forbidden" 1 "Permission denied" attach --functions -o trace "$job"
+        expect "$kind, forbidden: code" "$before" "$(code)"
+        rm -f trace
+    done
+    says "$kind, forbidden" 0 "$job: " attach -o trace "$job"
+    says "$kind, forbidden" 0 "$job: " detach "$job"
+    rm trace
+    stop_limited
+    start_limited "$kind" plain
+    says "$kind, forbidden later" 0 "$job: " attach --functions -o trace "$job"
+    echo >&"$gate"
+    until grep -q '^Seccomp:.*2' "/proc/$job/status"; do sleep 0.01; done
+    says "$kind, forbidden later" 1 "could not restore its code: Permission denied" detach "$job"
+    rm trace
+    stop_limited
+    start_limited "$kind" threads
+    says "$kind, forked" 1 "was forked from one with threads" attach --functions -o trace "$job"
+    rm -f trace
+    stop_limited
+    start_limited "$kind" fork
+    before=$(code)
+    says "$kind, forked from one thread" 0 "$job: " attach --functions -o trace "$job"
+    wait_until "$parent" has_functions trace '"called"'
+    says "$kind, forked from one thread" 0 "$job: " detach "$job"
+    expect "$kind, forked from one thread: code" "$before" "$(code)"
+    rm trace
+    stop_limited
+done
+
 # ---- The control page ----
 
 start quiet "./${kinds[0]}" 2 quiet
@@ -164,9 +297,9 @@ expect "page: mode" "600 12288" "$(stat -c '%a %s' "$page")"
 says "page" 0 "$job: " attach --functions -o trace "$job"
 says "page twice" 1 "already recording" attach -o other "$job"
 says "page: level" 0 "$job: levels 2" level "$job" 2
-wait_until "$job" has_functions trace '"leaf","middle","other"'
+wait_until "$job" has_functions trace "$all"
 says "page" 0 "$job: " detach "$job"
-expect "page" '"leaf","middle","other"' "$(functions_of trace | sed 's/"work",\|,"work"//g')"
+expect "page" "$all" "$(functions_of trace | sed 's/"work",\|,"work"//g')"
 rm trace
 # Without the rights of ptrace.
 if [ "$(id -u)" = 0 ]; then
@@ -195,6 +328,20 @@ kill -KILL "$job"
 wait "$job" 2> /dev/null || true
 exec {gate}>&-
 says "killed" 1 "no process" attach "$job"
-rm "$page"
+# It can be removed; neither the page of a program that runs, nor a link or another file.
+dead=$page
+start alive env PROBITY_CONTROL=1 "./${kinds[0]}" 1 quiet
+page=$SPOOL/$job.control
+ln -s "$WORK/good" "$SPOOL/1.control"
+cp good "$SPOOL/1x.control"
+says "ps of pages" 0 '"processes": [' ps --json
+expect "ps of pages" 0 "$(jq '.processes | length' output)"
+says "top of pages" 1 'no program is recording' top --json --count 1
+says "removal" 0 "$dead: removed" spools --remove
+expect "removal: lines" 1 "$(wc -l < output)"
+[ -e "$page" ] && [ -e good ] && [ ! -e "$dead" ] || fail "removal: $(ls "$SPOOL")"
+says "after the removal" 0 "$job: " attach --functions -o trace "$job"
+stop alive
+rm -f "$SPOOL/1.control" "$SPOOL/1x.control" trace
 no_leftovers "at the end"
 finish

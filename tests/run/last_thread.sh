@@ -43,7 +43,39 @@ os.execv(sys.argv[1], sys.argv[1:])' "$PROGRAMS/$1" wait > expected 2> errors &
     same_hits "$1 SIG$2" trace
 }
 
+# With a control page, whose thread does not keep the program alive either: dormant, recording, and
+# after a recording that was started and ended from outside. $1 program
+controlled() {
+    local how=dormant out=
+    for how in dormant records; do
+        fresh
+        status=0
+        [ "$how" = dormant ] || out=$WORK/trace
+        PROBITY_CONTROL=1 PROBITY_OUT=$out timeout -s KILL 60 "$PROGRAMS/$1" raw > expected \
+            2> errors || status=$?
+        expect "$1 raw, $how: exit status" 0 "$status"
+        no_leftovers "$1 raw, $how"
+    done
+    same_hits "$1 raw with a control page" trace
+
+    fresh
+    mkfifo gate
+    PROBITY_CONTROL=1 timeout -s KILL 60 "$PROGRAMS/$1" gate < gate > expected 2> errors &
+    local timeout=$! gate pid
+    exec {gate}> gate
+    wait_until "$timeout" has_lines expected 1
+    pid=$(pgrep -P "$timeout")
+    "$PROBITY" attach -o "$WORK/trace" "$pid" > output 2>&1 &&
+        "$PROBITY" detach "$pid" > output 2>&1 || fail "$1 gate: $(cat output)"
+    exec {gate}>&-
+    status=0
+    wait "$timeout" || status=$?
+    expect "$1 gate: exit status" 0 "$status"
+    no_leftovers "$1 gate"
+}
+
 for program in last_thread last_thread.shared; do
+    controlled $program
     leaves $program alone 0
     leaves $program workers 0
     leaves $program raw 0

@@ -123,6 +123,28 @@ END
     [ "${calls:-0}" -ge 600000 ] && [ "$calls" -le "$all" ] || fail "$what: $calls of $all"
     [ "${jumps:-0}" -ge 600000 ] && [ "$jumps" -le "$all" ] || fail "$what: jumps: $jumps of $all"
 
+    # Loaded often, mostly at the address where it was before.
+    what="$compiler, loaded 30 times"
+    printf 'int number;\nvoid counted(void) { number++; }\n' > often.c
+    "$compiler" -O2 -fPIC -shared -fpatchable-function-entry=5 -o often.so often.c
+    cat > loads.c << 'END'
+#include <dlfcn.h>
+int main(void)
+{
+    for (int i = 0; i < 30; i++) {
+        void *library = dlopen("./often.so", RTLD_NOW);
+        void (*counted)(void) = (void (*)(void))dlsym(library, "counted");
+        for (int j = 0; j < 100; j++)
+            counted();
+        dlclose(library);
+    }
+    return 0;
+}
+END
+    gcc -o loads loads.c -ldl
+    record "$what" ./loads
+    expect "$what: calls" "counted 3000" "$(entries | grep '^counted ')"
+
     # The same while a budget removes the calls.
     what="$compiler, while calls are taken out"
     record "$what" --budget 0.01% ./running 1 wait

@@ -147,6 +147,18 @@ for way in int term hup stop,q; do
     screen 40 3 "=work,$way" "$PROBITY" top "$busy" > output 2> errors ||
         fail "$way: $(cat errors)"
 done
+# A frame has as many lines as fit, and the last one is a row.
+for rows in 1 2 3 4 5 6; do
+    screen 60 "$rows" '=work,q' "$PROBITY" top "$busy" > output 2> errors ||
+        fail "$rows rows: $(cat errors)"
+    python3 - "$rows" << 'END' || fail "$rows rows"
+import sys
+frames = open("output", "rb").read().split(b"\033[H")[1:]
+heights = [frame.count(b"\n") + 1 for frame in frames]
+assert max(heights) <= int(sys.argv[1]), heights
+assert any(b"work" in frame for frame in frames), frames[-1:]
+END
+done
 for size in "1 1" "2 500" "500 2"; do
     # shellcheck disable=SC2086
     python3 "$SOURCE/tests/tool/screen.py" $size 'q' "$PROBITY" top "$busy" > output 2> errors ||

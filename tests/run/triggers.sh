@@ -392,7 +392,7 @@ is_no_directory() {
     local status=0
     "$PROBITY" record --ring 3s -o "$1/%i.probity" -- touch ran 2> errors || status=$?
     expect "no directory $1: status" 1 "$status"
-    expect "no directory $1" "probity record: cannot write in '$1': $2" "$(cat errors)"
+    expect "no directory $1" "probity record: cannot write in '${3:-$1}': $2" "$(cat errors)"
     [ ! -e ran ] || fail "no directory $1: the program ran"
 }
 
@@ -400,6 +400,12 @@ is_no_directory missing "No such file or directory"
 touch file
 is_no_directory file "Not a directory"
 is_no_directory "$PWD/missing" "No such file or directory"
+is_no_directory 'for-%n-%%' "No such file or directory" 'for-touch-%'
+mkdir "in-${stalls##*/}-%"
+"$PROBITY" record -o 'in-%n-%%/t%p.probity' -- "$stalls" 0 0 none > out 2> errors ||
+    fail "a directory with %n: status $?"
+expect "a directory with %n: messages" "" "$(cat errors)"
+is_refused "a directory cannot be named after a process" --ring 3s -o 'of-%p/%i.probity'
 status=0
 PROBITY_OUT=t.probity PROBITY_WHEN='function x' "$stalls" 0 0 none 2> errors > out || status=$?
 expect "invalid PROBITY_WHEN: status" 0 "$status"

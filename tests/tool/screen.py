@@ -75,7 +75,7 @@ def main():
     columns, rows, steps = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3].split(",")
     screen = Screen(columns, rows, sys.argv[4:])
     screen.read_until(ON)
-    screen.read_until(b"recording")
+    screen.read_until(b"\033[H")
     screen.check(True, "begun")
     for step in steps:
         screen.step(step)

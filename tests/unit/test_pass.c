@@ -352,7 +352,33 @@ static void a_ring_keeps_a_chunk_while_its_owner_may_store(void **state)
     uint32_t oldest = fill_ring(1);
     assert_int_equal(probity_ring_forget(&pass), 0);
     assert_int_equal(state_of(oldest), PROBITY_CHUNK_FULL);
-    assert_true(live.pool.free_chunks > 0);
+    /* Others went in its place, and no thread waits for it. */
+    assert_int_equal(live.pool.free_chunks, CHUNKS / 4);
+    assert_int_equal(live.pool.open_chunks, 1);
+    assert_int_equal(probity_ring_forget(&pass), 0);
+    assert_int_equal(live.pool.open_chunks, 1);
+}
+
+static void a_ring_takes_the_chunk_of_a_thread_that_died_in_a_probe(void **state)
+{
+    (void)state;
+    uint32_t oldest = fill_ring(1);
+    probity_pool_header(&live.pool, oldest)->tid = UINT32_MAX / 2;
+    assert_int_equal(probity_ring_forget(&pass), 0);
+    assert_int_equal(state_of(oldest), PROBITY_CHUNK_FREE);
+    read_file();
+    assert_int_equal(found.kinds[0], PROBITY_EVENT_PROBE_NAME);
+}
+
+static void a_ring_makes_room_although_a_dump_needs_the_oldest(void **state)
+{
+    (void)state;
+    uint32_t oldest = fill_ring(0);
+    for (uint32_t i = 0; i < CHUNKS / 2; i++)
+        probity_pool_private(&live.pool, i)->is_pinned = 1;
+    assert_int_equal(probity_ring_forget(&pass), 0);
+    assert_int_equal(state_of(oldest), PROBITY_CHUNK_FULL);
+    assert_int_equal(live.pool.free_chunks, CHUNKS / 4);
 }
 
 static int set_up(void **state)
@@ -403,6 +429,8 @@ int main(void)
         WITH_FILE(nothing_is_freed_that_could_not_be_written),
         WITH_FILE(a_ring_keeps_the_newest_and_all_names),
         WITH_FILE(a_ring_keeps_a_chunk_while_its_owner_may_store),
+        WITH_FILE(a_ring_takes_the_chunk_of_a_thread_that_died_in_a_probe),
+        WITH_FILE(a_ring_makes_room_although_a_dump_needs_the_oldest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,6 +61,20 @@ static void add_part(struct walk *walk, const struct leg *leg, uint64_t from_ns,
         from_ns, to_ns - from_ns, state, leg->slot, *doing, leg->link};
 }
 
+/* If so, any earlier time becomes one part, without looking at how it was spent. */
+static int is_full(const struct walk *walk)
+{
+    return walk->span->part_count >= PROBITY_PATH_PARTS_MAX ||
+           walk->span->link_count >= PROBITY_PATH_PARTS_MAX;
+}
+
+static void add_rest(struct walk *walk, const struct leg *leg, uint64_t from_ns, uint64_t to_ns)
+{
+    const struct probity_past_doing nothing = {NULL, NULL};
+
+    add_part(walk, leg, from_ns, to_ns, PROBITY_PATH_UNKNOWN, &nothing);
+}
+
 static const struct probity_path_link *add_link(struct walk *walk, const struct leg *leg,
                                                 enum probity_wait_what what, const char *text,
                                                 uint64_t object)
@@ -190,7 +204,7 @@ static void walk_own(struct walk *walk, const struct leg *leg, const struct own_
     struct own_time part = *time;
     struct probity_thread_period period;
 
-    while (part.to_ns > time->from_ns && walk->error == 0) {
+    while (part.to_ns > time->from_ns && walk->error == 0 && !is_full(walk)) {
         probity_thread_states_find(walk->path->states, leg->slot, part.to_ns - 1, &period);
         part.from_ns = period.from_ns > time->from_ns ? period.from_ns : time->from_ns;
         if (period.state == PROBITY_STATE_RUNNING)
@@ -203,6 +217,7 @@ static void walk_own(struct walk *walk, const struct leg *leg, const struct own_
             walk_unknown(walk, leg, &part);
         part.to_ns = part.from_ns;
     }
+    add_rest(walk, leg, time->from_ns, part.to_ns);
 }
 
 static void walk_time(struct walk *walk, const struct leg *leg, uint64_t from_ns, uint64_t to_ns,
@@ -258,13 +273,13 @@ static void walk_wait(struct walk *walk, const struct leg *leg, const struct pat
     }
 }
 
-/* A thread's wait that has not ended yet, as a copy in `ret_wait`. */
-static int open_wait_of(struct probity_path *path, uint32_t slot, struct path_wait *ret_wait,
-                        char name[PROBITY_WAIT_NAME_BYTES])
+/* A thread's wait that began before a time and has not ended yet, as a copy in `ret_wait`. */
+static int open_wait_of(struct probity_path *path, uint32_t slot, uint64_t before_ns,
+                        struct path_wait *ret_wait, char name[PROBITY_WAIT_NAME_BYTES])
 {
     struct probity_wait wait;
 
-    if (!probity_waits_open_wait(path->waits, slot, &wait))
+    if (!probity_waits_open_wait(path->waits, slot, before_ns, &wait))
         return 0;
     struct probity_wait_name of = probity_wait_names_of(&path->names, wait.object->trace, &wait);
     strncpy(name, of.text, PROBITY_WAIT_NAME_BYTES - 1);
@@ -302,12 +317,12 @@ static void walk_leg(struct walk *walk, const struct leg *leg)
     struct path_wait open;
     uint64_t to_ns = leg->to_ns;
 
-    if (open_wait_of(walk->path, leg->slot, &open, name) && open.from_ns < to_ns) {
+    if (!is_full(walk) && open_wait_of(walk->path, leg->slot, to_ns, &open, name)) {
         uint64_t begin_ns = open.from_ns > leg->from_ns ? open.from_ns : leg->from_ns;
         walk_wait(walk, leg, &open, begin_ns, to_ns);
         to_ns = begin_ns;
     }
-    while (to_ns > leg->from_ns && walk->error == 0) {
+    while (to_ns > leg->from_ns && walk->error == 0 && !is_full(walk)) {
         const struct path_wait *wait = latest_wait(walk->path, leg->slot, leg->from_ns, to_ns);
         uint64_t end_ns = wait == NULL ? leg->from_ns : wait->to_ns < to_ns ? wait->to_ns : to_ns;
         walk_time(walk, leg, end_ns, to_ns, PROBITY_PATH_OFF, NULL);
@@ -317,6 +332,7 @@ static void walk_leg(struct walk *walk, const struct leg *leg)
         walk_wait(walk, leg, wait, begin_ns, end_ns);
         to_ns = begin_ns;
     }
+    add_rest(walk, leg, leg->from_ns, to_ns);
 }
 
 /* The parts by state of their threads. */

@@ -131,6 +131,31 @@ static int treat_all(const struct spools_call *call,
     return worst;
 }
 
+static void print_page(const char *directory, const char *name)
+{
+    printf("%s/%s: removed\n", directory, name);
+}
+
+/* Control pages of programs that were killed. */
+static int remove_pages(const struct spools_call *call)
+{
+    int worst = CLI_OK;
+
+    for (size_t i = 0; i < call->spools.directory_count; i++) {
+        if (call->spools.owners[i] != geteuid() && !call->is_trusted)
+            continue;
+        int error = probity_discard_pages(call->spools.directories[i], call->spools.owners[i],
+                                          print_page);
+        if (error != 0)
+            worst = cli_fail(ME, "cannot remove a control page in '%s': %s",
+                             call->spools.directories[i],
+                             error == PROBITY_ERROR_OPEN || error == PROBITY_ERROR_WRITE
+                                 ? strerror(errno)
+                                 : probity_error_text(error));
+    }
+    return worst;
+}
+
 static int list(const struct spools_call *call)
 {
     struct timespec now;
@@ -156,6 +181,8 @@ static int run_call(struct spools_call *call)
         then = treat_all(call, remove_spool);
     else
         then = list(call);
+    if (call->is_remove && remove_pages(call) != CLI_OK)
+        then = CLI_FAILURE;
     return then != CLI_OK ? then : status;
 }
 
@@ -188,7 +215,7 @@ static const struct cli_option options[] = {
      .help = "recover each dead program's spool into its trace, and remove it",
      CLI_FLAG(struct spools_call, is_recover)},
     {.name = "remove", .brief = "remove spools whose trace is gone",
-     .help = "remove spools of dead programs whose trace is gone",
+     .help = "remove spools of dead programs whose trace is gone, and their control pages",
      CLI_FLAG(struct spools_call, is_remove)},
     {.name = "lose-records", .brief = "with --remove, also spools that could be recovered",
      .help = "with --remove: also those that could still be recovered",

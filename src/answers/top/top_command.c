@@ -221,9 +221,24 @@ static int read_all(struct top_call *call)
     return status;
 }
 
+/* On a low terminal, without the first lines of the head, and without the foot. */
+static const char *fit(char *text, size_t rows)
+{
+    size_t lines = 0;
+    char *at = text + strlen(text);
+
+    if (at > text)
+        *--at = '\0'; /* the last line's end */
+    while (at > text && (at[-1] != '\n' || ++lines < rows))
+        at--;
+    return at;
+}
+
 static int draw(const struct top_call *call, struct probity_top_answer *answer)
 {
     size_t rows = call->terminal.rows, bytes = 0;
+    int is_low = rows <= LINES_AROUND;
+    const char *shown;
     char *text = NULL;
     FILE *stream = open_memstream(&text, &bytes);
 
@@ -235,11 +250,13 @@ static int draw(const struct top_call *call, struct probity_top_answer *answer)
     if (call->is_limited && call->limit > 0 && call->limit < answer->limit)
         answer->limit = call->limit;
     int error = probity_top_text(stream, answer);
-    fprintf(stream, "%s%.*s%s\033[K", call->has_colour ? "\033[2m" : "",
-            (int)call->terminal.columns, footer, call->has_colour ? "\033[0m" : "");
+    if (!is_low)
+        fprintf(stream, "%s%.*s%s\033[K", call->has_colour ? "\033[2m" : "",
+                (int)call->terminal.columns, footer, call->has_colour ? "\033[0m" : "");
     if (fclose(stream) != 0)
         error = PROBITY_ERROR_MEMORY;
-    if (error == 0 && cli_terminal_draw(&call->terminal, text, bytes) != 0)
+    shown = is_low && error == 0 ? fit(text, rows) : text;
+    if (error == 0 && cli_terminal_draw(&call->terminal, shown, strlen(shown)) != 0)
         error = PROBITY_ERROR_WRITE;
     free(text);
     return error;

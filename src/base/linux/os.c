@@ -16,6 +16,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
@@ -150,17 +151,34 @@ void probity_os_threads_close(struct probity_os_threads *threads)
     threads->all = threads->first = -1;
 }
 
-/* The first thread stays a zombie until all others have exited, and is counted. A zombie has no
- * root directory; the directory of all threads has one link per thread, plus two. */
-int probity_os_is_last_thread(const struct probity_os_threads *threads)
+/* A zombie has no root directory. By name, /proc may be that of another PID namespace, in which
+ * there is no such thread. */
+static int is_first_gone(const struct probity_os_threads *threads)
+{
+    struct stat status;
+    char first[48];
+
+    if (threads != NULL)
+        return threads->first >= 0 && fstatat(threads->first, "root", &status, 0) != 0 &&
+               errno == ENOENT;
+    int length = snprintf(first, sizeof first, "/proc/self/task/%d", (int)getpid());
+    if (stat(first, &status) != 0)
+        return 0;
+    snprintf(first + length, sizeof first - (size_t)length, "/root");
+    return stat(first, &status) != 0 && errno == ENOENT;
+}
+
+/* The first thread stays a zombie until all others have exited, and is counted. The directory of
+ * all threads has one link per thread, plus two. */
+int probity_os_is_last_thread(const struct probity_os_threads *threads, uint32_t others)
 {
     enum { LINKS = 2, FIRST_AND_CALLER = 2 };
     int before = errno;
     struct stat status;
-    int is_last = threads->first >= 0 && threads->all >= 0 &&
-                  fstatat(threads->first, "root", &status, 0) != 0 && errno == ENOENT &&
-                  fstat(threads->all, &status) == 0 &&
-                  status.st_nlink == LINKS + FIRST_AND_CALLER;
+    int is_last = is_first_gone(threads) &&
+                  (threads != NULL ? fstat(threads->all, &status)
+                                   : stat("/proc/self/task", &status)) == 0 &&
+                  status.st_nlink == LINKS + FIRST_AND_CALLER + others;
 
     errno = before;
     return is_last;
@@ -346,7 +364,7 @@ static const char *stat_field(const char *text, int number)
 
 uint64_t probity_os_process_start(uint32_t pid)
 {
-    enum { STATE = 3, START = 22 };
+    enum { STATE = 3, THREADS = 20, START = 22 };
     char path[40], text[1024];
 
     snprintf(path, sizeof path, "/proc/%u/stat", pid);
@@ -355,7 +373,9 @@ uint64_t probity_os_process_start(uint32_t pid)
         return 0;
     text[bytes] = 0;
     const char *state = stat_field(text, STATE), *at = stat_field(text, START);
-    if (state == NULL || *state == 'Z' || *state == 'X')
+    const char *threads = stat_field(text, THREADS);
+    int has_others = threads != NULL && strtol(threads, NULL, 10) > 1;
+    if (state == NULL || *state == 'X' || (*state == 'Z' && !has_others))
         return 0;
     uint64_t start = 0;
     for (at = at != NULL ? at : ""; *at >= '0' && *at <= '9'; at++)
