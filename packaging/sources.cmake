@@ -66,4 +66,7 @@ set(PROBITY_SOURCES
   src/writer/profile.c
   src/writer/ring.c
   src/writer/tally.c
+  src/writer/watch.c
+  src/writer/watch_gaps.c
+  src/writer/watch_requests.c
   src/writer/writer.c)

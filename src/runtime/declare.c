@@ -172,7 +172,7 @@ static uint32_t site_number(struct probity_session *session, const struct probit
     probity_assert(end <= payload + sizeof session->declaration);
     uint32_t number =
         number_of(PROBITY_EVENT_SITE, payload, (size_t)(end - payload), &site_numbers, 1);
-    if (number != UINT32_MAX && probity_trigger_has_gaps)
+    if (number != UINT32_MAX && probity_trigger_has_sites)
         probity_trigger_site_declared(site->name, number);
     return number;
 }

@@ -335,6 +335,7 @@ static int check_conditions(struct probity_settings *settings, uint64_t *ret_lon
             return 0;
         if (condition.limit_ns > *ret_longest_ns)
             *ret_longest_ns = condition.limit_ns;
+        settings->has_watched |= probity_condition_is_watched(condition.kind);
         settings->has_gap_conditions |= condition.kind == PROBITY_CONDITION_BLOCK ||
                                         condition.kind == PROBITY_CONDITION_WAIT;
     }
@@ -362,7 +363,7 @@ static const char *apply_dumps(struct probity_settings *settings, struct wanted 
         !check_conditions(settings, &longest_ns))
         return "PROBITY_WHEN";
     uint64_t least_ns = settings->dumps.before_ns + settings->dumps.after_ns + longest_ns +
-                        1000000000;
+                        (settings->has_watched ? 2000000000 : 1000000000);
     if (!settings->has_dumps) {
         settings->ring_ns = least_ns;
         wanted->spool_records = RING_BYTES_DEFAULT / 8;

@@ -19,6 +19,7 @@
 #include "runtime/inside.h"
 #include "runtime/thread.h"
 #include "runtime/trace_file.h"
+#include "writer/watch.h"
 
 enum {
     OCTAVE = 16, /* buckets to a power of two of a duration: 6 % wide */
@@ -40,6 +41,7 @@ static uint32_t watched_end; /* none from there on has conditions */
 static struct probity_condition conditions[PROBITY_CONDITIONS_MAX];
 static uint64_t limits[PROBITY_CONDITIONS_MAX]; /* ticks; UINT64_MAX: not known yet */
 static uint32_t condition_count;
+static struct probity_watch *watch; /* of those that the writer compares; or NULL */
 static struct durations durations[PROBITY_CONDITIONS_MAX];
 static uint32_t generation, generation_s;
 
@@ -187,11 +189,18 @@ int probity_trigger_declared(struct probity_session *session,
 
     if (!session->dumps.is_on || number / 2 > PROBITY_LIMIT_SITES / 2)
         return 0;
+    uint64_t calls = 0;
     for (uint32_t i = 0; i < condition_count; i++) {
-        if (conditions[i].kind == PROBITY_CONDITION_FUNCTION &&
-            is_name_of(conditions[i].name.name, function))
+        if (conditions[i].name.is_number || !is_name_of(conditions[i].name.name, function))
+            continue;
+        if (conditions[i].kind == PROBITY_CONDITION_FUNCTION)
             set |= UINT64_C(1) << i;
+        else if (conditions[i].kind == PROBITY_CONDITION_GAP ||
+                 conditions[i].kind == PROBITY_CONDITION_RATE)
+            calls |= UINT64_C(1) << i;
     }
+    if (watch != NULL)
+        probity_watch_site(watch, number, calls);
     __atomic_store_n(&probity_trigger_functions[number / 2], set, __ATOMIC_RELAXED);
     if (set != 0 && number / 2 >= watched_end)
         watched_end = number / 2 + 1;
@@ -258,7 +267,7 @@ PROBITY_API void probity_scope_watch_end(const struct probity_site_function *fun
  * clock anyway. The one before is found in the words before it.
  */
 
-int probity_trigger_has_gaps;
+int probity_trigger_has_gaps, probity_trigger_has_sites;
 
 /* Conditions that a named site begins, and ends or names. By its number. */
 static uint64_t sites_from[PROBITY_LIMIT_SITES], sites_to[PROBITY_LIMIT_SITES];
@@ -292,7 +301,7 @@ static int is_site_name(const struct probity_condition_name *wanted, const char 
 
 void probity_trigger_site_declared(const char *name, uint32_t number)
 {
-    uint64_t from = 0, to = 0;
+    uint64_t from = 0, to = 0, watched = 0;
 
     if (number >= PROBITY_LIMIT_SITES)
         return;
@@ -303,8 +312,12 @@ void probity_trigger_site_declared(const char *name, uint32_t number)
             to |= (uint64_t)is_site_name(&condition->to, name) << i;
         } else if (condition->kind == PROBITY_CONDITION_WAIT) {
             to |= (uint64_t)is_site_name(&condition->name, name) << i;
+        } else if (probity_condition_is_watched(condition->kind)) {
+            watched |= (uint64_t)is_site_name(&condition->name, name) << i;
         }
     }
+    if (watch != NULL)
+        probity_watch_site(watch, number, watched);
     __atomic_store_n(&sites_from[number], from, __ATOMIC_RELAXED);
     __atomic_store_n(&sites_to[number], to, __ATOMIC_RELAXED);
 }
@@ -637,6 +650,11 @@ static void take_conditions(struct probity_session *session)
     }
     condition_count = dumps->conditions;
     probity_trigger_has_gaps = session->settings.has_gap_conditions;
+    probity_trigger_has_sites = probity_trigger_has_gaps || session->settings.has_watched;
+    if (session->settings.has_watched)
+        watch = probity_watch_open(conditions, condition_count, rate, session->live.first.ticks,
+                                   &dumps->notices);
+    dumps->watch = watch;
     if (probity_trigger_has_gaps) {
         memset(sites_from, 0, sizeof sites_from);
         memset(sites_to, 0, sizeof sites_to);
@@ -650,7 +668,10 @@ int probity_trigger_begin(struct probity_session *session)
 
     condition_count = 0;
     forget_functions();
-    probity_trigger_has_gaps = 0;
+    if (watch != NULL)
+        probity_watch_close(watch);
+    watch = dumps->watch = NULL;
+    probity_trigger_has_gaps = probity_trigger_has_sites = 0;
     memset(&dumps->notices, 0, offsetof(struct probity_notices, notice));
     dumps->is_on = session->settings.has_dumps && !probity_external_is(session);
     if (!dumps->is_on)

@@ -32,6 +32,9 @@ void probity_trigger_site_declared(const char *name, uint32_t number);
 /* Whether conditions are compared where a gap is found: blocks and waits. */
 extern int probity_trigger_has_gaps;
 
+/* Whether conditions name sites. */
+extern int probity_trigger_has_sites;
+
 /* A record, as the thread stores it: of a hit its code, else an event's kind and payload. */
 struct probity_trigger_record {
     uint32_t code, kind;

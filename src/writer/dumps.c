@@ -122,15 +122,33 @@ uint64_t probity_dumps_due(const struct probity_dumps *dumps)
 /* ---- Limits ------------------------------------------------------------------------------------
  */
 
+static uint64_t size_of(int64_t number)
+{
+    return number < 0 ? -(uint64_t)number : (uint64_t)number;
+}
+
+/* How much it was, and the limit. */
+static void amount_of(const struct probity_notice *notice, uint64_t *ret_amount,
+                      uint64_t *ret_limit)
+{
+    int is_number = notice->kind == PROBITY_DUMP_RATE || notice->kind == PROBITY_DUMP_VALUE;
+    uint64_t amount = is_number ? size_of((int64_t)notice->id) : notice->end - notice->start;
+    uint64_t limit = is_number ? size_of((int64_t)notice->limit) : notice->limit;
+    int is_least = notice->kind == PROBITY_DUMP_RATE && notice->flags & PROBITY_DUMP_IS_LEAST;
+
+    *ret_amount = is_least ? limit : amount;
+    *ret_limit = is_least ? amount : limit;
+}
+
 /* By how much the worst call exceeded its limit, in thousandths. */
 static uint64_t badness_of(const struct probity_dumps_window *window)
 {
     uint64_t badness = 0;
 
     for (uint32_t i = 0; i < window->count; i++) {
-        const struct probity_notice *notice = &window->notices[i];
-        uint64_t limit = notice->limit != 0 ? notice->limit : 1;
-        uint64_t times = (uint64_t)((double)(notice->end - notice->start) * 1000 / (double)limit);
+        uint64_t amount, limit;
+        amount_of(&window->notices[i], &amount, &limit);
+        uint64_t times = (uint64_t)((double)amount * 1000 / (double)(limit != 0 ? limit : 1));
         badness = times > badness ? times : badness;
     }
     return badness;

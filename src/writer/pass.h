@@ -40,6 +40,7 @@ struct probity_pass {
     uint32_t commits;
     struct probity_drain_scratch scratch;
     struct probity_tally *tally; /* of what is drained; NULL: none */
+    struct probity_watch *watch; /* ring: what reads records before they are given up; or NULL */
     uint32_t thread; /* number of the writer thread, once it has recorded something */
     int has_thread;
 };
