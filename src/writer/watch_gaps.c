@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * watch_gaps.c: joins the hits of one chunk that are not further apart than the limit, so that there
- * are few stretches however many hits there are.
+ * watch_gaps.c: joins the hits of one chunk that are not further apart than the limit, so that
+ * there are few stretches however many hits there are.
  */
 #include "writer/watch_gaps.h"
 

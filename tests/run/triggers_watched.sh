@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Conditions that the writer compares with records: as many dumps' reasons as requests, gaps, periods
-# and values exceeded their limit, while other threads record at full speed; nothing is dropped.
+# Conditions that the writer compares with records: as many reasons as requests, gaps, periods and
+# values exceeded their limit, while other threads record at full speed; nothing is dropped.
 # variants: clang asan tsan
 . "$(dirname "$0")/common.bash"
 met=$PROGRAMS/conditions_met
@@ -27,7 +27,8 @@ are_met() {
         fail "$condition: $found reasons, not $limits: $(cat reasons)"
     fi
     cut -c15- reasons | awk -v condition="$condition" 'index($0, condition) == 1 {
-        print substr($0, length(condition) + 1) }' | grep -qE "^$said" || fail "$condition: $(cat reasons)"
+        print substr($0, length(condition) + 1) }' | grep -qE "^$said" ||
+        fail "$condition: $(cat reasons)"
 }
 
 are_met request "" 'request > 15ms' ' took [0-9.]* ms in thread'
