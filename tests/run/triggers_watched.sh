@@ -21,6 +21,10 @@ are_met() {
         "$PROBITY" info "$dump" > info.out || fail "$condition: $dump: info failed"
         grep -q '^dropped *0 ' info.out || fail "$condition: $(grep '^dropped' info.out)"
         grep '^because' info.out >> reasons
+        # The document alone is enough to read the block.
+        "$BUILD/examples/second_decoder" "$dump" > /dev/null 2> decoded ||
+            fail "$condition: decoder: $(head -n 3 decoded)"
+        grep -qF ": $condition |" decoded || fail "$condition: decoder: $(cat decoded)"
     done
     found=$(wc -l < reasons)
     if [ "$found" -lt "${limits% *}" ] || [ "$found" -gt "${limits#* }" ]; then
