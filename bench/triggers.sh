@@ -26,19 +26,19 @@ echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CP
     "load $(cut -d' ' -f1-3 /proc/loadavg), $rounds rounds"
 
 # Name, and the environment.
+to="PROBITY_OUT=t.probity PROBITY_OVERWRITE=1"
 variants=(
     "nothing recorded|PROBITY_NONE=1"
-    "mode block|PROBITY_OUT=t.probity PROBITY_OVERWRITE=1"
-    "ring|PROBITY_OUT=t.probity PROBITY_OVERWRITE=1 PROBITY_RING=2s"
-    "ring, another function has a condition|PROBITY_OUT=t.probity PROBITY_OVERWRITE=1 PROBITY_WHEN=function_other>10s"
-    "ring, this function has a condition|PROBITY_OUT=t.probity PROBITY_OVERWRITE=1 PROBITY_WHEN=function_subject>10s"
-    "ring, the writer compares another's rate|PROBITY_OUT=t.probity PROBITY_OVERWRITE=1 PROBITY_WHEN=rate_7>1/s"
+    "mode block|$to"
+    "ring|$to PROBITY_RING=2s"
+    "ring, another function has a condition|$to PROBITY_WHEN=function_other>10s"
+    "ring, this function has a condition|$to PROBITY_WHEN=function_subject>10s"
+    "ring, the writer compares another's rate|$to PROBITY_WHEN=rate_7>1/s"
 )
 for ((round = 0; round < rounds; round++)); do
     for i in "${!variants[@]}"; do
         settings=()
-        for word in ${variants[$i]#*|}; do settings+=("${word/_subject/ subject}"); done
-        settings=("${settings[@]/function_/function }")
+        for word in ${variants[$i]#*|}; do settings+=("${word/function_/function }"); done
         settings=("${settings[@]/rate_/rate }")
         env "${settings[@]}" "$program" scopes "$millions" >> "scopes.$i"
         rm -f t*.probity
@@ -72,9 +72,10 @@ done
 echo "  records dropped: $dropped"
 
 for ((round = 0; round < rounds; round++)); do
-    PROBITY_OUT=t.probity PROBITY_RING=64M "$program" dump t-1.probity >> dump
+    PROBITY_OUT=t.probity PROBITY_RING=64M "$program" dump t-1.probity >> written
     bytes=$(wc -c < t-1.probity)
     rm -f t*.probity
 done
-printf 'dump of 16 MiB of records: CPU time of the writer %s ms, until it has its name %s ms (min, median); %s bytes\n' \
-    "$(least_median dump 1)" "$(least_median dump 2)" "$bytes"
+echo "dump of 16 MiB of records, $bytes bytes (min, median):"
+echo "  CPU time of the writer $(least_median written 1) ms, until it has its name" \
+    "$(least_median written 2) ms"

@@ -2,7 +2,8 @@
  * A second decoder of Probity traces, written from doc/trace-format.md and doc/spool.md alone: it
  * proves that the two suffice. It reads a trace, and the spool of a program that died before it
  * wrote END; prints each hit as pid,tid,probe,cpu_s,cpu_ns,wall_s,wall_ns in time order. Simplicity
- * over speed: all is held in memory. Of a dump, stderr has the window and the reasons. Exit: 0 whole (or merely cut), 1 damage, 2 usage. */
+ * over speed: all is held in memory. Of a dump, stderr has the window and the reasons.
+ * Exit: 0 whole (or merely cut), 1 damage, 2 usage. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <inttypes.h>

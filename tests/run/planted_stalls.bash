@@ -6,7 +6,8 @@ stalls_stop() {
     [ -z "$stalls_load" ] || kill -KILL "$stalls_load" 2> /dev/null || true
     [ -z "$stalls_server" ] || kill -KILL "$stalls_server" 2> /dev/null || true
 }
-stalls_load= stalls_server=
+stalls_load=
+stalls_server=
 
 # Plants $1 stalls of 3 to 50 ms, one after the other, from a random seed $2. Writes "truth": kind,
 # CLOCK_REALTIME in ns before and after, answer.
@@ -53,7 +54,8 @@ stalls_record() {
     wait "$stalls_load" || true
     kill -TERM "$stalls_server" # it forwards the signal
     wait "$stalls_server" || fail "server: status $?: $(cat errors)"
-    stalls_load= stalls_server=
+    stalls_load=
+    stalls_server=
 }
 
 # Prints how many were planted, dumped, named right, and lost their CPU for longer than they were
