@@ -18,6 +18,7 @@
 #include "base/ticks.h"
 #include "writer/dump_chunks.h"
 #include "writer/ring.h"
+#include "writer/watch.h"
 
 void probity_dumps_open(struct probity_dumps *dumps)
 {
@@ -99,11 +100,20 @@ static void note_needs(const struct probity_dumps *dumps, struct probity_pass *p
     }
 }
 
+static void look(void *context, struct probity_pass *pass, uint32_t chunk, uint32_t used)
+{
+    probity_watch_chunk(context, pass, chunk, used);
+}
+
 void probity_dumps_take(struct probity_dumps *dumps, struct probity_pass *pass)
 {
     struct probity_notice notice;
     uint32_t at = 0;
 
+    pass->look_context = dumps->watch;
+    pass->look = dumps->watch != NULL ? look : NULL;
+    if (dumps->watch != NULL)
+        probity_watch_pass(dumps->watch, pass);
     dumps->posted_seen = __atomic_load_n(&dumps->notices.posted, __ATOMIC_SEQ_CST);
     while (probity_notices_take(&dumps->notices, &at, &notice))
         add_notice(dumps, pass, &notice);
@@ -112,7 +122,7 @@ void probity_dumps_take(struct probity_dumps *dumps, struct probity_pass *pass)
 
 uint64_t probity_dumps_due(const struct probity_dumps *dumps)
 {
-    uint64_t due = UINT64_MAX;
+    uint64_t due = dumps->watch != NULL ? probity_watch_due(dumps->watch) : UINT64_MAX;
 
     for (uint32_t i = 0; i < dumps->windows; i++)
         due = dumps->window[i].end < due ? dumps->window[i].end : due;

@@ -66,10 +66,11 @@ static inline int probity_dumps_are_asked(const struct probity_dumps *dumps)
            __atomic_load_n(&dumps->notices.posted, __ATOMIC_SEQ_CST) != dumps->posted_seen;
 }
 
-/* Takes the notices, and tells the pass what to keep. */
+/* Compares conditions with the records that are new; takes the notices, and tells the pass what to
+ * keep. */
 void probity_dumps_take(struct probity_dumps *dumps, struct probity_pass *pass);
 
-/* The tick at which the next dump is due; UINT64_MAX: none is wanted. */
+/* The tick at which the next dump is due, or a condition must be compared; UINT64_MAX: none. */
 uint64_t probity_dumps_due(const struct probity_dumps *dumps);
 
 /* Writes the dumps that are due, or all. A failure is counted, and reported by a thread of the

@@ -40,7 +40,10 @@ struct probity_pass {
     uint32_t commits;
     struct probity_drain_scratch scratch;
     struct probity_tally *tally; /* of what is drained; NULL: none */
-    struct probity_watch *watch; /* ring: what reads records before they are given up; or NULL */
+    /* Ring: reads the records of a chunk before it is given up; or NULL. */
+    void (*look)(void *context, struct probity_pass *pass, uint32_t chunk, uint32_t used);
+    void *look_context;
+    uint64_t looked; /* words that were read in this pass */
     uint32_t thread; /* number of the writer thread, once it has recorded something */
     int has_thread;
 };

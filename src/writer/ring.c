@@ -9,7 +9,6 @@
 
 #include "base/assert.h"
 #include "base/ticks.h"
-#include "writer/watch.h"
 
 size_t probity_ring_declarations(const uint8_t *block, size_t block_bytes, uint8_t *kept,
                                  uint32_t *ret_records)
@@ -78,8 +77,8 @@ static int forget_chunk(struct probity_pass *pass, uint32_t chunk)
     const struct probity_chunk_header *header = probity_pool_header(pool, chunk);
     uint32_t used = header->used;
     uint64_t handed_over = header->handed_over;
-    if (pass->watch != NULL)
-        probity_watch_chunk(pass->watch, pass, chunk, used);
+    if (pass->look != NULL)
+        pass->look(pass->look_context, pass, chunk, used);
     enum probity_drain_found found = probity_drain_look(probity_pool_words(pool, chunk), used);
 
     if (found == PROBITY_DRAIN_HOLE)

@@ -235,7 +235,7 @@ uint32_t probity_watch_chunk(struct probity_watch *watch, struct probity_pass *p
             break;
         at += count;
     }
-    watch->records += at - own->watched;
+    pass->looked += at - own->watched;
     own->watched = at;
     own->watched_tick = place.tick;
     return at;
@@ -363,7 +363,7 @@ void probity_watch_pass(struct probity_watch *watch, struct probity_pass *pass)
     uint64_t oldest = now - probity_ticks_of_ns(PATIENCE_NS, rate);
     uint32_t slots = __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE);
 
-    watch->records = 0;
+    pass->looked = 0;
     watch->pass_horizon = now - probity_ticks_of_ns(MARGIN_NS, rate);
     for (uint32_t i = 0; i < slots; i++) {
         if (__atomic_load_n(&live->slot[i].in_use, __ATOMIC_ACQUIRE))

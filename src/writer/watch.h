@@ -41,7 +41,6 @@ struct probity_watch {
     uint64_t horizon;                /* older records have all been read */
     uint64_t pass_horizon;           /* the same, as far as this pass has seen */
     uint64_t margin;                 /* ticks by which the horizon is behind the clock, twice */
-    uint64_t records;                /* words read in this pass */
     /* Conditions by probe number, modulo, and by site number. */
     uint64_t numbered[PROBITY_WATCH_NUMBERED], sites[PROBITY_LIMIT_SITES];
     struct probity_watch_state state[PROBITY_CONDITIONS_MAX];

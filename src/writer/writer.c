@@ -25,14 +25,13 @@
 #include "writer/pass.h"
 #include "writer/profile.h"
 #include "writer/ring.h"
-#include "writer/watch.h"
 
 enum {
     TICK_NS = 200000000,      /* interval for draining open chunks and advancing the watermark */
     IDLE_NS = 1000000000,     /* interval if there were no records */
     JUDGE_FIRST_NS = 2000000,  /* interval if the cost of recording is evaluated; doubled */
     JUDGE_NS = 100000000,      /* up to this */
-    WATCH_NS = 100000000,     /* interval while conditions are compared with records */
+    LOOK_NS = 100000000,      /* interval while conditions are compared with records */
     FOLLOWED_NS = 100000000,  /* interval while a reader follows, so that records are shown soon */
     SETTLE_TRIES = 200,       /* at the end: wait for probes in progress, */
     SETTLE_NS = 500000        /* this long each time */
@@ -102,17 +101,6 @@ static int is_followed(const struct probity_live *live)
     return until_ns != 0 && probity_clock_read(live->clock, CLOCK_MONOTONIC) < until_ns;
 }
 
-/* When a dump is due, or a condition is to be compared. */
-static uint64_t next_due(const struct probity_writer *writer)
-{
-    if (writer->dumps == NULL)
-        return UINT64_MAX;
-    uint64_t dump = probity_dumps_due(writer->dumps);
-    uint64_t watch =
-        writer->dumps->watch != NULL ? probity_watch_due(writer->dumps->watch) : UINT64_MAX;
-    return dump < watch ? dump : watch;
-}
-
 /* Sleeps until there is something to do. Returns 1 if a full pass is due, because of its interval
  * or because a reader has begun to follow. */
 static int sleep_until_work(struct probity_writer *writer, uint64_t *next_all, int64_t interval_ns)
@@ -122,7 +110,8 @@ static int sleep_until_work(struct probity_writer *writer, uint64_t *next_all, i
     const uint32_t *wake = &live->header->wake;
     uint32_t seen = __atomic_load_n(wake, __ATOMIC_ACQUIRE);
     uint32_t enough = probity_live_chunks_to_wake(live);
-    uint64_t due = next_due(writer), until = due < *next_all ? due : *next_all;
+    uint64_t due = writer->dumps != NULL ? probity_dumps_due(writer->dumps) : UINT64_MAX;
+    uint64_t until = due < *next_all ? due : *next_all;
 
     if (__atomic_load_n(&live->pool.full_chunks, __ATOMIC_RELAXED) < enough &&
         (int64_t)(until - now) > 0 &&
@@ -235,8 +224,6 @@ static void serve_dumps(struct probity_writer *writer, struct probity_pass *pass
 {
     if (writer->dumps == NULL || !writer->dumps->is_on)
         return;
-    if (pass->watch != NULL)
-        probity_watch_pass(pass->watch, pass);
     probity_dumps_take(writer->dumps, pass);
     if (all || probity_dumps_due(writer->dumps) <= probity_clock_ticks(writer->live->clock))
         probity_dumps_write(writer->dumps, pass, all);
@@ -337,8 +324,8 @@ static int64_t next_interval(struct probity_writer *writer, const struct probity
     __atomic_store_n(&writer->live->header->watermark, pass->watermark, __ATOMIC_RELEASE);
     if (is_followed(writer->live) && writer->judge_cost == NULL)
         return FOLLOWED_NS;
-    if (pass->watch != NULL && pass->watch->records > 0)
-        return WATCH_NS;
+    if (pass->looked > 0)
+        return LOOK_NS;
     if (writer->judge_cost != NULL)
         return before_ns < JUDGE_NS / 2 ? 2 * before_ns : JUDGE_NS;
     return is_idle ? IDLE_NS : TICK_NS;
@@ -434,10 +421,8 @@ static int serve(struct probity_writer *writer, int is_here)
         result = probity_pass_init(&pass, writer->live);
     pass.block_serial = writer->trace_blocks;
     pass.tally = writer->tally;
-    if (writer->dumps != NULL) {
-        pass.watch = writer->dumps->watch;
+    if (writer->dumps != NULL)
         probity_dumps_open(writer->dumps);
-    }
     writer->result = result;
     if (result == 0) {
         if (is_here) {
