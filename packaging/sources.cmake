@@ -26,6 +26,7 @@ set(PROBITY_SOURCES
   src/format/stream.c
   src/runtime/budget.c
   src/runtime/ceiling.c
+  src/runtime/change.c
   src/runtime/child.c
   src/runtime/control_page.c
   src/runtime/cost.c

@@ -32,9 +32,6 @@ void probity_trigger_site_declared(const char *name, uint32_t number);
 /* Whether conditions are compared where a gap is found: blocks and waits. */
 extern int probity_trigger_has_gaps;
 
-/* Whether conditions name sites. */
-extern int probity_trigger_has_sites;
-
 /* A record, as the thread stores it: of a hit its code, else an event's kind and payload. */
 struct probity_trigger_record {
     uint32_t code, kind;
@@ -60,6 +57,17 @@ void probity_trigger_post(const struct probity_trigger_met *met);
 
 /* The thread hands over its chunk: its last words may be needed. */
 void probity_trigger_keep(const uint64_t *words, uint32_t count);
+
+/* For change.c: the conditions, and what matches names with their patterns. */
+struct probity_trigger_parts {
+    struct probity_condition *conditions;
+    uint64_t *limits;
+    uint32_t *count; /* stored last (release) */
+    struct probity_watch **watch;
+    int (*is_function)(const char *pattern, const struct probity_site_function *function);
+    int (*is_site)(const struct probity_condition_name *wanted, const char *name);
+};
+const struct probity_trigger_parts *probity_trigger_parts(void);
 
 /* Prints the first failure to write a dump, unless that was done. In a thread of the program. */
 void probity_trigger_report(struct probity_session *session);

@@ -68,9 +68,10 @@ int probity_pass_all(struct probity_pass *pass, int last);
 int probity_pass_event(struct probity_pass *pass, uint64_t tick, uint32_t kind,
                        const uint8_t *event, size_t bytes, uint32_t *thread_numbers);
 
-/* The same for a `levels` event. Levels are encoded as in src/spool/control.h. */
+/* The same for a `levels` event. Levels are encoded as in src/spool/control.h. settings: other ones
+ * that have changed; "": none. */
 int probity_pass_levels(struct probity_pass *pass, uint64_t tick, uint32_t levels,
-                        uint32_t *thread_numbers);
+                        const char *settings, uint32_t *thread_numbers);
 
 /* Makes room for the payload of a block of any type, at most PROBITY_LIMIT_BATCH_BYTES; writes the
  * gathered blocks first. NULL on failure. */

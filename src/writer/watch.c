@@ -432,6 +432,17 @@ static uint64_t least_of_requests(const struct probity_watch *watch)
     return least;
 }
 
+static int open_requests(struct probity_watch *watch)
+{
+    if (watch->requests == 0)
+        return 0;
+    if (watch->open == NULL)
+        watch->open = probity_watch_requests_open(least_of_requests(watch), tell_request, watch);
+    else
+        probity_watch_requests_limit(watch->open, least_of_requests(watch));
+    return watch->open != NULL ? 0 : PROBITY_ERROR_MEMORY;
+}
+
 struct probity_watch *probity_watch_open(const struct probity_condition *conditions, uint32_t count,
                                          uint64_t rate, uint64_t begin,
                                          struct probity_notices *notices)
@@ -449,9 +460,7 @@ struct probity_watch *probity_watch_open(const struct probity_condition *conditi
     watch->margin = 2 * probity_ticks_of_ns(MARGIN_NS, rate);
     for (uint32_t i = 0; i < count; i++)
         are_any |= take_condition(watch, i, rate);
-    if (watch->requests != 0)
-        watch->open = probity_watch_requests_open(least_of_requests(watch), tell_request, watch);
-    if (are_any && (watch->requests == 0 || watch->open != NULL))
+    if (are_any && open_requests(watch) == 0)
         return watch;
     probity_watch_close(watch);
     return NULL;
@@ -467,5 +476,21 @@ void probity_watch_close(struct probity_watch *watch)
 void probity_watch_site(struct probity_watch *watch, uint32_t number, uint64_t conditions)
 {
     if (number < PROBITY_LIMIT_SITES)
-        __atomic_store_n(&watch->sites[number], conditions, __ATOMIC_RELAXED);
+        __atomic_fetch_or(&watch->sites[number], conditions, __ATOMIC_RELAXED);
+}
+
+int probity_watch_add(struct probity_watch *watch, uint32_t number, uint64_t rate)
+{
+    memset(&watch->state[number], 0, sizeof watch->state[number]);
+    take_condition(watch, number, rate);
+    if (watch->state[number].limit != 0)
+        watch->state[number].period = period_of(watch, &watch->state[number], watch->horizon);
+    return open_requests(watch);
+}
+
+void probity_watch_limit(struct probity_watch *watch, uint32_t number, uint64_t limit)
+{
+    watch->state[number].limit = limit;
+    watch->state[number].is_met = 0;
+    open_requests(watch);
 }

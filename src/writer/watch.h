@@ -56,6 +56,11 @@ struct probity_watch *probity_watch_open(const struct probity_condition *conditi
                                          struct probity_notices *notices);
 void probity_watch_close(struct probity_watch *watch);
 
+/* The condition with this number was added to them, or its limit has changed. In the writer thread.
+ * The first returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_watch_add(struct probity_watch *watch, uint32_t number, uint64_t rate);
+void probity_watch_limit(struct probity_watch *watch, uint32_t number, uint64_t limit);
+
 /* A site is declared that these conditions name. Any thread. */
 void probity_watch_site(struct probity_watch *watch, uint32_t number, uint64_t conditions);
 

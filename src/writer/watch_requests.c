@@ -51,6 +51,11 @@ probity_watch_requests_open(uint64_t least,
     return requests;
 }
 
+void probity_watch_requests_limit(struct probity_watch_requests *requests, uint64_t least)
+{
+    requests->least = least;
+}
+
 void probity_watch_requests_close(struct probity_watch_requests *requests)
 {
     munmap(requests, sizeof *requests);

@@ -31,6 +31,7 @@ probity_watch_requests_open(uint64_t least,
                             uint64_t (*told)(void *context,
                                              const struct probity_watch_request *),
                             void *context);
+void probity_watch_requests_limit(struct probity_watch_requests *requests, uint64_t least);
 void probity_watch_requests_close(struct probity_watch_requests *requests);
 
 void probity_watch_requests_hit(struct probity_watch_requests *requests,
