@@ -80,6 +80,10 @@ LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base
              spool/place.c writer/discard.c writer/drainer.c writer/recover.c writer/snapshot.c writer/request.c writer/wake_process.c writer/wake_page.c), \
              $(wildcard src/base/*.c $(SYSTEM)/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
              src/embed/*.c))
+# Conditions and dumps: a separate member of the static library, which only programs have that refer
+# to probity_snapshot.
+DUMPS_SRC := $(addprefix src/,base/conditions.c base/selection.c format/dump.c runtime/change.c runtime/trigger.c \
+               runtime/trigger_settings.c writer/dump_chunks.c writer/dump_file.c writer/dumps.c writer/watch.c writer/watch_gaps.c writer/watch_requests.c)
 # libprobity-print, linked or loaded only by those that also read their trace: for a CSV, a log or a
 # summary. It has its own copy of the code it shares with libprobity, and needs no library but libc.
 PRINT_SRC := $(filter-out src/spool/control_ask.c $(SYSTEM)/thread_count.c src/base/selection.c src/base/arguments.c src/base/called.c \
@@ -94,11 +98,11 @@ PRINT_SRC := $(filter-out src/spool/control_ask.c $(SYSTEM)/thread_count.c src/b
                report_text.c table.c) threads/threads.c tree/tree.c tree/tree_nodes.c tree/tree_view.c) \
              $(filter-out $(TOOL_ANALYSIS),$(wildcard src/analysis/*.c))
 # libprobity-functions, for programs without macros: what the compiler's hooks call. It needs libprobity.
-FUNCTIONS_SRC := $(wildcard src/functions/*.c) $(addprefix $(SYSTEM)/,functions.c os.c objects.c) \
+FUNCTIONS_SRC := $(wildcard src/functions/*.c) $(addprefix $(SYSTEM)/,functions.c os.c os_signals.c objects.c) \
                    src/base/hash.c src/base/selection.c src/base/arguments.c src/base/assert.c
 # libprobity-calls, for programs without probes: it has functions with libc's names. It needs
 # libprobity.
-CALLS_SRC := $(wildcard src/calls/*.c) $(addprefix src/base/,called.c assert.c) $(addprefix $(SYSTEM)/,objects.c os.c)
+CALLS_SRC := $(wildcard src/calls/*.c) $(addprefix src/base/,called.c assert.c) $(addprefix $(SYSTEM)/,objects.c os.c os_signals.c)
 # The rest is only for the tool. A command's file is NAME_command.c in the room of what it prints,
 # or in src/cli/.
 ROOMS := src/answers/*/ src/exports/ src/exports/*/ src/log/ src/page/
@@ -112,10 +116,21 @@ OBJ      := $(BUILD)/obj
 # Code that runs once per recording is compiled for size, since it is in every program.
 $(addprefix $(OBJ)/src/,runtime/settings.o runtime/trace_file.o runtime/spool_file.o runtime/ceiling.o \
     runtime/outputs.o runtime/describe.o runtime/declare.o runtime/sites.o runtime/budget.o \
-    runtime/external.o runtime/child.o runtime/hooks.o runtime/session.o runtime/wake.o writer/writer.o spool/segment.o \
+    runtime/external.o runtime/child.o runtime/hooks.o runtime/session.o runtime/session_mapping.o runtime/wake.o writer/writer.o spool/segment.o \
     runtime/profile_set.o spool/place.o spool/usage.o base/linux/objects.o base/conditions.o base/window.o base/selection.o \
-    format/dump.o writer/dumps.o writer/dump_chunks.o writer/dump_file.o runtime/trigger.o \
-    runtime/control_page.o runtime/wake.o runtime/child.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
+    format/dump.o writer/dumps.o writer/dump_chunks.o writer/dump_file.o writer/watch_gaps.o writer/watch_requests.o runtime/change.o runtime/trigger.o \
+    runtime/control_page.o runtime/trigger_settings.o runtime/levels.o embed/embed.o base/temporary.o base/parent.o \
+    base/linux/os_confine.o base/linux/os.o base/linux/os_signals.o format/block.o format/sites.o format/cost.o format/profile.o writer/pass.o writer/profile.o writer/ring.o writer/tally.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
+# Code that runs only in our own threads, at load, or while signals and cancellation are blocked, is
+# unwound by neither an exception nor a cancelled thread: its unwind tables, a fifth of it, stay out of programs.
+# Debuggers have .debug_frame.
+NOT_UNWOUND := $(addprefix $(OBJ)/src/,$(addprefix base/,checksum.o conditions.o parent.o temporary.o window.o linux/os.o linux/os_confine.o) \
+    $(patsubst src/%.c,%.o,$(wildcard src/format/*.c src/writer/*.c)) \
+    $(addprefix spool/,control.o drain.o pool.o segment.o usage.o) \
+    $(addprefix runtime/,budget.o ceiling.o control_page.o cost.o external.o session.o settings.o sites.o spool_file.o trace_file.o trigger_settings.o wake.o))
+ifeq ($(SANITIZE),)
+$(NOT_UNWOUND): private SRC_FLAGS += -fno-exceptions -fno-asynchronous-unwind-tables
+endif
 # Code that runs while vector registers hold parameters or results of functions must not use them;
 # code that sanitizers call does.
 GENERAL_OBJ := $(addprefix $(OBJ)/src/functions/,sled_calls.o fentry.o)
@@ -129,6 +144,7 @@ $(CALLS_OWN_OBJ): private SRC_FLAGS += -fno-builtin-malloc -fno-builtin-calloc -
 $(CALLS_OWN_OBJ): private SANITIZE_FLAGS :=
 GENERATED := $(BUILD)/generated
 LIB_OBJ  := $(LIB_SRC:%.c=$(OBJ)/%.o)
+DUMPS_OBJ := $(DUMPS_SRC:%.c=$(OBJ)/%.o)
 PRINT_OBJ := $(PRINT_SRC:%.c=$(OBJ)/%.o)
 FUNCTIONS_OBJ := $(FUNCTIONS_SRC:%.c=$(OBJ)/%.o) $(OBJ)/src/functions/fentry_x86_64.o
 CALLS_OBJ := $(CALLS_SRC:%.c=$(OBJ)/%.o)
@@ -151,6 +167,7 @@ HAS_CALLS := $(shell printf '\043include <features.h>\n' | $(CC) -E -dM - 2>/dev
 LIBRARIES  := $(STATIC_LIB) $(SHARED_LIB) $(STATIC_PRINT) $(SHARED_PRINT) $(STATIC_FUNCTIONS) \
     $(SHARED_FUNCTIONS) $(if $(HAS_CALLS),$(SHARED_CALLS))
 # Only libprobity refers to it, weakly.
+LINK_DUMPS := -Wl,-u,probity_snapshot
 LINK_PRINT := -Wl,-u,probity_print_hooks $(STATIC_PRINT)
 TOOL       := $(BUILD)/bin/probity
 RPATH      := -Wl,-rpath,$(abspath $(BUILD)/lib)
@@ -276,27 +293,39 @@ $(OBJ)/src/functions/%.o: src/functions/%.S $(BUILD)/flags
 
 PUBLIC_NAMES = $(shell sed -n 's/^ *\(probity_[a-z_]*\);/\1/p' src/libprobity.map)
 
+# $(1) and $(2) objects: the names that one refers to and the other defines.
+names_between = $(shell { $(NM) -u $(1); echo; echo of; $(NM) --defined-only -g $(2); } 2> /dev/null | \
+    awk '/^of$$/ { of = 1 } !of && NF == 2 { wanted[$$2] } of && NF == 3 && $$3 in wanted { print $$3 }' | sort -u)
 # One object: constructor and exit handler come with any symbol, and hidden symbols stay hidden.
 # Except DW.ref.*, which unwinding reads: the linker keeps one of each, the program's or ours, and
 # references to a local one would dangle. The linker makes strong any name to which only dropped
 # sections refer weakly, so all of these are made weak again.
-# $(1) the names that stay, $(2) objcopy's choice of what is hidden
+# $(1) the object, $(2) the names that stay, $(3) objcopy's choice of what is hidden, $(4) objects,
+# $(5) names that stay for another member of the archive
 define one_object
 	@mkdir -p $(@D)
-	@rm -f $@ $(archive_object)
-	@$(CC) -nostdlib -r -Wl,--gc-sections $(1:%=-Wl$(COMMA)-u$(COMMA)%) -o $(archive_object) $(filter %.o,$^)
-	@$(NM) $(filter %.o,$^) | awk '$$1 == "w" { print $$2 }' > $(archive_object:.o=.weak)
-	@$(OBJCOPY) $(2) --weaken-symbols=$(archive_object:.o=.weak) $(archive_object)
-	@$(OBJCOPY) --wildcard --globalize-symbol='DW.ref.*' $(archive_object)
-	$(call say,AR  )$(AR) rcs $@ $(archive_object)
+	@$(CC) -nostdlib -r -Wl,--gc-sections $(patsubst %,-Wl$(COMMA)-u$(COMMA)%,$(2) $(5)) -o $(1) $(4)
+	@$(NM) $(4) | awk '$$1 == "w" { print $$2 } END { print "# an empty list is an error" }' > $(1:.o=.weak)
+	@$(OBJCOPY) $(3) --weaken-symbols=$(1:.o=.weak) $(1)
+	@$(OBJCOPY) --wildcard --globalize-symbol='DW.ref.*' $(patsubst %,--globalize-symbol=%,$(5)) $(1)
+endef
+define archive
+	@rm -f $@
+	$(call say,AR  )$(AR) rcs $@ $(1)
 endef
 archive_object = $(@:$(BUILD)/lib/lib%.a=$(OBJ)/%.o)
 
+CORE_OBJ := $(filter-out $(DUMPS_OBJ),$(LIB_OBJ))
 $(STATIC_LIB): $(LIB_OBJ) src/libprobity.map
-	$(call one_object,$(PUBLIC_NAMES),--localize-hidden)
+	$(call one_object,$(OBJ)/probity.o,$(filter-out probity_snapshot,$(PUBLIC_NAMES)),--localize-hidden,$(CORE_OBJ), \
+	    $(call names_between,$(DUMPS_OBJ),$(CORE_OBJ)))
+	$(call one_object,$(OBJ)/probity-dumps.o,probity_snapshot,--localize-hidden,$(DUMPS_OBJ), \
+	    $(call names_between,$(CORE_OBJ),$(DUMPS_OBJ)))
+	$(call archive,$(OBJ)/probity.o $(OBJ)/probity-dumps.o)
 # It also has public functions of libprobity, for its own use.
 $(STATIC_PRINT): $(PRINT_OBJ)
-	$(call one_object,probity_print_hooks,--localize-hidden $(PUBLIC_NAMES:%=--localize-symbol=%))
+	$(call one_object,$(archive_object),probity_print_hooks,--localize-hidden $(PUBLIC_NAMES:%=--localize-symbol=%),$(PRINT_OBJ))
+	$(call archive,$(archive_object))
 
 # nodelete: threads and exit handlers of the library outlive a dlclose() of whatever loaded it.
 # A sanitizer's runtime is in the program, so only an unchecked build can refuse undefined symbols.
@@ -316,7 +345,8 @@ $(SHARED_PRINT): $(PRINT_OBJ) src/libprobity-print.map
 FUNCTIONS_NAMES = __cyg_profile_func_enter __cyg_profile_func_exit \
     $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),__fentry__ __return__)
 $(STATIC_FUNCTIONS): $(filter-out %/unload.o,$(FUNCTIONS_OBJ)) src/libprobity-functions.map
-	$(call one_object,$(FUNCTIONS_NAMES),--localize-hidden)
+	$(call one_object,$(archive_object),$(FUNCTIONS_NAMES),--localize-hidden,$(filter %.o,$^))
+	$(call archive,$(archive_object))
 $(SHARED_FUNCTIONS): $(FUNCTIONS_OBJ) src/libprobity-functions.map $(SHARED_LIB)
 	$(call shared_library,$(FUNCTIONS_SONAME),src/libprobity-functions.map,$(PRINT_RUNPATH:%=-Wl$(COMMA)-rpath$(COMMA)'%'),$(FUNCTIONS_OBJ) \
 	    -L$(BUILD)/lib -lprobity)
@@ -374,19 +404,19 @@ endef
 internal_objects = $(if $(filter %_internal,$(basename $(1))),$(BOTH_OBJ))
 
 $(foreach s,$(EXAMPLE_SRC),$(eval $(call program_rule,$(s),\
-    $(BUILD)/examples/$(call program_name,$(s)),,$(STATIC_LIB) $(RPATH),$(STATIC_LIB) $(SHARED_PRINT))))
+    $(BUILD)/examples/$(call program_name,$(s)),,$(LINK_DUMPS) $(STATIC_LIB) $(RPATH),$(STATIC_LIB) $(SHARED_PRINT))))
 $(foreach s,$(BENCH_SRC),$(eval $(call program_rule,$(s),\
     $(BUILD)/bench/$(call program_name,$(s)),$(BENCH_COMMON_OBJ),$(STATIC_LIB) -lm,$(STATIC_LIB))))
 $(foreach s,$(PROGRAM_SRC),$(eval $(call program_rule,$(s),\
     $(BUILD)/tests/programs/$(call program_name,$(s)),$(call internal_objects,$(s)),\
-    $(STATIC_LIB) $(LINK_PRINT) -lm -ldl,$(STATIC_LIB) $(STATIC_PRINT))))
+    $(LINK_DUMPS) $(STATIC_LIB) $(LINK_PRINT) -lm -ldl,$(STATIC_LIB) $(STATIC_PRINT))))
 $(foreach s,$(PROGRAM_SRC),$(eval $(call program_rule,$(s),\
     $(BUILD)/tests/programs/$(call program_name,$(s)).shared,,\
     -L$(BUILD)/lib $(RPATH) -lprobity -lm -ldl,$(SHARED_LIB) $(SHARED_PRINT))))
 
 $(BUILD)/examples/httpd: $(HTTPD_OBJ) $(STATIC_LIB) | $(SHARED_PRINT)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(RPATH) $(LDLIBS)
+	$(call say,LINK)$(CC) $(LINK_FLAGS) $(LINK_DUMPS) -o $@ $^ $(RPATH) $(LDLIBS)
 
 $(BUILD)/examples/httpd-plain: $(HTTPD_PLAIN_OBJ)
 	@mkdir -p $(@D)

@@ -188,7 +188,8 @@ PROBITY_API int probity_flush(void);
  * makes the file. reason: why, at most 127 bytes, or NULL. Returns 0; PROBITY_ERROR_STATE if no
  * ring with PROBITY_RING or PROBITY_WHEN is recorded, or there can be no writer thread;
  * PROBITY_ERROR_LIMIT if too much is asked for at a time. Any thread, signal handlers too; errno is
- * untouched. */
+ * untouched. A program linked with libprobity.a has conditions and dumps only if it refers to this
+ * function. */
 PROBITY_API int probity_snapshot(const char *reason);
 
 /* Ends recording: writes all records, closes the trace, removes the spool, and writes the CSV file

@@ -18,7 +18,7 @@ SUBSTITUTE = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@SHARED@|$(SHARED)|g' -e 's
 
 # Every file of an installation, for uninstall.
 INSTALLED = $(BINDIR)/probity $(addprefix $(HEADER_DIR)/,$(notdir $(wildcard include/*.h))) \
-    $(addprefix $(LIBDIR)/,libprobity.a $(SHARED) $(SONAME) libprobity.so pkgconfig/probity.pc) \
+    $(addprefix $(LIBDIR)/,libprobity.a $(SHARED) $(SONAME) libprobity.so pkgconfig/probity.pc pkgconfig/probity-dumps.pc) \
     $(addprefix $(LIBDIR)/,libprobity-print.a $(PRINT_SHARED) $(PRINT_SONAME) libprobity-print.so \
         pkgconfig/probity-print.pc) \
     $(addprefix $(LIBDIR)/,libprobity-functions.a $(FUNCTIONS_SHARED) $(FUNCTIONS_SONAME) \
@@ -44,6 +44,7 @@ install: lib tool ## Install under PREFIX (/usr/local) below DESTDIR
 	ln -sf $(CALLS_SHARED) $(DESTDIR)$(LIBDIR)/$(CALLS_SONAME)
 	ln -sf $(CALLS_SONAME) $(DESTDIR)$(LIBDIR)/libprobity-calls.so
 	$(SUBSTITUTE) packaging/probity.pc.in > $(DESTDIR)$(PKGCONFIG_DIR)/probity.pc
+	$(SUBSTITUTE) packaging/probity-dumps.pc.in > $(DESTDIR)$(PKGCONFIG_DIR)/probity-dumps.pc
 	$(SUBSTITUTE) packaging/probity-print.pc.in > $(DESTDIR)$(PKGCONFIG_DIR)/probity-print.pc
 	$(SUBSTITUTE) packaging/probity-functions.pc.in > $(DESTDIR)$(PKGCONFIG_DIR)/probity-functions.pc
 	$(SUBSTITUTE) packaging/ProbityConfig.cmake.in > $(DESTDIR)$(CMAKE_DIR)/ProbityConfig.cmake

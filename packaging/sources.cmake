@@ -11,6 +11,7 @@ set(PROBITY_SOURCES
   src/base/linux/objects.c
   src/base/linux/os.c
   src/base/linux/os_confine.c
+  src/base/linux/os_signals.c
   src/base/linux/thread_count.c
   src/base/parent.c
   src/base/selection.c
@@ -43,15 +44,18 @@ set(PROBITY_SOURCES
   src/runtime/scope.c
   src/runtime/scope_path.c
   src/runtime/session.c
+  src/runtime/session_mapping.c
   src/runtime/settings.c
   src/runtime/sites.c
   src/runtime/spool_file.c
   src/runtime/thread.c
   src/runtime/trace_file.c
   src/runtime/trigger.c
+  src/runtime/trigger_settings.c
   src/runtime/typed.c
   src/runtime/values.c
   src/runtime/wake.c
+  src/runtime/watch.c
   src/spool/cells.c
   src/spool/control.c
   src/spool/drain.c

@@ -134,6 +134,8 @@ build_with_pkg_config() {
     g++ "$version" -o "$scratch/cc-shared" "$scratch/user.cc" "${shared[@]}"
     gcc "$version" -static -o "$scratch/c-static" "$scratch/user.c" "${static[@]}"
     g++ "$version" -static -o "$scratch/cc-static" "$scratch/user.cc" "${static[@]}"
+    read -ra dumps < <(pkg-config --static --cflags --libs probity-dumps)
+    gcc "$version" -static -o "$scratch/c-dumps" "$scratch/user.c" "${dumps[@]}"
     read -ra print < <(pkg-config --static --cflags --libs probity-print)
     gcc -o "$scratch/logger-shared" "$scratch/logger.c" "${shared[@]}"
     gcc -static -o "$scratch/logger-static" "$scratch/logger.c" "${print[@]}"
@@ -158,6 +160,8 @@ add_executable(cmake-cc user.cc)
 target_link_libraries(cmake-cc Probity::probity)
 add_executable(cmake-c-static user.c)
 target_link_libraries(cmake-c-static Probity::probity_static)
+add_executable(cmake-c-dumps user.c)
+target_link_libraries(cmake-c-dumps Probity::probity_static Probity::dumps_static)
 add_executable(cmake-cc-static user.cc)
 target_link_libraries(cmake-cc-static Probity::probity_static)
 add_executable(scopes-c scopes.c)
@@ -204,6 +208,9 @@ done
 for program in c-static cc-static cmake/cmake-c cmake/cmake-cc cmake/cmake-c-static \
     cmake/cmake-cc-static; do
     expect_five_hits "$scratch/$program"
+done
+for program in c-dumps cmake/cmake-c-dumps; do
+    PROBITY_WHEN='signal USR1' expect_five_hits "$scratch/$program"
 done
 for program in scopes-c scopes-cc cmake/scopes-c cmake/scopes-cc; do
     LD_LIBRARY_PATH=$prefix/lib expect_log "$scratch/$program"

@@ -60,6 +60,8 @@ add_executable(hello hello.c)
 target_link_libraries(hello Probity::probity)
 add_executable(hello_static EXCLUDE_FROM_ALL hello.c)
 target_link_libraries(hello_static Probity::probity_static)
+add_executable(hello_dumps EXCLUDE_FROM_ALL hello.c)
+target_link_libraries(hello_dumps Probity::probity_static Probity::dumps_static)
 PROJECT
 }
 
@@ -167,7 +169,9 @@ check_dist
 check_deb
 write_fetch_project
 check_fetch_content static
-(cd "$work/static" && cmake --build . --target hello_static > /dev/null) || fail "no probity_static"
+(cd "$work/static" && cmake --build . --target hello_static hello_dumps > /dev/null) ||
+    fail "no probity_static or no dumps_static"
+PROBITY_WHEN='signal USR1' expect_hello "$work/static/hello_dumps"
 check_fetch_content shared -DBUILD_SHARED_LIBS=ON
 readelf -d "$work/shared/hello" | grep -qF '[libprobity.so.0]' || fail "FetchContent: wrong soname"
 echo "packages: sources, amalgamation, tarball, Debian packages and FetchContent of $version"

@@ -180,8 +180,8 @@ static uint32_t site_number(struct probity_session *session, const struct probit
     probity_assert(end <= payload + sizeof session->declaration);
     uint32_t number =
         number_of(PROBITY_EVENT_SITE, payload, (size_t)(end - payload), &site_numbers, 1);
-    if (number != UINT32_MAX)
-        probity_trigger_site_declared(site->name, number);
+    if (number != UINT32_MAX && session->dumps.is_on)
+        probity_trigger_calls.site_declared(site->name, number);
     return number;
 }
 
@@ -283,7 +283,8 @@ uint32_t probity_declare_function(struct probity_site_function *function)
             __atomic_store_n(&function->number, number + 1, __ATOMIC_RELAXED);
             probity_assert(code % 2 == 1);
             probity_budget_declared(function);
-            is_watched = probity_trigger_declared(session, function, number);
+            is_watched = session->dumps.is_on &&
+                         probity_trigger_calls.function_declared(session, function, number);
         }
         /* Without a code, each enter takes the slow path. */
         __atomic_store_n(&function->code, is_watched ? 0 : code, __ATOMIC_RELEASE);

@@ -388,10 +388,10 @@ static __attribute__((noinline)) void compare_gap(struct probity_session *sessio
     struct probity_cpu_registers kept;
 
     probity_cpu_keep(&kept);
-    probity_trigger_gap(session, slot, &record, at, tick - gap, tick, &met);
+    probity_trigger_calls.gap_found(session, slot, &record, at, tick - gap, tick, &met);
     finish_gap(session, slot, item, at, gap, tick);
     if (met.conditions != 0)
-        probity_trigger_post(&met);
+        probity_trigger_calls.post(&met);
     probity_cpu_restore(&kept);
 }
 

@@ -11,6 +11,7 @@
 #include "probity_scope.h"
 #include "runtime/budget.h"
 #include "runtime/declare.h"
+#include "runtime/profile.h"
 #include "runtime/record.h"
 #include "runtime/scope.h"
 #include "runtime/trigger.h"
@@ -157,6 +158,29 @@ static uint32_t place_of(const struct probity_scope_here *scope)
     return scope->place & ~PROBITY_SCOPE_WATCHED;
 }
 
+/* Whether the scope is one in profile mode that needs nothing else. */
+static inline __attribute__((always_inline)) int
+is_only_profiled(const struct probity_scope_here *scope, uint32_t place, uint64_t minus)
+{
+    return __atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED) & 1 &&
+           place < PROBITY_SCOPE_FRAMES && is_prepared(scope->function) &&
+           __atomic_load_n(&scope->function->code, __ATOMIC_RELAXED) != 0 &&
+           !probity_scope_is_suspect(place, minus & ~UINT64_C(0xffff));
+}
+
+static inline __attribute__((always_inline)) void
+begin_profiled(struct probity_scope_here *scope, uint32_t place, uint64_t minus, uint64_t where)
+{
+    uint64_t entered = probity_profile_enter(scope->function);
+
+    scope->pauses = NULL;
+    scope->place = place;
+    scope->depth = (uint32_t)(entered >> 32);
+    set_code(scope, (uint32_t)entered);
+    if (scope->code != 0)
+        probity_scope_take(place, minus, where);
+}
+
 /* The first scope of its function or thread, one in profile mode, one after a jump, or a deep
  * one. */
 static inline __attribute__((always_inline)) uint32_t
@@ -245,13 +269,26 @@ static const void *note_after(const uint8_t *back)
 }
 
 static __attribute__((noinline)) void
-enter_unusual_at(struct probity_scope_here *scope, struct probity_site_function **function,
-                 uint64_t minus, uint64_t where, const uint8_t *back)
+enter_rare_at(struct probity_scope_here *scope, struct probity_site_function **function,
+              uint64_t minus, uint64_t where, const uint8_t *back)
 {
     uint32_t code = begin_any(scope, function, minus, where, note_after(back));
 
     if (code != 0)
         probity_hit(code);
+}
+
+static __attribute__((noinline)) void
+enter_unusual_at(struct probity_scope_here *scope, struct probity_site_function **function,
+                 uint64_t minus, uint64_t where, const uint8_t *back)
+{
+    uint32_t place = probity_scope_depth;
+
+    if (__builtin_expect(is_only_profiled(scope, place, minus), 1)) {
+        begin_profiled(scope, place, minus, where);
+        return;
+    }
+    enter_rare_at(scope, function, minus, where, back);
 }
 
 /* What the hook of the same name calls. back: where it returns to. */
@@ -371,6 +408,11 @@ static __attribute__((noinline)) void leave_unusual(const struct probity_scope_h
 {
     uint32_t code = scope->code, place = place_of(scope);
 
+    if (__builtin_expect(code == PROBITY_SCOPE_PROFILED && probity_scope_depth == place + 1, 1)) {
+        probity_profile_leave(scope->depth);
+        probity_scope_free(place);
+        return;
+    }
     if (code == PROBITY_SCOPE_PROFILED || probity_scope_depth != place + 1)
         probity_scope_leave_slow(code, scope->depth, place);
     probity_scope_free(place);

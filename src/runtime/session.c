@@ -47,9 +47,6 @@ enum {
 
 unsigned *probity_session_thread_count;
 
-/* The mapping. A forked child inherits the address, but sees zeroes there. */
-static struct probity_session *session_at;
-
 /* Survives a fork: the settings with which the child of a recording process continues. */
 static struct probity_settings inherited;
 static int inherited_records;
@@ -107,58 +104,10 @@ void probity_session_complain_of_setting(const char *name)
 
     snprintf(what, sizeof what, "%s%s%.*s", name, value != NULL ? "=" : "", 160,
              value != NULL ? value : "");
-    probity_session_complain(what, "invalid or out of range (see man 3 probity)");
-}
-
-enum {
-    HEAD_BYTES = (sizeof(struct probity_session) + 4095) & ~4095u,
-    MAPPING_BYTES = HEAD_BYTES + PROBITY_LIMIT_THREADS * sizeof(struct probity_thread_state)
-};
-
-struct probity_session *probity_session_get(void)
-{
-    struct probity_session *old = __atomic_load_n(&session_at, __ATOMIC_ACQUIRE);
-
-    if (old != NULL && __atomic_load_n(&old->is_made, __ATOMIC_ACQUIRE))
-        return old;
-    char *at = mmap(NULL, MAPPING_BYTES, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED)
-        return NULL;
-    if (madvise(at, MAPPING_BYTES, MADV_WIPEONFORK) != 0) {
-        munmap(at, MAPPING_BYTES);
-        return NULL;
-    }
-    struct probity_session *session = (struct probity_session *)at;
-    session->live.slot = (struct probity_thread_state *)(at + HEAD_BYTES);
-    session->is_made = 1;
-    /* A wiped mapping is not touched: threads of the child still point into it, and must continue
-     * to see zeroes. */
-    if (__atomic_compare_exchange_n(&session_at, &old, session, 0, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE))
-        return session;
-    munmap(at, MAPPING_BYTES);
-    return old;
-}
-
-void probity_session_disown(struct probity_session *session)
-{
-    struct probity_session *expected = session;
-
-    probity_assert(session != NULL);
-    madvise(session, MAPPING_BYTES, MADV_KEEPONFORK);
-    __atomic_compare_exchange_n(&session_at, &expected, NULL, 0, __ATOMIC_ACQ_REL,
-                                __ATOMIC_ACQUIRE);
-}
-
-struct probity_session *probity_session_recording(void)
-{
-    struct probity_session *session = __atomic_load_n(&session_at, __ATOMIC_ACQUIRE);
-
-    return session != NULL && session->is_made &&
-                   __atomic_load_n(&session->state, __ATOMIC_ACQUIRE) == PROBITY_SESSION_RECORDING
-               ? session
-               : NULL;
+    probity_session_complain(what, strcmp(name, "PROBITY_WHEN") == 0 && !probity_trigger_is_linked()
+                                       ? "this program was linked without dumps (link it with "
+                                         "-Wl,-u,probity_snapshot)"
+                                       : "invalid or out of range (see man 3 probity)");
 }
 
 /* The cost of reading the CPU clock, without which the budget is meaningless. */
@@ -365,7 +314,8 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
     }
     session->live.header->committed = trace_bytes;
     writer_prepare(session, is_child, &trace, trace_bytes, trace_blocks);
-    return result == 0 ? probity_trigger_begin(session) : result;
+    return result == 0 && probity_trigger_is_linked() ? probity_trigger_calls.begin(session)
+                                                      : result;
 }
 
 /* Random; if the kernel has no random bytes yet, at least unique within a boot. */
@@ -595,6 +545,12 @@ static int has_failed(struct probity_session *session)
     return 1;
 }
 
+static void report_dumps(struct probity_session *session)
+{
+    if (session->dumps.is_on)
+        probity_trigger_calls.report(session);
+}
+
 struct probity_session *probity_session_enter(void)
 {
     struct probity_session *session = probity_session_get();
@@ -619,7 +575,7 @@ struct probity_session *probity_session_enter(void)
     __atomic_add_fetch(&session->busy, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&session->state, __ATOMIC_SEQ_CST) == PROBITY_SESSION_RECORDING &&
         !has_failed(session)) {
-        probity_trigger_report(session);
+        report_dumps(session);
         return session;
     }
     probity_session_leave(session);
@@ -683,7 +639,7 @@ static int trace_end(struct probity_session *session, uint32_t reason)
                      : probity_writer_stop(&session->writer, reason);
 
     probity_assert(__atomic_load_n(&session->state, __ATOMIC_RELAXED) == PROBITY_SESSION_ENDING);
-    probity_trigger_report(session);
+    report_dumps(session);
     for (uint32_t i = 0; i < session->live.slots; i++)
         __atomic_store_n(&session->live.slot[i].chunk, PROBITY_POOL_NONE, __ATOMIC_RELAXED);
     if (result != 0) {
@@ -749,16 +705,4 @@ void probity_session_discard_autostart(struct probity_session *session)
     if (trace_end(session, PROBITY_END_STOPPED) == 0 && !session->is_declared)
         probity_trace_file_remove(session);
     __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
-}
-
-void probity_session_await_end(void)
-{
-    enum { TRIES = 10000, EACH_NS = 1000000 };
-    struct probity_session *session = __atomic_load_n(&session_at, __ATOMIC_ACQUIRE);
-    uint32_t never = 0;
-
-    for (int i = 0; i < TRIES && session != NULL && session->is_made &&
-                    __atomic_load_n(&session->state, __ATOMIC_ACQUIRE) == PROBITY_SESSION_ENDING;
-         i++)
-        probity_os_wait(&never, 0, EACH_NS);
 }

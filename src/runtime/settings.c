@@ -16,6 +16,7 @@
 #include "base/os.h"
 #include "base/share.h"
 #include "base/window.h"
+#include "runtime/trigger.h"
 #include "spool/layout.h"
 
 enum {
@@ -321,49 +322,22 @@ static int get_ring(struct probity_settings *settings, struct wanted *wanted)
     return 1;
 }
 
-/* Checks all conditions, and sets the longest time that one of them may look back. */
-static int check_conditions(struct probity_settings *settings, uint64_t *ret_longest_ns)
-{
-    struct probity_condition condition;
-    struct probity_condition_error error;
-    const char *at = settings->when;
-    int count = 0;
-
-    for (; *at != 0; at += *at == ';') {
-        if (count++ == PROBITY_CONDITIONS_MAX ||
-            !probity_condition_parse(at, &at, &condition, &error))
-            return 0;
-        if (condition.limit_ns > *ret_longest_ns)
-            *ret_longest_ns = condition.limit_ns;
-        settings->has_watched |= probity_condition_is_watched(condition.kind);
-        settings->has_gap_conditions |= condition.kind == PROBITY_CONDITION_BLOCK ||
-                                        condition.kind == PROBITY_CONDITION_WAIT;
-    }
-    return 1;
-}
-
 /* A ring without a window of its own is as long as the dumps need. */
 static const char *apply_dumps(struct probity_settings *settings, struct wanted *wanted)
 {
-    const char *when = variable("PROBITY_WHEN"), *how = variable("PROBITY_DUMPS");
-    const char *names = variable("PROBITY_DUMP");
-    struct probity_condition_error error;
-    uint64_t longest_ns = 0;
+    const char *when = variable("PROBITY_WHEN"), *names = variable("PROBITY_DUMP");
+    uint64_t least_ns = 0;
 
-    probity_dumps_settings_init(&settings->dumps);
-    if (how != NULL && !probity_dumps_settings_parse(how, &settings->dumps, &error))
-        return "PROBITY_DUMPS";
-    if (names != NULL && names[0] != 0 &&
-        (!text_copy(settings->dump, sizeof settings->dump, names) ||
-         !probity_dumps_pattern_check(names, &error)))
-        return "PROBITY_DUMP";
-    if (when == NULL || when[0] == 0)
-        return NULL;
-    if (!text_copy(settings->when, sizeof settings->when, when) ||
-        !check_conditions(settings, &longest_ns))
+    if (when != NULL && !text_copy(settings->when, sizeof settings->when, when))
         return "PROBITY_WHEN";
-    uint64_t least_ns = settings->dumps.before_ns + settings->dumps.after_ns + longest_ns +
-                        (settings->has_watched ? 2000000000 : 1000000000);
+    if (!probity_trigger_is_linked())
+        return settings->when[0] != 0 ? "PROBITY_WHEN" : NULL;
+    if (names != NULL && !text_copy(settings->dump, sizeof settings->dump, names))
+        return "PROBITY_DUMP";
+    const char *what =
+        probity_trigger_calls.read_settings(variable("PROBITY_DUMPS"), settings, &least_ns);
+    if (what != NULL || settings->when[0] == 0)
+        return what;
     if (!settings->has_dumps) {
         settings->ring_ns = least_ns;
         wanted->spool_records = RING_BYTES_DEFAULT / 8;

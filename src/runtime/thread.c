@@ -382,7 +382,8 @@ static void hand_over(struct probity_session *session, struct probity_thread_sta
     const struct probity_pool *pool = &session->live.pool;
 
     if (probity_trigger_has_gaps)
-        probity_trigger_keep(probity_pool_words(pool, slot->chunk), pool->chunk_words);
+        probity_trigger_calls.keep_words(probity_pool_words(pool, slot->chunk),
+                                         pool->chunk_words);
     uint32_t full = probity_live_chunk_release(&session->live, slot);
 
     make_writer(session);

@@ -34,8 +34,7 @@ struct durations {
     uint32_t bucket[2][DURATION_BUCKETS]; /* of this generation and the one before, by turns */
 };
 
-uint64_t probity_trigger_functions[PROBITY_LIMIT_SITES / 2 + 1];
-static uint32_t watched_end; /* none from there on has conditions */
+static uint32_t watched_end; /* no function from there on has conditions */
 
 /* Of the recording; those from condition_count on may be of an earlier one. Their names and limits
  * are read by all threads, and stored before any function is declared. */
@@ -119,13 +118,6 @@ static int post(const struct probity_notice *notice)
     return wake_writer();
 }
 
-PROBITY_API uint64_t probity_scope_watch_begin(void)
-{
-    const struct probity_session *session = probity_session_recording();
-
-    return session != NULL ? probity_clock_ticks(session->live.clock) : 0;
-}
-
 /* ---- Percentiles -------------------------------------------------------------------------------
  */
 
@@ -199,7 +191,7 @@ static int is_name_of(const char *pattern, const struct probity_site_function *f
            probity_selection_matches(pattern, name);
 }
 
-int probity_trigger_declared(struct probity_session *session,
+static int function_declared(struct probity_session *session,
                              const struct probity_site_function *function, uint32_t number)
 {
     uint64_t set = 0;
@@ -258,8 +250,7 @@ static void compare(const struct probity_site_function *function, uint32_t condi
     post(&notice);
 }
 
-PROBITY_API void probity_scope_watch_end(const struct probity_site_function *function,
-                                         uint64_t entered)
+static void call_ended(const struct probity_site_function *function, uint64_t entered)
 {
     const struct probity_thread_state *slot = probity_thread_slot();
     uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
@@ -285,8 +276,6 @@ PROBITY_API void probity_scope_watch_end(const struct probity_site_function *fun
  * clock anyway. The one before is found in the words before it.
  */
 
-int probity_trigger_has_gaps;
-
 /* Conditions that a named site begins, and ends or names. By its number. */
 static uint64_t sites_from[PROBITY_LIMIT_SITES], sites_to[PROBITY_LIMIT_SITES];
 
@@ -295,7 +284,7 @@ enum { KEPT_WORDS = 24 };
 /* The last words of this thread's chunk before. */
 static __thread uint64_t kept_words[KEPT_WORDS] __attribute__((tls_model("initial-exec")));
 
-void probity_trigger_keep(const uint64_t *words, uint32_t count)
+static void keep_words(const uint64_t *words, uint32_t count)
 {
     memcpy(kept_words, words + count - KEPT_WORDS, sizeof kept_words);
 }
@@ -317,7 +306,7 @@ static int is_site_name(const struct probity_condition_name *wanted, const char 
     return probity_selection_matches(wanted->name, plain);
 }
 
-void probity_trigger_site_declared(const char *name, uint32_t number)
+static void site_declared(const char *name, uint32_t number)
 {
     uint64_t from = 0, to = 0, watched = 0;
 
@@ -491,9 +480,9 @@ static void compare_wait(uint64_t before, const struct probity_trigger_record *r
     }
 }
 
-void probity_trigger_gap(struct probity_session *session, const struct probity_thread_state *slot,
-                         const struct probity_trigger_record *record, uint64_t at, uint64_t last,
-                         uint64_t tick, struct probity_trigger_met *ret_met)
+static void gap_found(struct probity_session *session, const struct probity_thread_state *slot,
+                      const struct probity_trigger_record *record, uint64_t at, uint64_t last,
+                      uint64_t tick, struct probity_trigger_met *ret_met)
 {
     uint64_t before = find_before(session, slot, at, last);
     int is_hit = before != 0 &&
@@ -512,7 +501,7 @@ void probity_trigger_gap(struct probity_session *session, const struct probity_t
     errno = saved;
 }
 
-void probity_trigger_post(const struct probity_trigger_met *met)
+static void post_met(const struct probity_trigger_met *met)
 {
     struct probity_notice notice;
     int saved = errno;
@@ -680,7 +669,7 @@ static void take_conditions(struct probity_session *session)
     }
 }
 
-int probity_trigger_begin(struct probity_session *session)
+static int begin(struct probity_session *session)
 {
     struct probity_dumps *dumps = &session->dumps;
     uint64_t rate = probity_live_rate(&session->live);
@@ -695,6 +684,7 @@ int probity_trigger_begin(struct probity_session *session)
     dumps->is_on = session->settings.has_dumps && !probity_external_is(session);
     if (!dumps->is_on)
         return 0;
+    dumps->calls = &probity_dumps_calls;
     dumps->settings = session->settings.dumps;
     dumps->before = probity_ticks_of_ns((int64_t)dumps->settings.before_ns, rate);
     dumps->after = probity_ticks_of_ns((int64_t)dumps->settings.after_ns, rate);
@@ -725,7 +715,7 @@ const struct probity_trigger_parts *probity_trigger_parts(void)
     return &parts;
 }
 
-void probity_trigger_report(struct probity_session *session)
+static void report(struct probity_session *session)
 {
     uint32_t *failure = &session->dumps.failure_to_report;
     uint32_t error = __atomic_load_n(failure, __ATOMIC_ACQUIRE);
@@ -737,3 +727,14 @@ void probity_trigger_report(struct probity_session *session)
              session->dumps.pattern, strerror((int)error));
     probity_session_say_once(text);
 }
+
+const struct probity_trigger_calls probity_trigger_calls = {
+    .read_settings = probity_trigger_read_settings,
+    .begin = begin,
+    .function_declared = function_declared,
+    .site_declared = site_declared,
+    .call_ended = call_ended,
+    .gap_found = gap_found,
+    .post = post_met,
+    .keep_words = keep_words,
+    .report = report};

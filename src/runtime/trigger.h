@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * trigger.h: what makes a ring write a dump (doc/triggers.md): conditions, which the threads of the
- * program compare, and requests of the program. Async-signal-safe; preserves errno.
+ * program compare, and requests of the program. A program with the static library has this code
+ * only if it refers to probity_snapshot (doc/architecture.md): the rest of the library calls it
+ * through one table. What all programs have is in watch.c.
  */
 #ifndef PROBITY_RUNTIME_TRIGGER_H
 #define PROBITY_RUNTIME_TRIGGER_H
@@ -9,8 +11,13 @@
 #include "probity_scope.h"
 #include "runtime/session.h"
 
+/* ---- In every program (watch.c) ---- */
+
 /* Conditions of each function, a set, by half of its site number. 0: none. */
 extern uint64_t probity_trigger_functions[PROBITY_LIMIT_SITES / 2 + 1];
+
+/* Whether conditions are compared where a gap is found: blocks and waits. */
+extern int probity_trigger_has_gaps;
 
 /* number: of the enter's site. */
 static inline uint64_t probity_trigger_of(uint32_t number)
@@ -18,19 +25,7 @@ static inline uint64_t probity_trigger_of(uint32_t number)
     return __atomic_load_n(&probity_trigger_functions[number / 2], __ATOMIC_RELAXED);
 }
 
-/* To be called when a recording is prepared. Returns 0 or an error, which is reported. Lock
- * held. */
-int probity_trigger_begin(struct probity_session *session);
-
-/* A function got its number. Under declare_lock. Returns whether its calls are compared. */
-int probity_trigger_declared(struct probity_session *session,
-                             const struct probity_site_function *function, uint32_t number);
-
-/* The same for a named site. */
-void probity_trigger_site_declared(const char *name, uint32_t number);
-
-/* Whether conditions are compared where a gap is found: blocks and waits. */
-extern int probity_trigger_has_gaps;
+/* ---- Only where it is linked (trigger.c, trigger_settings.c) ---- */
 
 /* A record, as the thread stores it: of a hit its code, else an event's kind and payload. */
 struct probity_trigger_record {
@@ -46,17 +41,56 @@ struct probity_trigger_met {
     uint32_t kind, from, code; /* kind: an enum probity_dump_kind */
 };
 
-/* The record will be stored at `at` or later, with this tick; the thread's record before it has the
- * tick `last`. */
-void probity_trigger_gap(struct probity_session *session, const struct probity_thread_state *slot,
-                         const struct probity_trigger_record *record, uint64_t at, uint64_t last,
-                         uint64_t tick, struct probity_trigger_met *ret_met);
+/* Async-signal-safe, except the first two; preserve errno. */
+struct probity_trigger_calls {
+    /* Checks conditions and pattern in the settings, and stores those of dumps (PROBITY_DUMPS;
+     * NULL: not set). *ret_ring_ns: the shortest window of a ring that holds a dump. Returns NULL
+     * or the name of the invalid variable. */
+    const char *(*read_settings)(const char *dumps, struct probity_settings *settings,
+                                 uint64_t *ret_ring_ns);
 
-/* To be called once the record is stored, since the dump must have it. */
-void probity_trigger_post(const struct probity_trigger_met *met);
+    /* To be called when a recording is prepared. Returns 0 or an error, which is reported. Lock
+     * held. */
+    int (*begin)(struct probity_session *session);
 
-/* The thread hands over its chunk: its last words may be needed. */
-void probity_trigger_keep(const uint64_t *words, uint32_t count);
+    /* A function got its number. Under declare_lock. Returns whether its calls are compared. */
+    int (*function_declared)(struct probity_session *session,
+                             const struct probity_site_function *function, uint32_t number);
+
+    /* The same for a named site. */
+    void (*site_declared)(const char *name, uint32_t number);
+
+    /* A call of a compared function has ended. */
+    void (*call_ended)(const struct probity_site_function *function, uint64_t entered);
+
+    /* The record will be stored at `at` or later, with this tick; the thread's record before it has
+     * the tick `last`. */
+    void (*gap_found)(struct probity_session *session, const struct probity_thread_state *slot,
+                      const struct probity_trigger_record *record, uint64_t at, uint64_t last,
+                      uint64_t tick, struct probity_trigger_met *ret_met);
+
+    /* To be called once the record is stored, since the dump must have it. */
+    void (*post)(const struct probity_trigger_met *met);
+
+    /* The thread hands over its chunk: its last words may be needed. */
+    void (*keep_words)(const uint64_t *words, uint32_t count);
+
+    /* Prints the first failure to write a dump, unless that was done. In a thread of the
+     * program. */
+    void (*report)(struct probity_session *session);
+};
+
+/* Weak: its address is NULL in a program without it, where no recording has dumps. */
+extern const struct probity_trigger_calls probity_trigger_calls __attribute__((weak));
+
+static inline int probity_trigger_is_linked(void)
+{
+    return &probity_trigger_calls != NULL;
+}
+
+/* The first of the calls above. */
+const char *probity_trigger_read_settings(const char *dumps, struct probity_settings *settings,
+                                          uint64_t *ret_ring_ns);
 
 /* For change.c: the conditions, and what matches names with their patterns. */
 struct probity_trigger_parts {
@@ -68,8 +102,5 @@ struct probity_trigger_parts {
     int (*is_site)(const struct probity_condition_name *wanted, const char *name);
 };
 const struct probity_trigger_parts *probity_trigger_parts(void);
-
-/* Prints the first failure to write a dump, unless that was done. In a thread of the program. */
-void probity_trigger_report(struct probity_session *session);
 
 #endif

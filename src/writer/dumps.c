@@ -20,7 +20,7 @@
 #include "writer/ring.h"
 #include "writer/watch.h"
 
-void probity_dumps_open(struct probity_dumps *dumps)
+static void dumps_open(struct probity_dumps *dumps)
 {
     int descriptor = open(dumps->directory_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -32,7 +32,7 @@ void probity_dumps_open(struct probity_dumps *dumps)
     }
 }
 
-void probity_dumps_close(struct probity_dumps *dumps)
+static void dumps_close(struct probity_dumps *dumps)
 {
     if (dumps->directory >= 0)
         close(dumps->directory);
@@ -105,7 +105,7 @@ static void look(void *context, struct probity_pass *pass, uint32_t chunk, uint3
     probity_watch_chunk(context, pass, chunk, used);
 }
 
-void probity_dumps_take(struct probity_dumps *dumps, struct probity_pass *pass)
+static void dumps_take(struct probity_dumps *dumps, struct probity_pass *pass)
 {
     struct probity_notice notice;
     uint32_t at = 0;
@@ -120,7 +120,7 @@ void probity_dumps_take(struct probity_dumps *dumps, struct probity_pass *pass)
     note_needs(dumps, pass);
 }
 
-uint64_t probity_dumps_due(const struct probity_dumps *dumps)
+static uint64_t dumps_due(const struct probity_dumps *dumps)
 {
     uint64_t due = dumps->watch != NULL ? probity_watch_due(dumps->watch) : UINT64_MAX;
 
@@ -346,7 +346,7 @@ static void make(struct probity_dumps *dumps, struct probity_pass *pass,
         note_failure(dumps, error);
 }
 
-void probity_dumps_write(struct probity_dumps *dumps, struct probity_pass *pass, int all)
+static void dumps_write(struct probity_dumps *dumps, struct probity_pass *pass, int all)
 {
     uint64_t now = probity_clock_ticks(pass->live->clock);
 
@@ -365,3 +365,9 @@ void probity_dumps_write(struct probity_dumps *dumps, struct probity_pass *pass,
     }
     note_needs(dumps, pass);
 }
+
+const struct probity_dumps_calls probity_dumps_calls = {.open = dumps_open,
+                                                        .close = dumps_close,
+                                                        .take = dumps_take,
+                                                        .due = dumps_due,
+                                                        .write = dumps_write};

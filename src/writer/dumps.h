@@ -15,6 +15,8 @@
 
 enum { PROBITY_DUMPS_WINDOWS = 8, PROBITY_DUMPS_REASONS = 64 };
 
+struct probity_dumps_calls;
+
 /* A dump that is wanted. */
 struct probity_dumps_window {
     uint64_t begin, end; /* ticks */
@@ -32,6 +34,7 @@ struct probity_dumps_kept {
 
 struct probity_dumps {
     int is_on;
+    const struct probity_dumps_calls *calls; /* if it is on */
     struct probity_dumps_settings settings;
     uint64_t before, after, period;    /* ticks */
     struct probity_watch *watch;       /* conditions that the writer compares; or NULL */
@@ -55,26 +58,32 @@ struct probity_dumps {
     char name[PROBITY_DUMP_NAME_BYTES];
 };
 
-/* In the writer thread, before it drops its rights. */
-void probity_dumps_open(struct probity_dumps *dumps);
-void probity_dumps_close(struct probity_dumps *dumps);
+/* What the writer thread does for dumps. A table, since a static program may have been linked
+ * without this code (src/runtime/trigger.h). */
+struct probity_dumps_calls {
+    /* Before the thread drops its rights, and at its end. */
+    void (*open)(struct probity_dumps *dumps);
+    void (*close)(struct probity_dumps *dumps);
 
-/* Whether notices have come since the last probity_dumps_take(). */
+    /* Compares conditions with the records that are new; takes the notices, and tells the pass what
+     * to keep. */
+    void (*take)(struct probity_dumps *dumps, struct probity_pass *pass);
+
+    /* The tick at which the next dump is due, or a condition must be compared; UINT64_MAX: none. */
+    uint64_t (*due)(const struct probity_dumps *dumps);
+
+    /* Writes the dumps that are due, or all. A failure is counted, and reported by a thread of the
+     * program. */
+    void (*write)(struct probity_dumps *dumps, struct probity_pass *pass, int all);
+};
+
+extern const struct probity_dumps_calls probity_dumps_calls;
+
+/* Whether notices have come since they were last taken. */
 static inline int probity_dumps_are_asked(const struct probity_dumps *dumps)
 {
     return dumps->is_on &&
            __atomic_load_n(&dumps->notices.posted, __ATOMIC_SEQ_CST) != dumps->posted_seen;
 }
-
-/* Compares conditions with the records that are new; takes the notices, and tells the pass what to
- * keep. */
-void probity_dumps_take(struct probity_dumps *dumps, struct probity_pass *pass);
-
-/* The tick at which the next dump is due, or a condition must be compared; UINT64_MAX: none. */
-uint64_t probity_dumps_due(const struct probity_dumps *dumps);
-
-/* Writes the dumps that are due, or all. A failure is counted, and reported by a thread of the
- * program. */
-void probity_dumps_write(struct probity_dumps *dumps, struct probity_pass *pass, int all);
 
 #endif

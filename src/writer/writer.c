@@ -110,7 +110,7 @@ static int sleep_until_work(struct probity_writer *writer, uint64_t *next_all, i
     const uint32_t *wake = &live->header->wake;
     uint32_t seen = __atomic_load_n(wake, __ATOMIC_ACQUIRE);
     uint32_t enough = probity_live_chunks_to_wake(live);
-    uint64_t due = writer->dumps != NULL ? probity_dumps_due(writer->dumps) : UINT64_MAX;
+    uint64_t due = writer->dumps != NULL ? writer->dumps->calls->due(writer->dumps) : UINT64_MAX;
     uint64_t until = due < *next_all ? due : *next_all;
 
     if (__atomic_load_n(&live->pool.full_chunks, __ATOMIC_RELAXED) < enough &&
@@ -224,9 +224,9 @@ static void serve_dumps(struct probity_writer *writer, struct probity_pass *pass
 {
     if (writer->dumps == NULL || !writer->dumps->is_on)
         return;
-    probity_dumps_take(writer->dumps, pass);
-    if (all || probity_dumps_due(writer->dumps) <= probity_clock_ticks(writer->live->clock))
-        probity_dumps_write(writer->dumps, pass, all);
+    writer->dumps->calls->take(writer->dumps, pass);
+    if (all || writer->dumps->calls->due(writer->dumps) <= probity_clock_ticks(writer->live->clock))
+        writer->dumps->calls->write(writer->dumps, pass, all);
 }
 
 static int end_trace(struct probity_writer *writer, struct probity_pass *pass)
@@ -451,7 +451,7 @@ static int serve(struct probity_writer *writer, int is_here)
     pass.block_serial = writer->trace_blocks;
     pass.tally = writer->tally;
     if (writer->dumps != NULL)
-        probity_dumps_open(writer->dumps);
+        writer->dumps->calls->open(writer->dumps);
     writer->result = result;
     if (result == 0) {
         if (is_here) {
@@ -470,7 +470,7 @@ static int serve(struct probity_writer *writer, int is_here)
         probity_pass_release(&pass);
     }
     if (writer->dumps != NULL)
-        probity_dumps_close(writer->dumps);
+        writer->dumps->calls->close(writer->dumps);
     if (pass.append.descriptor >= 0)
         close(pass.append.descriptor);
     if (spool >= 0)

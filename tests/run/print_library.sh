@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # The second library, which prints a program's CSV, log and summary: where it is loaded from and
-# where it must not be; what a program without it reports and keeps; the size of the first library.
+# where it must not be; what a program without it reports and keeps. Which programs have the code of
+# dumps, and what the others report. The size of the first library.
 . "$(dirname "$0")/common.bash"
 
 cat > some.c <<'PROGRAM'
 #include <probity.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 int main(int count, char **argument)
 {
@@ -16,6 +18,13 @@ int main(int count, char **argument)
         return 4;
     for (int i = 0; i < 5; i++)
         PROBITY_PROBE(7);
+    if (getenv("SLOW") != NULL) {
+        usleep(20000);
+        PROBITY_PROBE(7);
+    }
+#ifdef ASKS
+    probity_snapshot("asked for");
+#endif
     exit(3);
 }
 PROGRAM
@@ -50,6 +59,9 @@ build linked "$first" $second
 build static -static "$first"
 # shellcheck disable=SC2086 # flags
 build static_linked -static "$first" $second
+build asks -DASKS "$first"
+build static_asks -static -DASKS "$first"
+build dumps -Wl,-u,probity_snapshot "$first"
 build shared -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -lprobity
 mkdir first_only other
 cp "$BUILD/lib/libprobity.so.0" first_only
@@ -136,6 +148,30 @@ run linked PROBITY_WRITER=external PROBITY_OUT="$WORK/hits.probity"
 expect "no drainer, with the library: stderr" "" "$(cat errors)"
 expect "no drainer, with the library: hits" 5 "$("$PROBITY" csv hits.probity | wc -l)"
 
+# ---- Conditions and dumps: in the shared library, and where the program asks for them ----
+
+condition="block 7->7 > 10ms"
+makes_dumps() {
+    run "$1" PROBITY_OUT="$WORK/hits.probity" PROBITY_WHEN="$condition" SLOW=1
+    expect "$1, with a condition: stderr" "" "$(cat errors)"
+    expect "$1: hits of the dump" 6 "$("$PROBITY" csv hits-1.probity | wc -l)"
+}
+for program in dumps asks static_asks shared; do makes_dumps $program; done
+for program in asks static_asks; do
+    run $program PROBITY_OUT="$WORK/hits.probity" PROBITY_RING=2s
+    expect "$program: reason" 1 "$("$PROBITY" info hits-1.probity | grep -c 'asked for')"
+done
+for program in alone static linked; do
+    run $program PROBITY_OUT="$WORK/hits.probity" PROBITY_WHEN="$condition"
+    expect "$program, with a condition" "probity: PROBITY_WHEN=$condition: this program was \
+linked without dumps (link it with -Wl,-u,probity_snapshot); not recording" "$(cat errors)"
+    expect "$program, with a condition: files" "" "$(ls -- *.probity 2> /dev/null)"
+    # A ring needs no code of dumps.
+    run $program PROBITY_OUT="$WORK/hits.probity" PROBITY_RING=2s PROBITY_DUMPS=before=1s
+    expect "$program, a ring: stderr" "" "$(cat errors)"
+    expect "$program, a ring: hits" 5 "$("$PROBITY" csv hits.probity | wc -l)"
+done
+
 # ---- Programs with more rights than their user ----
 
 set_user_id() {
@@ -168,8 +204,8 @@ weight() {
     [ "$bytes" -le "$2" ] || fail "$(basename "$1"): $bytes bytes stripped, more than $2"
 }
 if [ "${VARIANT:-gcc}" = gcc ] && [ "$(uname -m)" = x86_64 ]; then
-    weight alone 200000
-    weight "$BUILD/lib/libprobity.so.0" 204000
+    weight alone 153600
+    weight "$BUILD/lib/libprobity.so.0" 184320
 fi
 no_leftovers "the second library"
 finish

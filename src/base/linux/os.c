@@ -64,51 +64,6 @@ const char *probity_os_descriptors(void)
  * accesses. */
 void __tsan_acquire(void *memory) __attribute__((weak));
 void __tsan_release(void *memory) __attribute__((weak));
-void __tsan_ignore_thread_begin(void) __attribute__((weak));
-void __tsan_ignore_thread_end(void) __attribute__((weak));
-
-#ifdef __has_feature
-#define IS_INSTRUMENTED __has_feature(thread_sanitizer)
-#elif defined(__SANITIZE_THREAD__)
-#define IS_INSTRUMENTED 1
-#else
-#define IS_INSTRUMENTED 0
-#endif
-
-void probity_os_unwatched_begin(void)
-{
-    if (!IS_INSTRUMENTED && __tsan_ignore_thread_begin != NULL)
-        __tsan_ignore_thread_begin();
-}
-
-void probity_os_unwatched_end(void)
-{
-    if (!IS_INSTRUMENTED && __tsan_ignore_thread_end != NULL)
-        __tsan_ignore_thread_end();
-}
-
-void probity_os_signals_block(struct probity_os_signals *ret_before)
-{
-    uint64_t all = ~UINT64_C(0);
-    int before = errno;
-
-    ret_before->set = 0;
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &ret_before->set, sizeof all);
-    /* A thread must not be cancelled in an open or a write under a lock. */
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &ret_before->cancel);
-    probity_os_unwatched_begin();
-    errno = before;
-}
-
-void probity_os_signals_restore(const struct probity_os_signals *before)
-{
-    int saved = errno;
-
-    probity_os_unwatched_end();
-    pthread_setcancelstate(before->cancel, NULL);
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before->set, NULL, sizeof before->set);
-    errno = saved;
-}
 
 static void futex_wait(const uint32_t *word, int command, uint32_t value, int64_t timeout_ns)
 {
