@@ -132,7 +132,10 @@ _probity() {
             esac
             ;;
         level)
-            options='--json -h --help'
+            options='--set --json -h --help'
+            case $previous in
+                --set) value=any ;;
+            esac
             ;;
         snapshot)
             options='-o --output -f --force --reason -h --help'

@@ -53,7 +53,7 @@ complete -c probity -n $none -a drain -d 'write traces for programs without a wr
 complete -c probity -n $none -a spools -d 'list the spools in shared memory; recover or remove orphaned ones'
 complete -c probity -n $none -a ps -d 'list the programs that are recording'
 complete -c probity -n $none -a top -d 'watch what running programs do'
-complete -c probity -n $none -a level -d 'show or change the levels of a running program'
+complete -c probity -n $none -a level -d 'show or change levels and settings of a running program'
 complete -c probity -n $none -a snapshot -d 'write what the ring of a running program holds'
 complete -c probity -n $none -a attach -d 'start recording a running program'
 complete -c probity -n $none -a detach -d 'end the recording of a running program'
@@ -185,6 +185,7 @@ complete -c probity -n "$in top" -s n -l count -x -d 'number of tables'
 complete -c probity -n "$in top" -l limit -x -d 'maximum number of rows'
 complete -c probity -n "$in top" -l json -d 'print JSON'
 
+complete -c probity -n "$in level" -l set -x -d 'change a setting'
 complete -c probity -n "$in level" -l json -d 'print JSON'
 
 complete -c probity -n "$in snapshot" -s o -l output -r -d 'file to write'

@@ -2,7 +2,8 @@
  * A second decoder of Probity traces, written from doc/trace-format.md and doc/spool.md alone: it
  * proves that the two suffice. It reads a trace, and the spool of a program that died before it
  * wrote END; prints each hit as pid,tid,probe,cpu_s,cpu_ns,wall_s,wall_ns in time order. Simplicity
- * over speed: all is held in memory. Exit: 0 whole (or merely cut), 1 damage, 2 usage. */
+ * over speed: all is held in memory. Of a dump, stderr has the window and the reasons.
+ * Exit: 0 whole (or merely cut), 1 damage, 2 usage. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { HEADER = 24, MAX_PAYLOAD = 1 << 24, INFO = 1, DATA, SYNC, END };
+enum { HEADER = 24, MAX_PAYLOAD = 1 << 24, INFO = 1, DATA, SYNC, END, DUMP = 8 };
 #define NO_HIT UINT64_MAX  /* in the place of a code: another moment of the thread */
 __extension__ typedef __int128 Wide;
 typedef struct { const uint8_t *p; uint64_t n; int bad; } Bytes;
@@ -145,6 +146,27 @@ static const char *read_info(Bytes b) {
     }
     return b.bad ? "string leaves the INFO block" : NULL;
 }
+static void print_text(Bytes text) {
+    for (; text.n; text.n--, text.p++) fputc(*text.p < 32 || *text.p > 126 ? '?' : *text.p, stderr);
+}
+static const char *read_dump(Bytes b) {  /* ticks, less the one at which the window begins */
+    const uint8_t *p = take(&b, 64).p;
+    if (b.bad) return "DUMP is too short";
+    const uint64_t wanted = get(p + 24, 8);
+    fprintf(stderr, "dump %" PRIu64 ": had %" PRIu64 ", end %" PRIu64 ", %s\n", get(p + 16, 4),
+            get(p + 32, 8) - wanted, get(p + 40, 8) - wanted, p[20] & 1 ? "whole" : "not whole");
+    for (uint64_t reasons = get(p + 48, 4); reasons; reasons--) {
+        Bytes r = take(&b, take_int(&b, 4));
+        const uint8_t *q = take(&r, 56).p;
+        Bytes condition = take(&r, take_int(&r, 2)), text = take(&r, take_int(&r, 2));
+        if (b.bad || r.bad) return "a reason leaves the DUMP block";
+        fprintf(stderr, "  kind %" PRIu64 ", thread %" PRIu64 ", from %" PRIu64 " to %" PRIu64 ", ",
+                get(q, 4), get(q + 8, 4), get(q + 24, 8) - wanted, get(q + 32, 8) - wanted);
+        fprintf(stderr, "limit %" PRIu64 ", id %" PRIu64 ": ", get(q + 40, 8), get(q + 48, 8));
+        print_text(condition), fputs(" | ", stderr), print_text(text), fputc('\n', stderr);
+    }
+    return NULL;
+}
 static const char *read_block(const uint8_t *block) {
     static uint64_t serial;
     Bytes b = { block + HEADER, get(block + 4, 4), 0 };
@@ -152,6 +174,7 @@ static const char *read_block(const uint8_t *block) {
     if (ended || mine < serial) return "block is behind END, or repeated: serial steps back";
     if (mine != serial) say(block, "serial jumps: blocks before are lost", 1);
     serial = mine + 1;
+    if (type == DUMP) return read_dump(b);
     if (type > END || type == 0) return NULL;
     if (b.n < (type == INFO ? 128U : type == DATA ? 72U : 112U)) return "payload is too short";
     if (type == INFO) return info || mine ? "INFO is not the first block" : read_info(b);

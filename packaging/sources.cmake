@@ -28,6 +28,7 @@ set(PROBITY_SOURCES
   src/format/stream.c
   src/runtime/budget.c
   src/runtime/ceiling.c
+  src/runtime/change.c
   src/runtime/child.c
   src/runtime/control_page.c
   src/runtime/cost.c
@@ -71,4 +72,7 @@ set(PROBITY_SOURCES
   src/writer/profile.c
   src/writer/ring.c
   src/writer/tally.c
+  src/writer/watch.c
+  src/writer/watch_gaps.c
+  src/writer/watch_requests.c
   src/writer/writer.c)

@@ -69,6 +69,11 @@ start_server() {
     PROBITY_OUT=$trace "$build/examples/httpd" --root "$demo/root" --port 0 --threads $workers \
         --scoreboard "$demo/scoreboard" >"$demo/httpd.out" &
     server_pid=$!
+    await_port
+}
+
+# Sets port, from what the server prints.
+await_port() {
     port=
     for _ in $(seq 100); do
         port=$(sed -n 's/^listening on 127.0.0.1://p' "$demo/httpd.out")
@@ -241,6 +246,38 @@ and its report."
     show "$probity" report "$demo/windows.probity"
 }
 
+# The server again, its functions as scopes, with one request that needs a lock for too long.
+catch_the_slow_one() {
+    section "Catch the slow one" "The server keeps the last seconds in memory. Under the same \
+load, one request is planted that
+waits 150 ms for a lock. Only the worst dump is kept."
+    "${CC:-cc}" -O2 -g -pthread -DFN_INSTRUMENT -I"$source_root/include" -o "$demo/httpd-scopes" \
+        "$source_root"/examples/httpd/*.c -L"$build/lib" -Wl,-rpath,"$(cd "$build/lib" && pwd)" \
+        -lprobity || fail "the server with scopes was not built"
+    local condition='function worker_serve_request > 30ms'
+    echo "\$ probity record --ring 10s --when '$condition' --keep worst=1 -o slow-%i.probity \\"
+    echo "    -- httpd --plant"
+    : >"$demo/httpd.out"
+    "$probity" record -f --ring 10s --when "$condition" --before 200ms --keep worst=1 \
+        -o "$demo/slow-%i.probity" -- \
+        "$demo/httpd-scopes" --root "$demo/root" --port 0 --threads $workers --plant \
+        >"$demo/httpd.out" &
+    server_pid=$!
+    await_port
+    "$build/examples/httpd_load" --connections $connections --seconds 60 "$port" "${paths[@]}" \
+        >"$demo/load.out" 2>&1 &
+    load_pid=$!
+    sleep 0.5
+    "$build/examples/httpd_load" --connections 1 --seconds 10 --requests 1 \
+        "$port" /stall/lock/150 >"$demo/planted.out" || fail "the planted request was not answered"
+    kill -TERM "$load_pid" "$server_pid"
+    wait "$load_pid" "$server_pid" || true
+    server_pid=
+    load_pid=
+    ls "$demo"/slow-*.probity > /dev/null || fail "no dump was made"
+    show "$probity" why "$demo"/slow-*.probity
+}
+
 what_next() {
     section "What to open next" "All of it is in $demo/."
     cat <<END
@@ -263,6 +300,7 @@ END
 make_root
 web_server
 answers_of_trace
+catch_the_slow_one
 functions
 "$probity" view -f -o "$demo/httpd.html" "$trace" >"$demo/view.out"
 rm -f "$demo/output"

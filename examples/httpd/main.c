@@ -35,6 +35,7 @@ struct options {
     unsigned port;
     unsigned threads;
     unsigned idle_seconds;
+    bool plants;
 };
 
 static const char usage[] =
@@ -45,6 +46,8 @@ static const char usage[] =
     "  --threads NUMBER    workers, 1 to 256 (default: 4)\n"
     "  --idle SECONDS      a silent connection is closed after 1 to 3600 (default: 5)\n"
     "  --plain-stages      probes tell stages only, not which request, queue and lock\n"
+    "  --plant             a request for /stall/KIND/MS holds up its worker for so long; KIND:\n"
+    "                      lock, cpu, fault (of a page), write\n"
     "  --scoreboard FILE   keep the threads' counts in this file; it survives a kill\n"
     "  --help              show this help\n";
 
@@ -75,7 +78,7 @@ static int options_read(int argc, char **argv, struct options *ret_options)
     static const struct option names[] = {
         {"root", required_argument, NULL, 'r'},    {"port", required_argument, NULL, 'p'},
         {"threads", required_argument, NULL, 't'}, {"idle", required_argument, NULL, 'i'},
-        {"plain-stages", no_argument, NULL, 'P'},
+        {"plain-stages", no_argument, NULL, 'P'},  {"plant", no_argument, NULL, 'l'},
         {"help", no_argument, NULL, 'h'},          {"scoreboard", required_argument, NULL, 's'},
         {NULL, 0, NULL, 0}};
     struct options options = {.root = ".", .port = 8080, .threads = 4, .idle_seconds = 5};
@@ -92,6 +95,9 @@ static int options_read(int argc, char **argv, struct options *ret_options)
             break;
         case 'P':
             stages_have_ids = false;
+            break;
+        case 'l':
+            options.plants = true;
             break;
         case 'p':
             result = option_number("port", 0, 65535, &options.port);
@@ -154,6 +160,7 @@ static int server_init(const struct options *options, char *root_path, struct se
 
     server->idle_ms_max = (int)options->idle_seconds * 1000;
     server->port = (uint16_t)options->port;
+    server->plants = options->plants;
     server->root_path = realpath(options->root, root_path);
     server->root = server->root_path
                        ? open(server->root_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

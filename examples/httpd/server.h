@@ -36,6 +36,7 @@ struct server {
     int epoll;
     int stop_event; /* an eventfd: readable once the server is to stop */
     int idle_ms_max;
+    bool plants; /* plant.h */
     atomic_bool stopping; /* set once, by the listener */
     struct queue queue;
     struct connection *connections; /* CONNECTIONS_MAX of them */

@@ -6,6 +6,7 @@
  * worker_serve_request().
  */
 #define _GNU_SOURCE 1
+#include "plant.h"
 #include "response.h"
 #include "server.h"
 #include "stages.h"
@@ -48,6 +49,9 @@ static int worker_resolve(struct server *server, const struct request *request, 
     FN_FUNC(int, 2);
     bool is_cgi = strncmp(request->path, "/cgi-bin/", 9) == 0;
 
+    if (status == 0 && server->plants &&
+        strncmp(request->path, PLANT_PATH, strlen(PLANT_PATH)) == 0)
+        return plant_stall(request, response);
     if (status == 0 && !is_cgi)
         return static_file_open(server->root, request, response);
     if (status == 0)

@@ -33,7 +33,8 @@ static void skip_spaces(struct text *text)
 
 static int is_end_of_word(char byte)
 {
-    return byte == 0 || byte == ' ' || byte == '\t' || byte == ';' || byte == '>' || byte == '"';
+    return byte == 0 || byte == ' ' || byte == '\t' || byte == ';' || byte == '>' ||
+           byte == '<' || byte == '"';
 }
 
 static int take_word(struct text *text, const char *word)
@@ -70,7 +71,7 @@ static int take_number(struct text *text, uint64_t most, uint64_t *ret_number)
     return 1;
 }
 
-/* In quotes, or up to a space, ">", ";" or "->". */
+/* In quotes, or up to a space, "<", ">", ";" or "->". */
 static int take_name(struct text *text, struct probity_condition_name *ret_name,
                      const char *allowed)
 {
@@ -133,6 +134,8 @@ static int take_percentile(struct text *text, uint32_t *ret_percentile)
     return 1;
 }
 
+enum { GAP_NS_MIN = 10000000 };
+
 static int take_limit(struct text *text, struct probity_condition *condition)
 {
     const uint64_t most = UINT64_C(86400000000000);
@@ -152,7 +155,77 @@ static int take_limit(struct text *text, struct probity_condition *condition)
     }
     if (condition->limit_ns == 0 || condition->limit_ns > most)
         return fail(text, "a time above 0 and at most 24 hours");
+    if (condition->kind == PROBITY_CONDITION_GAP && condition->limit_ns < GAP_NS_MIN)
+        return fail(text, "a time of 10ms to 24 hours");
     text->at = end;
+    return 1;
+}
+
+static int take_sign(struct text *text, int *ret_is_below)
+{
+    if (*text->at != '>' && *text->at != '<')
+        return fail(text, "'>' or '<'");
+    *ret_is_below = *text->at++ == '<';
+    skip_spaces(text);
+    return 1;
+}
+
+/* A unit with or without a number. */
+static int take_period(struct text *text, uint64_t *ret_ns)
+{
+    const uint64_t least = 100000000, most = UINT64_C(86400000000000);
+    const char *end = text->at;
+    char one[8] = "1";
+    uint64_t ns;
+
+    if (!is_digit(*text->at)) {
+        while (end - text->at < 4 && !is_end_of_word(*end))
+            end++;
+        memcpy(one + 1, text->at, (size_t)(end - text->at));
+        const char *one_end;
+        if (!probity_window_time(one, &one_end, &ns) || *one_end != 0)
+            ns = 0;
+    } else if (!probity_window_time(text->at, &end, &ns)) {
+        ns = 0;
+    }
+    if (ns < least || ns > most)
+        return fail(text, "a time of 100ms to 24 hours, such as s or 10s");
+    text->at = end;
+    *ret_ns = ns;
+    return 1;
+}
+
+static int take_frequency(struct text *text, struct probity_condition *condition)
+{
+    const uint64_t most = UINT64_C(1000000000000);
+    uint64_t count;
+
+    if (!take_probe(text, &condition->name) || !take_sign(text, &condition->is_below))
+        return 0;
+    if (!take_number(text, most, &count))
+        return fail(text, "a number of hits");
+    if (count == 0 && condition->is_below)
+        return fail(text, "a number above 0: none are fewer than 0");
+    condition->number = (int64_t)count;
+    skip_spaces(text);
+    if (*text->at != '/')
+        return fail(text, "'/' and a time, such as 1000/s");
+    text->at++;
+    skip_spaces(text);
+    return take_period(text, &condition->limit_ns);
+}
+
+static int take_value(struct text *text, struct probity_condition *condition)
+{
+    uint64_t number;
+
+    if (!take_probe(text, &condition->name) || !take_sign(text, &condition->is_below))
+        return 0;
+    int is_negative = *text->at == '-';
+    text->at += is_negative;
+    if (!take_number(text, INT64_MAX, &number))
+        return fail(text, "an integer");
+    condition->number = is_negative ? -(int64_t)number : (int64_t)number;
     return 1;
 }
 
@@ -201,6 +274,27 @@ static int take_named(struct text *text, struct probity_condition *condition)
            take_limit(text, condition);
 }
 
+static int take_watched(struct text *text, struct probity_condition *condition)
+{
+    if (take_word(text, "request")) {
+        condition->kind = PROBITY_CONDITION_REQUEST;
+        return take_named(text, condition);
+    }
+    if (take_word(text, "gap")) {
+        condition->kind = PROBITY_CONDITION_GAP;
+        return take_probe(text, &condition->name) && take_limit(text, condition);
+    }
+    if (take_word(text, "rate")) {
+        condition->kind = PROBITY_CONDITION_RATE;
+        return take_frequency(text, condition);
+    }
+    if (take_word(text, "value")) {
+        condition->kind = PROBITY_CONDITION_VALUE;
+        return take_value(text, condition);
+    }
+    return fail(text, "function, block, wait, request, gap, rate, value or signal");
+}
+
 static int take_condition(struct text *text, struct probity_condition *condition)
 {
     if (take_word(text, "function")) {
@@ -220,7 +314,7 @@ static int take_condition(struct text *text, struct probity_condition *condition
         condition->kind = PROBITY_CONDITION_SIGNAL;
         return take_signal(text, &condition->signal);
     }
-    return fail(text, "function, block, wait or signal");
+    return take_watched(text, condition);
 }
 
 int probity_condition_parse(const char *text, const char **ret_end,

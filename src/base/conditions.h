@@ -21,8 +21,18 @@ enum probity_condition_kind {
     PROBITY_CONDITION_SIGNAL = 3, /* numbers as in the DUMP block */
     PROBITY_CONDITION_FUNCTION = 4,
     PROBITY_CONDITION_BLOCK = 5,
-    PROBITY_CONDITION_WAIT = 6
+    PROBITY_CONDITION_WAIT = 6,
+    PROBITY_CONDITION_REQUEST = 7,
+    PROBITY_CONDITION_GAP = 8,
+    PROBITY_CONDITION_RATE = 9,
+    PROBITY_CONDITION_VALUE = 10
 };
+
+/* Whether the writer compares it, from the records; other conditions are compared by threads. */
+static inline int probity_condition_is_watched(enum probity_condition_kind kind)
+{
+    return kind >= PROBITY_CONDITION_REQUEST;
+}
 
 /* A name, or the number of a probe. */
 struct probity_condition_name {
@@ -34,7 +44,9 @@ struct probity_condition_name {
 struct probity_condition {
     enum probity_condition_kind kind;
     struct probity_condition_name name, to; /* to: of a block */
-    uint64_t limit_ns;
+    uint64_t limit_ns; /* of a rate its period */
+    int64_t number;    /* the limit of a rate or value */
+    int is_below;      /* that limit is the least that is allowed */
     uint32_t percentile; /* of PROBITY_CONDITION_PERCENT_UNIT; 0: limit_ns is the limit */
     int signal;
     const char *text; /* as given; not terminated */

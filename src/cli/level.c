@@ -12,10 +12,11 @@
 #include "cli/cli.h"
 #include "cli/cli_process.h"
 #include "cli/option.h"
+#include "cli/patterns.h"
 
 #define ME (&cli_command_level)
 
-enum { LEVEL_MAX = 5, UNCHANGED = -1 };
+enum { LEVEL_MAX = 5, UNCHANGED = -1, SETTINGS_BYTES = 2040 };
 #define WAIT_NS INT64_C(5000000000)
 
 /* The request on the command line. */
@@ -23,6 +24,8 @@ struct level_request {
     const char *target;
     int functions, parameters; /* or UNCHANGED */
     int is_change, as_json;
+    struct cli_patterns settings; /* NAME=VALUE */
+    char text[SETTINGS_BYTES];    /* all of them, with line ends between */
 };
 
 /* The spool of a trace. */
@@ -90,12 +93,54 @@ static int report_error(uint32_t pid, int is_served, int error)
     }
 }
 
+static int report_refusal(uint32_t pid, int error, const char *why)
+{
+    if (error == PROBITY_ERROR_ARGUMENT)
+        return cli_fail(ME, "process %" PRIu32 " changes nothing: %s", pid, why);
+    if (error == PROBITY_ERROR_EXISTS)
+        return cli_fail(ME, "another command is changing settings of process %" PRIu32, pid);
+    return report_error(pid, 1, error);
+}
+
+static int join_settings(struct level_request *wanted)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < wanted->settings.count; i++) {
+        const char *setting = wanted->settings.items[i], *equals = strchr(setting, '=');
+        if (equals == NULL || equals == setting || strchr(setting, '\n') != NULL)
+            return cli_fail_usage(ME, "invalid --set '%s' (NAME=VALUE)", setting);
+        if (strlen(setting) + 2 > sizeof wanted->text - used)
+            return cli_fail_usage(ME, "too many settings: at most %d bytes", SETTINGS_BYTES);
+        used += (size_t)snprintf(wanted->text + used, sizeof wanted->text - used, "%s%s",
+                                 used > 0 ? "\n" : "", setting);
+    }
+    return CLI_OK;
+}
+
+/* Returns CLI_OK once the settings are in force. */
+static int change(const struct level_request *wanted, const struct probity_request *request,
+                  uint32_t pid)
+{
+    char why[SETTINGS_BYTES] = "";
+
+    if (wanted->text[0] == 0)
+        return CLI_OK;
+    int error = probity_request_change(request, wanted->text, WAIT_NS, why);
+    for (char *at = why; *at != 0; at++)
+        *at = *at >= ' ' && *at != 127 ? *at : '?';
+    return error != 0 ? report_refusal(pid, error, why) : CLI_OK;
+}
+
 static int ask(const struct level_request *wanted, const struct probity_request *request)
 {
     /* In its PID namespace it may have another id. */
     uint32_t pid = cli_process_is(wanted->target) ? (uint32_t)strtoul(wanted->target, NULL, 10)
                                                   : probity_request_pid(request);
-    int functions = 0, parameters = 0;
+    int functions = 0, parameters = 0, status = change(wanted, request, pid);
+
+    if (status != CLI_OK)
+        return status;
     int error = wanted->is_change
                     ? probity_request_levels(request, wanted->functions, wanted->parameters,
                                              WAIT_NS, &functions, &parameters)
@@ -149,12 +194,15 @@ static int run(int argc, char **argv)
     if (status == CLI_OK)
         status = take_operands(argc, argv, &wanted);
     if (status == CLI_OK)
+        status = join_settings(&wanted);
+    if (status == CLI_OK)
         status = open_target(wanted.target, &request);
-    if (status != CLI_OK)
-        return status < 0 ? CLI_OK : status;
-    status = ask(&wanted, request);
-    probity_request_close(request);
-    return status;
+    if (status == CLI_OK) {
+        status = ask(&wanted, request);
+        probity_request_close(request);
+    }
+    cli_patterns_release(&wanted.settings);
+    return status < 0 ? CLI_OK : status;
 }
 
 static const struct cli_operand operands[] = {
@@ -165,6 +213,11 @@ static const struct cli_operand operands[] = {
 };
 
 static const struct cli_option options[] = {
+    {.name = "set", .value = "NAME=VALUE",
+     .help = "also change another setting; may be repeated: ring=TIME, before=, after=, at-most=, "
+             "keep=, limit=, when=CONDITION (see probity-record(1)); all of them are changed, or "
+             "none",
+     .brief = "change a setting", CLI_PATTERNS(struct level_request, settings)},
     {.name = "json", .help = "print a JSON object", .brief = "print JSON",
      CLI_FLAG(struct level_request, as_json)},
     CLI_HELP_ROW,
@@ -174,8 +227,8 @@ static const struct cli_option options[] = {
 const struct cli_command cli_command_level = {
     .name = "level",
     .run = run,
-    .summary = "Show or change the levels of a running program",
-    .usage = "[--json] PID|TRACE [FUNCTIONS [PARAMETERS]]",
+    .summary = "Show or change levels and settings of a running program",
+    .usage = "[--json] [--set NAME=VALUE]... PID|TRACE [FUNCTIONS [PARAMETERS]]",
     .help =
         "A function scope is recorded if its level is at most FUNCTIONS (0 to 5), and its "
         "parameters if it is at most PARAMETERS. PARAMETERS is raised to FUNCTIONS if it is "

@@ -13,7 +13,9 @@ enum {
     PROBITY_DUMP_REASON_BYTES = 60, /* without texts, with their lengths, without the first u32 */
     PROBITY_DUMP_TEXT_MAX = 255,    /* of a reason written by this version */
     PROBITY_DUMP_WHOLE = 1,         /* flag of the block */
-    PROBITY_DUMP_IS_PERCENTILE = 1, /* flag of a reason */
+    PROBITY_DUMP_IS_PERCENTILE = 1, /* flags of a reason */
+    PROBITY_DUMP_IS_LEAST = 2,
+    PROBITY_DUMP_IS_ONE_THREAD = 4,
     PROBITY_DUMP_NONE = -1          /* as u32: no thread, no number */
 };
 
@@ -24,7 +26,10 @@ enum probity_dump_kind {
     PROBITY_DUMP_FUNCTION = 4,
     PROBITY_DUMP_BLOCK = 5,
     PROBITY_DUMP_WAIT = 6,
-    PROBITY_DUMP_REQUEST = 7
+    PROBITY_DUMP_REQUEST = 7,
+    PROBITY_DUMP_GAP = 8,
+    PROBITY_DUMP_RATE = 9,
+    PROBITY_DUMP_VALUE = 10
 };
 
 struct probity_dump_reason {

@@ -391,6 +391,10 @@ void log_line_put_notice(struct log_lines *lines, const struct probity_event *ev
         put_number(lines, event->payload_bytes >= 8 ? probity_get_u64(payload) : 0);
     } else if (event->kind == PROBITY_EVENT_LEVELS && event->payload_bytes >= 3) {
         put_levels(lines, payload);
+        if (event->payload_bytes > 3) {
+            put(lines, ", settings ");
+            put_text(lines, (const char *)payload + 3, event->payload_bytes - 3, '\0');
+        }
     } else if (event->kind == PROBITY_EVENT_BUDGET) {
         put_budget(lines, event);
     } else {

@@ -91,6 +91,14 @@ void probity_declare_all(struct probity_session *session, struct probity_thread_
         probity_record_event(session, slot, entry->kind, entry->payload, entry->bytes);
 }
 
+void probity_declare_each(void (*each)(uint32_t kind, const uint8_t *payload, size_t bytes))
+{
+    const struct declaration *entry = __atomic_load_n(&first_declaration, __ATOMIC_ACQUIRE);
+
+    for (; entry != NULL; entry = __atomic_load_n(&entry->next, __ATOMIC_ACQUIRE))
+        each(entry->kind, entry->payload, entry->bytes);
+}
+
 static uint8_t *put_text_of(uint8_t *at, const char *text, size_t length)
 {
     probity_assert(length <= UINT16_MAX);
@@ -172,7 +180,7 @@ static uint32_t site_number(struct probity_session *session, const struct probit
     probity_assert(end <= payload + sizeof session->declaration);
     uint32_t number =
         number_of(PROBITY_EVENT_SITE, payload, (size_t)(end - payload), &site_numbers, 1);
-    if (number != UINT32_MAX && probity_trigger_has_gaps)
+    if (number != UINT32_MAX && session->dumps.is_on)
         probity_trigger_calls.site_declared(site->name, number);
     return number;
 }

@@ -31,4 +31,7 @@ const char *probity_argument_end(const char *at);
 /* A value's type in the trace: an array may be a literal. */
 uint32_t probity_format_type(const struct probity_site_format *format, uint32_t value);
 
+/* Calls the function for each declaration so far. Any thread; no lock is needed. */
+void probity_declare_each(void (*each)(uint32_t kind, const uint8_t *payload, size_t bytes));
+
 #endif

@@ -87,7 +87,8 @@ static void publish_outside(struct probity_session *session)
         uint32_t levels = probity_control_levels(wanted.functions, wanted.parameters);
         /* No thread here checks for requests. */
         if (session->settings.writing == PROBITY_WRITING_EXTERNAL)
-            levels &= ~(uint32_t)(PROBITY_CONTROL_ANSWERS | PROBITY_CONTROL_ENDS);
+            levels &= ~(uint32_t)(PROBITY_CONTROL_ANSWERS | PROBITY_CONTROL_ENDS |
+                                  PROBITY_CONTROL_CHANGES);
         __atomic_store_n(&session->live.header->levels, levels, __ATOMIC_SEQ_CST);
         again = word_load();
     } while (again != word);

@@ -34,6 +34,7 @@ struct probity_settings {
     uint32_t budget; /* PROBITY_BUDGET: share of CPU time for recording, in millionths; 0: none */
     int is_for_text; /* only for PROBITY_LOG or PROBITY_SUMMARY: the trace is removed afterwards */
     struct probity_dumps_settings dumps; /* PROBITY_DUMPS */
+    int has_watched;        /* some conditions are compared by the writer */
     int has_gap_conditions; /* some are compared where a gap is found */
     int has_dumps;       /* a ring whose window or size is set: dumps may be asked for */
     char out[PROBITY_LIMIT_PATH];             /* template, not expanded */

@@ -15,10 +15,12 @@
 #include "base/ticks.h"
 #include "format/stream.h"
 #include "probity_scope.h"
+#include "runtime/change.h"
 #include "runtime/external.h"
 #include "runtime/inside.h"
 #include "runtime/thread.h"
 #include "runtime/trace_file.h"
+#include "writer/watch.h"
 
 enum {
     OCTAVE = 16, /* buckets to a power of two of a duration: 6 % wide */
@@ -39,6 +41,23 @@ static uint32_t watched_end; /* no function from there on has conditions */
 static struct probity_condition conditions[PROBITY_CONDITIONS_MAX];
 static uint64_t limits[PROBITY_CONDITIONS_MAX]; /* ticks; UINT64_MAX: not known yet */
 static uint32_t condition_count;
+static struct probity_watch *watch; /* of those that the writer compares; or NULL */
+
+static uint64_t limit_of(uint32_t condition)
+{
+    return __atomic_load_n(&limits[condition], __ATOMIC_RELAXED);
+}
+
+/* In any thread. Acquire: the conditions are there. Pairs with add_condition(). */
+static uint32_t conditions_now(void)
+{
+    return __atomic_load_n(&condition_count, __ATOMIC_ACQUIRE);
+}
+
+static struct probity_watch *watch_now(void)
+{
+    return __atomic_load_n(&watch, __ATOMIC_ACQUIRE);
+}
 static struct durations durations[PROBITY_CONDITIONS_MAX];
 static uint32_t generation, generation_s;
 
@@ -148,10 +167,10 @@ static void publish_limits(void *owner)
     if (now_s - generation_s >= GENERATION_S) {
         generation_s = now_s;
         __atomic_store_n(&generation, generation + 1, __ATOMIC_RELAXED);
-        for (uint32_t i = 0; i < condition_count; i++)
+        for (uint32_t i = 0, count = conditions_now(); i < count; i++)
             memset(durations[i].bucket[generation % 2], 0, sizeof durations[i].bucket[0]);
     }
-    for (uint32_t i = 0; i < condition_count; i++) {
+    for (uint32_t i = 0, count = conditions_now(); i < count; i++) {
         if (conditions[i].percentile != 0)
             __atomic_store_n(&limits[i], percentile_of(&durations[i], conditions[i].percentile),
                              __ATOMIC_RELAXED);
@@ -177,13 +196,21 @@ static int function_declared(struct probity_session *session,
 {
     uint64_t set = 0;
 
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* as below */
     if (!session->dumps.is_on || number / 2 > PROBITY_LIMIT_SITES / 2)
         return 0;
-    for (uint32_t i = 0; i < condition_count; i++) {
-        if (conditions[i].kind == PROBITY_CONDITION_FUNCTION &&
-            is_name_of(conditions[i].name.name, function))
+    uint64_t calls = 0;
+    for (uint32_t i = 0, count = conditions_now(); i < count; i++) {
+        if (conditions[i].name.is_number || !is_name_of(conditions[i].name.name, function))
+            continue;
+        if (conditions[i].kind == PROBITY_CONDITION_FUNCTION)
             set |= UINT64_C(1) << i;
+        else if (conditions[i].kind == PROBITY_CONDITION_GAP ||
+                 conditions[i].kind == PROBITY_CONDITION_RATE)
+            calls |= UINT64_C(1) << i;
     }
+    if (calls != 0 && watch_now() != NULL)
+        probity_watch_site(watch_now(), number, calls);
     __atomic_store_n(&probity_trigger_functions[number / 2], set, __ATOMIC_RELAXED);
     if (set != 0 && number / 2 >= watched_end)
         watched_end = number / 2 + 1;
@@ -203,7 +230,7 @@ static void forget_functions(void)
 static void compare(const struct probity_site_function *function, uint32_t condition,
                     uint64_t entered, uint64_t end)
 {
-    uint64_t limit = __atomic_load_n(&limits[condition], __ATOMIC_RELAXED);
+    uint64_t limit = limit_of(condition);
     struct probity_notice notice;
 
     if (conditions[condition].percentile != 0) {
@@ -281,19 +308,25 @@ static int is_site_name(const struct probity_condition_name *wanted, const char 
 
 static void site_declared(const char *name, uint32_t number)
 {
-    uint64_t from = 0, to = 0;
+    uint64_t from = 0, to = 0, watched = 0;
 
-    if (number >= PROBITY_LIMIT_SITES)
+    /* The site is in the list of declarations by now: see add_condition(). */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (number >= PROBITY_LIMIT_SITES || conditions_now() == 0)
         return;
-    for (uint32_t i = 0; i < condition_count; i++) {
+    for (uint32_t i = 0, count = conditions_now(); i < count; i++) {
         const struct probity_condition *condition = &conditions[i];
         if (condition->kind == PROBITY_CONDITION_BLOCK) {
             from |= (uint64_t)is_site_name(&condition->name, name) << i;
             to |= (uint64_t)is_site_name(&condition->to, name) << i;
         } else if (condition->kind == PROBITY_CONDITION_WAIT) {
             to |= (uint64_t)is_site_name(&condition->name, name) << i;
+        } else if (probity_condition_is_watched(condition->kind)) {
+            watched |= (uint64_t)is_site_name(&condition->name, name) << i;
         }
     }
+    if (watched != 0 && watch_now() != NULL)
+        probity_watch_site(watch_now(), number, watched);
     __atomic_store_n(&sites_from[number], from, __ATOMIC_RELAXED);
     __atomic_store_n(&sites_to[number], to, __ATOMIC_RELAXED);
 }
@@ -405,9 +438,9 @@ static void compare_block(uint64_t before, uint32_t code, struct probity_trigger
     met->kind = PROBITY_DUMP_BLOCK;
     met->from = (uint32_t)(word_at(before) & PROBITY_WORD_CODE_MASK) - PROBITY_WORD_CODE_FIRST;
     met->code = code;
-    for (uint32_t i = 0; i < condition_count; i++) {
+    for (uint32_t i = 0, count = conditions_now(); i < count; i++) {
         const struct probity_condition *condition = &conditions[i];
-        if (condition->kind == PROBITY_CONDITION_BLOCK && met->end - met->start > limits[i] &&
+        if (condition->kind == PROBITY_CONDITION_BLOCK && met->end - met->start > limit_of(i) &&
             is_probe(&condition->name, sites_from, i, met->from) &&
             is_probe(&condition->to, sites_to, i, code))
             met->conditions |= UINT64_C(1) << i;
@@ -438,9 +471,9 @@ static void compare_wait(uint64_t before, const struct probity_trigger_record *r
     met->kind = PROBITY_DUMP_WAIT;
     met->from = (uint32_t)PROBITY_DUMP_NONE;
     met->code = 2 * number + (flags & PROBITY_HIT_WITH_SITE ? 1 : 0);
-    for (uint32_t i = 0; i < condition_count; i++) {
+    for (uint32_t i = 0, count = conditions_now(); i < count; i++) {
         const struct probity_condition *condition = &conditions[i];
-        if (condition->kind == PROBITY_CONDITION_WAIT && met->end - met->start > limits[i] &&
+        if (condition->kind == PROBITY_CONDITION_WAIT && met->end - met->start > limit_of(i) &&
             (condition->name.name[0] == 0 ||
              is_probe(&condition->name, sites_to, i, met->code)))
             met->conditions |= UINT64_C(1) << i;
@@ -481,7 +514,7 @@ static void post_met(const struct probity_trigger_met *met)
         notice.id = met->id;
         notice.start = met->start;
         notice.end = met->end;
-        notice.limit = limits[condition];
+        notice.limit = limit_of((uint32_t)condition);
         post(&notice);
     }
     errno = saved;
@@ -510,9 +543,9 @@ static void on_signal(int number)
     int before = errno;
     int32_t condition = 0;
 
-    while ((uint32_t)condition < condition_count && conditions[condition].signal != number)
+    while ((uint32_t)condition < conditions_now() && conditions[condition].signal != number)
         condition++;
-    if ((uint32_t)condition >= condition_count)
+    if ((uint32_t)condition >= conditions_now())
         return; /* the condition was an earlier recording's */
     notice_init(&notice, PROBITY_DUMP_SIGNAL, condition);
     notice.number = (uint32_t)number;
@@ -626,7 +659,11 @@ static void take_conditions(struct probity_session *session)
     }
     condition_count = dumps->conditions;
     probity_trigger_has_gaps = session->settings.has_gap_conditions;
-    if (probity_trigger_has_gaps) {
+    if (session->settings.has_watched)
+        watch = probity_watch_open(conditions, condition_count, rate, session->live.first.ticks,
+                                   &dumps->notices);
+    dumps->watch = watch;
+    if (condition_count != 0) {
         memset(sites_from, 0, sizeof sites_from);
         memset(sites_to, 0, sizeof sites_to);
     }
@@ -639,6 +676,9 @@ static int begin(struct probity_session *session)
 
     condition_count = 0;
     forget_functions();
+    if (watch != NULL)
+        probity_watch_close(watch);
+    watch = dumps->watch = NULL;
     probity_trigger_has_gaps = 0;
     memset(&dumps->notices, 0, offsetof(struct probity_notices, notice));
     dumps->is_on = session->settings.has_dumps && !probity_external_is(session);
@@ -663,7 +703,16 @@ static int begin(struct probity_session *session)
     generation = generation_s = 0;
     take_conditions(session);
     session->writer.dumps = dumps;
+    probity_change_begin(session);
     return 0;
+}
+
+const struct probity_trigger_parts *probity_trigger_parts(void)
+{
+    static const struct probity_trigger_parts parts = {conditions, limits, &condition_count, &watch,
+                                                       is_name_of, is_site_name};
+
+    return &parts;
 }
 
 static void report(struct probity_session *session)

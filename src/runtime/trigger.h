@@ -92,4 +92,15 @@ static inline int probity_trigger_is_linked(void)
 const char *probity_trigger_read_settings(const char *dumps, struct probity_settings *settings,
                                           uint64_t *ret_ring_ns);
 
+/* For change.c: the conditions, and what matches names with their patterns. */
+struct probity_trigger_parts {
+    struct probity_condition *conditions;
+    uint64_t *limits;
+    uint32_t *count; /* stored last (release) */
+    struct probity_watch **watch;
+    int (*is_function)(const char *pattern, const struct probity_site_function *function);
+    int (*is_site)(const struct probity_condition_name *wanted, const char *name);
+};
+const struct probity_trigger_parts *probity_trigger_parts(void);
+
 #endif

@@ -19,6 +19,7 @@ static int check_conditions(struct probity_settings *settings, uint64_t *ret_lon
             return 0;
         if (condition.limit_ns > *ret_longest_ns)
             *ret_longest_ns = condition.limit_ns;
+        settings->has_watched |= probity_condition_is_watched(condition.kind);
         settings->has_gap_conditions |= condition.kind == PROBITY_CONDITION_BLOCK ||
                                         condition.kind == PROBITY_CONDITION_WAIT;
     }
@@ -38,6 +39,7 @@ const char *probity_trigger_read_settings(const char *dumps, struct probity_sett
         return "PROBITY_DUMP";
     if (!check_conditions(settings, &longest_ns))
         return "PROBITY_WHEN";
-    *ret_ring_ns = settings->dumps.before_ns + settings->dumps.after_ns + longest_ns + 1000000000;
+    *ret_ring_ns = settings->dumps.before_ns + settings->dumps.after_ns + longest_ns +
+                   (settings->has_watched ? 2000000000 : 1000000000);
     return NULL;
 }

@@ -17,7 +17,11 @@
 #include "spool/layout.h"
 
 /* Flags in levels: requests for levels are answered, and so are those to end the recording. */
-enum { PROBITY_CONTROL_ANSWERS = 0x10000, PROBITY_CONTROL_ENDS = 0x20000 };
+enum {
+    PROBITY_CONTROL_ANSWERS = 0x10000,
+    PROBITY_CONTROL_ENDS = 0x20000,
+    PROBITY_CONTROL_CHANGES = 0x40000 /* and those for other settings */
+};
 
 /* Stored in end_asked by the tool; and by the writer if the program's code is not restored yet,
  * with an errno in the upper bits. */
@@ -30,7 +34,7 @@ enum { PROBITY_CONTROL_FUNCTIONS_SHIFT = 32, PROBITY_CONTROL_PARAMETERS_SHIFT = 
 static inline uint32_t probity_control_levels(int functions, int parameters)
 {
     return (uint32_t)functions | (uint32_t)parameters << 8 | PROBITY_CONTROL_ANSWERS |
-           PROBITY_CONTROL_ENDS;
+           PROBITY_CONTROL_ENDS | PROBITY_CONTROL_CHANGES;
 }
 
 /* ---- The writer's half, in control.c ---- */
@@ -42,6 +46,14 @@ int probity_control_pending(const struct probity_spool_header *header, uint32_t 
 
 /* Answers the request: the levels in the header are in effect. */
 void probity_control_answer(struct probity_spool_header *header, uint32_t serial);
+
+/* Whether a change of settings is pending: 1 with its serial and a copy of its text, or 0. */
+int probity_control_change_pending(const struct probity_spool_header *header, uint32_t *ret_serial,
+                                   char ret_text[PROBITY_SPOOL_CHANGE_TEXT]);
+
+/* Answers it: with 0, all of it is in force; otherwise text says why it is refused. */
+void probity_control_change_answer(struct probity_spool_header *header, uint32_t serial, int result,
+                                   const char *text);
 
 /* ---- The tool's half, in control_ask.c ---- */
 
@@ -57,6 +69,12 @@ int probity_control_ask(const struct probity_attach *attach, int functions, int 
  * spool is gone. Returns as above; 0 also if the program ended in the meantime by itself. With 0,
  * ret_why is 0, or the errno because of which the program's code is not as before yet. */
 int probity_control_end(const struct probity_attach *attach, int64_t wait_ns, int *ret_why);
+
+/* Requests other settings, and waits as above. text: "NAME=VALUE" separated by line ends. Returns
+ * as probity_control_ask(); PROBITY_ERROR_EXISTS if another tool changes some; or
+ * PROBITY_ERROR_ARGUMENT with why it is refused. */
+int probity_control_change(const struct probity_attach *attach, const char *text, int64_t wait_ns,
+                           char ret_why[PROBITY_SPOOL_CHANGE_TEXT]);
 
 /* The current levels. Returns 0 or PROBITY_ERROR_VERSION. */
 int probity_control_read(const struct probity_attach *attach, int *ret_functions,

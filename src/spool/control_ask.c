@@ -3,6 +3,8 @@
  * control_ask.c: the tool's half of requests. All input is untrusted: a level is only shown, and a
  * wait is ended by the tool's own clock.
  */
+#include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -138,5 +140,75 @@ int probity_control_end(const struct probity_attach *attach, int64_t wait_ns, in
     *ret_why = (answer & 255) == PROBITY_CONTROL_END_PARTLY ? (int)(answer >> 8) : 0;
     probity_sigbus_guard_end(&watch);
     munmap(header, PROBITY_SPOOL_HEADER_BYTES);
+    return result;
+}
+
+/* Waits until the change with this serial, or a later one, is answered. */
+static int wait_for_change(const struct probity_attach *attach,
+                           const struct probity_spool_header *header, uint32_t serial,
+                           int64_t until_ns)
+{
+    static const struct timespec a_moment = {0, 1000000};
+
+    while ((int32_t)(__atomic_load_n(&header->change_taken, __ATOMIC_ACQUIRE) - serial) < 0) {
+        if (!probity_attach_is_alive(attach) ||
+            __atomic_load_n(&header->failed, __ATOMIC_ACQUIRE) != 0)
+            return PROBITY_ERROR_STATE;
+        if (now_ns() >= until_ns)
+            return PROBITY_ERROR_LIMIT;
+        probity_os_wake_shared(&header->wake, 1);
+        nanosleep(&a_moment, NULL);
+    }
+    return 0;
+}
+
+static int change_make(const struct probity_attach *attach, struct probity_spool_header *header,
+                       const char *text, int64_t until_ns, char *ret_why)
+{
+    struct probity_spool_change *change =
+        (struct probity_spool_change *)((char *)header + PROBITY_SPOOL_CHANGE_OFFSET);
+    uint32_t asked = __atomic_load_n(&header->change_asked, __ATOMIC_ACQUIRE);
+    int result = wait_for_change(attach, header, asked, until_ns);
+
+    if (result != 0)
+        return result;
+    memset(change->text, 0, sizeof change->text);
+    memcpy(change->text, text, strlen(text));
+    /* Release: pairs with probity_control_change_pending(). */
+    __atomic_store_n(&header->change_asked, asked + 1, __ATOMIC_RELEASE);
+    result = wait_for_change(attach, header, asked + 1, until_ns);
+    if (result != 0 || change->result == 0)
+        return result;
+    memcpy(ret_why, change->text, sizeof change->text);
+    ret_why[sizeof change->text - 1] = 0;
+    return PROBITY_ERROR_ARGUMENT;
+}
+
+int probity_control_change(const struct probity_attach *attach, const char *text, int64_t wait_ns,
+                           char ret_why[PROBITY_SPOOL_CHANGE_TEXT])
+{
+    struct flock lock = {.l_type = F_WRLCK,
+                         .l_whence = SEEK_SET,
+                         .l_start = PROBITY_SPOOL_LOCK_CHANGE,
+                         .l_len = 1};
+    uint32_t levels =
+        __atomic_load_n(&probity_attach_header(attach)->levels, __ATOMIC_RELAXED);
+
+    probity_assert(strlen(text) < PROBITY_SPOOL_CHANGE_TEXT);
+    if ((levels & PROBITY_CONTROL_CHANGES) == 0)
+        return PROBITY_ERROR_VERSION;
+    if (fcntl(attach->file, F_OFD_SETLK, &lock) != 0)
+        return PROBITY_ERROR_EXISTS;
+    struct probity_spool_header *header = mmap(NULL, PROBITY_SPOOL_HEADER_BYTES,
+                                               PROT_READ | PROT_WRITE, MAP_SHARED, attach->file, 0);
+    if (header == MAP_FAILED)
+        return PROBITY_ERROR_SYSTEM;
+    struct probity_sigbus_guard watch;
+    probity_sigbus_guard_begin(&watch, attach->place.text, header, PROBITY_SPOOL_HEADER_BYTES);
+    int result = change_make(attach, header, text, now_ns() + wait_ns, ret_why);
+    probity_sigbus_guard_end(&watch);
+    munmap(header, PROBITY_SPOOL_HEADER_BYTES);
+    lock.l_type = F_UNLCK;
+    fcntl(attach->file, F_OFD_SETLK, &lock);
     return result;
 }

@@ -31,7 +31,11 @@ enum probity_spool_state {
 enum probity_spool_writer { PROBITY_SPOOL_WRITER_THREAD = 0, PROBITY_SPOOL_WRITER_EXTERNAL = 1 };
 
 /* Locked bytes of segment 0 (doc/spool.md, "Alive or dead"). */
-enum probity_spool_lock { PROBITY_SPOOL_LOCK_PROGRAM = 0, PROBITY_SPOOL_LOCK_DRAINER = 1 };
+enum probity_spool_lock {
+    PROBITY_SPOOL_LOCK_PROGRAM = 0,
+    PROBITY_SPOOL_LOCK_DRAINER = 1,
+    PROBITY_SPOOL_LOCK_CHANGE = 2
+};
 
 enum probity_chunk_state {
     PROBITY_CHUNK_FREE = 0,
@@ -73,6 +77,7 @@ struct probity_spool_header {
     uint32_t beat, freed, end_reason, flush_asked, flush_done;
     uint32_t end_asked; /* not 0: `probity detach` requests the end of the recording */
     uint64_t given_up; /* of a ring: later records are complete (doc/triggers.md, "Had") */
+    uint32_t change_asked, change_taken; /* serials of struct probity_spool_change */
 };
 
 _Static_assert(offsetof(struct probity_spool_header, pid) == 48, "doc/spool.md");
@@ -86,7 +91,8 @@ _Static_assert(offsetof(struct probity_spool_header, watermark) == 512, "doc/spo
 _Static_assert(offsetof(struct probity_spool_header, wake) == 528, "doc/spool.md");
 _Static_assert(offsetof(struct probity_spool_header, trace_device) == 536, "doc/spool.md");
 _Static_assert(offsetof(struct probity_spool_header, beat) == 552, "doc/spool.md");
-_Static_assert(sizeof(struct probity_spool_header) == 584, "doc/spool.md");
+_Static_assert(offsetof(struct probity_spool_header, change_asked) == 584, "doc/spool.md");
+_Static_assert(sizeof(struct probity_spool_header) == 592, "doc/spool.md");
 
 /* After the header in segment 0: path of the trace, and the program. Only for lists of spools; not
  * part of the struct above, which is copied to small stacks. */
@@ -96,10 +102,22 @@ struct probity_spool_origin {
     uint32_t trace_path_bytes; /* of the full path, which is truncated if too long; 0: unknown */
     uint32_t reserved;
     char program[64];      /* padded with zeros */
-    char trace_path[3384]; /* padded with zeros */
+    char trace_path[1336]; /* padded with zeros */
+};
+
+/* After it: settings that a tool asks to change while the program records, and the answer. */
+enum { PROBITY_SPOOL_CHANGE_OFFSET = 2048, PROBITY_SPOOL_CHANGE_TEXT = 2040 };
+
+struct probity_spool_change {
+    int32_t result; /* 0, or an enum probity_error; stored by the program */
+    uint32_t reserved;
+    char text[PROBITY_SPOOL_CHANGE_TEXT]; /* ends with a zero: the request, then the answer */
 };
 
 _Static_assert(PROBITY_SPOOL_ORIGIN_OFFSET + sizeof(struct probity_spool_origin) ==
+                   PROBITY_SPOOL_CHANGE_OFFSET,
+               "doc/spool.md");
+_Static_assert(PROBITY_SPOOL_CHANGE_OFFSET + sizeof(struct probity_spool_change) ==
                    PROBITY_SPOOL_HEADER_BYTES,
                "doc/spool.md");
 

@@ -24,6 +24,9 @@ struct probity_pool_chunk {
     uint32_t is_pinned;   /* 1: the writer has yet to write it to a dump */
     uint32_t is_held;     /* 1: the watermark has ruled out anything as old as its rest */
     uint64_t waits_since; /* tick since which the writer waits for a hole; 0: it does not */
+    /* What src/writer/watch.c has read of the chunk with this serial: words, the last tick. */
+    uint64_t watched_serial, watched_tick;
+    uint32_t watched;
 };
 
 struct probity_pool_segment {

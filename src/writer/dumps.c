@@ -18,6 +18,7 @@
 #include "base/ticks.h"
 #include "writer/dump_chunks.h"
 #include "writer/ring.h"
+#include "writer/watch.h"
 
 static void dumps_open(struct probity_dumps *dumps)
 {
@@ -99,11 +100,20 @@ static void note_needs(const struct probity_dumps *dumps, struct probity_pass *p
     }
 }
 
+static void look(void *context, struct probity_pass *pass, uint32_t chunk, uint32_t used)
+{
+    probity_watch_chunk(context, pass, chunk, used);
+}
+
 static void dumps_take(struct probity_dumps *dumps, struct probity_pass *pass)
 {
     struct probity_notice notice;
     uint32_t at = 0;
 
+    pass->look_context = dumps->watch;
+    pass->look = dumps->watch != NULL ? look : NULL;
+    if (dumps->watch != NULL)
+        probity_watch_pass(dumps->watch, pass);
     dumps->posted_seen = __atomic_load_n(&dumps->notices.posted, __ATOMIC_SEQ_CST);
     while (probity_notices_take(&dumps->notices, &at, &notice))
         add_notice(dumps, pass, &notice);
@@ -112,7 +122,7 @@ static void dumps_take(struct probity_dumps *dumps, struct probity_pass *pass)
 
 static uint64_t dumps_due(const struct probity_dumps *dumps)
 {
-    uint64_t due = UINT64_MAX;
+    uint64_t due = dumps->watch != NULL ? probity_watch_due(dumps->watch) : UINT64_MAX;
 
     for (uint32_t i = 0; i < dumps->windows; i++)
         due = dumps->window[i].end < due ? dumps->window[i].end : due;
@@ -122,15 +132,33 @@ static uint64_t dumps_due(const struct probity_dumps *dumps)
 /* ---- Limits ------------------------------------------------------------------------------------
  */
 
+static uint64_t size_of(int64_t number)
+{
+    return number < 0 ? -(uint64_t)number : (uint64_t)number;
+}
+
+/* How much it was, and the limit. */
+static void amount_of(const struct probity_notice *notice, uint64_t *ret_amount,
+                      uint64_t *ret_limit)
+{
+    int is_number = notice->kind == PROBITY_DUMP_RATE || notice->kind == PROBITY_DUMP_VALUE;
+    uint64_t amount = is_number ? size_of((int64_t)notice->id) : notice->end - notice->start;
+    uint64_t limit = is_number ? size_of((int64_t)notice->limit) : notice->limit;
+    int is_least = notice->kind == PROBITY_DUMP_RATE && notice->flags & PROBITY_DUMP_IS_LEAST;
+
+    *ret_amount = is_least ? limit : amount;
+    *ret_limit = is_least ? amount : limit;
+}
+
 /* By how much the worst call exceeded its limit, in thousandths. */
 static uint64_t badness_of(const struct probity_dumps_window *window)
 {
     uint64_t badness = 0;
 
     for (uint32_t i = 0; i < window->count; i++) {
-        const struct probity_notice *notice = &window->notices[i];
-        uint64_t limit = notice->limit != 0 ? notice->limit : 1;
-        uint64_t times = (uint64_t)((double)(notice->end - notice->start) * 1000 / (double)limit);
+        uint64_t amount, limit;
+        amount_of(&window->notices[i], &amount, &limit);
+        uint64_t times = (uint64_t)((double)amount * 1000 / (double)(limit != 0 ? limit : 1));
         badness = times > badness ? times : badness;
     }
     return badness;

@@ -37,6 +37,7 @@ struct probity_dumps {
     const struct probity_dumps_calls *calls; /* if it is on */
     struct probity_dumps_settings settings;
     uint64_t before, after, period;    /* ticks */
+    struct probity_watch *watch;       /* conditions that the writer compares; or NULL */
     const char *condition[PROBITY_CONDITIONS_MAX];
     uint32_t condition_bytes[PROBITY_CONDITIONS_MAX], conditions;
     int directory;                     /* open while the writer thread runs; else -1 */
@@ -64,10 +65,11 @@ struct probity_dumps_calls {
     void (*open)(struct probity_dumps *dumps);
     void (*close)(struct probity_dumps *dumps);
 
-    /* Takes the notices, and tells the pass what to keep. */
+    /* Compares conditions with the records that are new; takes the notices, and tells the pass what
+     * to keep. */
     void (*take)(struct probity_dumps *dumps, struct probity_pass *pass);
 
-    /* The tick at which the next dump is due; UINT64_MAX: none is wanted. */
+    /* The tick at which the next dump is due, or a condition must be compared; UINT64_MAX: none. */
     uint64_t (*due)(const struct probity_dumps *dumps);
 
     /* Writes the dumps that are due, or all. A failure is counted, and reported by a thread of the

@@ -40,6 +40,10 @@ struct probity_pass {
     uint32_t commits;
     struct probity_drain_scratch scratch;
     struct probity_tally *tally; /* of what is drained; NULL: none */
+    /* Ring: reads the records of a chunk before it is given up; or NULL. */
+    void (*look)(void *context, struct probity_pass *pass, uint32_t chunk, uint32_t used);
+    void *look_context;
+    uint64_t looked; /* words that were read in this pass */
     uint32_t thread; /* number of the writer thread, once it has recorded something */
     int has_thread;
 };
@@ -64,9 +68,10 @@ int probity_pass_all(struct probity_pass *pass, int last);
 int probity_pass_event(struct probity_pass *pass, uint64_t tick, uint32_t kind,
                        const uint8_t *event, size_t bytes, uint32_t *thread_numbers);
 
-/* The same for a `levels` event. Levels are encoded as in src/spool/control.h. */
+/* The same for a `levels` event. Levels are encoded as in src/spool/control.h. settings: other ones
+ * that have changed; "": none. */
 int probity_pass_levels(struct probity_pass *pass, uint64_t tick, uint32_t levels,
-                        uint32_t *thread_numbers);
+                        const char *settings, uint32_t *thread_numbers);
 
 /* Makes room for the payload of a block of any type, at most PROBITY_LIMIT_BATCH_BYTES; writes the
  * gathered blocks first. NULL on failure. */

@@ -262,3 +262,9 @@ void probity_request_close(struct probity_request *request)
     probity_attach_close(&request->attach);
     free(request);
 }
+
+int probity_request_change(const struct probity_request *request, const char *text, int64_t wait_ns,
+                           char *ret_why)
+{
+    return probity_control_change(&request->attach, text, wait_ns, ret_why);
+}

@@ -56,6 +56,11 @@ int probity_request_read(const struct probity_request *request, int *ret_functio
 int probity_request_levels(const struct probity_request *request, int functions, int parameters,
                            int64_t wait_ns, int *ret_functions, int *ret_parameters);
 
+/* Requests other settings, as probity_control_change(). ret_why: PROBITY_SPOOL_CHANGE_TEXT
+ * bytes. */
+int probity_request_change(const struct probity_request *request, const char *text,
+                           int64_t wait_ns, char *ret_why);
+
 /* Ends the recording, as probity_control_end(). */
 int probity_request_end(const struct probity_request *request, int64_t wait_ns, int *ret_why);
 

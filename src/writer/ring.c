@@ -80,6 +80,8 @@ static int forget_chunk(struct probity_pass *pass, uint32_t chunk)
     const struct probity_chunk_header *header = probity_pool_header(pool, chunk);
     uint32_t used = header->used;
     uint64_t handed_over = header->handed_over;
+    if (pass->look != NULL)
+        pass->look(pass->look_context, pass, chunk, used);
     enum probity_drain_found found = probity_drain_look(probity_pool_words(pool, chunk), used);
 
     int is_final = found == PROBITY_DRAIN_HOLE &&

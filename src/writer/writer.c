@@ -32,6 +32,7 @@ enum {
     IDLE_NS = 1000000000,     /* interval if there were no records */
     JUDGE_FIRST_NS = 2000000,  /* interval if the cost of recording is evaluated; doubled */
     JUDGE_NS = 100000000,      /* up to this */
+    LOOK_NS = 100000000,      /* interval while conditions are compared with records */
     FOLLOWED_NS = 100000000,  /* interval while a reader follows, so that records are shown soon */
     SETTLE_TRIES = 200,       /* at the end: wait for probes in progress, */
     SETTLE_NS = 500000        /* this long each time */
@@ -273,8 +274,37 @@ static int answer_request(struct probity_writer *writer, struct probity_pass *pa
     uint64_t tick = probity_clock_ticks(live->clock);
     uint32_t levels = writer->change_levels(functions, parameters);
     if (functions >= 0 || parameters >= 0)
-        result = probity_pass_levels(pass, tick, levels, writer->thread_numbers);
+        result = probity_pass_levels(pass, tick, levels, "", writer->thread_numbers);
     probity_control_answer(live->header, serial);
+    if (result != 0) {
+        writer->result = result;
+        probity_live_fail(live, pass->append.error);
+    }
+    return result;
+}
+
+/* Replies to `probity level --set` in the same way. */
+static int answer_change(struct probity_writer *writer, struct probity_pass *pass)
+{
+    struct probity_live *live = writer->live;
+    static const char no_ring[] = "settings: the program does not record to a ring";
+    char text[PROBITY_SPOOL_CHANGE_TEXT], why[256] = "";
+    uint32_t serial;
+    int result = 0;
+
+    if (!probity_control_change_pending(live->header, &serial, text))
+        return 0;
+    uint64_t tick = probity_clock_ticks(live->clock);
+    int refused = PROBITY_ERROR_ARGUMENT;
+    if (writer->change_settings != NULL)
+        refused = writer->change_settings(writer->owner, text, why, sizeof why);
+    else
+        memcpy(why, no_ring, sizeof no_ring);
+    if (refused == 0)
+        result = probity_pass_levels(pass, tick,
+                                     __atomic_load_n(&live->header->levels, __ATOMIC_RELAXED),
+                                     text, writer->thread_numbers);
+    probity_control_change_answer(live->header, serial, refused, why);
     if (result != 0) {
         writer->result = result;
         probity_live_fail(live, pass->append.error);
@@ -325,6 +355,8 @@ static int64_t next_interval(struct probity_writer *writer, const struct probity
     __atomic_store_n(&writer->live->header->watermark, pass->watermark, __ATOMIC_RELEASE);
     if (is_followed(writer->live) && writer->judge_cost == NULL)
         return FOLLOWED_NS;
+    if (pass->looked > 0)
+        return LOOK_NS;
     if (writer->judge_cost != NULL)
         return before_ns < JUDGE_NS / 2 ? 2 * before_ns : JUDGE_NS;
     return is_idle ? IDLE_NS : TICK_NS;
@@ -372,7 +404,7 @@ static void run(struct probity_writer *writer, struct probity_pass *pass)
         int all = sleep_until_work(writer, &next_all, interval_ns);
         uint64_t synced = pass->synced_bytes;
         int was_extended = extend_pool(writer);
-        if (answer_request(writer, pass) != 0)
+        if (answer_request(writer, pass) != 0 || answer_change(writer, pass) != 0)
             return;
         if (end_on_request(writer, pass))
             return;

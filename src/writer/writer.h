@@ -56,6 +56,9 @@ struct probity_writer {
      * header; returns the resulting levels, encoded as in src/spool/control.h. NULL: requests
      * are ignored. */
     uint32_t (*change_levels)(int functions, int parameters);
+    /* The same for other settings, of `probity level --set`. Returns 0, or an error with why. NULL:
+     * the recording has none that may change. */
+    int (*change_settings)(void *owner, const char *text, char *ret_why, size_t room);
     /* Called after each whole pass, and before the trace ends (is_last): may write events. Returns
      * 0 or an error of the pass. NULL: the cost of recording is not evaluated. */
     int (*judge_cost)(void *owner, struct probity_pass *pass, int is_last);

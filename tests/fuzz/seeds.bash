@@ -14,6 +14,13 @@ make_seeds() {
         # shellcheck disable=SC2086
         PROBITY_OUT=$trace timeout 20 "$BUILD"/$program > /dev/null 2>&1 || true
     done
+    # Dumps, of which each has a reason of another kind.
+    for trace in request value; do
+        PROBITY_OUT=$directory/$trace.probity PROBITY_RING=1M PROBITY_DUMP=$directory/$trace-%i.probity \
+            PROBITY_WHEN="$([ "$trace" = request ] && echo 'request > 15ms' || echo 'value failed > 0')" \
+            PROBITY_DUMPS=before=1ms,keep=first:1 \
+            timeout 20 "$BUILD/tests/programs/conditions_met" "$trace" 1 0 > /dev/null 2>&1 || true
+    done
     PROBITY_PROFILE=1 PROBITY_OUT=$directory/profile.probity "$BUILD/examples/windows" > /dev/null
     PROBITY_PROFILE=1 PROBITY_OUT=$directory/profile_cxx.probity "$BUILD/examples/windows_cxx" \
         > /dev/null

@@ -372,7 +372,7 @@ is_refused() {
 fresh
 is_refused "column 11: expected '>'" --when 'function x'
 is_refused "column 18: expected a time with a unit" --when 'function abc > 20'
-is_refused "column 1: expected function, block, wait or signal" --when 'funktion x > 3ms'
+is_refused "column 1: expected function, block, wait, request, gap" --when 'funktion x > 3ms'
 is_refused "column 20: expected a closing quote" --when 'function "a b > 3ms'
 is_refused "column 15: expected a percentile" --when 'function a > p100'
 is_refused "column 17: expected the end" --when 'function a > 3ms; function b > 3ms'

@@ -57,6 +57,17 @@ static void conditions(void **state)
     expect_condition("wait > 10ms", PROBITY_CONDITION_WAIT, 10000000, 0, "");
     assert_string_equal(condition.name.name, "");
     expect_condition("wait mutex > 10ms", PROBITY_CONDITION_WAIT, 10000000, 0, "");
+    expect_condition("request > 20ms", PROBITY_CONDITION_REQUEST, 20000000, 0, "");
+    expect_condition("request job>20ms", PROBITY_CONDITION_REQUEST, 20000000, 0, "");
+    assert_string_equal(condition.name.name, "job");
+    expect_condition("gap beat > 1s;", PROBITY_CONDITION_GAP, 1000000000, 0, ";");
+    expect_condition("rate 7 > 1000/s", PROBITY_CONDITION_RATE, 1000000000, 0, "");
+    assert_true(condition.name.is_number && condition.number == 1000 && !condition.is_below);
+    expect_condition("rate \"a<b\" < 5 / 10s ; x", PROBITY_CONDITION_RATE, 10000000000, 0, "; x");
+    assert_true(condition.number == 5 && condition.is_below);
+    expect_condition("value err<-3", PROBITY_CONDITION_VALUE, 0, 0, "");
+    assert_true(condition.number == -3 && condition.is_below);
+    assert_string_equal(condition.name.name, "err");
     expect_condition("signal USR2", PROBITY_CONDITION_SIGNAL, 0, 0, "");
     assert_int_equal(condition.signal, SIGUSR2);
 }
@@ -102,6 +113,17 @@ static void errors(void **state)
     expect_error("function f > 0ms", 14);
     expect_error("function f > 5", 15);
     expect_error("function f > p0", 16);
+    expect_error("request > p99", 11);
+    expect_error("gap beat > 9ms", 12);
+    expect_error("gap > 1s", 5);
+    expect_error("rate 7 > 1000", 14);
+    expect_error("rate 7 > 1000/", 15);
+    expect_error("rate 7 > 1000/x", 15);
+    expect_error("rate 7 > 1000/99ms", 15);
+    expect_error("rate 7 < 0/s", 11);
+    expect_error("rate 7 = 1/s", 8);
+    expect_error("value 7 > x", 11);
+    expect_error("value 7 > -", 12);
     expect_error("block 4 > 5ms", 9);
     expect_error("wait > p99", 8);
     expect_error("wait > 5ms please", 12);

@@ -208,10 +208,13 @@ static json_t *reason_of(const struct probity_trace_facts *facts,
                          const struct probity_dump_reason *reason)
 {
     static const char *const kinds[] = {"other", "command", "program", "signal", "function",
-                                        "block", "wait"};
+                                        "block", "wait", "request", "gap", "rate", "value"};
+    const uint32_t known = sizeof kinds / sizeof kinds[0];
+    int is_number = reason->kind == PROBITY_DUMP_RATE || reason->kind == PROBITY_DUMP_VALUE;
     json_t *object = json_object();
 
-    json_object_set_new(object, "kind", json_string(kinds[reason->kind < 7 ? reason->kind : 0]));
+    json_object_set_new(object, "kind",
+                        json_string(kinds[reason->kind < known ? reason->kind : 0]));
     json_object_set_new(object, "condition", text_of(&reason->condition));
     json_object_set_new(object, "text", text_of(&reason->text));
     probity_json_put_integer(object, "tid", reason->tid);
@@ -219,7 +222,14 @@ static json_t *reason_of(const struct probity_trace_facts *facts,
     probity_json_put_integer(object, "end_ticks", reason->end);
     probity_json_put_integer(object, "took_ns",
                              probity_trace_ns_of_ticks(facts, reason->end - reason->start));
-    probity_json_put_integer(object, "limit_ns", probity_trace_ns_of_ticks(facts, reason->limit));
+    probity_json_put_integer(object, "limit_ns",
+                             is_number ? 0 : probity_trace_ns_of_ticks(facts, reason->limit));
+    json_object_set_new(object, "limit",
+                        is_number ? json_integer((json_int_t)reason->limit) : json_null());
+    if (is_number)
+        json_object_set_new(object, "amount", json_integer((json_int_t)reason->id));
+    else
+        probity_json_put_integer(object, "id", reason->id);
     return object;
 }
 

@@ -201,12 +201,27 @@ static void put_counts(FILE *stream, const struct probity_trace_facts *facts)
                  (double)facts->file_bytes / (double)facts->records);
 }
 
+/* What was met: a time, or of rates and values a number. */
+static void put_amount(FILE *stream, const struct probity_trace_facts *facts,
+                       const struct probity_dump_reason *reason)
+{
+    double ms = (double)probity_trace_ns_of_ticks(facts, reason->end - reason->start) / 1e6;
+
+    if (reason->kind == PROBITY_DUMP_VALUE)
+        fprintf(stream, ": %" PRId64 " in thread %" PRIu32, (int64_t)reason->id, reason->tid);
+    else if (reason->kind == PROBITY_DUMP_RATE)
+        fprintf(stream, ": %" PRIu64 " in %.3f ms", reason->id, ms);
+    else if (reason->kind == PROBITY_DUMP_GAP)
+        fprintf(stream, ": none for %.3f ms after thread %" PRIu32, ms, reason->tid);
+    else if (reason->end > reason->start)
+        fprintf(stream, " took %.3f ms in thread %" PRIu32, ms, reason->tid);
+}
+
 /* What took how long, or who asked. */
 static void put_reason(FILE *stream, const struct probity_trace_facts *facts,
                        const struct probity_dump_reason *reason)
 {
     static const char *const kinds[] = {"other", "command", "program", "signal"};
-    uint64_t ns = probity_trace_ns_of_ticks(facts, reason->end - reason->start);
     const char *kind = reason->kind < 4 ? kinds[reason->kind] : kinds[0];
 
     fprintf(stream, "%-*s", NAME_COLUMNS, "because");
@@ -218,8 +233,7 @@ static void put_reason(FILE *stream, const struct probity_trace_facts *facts,
         fputs(": ", stream);
         probity_report_put_safe(stream, reason->text.bytes, reason->text.length);
     }
-    if (reason->end > reason->start)
-        fprintf(stream, " took %.3f ms in thread %" PRIu32, (double)ns / 1e6, reason->tid);
+    put_amount(stream, facts, reason);
     fputc('\n', stream);
 }
 

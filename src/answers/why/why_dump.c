@@ -14,10 +14,14 @@ static double excess_of(const struct probity_dump_reason *reason)
     return reason->limit > 0 ? ticks / (double)reason->limit : ticks;
 }
 
+/* A call, or a span of one thread. */
 static int is_usable(const struct probity_dump_reason *reason)
 {
-    return (reason->kind == PROBITY_DUMP_FUNCTION || reason->kind == PROBITY_DUMP_BLOCK) &&
-           reason->end > reason->start;
+    int is_span = reason->kind == PROBITY_DUMP_BLOCK ||
+                  (reason->kind == PROBITY_DUMP_REQUEST &&
+                   reason->flags & PROBITY_DUMP_IS_ONE_THREAD);
+
+    return (reason->kind == PROBITY_DUMP_FUNCTION || is_span) && reason->end > reason->start;
 }
 
 int probity_why_dump_find(const struct probity_trace_facts *facts,

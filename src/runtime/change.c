@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * change.c: settings that only the writer thread uses, or of which a thread reads one word: so they
+ * are in force for all threads once they are stored. All are checked before any is applied. The
+ * text comes from a tool of the same user and is checked like one from the environment.
+ */
+#include "runtime/change.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/ticks.h"
+#include "base/window.h"
+#include "format/stream.h"
+#include "runtime/declare.h"
+#include "runtime/session.h"
+#include "runtime/trigger.h"
+#include "writer/watch.h"
+
+/* ---- Conditions --------------------------------------------------------------------------------
+ */
+
+enum { ADDED_MAX = 32, ADDED_BYTES = 640 };
+
+/* Texts of conditions that were added or changed in this recording. */
+static char added[ADDED_MAX][ADDED_BYTES];
+static uint32_t added_count;
+
+static uint32_t count_now(void)
+{
+    return *probity_trigger_parts()->count;
+}
+
+static int is_same_name(const struct probity_condition_name *left,
+                        const struct probity_condition_name *right)
+{
+    return left->is_number == right->is_number && left->number == right->number &&
+           strcmp(left->name, right->name) == 0;
+}
+
+/* The one that differs by its limit only; or PROBITY_CONDITIONS_MAX. */
+static uint32_t find_condition(const struct probity_condition *wanted)
+{
+    for (uint32_t i = 0; i < count_now(); i++) {
+        const struct probity_condition *condition = &probity_trigger_parts()->conditions[i];
+        if (condition->kind == wanted->kind && is_same_name(&condition->name, &wanted->name) &&
+            is_same_name(&condition->to, &wanted->to) && condition->is_below == wanted->is_below &&
+            condition->percentile == 0 && wanted->percentile == 0 && wanted->signal == 0 &&
+            (condition->kind != PROBITY_CONDITION_RATE || condition->limit_ns == wanted->limit_ns))
+            return i;
+    }
+    return PROBITY_CONDITIONS_MAX;
+}
+
+/* What was declared before the condition was added. */
+static void match_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
+{
+    char name[PROBITY_LIMIT_NAME + 1];
+    size_t at = kind == PROBITY_EVENT_SITE ? 8 : 12;
+    const struct probity_trigger_parts *parts = probity_trigger_parts();
+    const struct probity_condition *condition = &parts->conditions[*parts->count - 1];
+    int is_function = kind == PROBITY_EVENT_FUNCTION;
+
+    if ((!is_function && kind != PROBITY_EVENT_SITE) || bytes < at + 2 || condition->name.is_number)
+        return;
+    size_t length = probity_get_u16(payload + at);
+    if (length >= sizeof name || length > bytes - at - 2)
+        return;
+    memcpy(name, payload + at + 2, length);
+    name[length] = 0;
+    const struct probity_site_function function = {.name = name, .flags = payload[9]};
+    int is_counted = condition->kind == PROBITY_CONDITION_GAP ||
+                     condition->kind == PROBITY_CONDITION_RATE;
+    if (is_function ? is_counted && parts->is_function(condition->name.name, &function)
+                    : parts->is_site(&condition->name, name))
+        probity_watch_site(*parts->watch, probity_get_u32(payload),
+                           UINT64_C(1) << (*parts->count - 1));
+}
+
+/* A thread that declares a site at this moment either sees the condition, or is seen by the walk
+ * through the declarations: each stores first, then looks, with a fence in between. */
+static int add_condition(struct probity_session *session, uint32_t number)
+{
+    const struct probity_trigger_parts *parts = probity_trigger_parts();
+    uint64_t rate = probity_live_rate(&session->live);
+
+    if (*parts->watch == NULL) {
+        struct probity_watch *made = probity_watch_open(
+            parts->conditions, number + 1, rate, probity_clock_ticks(session->live.clock),
+            &session->dumps.notices);
+        if (made == NULL)
+            return PROBITY_ERROR_MEMORY;
+        __atomic_store_n(parts->watch, made, __ATOMIC_RELEASE);
+        session->dumps.watch = made;
+    } else if (probity_watch_add(*parts->watch, number, rate) != 0) {
+        return PROBITY_ERROR_MEMORY;
+    }
+    __atomic_store_n(parts->count, number + 1, __ATOMIC_RELEASE);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    probity_declare_each(match_declared);
+    return 0;
+}
+
+static const char *why_not(const struct probity_condition *condition, uint32_t found)
+{
+    if (found == PROBITY_CONDITIONS_MAX && !probity_condition_is_watched(condition->kind))
+        return "only the limit of such a condition can be changed; request, gap, rate and value "
+               "can be added";
+    if (found == PROBITY_CONDITIONS_MAX && count_now() == PROBITY_CONDITIONS_MAX)
+        return "there are 64 conditions already";
+    if (added_count == ADDED_MAX)
+        return "conditions of this recording were changed 32 times already";
+    return condition->length >= ADDED_BYTES ? "the condition is too long" : NULL;
+}
+
+static int change_condition(struct probity_session *session,
+                           const struct probity_condition *condition, int is_trial,
+                           const char **ret_why)
+{
+    const struct probity_trigger_parts *parts = probity_trigger_parts();
+    struct probity_dumps *dumps = &session->dumps;
+    uint32_t number = find_condition(condition);
+    uint64_t rate = probity_live_rate(&session->live);
+    uint64_t limit = probity_ticks_of_ns((int64_t)condition->limit_ns, rate);
+
+    *ret_why = why_not(condition, number);
+    if (*ret_why != NULL)
+        return PROBITY_ERROR_ARGUMENT;
+    if (is_trial)
+        return 0;
+    int is_new = number == PROBITY_CONDITIONS_MAX;
+    number = is_new ? count_now() : number;
+    char *text = added[added_count++];
+    memcpy(text, condition->text, condition->length);
+    if (is_new)
+        parts->conditions[number] = *condition;
+    parts->conditions[number].limit_ns = condition->limit_ns;
+    parts->conditions[number].number = condition->number;
+    __atomic_store_n(&parts->limits[number], limit, __ATOMIC_RELAXED);
+    dumps->condition[number] = text;
+    dumps->condition_bytes[number] = (uint32_t)condition->length;
+    if (is_new && add_condition(session, number) != 0) {
+        *ret_why = "out of memory";
+        return PROBITY_ERROR_ARGUMENT;
+    }
+    dumps->conditions = count_now();
+    if (!is_new && *parts->watch != NULL && probity_condition_is_watched(condition->kind))
+        probity_watch_limit(*parts->watch, number, limit);
+    return 0;
+}
+
+static uint64_t longest_ns_now(void)
+{
+    uint64_t longest_ns = 0;
+
+    for (uint32_t i = 0; i < count_now(); i++)
+        {
+        uint64_t ns = probity_trigger_parts()->conditions[i].limit_ns;
+        longest_ns = ns > longest_ns ? ns : longest_ns;
+    }
+    return longest_ns;
+}
+
+/* ---- Settings ----------------------------------------------------------------------------------
+ */
+
+enum { CONDITIONS_AT_ONCE = 8 };
+
+struct change {
+    int has_ring, has_dumps;
+    uint64_t ring_ns;
+    struct probity_dumps_settings dumps;
+    struct probity_condition conditions[CONDITIONS_AT_ONCE];
+    uint32_t conditions_count;
+};
+
+/* What is refused, and why. */
+static const char *const fixed[][2] = {
+    {"mode", "it decides who owns a chunk that is full"},
+    {"budget", "it needs counts from the beginning of the recording"},
+    {"functions", "entries of functions are put in place when a recording begins"},
+    {"args", "they are described when the program starts"},
+    {"calls", "functions of libc are chosen when a recording begins"},
+};
+
+static int refuse(char *ret_why, size_t room, const char *what, const char *why)
+{
+    snprintf(ret_why, room, "%s: %s", what, why);
+    return PROBITY_ERROR_ARGUMENT;
+}
+
+static int take_ring(struct change *change, const char *value)
+{
+    uint64_t bytes = 0;
+
+    change->has_ring = 1;
+    return probity_window_ring(value, &change->ring_ns, &bytes) && bytes == 0;
+}
+
+static int take_condition(struct change *change, const char *value)
+{
+    struct probity_condition_error error;
+    const char *end;
+
+    return change->conditions_count < CONDITIONS_AT_ONCE &&
+           probity_condition_parse(value, &end, &change->conditions[change->conditions_count++],
+                                   &error) &&
+           *end == 0;
+}
+
+/* One setting; its name ends with a zero. */
+static int take_one(struct probity_session *session, struct change *change, char *name, char *value,
+                    char *ret_why, size_t room)
+{
+    struct probity_condition_error error;
+    const char *why;
+
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
+        if (strcmp(name, fixed[i][0]) == 0)
+            return refuse(ret_why, room, name, fixed[i][1]);
+    }
+    if (!session->dumps.is_on)
+        return refuse(ret_why, room, name, "the program does not record to a ring");
+    if (strcmp(name, "ring") == 0)
+        return take_ring(change, value)
+                   ? 0
+                   : refuse(ret_why, room, name, "expected a time of 1ms to 24 hours; the size of "
+                                                 "the ring is fixed when recording begins");
+    if (strcmp(name, "when") == 0) {
+        if (!take_condition(change, value))
+            return refuse(ret_why, room, name, "invalid condition, or too many");
+        return change_condition(session, &change->conditions[change->conditions_count - 1], 1,
+                                      &why) == 0
+                   ? 0
+                   : refuse(ret_why, room, value, why);
+    }
+    value[-1] = '=';
+    change->has_dumps = 1;
+    return probity_dumps_settings_parse(name, &change->dumps, &error)
+               ? 0
+               : refuse(ret_why, room, name, "invalid, or it cannot be changed");
+}
+
+static int take_all(struct probity_session *session, struct change *change, char *text,
+                    char *ret_why, size_t room)
+{
+    for (char *next = text; next != NULL;) {
+        char *line = next, *equals = strchr(line, '=');
+        next = strchr(line, '\n');
+        if (next != NULL)
+            *next++ = 0;
+        if (equals == NULL || *line == 0 || (next != NULL && equals >= next))
+            return refuse(ret_why, room, "settings", "expected NAME=VALUE");
+        *equals = 0;
+        int result = take_one(session, change, line, equals + 1, ret_why, room);
+        if (result != 0)
+            return result;
+    }
+    return 0;
+}
+
+static void apply_dumps(struct probity_session *session,
+                        const struct probity_dumps_settings *wanted)
+{
+    struct probity_dumps *dumps = &session->dumps;
+    uint64_t rate = probity_live_rate(&session->live);
+
+    if (wanted->at_most != dumps->settings.at_most) {
+        memset(dumps->recent, 0, wanted->at_most * sizeof dumps->recent[0]);
+        dumps->recent_at = 0;
+    }
+    dumps->settings = *wanted;
+    dumps->before = probity_ticks_of_ns((int64_t)wanted->before_ns, rate);
+    dumps->after = probity_ticks_of_ns((int64_t)wanted->after_ns, rate);
+    dumps->period = probity_ticks_of_ns((int64_t)wanted->period_ns, rate);
+}
+
+/* The window is never shorter than the dumps need. */
+static void apply_ring(struct probity_session *session, const struct change *change)
+{
+    const struct probity_dumps_settings *dumps = &session->dumps.settings;
+    uint64_t rate = probity_live_rate(&session->live);
+    uint64_t least_ns =
+        dumps->before_ns + dumps->after_ns + longest_ns_now() + 2000000000;
+    uint64_t least = probity_ticks_of_ns((int64_t)least_ns, rate);
+
+    if (change->has_ring)
+        session->live.ring_ticks = probity_ticks_of_ns((int64_t)change->ring_ns, rate);
+    if (session->live.ring_ticks != 0 && session->live.ring_ticks < least)
+        session->live.ring_ticks = least;
+}
+
+static int change_settings(void *owner, const char *text, char *ret_why, size_t room)
+{
+    struct probity_session *session = owner;
+    struct change change = {.dumps = session->dumps.settings};
+    char copy[PROBITY_SPOOL_CHANGE_TEXT];
+    const char *why = "";
+
+    snprintf(copy, sizeof copy, "%s", text);
+    int result = take_all(session, &change, copy, ret_why, room);
+    if (result != 0)
+        return result;
+    for (uint32_t i = 0; i < change.conditions_count && result == 0; i++)
+        result = change_condition(session, &change.conditions[i], 0, &why);
+    if (result != 0)
+        return refuse(ret_why, room, "when", why);
+    if (change.has_dumps)
+        apply_dumps(session, &change.dumps);
+    apply_ring(session, &change);
+    return 0;
+}
+
+void probity_change_begin(struct probity_session *session)
+{
+    added_count = 0;
+    session->writer.change_settings = change_settings;
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * watch.c: reads the words of chunks that are still in use. Runs in the writer thread of the traced
+ * program: no malloc(). The chunks stay as they are; how far each has been read is in private
+ * memory.
+ */
+#include "writer/watch.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/assert.h"
+#include "base/ticks.h"
+#include "format/dump.h"
+#include "format/stream.h"
+#include "writer/watch_gaps.h"
+#include "writer/watch_requests.h"
+
+enum {
+    EVENT_HEAD_WORDS = 3,
+    MARGIN_NS = 100000,      /* as of the watermark in pass.c */
+    PATIENCE_NS = 1000000000 /* for a probe in progress: then what came after it is judged */
+};
+
+/* ---- Telling -----------------------------------------------------------------------------------
+ */
+
+static struct probity_notice notice_of(const struct probity_watch *watch, uint32_t condition)
+{
+    const struct probity_watch_state *state = &watch->state[condition];
+    struct probity_notice notice;
+
+    memset(&notice, 0, sizeof notice);
+    notice.kind = watch->conditions[condition].kind;
+    notice.condition = (int32_t)condition;
+    notice.thread = state->thread;
+    notice.tid = state->tid;
+    notice.number = state->code;
+    notice.from = (uint32_t)PROBITY_DUMP_NONE;
+    notice.flags = watch->conditions[condition].is_below ? PROBITY_DUMP_IS_LEAST : 0;
+    notice.limit = state->limit;
+    return notice;
+}
+
+/* Returns which conditions the request has met. */
+static uint64_t tell_request(void *context, const struct probity_watch_request *request)
+{
+    struct probity_watch *watch = context;
+    uint64_t met = 0;
+
+    for (uint64_t set = request->conditions; set != 0; set &= set - 1) {
+        uint32_t condition = (uint32_t)__builtin_ctzll(set);
+        if (request->end - request->begin <= watch->state[condition].limit)
+            continue;
+        struct probity_notice notice = notice_of(watch, condition);
+        notice.thread = request->thread;
+        notice.tid = request->tid;
+        notice.number = request->code;
+        notice.from = request->from;
+        notice.flags = request->has_begun_there ? PROBITY_DUMP_IS_ONE_THREAD : 0;
+        notice.start = request->begin;
+        notice.end = request->end;
+        notice.id = request->id;
+        probity_notices_post(watch->notices, &notice);
+        met |= UINT64_C(1) << condition;
+    }
+    return met;
+}
+
+static int is_beyond(const struct probity_condition *condition, int64_t number)
+{
+    return condition->is_below ? number < condition->number : number > condition->number;
+}
+
+static void compare_value(struct probity_watch *watch, uint32_t condition, uint64_t tick,
+                          uint64_t value)
+{
+    struct probity_watch_state *state = &watch->state[condition];
+
+    if (state->was_told || !is_beyond(&watch->conditions[condition], (int64_t)value))
+        return;
+    struct probity_notice notice = notice_of(watch, condition);
+    notice.start = notice.end = tick;
+    notice.limit = (uint64_t)watch->conditions[condition].number;
+    notice.id = value;
+    probity_notices_post(watch->notices, &notice);
+    state->was_told = 1;
+}
+
+/* ---- Records -----------------------------------------------------------------------------------
+ */
+
+/* Where a record is. */
+struct place {
+    uint64_t tick;
+    uint32_t thread, tid;
+};
+
+/* code: 2 × probe number, or 2 × site number + 1. */
+static uint64_t conditions_of(const struct probity_watch *watch, uint64_t code)
+{
+    if (code % 2 == 1)
+        return code / 2 < PROBITY_LIMIT_SITES
+                   ? __atomic_load_n(&watch->sites[code / 2], __ATOMIC_RELAXED)
+                   : 0;
+    uint64_t set = 0, maybe = watch->numbered[code / 2 % PROBITY_WATCH_NUMBERED];
+    for (; maybe != 0; maybe &= maybe - 1) {
+        uint32_t condition = (uint32_t)__builtin_ctzll(maybe);
+        if (watch->conditions[condition].name.number == code / 2)
+            set |= UINT64_C(1) << condition;
+    }
+    return set;
+}
+
+static void note_latest(struct probity_watch_state *state, uint64_t code, const struct place *place)
+{
+    if (state->last != 0 && (int64_t)(place->tick - state->last) <= 0)
+        return;
+    state->last = place->tick;
+    state->thread = place->thread;
+    state->tid = place->tid;
+    state->code = (uint32_t)code;
+}
+
+static uint64_t period_of(const struct probity_watch *watch,
+                          const struct probity_watch_state *state, uint64_t tick)
+{
+    return (int64_t)(tick - watch->begin) > 0 ? (tick - watch->begin) / state->limit : 0;
+}
+
+static void take_hits(struct probity_watch *watch, uint64_t conditions, uint64_t code,
+                      const struct place *place)
+{
+    const struct probity_watch_stretch hit = {place->tick, place->tick,  0, place->thread,
+                                              place->tid,  (uint32_t)code};
+
+    for (uint64_t set = conditions & watch->gaps; set != 0; set &= set - 1)
+        probity_watch_gaps_hit(watch, (uint32_t)__builtin_ctzll(set), &hit);
+    for (uint64_t set = conditions & watch->rates; set != 0; set &= set - 1) {
+        struct probity_watch_state *state = &watch->state[__builtin_ctzll(set)];
+        uint64_t period = period_of(watch, state, place->tick);
+        if (state->last == 0)
+            state->first_period = period;
+        note_latest(state, code, place);
+        if (period - state->period < PROBITY_WATCH_PERIODS)
+            state->hits[period % PROBITY_WATCH_PERIODS]++;
+    }
+}
+
+static void take_hit_with(struct probity_watch *watch, const uint64_t *words, uint32_t count,
+                          const struct place *place)
+{
+    uint64_t bytes = words[2] >> 16 & 0xffff, room = 8 * (uint64_t)(count - EVENT_HEAD_WORDS);
+    struct probity_hit_with hit;
+
+    if (!probity_hit_with_parse((const uint8_t *)(words + EVENT_HEAD_WORDS),
+                                bytes < room ? bytes : room, &hit))
+        return;
+    uint64_t code = hit.code, set = conditions_of(watch, code);
+    take_hits(watch, set, code, place);
+    if (!hit.has_correlation || !probity_role_is_of_work(hit.role))
+        return;
+    for (uint64_t values = set & watch->values; values != 0; values &= values - 1) {
+        uint32_t condition = (uint32_t)__builtin_ctzll(values);
+        note_latest(&watch->state[condition], code, place);
+        compare_value(watch, condition, place->tick, hit.correlation);
+    }
+    if (watch->open == NULL)
+        return;
+    const struct probity_watch_hit of_request = {
+        place->tick, hit.correlation, (set & watch->requests) | watch->all_requests,
+        (uint32_t)code, hit.role, place->thread, place->tid};
+    probity_watch_requests_hit(watch->open, &of_request);
+}
+
+static uint64_t full_tick(uint64_t word, uint64_t near)
+{
+    int64_t delta = (int64_t)((word & ~PROBITY_WORD_CODE_MASK) - (near << PROBITY_WORD_CODE_BITS));
+
+    return near + (uint64_t)(delta >> PROBITY_WORD_CODE_BITS);
+}
+
+/* A record of more than one word. Returns how many; 0: a probe is in progress. */
+static uint32_t take_long(struct probity_watch *watch, const uint64_t *words, uint32_t room,
+                          struct place *place)
+{
+    uint64_t head = __atomic_load_n(words, __ATOMIC_ACQUIRE);
+    uint32_t kind = head & 15, count = (uint32_t)(head >> 4) & 255;
+
+    if (head == 0 || kind == PROBITY_WORD_PENDING)
+        return 0;
+    if (count == 0 || count > room)
+        return 1;
+    if (kind == PROBITY_WORD_CPU && count >= 2) {
+        place->tick = words[1];
+    } else if (kind == PROBITY_WORD_HIT && count >= 2) {
+        place->tick = full_tick(head, place->tick);
+        take_hits(watch, conditions_of(watch, words[1]), words[1], place);
+    } else if (kind == PROBITY_WORD_EVENT && count >= EVENT_HEAD_WORDS) {
+        place->tick = words[1];
+        if ((words[2] & 0xffff) == PROBITY_EVENT_HIT_WITH)
+            take_hit_with(watch, words, count, place);
+    }
+    return count;
+}
+
+uint32_t probity_watch_chunk(struct probity_watch *watch, struct probity_pass *pass, uint32_t chunk,
+                             uint32_t end)
+{
+    struct probity_pool *pool = &pass->live->pool;
+    struct probity_pool_chunk *own = probity_pool_private(pool, chunk);
+    const struct probity_chunk_header *header = probity_pool_header(pool, chunk);
+    const uint64_t *words = probity_pool_words(pool, chunk);
+
+    if (own->watched_serial != header->serial) {
+        own->watched_serial = header->serial;
+        own->watched = 0;
+        own->watched_tick = header->base_tick;
+    }
+    probity_watch_gaps_begin(watch);
+    struct place place = {own->watched_tick, header->thread, header->tid};
+    uint32_t at = own->watched;
+    while (at < end) {
+        uint64_t word = __atomic_load_n(&words[at], __ATOMIC_ACQUIRE);
+        uint32_t code = (uint32_t)(word & PROBITY_WORD_CODE_MASK), count = 1;
+        if (__builtin_expect(code >= PROBITY_WORD_CODE_FIRST, 1)) {
+            place.tick = full_tick(word, place.tick);
+            uint64_t set = conditions_of(watch, code - PROBITY_WORD_CODE_FIRST);
+            if (set != 0)
+                take_hits(watch, set, code - PROBITY_WORD_CODE_FIRST, &place);
+        } else {
+            count = take_long(watch, &words[at], end - at, &place);
+        }
+        if (count == 0)
+            break;
+        at += count;
+    }
+    pass->looked += at - own->watched;
+    own->watched = at;
+    own->watched_tick = place.tick;
+    return at;
+}
+
+/* ---- Passes ------------------------------------------------------------------------------------
+ */
+
+static void hold(struct probity_watch *watch, uint64_t tick)
+{
+    if ((int64_t)(tick - watch->pass_horizon) < 0)
+        watch->pass_horizon = tick;
+}
+
+/* As slot_drain() in pass.c. */
+static void read_open(struct probity_watch *watch, struct probity_pass *pass,
+                      const struct probity_thread_state *slot)
+{
+    struct probity_pool *pool = &pass->live->pool;
+    uint32_t chunk = __atomic_load_n(&slot->chunk, __ATOMIC_ACQUIRE);
+
+    if (chunk != PROBITY_POOL_NONE &&
+        __atomic_load_n(&probity_pool_header(pool, chunk)->state, __ATOMIC_ACQUIRE) ==
+            PROBITY_CHUNK_OPEN) {
+        uint64_t start = (uint64_t)probity_pool_words(pool, chunk);
+        uint64_t stored = (__atomic_load_n(&slot->hot.cursor, __ATOMIC_ACQUIRE) - start) / 8;
+        uint32_t end = stored < pool->chunk_words ? (uint32_t)stored : pool->chunk_words;
+        if (probity_watch_chunk(watch, pass, chunk, end) < end)
+            hold(watch, probity_pool_private(pool, chunk)->watched_tick);
+    }
+    /* The chunk is in no list yet. */
+    if (__atomic_load_n(&slot->releasing, __ATOMIC_ACQUIRE))
+        hold(watch, watch->horizon);
+}
+
+static void read_full(struct probity_watch *watch, struct probity_pass *pass)
+{
+    struct probity_pool *pool = &pass->live->pool;
+    uint32_t *tail = &pass->waiting;
+
+    while (*tail != PROBITY_POOL_NONE)
+        tail = &probity_pool_private(pool, *tail)->next;
+    __atomic_store_n(tail, probity_pool_collect(pool), __ATOMIC_RELAXED);
+    for (uint32_t chunk = pass->waiting; chunk != PROBITY_POOL_NONE;
+         chunk = probity_pool_private(pool, chunk)->next) {
+        uint32_t used = probity_pool_header(pool, chunk)->used;
+        if (probity_watch_chunk(watch, pass, chunk, used) < used)
+            hold(watch, probity_pool_private(pool, chunk)->watched_tick);
+    }
+}
+
+static void tell_gap(struct probity_watch *watch, uint32_t condition, uint64_t end)
+{
+    struct probity_notice notice = notice_of(watch, condition);
+
+    notice.start = watch->state[condition].last;
+    notice.end = end;
+    probity_notices_post(watch->notices, &notice);
+    watch->state[condition].is_met = 1;
+}
+
+static void judge_gaps(struct probity_watch *watch)
+{
+    if (watch->gaps != 0)
+        probity_watch_gaps_follow(watch, tell_gap);
+    for (uint64_t set = watch->gaps; set != 0; set &= set - 1) {
+        uint32_t condition = (uint32_t)__builtin_ctzll(set);
+        const struct probity_watch_state *state = &watch->state[condition];
+        if (!state->is_met && state->last != 0 &&
+            (int64_t)(watch->horizon - state->last) > (int64_t)state->limit)
+            tell_gap(watch, condition, watch->horizon);
+    }
+}
+
+/* A period, or as much of it as has passed. is_over: nothing more is to come. */
+static void judge_period(struct probity_watch *watch, uint32_t condition, uint64_t period,
+                         int is_over)
+{
+    struct probity_watch_state *state = &watch->state[condition];
+    const struct probity_condition *of = &watch->conditions[condition];
+    uint64_t hits = state->hits[period % PROBITY_WATCH_PERIODS];
+    int is_met = is_beyond(of, (int64_t)hits) && state->last != 0 && (is_over || !of->is_below) &&
+                 (period > state->first_period || !of->is_below);
+
+    if (is_met && !state->is_met) {
+        struct probity_notice notice = notice_of(watch, condition);
+        notice.start = watch->begin + period * state->limit;
+        notice.end = is_over ? notice.start + state->limit : watch->horizon;
+        notice.end = notice.end > notice.start ? notice.end : notice.start;
+        notice.limit = (uint64_t)of->number;
+        notice.id = hits;
+        probity_notices_post(watch->notices, &notice);
+    }
+    state->is_met = is_met || (state->is_met && !is_over);
+}
+
+static void judge_rate(struct probity_watch *watch, uint32_t condition)
+{
+    struct probity_watch_state *state = &watch->state[condition];
+    uint64_t now = period_of(watch, state, watch->horizon);
+
+    for (uint32_t i = 0; state->period < now && i < PROBITY_WATCH_PERIODS; i++) {
+        judge_period(watch, condition, state->period, 1);
+        state->hits[state->period++ % PROBITY_WATCH_PERIODS] = 0;
+    }
+    state->period = now > state->period ? now : state->period;
+    judge_period(watch, condition, state->period, 0);
+}
+
+static void judge(struct probity_watch *watch)
+{
+    judge_gaps(watch);
+    for (uint64_t set = watch->rates; set != 0; set &= set - 1)
+        judge_rate(watch, (uint32_t)__builtin_ctzll(set));
+    for (uint64_t set = watch->values; set != 0; set &= set - 1)
+        watch->state[__builtin_ctzll(set)].was_told = 0;
+    if (watch->open != NULL)
+        probity_watch_requests_follow(watch->open, watch->horizon);
+}
+
+void probity_watch_pass(struct probity_watch *watch, struct probity_pass *pass)
+{
+    const struct probity_live *live = pass->live;
+    uint64_t rate = probity_live_rate(live), now = probity_clock_ticks(live->clock);
+    uint64_t oldest = now - probity_ticks_of_ns(PATIENCE_NS, rate);
+    uint32_t slots = __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE);
+
+    pass->looked = 0;
+    watch->pass_horizon = now - probity_ticks_of_ns(MARGIN_NS, rate);
+    for (uint32_t i = 0; i < slots; i++) {
+        if (__atomic_load_n(&live->slot[i].in_use, __ATOMIC_ACQUIRE))
+            read_open(watch, pass, &live->slot[i]);
+    }
+    read_full(watch, pass);
+    hold(watch, watch->pass_horizon);
+    uint64_t horizon = (int64_t)(watch->pass_horizon - oldest) > 0 ? watch->pass_horizon : oldest;
+    if ((int64_t)(horizon - watch->horizon) > 0)
+        watch->horizon = horizon;
+    judge(watch);
+}
+
+uint64_t probity_watch_due(const struct probity_watch *watch)
+{
+    uint64_t due = UINT64_MAX;
+
+    for (uint64_t set = watch->gaps | watch->rates; set != 0; set &= set - 1) {
+        uint32_t condition = (uint32_t)__builtin_ctzll(set);
+        const struct probity_watch_state *state = &watch->state[condition];
+        int is_gap = watch->conditions[condition].kind == PROBITY_CONDITION_GAP;
+        if (state->last == 0 || state->is_met ||
+            (!is_gap && !watch->conditions[condition].is_below))
+            continue;
+        uint64_t end = is_gap ? state->last + state->limit
+                              : watch->begin + (state->period + 1) * state->limit;
+        due = end + watch->margin < due ? end + watch->margin : due;
+    }
+    return due;
+}
+
+/* ---- Beginning ---------------------------------------------------------------------------------
+ */
+
+static int take_condition(struct probity_watch *watch, uint32_t number, uint64_t rate)
+{
+    const struct probity_condition *condition = &watch->conditions[number];
+    uint64_t bit = UINT64_C(1) << number;
+
+    if (!probity_condition_is_watched(condition->kind))
+        return 0;
+    watch->state[number].limit = probity_ticks_of_ns((int64_t)condition->limit_ns, rate);
+    if (condition->kind == PROBITY_CONDITION_REQUEST)
+        watch->requests |= bit;
+    else if (condition->kind == PROBITY_CONDITION_VALUE)
+        watch->values |= bit;
+    else if (condition->kind == PROBITY_CONDITION_GAP)
+        watch->gaps |= bit;
+    else
+        watch->rates |= bit;
+    if (condition->name.is_number)
+        watch->numbered[condition->name.number % PROBITY_WATCH_NUMBERED] |= bit;
+    else if (condition->name.name[0] == 0)
+        watch->all_requests |= bit;
+    return 1;
+}
+
+static uint64_t least_of_requests(const struct probity_watch *watch)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (uint64_t set = watch->requests; set != 0; set &= set - 1) {
+        uint64_t limit = watch->state[__builtin_ctzll(set)].limit;
+        least = limit < least ? limit : least;
+    }
+    return least;
+}
+
+static int open_requests(struct probity_watch *watch)
+{
+    if (watch->requests == 0)
+        return 0;
+    if (watch->open == NULL)
+        watch->open = probity_watch_requests_open(least_of_requests(watch), tell_request, watch);
+    else
+        probity_watch_requests_limit(watch->open, least_of_requests(watch));
+    return watch->open != NULL ? 0 : PROBITY_ERROR_MEMORY;
+}
+
+struct probity_watch *probity_watch_open(const struct probity_condition *conditions, uint32_t count,
+                                         uint64_t rate, uint64_t begin,
+                                         struct probity_notices *notices)
+{
+    int are_any = 0;
+    struct probity_watch *watch = mmap(NULL, sizeof *watch, PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    probity_assert(count <= PROBITY_CONDITIONS_MAX);
+    if (watch == MAP_FAILED)
+        return NULL;
+    watch->conditions = conditions;
+    watch->notices = notices;
+    watch->begin = watch->horizon = begin;
+    watch->margin = 2 * probity_ticks_of_ns(MARGIN_NS, rate);
+    for (uint32_t i = 0; i < count; i++)
+        are_any |= take_condition(watch, i, rate);
+    if (are_any && open_requests(watch) == 0)
+        return watch;
+    probity_watch_close(watch);
+    return NULL;
+}
+
+void probity_watch_close(struct probity_watch *watch)
+{
+    if (watch->open != NULL)
+        probity_watch_requests_close(watch->open);
+    munmap(watch, sizeof *watch);
+}
+
+void probity_watch_site(struct probity_watch *watch, uint32_t number, uint64_t conditions)
+{
+    if (number < PROBITY_LIMIT_SITES)
+        __atomic_fetch_or(&watch->sites[number], conditions, __ATOMIC_RELAXED);
+}
+
+int probity_watch_add(struct probity_watch *watch, uint32_t number, uint64_t rate)
+{
+    memset(&watch->state[number], 0, sizeof watch->state[number]);
+    take_condition(watch, number, rate);
+    if (watch->state[number].limit != 0)
+        watch->state[number].period = period_of(watch, &watch->state[number], watch->horizon);
+    return open_requests(watch);
+}
+
+void probity_watch_limit(struct probity_watch *watch, uint32_t number, uint64_t limit)
+{
+    watch->state[number].limit = limit;
+    watch->state[number].is_met = 0;
+    open_requests(watch);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * watch.h: conditions that the writer thread compares with the records of a ring (doc/triggers.md):
+ * requests, gaps, rates and values. Each record is read once, before its chunk is discarded.
+ */
+#ifndef PROBITY_WRITER_WATCH_H
+#define PROBITY_WRITER_WATCH_H
+
+#include "base/conditions.h"
+#include "base/limits.h"
+#include "spool/notices.h"
+#include "writer/pass.h"
+
+enum { PROBITY_WATCH_PERIODS = 64, PROBITY_WATCH_NUMBERED = 256, PROBITY_WATCH_STRETCHES = 4096 };
+
+/* Hits of a probe without a gap between them. */
+struct probity_watch_stretch {
+    uint64_t begin, end;
+    uint32_t condition, thread, tid, code; /* of the first hit */
+};
+
+/* What is known of a gap or rate. */
+struct probity_watch_state {
+    uint64_t limit;  /* ticks: of a gap, or the period of a rate */
+    uint64_t last;   /* tick of the latest hit; 0: none yet */
+    uint64_t period; /* number of the first one that is not judged yet */
+    uint64_t first_period; /* that of the first hit */
+    uint32_t thread, tid, code; /* of the latest hit */
+    int is_met;      /* not to be told again before it has ended */
+    int was_told;    /* of a value: in this pass */
+    uint32_t stretch; /* of a gap: the latest of the chunk that is being read, if any */
+    uint64_t hits[PROBITY_WATCH_PERIODS]; /* of a rate, by period */
+};
+
+struct probity_watch {
+    struct probity_notices *notices;
+    const struct probity_condition *conditions;
+    uint64_t gaps, rates, values, requests; /* sets of conditions */
+    uint64_t all_requests;           /* those of requests that name no site */
+    uint64_t begin;                  /* tick at which periods begin */
+    uint64_t horizon;                /* older records have all been read */
+    uint64_t pass_horizon;           /* the same, as far as this pass has seen */
+    uint64_t margin;                 /* ticks by which the horizon is behind the clock, twice */
+    /* Conditions by probe number, modulo, and by site number. */
+    uint64_t numbered[PROBITY_WATCH_NUMBERED], sites[PROBITY_LIMIT_SITES];
+    struct probity_watch_state state[PROBITY_CONDITIONS_MAX];
+    struct probity_watch_stretch stretches[PROBITY_WATCH_STRETCHES];
+    uint32_t stretch_count;
+    struct probity_watch_requests *open; /* NULL: no condition is of requests */
+};
+
+/* Takes the conditions that are compared here, of all those of a recording. Returns NULL if there
+ * are none, or no memory. */
+struct probity_watch *probity_watch_open(const struct probity_condition *conditions, uint32_t count,
+                                         uint64_t rate, uint64_t begin,
+                                         struct probity_notices *notices);
+void probity_watch_close(struct probity_watch *watch);
+
+/* The condition with this number was added to them, or its limit has changed. In the writer thread.
+ * The first returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_watch_add(struct probity_watch *watch, uint32_t number, uint64_t rate);
+void probity_watch_limit(struct probity_watch *watch, uint32_t number, uint64_t limit);
+
+/* A site is declared that these conditions name. Any thread. */
+void probity_watch_site(struct probity_watch *watch, uint32_t number, uint64_t conditions);
+
+/* Reads what is new in all chunks, and posts notices. */
+void probity_watch_pass(struct probity_watch *watch, struct probity_pass *pass);
+
+/* Reads what is new in one, up to `end` words. Returns how many have been read. */
+uint32_t probity_watch_chunk(struct probity_watch *watch, struct probity_pass *pass, uint32_t chunk,
+                             uint32_t end);
+
+/* The tick at which the next gap or period ends; UINT64_MAX: none. */
+uint64_t probity_watch_due(const struct probity_watch *watch);
+
+#endif

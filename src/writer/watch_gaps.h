@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * watch_gaps.h: stretches of time without a gap in the hits of a probe, gathered chunk by chunk. A
+ * gap of all threads is what no stretch covers. In the writer thread.
+ */
+#ifndef PROBITY_WRITER_WATCH_GAPS_H
+#define PROBITY_WRITER_WATCH_GAPS_H
+
+#include "writer/watch.h"
+
+/* A chunk is going to be read. */
+void probity_watch_gaps_begin(struct probity_watch *watch);
+
+void probity_watch_gaps_hit(struct probity_watch *watch, uint32_t condition,
+                            const struct probity_watch_stretch *hit);
+
+/* All hits that are older than the horizon have come. told: called for each gap. */
+void probity_watch_gaps_follow(struct probity_watch *watch,
+                               void (*told)(struct probity_watch *watch, uint32_t condition,
+                                            uint64_t end));
+
+#endif

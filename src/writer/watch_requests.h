@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * watch_requests.h: requests in progress, by their correlation ids. Hits come chunk by chunk, and
+ * are brought into the order of time before they are followed. In the writer thread.
+ */
+#ifndef PROBITY_WRITER_WATCH_REQUESTS_H
+#define PROBITY_WRITER_WATCH_REQUESTS_H
+
+#include <stdint.h>
+
+/* A hit with a correlation id. */
+struct probity_watch_hit {
+    uint64_t tick, id;
+    uint64_t conditions; /* that name its site, or no site */
+    uint32_t code, role, thread, tid;
+};
+
+/* A request that has ended, or was hit again. */
+struct probity_watch_request {
+    uint64_t begin, end, id, conditions;
+    uint32_t from, code, thread, tid;
+    int has_begun_there; /* in the thread in which it ended */
+};
+
+struct probity_watch_requests;
+
+/* Returns NULL if out of memory. told: called for each request that took longer than the least of
+ * the limits. Returns the conditions that it has met, which are not given again. */
+struct probity_watch_requests *
+probity_watch_requests_open(uint64_t least,
+                            uint64_t (*told)(void *context,
+                                             const struct probity_watch_request *),
+                            void *context);
+void probity_watch_requests_limit(struct probity_watch_requests *requests, uint64_t least);
+void probity_watch_requests_close(struct probity_watch_requests *requests);
+
+void probity_watch_requests_hit(struct probity_watch_requests *requests,
+                                const struct probity_watch_hit *hit);
+
+/* All hits that are older than the tick have come: follows them. */
+void probity_watch_requests_follow(struct probity_watch_requests *requests, uint64_t horizon);
+
+#endif

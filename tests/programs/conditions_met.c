@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * conditions_met.c: meets conditions that are compared with records: requests that pass two
+ * threads, gaps between hits, rates, values. Other threads hit probes without pause meanwhile.
+ *
+ *     conditions_met KIND PLANTED THREADS
+ *
+ * KIND: request (30 ms; others take none), gap (300 ms; hits are 2 ms apart), rate (400 hits at
+ * once), value (7; others are 0 or less), low (no hit for 1.1 s; else one each 2 ms).
+ *
+ * Prints "met LEAST MOST": by its own clock, so many certainly exceeded 15 ms (a request), 100 ms
+ * (a gap), and so many may have.
+ */
+#include "probity_typed.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { THREADS_MAX = 16, MS = 1000000 };
+
+static int is_over, least, most;
+static sem_t given, done;
+static uint64_t begun_before, begun_after;
+static const char *kind;
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void sleep_ns(uint64_t ns)
+{
+    struct timespec rest = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+
+    while (nanosleep(&rest, &rest) != 0 && errno == EINTR)
+        continue;
+}
+
+static void *hit(void *unused)
+{
+    while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED))
+        PROBITY_PROBE(5);
+    return unused;
+}
+
+/* Both threads use the same few ids again and again. */
+static void *answer(void *unused)
+{
+    for (uint64_t i = 0;; i++) {
+        sem_wait(&given);
+        if (__atomic_load_n(&is_over, __ATOMIC_RELAXED))
+            return unused;
+        uint64_t before = now_ns();
+        PROBITY_REQUEST_END("request", i % 3);
+        least += before - begun_after > 15 * MS;
+        most += now_ns() - begun_before > 15 * MS;
+        sem_post(&done);
+    }
+}
+
+static void ask(uint64_t number, uint64_t ns)
+{
+    begun_before = now_ns();
+    PROBITY_REQUEST_BEGIN("request", number % 3);
+    begun_after = now_ns();
+    if (ns != 0)
+        sleep_ns(ns);
+    sem_post(&given);
+    sem_wait(&done);
+}
+
+static void beat(uint64_t ns)
+{
+    static uint64_t before, after;
+
+    sleep_ns(ns);
+    uint64_t now = now_ns();
+    PROBITY_PROBE_NAMED("beat");
+    if (before != 0) {
+        least += now - after > 100 * MS;
+        most += now_ns() - before > 100 * MS;
+    }
+    before = now;
+    after = now_ns();
+}
+
+static void meet(uint64_t number, int is_planted)
+{
+    if (strcmp(kind, "request") == 0)
+        ask(number, is_planted ? 30 * MS : 0);
+    else if (strcmp(kind, "gap") == 0)
+        beat(is_planted ? 300 * MS : 2 * MS);
+    else if (strcmp(kind, "low") == 0)
+        beat(is_planted ? 1100 * MS : 2 * MS);
+    else if (strcmp(kind, "value") == 0)
+        PROBITY_PROBE_NAMED_WITH("failed", is_planted ? 7 : -(int64_t)(number % 2));
+    else
+        for (int i = 0; i < (is_planted ? 400 : 0); i++)
+            PROBITY_PROBE_WITH(77, i);
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t thread[THREADS_MAX], answering;
+    int planted = argc > 3 ? atoi(argv[2]) : 0, threads = argc > 3 ? atoi(argv[3]) : 0;
+    uint64_t number = 0;
+
+    if (argc < 4 || threads > THREADS_MAX)
+        return 2;
+    kind = argv[1];
+    sem_init(&given, 0, 0);
+    sem_init(&done, 0, 0);
+    if (pthread_create(&answering, NULL, answer, NULL) != 0)
+        return 1;
+    for (int i = 0; i < threads; i++)
+        if (pthread_create(&thread[i], NULL, hit, NULL) != 0)
+            return 1;
+    for (int i = 0; i <= planted; i++) {
+        for (uint64_t end = now_ns() + 500 * MS; now_ns() < end; number++) {
+            meet(number, 0);
+            sleep_ns(100000);
+        }
+        if (i < planted)
+            meet(number++, 1);
+    }
+    __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
+    sem_post(&given);
+    pthread_join(answering, NULL);
+    for (int i = 0; i < threads; i++)
+        pthread_join(thread[i], NULL);
+    printf("met %d %d\n", least, most);
+    return 0;
+}
