@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/os.h"
+#include "base/thread_local.h"
 #include "format/stream.h"
 
 enum {
@@ -145,8 +146,8 @@ static void put_bytes(struct probity_payload *payload, const struct probity_valu
 }
 
 /* Nesting of formatters in this thread, and the stack address of the outermost. */
-static __thread uint32_t formatters_open __attribute__((tls_model("initial-exec")));
-static __thread uintptr_t formatter_first __attribute__((tls_model("initial-exec")));
+PROBITY_THREAD_LOCAL(static, uint32_t, formatters_open);
+PROBITY_THREAD_LOCAL(static, uintptr_t, formatter_first);
 
 /* A formatter may run scopes that record values of the same type: limits the recursion. */
 static size_t make_text(const struct probity_value *value, char *text, size_t bytes)
