@@ -34,19 +34,23 @@ $(WINDOWS)/obj/%.o: %.c
 
 # Of the names in the map, those that are variables of threads, or for hooks in assembly, do not exist.
 WINDOWS_MISSING := probity_thread_self|probity_thread_inside|probity_scope_(counters|depth|exceptions|frame|never|enter_hook|enter_values_hook|leave_hook)
+WINDOWS_VARIABLES := probity_(active|thread_offset|scope_(offset|level|profiles|param_level))
 $(WINDOWS)/libprobity.def: src/libprobity.map packaging/windows.mk
 	@mkdir -p $(@D)
-	@{ echo EXPORTS; sed -nE '/^ *($(WINDOWS_MISSING));/d; s/^ *(probity_[a-z_]*);/    \1/p' $<; \
-	    printf '    %s\n' probity_thread_offset probity_scope_offset probity_scope_thread_make; } > $@
+	@{ echo EXPORTS; { sed -nE '/^ *($(WINDOWS_MISSING));/d; s/^ *(probity_[a-z_]*);/    \1/p' $<; \
+	    printf '    %s\n' probity_thread_offset probity_scope_offset probity_scope_thread_make; } | \
+	    sed -E 's/ ($(WINDOWS_VARIABLES))$$/ \1 DATA/'; } > $@
 
 $(WINDOWS_DLL): $(WINDOWS_OBJ) $(WINDOWS)/libprobity.def
 	@mkdir -p $(@D) $(WINDOWS)/lib
 	$(call say,LINK)$(WINDOWS_CC) -shared -static-libgcc -Wl,--gc-sections -Wl,--out-implib,$(WINDOWS)/lib/libprobity.dll.a \
 	    -o $@ $^ $(WINDOWS_LIBS)
 
+# One object, since constructor and exit handler must come with any symbol.
 $(WINDOWS_LIB): $(WINDOWS_OBJ)
 	@mkdir -p $(@D)
 	@rm -f $@
-	$(call say,AR  )$(WINDOWS_AR) rcs $@ $^
+	@$(WINDOWS_CC) -nostdlib -r -o $(WINDOWS)/obj/probity.o $^
+	$(call say,AR  )$(WINDOWS_AR) rcs $@ $(WINDOWS)/obj/probity.o
 
 -include $(WINDOWS_OBJ:.o=.d)

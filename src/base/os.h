@@ -19,6 +19,10 @@ uint32_t probity_os_thread_id(void);
  * Any thread, before anything is recorded. */
 int probity_os_is_ready(void);
 
+/* Has a function called when the process exits, also if it does so without the destructors of its
+ * libraries, and perhaps after them. In a constructor, once. */
+void probity_os_at_exit(void (*function)(void));
+
 /* To be called last when a thread ends: releases its variables. */
 void probity_os_thread_ends(void);
 
@@ -99,9 +103,9 @@ void probity_os_say(const char *line, size_t length);
 /* Gives the calling thread a separate file descriptor table, empty from `first` on. */
 int probity_os_own_descriptors(unsigned first);
 
-/* The directory for spools of this user's programs, unless another one is requested. Returns the
+/* The directory for spools of a user's programs, unless another one is requested. Returns the
  * length, or -1 if it does not fit. */
-int probity_os_spool_directory(char *ret_path, size_t room);
+int probity_os_spool_directory(uint32_t user, char *ret_path, size_t room);
 
 /* Whether a path does not depend on the current directory: 1 or 0. */
 int probity_os_is_absolute(const char *path);

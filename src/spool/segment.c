@@ -42,7 +42,7 @@ int probity_segment_directory(const char *wanted, char *ret_directory, size_t ro
     struct stat status;
     int before = errno, result = PROBITY_ERROR_OPEN, directory = -1;
     int length = wanted != NULL ? snprintf(ret_directory, room, "%s", wanted)
-                                : probity_os_spool_directory(ret_directory, room);
+                                : probity_os_spool_directory(geteuid(), ret_directory, room);
 
     probity_assert(room > 1);
     if (length > 0 && (size_t)length < room &&

@@ -57,6 +57,12 @@ int probity_os_may_start_thread(void)
     return 1;
 }
 
+/* Whatever runs destructors does it here, and nothing runs otherwise. */
+void probity_os_at_exit(void (*function)(void))
+{
+    (void)function;
+}
+
 void probity_os_thread_ends(void)
 {
 }
@@ -262,9 +268,9 @@ int probity_os_own_descriptors(unsigned first)
     return result < 0 ? -1 : 0;
 }
 
-int probity_os_spool_directory(char *ret_path, size_t room)
+int probity_os_spool_directory(uint32_t user, char *ret_path, size_t room)
 {
-    int length = snprintf(ret_path, room, "/dev/shm/probity-%u", (unsigned)geteuid());
+    int length = snprintf(ret_path, room, "/dev/shm/probity-%u", user);
 
     return length > 0 && (size_t)length < room ? length : -1;
 }

@@ -27,14 +27,43 @@ int probity_os_is_ready(void)
     return probity_slots_ready();
 }
 
-void probity_os_thread_ends(void)
-{
-    probity_slots_thread_ends();
-}
-
 int probity_os_threads_are_gone(void)
 {
     return RtlDllShutdownInProgress();
+}
+
+static void (*at_exit)(void);
+
+/* Called by the loader. At the end of the process all other threads are gone, unless the program
+ * has returned from main() or called exit(), which run the destructors before. */
+static void NTAPI loader_says(PVOID image, DWORD reason, PVOID is_exit)
+{
+    (void)image;
+    if (reason == DLL_PROCESS_DETACH && is_exit != NULL && at_exit != NULL)
+        at_exit();
+}
+
+/* The list of such functions, between its ends in the C library. */
+__attribute__((section(".CRT$XLM"), used)) const PIMAGE_TLS_CALLBACK probity_os_loader_says =
+    loader_says;
+
+/* The library is never unloaded: threads that end later, and probes, would find no code. */
+void probity_os_at_exit(void (*function)(void))
+{
+    HMODULE own;
+
+    at_exit = function;
+    GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS,
+                       (const wchar_t *)(const void *)&at_exit, &own);
+}
+
+/* Runs also for the thread that ends the process. Wine calls the function above for libraries
+ * only. */
+void probity_os_thread_ends(void)
+{
+    if (probity_os_threads_are_gone() && at_exit != NULL)
+        at_exit();
+    probity_slots_thread_ends();
 }
 
 /* The lock of the loader is at the same place of the process's block in all versions. A thread that is created while this thread holds it starts later. */
@@ -196,8 +225,9 @@ int probity_os_is_absolute(const char *path)
 }
 
 /* In the directory for temporary files, which is the user's own. */
-int probity_os_spool_directory(char *ret_path, size_t room)
+int probity_os_spool_directory(uint32_t user, char *ret_path, size_t room)
 {
+    (void)user;
     char temporary[MAX_PATH + 1];
     DWORD length = GetTempPathA(sizeof temporary, temporary);
 

@@ -79,6 +79,7 @@ int pthread_key_create(pthread_key_t *ret_key, void (*destructor)(void *))
     if (index == FLS_OUT_OF_INDEXES)
         return EAGAIN;
     *ret_key = index;
+    FlsSetValue(index, ret_key); /* the program's first thread may end the process */
     return 0;
 }
 
