@@ -15,17 +15,19 @@
 enum { THREADS = 8, FIRST = 100, APART = 8 };
 
 static volatile uint64_t *counts;
-static volatile LONG are_running;
+static volatile LONG are_running, must_stop;
 
 static DWORD WINAPI run(void *argument)
 {
     uint32_t id = (uint32_t)(uintptr_t)argument;
 
     InterlockedIncrement(&are_running);
-    for (;;) {
+    while (!must_stop) {
         PROBITY_PROBE(FIRST + id);
         counts[id * APART]++;
     }
+    InterlockedDecrement(&are_running);
+    return 0;
 }
 
 static int overflow(volatile char *before)
@@ -41,7 +43,11 @@ static void end(const char *how)
     static int *volatile nowhere;
     volatile char first = 1;
 
-    if (strcmp(how, "exit") == 0)
+    /* Threads that still run would count probes that are off by then. */
+    must_stop = strcmp(how, "exit") == 0;
+    while (must_stop && are_running > 0)
+        Sleep(1);
+    if (must_stop)
         exit(0);
     if (strcmp(how, "ExitProcess") == 0)
         ExitProcess(0);
