@@ -20,11 +20,16 @@ WINDOWS_OBJ := $(WINDOWS_SRC:%.c=$(WINDOWS)/obj/%.o)
 WINDOWS_DLL := $(WINDOWS)/bin/libprobity.dll
 WINDOWS_LIB := $(WINDOWS)/lib/libprobity.a
 
-.PHONY: windows windows-lib
+.PHONY: windows windows-lib windows-test
 
 windows: ## Install what is missing, build the libraries for Windows in build-windows
 	$(call setup,windows)
 	+@$(MAKE) --no-print-directory $(PARALLEL) windows-lib
+
+windows-test: windows tool ## Build for Windows, run its tests under Wine (ROUNDS=10 kills)
+	@for script in tests/windows/*.sh; do \
+	    echo "  TEST $$script" && PROBITY='$(abspath $(TOOL))' WINDOWS='$(abspath $(WINDOWS))' \
+	        ROUNDS=$(or $(ROUNDS),10) bash $$script || exit; done
 
 windows-lib: $(WINDOWS_DLL) $(WINDOWS_LIB)
 

@@ -100,6 +100,10 @@ int probity_os_is_single_threaded(void);
 /* Prints one line to standard error. A closed pipe does not raise SIGPIPE. */
 void probity_os_say(const char *line, size_t length);
 
+/* A descriptor for writing to the debugger's window (PROBITY_LOG=debugger); -1 if there is no such
+ * thing. */
+int probity_os_debugger(void);
+
 /* Gives the calling thread a separate file descriptor table, empty from `first` on. */
 int probity_os_own_descriptors(unsigned first);
 

@@ -578,6 +578,8 @@ int probity_settings_stream(const char *text)
 {
     if (strcmp(text, "stderr") == 0)
         return STDERR_FILENO;
+    if (strcmp(text, "debugger") == 0)
+        return probity_os_debugger();
     return strcmp(text, "stdout") == 0 || strcmp(text, "-") == 0 ? STDOUT_FILENO : -1;
 }
 

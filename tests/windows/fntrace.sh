@@ -56,3 +56,9 @@ plain log.full | tr -d '\r' > log
 plain "$GOLDEN/article_cxx.gcc.log" > expected
 cmp -s expected log || fail "PROBITY_LOG: $(diff expected log | head -n 10)"
 expect "PROBITY_LOG: traces left" "" "$(find . -maxdepth 1 -name '*.probity')"
+
+# And to the debugger. Wine prints what it would get, with a prefix and as a quoted text.
+WINEDEBUG=+debugstr PROBITY_LOG=debugger wine_run article_cxx.exe > out 2> log.full
+lines=$(grep -c 'OutputDebugStringA' log.full || true)
+[ "$lines" -ge "$(wc -l < expected)" ] || fail "PROBITY_LOG=debugger: $lines lines"
+expect "PROBITY_LOG=debugger: traces left" "" "$(find . -maxdepth 1 -name '*.probity')"

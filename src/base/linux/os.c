@@ -250,6 +250,11 @@ void probity_os_say(const char *line, size_t length)
     errno = saved;
 }
 
+int probity_os_debugger(void)
+{
+    return -1;
+}
+
 int probity_os_own_descriptors(unsigned first)
 {
     int before = errno;

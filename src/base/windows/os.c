@@ -212,6 +212,11 @@ void probity_os_say(const char *line, size_t length)
     WriteFile(GetStdHandle(STD_ERROR_HANDLE), line, (DWORD)length, &written, NULL);
 }
 
+int probity_os_debugger(void)
+{
+    return PROBITY_POSIX_DEBUGGER;
+}
+
 /* Handles belong to the process. */
 int probity_os_own_descriptors(unsigned first)
 {

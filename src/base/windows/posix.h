@@ -6,6 +6,9 @@
 #ifndef PROBITY_BASE_WINDOWS_POSIX_H
 #define PROBITY_BASE_WINDOWS_POSIX_H
 
+/* A descriptor: what is written to it goes to the debugger. */
+enum { PROBITY_POSIX_DEBUGGER = 3 };
+
 /* Sets errno by the system's last error; returns -1. */
 int probity_posix_fail(void);
 

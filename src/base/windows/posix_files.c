@@ -71,6 +71,8 @@ static int descriptor_of(HANDLE handle)
 
 static DWORD access_of(int flags)
 {
+    if (flags & O_APPEND)
+        return FILE_APPEND_DATA | FILE_READ_ATTRIBUTES | SYNCHRONIZE;
     switch (flags & O_ACCMODE) {
     case O_WRONLY: return GENERIC_WRITE | FILE_READ_ATTRIBUTES | DELETE;
     case O_RDWR: return GENERIC_READ | GENERIC_WRITE | DELETE;
@@ -155,7 +157,7 @@ int openat(int directory, const char *path, int flags, ...)
 
 int close(int descriptor)
 {
-    if (descriptor <= STDERR_FILENO)
+    if (descriptor <= PROBITY_POSIX_DEBUGGER)
         return 0;
     return CloseHandle(probity_posix_handle(descriptor)) ? 0 : probity_posix_fail();
 }
@@ -179,10 +181,28 @@ ssize_t read(int descriptor, void *bytes, size_t count)
                : probity_posix_fail();
 }
 
+/* One text for each line: debuggers show them apart, and cut long ones. */
+static ssize_t to_debugger(const char *at, size_t count)
+{
+    char text[4000];
+
+    for (size_t done = 0, length; done < count; done += length) {
+        const char *end = memchr(at + done, '\n', count - done);
+        length = end != NULL ? (size_t)(end - at) + 1 - done : count - done;
+        length = length < sizeof text ? length : sizeof text - 1;
+        memcpy(text, at + done, length);
+        text[length] = 0;
+        OutputDebugStringA(text);
+    }
+    return (ssize_t)count;
+}
+
 ssize_t write(int descriptor, const void *bytes, size_t count)
 {
     DWORD put = 0;
 
+    if (descriptor == PROBITY_POSIX_DEBUGGER)
+        return to_debugger(bytes, count);
     return WriteFile(probity_posix_handle(descriptor), bytes, portion(count), &put, NULL)
                ? (ssize_t)put
                : probity_posix_fail();
@@ -476,6 +496,10 @@ int fstat(int descriptor, struct stat *ret_status)
     BY_HANDLE_FILE_INFORMATION file;
 
     memset(ret_status, 0, sizeof *ret_status);
+    if (descriptor == PROBITY_POSIX_DEBUGGER) {
+        ret_status->st_mode = S_IFCHR | 0600;
+        return 0;
+    }
     switch (GetFileType(handle)) {
     case FILE_TYPE_CHAR: ret_status->st_mode = S_IFCHR | 0600; return 0;
     case FILE_TYPE_PIPE: ret_status->st_mode = S_IFIFO | 0600; return 0;
