@@ -248,6 +248,7 @@ extern PROBITY_API int probity_active;
 
 /* The calling thread's state; NULL until its first record. */
 #ifdef _WIN32
+#define PROBITY_THREADS_HAVE_BLOCKS 1
 /* In a slot of the thread's environment block that the system assigns (TlsAlloc), since variables
  * of threads cannot be imported from a library. The offset of that slot in the block, and before
  * the library is ready that of a word which is always NULL. */

@@ -175,7 +175,7 @@ struct probity_scope_place {
 };
 enum { PROBITY_SCOPE_FRAMES = 48, PROBITY_SCOPE_NEAR = 4096 };
 
-#ifdef _WIN32
+#ifdef PROBITY_THREADS_HAVE_BLOCKS
 /* The variables below, of the calling thread. */
 struct probity_scope_thread {
     uint64_t **counters;
@@ -183,7 +183,10 @@ struct probity_scope_thread {
     uint32_t depth, inside;
     struct probity_scope_place frame[PROBITY_SCOPE_FRAMES + 1];
 };
-extern PROBITY_API uint64_t probity_scope_offset; /* as probity_thread_offset */
+/* As probity_thread_offset. */
+extern PROBITY_API uint64_t probity_scope_offset;
+
+/* Makes them for the calling thread; never NULL. */
 PROBITY_API struct probity_scope_thread *probity_scope_thread_make(void)
     __attribute__((__cold__, __const__));
 
@@ -212,6 +215,7 @@ extern PROBITY_API __thread uint32_t probity_scope_depth __attribute__((tls_mode
 extern PROBITY_API __thread uint32_t probity_thread_inside
     __attribute__((tls_model("initial-exec")));
 
+/* The frames of its outermost open scopes. */
 extern PROBITY_API __thread struct probity_scope_place
     probity_scope_frame[PROBITY_SCOPE_FRAMES + 1] __attribute__((tls_model("initial-exec")));
 

@@ -13,6 +13,7 @@ set(PROBITY_SOURCES
   src/base/linux/os_confine.c
   src/base/linux/os_signals.c
   src/base/linux/thread_count.c
+  src/base/linux/thread_self.c
   src/base/parent.c
   src/base/selection.c
   src/base/temporary.c

@@ -125,7 +125,8 @@ int probity_os_open_again(int descriptor);
  * does or, if the system cannot do that, as long as the process. */
 void probity_os_close_locked(int descriptor);
 
-/* Maps a file for reading and writing at a multiple of `window`, a power of two. NULL: no memory. */
+/* Maps a file for reading and writing at a multiple of `window`, a power of two. NULL: no
+ * memory. */
 void *probity_os_map_aligned(int descriptor, size_t bytes, size_t window);
 
 /* Path of the executable, and the command line with zeroes between its arguments. Return the

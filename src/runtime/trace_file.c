@@ -284,7 +284,8 @@ int probity_trace_file_expand_dump(struct probity_session *session, const char *
 {
     struct path path = {ret_path, PROBITY_LIMIT_PATH, 0, 0};
 
-    if (!probity_os_is_absolute(template) && getcwd(session->scratch[1], sizeof session->scratch[1]) != NULL) {
+    if (!probity_os_is_absolute(template) &&
+        getcwd(session->scratch[1], sizeof session->scratch[1]) != NULL) {
         path_add_plain(&path, session->scratch[1]);
         path_add(&path, "/", 1);
     }

@@ -66,7 +66,8 @@ void probity_os_thread_ends(void)
     probity_slots_thread_ends();
 }
 
-/* The lock of the loader is at the same place of the process's block in all versions. A thread that is created while this thread holds it starts later. */
+/* The lock of the loader is at the same place of the process's block in all versions. A thread
+ * that is created while this thread holds it starts later. */
 int probity_os_may_start_thread(void)
 {
     enum { LOADER_LOCK_AT = 0x110 };

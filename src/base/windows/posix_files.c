@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * windows/posix_files.c: files of posix/, by the system's own functions: msvcrt's keep a table under
- * a lock, which a thread that was terminated at exit may hold. Handles are not inherited, and other
+ * windows/posix_files.c: files of posix/, by the system's own functions: msvcrt's keep a table
+ * under a lock, which a thread that was terminated at exit may hold. Handles are not inherited, and other
  * processes may open, rename and remove the files.
  */
 #include <errno.h>
@@ -144,7 +144,7 @@ static int path_in(int directory, const char *name, char ret_path[PATH_MAX])
         return -1;
     }
     ret_path[length] = '\\'; /* a path with the prefix \\?\ has no other separators */
-    strcpy(ret_path + length + 1, name);
+    memcpy(ret_path + length + 1, name, strlen(name) + 1);
     return 0;
 }
 
@@ -363,7 +363,8 @@ int mkostemp(char *path, int flags)
     char *number = path + strlen(path) - 6;
 
     (void)flags;
-    snprintf(number, 7, "%06lx", (unsigned long)(GetTickCount64() ^ GetCurrentThreadId() << 12) & 0xffffff);
+    snprintf(number, 7, "%06x",
+             (unsigned)(GetTickCount64() ^ GetCurrentThreadId() << 12) & 0xffffff);
     return open(path, O_RDWR | O_CREAT | O_EXCL);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * posix/fcntl.h: files by descriptor, for the Windows build (doc/porting.md). A descriptor is the number of a
- * Windows handle, so that no table is kept; 0 to 2 are the standard streams.
+ * posix/fcntl.h: files by descriptor, for the Windows build (doc/porting.md). A descriptor is the
+ * number of a Windows handle, so that no table is kept; 0 to 2 are the standard streams.
  */
 #ifndef PROBITY_POSIX_FCNTL_H
 #define PROBITY_POSIX_FCNTL_H

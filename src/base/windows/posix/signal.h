@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * posix/signal.h: sets of signals. No signal interrupts a thread here, so blocking them does nothing.
+ * posix/signal.h: sets of signals. No signal interrupts a thread here, so blocking them does
+ * nothing.
  */
 #ifndef PROBITY_POSIX_SIGNAL_H
 #define PROBITY_POSIX_SIGNAL_H
@@ -77,7 +78,8 @@ static inline int sigismember(const sigset_t *set, int number)
 }
 
 struct timespec;
-static inline int sigtimedwait(const sigset_t *set, siginfo_t *ret_info, const struct timespec *time)
+static inline int sigtimedwait(const sigset_t *set, siginfo_t *ret_info,
+                               const struct timespec *time)
 {
     (void)set;
     (void)ret_info;
