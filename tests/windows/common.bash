@@ -9,6 +9,7 @@ WORK=$(mktemp -d)
 [ -d "$WORK" ]
 trap '[[ $BASHPID != $$ ]] || rm -rf "$WORK"' EXIT
 export WINEPREFIX=${WINEPREFIX:-$WINDOWS/wine}
+status=0
 SPOOLS=$WORK/spools
 mkdir "$SPOOLS"
 # Programs and the tool keep spools here.

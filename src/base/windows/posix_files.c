@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * windows/posix_files.c: files of posix/, by the system's own functions: msvcrt's keep a table
- * under a lock, which a thread that was terminated at exit may hold. Handles are not inherited, and other
- * processes may open, rename and remove the files.
+ * under a lock, which a thread that was terminated at exit may hold. Handles are not inherited, and
+ * other processes may open, rename and remove the files.
  */
 #include <errno.h>
 #include <fcntl.h>
