@@ -11,7 +11,8 @@
 #include "probity_scope.h"
 
 #define PROBITY_NO_NOTES
-/* Names that the program may define cannot be weak in a library that is loaded. */
+/* Names that the program may define, or leave out, cannot be weak variables in a library that is
+ * loaded. */
 #define PROBITY_NO_WEAK
 #define probity_log_default ((const char *)0)
 
