@@ -30,8 +30,8 @@ expect() {
     [ "$2" = "$3" ] || fail "$1: expected '$2', found '$3'"
 }
 
-# Runs a program for Windows. Sets $status.
+# Runs a program for Windows, for at most LIMIT seconds. Sets $status.
 wine_run() {
     status=0
-    timeout 300 wine "$@" || status=$?
+    timeout "${LIMIT:-300}" wine "$@" || status=$?
 }

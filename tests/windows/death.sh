@@ -32,7 +32,7 @@ for kind in static shared; do
         echo "$kind: $end: $hits hits, $state"
     done
     mkdir "rounds.$kind"
-    wine_run killer.exe "$kind.exe" "rounds.$kind" "${ROUNDS:-10}" > out 2>&1
+    LIMIT=3600 wine_run killer.exe "$kind.exe" "rounds.$kind" "${ROUNDS:-10}" > out 2>&1
     expect "$kind: $(tail -n 2 out): status of the killer" 0 "$status"
     for ((i = 0; i < ${ROUNDS:-10}; i++)); do
         hits=$(verify "rounds.$kind/$i.probity" "rounds.$kind/$i.counts" unfinished)

@@ -46,7 +46,7 @@ build "$SOURCE/examples/windows_cxx.cc" windows_cxx.exe -static "${STATIC[@]}"
 check_log windows_cxx.exe "$GOLDEN/windows_cxx.gcc.log" ''
 
 # Logger.h: a CSV file at exit, made inside the program.
-build "$SOURCE/examples/logger.cc" logger.exe -static "${STATIC[@]}"
+build "$SOURCE/tests/windows/logger.cc" logger.exe -static "${STATIC[@]}"
 wine_run logger.exe > out 2>&1
 expect "logger: status; $(head -n 3 out)" 0 "$status"
 expect "logger: hits in its CSV" 8000 "$(grep -c '^[0-9]' logger.csv)"
