@@ -86,7 +86,7 @@ DUMPS_SRC := $(addprefix src/,base/conditions.c base/selection.c format/dump.c r
                writer/dump_chunks.c writer/dump_file.c writer/dumps.c)
 # libprobity-print, linked or loaded only by those that also read their trace: for a CSV, a log or a
 # summary. It has its own copy of the code it shares with libprobity, and needs no library but libc.
-PRINT_SRC := $(filter-out src/spool/control_ask.c $(SYSTEM)/thread_count.c $(SYSTEM)/thread_self.c src/base/selection.c src/base/arguments.c src/base/called.c \
+PRINT_SRC := $(filter-out src/spool/control_ask.c $(SYSTEM)/thread_count.c src/base/selection.c src/base/arguments.c src/base/called.c \
                src/base/conditions.c src/base/window.c \
                $(addprefix src/reader/,activity.c ahead.c ahead_hits.c index_build.c index_group.c index_write.c thread_stack.c), \
                $(wildcard src/base/*.c $(SYSTEM)/*.c src/format/*.c src/spool/*.c src/reader/*.c src/embed_print/*.c \

@@ -13,7 +13,6 @@ set(PROBITY_SOURCES
   src/base/linux/os_confine.c
   src/base/linux/os_signals.c
   src/base/linux/thread_count.c
-  src/base/linux/thread_self.c
   src/base/parent.c
   src/base/selection.c
   src/base/temporary.c
@@ -49,6 +48,7 @@ set(PROBITY_SOURCES
   src/runtime/sites.c
   src/runtime/spool_file.c
   src/runtime/thread.c
+  src/runtime/thread_self.c
   src/runtime/trace_file.c
   src/runtime/trigger.c
   src/runtime/trigger_settings.c

@@ -13,7 +13,7 @@ WINDOWS_FLAGS := -std=gnu11 $(WINDOWS_COMMON) -D_GNU_SOURCE -DNO_OLDNAMES -Isrc 
     -include $(WINDOWS_SYSTEM)/thread_local.h -ffunction-sections -fdata-sections $(ASSERT_FLAGS)
 WINDOWS_LIBS := -lsynchronization -ladvapi32 -lntdll
 # The library also prints, as libprobity and libprobity-print do together.
-WINDOWS_LEFT_OUT := src/reader/spools.c
+WINDOWS_LEFT_OUT := src/reader/spools.c src/runtime/thread_self.c
 WINDOWS_SRC := $(filter-out $(SYSTEM)/% $(WINDOWS_LEFT_OUT),$(sort $(LIB_SRC) $(PRINT_SRC))) \
     $(wildcard $(WINDOWS_SYSTEM)/*.c)
 WINDOWS_OBJ := $(WINDOWS_SRC:%.c=$(WINDOWS)/obj/%.o)

@@ -13,12 +13,6 @@
 
 uint32_t probity_os_thread_id(void);
 
-/* Whether probes use this copy of the library, and threads can have variables of it: 1 or 0. Probes
- * do not if another copy came first in symbol lookup (a program with the static library that
- * exports its names, and a plugin with the shared one): then all probes that see both use that one.
- * Any thread, before anything is recorded. */
-int probity_os_is_ready(void);
-
 /* Has a function called when the process exits, also if it does so without the destructors of its
  * libraries, and perhaps after them. In a constructor, once. */
 void probity_os_at_exit(void (*function)(void));

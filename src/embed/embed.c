@@ -97,7 +97,7 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
     struct probity_os_signals before;
 
     int saved = errno;
-    if (!probity_os_is_ready())
+    if (!probity_thread_is_ready())
         return; /* not reached by probes: the other copy records */
     int is_asked_for = is_named("PROBITY_OUT") || is_named("PROBITY_LOG") ||
                        is_named("PROBITY_SUMMARY") ||

@@ -22,11 +22,6 @@ uint32_t probity_os_thread_id(void)
     return GetCurrentThreadId();
 }
 
-int probity_os_is_ready(void)
-{
-    return probity_slots_ready();
-}
-
 int probity_os_threads_are_gone(void)
 {
     return RtlDllShutdownInProgress();

@@ -51,7 +51,7 @@ static void slot_need(uint64_t *offset)
         slot_give(taken);
 }
 
-int probity_slots_ready(void)
+int probity_thread_is_ready(void)
 {
     slot_need(&probity_thread_offset);
     slot_need(&probity_scope_offset);
@@ -65,7 +65,7 @@ static void **block_place(void)
 
 struct probity_scope_thread *probity_scope_thread_make(void)
 {
-    if (!probity_slots_ready())
+    if (!probity_thread_is_ready())
         return &no_memory.scope;
     void **place = block_place();
     if (*place == NULL)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * linux/thread_self.c: the variable of each thread that the inline probe reads.
+ * thread_self.c: the variable of each thread that the inline probe reads. Windows has another one
+ * (src/base/windows/slots.c).
  */
 #include <stddef.h>
 
-#include "base/os.h"
 #include "probity.h"
+#include "runtime/thread.h"
 
 PROBITY_API __thread struct probity_thread *probity_thread_self
     __attribute__((tls_model("initial-exec")));
@@ -16,7 +17,7 @@ extern __thread struct probity_thread *thread_self_here
     __attribute__((alias("probity_thread_self"), visibility("hidden"),
                    tls_model("initial-exec")));
 
-int probity_os_is_ready(void)
+int probity_thread_is_ready(void)
 {
     struct probity_thread **in_use = &probity_thread_self;
 
