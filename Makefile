@@ -514,7 +514,7 @@ pictures: all ## Regenerate the screenshots for the README (needs wrk, chromium,
 	@tools/pictures.sh $(BUILD)
 
 clean: ## Remove the build directory and those of the variants
-	rm -rf $(BUILD) $(BUILD)-clang $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-coverage
+	rm -rf $(BUILD) $(BUILD)-windows $(BUILD)-clang $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-coverage
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-16s %s\n", $$1, $$2 }' Makefile packaging/*.mk
@@ -525,3 +525,4 @@ help: ## List the targets
 include packaging/install.mk
 include packaging/packages.mk
 include packaging/aarch64.mk
+include packaging/windows.mk

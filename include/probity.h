@@ -13,7 +13,7 @@
  *
  * If PROBITY_DISABLE is defined before the include, probes compile to nothing and their arguments
  * are not evaluated. Requires C11 or C++11 with GNU extensions (gcc, clang) on Linux, x86-64 or
- * AArch64.
+ * AArch64, or on Windows, x86-64.
  *
  * Contents: errors, options, control functions, the inline record path, the probe macros.
  */
@@ -31,9 +31,9 @@
 #elif !defined(__cplusplus) && !defined(__STDC_VERSION__) && defined(__STRICT_ANSI__)
 #error "Probity needs C11 or newer (-std=c11)"
 #define PROBITY_REFUSED 1
-#elif !defined(PROBITY_DISABLE) && (!defined(__linux__) || !defined(__LP64__) ||                   \
-                                    !(defined(__x86_64__) || defined(__aarch64__)))
-#error "Probity runs on Linux, x86-64 or AArch64; elsewhere define PROBITY_DISABLE"
+#elif !defined(PROBITY_DISABLE) && !(defined(_WIN32) && defined(__x86_64__)) &&                    \
+    (!defined(__linux__) || !defined(__LP64__) || !(defined(__x86_64__) || defined(__aarch64__)))
+#error "Probity runs on Linux and Windows, x86-64 or AArch64; elsewhere define PROBITY_DISABLE"
 #define PROBITY_REFUSED 1
 #endif
 
@@ -54,7 +54,11 @@
 extern "C" {
 #endif
 
+#ifdef _WIN32
+#define PROBITY_API /* libprobity.def lists what the library exports */
+#else
 #define PROBITY_API __attribute__((visibility("default")))
+#endif
 
 /* The record path is part of the function that it is in, even if the compiler is to call a hook in
  * every function. Not for direct use. */
@@ -243,8 +247,29 @@ struct probity_thread {
 extern PROBITY_API int probity_active;
 
 /* The calling thread's state; NULL until its first record. */
+#ifdef _WIN32
+#define PROBITY_THREADS_HAVE_BLOCKS 1
+/* In a slot of the thread's environment block that the system assigns (TlsAlloc), since variables
+ * of threads cannot be imported from a library. The offset of that slot in the block, and before
+ * the library is ready that of a word which is always NULL. */
+extern PROBITY_API uint64_t probity_thread_offset;
+
+PROBITY_INLINE struct probity_thread *probity_thread_own(void)
+{
+    struct probity_thread *self;
+    /* Volatile: a slow path may change it. */
+    __asm__ volatile("mov{q %%gs:(%1), %0| %0, gs:[%1]}" : "=r"(self) : "r"(probity_thread_offset));
+    return self;
+}
+#else
 extern PROBITY_API __thread struct probity_thread *probity_thread_self
     __attribute__((tls_model("initial-exec")));
+
+PROBITY_INLINE struct probity_thread *probity_thread_own(void)
+{
+    return probity_thread_self;
+}
+#endif
 
 /* Slow paths: no state yet, chunk full, or the thread may have left the CPU. All are safe in signal
  * handlers and preserve errno. Not for direct use. */
@@ -306,7 +331,9 @@ PROBITY_INLINE int probity_frame_is_overwritten(uint64_t minus)
 }
 
 /* Functions that are called from assembly, unknown to the compiler. */
+#ifndef _WIN32
 #define PROBITY_HAS_HOOKS 1
+#endif
 
 /* probity_usdt.h: a no-op instruction, and how tools read an argument. The constraint lets the
  * compiler leave an argument where it is. */
@@ -421,7 +448,7 @@ PROBITY_INLINE int probity_frame_is_overwritten(uint64_t minus)
  * move computations in registers past the probe.) Any thread, signal handlers too. */
 PROBITY_INLINE void probity_order(void)
 {
-    if (probity_thread_self != NULL)
+    if (probity_thread_own() != NULL)
         PROBITY_WAIT_FOR_INSTRUCTIONS();
 }
 
@@ -431,7 +458,7 @@ PROBITY_INLINE void probity_order(void)
 PROBITY_INLINE void probity_hit(uint32_t code)
 {
 #if PROBITY_HAS_FAST_PATH
-    struct probity_thread *self = probity_thread_self;
+    struct probity_thread *self = probity_thread_own();
 
     if (__builtin_expect(self == NULL, 0)) {
         if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
@@ -500,8 +527,8 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
  * duplicate copies of an inline function. `o`: and together with a function that --gc-sections
  * discards; older assemblers do not support it and the note stays. Texts are literals, __func__ and
  * the like. There are no notes with PROBITY_UNLISTED, nor with -mcmodel=large, as texts may be too
- * far away. */
-#if defined(PROBITY_UNLISTED) || defined(__code_model_large__) || \
+ * far away; and none on Windows. */
+#if defined(PROBITY_UNLISTED) || defined(__code_model_large__) || defined(_WIN32) ||             \
     (!defined(__clang__) && __GNUC__ < 9) || (defined(__clang__) && __clang_major__ < 12)
 #define PROBITY_UNNOTED 1
 #define PROBITY_LIST(...) PROBITY_LIST_NOT(__VA_ARGS__)

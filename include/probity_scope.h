@@ -161,13 +161,51 @@ extern PROBITY_API int probity_scope_level;
  * are recorded differently from now on. */
 extern PROBITY_API int probity_scope_profiles;
 
+/* Current level of parameters; -1 while not recording or in profile mode. */
+extern PROBITY_API int probity_scope_param_level;
+
+/* Stack positions of the outermost open scopes, from which an enter detects scopes that longjmp
+ * has skipped: their frames are below its own. The scope at place n is [n + 1]; [0] is always 0.
+ * Entries above probity_scope_depth are 0, also for a signal handler between any two
+ * instructions. */
+struct probity_scope_place {
+    uint64_t minus; /* (2^64 - the frame's address) × 2^16, plus the low bits of the return address;
+                       0: unknown */
+    uint64_t where; /* address of the code × 2^16, plus the low bits of the scope's address */
+};
+enum { PROBITY_SCOPE_FRAMES = 48, PROBITY_SCOPE_NEAR = 4096 };
+
+#ifdef PROBITY_THREADS_HAVE_BLOCKS
+/* The variables below, of the calling thread. */
+struct probity_scope_thread {
+    uint64_t **counters;
+    void *exceptions;
+    uint32_t depth, inside;
+    struct probity_scope_place frame[PROBITY_SCOPE_FRAMES + 1];
+};
+/* As probity_thread_offset. */
+extern PROBITY_API uint64_t probity_scope_offset;
+
+/* Makes them for the calling thread; never NULL. */
+PROBITY_API struct probity_scope_thread *probity_scope_thread_make(void)
+    __attribute__((__cold__, __const__));
+
+PROBITY_INLINE struct probity_scope_thread *probity_scope_thread(void)
+{
+    struct probity_scope_thread *thread;
+    __asm__("mov{q %%gs:(%1), %0| %0, gs:[%1]}" : "=r"(thread) : "r"(probity_scope_offset));
+    return __builtin_expect(thread != NULL, 1) ? thread : probity_scope_thread_make();
+}
+#define probity_scope_counters (probity_scope_thread()->counters)
+#define probity_scope_depth (probity_scope_thread()->depth)
+#define probity_thread_inside (probity_scope_thread()->inside)
+#define probity_scope_frame (probity_scope_thread()->frame)
+#define probity_scope_exceptions (probity_scope_thread()->exceptions)
+#else
 /* This thread's counters of the functions whose calls are only counted (PROBITY_BUDGET), by their
  * number; an entry that is NULL takes the slow path. NULL: none yet. */
 extern PROBITY_API __thread uint64_t **probity_scope_counters
     __attribute__((tls_model("initial-exec")));
-
-/* Current level of parameters; -1 while not recording or in profile mode. */
-extern PROBITY_API int probity_scope_param_level;
 
 /* Number of open recorded scopes of this thread. */
 extern PROBITY_API __thread uint32_t probity_scope_depth __attribute__((tls_model("initial-exec")));
@@ -177,22 +215,14 @@ extern PROBITY_API __thread uint32_t probity_scope_depth __attribute__((tls_mode
 extern PROBITY_API __thread uint32_t probity_thread_inside
     __attribute__((tls_model("initial-exec")));
 
-/* Stack positions of the outermost open scopes, from which an enter detects scopes that longjmp
- * has skipped: their frames are below its own. The scope at place n is [n + 1]; [0] is always 0.
- * Entries above probity_scope_depth are 0, also for a signal handler between any two
- * instructions. */
-struct probity_scope_frame {
-    uint64_t minus; /* (2^64 - the frame's address) × 2^16, plus the low bits of the return address;
-                       0: unknown */
-    uint64_t where; /* address of the code × 2^16, plus the low bits of the scope's address */
-};
-enum { PROBITY_SCOPE_FRAMES = 48, PROBITY_SCOPE_NEAR = 4096 };
-extern PROBITY_API __thread struct probity_scope_frame
+/* The frames of its outermost open scopes. */
+extern PROBITY_API __thread struct probity_scope_place
     probity_scope_frame[PROBITY_SCOPE_FRAMES + 1] __attribute__((tls_model("initial-exec")));
 
 /* Result of __cxa_get_globals() in this thread; NULL: not called yet. C++ only. */
 extern PROBITY_API __thread void *probity_scope_exceptions
     __attribute__((tls_model("initial-exec")));
+#endif
 
 /* Sets what returns where the C++ library counts the exceptions of the calling thread. Runs in
  * constructors. */
@@ -365,7 +395,7 @@ PROBITY_INLINE uint8_t *
 probity_event_reserve(struct probity_event_room *room, uint32_t kind, uint32_t bytes)
 {
 #if PROBITY_HAS_FAST_PATH
-    struct probity_thread *self = probity_thread_self;
+    struct probity_thread *self = probity_thread_own();
 
     if (__builtin_expect(self == NULL, 0))
         return NULL;

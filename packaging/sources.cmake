@@ -50,6 +50,7 @@ set(PROBITY_SOURCES
   src/runtime/sites.c
   src/runtime/spool_file.c
   src/runtime/thread.c
+  src/runtime/thread_self.c
   src/runtime/trace_file.c
   src/runtime/trigger.c
   src/runtime/trigger_settings.c

@@ -13,7 +13,7 @@ BEGIN {
     MACHINE = "__linux|__gnu_linux__|__unix|__APPLE__|_WIN32|__FreeBSD__|" \
         "__ANDROID__|__GLIBC__|__x86_64|__i386|__amd64|__aarch64|__arm|__ARM|__riscv|" \
         "__powerpc|__s390|__SSE|__AVX"
-    SEAM = "(^|/)src/(base/linux/|(base|functions)/cpu)[a-z0-9_]*[.][ch]$|" \
+    SEAM = "(^|/)src/(base/(linux|windows)/|(base|functions)/cpu)[a-z0-9_]*[.][ch]$|" \
            "(^|/)include/probity[.]h$"
 }
 

@@ -59,7 +59,7 @@ check_includes() {
 # Each system has every function that the headers of the seam declare (doc/porting.md).
 check_systems() {
     local header name system
-    for system in $(find src/base -mindepth 1 -type d 2> /dev/null | sort); do
+    for system in $(find src/base -mindepth 1 -maxdepth 1 -type d 2> /dev/null | sort); do
         for header in os os_confine clock objects functions thread_count; do
             [ -e "src/base/$header.h" ] || continue
             sed -n '/^static\|^typedef/d; s/^[a-z].*[ *]\(probity_[a-z_]*\)(.*/\1/p' \

@@ -13,6 +13,21 @@
 
 uint32_t probity_os_thread_id(void);
 
+/* Has a function called when the process exits, also if it does so without the destructors of its
+ * libraries, and perhaps after them. In a constructor, once. */
+void probity_os_at_exit(void (*function)(void));
+
+/* To be called last when a thread ends: releases its variables. */
+void probity_os_thread_ends(void);
+
+/* Whether the system has ended all other threads of the process, because it exits. Locks of theirs
+ * may be taken, and what they did is not finished: 1 or 0. */
+int probity_os_threads_are_gone(void);
+
+/* Whether a thread that is created now runs before this one continues: 1 or 0. 0 while the system
+ * loads a library, if threads wait for the end of that. */
+int probity_os_may_start_thread(void);
+
 /* The directory of /proc that lists the calling thread's descriptors. */
 const char *probity_os_descriptors(void);
 
@@ -80,8 +95,39 @@ int probity_os_is_single_threaded(void);
 /* Prints one line to standard error. A closed pipe does not raise SIGPIPE. */
 void probity_os_say(const char *line, size_t length);
 
+/* A descriptor for writing to the debugger's window (PROBITY_LOG=debugger); -1 if there is no such
+ * thing. */
+int probity_os_debugger(void);
+
 /* Gives the calling thread a separate file descriptor table, empty from `first` on. */
 int probity_os_own_descriptors(unsigned first);
+
+/* The directory for spools of a user's programs, unless another one is requested. Returns the
+ * length, or -1 if it does not fit. */
+int probity_os_spool_directory(uint32_t user, char *ret_path, size_t room);
+
+/* Whether a path does not depend on the current directory: 1 or 0. */
+int probity_os_is_absolute(const char *path);
+
+/* Creates a file for memory that processes share, and that the system need not write to a disk.
+ * Returns a descriptor for reading and writing, or -1. */
+int probity_os_create_spool(const char *path);
+
+/* Opens the file of a descriptor again, or returns the descriptor itself. */
+int probity_os_open_again(int descriptor);
+
+/* Closes a descriptor of open_again() whose file is mapped. Its locks remain as long as the mapping
+ * does or, if the system cannot do that, as long as the process. */
+void probity_os_close_locked(int descriptor);
+
+/* Maps a file for reading and writing at a multiple of `window`, a power of two. NULL: no
+ * memory. */
+void *probity_os_map_aligned(int descriptor, size_t bytes, size_t window);
+
+/* Path of the executable, and the command line with zeroes between its arguments. Return the
+ * length, without a zero at the end, or -1. */
+long probity_os_program(char *ret_path, size_t room);
+long probity_os_command(char *ret_text, size_t room);
 
 /* Whether pages can be added to a hole of this file at any time with probity_os_populate(): on
  * tmpfs, and if the kernel supports MADV_POPULATE_WRITE (5.14). 1 or 0. */

@@ -84,17 +84,26 @@ static int starts_at_first_record(void)
     return start != NULL && strcmp(start, "first") == 0;
 }
 
+__attribute__((destructor(FIRST_PRIORITY))) static void at_exit(void)
+{
+    if (stop(PROBITY_END_EXIT) == PROBITY_ERROR_STATE)
+        probity_session_await_end();
+    probity_control_page_end();
+    probity_thread_unwatch_exits();
+}
+
 __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
 {
     struct probity_os_signals before;
 
     int saved = errno;
-    if (!probity_thread_is_of_this_copy())
+    if (!probity_thread_is_ready())
         return; /* not reached by probes: the other copy records */
     int is_asked_for = is_named("PROBITY_OUT") || is_named("PROBITY_LOG") ||
                        is_named("PROBITY_SUMMARY") ||
                        (getenv("PROBITY_LOG") == NULL && probity_settings_log_default() != NULL);
 
+    probity_os_at_exit(at_exit);
     probity_session_thread_count = probity_thread_count_find();
     probity_thread_watch_exits();
     probity_child_prepare();
@@ -125,14 +134,6 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
         probity_session_give_up();
     }
     errno = saved;
-}
-
-__attribute__((destructor(FIRST_PRIORITY))) static void at_exit(void)
-{
-    if (stop(PROBITY_END_EXIT) == PROBITY_ERROR_STATE)
-        probity_session_await_end();
-    probity_control_page_end();
-    probity_thread_unwatch_exits();
 }
 
 PROBITY_API int probity_start(const struct probity_options *options)

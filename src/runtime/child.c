@@ -13,6 +13,7 @@
 
 #include "base/assert.h"
 #include "base/limits.h"
+#include "base/thread_local.h"
 #include "runtime/profile_set.h"
 #include "runtime/session.h"
 #include "runtime/thread.h"
@@ -50,7 +51,7 @@ struct kept {
     struct probity_thread_state slot_copy;
 };
 
-static __thread struct kept *kept __attribute__((tls_model("initial-exec")));
+PROBITY_THREAD_LOCAL(static, struct kept *, own_kept);
 
 /* The set that this process was forked with; earlier ones are no longer in use. */
 static struct probity_profile_set *of_parent;
@@ -72,7 +73,7 @@ static void keep(void)
     struct kept *mine = mmap(NULL, sizeof *mine, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mine != MAP_FAILED) {
-        mine->before = kept;
+        mine->before = own_kept;
         if (is_busy) {
             mine->session = probity_session_get();
             mine->slot = slot;
@@ -83,20 +84,20 @@ static void keep(void)
         }
         if (set != NULL && madvise(set, sizeof *set, MADV_KEEPONFORK) == 0)
             mine->set = set;
-        kept = mine;
+        own_kept = mine;
     }
     errno = before;
 }
 
 static void release_in_parent(void)
 {
-    struct kept *mine = kept;
+    struct kept *mine = own_kept;
     int before = errno;
 
     if (mine == NULL)
         return;
-    kept = mine->before;
-    if (mine->set != NULL && (kept == NULL || kept->set == NULL))
+    own_kept = mine->before;
+    if (mine->set != NULL && (own_kept == NULL || own_kept->set == NULL))
         madvise(mine->set, sizeof *mine->set, MADV_WIPEONFORK);
     munmap(mine, sizeof *mine);
     errno = before;
@@ -143,12 +144,12 @@ static void give_to_child(struct kept *mine)
 
 static void begin_child(void)
 {
-    struct kept *mine = kept;
+    struct kept *mine = own_kept;
     int before = errno;
 
     take_places();
     if (mine != NULL) {
-        kept = mine->before;
+        own_kept = mine->before;
         give_to_child(mine);
         munmap(mine, sizeof *mine);
     }

@@ -68,7 +68,7 @@ struct kept {
     struct probity_profile_set *set;
     uint64_t **counters;
     uint32_t depth;
-    struct probity_scope_frame frame[3];
+    struct probity_scope_place frame[3];
     int error;
 };
 
@@ -375,8 +375,8 @@ static void state_take(struct trial *trial, struct kept *ret_kept)
     memcpy(ret_kept->frame, probity_scope_frame, sizeof ret_kept->frame);
     /* An outer scope, whose frame is above any of ours. */
     probity_scope_depth = 1;
-    probity_scope_frame[1] = (struct probity_scope_frame){.minus = 1};
-    probity_scope_frame[2] = (struct probity_scope_frame){.minus = 0};
+    probity_scope_frame[1] = (struct probity_scope_place){.minus = 1};
+    probity_scope_frame[2] = (struct probity_scope_place){.minus = 0};
     probity_thread_self = trial->is_fast ? &trial->slot.hot : NULL;
     probity_profile_own = trial->set;
     probity_scope_counters = trial->counter;

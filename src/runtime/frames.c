@@ -24,6 +24,7 @@
 #include "base/cpu.h"
 #include "base/functions.h"
 #include "base/os.h"
+#include "base/thread_local.h"
 #include "probity_scope.h"
 #include "runtime/profile.h"
 #include "runtime/record.h"
@@ -32,18 +33,18 @@
 
 enum { DEEP_FRAMES = 65536 };
 
-PROBITY_API __thread uint32_t probity_scope_depth __attribute__((tls_model("initial-exec")));
-PROBITY_API __thread struct probity_scope_frame probity_scope_frame[PROBITY_SCOPE_FRAMES + 1]
-    __attribute__((tls_model("initial-exec")));
+PROBITY_THREAD_LOCAL(PROBITY_API, uint32_t, probity_scope_depth);
+typedef struct probity_scope_place near_frames[PROBITY_SCOPE_FRAMES + 1];
+PROBITY_THREAD_LOCAL(PROBITY_API, near_frames, probity_scope_frame);
 
 /* Scopes from place PROBITY_SCOPE_FRAMES on; NULL if there were none, or out of memory. */
-static __thread struct probity_scope_frame *deep_frame __attribute__((tls_model("initial-exec")));
+PROBITY_THREAD_LOCAL(static, struct probity_scope_place *, deep_frame);
 
 /* ---- Places ------------------------------------------------------------------------------------
  */
 
 /* The frame of the scope at place `count` - 1; [0] is unused. count: at most places_known(). */
-static struct probity_scope_frame *frame_at(uint32_t count)
+static struct probity_scope_place *frame_at(uint32_t count)
 {
     probity_assert(count <= PROBITY_SCOPE_FRAMES || deep_frame != NULL);
     return count <= PROBITY_SCOPE_FRAMES ? &probity_scope_frame[count]
@@ -67,9 +68,9 @@ void probity_frames_free(uint32_t place)
         __atomic_store_n(&frame_at(i + 1)->minus, 0, __ATOMIC_RELAXED);
 }
 
-static struct probity_scope_frame *map_deep_frames(void)
+static struct probity_scope_place *map_deep_frames(void)
 {
-    struct probity_scope_frame *frames;
+    struct probity_scope_place *frames;
     int before = errno;
 
     frames = mmap(NULL, DEEP_FRAMES * sizeof *frames, PROT_READ | PROT_WRITE,
@@ -88,7 +89,7 @@ PROBITY_API void probity_scope_take_deep(uint32_t place, uint64_t minus, uint64_
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (places_known(place + 1) <= place)
         return;
-    struct probity_scope_frame *frame = frame_at(place + 1);
+    struct probity_scope_place *frame = frame_at(place + 1);
     frame->where = where;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __atomic_store_n(&frame->minus, minus, __ATOMIC_RELAXED);
@@ -102,7 +103,7 @@ PROBITY_API void probity_scope_free_deep(uint32_t place)
 
 void probity_frames_thread_ends(void)
 {
-    struct probity_scope_frame *frames = deep_frame;
+    struct probity_scope_place *frames = deep_frame;
     int before = errno;
 
     deep_frame = NULL;
@@ -163,7 +164,7 @@ static int are_compiled_apart(uint64_t one, uint64_t other)
 }
 
 /* Whether an open scope, with its frame at ours or below, has ended when one begins here. */
-static int is_over(const struct probity_scope_frame *frame, uint64_t minus, uint64_t where)
+static int is_over(const struct probity_scope_place *frame, uint64_t minus, uint64_t where)
 {
     uint64_t change = frame->where ^ where;
 

@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/os.h"
+#include "base/thread_local.h"
 #include "probity_scope.h"
 #include "runtime/budget.h"
 #include "runtime/inside.h"
@@ -21,9 +22,9 @@ enum {
     SETS_PER_SEARCH = 64 /* new sets between two searches for dead threads */
 };
 
-__thread struct probity_profile_set *probity_profile_own __attribute__((tls_model("initial-exec")));
+PROBITY_THREAD_LOCAL(, struct probity_profile_set *, probity_profile_own);
 
-PROBITY_API __thread uint64_t **probity_scope_counters __attribute__((tls_model("initial-exec")));
+PROBITY_THREAD_LOCAL(PROBITY_API, uint64_t **, probity_scope_counters);
 
 void probity_profile_set_own(struct probity_profile_set *set)
 {

@@ -6,6 +6,7 @@
 #ifndef PROBITY_RUNTIME_PROFILE_SET_H
 #define PROBITY_RUNTIME_PROFILE_SET_H
 
+#include "base/thread_local.h"
 #include "runtime/profile.h"
 #include "runtime/session.h"
 #include "spool/cells.h"
@@ -63,8 +64,7 @@ struct probity_profile_set {
 };
 
 /* The calling thread's; NULL if none. In a forked child it is all zeroes. */
-extern __thread struct probity_profile_set *probity_profile_own
-    __attribute__((tls_model("initial-exec")));
+PROBITY_THREAD_LOCAL(extern, struct probity_profile_set *, probity_profile_own);
 
 /* Makes it the calling thread's; NULL: it has none. */
 void probity_profile_set_own(struct probity_profile_set *set);

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/cpu.h"
 #include "base/os.h"
+#include "base/thread_local.h"
 #include "probity_scope.h"
 #include "runtime/budget.h"
 #include "runtime/declare.h"
@@ -23,7 +24,7 @@
 #include "runtime/trigger.h"
 #include "runtime/values.h"
 
-PROBITY_API __thread void *probity_scope_exceptions __attribute__((tls_model("initial-exec")));
+PROBITY_THREAD_LOCAL(PROBITY_API, void *, probity_scope_exceptions);
 
 static int is_profile_mode(void)
 {

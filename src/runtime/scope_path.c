@@ -24,7 +24,7 @@ static uint64_t back_of(uintptr_t frame)
 
 /* A scope that is about to begin. */
 struct coming {
-    uint64_t minus, where; /* of struct probity_scope_frame */
+    uint64_t minus, where; /* of struct probity_scope_place */
     uint32_t code, place;
 };
 

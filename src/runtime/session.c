@@ -349,6 +349,7 @@ int probity_session_start(struct probity_session *session, const struct probity_
     live->slot = slot;
     live->slots = slots;
     probity_settings_copy(&session->settings, settings);
+    session->settings.cpu_time = settings->cpu_time && probity_clock_has_cpu();
     session->unnamed_spool = -1;
     session->autostarted = 0;
     session->threads = 0;
@@ -473,6 +474,7 @@ int probity_session_need_writer(struct probity_session *session)
     if (__atomic_load_n(&session->writer.state, __ATOMIC_ACQUIRE) != PROBITY_WRITER_NONE)
         return 0;
     if (probity_external_is(session) || probity_session_is_foreign(session) ||
+        !probity_os_may_start_thread() ||
         probity_backoff_skip(&session->writer_backoff))
         return PROBITY_ERROR_STATE;
     int result = probity_writer_start(&session->writer);
@@ -523,7 +525,8 @@ static void quiesce_threads(struct probity_session *session)
     __atomic_add_fetch(&live->pool.freed, 1, __ATOMIC_SEQ_CST);
     probity_os_wake(&live->pool.freed, INT32_MAX);
     pass_barrier();
-    for (int i = 0; i < LEAVE_TRIES && is_anyone_busy(session); i++)
+    for (int i = 0; i < LEAVE_TRIES && is_anyone_busy(session) && !probity_os_threads_are_gone();
+         i++)
         probity_os_wait(&never, 0, LEAVE_NS);
     for (uint32_t i = 0; i < __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE); i++)
         __atomic_store_n(&live->slot[i].hot.valid_bit, 0, __ATOMIC_SEQ_CST);
@@ -637,9 +640,19 @@ static int trace_leave(struct probity_session *session, uint32_t reason)
     return result == PROBITY_ERROR_STATE ? 0 : result;
 }
 
+/* What the writer thread was doing is not known: the trace is completed as after a kill. */
+static int is_writer_lost(struct probity_session *session)
+{
+    if (!probity_writer_is_lost(&session->writer))
+        return 0;
+    if (probity_hooks() == NULL)
+        probity_hooks_find(session->no_hooks);
+    return 1;
+}
+
 static int trace_end(struct probity_session *session, uint32_t reason)
 {
-    if (probity_external_is(session))
+    if (probity_external_is(session) || is_writer_lost(session))
         return trace_leave(session, reason);
     int result = __atomic_load_n(&session->writer.state, __ATOMIC_ACQUIRE) == PROBITY_WRITER_NONE
                      ? probity_writer_run_here(&session->writer, reason)

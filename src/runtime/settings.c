@@ -219,7 +219,9 @@ int probity_settings_levels(const char *text, int *ret_functions, int *ret_param
 }
 
 /* Defined if the program was compiled with FN_OUTPUT_CLOG (FnTrace.h). */
+#ifndef PROBITY_NO_WEAK
 extern const char probity_log_default[] __attribute__((weak));
+#endif
 
 const char *probity_settings_log_default(void)
 {
@@ -547,10 +549,10 @@ static void make_absolute(char path[PROBITY_LIMIT_PATH], int is_template)
     size_t length = strlen(path), percents = 0;
     char *name = path + PROBITY_LIMIT_PATH - length - 1;
 
-    if (length == 0 || path[0] == '/' || length + 2 > PROBITY_LIMIT_PATH)
+    if (length == 0 || probity_os_is_absolute(path) || length + 2 > PROBITY_LIMIT_PATH)
         return;
     memmove(name, path, length + 1);
-    if (getcwd(path, PROBITY_LIMIT_PATH - length - 1) == NULL || path[0] != '/') {
+    if (getcwd(path, PROBITY_LIMIT_PATH - length - 1) == NULL || !probity_os_is_absolute(path)) {
         memmove(path, name, length + 1);
         return;
     }
@@ -576,6 +578,8 @@ int probity_settings_stream(const char *text)
 {
     if (strcmp(text, "stderr") == 0)
         return STDERR_FILENO;
+    if (strcmp(text, "debugger") == 0)
+        return probity_os_debugger();
     return strcmp(text, "stdout") == 0 || strcmp(text, "-") == 0 ? STDOUT_FILENO : -1;
 }
 

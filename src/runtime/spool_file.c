@@ -33,7 +33,7 @@ static const char *absolute(struct probity_session *session, const char *path)
     char *at = session->scratch[2];
     size_t room = sizeof session->scratch[2];
 
-    if (path[0] == 0 || path[0] == '/' || getcwd(at, room) == NULL)
+    if (path[0] == 0 || probity_os_is_absolute(path) || getcwd(at, room) == NULL)
         return path;
     size_t length = strlen(at);
     int added = snprintf(at + length, room - length, "/%s", path);

@@ -13,6 +13,7 @@
 
 #include "base/assert.h"
 #include "base/os.h"
+#include "base/thread_local.h"
 #include "base/ticks.h"
 #include "runtime/declare.h"
 #include "runtime/external.h"
@@ -23,33 +24,16 @@
 #include "runtime/record.h"
 #include "runtime/trigger.h"
 
-PROBITY_API __thread struct probity_thread *probity_thread_self
-    __attribute__((tls_model("initial-exec")));
-
-/* The same under a name that no other copy of the library can preempt. Not the address of a plain
- * variable, which the linker may have moved into the program. */
-extern __thread struct probity_thread *thread_self_here
-    __attribute__((alias("probity_thread_self"), visibility("hidden"),
-                   tls_model("initial-exec")));
-
 /* The slot, even if the inline probe must not use it (no CPU counter). Valid while in_use. */
-static __thread struct probity_thread_state *own_slot __attribute__((tls_model("initial-exec")));
+PROBITY_THREAD_LOCAL(static, struct probity_thread_state *, own_slot);
 
 /* Inherited: a child's thread continues as the thread that forked it. */
-static __thread int is_announced __attribute__((tls_model("initial-exec")));
+PROBITY_THREAD_LOCAL(static, int, is_announced);
 
-PROBITY_API __thread uint32_t probity_thread_inside __attribute__((tls_model("initial-exec")));
+PROBITY_THREAD_LOCAL(PROBITY_API, uint32_t, probity_thread_inside);
 
 static pthread_key_t exit_key;
 static int exit_key_is_made;
-
-int probity_thread_is_of_this_copy(void)
-{
-    struct probity_thread **in_use = &probity_thread_self;
-
-    __asm__("" : "+r"(in_use)); /* prevents the compiler from treating two names as two variables */
-    return in_use == &thread_self_here;
-}
 
 struct probity_thread_state *probity_thread_slot(void)
 {
@@ -128,6 +112,7 @@ static void thread_ends(void *unused)
         } /* otherwise the recording is ending, which drains the chunks of slots in use */
     }
     probity_inside_end(&before);
+    probity_os_thread_ends();
 }
 
 void probity_thread_watch_own_exit(void)

@@ -60,7 +60,7 @@ static void path_add_number(struct path *path, uint32_t number)
 /* Absolute: the program may change its directory before the writer opens the file again. */
 static void path_begin(struct path *path, const char *template)
 {
-    if (template[0] == '/' || getcwd(path->text, path->room - 1) == NULL)
+    if (probity_os_is_absolute(template) || getcwd(path->text, path->room - 1) == NULL)
         return;
     path->length = strlen(path->text);
     path_add(path, "/", 1);
@@ -299,7 +299,8 @@ int probity_trace_file_expand_dump(struct probity_session *session, const char *
 {
     struct path path = {ret_path, PROBITY_LIMIT_PATH, 0, 0};
 
-    if (template[0] != '/' && getcwd(session->scratch[1], sizeof session->scratch[1]) != NULL) {
+    if (!probity_os_is_absolute(template) &&
+        getcwd(session->scratch[1], sizeof session->scratch[1]) != NULL) {
         path_add_plain(&path, session->scratch[1]);
         path_add(&path, "/", 1);
     }
@@ -391,15 +392,13 @@ static void facts_fill(struct facts *facts, struct probity_session *session,
                        struct probity_info *ret_info)
 {
     struct probity_text *text = ret_info->text;
-    ssize_t length = readlink("/proc/self/exe", facts->program, sizeof facts->program - 1);
-    long bytes = probity_os_read_file("/proc/self/cmdline", facts->command, sizeof facts->command);
+    long length = probity_os_program(facts->program, sizeof facts->program);
+    long bytes = probity_os_command(facts->command, sizeof facts->command);
 
     facts->program[length > 0 ? length : 0] = 0;
     text[PROBITY_TAG_PROGRAM] = text_of(facts->program);
-    /* The zero after the last argument is not a separator. */
-    if (bytes > 1)
-        text[PROBITY_TAG_COMMAND] = (struct probity_text){
-            facts->command, (size_t)bytes - (facts->command[bytes - 1] == 0)};
+    if (bytes > 0)
+        text[PROBITY_TAG_COMMAND] = (struct probity_text){facts->command, (size_t)bytes};
     if (uname(&facts->system) == 0) {
         text[PROBITY_TAG_HOST] = text_of(facts->system.nodename);
         text[PROBITY_TAG_KERNEL] = text_of(facts->system.release);

@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "base/selection.h"
+#include "base/thread_local.h"
 #include "base/ticks.h"
 #include "format/stream.h"
 #include "probity_scope.h"
@@ -282,7 +283,8 @@ static uint64_t sites_from[PROBITY_LIMIT_SITES], sites_to[PROBITY_LIMIT_SITES];
 enum { KEPT_WORDS = 24 };
 
 /* The last words of this thread's chunk before. */
-static __thread uint64_t kept_words[KEPT_WORDS] __attribute__((tls_model("initial-exec")));
+typedef uint64_t words_kept[KEPT_WORDS];
+PROBITY_THREAD_LOCAL(static, words_kept, kept_words);
 
 static void keep_words(const uint64_t *words, uint32_t count)
 {

@@ -81,7 +81,11 @@ struct probity_trigger_calls {
 };
 
 /* Weak: its address is NULL in a program without it, where no recording has dumps. */
+#ifdef PROBITY_NO_WEAK
+extern const struct probity_trigger_calls probity_trigger_calls;
+#else
 extern const struct probity_trigger_calls probity_trigger_calls __attribute__((weak));
+#endif
 
 static inline int probity_trigger_is_linked(void)
 {

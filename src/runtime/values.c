@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/os.h"
+#include "base/thread_local.h"
 #include "format/stream.h"
 
 enum {
@@ -50,6 +51,44 @@ static void put_counted(struct probity_payload *payload, const void *bytes, size
     probity_put_u16(length, (uint16_t)(count | (is_cut ? PROBITY_VALUE_LENGTH_CUT : 0)));
     probity_payload_put(payload, length, sizeof length);
     probity_payload_put(payload, bytes, count * unit);
+}
+
+/* Characters of UTF-16, where wchar_t has two bytes. Returns how many there are in *ret_wide. */
+static size_t widen(const uint8_t *at, size_t count, uint32_t ret_wide[WIDE_CHARS_MAX])
+{
+    size_t wide = 0;
+    uint16_t unit, next = 0;
+
+    for (size_t i = 0; i < count && wide < WIDE_CHARS_MAX; i++) {
+        memcpy(&unit, at + 2 * i, sizeof unit);
+        if (i + 1 < count)
+            memcpy(&next, at + 2 * i + 2, sizeof next);
+        int is_pair = i + 1 < count && unit >> 10 == 0xd800 >> 10 && next >> 10 == 0xdc00 >> 10;
+        ret_wide[wide++] = is_pair ? 0x10000 + ((unit & 0x3ffu) << 10 | (next & 0x3ffu)) : unit;
+        i += (size_t)is_pair;
+    }
+    return wide;
+}
+
+/* As above, of characters. */
+static void put_counted_wide(struct probity_payload *payload, const void *text, size_t count,
+                             int is_cut)
+{
+    uint32_t wide[WIDE_CHARS_MAX];
+
+    if (sizeof(wchar_t) == sizeof wide[0])
+        put_counted(payload, text, count, sizeof wide[0], is_cut);
+    else
+        put_counted(payload, wide, widen(text, count, wide), sizeof wide[0], is_cut);
+}
+
+static void put_characters(struct probity_payload *payload, const void *text, size_t count,
+                           size_t unit, int is_cut)
+{
+    if (unit == 1)
+        put_counted(payload, text, count, unit, is_cut);
+    else
+        put_counted_wide(payload, text, count, is_cut);
 }
 
 static void put_no_text(struct probity_payload *payload, const void *at)
@@ -109,7 +148,7 @@ static void put_pointed_text(struct probity_payload *payload, const void *at, si
     if (length == 0 && !is_whole)
         put_no_text(payload, at);
     else
-        put_counted(payload, at, length, unit, !is_whole);
+        put_characters(payload, at, length, unit, !is_whole);
 }
 
 static void put_array_text(struct probity_payload *payload, const void *at, size_t bytes,
@@ -118,7 +157,7 @@ static void put_array_text(struct probity_payload *payload, const void *at, size
     size_t count = bytes / unit, length = elements_before_zero(at, count, unit);
 
     probity_assert(unit > 0);
-    put_counted(payload, at, length < most ? length : most, unit, length > most);
+    put_characters(payload, at, length < most ? length : most, unit, length > most);
 }
 
 static void put_bytes(struct probity_payload *payload, const struct probity_value *value)
@@ -145,8 +184,8 @@ static void put_bytes(struct probity_payload *payload, const struct probity_valu
 }
 
 /* Nesting of formatters in this thread, and the stack address of the outermost. */
-static __thread uint32_t formatters_open __attribute__((tls_model("initial-exec")));
-static __thread uintptr_t formatter_first __attribute__((tls_model("initial-exec")));
+PROBITY_THREAD_LOCAL(static, uint32_t, formatters_open);
+PROBITY_THREAD_LOCAL(static, uintptr_t, formatter_first);
 
 /* A formatter may run scopes that record values of the same type: limits the recursion. */
 static size_t make_text(const struct probity_value *value, char *text, size_t bytes)
@@ -214,7 +253,7 @@ static void put_text(struct probity_payload *payload, const struct probity_value
 
     if (value->how == PROBITY_AT_DATA) {
         size_t count = value->bytes / unit;
-        put_counted(payload, value->at, count < most ? count : most, unit, count > most);
+        put_characters(payload, value->at, count < most ? count : most, unit, count > most);
         return;
     }
     memcpy(&at, value->at, sizeof at);

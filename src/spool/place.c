@@ -19,11 +19,12 @@
 #include "base/os.h"
 #include "probity.h"
 
-enum { NAME_BYTES = 64 };
+enum { NAME_BYTES = 64, DEFAULT_BYTES = 320 };
 
 void probity_place_default(uint32_t user, char *ret_path, size_t room)
 {
-    snprintf(ret_path, room, "/dev/shm/probity-%u", user);
+    if (probity_os_spool_directory(user, ret_path, room) < 0)
+        ret_path[0] = 0;
 }
 
 /* Takes over the descriptor, and closes it if the directory is unsuitable. */
@@ -143,7 +144,7 @@ static int try_environment(const struct probity_place_query *query, struct probi
 static int try_default(const struct probity_place_query *query, uint32_t user,
                        struct probity_place *ret_place)
 {
-    char path[NAME_BYTES];
+    char path[DEFAULT_BYTES];
 
     probity_place_default(user, path, sizeof path);
     return try_directory(query, path, user, ret_place);

@@ -41,9 +41,8 @@ int probity_segment_directory(const char *wanted, char *ret_directory, size_t ro
 {
     struct stat status;
     int before = errno, result = PROBITY_ERROR_OPEN, directory = -1;
-    int length = wanted != NULL
-                     ? snprintf(ret_directory, room, "%s", wanted)
-                     : snprintf(ret_directory, room, "/dev/shm/probity-%u", (unsigned)geteuid());
+    int length = wanted != NULL ? snprintf(ret_directory, room, "%s", wanted)
+                                : probity_os_spool_directory(geteuid(), ret_directory, room);
 
     probity_assert(room > 1);
     if (length > 0 && (size_t)length < room &&
@@ -118,30 +117,6 @@ static int set_size(int descriptor, size_t bytes)
     return result;
 }
 
-/* Maps the file at a multiple of a window's size: reserves more, and unmaps the excess. */
-static char *map_aligned(int descriptor, size_t bytes, size_t window)
-{
-    probity_assert(bytes > 0 && (window & (window - 1)) == 0);
-    char *wide = mmap(NULL, bytes + window, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                      -1, 0);
-    if (wide == MAP_FAILED)
-        return NULL;
-    size_t before = (window - (uintptr_t)wide % window) % window;
-    probity_assert(before < window);
-    char *at =
-        mmap(wide + before, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0);
-    if (at == MAP_FAILED) {
-        munmap(wide, bytes + window);
-        return NULL;
-    }
-    if (before > 0)
-        munmap(wide, before);
-    if (window - before > 0)
-        munmap(at + bytes, window - before);
-    probity_assert((uintptr_t)at % window == 0);
-    return at;
-}
-
 /* Allocates the pages of the headers and of the first `present` chunks. */
 static int populate(char *at, uint32_t chunks, uint32_t words, uint32_t present)
 {
@@ -154,16 +129,6 @@ static int populate(char *at, uint32_t chunks, uint32_t words, uint32_t present)
     return result;
 }
 
-/* Opens the same inode again; without /proc returns the descriptor itself. */
-static int reopen(int descriptor)
-{
-    char self[48];
-
-    snprintf(self, sizeof self, "%s/%d", probity_os_descriptors(), descriptor);
-    int file = open(self, O_RDWR | O_CLOEXEC);
-    return file >= 0 ? file : descriptor;
-}
-
 /* Maps the file and, if ret_locked is not NULL, takes the program's lock (doc/spool.md, "Alive or
  * dead"). The mapping keeps the open file and so the lock alive; no child inherits it. The caller's
  * descriptor stays open much longer, and a child forked by another thread inherits it: therefore a
@@ -174,18 +139,18 @@ static char *map_held(int descriptor, size_t bytes, size_t window, uint32_t *ret
                             .l_whence = SEEK_SET,
                             .l_start = PROBITY_SPOOL_LOCK_PROGRAM,
                             .l_len = 1};
-    int file = ret_locked != NULL ? reopen(descriptor) : descriptor;
+    int file = ret_locked != NULL ? probity_os_open_again(descriptor) : descriptor;
 
     if (ret_locked != NULL)
         *ret_locked = fcntl(file, F_OFD_SETLK, &program) == 0;
-    char *at = map_aligned(file, bytes, window);
+    char *at = probity_os_map_aligned(file, bytes, window);
     /* A child must not store into its parent's records. */
     if (at != NULL && madvise(at, bytes, MADV_DONTFORK) != 0) {
         munmap(at, bytes);
         at = NULL;
     }
     if (file != descriptor)
-        close(file);
+        probity_os_close_locked(file);
     return at;
 }
 
@@ -233,11 +198,6 @@ static void *map_file(int descriptor, uint32_t chunks, uint32_t words, uint32_t 
     return NULL;
 }
 
-static int open_named(const char *path)
-{
-    return open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-}
-
 int probity_segment_make(char *path, const struct probity_spool_header *header,
                          void **ret_segment, int *ret_unnamed, uint32_t *ret_present)
 {
@@ -251,7 +211,7 @@ int probity_segment_make(char *path, const struct probity_spool_header *header,
     /* Without a name if possible: until the trace records the name, nobody would find the file. */
     int descriptor = probity_temporary_unnamed(AT_FDCWD, path, 0600), is_unnamed = descriptor >= 0;
     if (!is_unnamed)
-        descriptor = open_named(path);
+        descriptor = probity_os_create_spool(path);
     if (descriptor >= 0) {
         struct probity_spool_header filled = *header;
         void *segment = map_file(descriptor, header->chunks, header->chunk_words, &present,
@@ -290,7 +250,7 @@ static int replace_unnamed(const char *path, void *segment, uint32_t present)
 {
     const struct probity_spool_header *header = segment;
     size_t bytes = probity_spool_segment_bytes(header->chunks, header->chunk_words);
-    int file = open_named(path);
+    int file = probity_os_create_spool(path);
     uint32_t locked = 0;
     void *put, *at = file >= 0 ? map_file(file, header->chunks, header->chunk_words, &present,
                                           header->segment == 0 ? &locked : NULL)

@@ -444,10 +444,11 @@ static void confine(const struct probity_writer *writer)
 static int serve(struct probity_writer *writer, int is_here)
 {
     struct probity_pass pass = {0};
-    int spool = -1, result = open_trace(writer, &pass.append);
+    int result = open_trace(writer, &pass.append);
 
+    writer->spool = -1;
     if (result == 0 && !is_here)
-        lock_spool(writer, &spool);
+        lock_spool(writer, &writer->spool);
     if (result == 0)
         result = probity_pass_init(&pass, writer->live);
     pass.block_serial = writer->trace_blocks;
@@ -475,8 +476,8 @@ static int serve(struct probity_writer *writer, int is_here)
         writer->dumps->calls->close(writer->dumps);
     if (pass.append.descriptor >= 0)
         close(pass.append.descriptor);
-    if (spool >= 0)
-        close(spool);
+    if (writer->spool >= 0)
+        close(writer->spool);
     return writer->result;
 }
 
@@ -634,6 +635,19 @@ void probity_writer_reap(struct probity_writer *writer)
         return;
     join(writer);
     writer->must_be_reaped = 0;
+}
+
+int probity_writer_is_lost(struct probity_writer *writer)
+{
+    uint32_t state = __atomic_load_n(&writer->state, __ATOMIC_ACQUIRE);
+
+    if ((state != PROBITY_WRITER_RUNS && state != PROBITY_WRITER_STARTING) ||
+        !probity_os_threads_are_gone())
+        return 0;
+    if (state == PROBITY_WRITER_RUNS && writer->spool >= 0)
+        close(writer->spool); /* and with it the drainer's lock */
+    writer->spool = -1;
+    return 1;
 }
 
 int probity_writer_run_here(struct probity_writer *writer, uint32_t reason)

@@ -43,6 +43,7 @@ struct probity_writer {
     uint64_t *own_threads;  /* of the process, or NULL; base/own_threads.h */
     struct probity_os_threads threads; /* of the process; open while the thread runs */
     int is_uncounted;    /* 1: libc does not count the thread */
+    int spool;           /* descriptor of segment 0 with the drainer's lock, or -1 */
     int is_told_closed;  /* 1: `grown` was called for the last time */
     struct probity_pass *pass; /* of the running thread */
     /* Called in the writer thread when it begins, before any pass. May be NULL. */
@@ -94,7 +95,11 @@ int probity_writer_stop(struct probity_writer *writer, uint32_t reason);
 /* To be called before the struct is used again: joins a thread that ended the trace by itself. */
 void probity_writer_reap(struct probity_writer *writer);
 
-/* The same in the calling thread, if no writer thread was started. */
+/* Whether the system has ended the writer thread, since the process exits: 1 or 0. If so, releases
+ * the drainer's lock: what was not written is recovered from the spool. */
+int probity_writer_is_lost(struct probity_writer *writer);
+
+/* The same as stop, in the calling thread, if no writer thread was started. */
 int probity_writer_run_here(struct probity_writer *writer, uint32_t reason);
 
 /* Asks the writer, if it is running, to add pages for more chunks. Returns immediately. Any

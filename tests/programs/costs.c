@@ -18,7 +18,7 @@
 enum { ROUNDS = 3, DEPTH = 60, ERROR = 77, HANGS_SECONDS = 60 };
 
 static struct probity_options options = {.overwrite = PROBITY_ON};
-static struct probity_scope_frame frames[PROBITY_SCOPE_FRAMES + 1];
+static struct probity_scope_place frames[PROBITY_SCOPE_FRAMES + 1];
 static uint32_t depth;
 
 static void need(int condition, const char *what)

@@ -84,7 +84,8 @@ check_tool() {
     local directory sources=() source
     PROBITY_OUT=logger.probity "$BUILD/examples/logger"
     for directory in $(cd "$tree" && find src -name '*.c' -printf '%h\n' | sort -u); do
-        [[ ! $directory =~ ^src/(runtime|embed|embed_print|functions|calls)$ ]] || continue
+        [[ ! $directory =~ ^src/(runtime|embed|embed_print|functions|calls|base/windows)$ ]] ||
+            continue
         instrument "$directory"
         for source in "$directory"/*.c; do
             [ "$source" = src/writer/writer.c ] || sources+=("$source")
@@ -105,7 +106,8 @@ check_fentry() {
     [ "$(uname -m)" = x86_64 ] || { echo "no -mfentry here"; return; }
     rm -rf src && mkdir src && cp -r "$tree"/src/* src
     for source in $(find src -name '*.c' | LC_ALL=C sort); do
-        [[ $source =~ ^src/(runtime|embed|embed_print|functions|calls)/|^src/writer/writer.c ]] ||
+        [[ $source =~ ^src/(runtime|embed|embed_print|functions|calls|base/windows)/ ||
+            $source == src/writer/writer.c ]] ||
             sources+=("$source")
     done
     flags="-std=gnu11 -O2 -g -fno-optimize-sibling-calls -pthread -D_GNU_SOURCE -DPROBITY_DISABLE"

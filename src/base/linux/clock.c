@@ -92,6 +92,11 @@ void probity_clock_moment(uint32_t kind, uint64_t rate, int tries,
     errno = before;
 }
 
+int probity_clock_has_cpu(void)
+{
+    return 1;
+}
+
 uint64_t probity_clock_rate(const struct probity_clock_moment *first,
                             const struct probity_clock_moment *last)
 {

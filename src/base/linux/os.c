@@ -48,6 +48,26 @@ enum {
 #define FS_GET_FLAGS _IOR('f', 1, long)
 #define FS_SET_FLAGS _IOW('f', 2, long)
 
+int probity_os_threads_are_gone(void)
+{
+    return 0;
+}
+
+int probity_os_may_start_thread(void)
+{
+    return 1;
+}
+
+/* Whatever runs destructors does it here, and nothing runs otherwise. */
+void probity_os_at_exit(void (*function)(void))
+{
+    (void)function;
+}
+
+void probity_os_thread_ends(void)
+{
+}
+
 uint32_t probity_os_thread_id(void)
 {
     return (uint32_t)syscall(SYS_gettid);
@@ -248,6 +268,11 @@ void probity_os_say(const char *line, size_t length)
     errno = saved;
 }
 
+int probity_os_debugger(void)
+{
+    return -1;
+}
+
 int probity_os_own_descriptors(unsigned first)
 {
     int before = errno;
@@ -264,6 +289,77 @@ int probity_os_own_descriptors(unsigned first)
     }
     errno = before;
     return result < 0 ? -1 : 0;
+}
+
+int probity_os_spool_directory(uint32_t user, char *ret_path, size_t room)
+{
+    int length = snprintf(ret_path, room, "/dev/shm/probity-%u", user);
+
+    return length > 0 && (size_t)length < room ? length : -1;
+}
+
+int probity_os_is_absolute(const char *path)
+{
+    return path[0] == '/';
+}
+
+int probity_os_create_spool(const char *path)
+{
+    return open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+/* Opens the same inode; without /proc returns the descriptor itself. */
+int probity_os_open_again(int descriptor)
+{
+    char self[48];
+
+    snprintf(self, sizeof self, "%s/%d", probity_os_descriptors(), descriptor);
+    int file = open(self, O_RDWR | O_CLOEXEC);
+    return file >= 0 ? file : descriptor;
+}
+
+void probity_os_close_locked(int descriptor)
+{
+    close(descriptor);
+}
+
+/* Reserves more, and unmaps the excess. */
+void *probity_os_map_aligned(int descriptor, size_t bytes, size_t window)
+{
+    probity_assert(bytes > 0 && (window & (window - 1)) == 0);
+    char *wide = mmap(NULL, bytes + window, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                      -1, 0);
+    if (wide == MAP_FAILED)
+        return NULL;
+    size_t before = (window - (uintptr_t)wide % window) % window;
+    probity_assert(before < window);
+    char *at =
+        mmap(wide + before, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0);
+    if (at == MAP_FAILED) {
+        munmap(wide, bytes + window);
+        return NULL;
+    }
+    if (before > 0)
+        munmap(wide, before);
+    if (window - before > 0)
+        munmap(at + bytes, window - before);
+    probity_assert((uintptr_t)at % window == 0);
+    return at;
+}
+
+long probity_os_program(char *ret_path, size_t room)
+{
+    ssize_t length = readlink("/proc/self/exe", ret_path, room);
+
+    return length > 0 && (size_t)length < room ? length : -1;
+}
+
+/* The zero after the last argument is not a separator. */
+long probity_os_command(char *ret_text, size_t room)
+{
+    long bytes = probity_os_read_file("/proc/self/cmdline", ret_text, room);
+
+    return bytes > 1 ? bytes - (ret_text[bytes - 1] == 0) : -1;
 }
 
 int probity_os_can_extend(int descriptor)

@@ -1,0 +1,61 @@
+# Builds for Windows, x86-64, with Debian's mingw-w64, into a directory of its own. Included by the
+# Makefile.
+
+WINDOWS     ?= $(BUILD)-windows
+WINDOWS_CC  ?= x86_64-w64-mingw32-gcc
+WINDOWS_CXX ?= x86_64-w64-mingw32-g++
+WINDOWS_AR  ?= x86_64-w64-mingw32-ar
+WINDOWS_SYSTEM := src/base/windows
+# msvcrt's printf() knows neither %zu nor %lld. Windows 8 has WaitOnAddress().
+WINDOWS_COMMON := -O2 -g $(WARNINGS) -Wno-format -D_WIN32_WINNT=0x0602 -DWIN32_LEAN_AND_MEAN \
+    -D__USE_MINGW_ANSI_STDIO=1 -D_FILE_OFFSET_BITS=64 -MMD -MP
+WINDOWS_FLAGS := -std=gnu11 $(WINDOWS_COMMON) -D_GNU_SOURCE -DNO_OLDNAMES -Isrc -Iinclude -isystem $(WINDOWS_SYSTEM)/posix \
+    -include $(WINDOWS_SYSTEM)/thread_local.h -ffunction-sections -fdata-sections $(ASSERT_FLAGS)
+WINDOWS_LIBS := -lsynchronization -ladvapi32 -lntdll
+# The library also prints, as libprobity and libprobity-print do together.
+WINDOWS_LEFT_OUT := src/reader/spools.c src/runtime/thread_self.c
+WINDOWS_SRC := $(filter-out $(SYSTEM)/% $(WINDOWS_LEFT_OUT),$(sort $(LIB_SRC) $(PRINT_SRC))) \
+    $(wildcard $(WINDOWS_SYSTEM)/*.c)
+WINDOWS_OBJ := $(WINDOWS_SRC:%.c=$(WINDOWS)/obj/%.o)
+WINDOWS_DLL := $(WINDOWS)/bin/libprobity.dll
+WINDOWS_LIB := $(WINDOWS)/lib/libprobity.a
+
+.PHONY: windows windows-lib windows-test
+
+windows: ## Install what is missing, build the libraries for Windows in build-windows
+	$(call setup,windows)
+	+@$(MAKE) --no-print-directory $(PARALLEL) windows-lib
+
+windows-test: windows tool ## Build for Windows, run its tests under Wine (ROUNDS=10 kills)
+	@for script in tests/windows/*.sh; do \
+	    echo "  TEST $$script" && PROBITY='$(abspath $(TOOL))' WINDOWS='$(abspath $(WINDOWS))' \
+	        ROUNDS=$(or $(ROUNDS),10) bash $$script || exit; done
+
+windows-lib: $(WINDOWS_DLL) $(WINDOWS_LIB)
+
+$(WINDOWS)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC  )$(WINDOWS_CC) $(WINDOWS_FLAGS) -c -o $@ $<
+
+# Of the names in the map, those that are variables of threads, or for hooks in assembly, do not exist.
+WINDOWS_MISSING := probity_thread_self|probity_thread_inside|probity_scope_(counters|depth|exceptions|frame|never|enter_hook|enter_values_hook|leave_hook)
+WINDOWS_VARIABLES := probity_(active|thread_offset|scope_(offset|level|profiles|param_level))
+$(WINDOWS)/libprobity.def: src/libprobity.map packaging/windows.mk
+	@mkdir -p $(@D)
+	@{ echo EXPORTS; { sed -nE '/^ *($(WINDOWS_MISSING));/d; s/^ *(probity_[a-z_]*);/    \1/p' $<; \
+	    printf '    %s\n' probity_thread_offset probity_scope_offset probity_scope_thread_make; } | \
+	    sed -E 's/ ($(WINDOWS_VARIABLES))$$/ \1 DATA/'; } > $@
+
+$(WINDOWS_DLL): $(WINDOWS_OBJ) $(WINDOWS)/libprobity.def
+	@mkdir -p $(@D) $(WINDOWS)/lib
+	$(call say,LINK)$(WINDOWS_CC) -shared -static-libgcc -Wl,--gc-sections -Wl,--out-implib,$(WINDOWS)/lib/libprobity.dll.a \
+	    -o $@ $^ $(WINDOWS_LIBS)
+
+# One object, since constructor and exit handler must come with any symbol.
+$(WINDOWS_LIB): $(WINDOWS_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@
+	@$(WINDOWS_CC) -nostdlib -r -o $(WINDOWS)/obj/probity.o $^
+	$(call say,AR  )$(WINDOWS_AR) rcs $@ $(WINDOWS)/obj/probity.o
+
+-include $(WINDOWS_OBJ:.o=.d)

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * thread_local.h: variables of which each thread has its own, in the traced program. Their access
+ * must not allocate memory, since probes run in signal handlers. A system whose compiler cannot do
+ * this defines the macro before (doc/porting.md).
+ */
+#ifndef PROBITY_BASE_THREAD_LOCAL_H
+#define PROBITY_BASE_THREAD_LOCAL_H
+
+/* Declares the variable, zero at first. storage: static, extern, or PROBITY_API. */
+#ifndef PROBITY_THREAD_LOCAL
+#define PROBITY_THREAD_LOCAL(storage, type, name)                                                  \
+    storage __thread type name __attribute__((tls_model("initial-exec")))
+#endif
+
+#endif

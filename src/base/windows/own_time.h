@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * windows/own_time.h: the CPU time of the calling thread, from QueryThreadCycleTime. Its unit is
+ * the processor's, so its rate is measured once, against QueryPerformanceCounter.
+ */
+#ifndef PROBITY_BASE_WINDOWS_OWN_TIME_H
+#define PROBITY_BASE_WINDOWS_OWN_TIME_H
+
+#include <stdint.h>
+
+/* Measures the rate, which takes a millisecond, unless it is known. Returns 1, or 0 if the system
+ * does not count cycles: then there are no CPU times. GetThreadTimes is not used instead, since
+ * its tick of 10 to 16 ms is longer than most of what is measured. */
+int probity_own_time_ready(void);
+
+/* In ns; 0 if the rate is not known. */
+uint64_t probity_own_time_read(void);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * windows/posix.h: what the files of this directory share, and what the system's headers lack. The
+ * functions of posix/ have the contracts of POSIX as far as Probity needs them (doc/porting.md).
+ */
+#ifndef PROBITY_BASE_WINDOWS_POSIX_H
+#define PROBITY_BASE_WINDOWS_POSIX_H
+
+/* A descriptor: what is written to it goes to the debugger. */
+enum { PROBITY_POSIX_DEBUGGER = 3 };
+
+/* Sets errno by the system's last error; returns -1. */
+int probity_posix_fail(void);
+
+/* The system's handle of a descriptor (a HANDLE). */
+void *probity_posix_handle(int descriptor);
+
+/* Replaces backslashes by slashes. */
+void probity_posix_slashes(char *path);
+
+/* Creates a file that the system need not write to the disk, for reading and writing. */
+int probity_posix_open_temporary(const char *path);
+
+/* Another descriptor of the same open file. */
+int probity_posix_open_again(int descriptor);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * posix/string.h: what msvcrt lacks.
+ */
+#ifndef PROBITY_POSIX_STRING_H
+#define PROBITY_POSIX_STRING_H
+
+#include_next <string.h>
+
+char *strdup(const char *text) __asm__("_strdup");
+void *memmem(const void *in, size_t bytes, const void *wanted, size_t wanted_bytes)
+    __asm__("probity_posix_memmem");
+void *memrchr(const void *in, int byte, size_t bytes) __asm__("probity_posix_memrchr");
+char *strndup(const char *text, size_t most) __asm__("probity_posix_strndup");
+char *strchrnul(const char *text, int byte) __asm__("probity_posix_strchrnul");
+char *stpcpy(char *to, const char *from) __asm__("probity_posix_stpcpy");
+
+#endif

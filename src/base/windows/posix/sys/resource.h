@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * posix/sys/resource.h: limits of a process: Windows has none for the size of files.
+ */
+#ifndef PROBITY_POSIX_SYS_RESOURCE_H
+#define PROBITY_POSIX_SYS_RESOURCE_H
+
+#include <stdint.h>
+
+typedef uint64_t rlim_t;
+struct rlimit {
+    rlim_t rlim_cur, rlim_max;
+};
+enum { RLIMIT_FSIZE = 1, RLIMIT_NOFILE = 7 };
+#define RLIM_INFINITY UINT64_MAX
+
+static inline int getrlimit(int which, struct rlimit *ret_limit)
+{
+    (void)which;
+    ret_limit->rlim_cur = ret_limit->rlim_max = RLIM_INFINITY;
+    return 0;
+}
+
+#endif

@@ -1,0 +1,37 @@
+# Sourced by the scripts in this directory, which `make windows-test` runs: PROBITY is the tool on
+# Linux, WINDOWS the directory of the build for Windows (absolute). Each script works in a directory
+# of its own, which Windows programs see as the drive Z.
+# shellcheck shell=bash
+set -eu
+export LC_ALL=C WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml='
+SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+WORK=$(mktemp -d)
+[ -d "$WORK" ]
+trap '[[ $BASHPID != $$ ]] || rm -rf "$WORK"' EXIT
+export WINEPREFIX=${WINEPREFIX:-$WINDOWS/wine}
+status=0
+SPOOLS=$WORK/spools
+mkdir "$SPOOLS"
+# Programs and the tool keep spools here.
+export PROBITY_SPOOL_DIR=$SPOOLS
+FLAGS=(-O2 -g -Wall -Wextra -Werror "-I$SOURCE/include")
+STATIC=("$WINDOWS/lib/libprobity.a" -lsynchronization -ladvapi32 -lntdll)
+SHARED=("$WINDOWS/lib/libprobity.dll.a")
+cp "$WINDOWS/bin/libprobity.dll" "$WORK"
+cd "$WORK"
+
+fail() {
+    echo "$*" >&2
+    exit 1
+}
+
+# $1 description, $2 expected, $3 found
+expect() {
+    [ "$2" = "$3" ] || fail "$1: expected '$2', found '$3'"
+}
+
+# Runs a program for Windows, for at most LIMIT seconds. Sets $status.
+wine_run() {
+    status=0
+    timeout "${LIMIT:-300}" wine "$@" || status=$?
+}
