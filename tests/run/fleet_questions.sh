@@ -159,9 +159,9 @@ for name in "${odd[@]}" "$long" "$quotes"; do
         probity "report $option" 1 report --from-fleet "$url" $option "$name"
         told "report $option" "no such runs"
     done
-    probity "a function" 1 report --from-fleet "$url" --label several --function "$name["
+    probity "a function" 1 report --from-fleet "$url" --label several --function "${name}["
     told "a function" "no calls match"
-    probity "a function" 1 hist "$name[" --from-fleet "$url" --label several
+    probity "a function" 1 hist "${name}[" --from-fleet "$url" --label several
     told "a function" "no calls match"
 done
 probity "a long label" 1 report --from-fleet "$url" --label "$quotes"
