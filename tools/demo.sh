@@ -258,10 +258,14 @@ waits 150 ms for a lock. Only the worst dump is kept."
     echo "\$ probity record --ring 10s --when '$condition' --keep worst=1 -o slow-%i.probity \\"
     echo "    -- httpd --plant"
     : >"$demo/httpd.out"
-    "$probity" record -f --ring 10s --when "$condition" --before 200ms --keep worst=1 \
-        -o "$demo/slow-%i.probity" -- \
-        "$demo/httpd-scopes" --root "$demo/root" --port 0 --threads $workers --plant \
-        >"$demo/httpd.out" &
+    # In that directory, where the trace of the whole run is made too.
+    (
+        directory=$(cd "$demo" && pwd) tool=$(cd "$build/bin" && pwd)/probity
+        cd "$demo"
+        exec "$tool" record -f --ring 10s --when "$condition" --before 200ms --keep worst=1 \
+            -o 'slow-%i.probity' -- "$directory/httpd-scopes" --root "$directory/root" --port 0 \
+            --threads $workers --plant >httpd.out
+    ) &
     server_pid=$!
     await_port
     "$build/examples/httpd_load" --connections $connections --seconds 60 "$port" "${paths[@]}" \
