@@ -194,7 +194,7 @@ const struct cli_command cli_command_fetch = {
     .summary = "Bring a trace back from a ClickHouse database",
     .usage = "[OPTION]... RUN",
     .help =
-        "Writes the trace of a run that `probity ship --detail records` has sent, byte for byte. "
+        "Writes the trace of a run that `probity ship` has sent with its records, byte for byte. "
         "RUN is an id as `probity fleet` prints it.",
     .options = options,
 };
