@@ -123,7 +123,7 @@ $(addprefix $(OBJ)/src/,runtime/settings.o runtime/trace_file.o runtime/spool_fi
     runtime/external.o runtime/child.o runtime/hooks.o runtime/session.o runtime/session_mapping.o runtime/wake.o writer/writer.o spool/segment.o \
     runtime/profile_set.o spool/place.o spool/usage.o base/linux/objects.o base/conditions.o base/window.o base/selection.o \
     format/dump.o writer/dumps.o writer/dump_chunks.o writer/dump_file.o writer/watch.o writer/watch_gaps.o writer/watch_requests.o runtime/change.o runtime/trigger.o \
-    runtime/control_page.o runtime/trigger_settings.o runtime/levels.o embed/embed.o base/temporary.o base/parent.o \
+    runtime/control_page.o runtime/frames.o runtime/scope.o runtime/thread.o spool/live.o spool/control.o base/linux/clock.o base/own_threads.o runtime/trigger_settings.o runtime/levels.o embed/embed.o base/temporary.o base/parent.o \
     base/linux/os_confine.o base/linux/os.o base/linux/os_signals.o format/block.o format/sites.o format/cost.o format/profile.o writer/pass.o writer/profile.o writer/ring.o writer/tally.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
 # Code that runs only in our own threads, at load, or while signals and cancellation are blocked, is
 # unwound by neither an exception nor a cancelled thread: its unwind tables, a fifth of it, stay out of programs.
