@@ -14,8 +14,11 @@ SPOOLS=$WORK/spools
 mkdir "$SPOOLS"
 # Programs and the tool keep spools here.
 export PROBITY_SPOOL_DIR=$SPOOLS
+# shellcheck disable=SC2034 # used by what sources this
 FLAGS=(-O2 -g -Wall -Wextra -Werror "-I$SOURCE/include")
+# shellcheck disable=SC2034
 STATIC=("$WINDOWS/lib/libprobity.a" -lsynchronization -ladvapi32 -lntdll)
+# shellcheck disable=SC2034
 SHARED=("$WINDOWS/lib/libprobity.dll.a")
 cp "$WINDOWS/bin/libprobity.dll" "$WORK"
 cd "$WORK"
@@ -33,5 +36,6 @@ expect() {
 # Runs a program for Windows, for at most LIMIT seconds. Sets $status.
 wine_run() {
     status=0
+    # shellcheck disable=SC2034 # for the caller
     timeout "${LIMIT:-300}" wine "$@" || status=$?
 }
