@@ -76,6 +76,10 @@ void probity_os_threads_close(struct probity_os_threads *threads);
  * directories are looked up by name, for a caller that has no descriptor table of its own. */
 int probity_os_is_last_thread(const struct probity_os_threads *threads, uint32_t others);
 
+/* Ends the calling thread as the operating system knows it, without libc, which would count it as
+ * one of the program's. */
+_Noreturn void probity_os_exit_thread(void);
+
 /* Whether this process shares its parent's memory, as after vfork: 1 or 0; also 0 if the kernel
  * does not report it. */
 int probity_os_is_in_parents_memory(void);

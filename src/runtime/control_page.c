@@ -18,7 +18,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/limits.h"
@@ -156,16 +155,15 @@ enum { COUNT_UNKNOWN, COUNT_LEFT, COUNT_STAYS };
 static uint32_t count_state;
 
 /* The process ends with its last thread, and this one must not keep it alive. Threads that exit by
- * the system call do not make libc call exit(), which would end it, and the page with it. Not by a
- * return, after which libc would count this thread. */
+ * the system call do not make libc call exit(), which would end it, and the page with it. A return
+ * would make libc count this thread. */
 static void leave_with_the_program(void)
 {
     if (!probity_own_threads_are_alone(&probity_session_own_threads, NULL))
         return;
     probity_control_page_end();
     probity_own_threads_end(&probity_session_own_threads);
-    for (;;)
-        syscall(SYS_exit, 0);
+    probity_os_exit_thread();
 }
 
 static void *wait_for_requests(void *unused)

@@ -169,10 +169,17 @@ void probity_os_threads_close(struct probity_os_threads *threads)
 }
 
 /* A process ends with its first thread. */
-int probity_os_is_last_thread(const struct probity_os_threads *threads)
+int probity_os_is_last_thread(const struct probity_os_threads *threads, uint32_t others)
 {
     (void)threads;
+    (void)others;
     return 0;
+}
+
+_Noreturn void probity_os_exit_thread(void)
+{
+    for (;;)
+        ExitThread(0);
 }
 
 int probity_os_is_in_parents_memory(void)
