@@ -8,8 +8,9 @@ fi
 cd "$SOURCE" || exit
 sources="tests/tool/stepper.c tests/tool/stepper_scopes.c src/spool/drain.c src/spool/cells.c
     src/format/block.c src/format/stream.c src/format/profile.c src/base/checksum.c src/base/cpu.c"
+# The library defines the same names, for its second member.
 # shellcheck disable=SC2086
-${CC:-gcc} -std=gnu11 -O2 -g -Wall -Wextra -pthread -D_GNU_SOURCE -Iinclude -Isrc -Itests \
+${CC:-gcc} -std=gnu11 -Wl,-z,muldefs -O2 -g -Wall -Wextra -pthread -D_GNU_SOURCE -Iinclude -Isrc -Itests \
     -o "$WORK/stepper" $sources "$BUILD/lib/libprobity-functions.a" "$BUILD/lib/libprobity.a"
 cd "$WORK" || exit
 
