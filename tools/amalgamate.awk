@@ -171,7 +171,7 @@ function scan(file,    n, depth)
 function start_declaration()
 {
     words = ""
-    is_static = is_enum = is_body = parens = 0
+    is_static = is_enum = is_body = is_thread_local = parens = 0
     name = before = tag = ""
 }
 
@@ -227,7 +227,9 @@ function scan_declaration(file)
     if ((before == "struct" || before == "union" || before == "enum") && kind == "word")
         tag = token
     if (token == "(") {
-        if (name == "" && !parens && before ~ /^[A-Za-z_]/ && before !~ /^__/)
+        if (before == "PROBITY_THREAD_LOCAL" && !parens)
+            is_thread_local = 1
+        else if (name == "" && !parens && before ~ /^[A-Za-z_]/ && before !~ /^__/)
             name = before
         parens++
     } else if (token == ")") {
@@ -235,6 +237,9 @@ function scan_declaration(file)
     } else if ((token == "=" || token == "[") && name == "" && !parens) {
         name = before
     }
+    # The variable is the macro's last argument.
+    if (is_thread_local && kind == "word")
+        name = token
     if (kind == "word" && !parens)
         words = words " " token
 }

@@ -50,8 +50,9 @@ void probity_control_change_answer(struct probity_spool_header *header, uint32_t
                                    const char *text)
 {
     struct probity_spool_change *change = change_of(header);
-    size_t length = strnlen(text, sizeof change->text - 1);
+    size_t length = strlen(text);
 
+    length = length < sizeof change->text ? length : sizeof change->text - 1;
     memset(change->text, 0, sizeof change->text);
     memcpy(change->text, text, length);
     change->result = result;

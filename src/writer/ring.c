@@ -19,7 +19,7 @@ size_t probity_ring_declarations(const uint8_t *block, size_t block_bytes, uint8
     uint64_t table[PROBITY_STREAM_TABLE];
     struct probity_unpacker unpacker;
     struct probity_record record;
-    struct probity_data data;
+    struct probity_data data = {.records = 0};
 
     probity_assert(block_bytes > PROBITY_BLOCK_HEADER_BYTES + PROBITY_DATA_FIXED_BYTES);
     probity_data_get(from, bytes, &data); /* written by this process */

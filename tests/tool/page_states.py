@@ -99,14 +99,15 @@ def find_blocked(data, lanes):
 
 
 def find_running(data, lanes):
-    """The longest stretch in which the first thread with states runs, before the last record: the
-    timeline ends there, and a program's last state lasts longer."""
+    """The longest stretch in which the first thread with states runs, between the first record and
+    the last one: the timeline has no more, and states may last longer."""
     timeline = data["timeline"]
     end = timeline["since_start_ns"] + max(thread["last_ns"] for thread in timeline["threads"]
                                            if "track" not in thread)
     for place, thread in enumerate(lanes):
         spans = [each for each in thread.get((STATES, 0), [])
-                 if each[2:4] == (1, RUNNING) and each[0] + each[1] <= end]
+                 if each[2:4] == (1, RUNNING) and each[0] >= timeline["since_start_ns"]
+                 and each[0] + each[1] <= end]
         if spans:
             start, length, _, _, _, _, cpu = max(spans, key=lambda each: each[1])
             return {"place": f"{place}.{STATES}.0.{start}", "from": start, "to": start + length,

@@ -137,7 +137,7 @@ export class Live {
         const source = range !== null && this.tiles?.isLoaded(range) === true ? this.sourceOf(this.tiles, range) : null;
         if (this.data.served && (this.tiles === null || this.countIn(inside) <= FEW) && this.wantWindow(inside, source)) {
             // What is read from the trace has no rows of tracks.
-            if (this.wanted === null && this.tracks.length > 0 && range !== null && source === null)
+            if (!this.isAsking() && this.tracks.length > 0 && range !== null && source === null)
                 this.ask({ window: inside, range });
             return;
         }
@@ -165,6 +165,10 @@ export class Live {
         }
         this.ask({ window: inside, range: null });
         return true;
+    }
+
+    private isAsking(): boolean {
+        return this.wanted !== null;
     }
 
     private ask(wanted: { window: Window; range: TileRange | null }): void {

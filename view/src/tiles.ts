@@ -100,7 +100,7 @@ function parse(bytes: Uint8Array, file: number, id: string, { names, tracks }: O
         throw new Error("it belongs to another page");
     const source = { numbers: new Bytes(bytes.subarray(4 + size)), first: contents.from_ns, values: 0 };
     return new Map(contents.threads.map(({ place, lanes }) => [place, lanes.map(([kind, depth, count]) => {
-        if (tracks[place] === undefined)
+        if (!(place in tracks))
             throw new Error("it has unknown threads");
         const lane = readLane(source, place, laneKindOf(tracks[place], kind), depth, count, tracks[place] === Track.Queue);
         if (kind === LaneKind.States)
