@@ -100,13 +100,13 @@ def find_blocked(data, lanes):
 
 def find_running(data, lanes):
     """The longest stretch in which the first thread with states runs, between the first record and
-    the last one: the timeline has no more, and states may last longer."""
+    the last one: the timeline has no more, and cuts what was before and after."""
     timeline = data["timeline"]
     end = timeline["since_start_ns"] + max(thread["last_ns"] for thread in timeline["threads"]
                                            if "track" not in thread)
     for place, thread in enumerate(lanes):
         spans = [each for each in thread.get((STATES, 0), [])
-                 if each[2:4] == (1, RUNNING) and each[0] >= timeline["since_start_ns"]
+                 if each[2:4] == (1, RUNNING) and each[0] > timeline["since_start_ns"]
                  and each[0] + each[1] <= end]
         if spans:
             start, length, _, _, _, _, cpu = max(spans, key=lambda each: each[1])
