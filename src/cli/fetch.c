@@ -97,7 +97,7 @@ static int take_rows(struct fetch_call *call, const struct cli_output *output,
         size_t length;
         uint64_t place = probity_fleet_take_number(answer, 8);
         const char *bytes = probity_fleet_take_text(answer, &length);
-        if (answer->is_bad)
+        if (answer->is_bad || length == 0 || call->rows_taken == call->rows)
             return fail_answer(call);
         if (place != call->bytes)
             return cli_fail(ME, "'%s': run %016" PRIx64 " has no bytes from %" PRIu64 " to %" PRIu64

@@ -72,16 +72,17 @@ static int start(struct other_lane *lane, pthread_t *ret_thread)
     return error == 0 ? 0 : PROBITY_ERROR_MEMORY;
 }
 
-/* Reads both lanes. An error of the second one is found again by a single reader. */
+/* Reads both lanes. An error of the second one is found again by a single reader, which also does
+ * without a second thread. */
 static int read_both(struct cli_query *answer, struct probity_reader *reader,
                      struct cli_query_lanes *lanes, struct other_lane *other)
 {
     const struct cli_query_parts *parts = answer->steps->parts;
     pthread_t thread;
-    int error = start(other, &thread);
+    int error;
 
-    if (error != 0)
-        return error;
+    if (start(other, &thread) != 0)
+        return PROBITY_QUERY_AGAIN;
     probity_reader_set_lane(reader, 1);
     error = read_lane(answer, reader, lanes->parts[0], &answer->seen);
     int error_number = errno;

@@ -32,7 +32,8 @@ enum {
     CHILDREN_MAX = 64,
     BACK_OFF_SECONDS_MAX = 300,
     REPORT_SECONDS = 60,
-    LAG_SECONDS = 30 /* less is not worth a message */
+    LAG_SECONDS = 30, /* less is not worth a message */
+    FAILURES_MAX = 6  /* with --once: in about a minute */
 };
 
 enum state { STATE_NEW, STATE_SENDING, STATE_SENT, STATE_FAILED };
@@ -42,6 +43,7 @@ struct watched {
     char *path;
     enum state state;
     int is_seen; /* in the latest look */
+    int is_kept; /* it could not be removed */
     dev_t device;
     ino_t inode;
     off_t bytes;
@@ -64,6 +66,7 @@ struct watch {
     uint64_t reported_ns;
     int is_over_limit; /* and that was reported */
     int is_behind;
+    int worst; /* exit status of the children that sent a trace */
 };
 
 /* ---- Looking -----------------------------------------------------------------------------------
@@ -115,6 +118,8 @@ static int note(struct watch *watch, const char *path, const struct stat *status
         *trace = (struct watched){.path = trace->path};
     }
     trace->is_seen = 1;
+    if (trace->state == STATE_SENDING)
+        return 0; /* what is being sent is the file as it was at the start */
     trace->device = status->st_dev;
     trace->inode = status->st_ino;
     trace->bytes = status->st_size;
@@ -235,6 +240,14 @@ static void start(struct watch *watch, struct watched *trace)
     trace->sent_changed = trace->changed;
 }
 
+static int is_as_started(const struct watched *trace, const struct stat *now)
+{
+    return now->st_dev == trace->device && now->st_ino == trace->inode &&
+           now->st_size == trace->sent_bytes &&
+           now->st_mtim.tv_sec == trace->sent_changed.tv_sec &&
+           now->st_mtim.tv_nsec == trace->sent_changed.tv_nsec;
+}
+
 static void take_end(struct watch *watch, struct watched *trace, int status)
 {
     struct stat now;
@@ -247,11 +260,10 @@ static void take_end(struct watch *watch, struct watched *trace, int status)
     trace->state = is_sent ? STATE_SENT : STATE_FAILED;
     if (is_sent) {
         trace->failures = 0;
-        /* A trace that was followed has grown since; all of that was sent. */
-        if (stat(trace->path, &now) == 0 && now.st_ino == trace->inode) {
-            trace->sent_bytes = now.st_size;
-            trace->sent_changed = now.st_mtim;
-        }
+        watch->worst = WEXITSTATUS(status) != CLI_OK ? WEXITSTATUS(status) : watch->worst;
+        /* Sent again if it was replaced or has grown: what was sent before costs a look. */
+        if (lstat(trace->path, &now) != 0 || !is_as_started(trace, &now))
+            trace->state = STATE_NEW;
         return;
     }
     uint64_t seconds = UINT64_C(1) << (trace->failures < 8 ? trace->failures : 8);
@@ -312,7 +324,8 @@ static struct watched *oldest_sent(struct watch *watch)
 
     for (size_t i = 0; i < watch->count; i++) {
         struct watched *trace = &watch->traces[i];
-        if (trace->state != STATE_SENT || (oldest != NULL && !is_older(trace, oldest)))
+        if (trace->state != STATE_SENT || trace->is_kept || trace->bytes == 0 ||
+            (oldest != NULL && !is_older(trace, oldest)))
             continue;
         char *states = beside(trace, ".sched");
         if (states == NULL)
@@ -327,8 +340,7 @@ static int remove_sent(struct watch *watch, struct watched *trace)
 {
     struct stat status;
     char *ledger = beside(trace, ".shipped"), *index = beside(trace, ".index");
-    int is_same = lstat(trace->path, &status) == 0 && status.st_dev == trace->device &&
-                  status.st_ino == trace->inode && status.st_size == trace->sent_bytes;
+    int is_same = lstat(trace->path, &status) == 0 && is_as_started(trace, &status);
     int error = is_same ? unlink(trace->path) : -1;
 
     if (error == 0 && index != NULL)
@@ -339,9 +351,11 @@ static int remove_sent(struct watch *watch, struct watched *trace)
         cli_warn(watch->command, "cannot remove '%s': %s", trace->path, strerror(errno));
     free(ledger);
     free(index);
-    trace->state = error == 0 ? STATE_SENT : STATE_FAILED;
-    trace->again_ns = UINT64_MAX;
-    trace->bytes = 0;
+    trace->is_kept = error != 0 && is_same;
+    if (!is_same)
+        trace->state = STATE_NEW;
+    if (error == 0)
+        trace->bytes = 0;
     return error;
 }
 
@@ -357,9 +371,8 @@ static void keep_limit(struct watch *watch)
         bytes += (uint64_t)watch->traces[i].bytes;
     while (bytes > watch->options->disk_limit && (oldest = oldest_sent(watch)) != NULL) {
         uint64_t freed = (uint64_t)oldest->bytes;
-        if (freed == 0 || remove_sent(watch, oldest) != 0)
-            break;
-        bytes -= freed;
+        if (remove_sent(watch, oldest) == 0)
+            bytes -= freed;
     }
     int is_over = bytes > watch->options->disk_limit;
     if (is_over && !watch->is_over_limit)
@@ -393,7 +406,7 @@ static void report_lag(struct watch *watch)
     size_t failed = 0;
 
     for (size_t i = 0; i < watch->count; i++)
-        failed += watch->traces[i].state == STATE_FAILED;
+        failed += watch->traces[i].failures > 0;
     int is_behind = lag >= LAG_SECONDS || failed > 0;
     if (is_behind && now - watch->reported_ns >= UINT64_C(1000000000) * REPORT_SECONDS) {
         cli_warn(watch->command, "'%s': %zu trace%s being sent, %zu waiting to be tried again; the "
@@ -410,13 +423,29 @@ static void report_lag(struct watch *watch)
 /* ---- Watching ----------------------------------------------------------------------------------
  */
 
-static int is_all_sent(const struct watch *watch)
+static int is_all_tried(const struct watch *watch)
 {
     for (size_t i = 0; i < watch->count; i++) {
-        if (watch->traces[i].state != STATE_SENT)
+        const struct watched *trace = &watch->traces[i];
+        int is_tried = trace->state == STATE_FAILED && trace->failures >= FAILURES_MAX;
+        if (trace->state != STATE_SENT && !is_tried)
             return 0;
     }
     return 1;
+}
+
+static int end_once(const struct watch *watch)
+{
+    int status = watch->worst;
+
+    for (size_t i = 0; i < watch->count; i++) {
+        if (watch->traces[i].state == STATE_SENT)
+            continue;
+        cli_warn(watch->command, "'%s' was not sent, after %u tries", watch->traces[i].path,
+                 watch->traces[i].failures);
+        status = CLI_FAILURE;
+    }
+    return status;
 }
 
 static int run(struct watch *watch)
@@ -428,8 +457,8 @@ static int run(struct watch *watch)
         int status = look(watch);
         if (status != CLI_OK)
             return status;
-        if (watch->options->once && is_all_sent(watch))
-            return CLI_OK;
+        if (watch->options->once && is_all_tried(watch))
+            return end_once(watch);
         start_all(watch);
         keep_limit(watch);
         report_lag(watch);

@@ -157,6 +157,19 @@ static int put_events(struct shipment *shipment)
     return error;
 }
 
+/* The bytes of a trace are complete only without a spool. */
+static int check_records(const struct shipment *shipment)
+{
+    const struct probity_trace_facts *facts = probity_reader_facts(shipment->reader, 0);
+
+    if (shipment->run.detail != PROBITY_FLEET_DETAIL_RECORDS ||
+        facts->state != PROBITY_TRACE_KILLED)
+        return CLI_OK;
+    return cli_fail(shipment->options->command, "'%s': its program was killed, and its last "
+                    "records are not in the file; run `probity recover` first, or send other "
+                    "detail than records", facts->path);
+}
+
 static int send_rows(struct shipment *shipment)
 {
     struct probity_fleet_rows *rows = shipment->rows;
@@ -166,6 +179,9 @@ static int send_rows(struct shipment *shipment)
         error = put_events(shipment);
     if (error == 0)
         error = probity_reader_profile(shipment->reader, 0, take_profiled, rows);
+    /* Its program may have been killed since it was opened. */
+    if (error == 0 && check_records(shipment) != CLI_OK)
+        error = PROBITY_ERROR_WRITE;
     if (error == 0 && shipment->run.detail == PROBITY_FLEET_DETAIL_RECORDS)
         error = cli_shipment_put_records(rows, probity_reader_facts(shipment->reader, 0));
     if (error == 0)
@@ -258,19 +274,6 @@ static int compare_run(struct shipment *shipment)
         shipment->is_there = shipment->is_there && rows == there.rows[i];
     }
     return CLI_OK;
-}
-
-/* The bytes of a trace are complete only without a spool. */
-static int check_records(const struct shipment *shipment)
-{
-    const struct probity_trace_facts *facts = probity_reader_facts(shipment->reader, 0);
-
-    if (shipment->run.detail != PROBITY_FLEET_DETAIL_RECORDS ||
-        facts->state != PROBITY_TRACE_KILLED)
-        return CLI_OK;
-    return cli_fail(shipment->options->command, "'%s': its program was killed, and its last "
-                    "records are not in the file; run `probity recover` first, or send other "
-                    "detail than records", facts->path);
 }
 
 static int open_reader(struct shipment *shipment, char *path)

@@ -22,6 +22,7 @@
  */
 
 enum { ADDED_MAX = 32, ADDED_BYTES = 640 };
+#define NONE_EARLIER UINT32_MAX
 
 /* Texts of conditions that were added or changed in this recording. */
 static char added[ADDED_MAX][ADDED_BYTES];
@@ -102,21 +103,24 @@ static int add_condition(struct probity_session *session, uint32_t number)
     return 0;
 }
 
-static const char *why_not(const struct probity_condition *condition, uint32_t found)
+/* earlier: how many conditions of the same request come before it. */
+static const char *why_not(const struct probity_condition *condition, uint32_t found,
+                           uint32_t earlier)
 {
     if (found == PROBITY_CONDITIONS_MAX && !probity_condition_is_watched(condition->kind))
         return "only the limit of such a condition can be changed; request, gap, rate and value "
                "can be added";
-    if (found == PROBITY_CONDITIONS_MAX && count_now() == PROBITY_CONDITIONS_MAX)
+    if (found == PROBITY_CONDITIONS_MAX && count_now() + earlier >= PROBITY_CONDITIONS_MAX)
         return "there are 64 conditions already";
-    if (added_count == ADDED_MAX)
+    if (added_count + earlier >= ADDED_MAX)
         return "conditions of this recording were changed 32 times already";
     return condition->length >= ADDED_BYTES ? "the condition is too long" : NULL;
 }
 
+/* earlier: see above, for a trial; otherwise NONE_EARLIER. */
 static int change_condition(struct probity_session *session,
-                           const struct probity_condition *condition, int is_trial,
-                           const char **ret_why)
+                            const struct probity_condition *condition, uint32_t earlier,
+                            const char **ret_why)
 {
     const struct probity_trigger_parts *parts = probity_trigger_parts();
     struct probity_dumps *dumps = &session->dumps;
@@ -124,10 +128,10 @@ static int change_condition(struct probity_session *session,
     uint64_t rate = probity_live_rate(&session->live);
     uint64_t limit = probity_ticks_of_ns((int64_t)condition->limit_ns, rate);
 
-    *ret_why = why_not(condition, number);
+    *ret_why = why_not(condition, number, earlier != NONE_EARLIER ? earlier : 0);
     if (*ret_why != NULL)
         return PROBITY_ERROR_ARGUMENT;
-    if (is_trial)
+    if (earlier != NONE_EARLIER)
         return 0;
     int is_new = number == PROBITY_CONDITIONS_MAX;
     number = is_new ? count_now() : number;
@@ -154,8 +158,7 @@ static uint64_t longest_ns_now(void)
 {
     uint64_t longest_ns = 0;
 
-    for (uint32_t i = 0; i < count_now(); i++)
-        {
+    for (uint32_t i = 0; i < count_now(); i++) {
         uint64_t ns = probity_trigger_parts()->conditions[i].limit_ns;
         longest_ns = ns > longest_ns ? ns : longest_ns;
     }
@@ -230,8 +233,8 @@ static int take_one(struct probity_session *session, struct change *change, char
     if (strcmp(name, "when") == 0) {
         if (!take_condition(change, value))
             return refuse(ret_why, room, name, "invalid condition, or too many");
-        return change_condition(session, &change->conditions[change->conditions_count - 1], 1,
-                                      &why) == 0
+        uint32_t earlier = change->conditions_count - 1;
+        return change_condition(session, &change->conditions[earlier], earlier, &why) == 0
                    ? 0
                    : refuse(ret_why, room, value, why);
     }
@@ -303,7 +306,7 @@ static int change_settings(void *owner, const char *text, char *ret_why, size_t 
     if (result != 0)
         return result;
     for (uint32_t i = 0; i < change.conditions_count && result == 0; i++)
-        result = change_condition(session, &change.conditions[i], 0, &why);
+        result = change_condition(session, &change.conditions[i], NONE_EARLIER, &why);
     if (result != 0)
         return refuse(ret_why, room, "when", why);
     if (change.has_dumps)

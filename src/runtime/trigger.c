@@ -634,7 +634,7 @@ static int given_names(struct probity_session *session)
     return 0;
 }
 
-static void take_conditions(struct probity_session *session)
+static int take_conditions(struct probity_session *session)
 {
     struct probity_dumps *dumps = &session->dumps;
     struct probity_condition_error error;
@@ -669,6 +669,10 @@ static void take_conditions(struct probity_session *session)
         memset(sites_from, 0, sizeof sites_from);
         memset(sites_to, 0, sizeof sites_to);
     }
+    if (!session->settings.has_watched || watch != NULL)
+        return 0;
+    probity_session_complain("PROBITY_WHEN", "no memory for its conditions");
+    return PROBITY_ERROR_MEMORY;
 }
 
 static int begin(struct probity_session *session)
@@ -703,7 +707,9 @@ static int begin(struct probity_session *session)
         return result;
     }
     generation = generation_s = 0;
-    take_conditions(session);
+    result = take_conditions(session);
+    if (result != 0)
+        return result;
     session->writer.dumps = dumps;
     probity_change_begin(session);
     return 0;

@@ -26,7 +26,8 @@ struct probity_pool_chunk {
     uint64_t waits_since; /* tick since which the writer waits for a hole; 0: it does not */
     /* What src/writer/watch.c has read of the chunk with this serial: words, the last tick. */
     uint64_t watched_serial, watched_tick;
-    uint32_t watched;
+    uint64_t stuck_tick; /* when reading first stopped before the word `stuck` - 1 */
+    uint32_t watched, stuck;
 };
 
 struct probity_pool_segment {

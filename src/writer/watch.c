@@ -128,12 +128,20 @@ static uint64_t period_of(const struct probity_watch *watch,
     return (int64_t)(tick - watch->begin) > 0 ? (tick - watch->begin) / state->limit : 0;
 }
 
+/* Records from before the first condition was added mean nothing to it. */
+static int is_before(const struct probity_watch *watch, uint64_t tick)
+{
+    return (int64_t)(tick - watch->begin) < 0;
+}
+
 static void take_hits(struct probity_watch *watch, uint64_t conditions, uint64_t code,
                       const struct place *place)
 {
     const struct probity_watch_stretch hit = {place->tick, place->tick,  0, place->thread,
                                               place->tid,  (uint32_t)code};
 
+    if (is_before(watch, place->tick))
+        return;
     for (uint64_t set = conditions & watch->gaps; set != 0; set &= set - 1)
         probity_watch_gaps_hit(watch, (uint32_t)__builtin_ctzll(set), &hit);
     for (uint64_t set = conditions & watch->rates; set != 0; set &= set - 1) {
@@ -158,7 +166,8 @@ static void take_hit_with(struct probity_watch *watch, const uint64_t *words, ui
         return;
     uint64_t code = hit.code, set = conditions_of(watch, code);
     take_hits(watch, set, code, place);
-    if (!hit.has_correlation || !probity_role_is_of_work(hit.role))
+    if (!hit.has_correlation || !probity_role_is_of_work(hit.role) ||
+        is_before(watch, place->tick))
         return;
     for (uint64_t values = set & watch->values; values != 0; values &= values - 1) {
         uint32_t condition = (uint32_t)__builtin_ctzll(values);
@@ -204,6 +213,28 @@ static uint32_t take_long(struct probity_watch *watch, const uint64_t *words, ui
     return count;
 }
 
+/* How many words of a probe in progress to pass over; 0: it may still come. */
+static uint32_t take_hole(const struct probity_watch *watch, struct probity_pool_chunk *own,
+                          const uint64_t *words, uint32_t at, uint32_t end)
+{
+    uint64_t head = __atomic_load_n(&words[at], __ATOMIC_ACQUIRE);
+    uint32_t count = (uint32_t)(head >> 4) & 255;
+
+    if (own->stuck != at + 1) {
+        own->stuck = at + 1;
+        own->stuck_tick = watch->now;
+    }
+    if (watch->now - own->stuck_tick < watch->patience)
+        return 0;
+    if (head != 0)
+        return count > 0 && count <= end - at ? count : 1;
+    for (count = 1; count < end - at; count++) {
+        if (__atomic_load_n(&words[at + count], __ATOMIC_ACQUIRE) != 0)
+            break;
+    }
+    return count;
+}
+
 uint32_t probity_watch_chunk(struct probity_watch *watch, struct probity_pass *pass, uint32_t chunk,
                              uint32_t end)
 {
@@ -214,7 +245,7 @@ uint32_t probity_watch_chunk(struct probity_watch *watch, struct probity_pass *p
 
     if (own->watched_serial != header->serial) {
         own->watched_serial = header->serial;
-        own->watched = 0;
+        own->watched = own->stuck = 0;
         own->watched_tick = header->base_tick;
     }
     probity_watch_gaps_begin(watch);
@@ -231,6 +262,8 @@ uint32_t probity_watch_chunk(struct probity_watch *watch, struct probity_pass *p
         } else {
             count = take_long(watch, &words[at], end - at, &place);
         }
+        if (count == 0)
+            count = take_hole(watch, own, words, at, end);
         if (count == 0)
             break;
         at += count;
@@ -360,10 +393,11 @@ void probity_watch_pass(struct probity_watch *watch, struct probity_pass *pass)
 {
     const struct probity_live *live = pass->live;
     uint64_t rate = probity_live_rate(live), now = probity_clock_ticks(live->clock);
-    uint64_t oldest = now - probity_ticks_of_ns(PATIENCE_NS, rate);
+    uint64_t oldest = now - watch->patience;
     uint32_t slots = __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE);
 
     pass->looked = 0;
+    watch->now = now;
     watch->pass_horizon = now - probity_ticks_of_ns(MARGIN_NS, rate);
     for (uint32_t i = 0; i < slots; i++) {
         if (__atomic_load_n(&live->slot[i].in_use, __ATOMIC_ACQUIRE))
@@ -392,6 +426,9 @@ uint64_t probity_watch_due(const struct probity_watch *watch)
                               : watch->begin + (state->period + 1) * state->limit;
         due = end + watch->margin < due ? end + watch->margin : due;
     }
+    /* While a probe is in progress, the horizon stays behind. */
+    if (due != UINT64_MAX && (int64_t)(due - (watch->now + watch->margin)) < 0)
+        due = watch->now + watch->margin;
     return due;
 }
 
@@ -456,7 +493,8 @@ struct probity_watch *probity_watch_open(const struct probity_condition *conditi
         return NULL;
     watch->conditions = conditions;
     watch->notices = notices;
-    watch->begin = watch->horizon = begin;
+    watch->begin = watch->horizon = watch->now = begin;
+    watch->patience = probity_ticks_of_ns(PATIENCE_NS, rate);
     watch->margin = 2 * probity_ticks_of_ns(MARGIN_NS, rate);
     for (uint32_t i = 0; i < count; i++)
         are_any |= take_condition(watch, i, rate);

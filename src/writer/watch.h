@@ -40,6 +40,8 @@ struct probity_watch {
     uint64_t begin;                  /* tick at which periods begin */
     uint64_t horizon;                /* older records have all been read */
     uint64_t pass_horizon;           /* the same, as far as this pass has seen */
+    uint64_t now;                    /* tick at which the latest pass began */
+    uint64_t patience;               /* ticks after which a probe in progress is passed over */
     uint64_t margin;                 /* ticks by which the horizon is behind the clock, twice */
     /* Conditions by probe number, modulo, and by site number. */
     uint64_t numbered[PROBITY_WATCH_NUMBERED], sites[PROBITY_LIMIT_SITES];

@@ -257,7 +257,8 @@ static int choose_fleet(const char *text, struct probity_fleet_choice *choice)
     choice->run = 0;
     if (choice->label != NULL)
         return CLI_OK;
-    if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16)
+    if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16 ||
+        strspn(text, "0") == 16)
         return cli_fail_usage(&cli_command_runs, "invalid run '%s' (16 hexadecimal digits, from "
                               "`probity fleet`, or @LABEL)", text);
     choice->run = strtoull(text, NULL, 16);
