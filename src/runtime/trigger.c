@@ -11,12 +11,14 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/bytes.h"
 #include "base/selection.h"
 #include "base/thread_local.h"
 #include "base/ticks.h"
 #include "format/stream.h"
 #include "probity_scope.h"
 #include "runtime/change.h"
+#include "runtime/declare.h"
 #include "runtime/external.h"
 #include "runtime/inside.h"
 #include "runtime/thread.h"
@@ -634,6 +636,41 @@ static int given_names(struct probity_session *session)
     return 0;
 }
 
+static void function_was_declared(const char *name, uint8_t flags, uint32_t number)
+{
+    const struct probity_site_function function = {.name = name, .flags = flags};
+    uint64_t calls = 0;
+
+    for (uint32_t i = 0; i < condition_count; i++) {
+        if ((conditions[i].kind == PROBITY_CONDITION_GAP ||
+             conditions[i].kind == PROBITY_CONDITION_RATE) &&
+            !conditions[i].name.is_number && is_name_of(conditions[i].name.name, &function))
+            calls |= UINT64_C(1) << i;
+    }
+    if (calls != 0 && watch != NULL)
+        probity_watch_site(watch, number, calls);
+}
+
+/* A forked child, or a further recording, has declarations from before, and nothing declares them
+ * again. */
+static void was_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
+{
+    char name[PROBITY_LIMIT_NAME + 1];
+    size_t at = kind == PROBITY_EVENT_SITE ? 8 : 12;
+
+    if ((kind != PROBITY_EVENT_SITE && kind != PROBITY_EVENT_FUNCTION) || bytes < at + 2)
+        return;
+    size_t length = probity_get_u16(payload + at);
+    if (length >= sizeof name || length > bytes - at - 2)
+        return;
+    memcpy(name, payload + at + 2, length);
+    name[length] = 0;
+    if (kind == PROBITY_EVENT_SITE)
+        site_declared(name, probity_get_u32(payload));
+    else
+        function_was_declared(name, payload[9], probity_get_u32(payload));
+}
+
 static int take_conditions(struct probity_session *session)
 {
     struct probity_dumps *dumps = &session->dumps;
@@ -668,6 +705,7 @@ static int take_conditions(struct probity_session *session)
     if (condition_count != 0) {
         memset(sites_from, 0, sizeof sites_from);
         memset(sites_to, 0, sizeof sites_to);
+        probity_declare_each(was_declared);
     }
     if (!session->settings.has_watched || watch != NULL)
         return 0;

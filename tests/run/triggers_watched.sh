@@ -56,4 +56,38 @@ fresh
 "$PROBITY" record --when 'rate step > 1000/1s' --at-most 1000/1s -o 'met-%i.probity' -- \
     "$PROGRAMS/stalls" 2 1 sleep > out || fail "rate of a function: status $?"
 [ -e met-1.probity ] || fail "rate of a function: no dump"
+
+# A forked child has its parent's conditions, also of sites and functions that the parent hit.
+fresh
+cat > forked.c << 'END'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+#include <probity.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void fail_once(void)
+{
+    FN_FUNC(, FN_1);
+    PROBITY_PROBE_NAMED("error");
+}
+int main(void)
+{
+    fail_once();
+    if (fork() == 0) {
+        for (int i = 0; i < 50; i++)
+            fail_once();
+        return 0;
+    }
+    return wait(NULL) < 0;
+}
+END
+"${CC:-gcc}" ${SANITIZE_FLAG:+"$SANITIZE_FLAG"} -O1 -I"$SOURCE/include" forked.c -Wl,-u,probity_snapshot \
+    "$BUILD/lib/libprobity.a" -pthread -lm -ldl -o forked 2> messages ||
+    fail "forked does not build: $(cat messages)"
+for named in error fail_once; do
+    rm -f met-*
+    "$PROBITY" record --when "rate $named > 20/10s" -o 'met-%p-%i.probity' -- ./forked > out ||
+        fail "forked, $named: status $?"
+    expect "forked, $named: dumps" 1 "$(find . -name 'met-*-1.probity' | wc -l)"
+done
 finish
