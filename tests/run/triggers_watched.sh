@@ -81,8 +81,8 @@ int main(void)
     return wait(NULL) < 0;
 }
 END
-"${CC:-gcc}" ${SANITIZE_FLAG:+"$SANITIZE_FLAG"} -O1 -I"$SOURCE/include" forked.c -Wl,-u,probity_snapshot \
-    "$BUILD/lib/libprobity.a" -pthread -lm -ldl -o forked 2> messages ||
+"${CC:-gcc}" ${SANITIZE_FLAG:+"$SANITIZE_FLAG"} -O1 -I"$SOURCE/include" forked.c \
+    -Wl,-u,probity_snapshot "$BUILD/lib/libprobity.a" -pthread -lm -ldl -o forked 2> messages ||
     fail "forked does not build: $(cat messages)"
 for named in error fail_once; do
     rm -f met-*
