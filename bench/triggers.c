@@ -4,7 +4,7 @@
  *
  *     scopes M     M million scopes: ns of one, median of windows; CPU time of all threads for one
  *     requests S   for S s, calls of some 20 us in each of two threads: percentiles of their times;
- *                  with a second argument, a dump is requested each so many ms
+ *                  a second argument is the interval of dumps, in ms
  *     dump         fills 16 MiB, requests a dump, waits for its file (argument): CPU time that the
  *                  writer thread took
  */

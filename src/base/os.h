@@ -73,7 +73,7 @@ void probity_os_threads_close(struct probity_os_threads *threads);
 
 /* Whether the caller and `others` more are the only running threads of its process: all others have
  * exited, including the first one. 1 or 0; also 0 if /proc is not available. threads: NULL: the
- * directories are looked up by name, for a caller that has no descriptor table of its own. */
+ * directories are looked up by name, for a caller that shares the program's descriptors. */
 int probity_os_is_last_thread(const struct probity_os_threads *threads, uint32_t others);
 
 /* Ends the calling thread as the operating system knows it, without libc, which would count it as

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * ship_watch.h: `probity ship --watch`: follows a directory, and sends each trace in it, while it
- * is recorded, in a process of its own.
+ * is recorded, in a separate process.
  */
 #ifndef PROBITY_CLI_SHIP_WATCH_H
 #define PROBITY_CLI_SHIP_WATCH_H

@@ -67,7 +67,7 @@ static ssize_t stream_write(void *cookie, const char *bytes, size_t count)
     /* zlib does not write there; its interface predates const. */
     stream->deflate.next_in = (Bytef *)(uintptr_t)bytes;
     stream->deflate.avail_in = (uInt)count;
-    /* What the writer flushes is alike, and gets a code of its own. */
+    /* What is flushed together is alike, so it compresses best under a separate code. */
     return advance(stream, Z_BLOCK) == 0 ? (ssize_t)count : -1;
 }
 

@@ -8,8 +8,8 @@
  * KIND: request (30 ms; others take none), gap (300 ms; hits are 2 ms apart), rate (400 hits at
  * once), value (7; others are 0 or less), low (no hit for 1.1 s; else one each 2 ms).
  *
- * Prints "met LEAST MOST": by its own clock, so many certainly exceeded 15 ms (a request), 100 ms
- * (a gap), and so many may have.
+ * Prints "met LEAST MOST": how many requests exceeded 15 ms, or gaps 100 ms, by the program's
+ * clock: those that certainly did, and those that may have.
  */
 #include "probity_typed.h"
 
