@@ -46,6 +46,8 @@ def check_sums(data, lanes, wanted, faults):
         if (STATES, 0) not in lanes[place]:
             faults.append(f"thread {thread['tid']} has no states")
             continue
+        if lanes[place][STATES, 0][0][1] == 0:
+            faults.append(f"thread {thread['tid']}: states from before the first record are shown")
         found = clip(lanes[place][STATES, 0], since + thread["first_ns"],
                      since + thread["last_ns"])
         row = wanted[thread["tid"]]

@@ -3,6 +3,7 @@
  * found by bisection, so that drawing a minute takes no longer than a microsecond. */
 import { type Arrow, arrowsOf, type End } from "./arrows";
 import type { Palette, Theme } from "./colour";
+import { Columns } from "./columns";
 import { Kind } from "./data";
 import { moment, short, time } from "./format";
 import { before, beforeNear, type Lane, LaneKind, type Model, spanAt, State, type Thread, Track } from "./lanes";
@@ -22,6 +23,8 @@ const PLOT_ROW = 38;
 const MORE = 13;
 const STRIP = 7;
 const STATES = 10;
+/** Shares of states are drawn in parts of this many. */
+const STATE_LINES = 16;
 /** Arrows from wakers are shown if they are at least this far apart. */
 const WAKE_ROOM = 14;
 const WAKES_SHOWN = 300;
@@ -105,7 +108,10 @@ export class TimelineView {
     private rows: Row[] = [];
     /** Where the rows of a thread end. */
     private readonly bottoms = new Map<Thread, number>();
+    /** The same, with the room that its name takes. */
+    private readonly ends = new Map<Thread, number>();
     /** Drawn last, so that nothing covers them. */
+    private readonly columns = new Columns();
     private labels: { text: string; x: number; y: number; isDim: boolean }[] = [];
     private total = 0;
     /** Height of the pinned rows. */
@@ -236,7 +242,10 @@ export class TimelineView {
             else
                 this.arrangeTrack(thread, put);
             this.bottoms.set(thread, y);
-            y = Math.max(y, top + (this.isFolded(thread) || thread.calls.length === 0 ? 24 : 34)) + GAP;
+            // The name of a lock or a queue needs the first line.
+            const isLow = thread.track !== Track.Lock && thread.track !== Track.Queue && (this.isFolded(thread) || thread.calls.length === 0);
+            y = Math.max(y, top + (isLow ? 24 : 34)) + GAP;
+            this.ends.set(thread, y - GAP);
         }
         if (wasPinned)
             this.pins = y;
@@ -500,8 +509,10 @@ export class TimelineView {
         context.beginPath();
         context.rect(this.gutter, top, this.width - this.gutter, bottom - top);
         context.clip();
+        this.columns.begin(this.width - this.gutter);
         for (const row of visible)
             this.drawRow(context, row);
+        this.columns.draw(context, this.gutter);
         for (const thread of new Set(this.only === null ? visible.map((row) => row.thread) : []))
             this.drawAbsence(context, thread);
         this.drawLabels(context);
@@ -676,11 +687,15 @@ export class TimelineView {
         }
         const most = Math.max(1, row.lanes.length);
         context.fillStyle = this.theme.bars;
+        context.beginPath();
+        context.moveTo(this.gutter, y + height);
         counts.forEach((count, x) => {
-            const size = Math.min(1, count / most) * height;
-            if (size > 0.01)
-                context.fillRect(this.gutter + x, y + height - size, 1, size);
+            const top = y + height - Math.min(1, count / most) * height;
+            context.lineTo(this.gutter + x, top);
+            context.lineTo(this.gutter + x + 1, top);
         });
+        context.lineTo(this.gutter + counts.length, y + height);
+        context.fill();
     }
 
     /** Adds the busy time of a lane to the columns that it is in, as a share of a column. */
@@ -788,33 +803,15 @@ export class TimelineView {
     }
 
     private drawCalls(context: CanvasRenderingContext2D, lane: Lane, y: number, height: number): void {
-        const ns = this.columnNs;
-        let pending = { x: 0, width: 0, colour: "", shade: 0 };
-        const flush = (): void => {
-            if (pending.width > 0) {
-                context.globalAlpha = pending.shade / SHADES;
-                context.fillStyle = pending.colour;
-                context.fillRect(pending.x, y, pending.width, height);
-                context.globalAlpha = 1;
-            }
-            pending.width = 0;
-        };
+        this.columns.row(y, height, 1);
         this.visit(lane, (i, x, width) => {
-            flush();
             this.drawCall(context, lane, i, x, y, width, height);
         }, (first, end, x) => {
-            const share = Math.min(1, (lane.busyBefore[end] - lane.busyBefore[first]) / ns);
+            const share = Math.min(1, (lane.busyBefore[end] - lane.busyBefore[first]) / this.columnNs);
             const name = lane.name[this.leading(lane, first, end)];
             const colour = this.isDim(name) ? this.theme.line : this.strong(name);
-            const shade = Math.max(3, Math.ceil(share * SHADES));
-            if (pending.width > 0 && pending.x + pending.width === x && pending.colour === colour && pending.shade === shade) {
-                pending.width++;
-            } else {
-                flush();
-                pending = { x, width: 1, colour, shade };
-            }
+            this.columns.put(x - this.gutter, 0, 1, colour, Math.max(3, Math.ceil(share * SHADES)) / SHADES);
         });
-        flush();
     }
 
     private strong(name: number): string {
@@ -925,25 +922,14 @@ export class TimelineView {
         if (lane === null)
             return;
         context.fillStyle = this.theme.off;
-        // Neighboring columns of about the same share are one rectangle.
-        const pending = { x: 0, width: 0, shade: 0 };
-        const flush = (): void => {
-            if (pending.width > 0)
-                context.fillRect(pending.x, y, pending.width, height * pending.shade / SHADES);
-            pending.width = 0;
-        };
+        this.columns.row(y, height, SHADES);
         this.visit(lane, (i, x, width) => {
             const from = Math.max(this.gutter, x);
             context.fillRect(from, y, Math.min(this.width, x + width) - from, height * lane.busy[i] / lane.length[i]);
         }, (first, end, x) => {
-            const shade = Math.ceil(Math.min(1, (lane.busyBefore[end] - lane.busyBefore[first]) / this.columnNs) * SHADES);
-            if (x !== pending.x + pending.width || shade !== pending.shade) {
-                flush();
-                Object.assign(pending, { x, width: 0, shade });
-            }
-            pending.width++;
+            const share = Math.min(1, (lane.busyBefore[end] - lane.busyBefore[first]) / this.columnNs);
+            this.columns.put(x - this.gutter, 0, Math.ceil(share * SHADES), this.theme.off, 1);
         });
-        flush();
     }
 
     /** Running, waiting for a CPU and blocked, on top of each other: what is merged, or shares a column,
@@ -951,32 +937,32 @@ export class TimelineView {
     private drawStates(context: CanvasRenderingContext2D, lane: Lane, y: number): void {
         const height = STATES - 2;
         const { running, runnable, blocked } = this.theme;
-        // Neighboring columns with about the same shares are one rectangle.
-        const pending = { x: 0, width: 0, parts: [0, 0, 0] };
-        const flush = (): void => {
-            let top = y + height;
-            pending.parts.forEach((part, i) => {
-                context.fillStyle = [running, runnable, blocked][i];
-                top -= part;
-                if (pending.width > 0 && part > 0)
-                    context.fillRect(pending.x, top, pending.width, part);
-            });
-            pending.width = 0;
+        const colours = [running, runnable, blocked];
+        const tops = [0, 0, 0];
+        // Sets where each part ends, in lines from the bottom.
+        const split = (first: number, end: number, of: number): void => {
+            const scale = STATE_LINES / of;
+            const ran = (lane.busyBefore[end] - lane.busyBefore[first]) * scale;
+            const waited = (lane.offBefore[end] - lane.offBefore[first]) * scale;
+            const all = (lane.lengthBefore[end] - lane.lengthBefore[first]) * scale;
+            tops[0] = Math.round(ran);
+            tops[1] = tops[0] + Math.round(waited);
+            tops[2] = Math.min(STATE_LINES, tops[1] + Math.round(Math.max(0, all - ran - waited)));
         };
-        const put = (first: number, end: number, x: number, width: number, of: number): void => {
-            const [ran, waited, all] = [lane.busyBefore, lane.offBefore, lane.lengthBefore].map((sums) => (sums[end] - sums[first]) / of * height);
-            const parts = [ran, waited, all - ran - waited].map((part) => Math.round(Math.max(0, part) * 2) / 2);
-            if (x !== pending.x + pending.width || parts.some((part, i) => part !== pending.parts[i])) {
-                flush();
-                Object.assign(pending, { x, width: 0, parts });
-            }
-            pending.width += width;
-        };
+        this.columns.row(y, height, STATE_LINES);
         this.visit(lane, (i, x, width) => {
             const from = Math.max(this.gutter, x);
-            put(i, i + 1, from, Math.min(this.width, x + width) - from, Math.max(1, lane.length[i]));
-        }, (first, end, x) => { put(first, end, x, 1, Math.max(this.columnNs, lane.lengthBefore[end] - lane.lengthBefore[first])); });
-        flush();
+            split(i, i + 1, Math.max(1, lane.length[i]));
+            for (let part = 0, bottom = 0; part < tops.length; bottom = tops[part++]) {
+                context.fillStyle = colours[part];
+                context.fillRect(from, y + height * (1 - tops[part] / STATE_LINES), Math.min(this.width, x + width) - from,
+                    height * (tops[part] - bottom) / STATE_LINES);
+            }
+        }, (first, end, x) => {
+            split(first, end, Math.max(this.columnNs, lane.lengthBefore[end] - lane.lengthBefore[first]));
+            for (let part = 0, bottom = 0; part < tops.length; bottom = tops[part++])
+                this.columns.put(x - this.gutter, STATE_LINES - tops[part], STATE_LINES - bottom, colours[part], 1);
+        });
     }
 
     /** The middle of the row of states of a thread; null: it is not in view. */
@@ -1187,10 +1173,10 @@ export class TimelineView {
     private drawHead(context: CanvasRenderingContext2D, row: Row, y: number): void {
         const { theme, gutter } = this;
         const { thread } = row;
-        const hasTwo = (this.bottoms.get(thread) ?? 0) - row.y >= 30;
+        const hasTwo = (this.ends.get(thread) ?? 0) - row.y >= 30;
         const pin = row.isPinned ? "⚲ " : "";
         const fold = pin + (!TimelineView.canFold(thread) ? "" : this.isFolded(thread) ? "▸ " : "▾ ");
-        const ids = thread.track !== Track.Thread ? subtitleOf(thread)
+        const ids = thread.track !== Track.Thread ? subtitleOf(thread, this.model.tracks)
             : this.model.real.some(({ pid }) => pid !== thread.pid) ? `${thread.tid} of ${thread.pid}` : String(thread.tid);
         context.font = theme.font;
         const idWidth = context.measureText(ids).width;
@@ -1366,8 +1352,11 @@ export function titleOf(thread: Thread, withIds = true): string {
     }
 }
 
-function subtitleOf(track: Thread): string {
+function subtitleOf(track: Thread, tracks: readonly Thread[]): string {
     if (track.series !== undefined)
         return track.series.unit;
+    // The address tells those of one name apart.
+    if (track.object !== "" && track.name !== "" && tracks.some((each) => each !== track && each.track === track.track && each.name === track.name))
+        return track.object;
     return track.track === Track.Requests ? `${track.calls.length} at once` : track.track === Track.Lock ? "held, waited for" : "length";
 }

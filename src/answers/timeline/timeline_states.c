@@ -28,9 +28,13 @@ static int add_state(struct probity_timeline *timeline, struct timeline_thread *
     const struct probity_state_event *state = &thread->state;
     uint64_t from_ns = thread->state_ns;
 
-    /* Unknown time is a gap. Only a page has the one that began before its range. */
+    /* Unknown time is a gap. */
     if (!is_known(state))
         return 0;
+    /* A timeline begins with its first record, unless it is of a range. */
+    if (timeline->facts.first_ns == 0 && options->from_ns == 0)
+        return 0;
+    /* Only a page has the one that began before its range. */
     if (from_ns < options->from_ns && options->has_around)
         from_ns = options->from_ns;
     if (end_ns > options->to_ns)
