@@ -86,17 +86,6 @@ static inline void copy_time(struct probity_scope_time *to, const struct probity
     to->cpu_ns = from->cpu_ns;
 }
 
-static struct probity_scope_time time_less(struct probity_scope_time a, struct probity_scope_time b)
-{
-    return (struct probity_scope_time){a.wall_ns > b.wall_ns ? a.wall_ns - b.wall_ns : 0,
-                                       a.cpu_ns > b.cpu_ns ? a.cpu_ns - b.cpu_ns : 0};
-}
-
-struct probity_scope_time probity_scope_self(const struct probity_scope *scope)
-{
-    return time_less(time_less(scope->elapsed, scope->children), scope->paused);
-}
-
 static inline int is_in_range(const struct probity_scopes *scopes, uint64_t wall_ns)
 {
     return wall_ns - scopes->from_ns < scopes->range_ns;
@@ -132,9 +121,14 @@ static struct function_use *find_use(struct scope_thread *thread, uint64_t key)
 }
 
 /* Functions are aligned, and numbers are not, so that neither few of them collide. */
+static inline struct function_use **recent_of(struct scope_thread *thread, uint64_t key)
+{
+    return &thread->recent[(key ^ key >> 5) % RECENT_USES];
+}
+
 static inline struct function_use *use_of(struct scope_thread *thread, uint64_t key)
 {
-    struct function_use **recent = &thread->recent[(key ^ key >> 5) % RECENT_USES];
+    struct function_use **recent = recent_of(thread, key);
 
     if (__builtin_expect(*recent == NULL || (*recent)->key != key, 0))
         *recent = find_use(thread, key);
@@ -211,15 +205,11 @@ static int grow_stack(struct scope_thread *thread)
     return 0;
 }
 
-/* Opens a scope at the time of the event. NULL if out of memory. */
-static inline struct open_scope *push(struct probity_scopes *scopes, struct scope_thread *thread,
-                                      const struct probity_event *event)
+/* Opens a scope of a function at the time of the event. The stack has room. */
+static inline struct open_scope *push_use(struct probity_scopes *scopes,
+                                          struct scope_thread *thread, struct function_use *use,
+                                          const struct probity_event *event)
 {
-    if (__builtin_expect(thread->depth == thread->capacity, 0) && grow_stack(thread) != 0)
-        return NULL;
-    struct function_use *use = use_of(thread, key_of(event->function, event->id));
-    if (use == NULL)
-        return NULL;
     struct open_scope *open = &thread->stack[thread->depth];
     struct probity_scope *scope = &open->scope;
     const struct probity_scope_time none = {0, 0};
@@ -257,6 +247,16 @@ static inline struct open_scope *push(struct probity_scopes *scopes, struct scop
     return open;
 }
 
+/* The same for any function. NULL if out of memory. */
+static __attribute__((noinline)) struct open_scope *
+push(struct probity_scopes *scopes, struct scope_thread *thread, const struct probity_event *event)
+{
+    if (thread->depth == thread->capacity && grow_stack(thread) != 0)
+        return NULL;
+    struct function_use *use = use_of(thread, key_of(event->function, event->id));
+    return use != NULL ? push_use(scopes, thread, use, event) : NULL;
+}
+
 /* A scope called in a pause of its caller is not subtracted from the caller's self time, which
  * already excludes the whole pause. */
 static inline void add_to_caller(struct open_scope *caller, const struct probity_scope *scope)
@@ -276,9 +276,10 @@ static inline void close_top(struct probity_scopes *scopes, uint32_t slot,
     struct probity_scope *scope = &open->scope;
     struct probity_scope_time enter = {scope->enter_wall_ns, scope->enter_cpu_ns};
 
-    scope->elapsed = time_less(thread->now, enter);
+    scope->elapsed = probity_scope_time_less(thread->now, enter);
     if (scope->is_paused)
-        probity_scope_time_add(&scope->paused, time_less(thread->now, open->paused_at));
+        probity_scope_time_add(&scope->paused,
+                               probity_scope_time_less(thread->now, open->paused_at));
     probity_scope_time_add(&scope->total, probity_scope_self(scope));
     int is_counted = caller != NULL && !caller->scope.is_paused;
     if (is_counted)
@@ -310,12 +311,18 @@ static void unwind_to(struct probity_scopes *scopes, struct scope_thread *thread
     thread->now = now;
 }
 
-static int enter(struct probity_scopes *scopes, struct scope_thread *thread,
-                 const struct probity_scopes_listener *listener, const struct probity_event *event)
+static __attribute__((noinline)) int
+enter(struct probity_scopes *scopes, struct scope_thread *thread,
+      const struct probity_scopes_listener *listener, const struct probity_event *event)
 {
-    struct open_scope *open = push(scopes, thread, event);
+    uint64_t key = key_of(event->function, event->id);
+    struct function_use *use = *recent_of(thread, key);
+    struct open_scope *open =
+        __builtin_expect(thread->depth < thread->capacity && use != NULL && use->key == key, 1)
+            ? push_use(scopes, thread, use, event)
+            : push(scopes, thread, event);
 
-    if (open == NULL)
+    if (__builtin_expect(open == NULL, 0))
         return PROBITY_ERROR_MEMORY;
     if (listener->opened != NULL)
         listener->opened(listener->context, &open->scope, event);
@@ -328,9 +335,9 @@ static inline enum probity_scope_end end_of(const struct probity_event *leave)
 }
 
 /* Leaves a scope other than the innermost one. */
-static int leave_other(struct probity_scopes *scopes, struct scope_thread *thread, uint64_t key,
-                       const struct probity_scopes_listener *listener,
-                       const struct probity_event *event)
+static __attribute__((noinline)) int
+leave_other(struct probity_scopes *scopes, struct scope_thread *thread, uint64_t key,
+            const struct probity_scopes_listener *listener, const struct probity_event *event)
 {
     struct function_use *use = use_of(thread, key);
     uint32_t depth = thread->depth;
@@ -348,9 +355,9 @@ static int leave_other(struct probity_scopes *scopes, struct scope_thread *threa
     return 0;
 }
 
-static inline int leave(struct probity_scopes *scopes, struct scope_thread *thread,
-                        const struct probity_scopes_listener *listener,
-                        const struct probity_event *event)
+static __attribute__((noinline)) int
+leave(struct probity_scopes *scopes, struct scope_thread *thread,
+      const struct probity_scopes_listener *listener, const struct probity_event *event)
 {
     uint64_t key = key_of(event->function, event->id);
 
@@ -384,8 +391,9 @@ static const struct closed_scope *adopt(struct scope_thread *thread, struct open
         probity_scope_time_add(&open->scope.children, closed->elapsed);
         probity_scope_time_add(&open->scope.total, closed->total);
         if (closed->is_counted) {
-            caller->scope.children = time_less(caller->scope.children, closed->elapsed);
-            caller->scope.total = time_less(caller->scope.total, closed->total);
+            caller->scope.children =
+                probity_scope_time_less(caller->scope.children, closed->elapsed);
+            caller->scope.total = probity_scope_time_less(caller->scope.total, closed->total);
         }
         closed->is_counted = 1;
         closed->depth++; /* moves together with its caller */
@@ -464,7 +472,8 @@ static void resume_scope(struct probity_scopes *scopes, struct scope_thread *thr
         return;
     }
     open->scope.is_paused = 0;
-    probity_scope_time_add(&open->scope.paused, time_less(thread->now, open->paused_at));
+    probity_scope_time_add(&open->scope.paused,
+                           probity_scope_time_less(thread->now, open->paused_at));
 }
 
 /* Wall time, by interpolation, of a tick between a scope's enter and now. */
@@ -492,8 +501,8 @@ static void disown(struct scope_thread *thread, struct open_scope *open, uint64_
         if (closed->depth > open->scope.depth + 1 || !closed->is_counted ||
             closed->enter_tick < from || closed->enter_tick >= to)
             continue;
-        open->scope.children = time_less(open->scope.children, closed->elapsed);
-        open->scope.total = time_less(open->scope.total, closed->total);
+        open->scope.children = probity_scope_time_less(open->scope.children, closed->elapsed);
+        open->scope.total = probity_scope_time_less(open->scope.total, closed->total);
         closed->is_counted = 0;
     }
 }
@@ -506,8 +515,8 @@ static void take_pauses_before(struct scope_thread *thread, const struct probity
 
     if (open == NULL)
         return;
-    all = time_less(thread->now, (struct probity_scope_time){open->scope.enter_wall_ns,
-                                                             open->scope.enter_cpu_ns});
+    const struct probity_scope_time enter = {open->scope.enter_wall_ns, open->scope.enter_cpu_ns};
+    all = probity_scope_time_less(thread->now, enter);
     for (size_t at = 0; at + 24 <= event->payload_bytes; at += 24) {
         uint64_t from = probity_get_u64(event->payload + at);
         uint64_t to = probity_get_u64(event->payload + at + 8);
@@ -579,9 +588,9 @@ static struct scope_thread *add_thread(struct probity_scopes *scopes,
     return scopes->threads[slot];
 }
 
-static int put_rare(struct probity_scopes *scopes, struct scope_thread *thread,
-                    const struct probity_scopes_listener *listener,
-                    const struct probity_event *event)
+static __attribute__((noinline)) int
+put_rare(struct probity_scopes *scopes, struct scope_thread *thread,
+         const struct probity_scopes_listener *listener, const struct probity_event *event)
 {
     switch (event->kind) {
     case PROBITY_EVENT_CHECKPOINT:
@@ -613,9 +622,9 @@ static inline int put_plain(struct probity_scopes *scopes, struct scope_thread *
 
 /* The cost of a record, and of a CPU clock reading that may follow, is charged to the scope that is
  * innermost afterwards; that of a leave's values to the scope that it ends. */
-static int put_costed(struct probity_scopes *scopes, struct scope_thread *thread,
-                      const struct probity_scopes_listener *listener,
-                      const struct probity_event *event)
+static __attribute__((noinline)) int
+put_costed(struct probity_scopes *scopes, struct scope_thread *thread,
+           const struct probity_scopes_listener *listener, const struct probity_event *event)
 {
     uint64_t gap = thread->last_tick != 0 ? event->tick - thread->last_tick : 0;
     struct open_scope *top = thread->depth > 0 ? &thread->stack[thread->depth - 1] : NULL;
@@ -630,17 +639,10 @@ static int put_costed(struct probity_scopes *scopes, struct scope_thread *thread
     return error;
 }
 
-int probity_scopes_put(struct probity_scopes *scopes, const struct probity_event *event,
-                       const struct probity_scopes_listener *listener)
+static inline int put_of(struct probity_scopes *scopes, struct scope_thread *thread,
+                         const struct probity_event *event,
+                         const struct probity_scopes_listener *listener)
 {
-    uint32_t slot = event->thread_slot;
-    struct scope_thread *thread = slot < scopes->thread_count ? scopes->threads[slot] : NULL;
-
-    if (__builtin_expect(thread == NULL, 0)) {
-        thread = add_thread(scopes, event);
-        if (thread == NULL)
-            return PROBITY_ERROR_MEMORY;
-    }
     copy_time(&thread->before, &thread->now);
     thread->now.wall_ns = event->wall_ns;
     /* Other events do not read the CPU clock, so after a sleep their CPU time is too high. */
@@ -650,6 +652,27 @@ int probity_scopes_put(struct probity_scopes *scopes, const struct probity_event
     if (__builtin_expect(scopes->costs.count > 0, 0))
         return put_costed(scopes, thread, listener, event);
     return put_plain(scopes, thread, listener, event);
+}
+
+/* The first event of a thread. */
+static __attribute__((noinline)) int
+put_first(struct probity_scopes *scopes, const struct probity_event *event,
+          const struct probity_scopes_listener *listener)
+{
+    struct scope_thread *thread = add_thread(scopes, event);
+
+    return thread != NULL ? put_of(scopes, thread, event, listener) : PROBITY_ERROR_MEMORY;
+}
+
+/* Unusual cases are called last, so that no register is saved for them. */
+int probity_scopes_put(struct probity_scopes *scopes, const struct probity_event *event,
+                       const struct probity_scopes_listener *listener)
+{
+    uint32_t slot = event->thread_slot;
+    struct scope_thread *thread = slot < scopes->thread_count ? scopes->threads[slot] : NULL;
+
+    return __builtin_expect(thread != NULL, 1) ? put_of(scopes, thread, event, listener)
+                                               : put_first(scopes, event, listener);
 }
 
 int probity_scopes_open(struct probity_scopes **ret_scopes)

@@ -45,8 +45,20 @@ struct probity_scope {
                            if the thread had no open scopes for long */
 };
 
-/* Self time: elapsed time minus children and pauses, never below 0. */
-struct probity_scope_time probity_scope_self(const struct probity_scope *scope);
+/* Never below 0. */
+static inline struct probity_scope_time probity_scope_time_less(struct probity_scope_time a,
+                                                                struct probity_scope_time b)
+{
+    return (struct probity_scope_time){a.wall_ns > b.wall_ns ? a.wall_ns - b.wall_ns : 0,
+                                       a.cpu_ns > b.cpu_ns ? a.cpu_ns - b.cpu_ns : 0};
+}
+
+/* Self time: elapsed time minus children and pauses. */
+static inline struct probity_scope_time probity_scope_self(const struct probity_scope *scope)
+{
+    return probity_scope_time_less(probity_scope_time_less(scope->elapsed, scope->children),
+                                   scope->paused);
+}
 
 enum probity_scope_end {
     PROBITY_SCOPE_LEFT = 1,    /* by its leave */

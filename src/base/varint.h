@@ -55,4 +55,16 @@ static inline const uint8_t *probity_varint_get(const uint8_t *at, const uint8_t
     return at + bytes;
 }
 
+/* The same where eight bytes are readable. NULL if the number has nine. */
+static inline const uint8_t *probity_varint_get_short(const uint8_t *at, uint64_t *ret_value)
+{
+    uint64_t word = probity_get_u64(at);
+
+    if (__builtin_expect((word & 0xff) == 0, 0))
+        return NULL;
+    unsigned bytes = (unsigned)__builtin_ctzll(word) + 1;
+    *ret_value = word << (64 - 8 * bytes) >> (64 - 8 * bytes) >> bytes;
+    return at + bytes;
+}
+
 #endif

@@ -318,26 +318,65 @@ static inline int probity_unpacker_is_valid(const struct probity_unpacker *unpac
 /* Unpacks the next record. Returns 1, 0 at the end of the stream, or PROBITY_ERROR_DAMAGED. */
 int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record *ret_record);
 
-static inline int probity_unpack(struct probity_unpacker *unpacker,
-                                 struct probity_record *ret_record)
+/* Unpacks a hit that is as expected and not near the end of the stream. Returns whether it is. */
+static inline int probity_unpack_expected(struct probity_unpacker *unpacker,
+                                          struct probity_record *ret_record)
 {
+    const uint8_t *at = unpacker->at;
+    uint64_t code = unpacker->table[probity_stream_slot(unpacker->previous)];
     uint64_t delta, tick;
 
-    if (unpacker->at == unpacker->end)
+    if (__builtin_expect(unpacker->end - at < PROBITY_VARINT_BYTES_MAX ||
+                             code < PROBITY_STREAM_CODE_FIRST, 0))
         return 0;
-    const uint8_t *at = probity_varint_get(unpacker->at, unpacker->end, &delta);
-    uint64_t code = unpacker->table[probity_stream_slot(unpacker->previous)];
-    if (__builtin_expect(at == NULL || (delta & 1) || code < PROBITY_STREAM_CODE_FIRST ||
+    at = probity_varint_get_short(at, &delta);
+    if (__builtin_expect(at == NULL || (delta & 1) ||
                              __builtin_add_overflow(unpacker->tick, delta >> 1, &tick), 0))
-        return probity_unpack_rare(unpacker, ret_record);
+        return 0;
     unpacker->at = at;
     unpacker->previous = code;
     unpacker->tick = tick;
-    ret_record->tick = unpacker->tick;
+    ret_record->tick = tick;
     ret_record->off = unpacker->off;
     ret_record->kind = PROBITY_EVENT_HIT;
     ret_record->code = code - PROBITY_STREAM_CODE_FIRST;
     return 1;
+}
+
+/* The same for a hit whose code is in the stream. */
+static inline int probity_unpack_coded(struct probity_unpacker *unpacker,
+                                       struct probity_record *ret_record)
+{
+    const uint8_t *at = unpacker->at;
+    uint64_t delta, code, tick;
+
+    if (__builtin_expect(unpacker->end - at < 2 * PROBITY_VARINT_BYTES_MAX, 0))
+        return 0;
+    at = probity_varint_get_short(at, &delta);
+    if (__builtin_expect(at == NULL || !(delta & 1), 0))
+        return 0;
+    at = probity_varint_get_short(at, &code);
+    if (__builtin_expect(at == NULL ||
+                             code - PROBITY_STREAM_CODE_FIRST > PROBITY_STREAM_CODE_MAX ||
+                             __builtin_add_overflow(unpacker->tick, delta >> 1, &tick), 0))
+        return 0;
+    unpacker->table[probity_stream_slot(unpacker->previous)] = code;
+    unpacker->at = at;
+    unpacker->previous = code;
+    unpacker->tick = tick;
+    ret_record->tick = tick;
+    ret_record->off = unpacker->off;
+    ret_record->kind = PROBITY_EVENT_HIT;
+    ret_record->code = code - PROBITY_STREAM_CODE_FIRST;
+    return 1;
+}
+
+static inline int probity_unpack(struct probity_unpacker *unpacker,
+                                 struct probity_record *ret_record)
+{
+    return __builtin_expect(probity_unpack_expected(unpacker, ret_record), 1)
+               ? 1
+               : probity_unpack_rare(unpacker, ret_record);
 }
 
 #endif

@@ -150,7 +150,8 @@ int probity_merge_is_valid(const struct probity_merge *merge)
 
 /* Makes open[0] the block with the next event. Returns 1, 0 if there is none left,
  * PROBITY_READER_WAITS if it has not arrived yet, or an error. */
-static int settle(struct probity_merge *merge)
+static __attribute__((noinline)) int
+settle(struct probity_merge *merge)
 {
     for (;;) {
         uint64_t first = merge->open_count > 0 ? merge->open[0].key : UINT64_MAX;
@@ -158,7 +159,7 @@ static int settle(struct probity_merge *merge)
         int is_empty = merge->open_count == 0 && !is_waiting;
         int error = 0;
 
-    probity_assert(!merge->running);
+        probity_assert(!merge->running);
         if (is_waiting)
             first = merge->queue.items[0].key;
         if (is_empty && merge->all_done)
@@ -221,12 +222,9 @@ void probity_event_clear(struct probity_event *event)
     event->entered_wall_ns = 0;
 }
 
-/* Takes a site's name, or the function whose enter or leave the site is. */
-static inline void name_event(struct probity_trace *trace, struct probity_event *event,
-                              uint64_t code)
+/* Takes a site's name, or the function whose enter or leave the site is. NULL: it has no name. */
+static inline void name_event(struct probity_event *event, const struct probity_name *name)
 {
-    const struct probity_name *name = probity_names_get(&trace->names, code);
-
     event->name = name != NULL ? name->bytes : NULL;
     event->name_bytes = name != NULL ? name->length : 0;
     if (name == NULL || name->function == NULL)
@@ -378,8 +376,9 @@ static void take_budget(struct probity_trace *trace, struct probity_event *event
         take_removed(trace, event->function);
 }
 
-static int fill_rare(struct probity_merge *merge, struct probity_open_block *block,
-                     struct probity_thread_seen *seen)
+static __attribute__((noinline)) int
+fill_rare(struct probity_merge *merge, struct probity_open_block *block,
+          struct probity_thread_seen *seen)
 {
     struct probity_event *event = &merge->event;
     const struct probity_record *record = &block->record;
@@ -403,8 +402,21 @@ static int fill_rare(struct probity_merge *merge, struct probity_open_block *blo
     return error;
 }
 
+/* CPU time of the record. Never decreases: successive readings of the CPU clock have independent
+ * errors. */
+static inline uint64_t cpu_of(const struct probity_open_block *block,
+                              const struct probity_thread_seen *seen)
+{
+    uint64_t on = block->record.tick - block->data.first_tick - block->record.off;
+    uint64_t cpu_ns = block->data.cpu_ns + probity_ns_of_ticks(on, block->data.rate);
+
+    cpu_ns = (int64_t)cpu_ns > 0 ? cpu_ns : 0;
+    return cpu_ns > seen->cpu_ns ? cpu_ns : seen->cpu_ns;
+}
+
 /* Builds the event of open[0]. Returns 1 or an error. */
-static inline int fill_event(struct probity_merge *merge, struct probity_open_block *block)
+static __attribute__((noinline)) int
+fill_event(struct probity_merge *merge, struct probity_open_block *block)
 {
     struct probity_event *event = &merge->event;
     const struct probity_record *record = &block->record;
@@ -417,25 +429,49 @@ static inline int fill_event(struct probity_merge *merge, struct probity_open_bl
     event->kind = record->kind < UINT32_MAX && record->kind != PROBITY_READER_ENTRY
                       ? (uint32_t)record->kind
                       : UINT32_MAX;
-    if (event->cpu_known) {
-        uint64_t on = record->tick - block->data.first_tick - record->off;
-        uint64_t cpu_ns = block->data.cpu_ns + probity_ns_of_ticks(on, block->data.rate);
-        cpu_ns = (int64_t)cpu_ns > 0 ? cpu_ns : 0;
-        /* Never decreases: successive readings of the CPU clock have independent errors. */
-        event->cpu_ns = cpu_ns > seen->cpu_ns ? cpu_ns : seen->cpu_ns;
-    }
-    if (__builtin_expect(record->kind != PROBITY_EVENT_HIT, 0))
+    if (event->cpu_known)
+        event->cpu_ns = cpu_of(block, seen);
+    if (record->kind != PROBITY_EVENT_HIT)
         return fill_rare(merge, block, seen) == 0 ? 1 : PROBITY_ERROR_MEMORY;
     if (event->cpu_known)
         seen->cpu_ns = event->cpu_ns;
-    if (__builtin_expect(event->payload != NULL, 0)) /* left by the previous event */
+    if (event->payload != NULL) /* left by the previous event */
         probity_event_clear(event);
     event->id = (uint32_t)(record->code >> 1);
     event->is_site = (int)(record->code & 1);
     event->name = NULL;
     event->function = NULL;
     if (event->is_site || trace->has_probe_names)
-        name_event(trace, event, record->code);
+        name_event(event, probity_names_get(&trace->names, record->code));
+    return 1;
+}
+
+/* The same for a hit like most: of a site named lately, at a time near the one before. Everything
+ * else is called last, so that no register is saved for it. */
+static inline int fill_plain(struct probity_merge *merge, struct probity_open_block *block)
+{
+    struct probity_event *event = &merge->event;
+    const struct probity_record *record = &block->record;
+    struct probity_trace *trace = block->trace;
+    const struct probity_clock_line *line = &trace->clock->line;
+    uint64_t ticks = record->tick - line->start, code = record->code;
+    const struct probity_name *name = trace->names.recent[code % PROBITY_NAMES_RECENT];
+
+    if (__builtin_expect(record->kind != PROBITY_EVENT_HIT || ticks >= line->span ||
+                             event->payload != NULL || !(code & 1) || name == NULL ||
+                             name->code != code, 0))
+        return fill_event(merge, block);
+    event->tick = record->tick;
+    event->wall_ns = line->base_ns + probity_clock_line_at(line, ticks);
+    event->kind = PROBITY_EVENT_HIT;
+    if (event->cpu_known) {
+        struct probity_thread_seen *seen = &merge->threads.seen[block->slot];
+        seen->cpu_ns = event->cpu_ns = cpu_of(block, seen);
+    }
+    event->id = (uint32_t)(code >> 1);
+    event->is_site = 1;
+    event->function = NULL;
+    name_event(event, name);
     return 1;
 }
 
@@ -449,56 +485,115 @@ static int range_judge(const struct probity_merge *merge)
     return wall_ns >= merge->from_ns;
 }
 
-/* Advances from the record that was returned to the next event. Returns 1, 0 at the end, or an
- * error. */
-static inline int step(struct probity_merge *merge)
+/* Takes the next event, of whichever block. Returns 1, 0 at the end, or an error. */
+static int step_to_block(struct probity_merge *merge)
 {
-    if (__builtin_expect(merge->running, 1)) {
-        struct probity_open_block *block = merge->open[0].block;
-        probity_assert(merge->open_count > 0);
-        if (__builtin_expect(probity_open_block_step(block), 1)) {
-            uint64_t key = probity_trace_key(block->trace, block->record.tick);
-            if (key < merge->limit) {
-                merge->open[0].key = key;
-                return fill_event(merge, block);
-            }
-            probity_merge_replace_first(merge, (struct probity_open_entry){key, block});
-        } else {
-            heap_remove_first(merge);
-            probity_open_block_recycle(merge, block);
-        }
-        merge->running = 0;
-    }
     int got = settle(merge);
+
     if (got != 1)
         return got;
     merge->running = 1;
     probity_merge_start_block(merge, merge->open[0].block);
-    return fill_event(merge, merge->open[0].block);
+    return fill_plain(merge, merge->open[0].block);
 }
 
+/* Advances to the next event after a record of open[0]. has_more: whether its next record is
+ * prepared. Returns as step_to_block(). */
+static int step_from(struct probity_merge *merge, struct probity_open_block *block, int has_more)
+{
+    if (has_more) {
+        uint64_t key = probity_trace_key(block->trace, block->record.tick);
+        if (key < merge->limit) {
+            merge->open[0].key = key;
+            return fill_plain(merge, block);
+        }
+        probity_merge_replace_first(merge, (struct probity_open_entry){key, block});
+    } else {
+        heap_remove_first(merge);
+        probity_open_block_recycle(merge, block);
+    }
+    merge->running = 0;
+    return step_to_block(merge);
+}
+
+static int step(struct probity_merge *merge)
+{
+    struct probity_open_block *block;
+
+    if (!merge->running)
+        return step_to_block(merge);
+    probity_assert(merge->open_count > 0);
+    block = merge->open[0].block;
+    return step_from(merge, block, probity_open_block_step(block));
+}
+
+/* Whether the event is wanted: 1, 0, or -1 if nothing after it is, either. */
+static int judge(const struct probity_merge *merge)
+{
+    if (merge->is_skipping && merge->open[0].key < merge->skip_key)
+        return 0;
+    /* Profiling is turned on and off for all threads. */
+    if (merge->open[0].block->is_of_other_lane && merge->event.kind != PROBITY_EVENT_PROFILING)
+        return 0;
+    return (merge->from_ns | merge->to_ns) != 0 ? range_judge(merge) : 1;
+}
+
+/* Takes events until one is wanted. got: result of the step that was made. */
+static int next_wanted(struct probity_merge *merge, int got)
+{
+    int judged;
+
+    while (got == 1 && (judged = judge(merge)) != 1) {
+        if (judged < 0)
+            return 0;
+        got = step(merge);
+    }
+    return got;
+}
+
+static __attribute__((noinline)) int
+next_from(struct probity_merge *merge, struct probity_open_block *block, int has_more)
+{
+    return next_wanted(merge, step_from(merge, block, has_more));
+}
+
+static __attribute__((noinline)) int
+next_any(struct probity_merge *merge)
+{
+    return next_wanted(merge, step(merge));
+}
+
+/* The next record of a block of which every record is wanted, but is not as expected. */
+static __attribute__((noinline)) int
+next_rare(struct probity_merge *merge, struct probity_open_block *block)
+{
+    int has_more = probity_open_block_step_coded(block);
+
+    if (!has_more || block->record.tick >= merge->limit)
+        return next_from(merge, block, has_more);
+    merge->open[0].key = block->record.tick;
+    return fill_plain(merge, block);
+}
+
+/* Unusual cases are called last. */
 int probity_merge_next(struct probity_merge *merge, const struct probity_event **ret_event)
 {
-    for (;;) {
-        int got = step(merge);
-        if (__builtin_expect(got != 1, 0))
-            return got;
-        if (__builtin_expect(merge->is_skipping, 0) && merge->open[0].key < merge->skip_key)
-            continue;
-        /* Profiling is turned on and off for all threads. */
-        if (__builtin_expect(merge->open[0].block->is_of_other_lane, 0) &&
-            merge->event.kind != PROBITY_EVENT_PROFILING)
-            continue;
-        if (__builtin_expect((merge->from_ns | merge->to_ns) != 0, 0)) {
-            int judged = range_judge(merge);
-            if (judged < 0)
-                return 0;
-            if (judged == 0)
-                continue;
-        }
-        *ret_event = &merge->event;
-        return 1;
-    }
+    *ret_event = &merge->event;
+    if (__builtin_expect(!merge->running || merge->is_skipping ||
+                             (merge->from_ns | merge->to_ns) != 0, 0))
+        return next_any(merge);
+    struct probity_open_block *block = merge->open[0].block;
+    probity_assert(merge->open_count > 0);
+    if (__builtin_expect(block->is_of_other_lane || block->trace->by_wall, 0))
+        return next_any(merge);
+    if (__builtin_expect(!probity_unpack_expected(&block->unpacker, &block->record), 0))
+        return next_rare(merge, block);
+    uint64_t tick = block->record.tick;
+    block->taken++;
+    if (__builtin_expect(tick > block->horizon || tick >= merge->limit, 0))
+        return next_from(merge, block, tick <= block->horizon);
+    merge->open[0].key = tick;
+    return fill_plain(merge, block);
 }
 
 int probity_merge_number_threads(struct probity_merge *merge, const struct probity_trace *trace)

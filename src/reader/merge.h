@@ -94,7 +94,23 @@ int probity_open_block_load(struct probity_merge *merge, const struct probity_wa
 
 /* Prepares the next record. Returns 1, or 0 after the last or if the stream is damaged
  * (counted). */
-int probity_open_block_step(struct probity_open_block *block);
+int probity_open_block_step_rare(struct probity_open_block *block);
+
+static inline int probity_open_block_step_coded(struct probity_open_block *block)
+{
+    if (!probity_unpack_coded(&block->unpacker, &block->record))
+        return probity_open_block_step_rare(block);
+    block->taken++;
+    return block->record.tick <= block->horizon;
+}
+
+static inline int probity_open_block_step(struct probity_open_block *block)
+{
+    if (__builtin_expect(!probity_unpack_expected(&block->unpacker, &block->record), 0))
+        return probity_open_block_step_coded(block);
+    block->taken++;
+    return block->record.tick <= block->horizon;
+}
 
 /* Keeps the block for reuse. */
 void probity_open_block_recycle(struct probity_merge *merge, struct probity_open_block *block);

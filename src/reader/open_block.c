@@ -224,9 +224,9 @@ int probity_open_block_load(struct probity_merge *merge, const struct probity_wa
     return got;
 }
 
-int probity_open_block_step(struct probity_open_block *block)
+int probity_open_block_step_rare(struct probity_open_block *block)
 {
-    int got = probity_unpack(&block->unpacker, &block->record);
+    int got = probity_unpack_rare(&block->unpacker, &block->record);
 
     probity_assert(probity_unpacker_is_valid(&block->unpacker));
     if (__builtin_expect(got > 0, 1)) {

@@ -207,7 +207,8 @@ static void stop_ahead(struct probity_reader *reader)
 }
 
 /* Without a second thread, the merge runs in this one. */
-static int next_ahead(struct probity_reader *reader, const struct probity_event **ret_event)
+static __attribute__((noinline)) int
+next_ahead(struct probity_reader *reader, const struct probity_event **ret_event)
 {
     int got = 0;
 

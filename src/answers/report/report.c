@@ -43,6 +43,7 @@ struct probity_report {
     size_t function_count;
     struct probity_scopes_repairs added; /* of rows and reports that the caller added */
     struct probity_scopes_repairs repairs; /* set by finish */
+    struct probity_scopes_listener listener;
     int error; /* set by a listener, which cannot return errors */
 };
 
@@ -298,12 +299,11 @@ static int is_top_paused(const struct probity_report *report, uint32_t slot)
 }
 
 /* A pause without effect is ignored. */
-static int put_pause(struct probity_report *report, const struct probity_event *event,
-                     const struct probity_scopes_listener *listener)
+static int put_pause(struct probity_report *report, const struct probity_event *event)
 {
     uint32_t slot = event->thread_slot;
     int was_paused = is_top_paused(report, slot);
-    int error = probity_scopes_put(report->scopes, event, listener);
+    int error = probity_scopes_put(report->scopes, event, &report->listener);
     int is_paused = is_top_paused(report, slot);
 
     if (error == 0 && was_paused != is_paused) {
@@ -338,20 +338,28 @@ static int put_entry(struct probity_report *report, const struct probity_event *
     return 0;
 }
 
+static __attribute__((noinline)) int
+put_other(struct probity_report *report, const struct probity_event *event)
+{
+    int is_pause = event->kind == PROBITY_EVENT_PAUSE || event->kind == PROBITY_EVENT_RESUME;
+    int error = is_pause ? put_pause(report, event)
+                         : probity_scopes_put(report->scopes, event, &report->listener);
+
+    if (event->kind == PROBITY_EVENT_THREAD_NAME && report->options.by_thread && error == 0)
+        error = probity_thread_table_name(&report->threads, event);
+    if (event->kind == PROBITY_READER_ENTRY && error == 0)
+        error = put_entry(report, event);
+    return error;
+}
+
 int probity_report_put(struct probity_report *report, const struct probity_event *event)
 {
-    const struct probity_scopes_listener listener = {on_opened, on_closed, report};
-    int is_pause = event->kind == PROBITY_EVENT_PAUSE || event->kind == PROBITY_EVENT_RESUME;
-    int error = __builtin_expect(is_pause, 0)
-                    ? put_pause(report, event, &listener)
-                    : probity_scopes_put(report->scopes, event, &listener);
-
-    if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0) &&
-        report->options.by_thread && error == 0)
-        error = probity_thread_table_name(&report->threads, event);
-    if (__builtin_expect(event->kind == PROBITY_READER_ENTRY, 0) && error == 0)
-        error = put_entry(report, event);
-    return error != 0 ? error : report->error;
+    if (__builtin_expect(report->error != 0, 0))
+        return report->error; /* of the event before */
+    if (__builtin_expect(event->kind != PROBITY_EVENT_ENTER && event->kind != PROBITY_EVENT_LEAVE,
+                         0))
+        return put_other(report, event);
+    return probity_scopes_put(report->scopes, event, &report->listener);
 }
 
 /* Threads of added rows are numbered after all slots of a reader. */
@@ -470,9 +478,7 @@ static int set_elapsed(struct probity_report *report)
 
 int probity_report_join(struct probity_report *report, struct probity_report *part)
 {
-    const struct probity_scopes_listener listener = {on_opened, on_closed, part};
-
-    probity_scopes_finish(part->scopes, &listener);
+    probity_scopes_finish(part->scopes, &part->listener);
     probity_scopes_repairs_add(&report->added, probity_scopes_repairs(part->scopes));
     int error = part->error;
     for (struct row_item *item = part->rows; error == 0 && item != NULL; item = item->next)
@@ -482,10 +488,9 @@ int probity_report_join(struct probity_report *report, struct probity_report *pa
 
 int probity_report_finish(struct probity_report *report)
 {
-    const struct probity_scopes_listener listener = {on_opened, on_closed, report};
     struct probity_report_function *function = NULL;
 
-    probity_scopes_finish(report->scopes, &listener);
+    probity_scopes_finish(report->scopes, &report->listener);
     report->repairs = *probity_scopes_repairs(report->scopes);
     probity_scopes_repairs_add(&report->repairs, &report->added);
     int error = report->error != 0 ? report->error : collect_rows(report);
@@ -547,6 +552,7 @@ int probity_report_open(const struct probity_report_options *options,
     if (report->options.to_ns == 0)
         report->options.to_ns = UINT64_MAX;
     report->same.item_bytes = sizeof(struct function_item);
+    report->listener = (struct probity_scopes_listener){on_opened, on_closed, report};
     *ret_report = report;
     return 0;
 }

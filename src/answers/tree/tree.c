@@ -296,19 +296,16 @@ static void adopt(struct probity_tree *tree, const struct probity_scope *scope,
 
 int probity_tree_put(struct probity_tree *tree, const struct probity_event *event)
 {
-    const struct probity_scopes_listener listener = {on_opened, on_closed, tree};
-    int error = probity_scopes_put(tree->scopes, event, &listener);
-
-    if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0) && error == 0)
-        error = set_name(tree, event);
-    return error != 0 ? error : tree->error;
+    if (__builtin_expect(tree->error != 0, 0))
+        return tree->error; /* of the event before */
+    if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0) && set_name(tree, event) != 0)
+        return PROBITY_ERROR_MEMORY;
+    return probity_scopes_put(tree->scopes, event, &tree->listener);
 }
 
 void probity_tree_close_scopes(struct probity_tree *tree)
 {
-    const struct probity_scopes_listener listener = {on_opened, on_closed, tree};
-
-    probity_scopes_finish(tree->scopes, &listener);
+    probity_scopes_finish(tree->scopes, &tree->listener);
 }
 
 int probity_tree_finish(struct probity_tree *tree)
@@ -365,6 +362,7 @@ int probity_tree_open(const struct probity_tree_options *options, struct probity
         tree->options.to_ns = UINT64_MAX;
     if (tree->options.nodes_max == 0)
         tree->options.nodes_max = PROBITY_TREE_NODES_MAX;
+    tree->listener = (struct probity_scopes_listener){on_opened, on_closed, tree};
     tree->functions.item_bytes = sizeof(struct probity_same_function);
     *ret_tree = tree;
     return 0;

@@ -19,6 +19,7 @@ struct probity_tree {
     struct probity_scopes_repairs repairs; /* of trees that were added; with finish: all */
     uint64_t lost;
     size_t nodes_seen;
+    struct probity_scopes_listener listener;
     int error; /* set by a listener, which cannot return errors */
 };
 
