@@ -132,8 +132,8 @@ job() {
     if [[ $1 =~ $ONLY ]]; then printf '%s\t%s\t%s\n' "$1" "$2" "$3"; fi
 }
 
-# The same for a test of a variant, as the table of what is shortened has it. $1 variant, $2 name, $3
-# limit, $4 command
+# The same for a test of a variant, as tests/shortened has it. $1 variant, $2 name, $3 limit, $4
+# command
 variant_job() {
     local how
     find_shortened "$1" "$2"

@@ -6,8 +6,8 @@
 INCLUDE=$OLDPWD/include
 checked=0
 
-# $1 compiler, $2 language, $3 source; messages go to a file of that name. The lines of head.h before
-# the source are compiled once for each compiler and standard.
+# $1 compiler, $2 language, $3 source; messages go to a file of that name. The lines of head.h
+# before the source are compiled once for each compiler and standard.
 compiles() {
     local standard=c11 flags use compiled
     [ "$2" = c ] || standard=${STANDARD:-c++17}
