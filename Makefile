@@ -230,7 +230,7 @@ say = $(if $(V),,@$(if $(QUIET),,echo '  $(1) $@' && ))
 .SECONDARY:
 FORCE:
 
-.PHONY: all lib tool examples bench-programs unit-tests test-programs page completion pictures setup check test demo fleet-demo bench \
+.PHONY: all lib tool examples bench-programs unit-tests traced-programs test-programs page completion pictures setup check test demo fleet-demo bench \
         fuzz fuzz-coverage campaign install install-strip uninstall print-lib-sources cmake-sources amalgamation \
         dist deb clean help FORCE
 
@@ -240,7 +240,8 @@ tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs jansson, li
 examples: $(EXAMPLES) $(HTTPD) ## Build the example programs
 bench-programs: $(BENCHES)
 unit-tests: $(UNITS)
-test-programs: unit-tests $(PROGRAMS) $(FUZZ_TARGETS) $(DEATH) $(TRUNCATE_BITFLIP) ## Build the unit tests and the programs that tests run
+traced-programs: $(PROGRAMS)
+test-programs: unit-tests traced-programs $(FUZZ_TARGETS) $(DEATH) $(TRUNCATE_BITFLIP) ## Build the unit tests and the programs that tests run
 
 # A build with other compilers or flags in the same directory starts from scratch.
 FLAGS_LINE = $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS) $(SRC_FLAGS)
