@@ -91,8 +91,17 @@ prefix_of() {
     printf '%q ' "${command[@]}"
 }
 
-header_of() {
-    sed -n "1,15s/^# $2\$/yes/p; 1,15s/^# $2: *//p" "$1" | head -n 1
+# What scripts say of themselves: header[SCRIPT:KEY] is the value of a line "# KEY: VALUE", or "yes"
+# for "# KEY".
+declare -A header
+read_headers() {
+    local script key value
+    while IFS=: read -r script key value; do
+        header[$script:$key]=${header[$script:$key]-$value}
+    done < <(awk 'FNR <= 15 && /^# (campaign|timeout|variants):/ {
+            sub(/^# /, ""); sub(/: */, ":"); print FILENAME ":" $0 }
+        FNR <= 15 && $0 == "# serial" { print FILENAME ":serial:yes" }' \
+        tests/run/*.sh tests/*/test_*.sh)
 }
 
 # ---- tests/shortened: lines "VARIANTS NAME WHAT REASON" ----
@@ -175,15 +184,15 @@ unit_jobs() {
 
 # $1 variant, $2 "yes" for the scripts that must run alone, "" for the others, $3 a script: only it
 script_jobs() {
-    local script variants seconds prefix
+    local script variants prefix
     prefix=$(prefix_of "$1")
     for script in ${3:-tests/run/*.sh tests/*/test_*.sh}; do
-        if [ ! -e "$script" ] || [ "$(header_of "$script" serial)" != "$2" ]; then continue; fi
-        variants=$(header_of "$script" variants)
-        variants="${variants:-clang} ${CAMPAIGN:+$(header_of "$script" campaign)}"
+        if [ ! -e "$script" ] || [ "${header[$script:serial]-}" != "$2" ]; then continue; fi
+        variants=${header[$script:variants]-}
+        variants="${variants:-clang} ${CAMPAIGN:+${header[$script:campaign]-}}"
         [[ " gcc $variants " == *" $1 "* ]] || continue
-        seconds=$(header_of "$script" timeout)
-        variant_job "$1" "${script#tests/}" "${seconds:-600}" "$prefix bash $script"
+        variant_job "$1" "${script#tests/}" "${header[$script:timeout]-600}" \
+            "$prefix bash $script"
     done
 }
 
@@ -364,6 +373,7 @@ keep_times() {
     mv "$TIMES.new" "$TIMES"
 }
 
+read_headers
 [ -n "$CAMPAIGN" ] || read_shortened
 case $TIER in
     check) run_check ;;
