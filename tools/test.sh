@@ -221,9 +221,9 @@ build_variant() {
 }
 
 # What the tests of a variant need. Under the thread sanitizer neither benchmarks nor fuzz targets
-# run, and few unit tests.
+# run, and few unit tests, except in a campaign.
 targets_of() {
-    case $1 in
+    case $1$CAMPAIGN in
         tsan)
             echo lib tool examples traced-programs
             unit_jobs "$1" | sed "s,.* ,,"
