@@ -128,10 +128,10 @@ $(addprefix $(OBJ)/src/,runtime/settings.o runtime/trace_file.o runtime/spool_fi
 # Code that runs only in our own threads, at load, or while signals and cancellation are blocked, is
 # unwound by neither an exception nor a cancelled thread: its unwind tables, a fifth of it, stay out of programs.
 # Debuggers have .debug_frame.
-NOT_UNWOUND := $(addprefix $(OBJ)/src/,$(addprefix base/,checksum.o conditions.o parent.o temporary.o window.o linux/os.o linux/os_confine.o) \
+NOT_UNWOUND := $(addprefix $(OBJ)/src/,$(addprefix base/,checksum.o conditions.o parent.o selection.o temporary.o window.o linux/objects.o linux/os.o linux/os_confine.o) \
     $(patsubst src/%.c,%.o,$(wildcard src/format/*.c src/writer/*.c)) \
-    $(addprefix spool/,control.o drain.o pool.o segment.o usage.o) \
-    $(addprefix runtime/,budget.o ceiling.o change.o control_page.o cost.o external.o session.o settings.o sites.o spool_file.o trace_file.o trigger_settings.o wake.o))
+    $(addprefix spool/,cells.o control.o drain.o pool.o segment.o usage.o) \
+    $(addprefix runtime/,budget.o ceiling.o change.o control_page.o cost.o external.o profile_set.o session.o settings.o sites.o spool_file.o trace_file.o trigger_settings.o wake.o))
 ifeq ($(SANITIZE),)
 $(NOT_UNWOUND): private SRC_FLAGS += -fno-exceptions -fno-asynchronous-unwind-tables
 endif
@@ -230,7 +230,7 @@ say = $(if $(V),,@$(if $(QUIET),,echo '  $(1) $@' && ))
 .SECONDARY:
 FORCE:
 
-.PHONY: all lib tool examples bench-programs unit-tests test-programs page completion pictures setup check test demo fleet-demo bench \
+.PHONY: all lib tool examples bench-programs unit-tests traced-programs test-programs page completion pictures setup check test demo fleet-demo bench \
         fuzz fuzz-coverage campaign install install-strip uninstall print-lib-sources cmake-sources amalgamation \
         dist deb clean help FORCE
 
@@ -240,7 +240,8 @@ tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs jansson, li
 examples: $(EXAMPLES) $(HTTPD) ## Build the example programs
 bench-programs: $(BENCHES)
 unit-tests: $(UNITS)
-test-programs: unit-tests $(PROGRAMS) $(FUZZ_TARGETS) $(DEATH) $(TRUNCATE_BITFLIP) ## Build the unit tests and the programs that tests run
+traced-programs: $(PROGRAMS)
+test-programs: unit-tests traced-programs $(FUZZ_TARGETS) $(DEATH) $(TRUNCATE_BITFLIP) ## Build the unit tests and the programs that tests run
 
 # A build with other compilers or flags in the same directory starts from scratch.
 FLAGS_LINE = $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS) $(SRC_FLAGS)

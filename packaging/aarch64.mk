@@ -4,6 +4,9 @@
 AARCH64       ?= $(BUILD)/aarch64
 # armv8-a has no atomic instructions but pairs of load and store; armv8.1-a does.
 AARCH64_MARCH ?= armv8-a
+# What is built, for these two targets.
+AARCH64_ALL      ?= all
+AARCH64_PROGRAMS ?= test-programs
 AARCH64_ROOT  := $(BUILD)/aarch64-root
 AARCH64_LIBRARIES := $(AARCH64_ROOT)/usr/lib/aarch64-linux-gnu
 AARCH64_PACKAGES  := libjansson-dev libdw-dev libsqlite3-dev libprotobuf-c-dev zlib1g-dev libcmocka-dev libstdc++6
@@ -21,13 +24,13 @@ AARCH64_MAKE = $(MAKE) --no-print-directory BUILD='$(AARCH64)' \
 aarch64: ## Install what is missing, build everything for AArch64 Linux in build/aarch64
 	$(call setup,build cross)
 	@tools/sysroot.sh arm64 $(AARCH64_ROOT) $(AARCH64_PACKAGES)
-	+@$(AARCH64_MAKE) $(PARALLEL) all
+	+@$(AARCH64_MAKE) $(PARALLEL) $(AARCH64_ALL)
 
 aarch64-programs: aarch64 ## The same, with the programs that tests run
 	$(call setup,test)
 	@mkdir -p $(AARCH64)/obj
 	@aarch64-linux-gnu-gcc -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -c -o $(AARCH64_SHIM) tests/aarch64/emulated_madvise.c
-	+@$(AARCH64_MAKE) $(PARALLEL) LDLIBS=$(AARCH64_SHIM) test-programs
+	+@$(AARCH64_MAKE) $(PARALLEL) LDLIBS=$(AARCH64_SHIM) $(AARCH64_PROGRAMS)
 
 aarch64-test: ## Install what is missing, run the tests for AArch64 in qemu
 	$(call setup,build test cross)

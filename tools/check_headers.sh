@@ -20,9 +20,11 @@ compile() {
     fi
 }
 
+# $1 file, then flags. With flags, in the oldest and the newest standards only.
 compile_everywhere() {
-    local standard
-    for standard in c11 gnu11; do
+    local standard standards=(c11 gnu11)
+    [ $# = 1 ] || standards=(c11)
+    for standard in "${standards[@]}"; do
         compile gcc c "$standard" "$@"
         compile clang c "$standard" "$@"
     done
@@ -30,8 +32,9 @@ compile_everywhere() {
 }
 
 compile_as_cxx() {
-    local standard
-    for standard in c++11 gnu++14 c++17 gnu++17 c++20; do
+    local standard standards=(c++11 gnu++14 c++17 gnu++17 c++20)
+    [ $# = 1 ] || standards=(c++11 c++20)
+    for standard in "${standards[@]}"; do
         compile g++ c++ "$standard" "$@"
         compile clang++ c++ "$standard" "$@"
     done

@@ -58,6 +58,11 @@ test: the test scripts
     dnf     jq python3 procps-ng strace curl wrk
     pacman  jq python procps-ng strace curl wrk
     apk     jq python3 procps strace curl wrk
+test: compiling only what has changed
+    apt     ccache
+    dnf     ccache
+    pacman  ccache
+    apk     ccache
 test: the checks of scripts, manual pages and installation
     apt     shellcheck mandoc pkg-config cmake
     dnf     ShellCheck mandoc pkgconf-pkg-config cmake

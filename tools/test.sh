@@ -12,13 +12,15 @@
 #   BUILD   build directory of the gcc variant; the others are BUILD-clang, BUILD-asan, BUILD-tsan
 #   ONLY    a regular expression: run only the tests whose name (as printed) matches
 #   AGAIN   the largest number of failed tests to run again; 0: none, 6 if not set
-#   CAMPAIGN  yes: scripts also run in the variants that their line "# campaign: tsan" names
+#   CAMPAIGN  yes: scripts also run in the variants that their line "# campaign: tsan" names, and
+#           tests/shortened does not count
 #
 # The tests: tests/unit/test_*.c (cmocka; in all variants) and the scripts tests/run/*.sh and
 # tests/*/test_*.sh (in gcc and clang, or in gcc and those that a line "# variants: clang asan tsan"
 # names). A script gets PROBITY (the tool), BUILD (absolute), CC, CXX and VARIANT; it exits with 0
 # for passed, 77 for skipped. "# serial" keeps other tests from running at the same time, "#
-# timeout: 600" gives it that many seconds.
+# timeout: 600" gives it that many seconds. tests/shortened names what a variant leaves out or
+# repeats less often.
 set -eu
 cd "$(dirname "$0")/.."
 # The outer make's flags would name a job server that we do not have.
@@ -35,6 +37,13 @@ TIER=${TIER:-test}
 CAMPAIGN=${CAMPAIGN:-}
 AGAIN=${AGAIN:-6}
 cores=$(nproc)
+# Lines "NAME SECONDS": how long each test took when it last ran here.
+TIMES=$BUILD/test-times
+touch "$TIMES"
+# What has not changed since the last run need not be compiled again.
+for directory in /usr/lib/ccache/bin /usr/lib/ccache /usr/lib64/ccache; do
+    if [ -x "$directory/gcc" ]; then PATH=$directory:$PATH && break; fi
+done
 # A warning fails the build here, and only here: users have other compilers. Exported, so that a
 # script that calls make rebuilds nothing.
 export WERROR=${WERROR--Werror}
@@ -82,14 +91,66 @@ prefix_of() {
     printf '%q ' "${command[@]}"
 }
 
-header_of() {
-    sed -n "1,15s/^# $2\$/yes/p; 1,15s/^# $2: *//p" "$1" | head -n 1
+# What scripts say of themselves: header[SCRIPT:KEY] is the value of a line "# KEY: VALUE", or "yes"
+# for "# KEY".
+declare -A header
+read_headers() {
+    local script key value
+    while IFS=: read -r script key value; do
+        header[$script:$key]=${header[$script:$key]-$value}
+    done < <(awk 'FNR <= 15 && /^# (campaign|timeout|variants):/ {
+            sub(/^# /, ""); sub(/: */, ":"); print FILENAME ":" $0 }
+        FNR <= 15 && $0 == "# serial" { print FILENAME ":serial:yes" }' \
+        tests/run/*.sh tests/*/test_*.sh)
+}
+
+# ---- tests/shortened: lines "VARIANTS NAME WHAT REASON" ----
+
+short_in=() short_name=() short_how=()
+
+# Each line must name tests that exist.
+read_shortened() {
+    local variants name how reason
+    while read -r variants name how reason; do
+        if [ -z "$reason" ] || ! compgen -G "tests/$name" > /dev/null &&
+            ! compgen -G "tests/$name.c" > /dev/null; then
+            echo "test.sh: tests/shortened: no such test, or no reason: $variants $name" >&2
+            exit 2
+        fi
+        short_in+=(",$variants,") short_name+=("$name") short_how+=("$how")
+    done < <(grep -v '^\(#\|$\)' tests/shortened)
+}
+
+# Sets "how" to what the table's first line for a test says: "out", "whole" or settings for it.
+# Without a line, it is whole. $1 variant, $2 name
+find_shortened() {
+    local i
+    how=whole
+    for i in "${!short_in[@]}"; do
+        # shellcheck disable=SC2053 # a pattern
+        if [[ ${short_in[i]} == *",$1,"* && $2 == ${short_name[i]} ]]; then
+            how=${short_how[i]}
+            return
+        fi
+    done
 }
 
 # ---- What there is to run: lines "NAME <tab> LIMIT IN SECONDS <tab> COMMAND" ----
 
 job() {
     if [[ $1 =~ $ONLY ]]; then printf '%s\t%s\t%s\n' "$1" "$2" "$3"; fi
+}
+
+# The same for a test of a variant, as tests/shortened has it. $1 variant, $2 name, $3 limit, $4
+# command
+variant_job() {
+    local how
+    find_shortened "$1" "$2"
+    case $how in
+        out) ;;
+        whole) job "$1/$2" "$3" "$4" ;;
+        *) job "$1/$2" "$3" "env ${how//,/ } $4" ;;
+    esac
 }
 
 style_jobs() {
@@ -117,21 +178,21 @@ unit_jobs() {
     for source in tests/unit/test_*.c; do
         [ -e "$source" ] || continue
         name=$(basename "$source" .c)
-        job "$1/unit/$name" 600 "$prefix $(build_of "$1")/tests/unit/$name"
+        variant_job "$1" "unit/$name" 600 "$prefix $(build_of "$1")/tests/unit/$name"
     done
 }
 
 # $1 variant, $2 "yes" for the scripts that must run alone, "" for the others, $3 a script: only it
 script_jobs() {
-    local script variants seconds prefix
+    local script variants prefix
     prefix=$(prefix_of "$1")
     for script in ${3:-tests/run/*.sh tests/*/test_*.sh}; do
-        if [ ! -e "$script" ] || [ "$(header_of "$script" serial)" != "$2" ]; then continue; fi
-        variants=$(header_of "$script" variants)
-        variants="${variants:-clang} ${CAMPAIGN:+$(header_of "$script" campaign)}"
+        if [ ! -e "$script" ] || [ "${header[$script:serial]-}" != "$2" ]; then continue; fi
+        variants=${header[$script:variants]-}
+        variants="${variants:-clang} ${CAMPAIGN:+${header[$script:campaign]-}}"
         [[ " gcc $variants " == *" $1 "* ]] || continue
-        seconds=$(header_of "$script" timeout)
-        job "$1/${script#tests/}" "${seconds:-600}" "$prefix bash $script"
+        variant_job "$1" "${script#tests/}" "${header[$script:timeout]-600}" \
+            "$prefix bash $script"
     done
 }
 
@@ -139,6 +200,14 @@ script_jobs() {
 
 run_jobs() {
     tee -a "$LOGS/jobs" | xargs -r -d '\n' -P "$1" -n 1 tools/test_one.sh
+}
+
+# Those that took longest in the last run come first, so that no core is idle while the last test
+# runs. For others, the limit says how long they may be.
+longest_first() {
+    awk -F '\t' 'FILENAME != "-" { split($0, part, " "); seconds[part[1]] = part[2]; next }
+        { print ($1 in seconds ? seconds[$1] : $2 / 20) "\t" $0 }' "$TIMES" - |
+        sort -s -t $'\t' -k 1,1nr | cut -f 2-
 }
 
 # Whether that worked. $1 variant, then targets of make. ONLY does not apply: all tests need it.
@@ -151,16 +220,28 @@ build_variant() {
     grep -q "^pass 1 0 $variant/build " "$RESULTS"
 }
 
-# All of one variant: build, then the tests that may run in parallel, then those that must not. The
-# potentially longest start first, so that no core is idle while the last test runs.
+# What the tests of a variant need. Under the thread sanitizer neither benchmarks nor fuzz targets
+# run, and few unit tests, except in a campaign.
+targets_of() {
+    case $1$CAMPAIGN in
+        tsan)
+            echo lib tool examples traced-programs
+            unit_jobs "$1" | sed "s,.* ,,"
+            ;;
+        *) echo all test-programs ;;
+    esac
+}
+
+# All of one variant: build, then the tests that may run in parallel, then those that must not.
 run_variant() {
-    local jobs
+    local jobs targets
     jobs=$(unit_jobs "$1"; script_jobs "$1" ""; script_jobs "$1" yes)
     if [ -z "$jobs" ] && [ "$1" != gcc ]; then
         return 0
     fi
-    build_variant "$1" all test-programs || return 0
-    { unit_jobs "$1"; script_jobs "$1" ""; } | sort -s -t $'\t' -k 2,2nr | run_jobs "$cores"
+    mapfile -t targets < <(targets_of "$1" | tr ' ' '\n')
+    build_variant "$1" "${targets[@]}" || return 0
+    { unit_jobs "$1"; script_jobs "$1" ""; } | longest_first | run_jobs "$cores"
     script_jobs "$1" yes | run_jobs 1
 }
 
@@ -171,12 +252,12 @@ is_left_out() {
     grep -q "^${1//./[.]} " tests/aarch64/left_out
 }
 
-# $1 names of scripts, as a regular expression; "" for all
+# $1 names of tests, as a regular expression; "" for all
 aarch64_jobs() {
     local source name script
     for source in tests/unit/test_*.c; do
         name=$(basename "$source" .c)
-        if is_left_out "unit/$name"; then continue; fi
+        if is_left_out "unit/$name" || ! [[ unit/$name =~ ${1:-.} ]]; then continue; fi
         job "aarch64/unit/$name" 600 "$(prefix_of aarch64) $(build_of aarch64)/tests/unit/$name"
     done
     for script in tests/run/*.sh; do
@@ -189,10 +270,11 @@ aarch64_jobs() {
     done
 }
 
-# Skipped without the cross compiler or the emulator. $1 as above
+# Skipped without the cross compiler or the emulator. $1 as above, the rest: settings of make
 run_aarch64() {
     local jobs wrap
     jobs=$(aarch64_jobs "$1")
+    shift
     [ -n "$jobs" ] || return 0
     if ! command -v aarch64-linux-gnu-g++ > /dev/null || ! command -v qemu-aarch64 > /dev/null; then
         printf 'aarch64/build\t10\techo needs g++-aarch64-linux-gnu and qemu-user; exit 77\n' |
@@ -200,24 +282,37 @@ run_aarch64() {
         return 0
     fi
     wrap="tools/emulated.sh $BUILD/aarch64 $BUILD/aarch64/qemu qemu-aarch64 -L $BUILD/aarch64-root"
-    printf 'aarch64/build\t1800\tmake -j%s SETUP=no BUILD=%q aarch64-programs && %s\n' "$cores" \
-        "$BUILD" "$wrap" | run_jobs 1
+    printf 'aarch64/build\t1800\tmake -j%s SETUP=no %s aarch64-programs && %s\n' "$cores" \
+        "$(printf '%q ' "BUILD=$BUILD" "$@")" "$wrap" | run_jobs 1
     grep -q "^pass 1 0 aarch64/build " "$RESULTS" || return 0
-    printf '%s\n' "$jobs" | run_jobs "$cores"
+    printf '%s\n' "$jobs" | longest_first | run_jobs "$cores"
+}
+
+# The quick part: the library's atomic instructions, kills, and traces read on the other machine.
+run_aarch64_quick() {
+    local pattern units=(pool segment control counts drain stream block live) programs
+    programs=({tree,typed,planted,waiting,victim,kill_rounds,kill_scopes,ends,own_log}
+        {heap,ends,own_log}.shared plugin_kill_at_link.so)
+    programs=("${programs[@]/#/tests/programs/}" "${units[@]/#/tests/unit/test_}")
+    pattern=$(IFS='|'; echo "${units[*]}")
+    run_aarch64 "^(run/(smoke|ring|killed_at_start)[.]sh|unit/test_($pattern))\$" \
+        "AARCH64_ALL=lib tool examples" "AARCH64_PROGRAMS=${programs[*]/#/$BUILD/aarch64/}"
 }
 
 run_check() {
     build_variant gcc tool lib examples unit-tests \
         "$BUILD"/tests/programs/{heap.shared,planted,tree,typed,waiting} ||
         return 0
-    { style_jobs; script_jobs gcc "" tests/run/smoke.sh; unit_jobs gcc; } | run_jobs "$cores"
+    { style_jobs; script_jobs gcc "" tests/run/smoke.sh; unit_jobs gcc; } | longest_first |
+        run_jobs "$cores"
 }
 
 run_all() {
     local variant
     run_variant gcc
-    { check_jobs; style_jobs; } | run_jobs "$cores"
-    run_aarch64 '^run/(smoke|ring|killed_at_start)[.]sh$'
+    run_aarch64_quick
+    # One of them uses what was built for AArch64.
+    { check_jobs; style_jobs; } | longest_first | run_jobs "$cores"
     for variant in clang asan tsan; do
         run_variant "$variant"
     done
@@ -272,6 +367,14 @@ print_groups() {
          }' SECONDS="$SECONDS" "$RESULTS"
 }
 
+keep_times() {
+    awk 'FNR == NR { seconds[$4] = $5; print $4, $5; next } !($1 in seconds)' "$RESULTS" "$TIMES" \
+        > "$TIMES.new"
+    mv "$TIMES.new" "$TIMES"
+}
+
+read_headers
+[ -n "$CAMPAIGN" ] || read_shortened
 case $TIER in
     check) run_check ;;
     test) run_all ;;
@@ -279,6 +382,7 @@ case $TIER in
     *) echo "test.sh: no tier '$TIER'; there are check, test and aarch64" >&2; exit 2 ;;
 esac
 run_failed_again
+keep_times
 print_slowest
 print_groups
 # Repeated at the end, where people look first: the last output of the failed tests, in both runs.

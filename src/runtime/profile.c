@@ -552,3 +552,18 @@ void probity_profile_confirm(uint32_t depth)
         probity_cpu_add(&entry_of(frame)->cell->paused, set->pause[depth + 1].own);
     }
 }
+
+void probity_profile_set_timed(int is_timed)
+{
+    struct probity_os_signals before;
+    int saved = errno;
+
+    probity_inside_begin(&before);
+    struct probity_session *session = probity_session_enter();
+    if (session != NULL) {
+        probity_profile_sets_time(&session->profile, is_timed);
+        probity_session_leave(session);
+    }
+    probity_inside_end(&before);
+    errno = saved;
+}

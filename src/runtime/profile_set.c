@@ -6,7 +6,6 @@
  */
 #include "runtime/profile_set.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 
 #include "base/assert.h"
@@ -14,7 +13,6 @@
 #include "base/thread_local.h"
 #include "probity_scope.h"
 #include "runtime/budget.h"
-#include "runtime/inside.h"
 #include "runtime/thread.h"
 
 enum {
@@ -243,7 +241,7 @@ struct probity_profile_entry *probity_profile_entry_here(struct probity_session 
 /* ---- Threads and recordings --------------------------------------------------------------------
  */
 
-static void set_timed(struct probity_profile_sets *sets, int is_timed)
+void probity_profile_sets_time(struct probity_profile_sets *sets, int is_timed)
 {
     probity_os_lock(&sets->lock);
     sets->is_untimed = !is_timed;
@@ -253,21 +251,6 @@ static void set_timed(struct probity_profile_sets *sets, int is_timed)
         __atomic_store_n(&set->fast_depth_max, is_fast ? set->depth_max : 0, __ATOMIC_RELAXED);
     }
     probity_os_unlock(&sets->lock);
-}
-
-void probity_profile_set_timed(int is_timed)
-{
-    struct probity_os_signals before;
-    int saved = errno;
-
-    probity_inside_begin(&before);
-    struct probity_session *session = probity_session_enter();
-    if (session != NULL) {
-        set_timed(&session->profile, is_timed);
-        probity_session_leave(session);
-    }
-    probity_inside_end(&before);
-    errno = saved;
 }
 
 void probity_profile_thread_ends(void)

@@ -73,6 +73,10 @@ void probity_profile_set_own(struct probity_profile_set *set);
  * Signals blocked, inside probity_session_enter(). */
 struct probity_profile_set *probity_profile_set_here(struct probity_session *session);
 
+/* Sets whether scopes entered from now on are timed, in all threads of a recording. Call with
+ * signals blocked. */
+void probity_profile_sets_time(struct probity_profile_sets *sets, int is_timed);
+
 /* The entry of a function (its number + 1), with a cell; NULL if a limit is reached. Contract as
  * above. */
 struct probity_profile_entry *probity_profile_entry_here(struct probity_session *session,

@@ -135,6 +135,7 @@ done
 
 LD_PRELOAD=$BUILD/lib/libprobity-calls.so.0 "$PROGRAMS/slow_causes.shared" 10 > truth 2> errors &
 job=$!
+wait_until "$job" grep -q libprobity-calls "/proc/$job/maps"
 says "calls" 0 "$job: " attach --calls io,locks -o trace "$job"
 sleep 0.3 # for some calls, not for anything else
 says "calls" 0 "$job: " detach "$job"

@@ -101,7 +101,7 @@ check_standard() {
 # standard.
 check_standards() {
     local standard name
-    for standard in c++11 c++14 c++17 c++20; do
+    for standard in ${STANDARDS:-c++11 c++14 c++17 c++20}; do
         for name in article streams types; do check_standard $standard $name; done
     done
     check_standard c++20 types17

@@ -205,7 +205,7 @@ weight() {
 }
 if [ "${VARIANT:-gcc}" = gcc ] && [ "$(uname -m)" = x86_64 ]; then
     weight alone 153600
-    weight "$BUILD/lib/libprobity.so.0" 188416
+    weight "$BUILD/lib/libprobity.so.0" 184320
 fi
 no_leftovers "the second library"
 finish

@@ -11,9 +11,8 @@ step() {
     stepper "$@" || true
 }
 
-# Clang's library is stepped in fewer places than gcc's.
-every=1
-[ "$VARIANT" != clang ] || every=3
+# EVERY: a signal only at each EVERYth instruction.
+every=${EVERY:-1}
 
 for scenario in fast gap change gap_change wide wide_change wide_gap_change first; do
     step look $scenario
