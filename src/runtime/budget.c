@@ -36,7 +36,7 @@ enum {
     TARGET_PERCENT = 70 /* of the budget: the target once it is exceeded */
 };
 
-uint8_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
+uint16_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
 
 static uint32_t hits[PROBITY_LIMIT_SITES];
 /* All functions are below this: usually far fewer than the limit, so the rest is not searched. */
@@ -75,7 +75,7 @@ static struct {
 void probity_budget_declared(const struct probity_site_function *function)
 {
     uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
-    uint8_t state = PROBITY_BUDGET_FUNCTION;
+    uint16_t state = PROBITY_BUDGET_FUNCTION;
 
     probity_assert(number > 0 && number <= PROBITY_LIMIT_SITES);
     if (function->flags & PROBITY_FUNCTION_DEFERRED)
@@ -84,6 +84,8 @@ void probity_budget_declared(const struct probity_site_function *function)
         state |= PROBITY_BUDGET_ADDRESSED;
     if (function->flags & PROBITY_FUNCTION_ENTRIES)
         state |= PROBITY_BUDGET_ENTRIES;
+    if (function->file != NULL && strncmp(function->file, "libc/", 5) == 0)
+        state |= PROBITY_BUDGET_CALL;
     __atomic_fetch_or(&probity_budget_state[number], state, __ATOMIC_RELAXED);
     /* Under declare_lock. The leave's site is the next one. */
     if (number + 1 > site_end)
@@ -186,13 +188,13 @@ static void find_prices(const struct probity_session *session)
 
 void probity_budget_begin(struct probity_session *session)
 {
-    const uint8_t of_recording =
+    const uint16_t of_recording =
         PROBITY_BUDGET_COUNTED | PROBITY_BUDGET_REMOVED | PROBITY_BUDGET_FIXED |
         PROBITY_BUDGET_TRIED;
 
     /* Also those of a forking parent's recording. */
     for (uint32_t i = 0; i < number_count; i++)
-        probity_budget_state[numbers[i]] &= (uint8_t)~of_recording;
+        probity_budget_state[numbers[i]] &= (uint16_t)~of_recording;
     for (uint32_t site = 0; site < site_end; site++) {
         if (probity_budget_state[site + 1] & PROBITY_BUDGET_HITS)
             probity_budget_state[site + 1] = PROBITY_BUDGET_HITS;
@@ -458,7 +460,7 @@ static int remove_hooks(struct probity_session *session, struct probity_pass *pa
         uint32_t index = find_dearest(allowed_ns);
         if (index == number_count)
             break;
-        uint8_t *state = &probity_budget_state[numbers[index]];
+        uint16_t *state = &probity_budget_state[numbers[index]];
         if (probity_hooked_remove == NULL || !probity_hooked_remove(numbers[index])) {
             *state |= *state & PROBITY_BUDGET_TRIED ? PROBITY_BUDGET_FIXED : PROBITY_BUDGET_TRIED;
             latest_counts[index] = 0;
@@ -477,14 +479,27 @@ static int remove_hooks(struct probity_session *session, struct probity_pass *pa
     return result;
 }
 
+/* Whether a function to be counted is still recorded. Of libc's functions, calls that wait are
+ * recorded nevertheless: a thread can make only few of them. */
+static int is_still_recorded(const struct interval *interval, uint32_t index)
+{
+    enum { WAIT_NS = 50000 }; /* as in src/calls/scopes.c */
+    uint32_t number = numbers[index];
+
+    if (number > budget.tally.sites || hits[number - 1] == 0)
+        return 0;
+    return !(probity_budget_state[number] & PROBITY_BUDGET_CALL) ||
+           (latest_counts[index] == 0 && calls_of(number - 1) > interval->ns / WAIT_NS);
+}
+
 /* Threads that still record a function to be counted have not called it since they were
  * notified, or its library was loaded again. */
-static void ask_to_look(void)
+static void ask_to_look(const struct interval *interval)
 {
     int is_slow = budget.is_slow;
 
     for (uint32_t i = 0; !is_slow && i < number_count; i++)
-        is_slow = numbers[i] <= budget.tally.sites && hits[numbers[i] - 1] != 0;
+        is_slow = is_still_recorded(interval, i);
     probity_levels_set_slow(is_slow);
     budget.is_settling = budget.is_slow;
     budget.is_slow = 0;
@@ -531,7 +546,7 @@ int probity_budget_look(void *owner, struct probity_pass *pass, int is_last)
     if (!is_last && !budget.is_settling)
         result = judge(session, pass, &interval);
     if (!is_last)
-        ask_to_look();
+        ask_to_look(&interval);
     probity_assert(budget.tally.sites <= PROBITY_LIMIT_SITES);
     memset(hits, 0, budget.tally.sites * sizeof *hits);
     budget.tally.others = budget.tally.readings = 0;
