@@ -366,9 +366,12 @@ static int64_t measure_gap(struct probity_session *session, struct probity_threa
     if (off_ns >= IN_VAIN_NS) {
         gaps->wasted = 0;
         debit_off(session, slot, off_ns);
-        return off_ns;
+        /* If recording may take only a share of the CPU time, these readings are limited, too. */
+        if (session->settings.budget == 0 || is_long(session, gap))
+            return off_ns;
+    } else {
+        learn_gap(gaps, gap);
     }
-    learn_gap(gaps, gap);
     slot->credit -= price < slot->credit ? price : slot->credit;
     return off_ns;
 }
