@@ -54,13 +54,15 @@ static void record(uint32_t kind, uint32_t code, struct probity_site_format *for
 
 /* ---- Calls that a budget only counts -----------------------------------------------------------
  *
- * A call that waits is worth its record, but only its end shows that it has waited. So a call is
- * recorded if the thread's previous call of the same function took long.
+ * A call that waits is worth its record, but only its end shows that it has waited. So some calls
+ * are timed, and from one that took long on, the thread's calls of the function are recorded, until
+ * one takes less. Most calls jump to libc's function: code after a system call is expensive, since
+ * the kernel has replaced the contents of the caches.
  */
 
-enum { WAIT_NS = 50000, CALIBRATE_NS = 5000000 };
+enum { WAIT_NS = 50000, CALIBRATE_NS = 5000000, TIMED_EVERY = 8 };
 
-/* Whether the previous call took long: a bit for each function. Functions may share a bit. */
+/* Whether the latest timed call took long: a bit for each function. Functions may share a bit. */
 static __thread uint64_t has_waited __attribute__((tls_model("initial-exec")));
 
 /* Two moments give the rate of ticks. */
@@ -123,7 +125,8 @@ static void begin_recorded(struct probity_call *call, struct probity_site_functi
         call->scope.place |= PROBITY_SCOPE_WATCHED;
 }
 
-/* Returns whether the call is one that is only counted, and begins it: counts it, or records it. */
+/* Begins a call that is only counted, or recorded because it may wait. Returns -1 if it is neither,
+ * 0 if nothing is to be done at its end, or 1. */
 static int begin_counted(struct probity_call *call, struct probity_site_function *function,
                          uintptr_t frame)
 {
@@ -131,12 +134,17 @@ static int begin_counted(struct probity_call *call, struct probity_site_function
     uint64_t **counters = probity_scope_counters;
 
     if (counters == NULL || __atomic_load_n(&function->code, __ATOMIC_RELAXED) != 0)
-        return 0;
+        return -1;
     uint64_t *counter = __atomic_load_n(&counters[number], __ATOMIC_RELAXED);
     if (counter == NULL)
+        return -1;
+    int may_wait = (has_waited & bit_of(function)) != 0;
+    if (!may_wait && __atomic_load_n(counter, __ATOMIC_RELAXED) % TIMED_EVERY != 0) {
+        probity_cpu_add(counter, 1);
         return 0;
+    }
     call->since = probity_scope_watch_begin();
-    if (has_waited & bit_of(function)) {
+    if (may_wait) {
         begin_recorded(call, function, number, frame);
         return 1;
     }
@@ -155,8 +163,9 @@ int probity_call_begin_slow(struct probity_call *call, struct probity_site_funct
     struct probity_site_function *begun = function;
 
     call->since = 0;
-    if (begin_counted(call, function, frame))
-        return 1;
+    int result = begin_counted(call, function, frame);
+    if (result >= 0)
+        return result;
     call->scope.is_open = 0;
     call->code = probity_scope_begin_frame(&call->scope, &begun, frame, NULL);
     return call->code != 0 || call->scope.is_open;

@@ -30,6 +30,8 @@ enum {
     CREDIT_NS_MAX = 1000000000, /* budget not used within this time may be used later */
     COST_NS_DEFAULT = 40,       /* of a scope, if it could not be measured */
     COUNT_NS_DEFAULT = 4,
+    CALL_NS = 60,       /* of a record of a call to libc, with the caches that a system call leaves */
+    READING_FACTOR = 2, /* a reading of the CPU clock costs more than where it is measured */
     PACK_NS_MAX = 25, /* of a record, in this thread, on a slow machine */
     MARGIN_PERCENT = 115,
     WORTH_PART = 50, /* of the budget: a function that costs less stays recorded */
@@ -133,6 +135,13 @@ static int is_hooked(uint32_t site)
             PROBITY_BUDGET_ADDRESSED) != 0;
 }
 
+static int is_call(uint32_t site)
+{
+    probity_assert(site < PROBITY_LIMIT_SITES);
+    return (__atomic_load_n(&probity_budget_state[site + 1], __ATOMIC_RELAXED) &
+            PROBITY_BUDGET_CALL) != 0;
+}
+
 /* One function's enters and leaves in the interval, or a site's hits. */
 static uint64_t records_of(uint32_t site)
 {
@@ -182,7 +191,7 @@ static void find_prices(const struct probity_session *session)
     price.count_256 = counted != 0 ? counted : COUNT_NS_DEFAULT * PROBITY_COST_UNITS;
     probity_assert(price.record_256 > 0 && price.hooked_256 > 0);
     price.hooked_count_256 = hooked_counted != 0 ? hooked_counted : price.count_256;
-    price.reading_ns =
+    price.reading_ns = READING_FACTOR *
         probity_ns_of_ticks(session->cpu_cost_ticks, probity_live_rate(&session->live));
 }
 
@@ -260,6 +269,14 @@ static uint64_t counting_ns(struct probity_session *session)
     return sum_256 / PROBITY_COST_UNITS;
 }
 
+/* Of a record of a function, in 1/256 ns. */
+static uint64_t record_price_256(uint32_t site)
+{
+    if (is_call(site))
+        return CALL_NS * PROBITY_COST_UNITS;
+    return is_hooked(site) ? price.hooked_256 : price.record_256;
+}
+
 /* Adds up the records of all sites, and their cost. */
 static uint64_t recording_ns(uint64_t *ret_records)
 {
@@ -268,9 +285,9 @@ static uint64_t recording_ns(uint64_t *ret_records)
     for (uint32_t site = 0; site < budget.tally.sites; site++) {
         if (hits[site] == 0)
             continue;
-        int is_by_hook = is_hooked(site) || (site > 0 && is_hooked(site - 1));
+        int is_leave = site > 0 && (is_hooked(site - 1) || is_call(site - 1));
         records += hits[site];
-        sum_256 += hits[site] * (is_by_hook ? price.hooked_256 : price.record_256);
+        sum_256 += hits[site] * record_price_256(is_leave ? site - 1 : site);
     }
     *ret_records = records;
     return sum_256 / PROBITY_COST_UNITS;
@@ -339,7 +356,7 @@ static int write_event(struct probity_session *session, struct probity_pass *pas
 static int64_t saving_of(const struct interval *interval, uint32_t site)
 {
     uint64_t records = records_of(site);
-    uint64_t record_256 = is_hooked(site) ? price.hooked_256 : price.record_256;
+    uint64_t record_256 = record_price_256(site);
     uint64_t part_ns = interval->records != 0
                            ? (uint64_t)((probity_wide)interval->shared_ns * records /
                                         interval->records)
