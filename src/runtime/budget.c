@@ -112,6 +112,13 @@ const uint32_t *probity_budget_numbers(uint32_t *ret_count)
     return numbers;
 }
 
+static int is_call(uint32_t site)
+{
+    probity_assert(site < PROBITY_LIMIT_SITES);
+    return (__atomic_load_n(&probity_budget_state[site + 1], __ATOMIC_RELAXED) &
+            PROBITY_BUDGET_CALL) != 0;
+}
+
 /* Site numbers of functions that may still be counted. */
 static int is_candidate(uint32_t site)
 {
@@ -133,13 +140,6 @@ static int is_hooked(uint32_t site)
     probity_assert(site < PROBITY_LIMIT_SITES);
     return (__atomic_load_n(&probity_budget_state[site + 1], __ATOMIC_RELAXED) &
             PROBITY_BUDGET_ADDRESSED) != 0;
-}
-
-static int is_call(uint32_t site)
-{
-    probity_assert(site < PROBITY_LIMIT_SITES);
-    return (__atomic_load_n(&probity_budget_state[site + 1], __ATOMIC_RELAXED) &
-            PROBITY_BUDGET_CALL) != 0;
 }
 
 /* One function's enters and leaves in the interval, or a site's hits. */
@@ -366,13 +366,22 @@ static int64_t saving_of(const struct interval *interval, uint32_t site)
            (int64_t)(calls_of(site) * count_price_256(site) / PROBITY_COST_UNITS);
 }
 
+/* A short first interval has a few calls that open and close descriptors, which names depend on:
+ * they are not worth it. */
+static int is_frequent(uint32_t site)
+{
+    enum { CALLS_LEAST = 16 };
+
+    return hits[site] != 0 && (!is_call(site) || calls_of(site) >= CALLS_LEAST);
+}
+
 /* The function with the most calls; PROBITY_LIMIT_SITES: none left that is worth it. */
 static uint32_t find_most(const struct interval *interval, uint64_t allowed_ns)
 {
     uint32_t most = PROBITY_LIMIT_SITES;
 
     for (uint32_t site = 0; site < budget.tally.sites; site++) {
-        if (hits[site] != 0 && is_candidate(site) &&
+        if (is_frequent(site) && is_candidate(site) &&
             (most == PROBITY_LIMIT_SITES || records_of(site) > records_of(most)))
             most = site;
     }
