@@ -573,6 +573,7 @@ int probity_budget_look(void *owner, struct probity_pass *pass, int is_last)
         result = judge(session, pass, &interval);
     if (!is_last)
         ask_to_look(&interval);
+    session->writer.judge_soon = budget.is_settling;
     probity_assert(budget.tally.sites <= PROBITY_LIMIT_SITES);
     memset(hits, 0, budget.tally.sites * sizeof *hits);
     budget.tally.others = budget.tally.readings = 0;
