@@ -37,8 +37,8 @@ load() {
     local result=$1 port='' process
     shift
     : > "$directory/out"
-    "${priority[@]}" "$@" "$build/examples/httpd-plain" --root "$directory/root" --port 0 --threads 4 \
-        > "$directory/out" 2> "$directory/errors" &
+    "${priority[@]}" "$@" "$build/examples/httpd-plain" --root "$directory/root" --port 0 \
+        --threads 4 > "$directory/out" 2> "$directory/errors" &
     server=$!
     until port=$(sed -n 's/^listening on 127.0.0.1://p' "$directory/out"); [ -n "$port" ]; do
         kill -0 "$server"

@@ -30,7 +30,7 @@ enum {
     CREDIT_NS_MAX = 1000000000, /* budget not used within this time may be used later */
     COST_NS_DEFAULT = 40,       /* of a scope, if it could not be measured */
     COUNT_NS_DEFAULT = 4,
-    CALL_NS = 60,       /* of a record of a call to libc, with the caches that a system call leaves */
+    CALL_NS = 60,       /* of a record of a call to libc: a system call leaves cold caches */
     READING_FACTOR = 2, /* a reading of the CPU clock costs more than where it is measured */
     PACK_NS_MAX = 25, /* of a record, in this thread, on a slow machine */
     MARGIN_PERCENT = 115,

@@ -276,7 +276,7 @@ static void *collect_events(void *context)
     size_t count = collect->rings.count + 1;
     struct pollfd *files = calloc(count, sizeof *files);
     uint64_t *heads = calloc(count, sizeof *heads), anchor_ns = now_ns();
-    int is_over = 0;
+    int is_over = 0, round_ms = collect->duty.share != 0 ? DUTY_ROUND_MS : ROUND_MS;
 
     if (files == NULL || heads == NULL)
         collect->error = ENOMEM;
@@ -285,7 +285,7 @@ static void *collect_events(void *context)
     for (size_t i = 1; collect->error == 0 && i < count; i++)
         files[i] = (struct pollfd){.fd = collect->rings.items[i - 1].file, .events = POLLIN};
     while (collect->error == 0 && !is_over) {
-        is_over = wait_for_events(files, count, collect->duty.share != 0 ? DUTY_ROUND_MS : ROUND_MS);
+        is_over = wait_for_events(files, count, round_ms);
         if (now_ns() - anchor_ns >= UINT64_C(1000000000) || is_over) {
             take_anchor(collect);
             anchor_ns = now_ns();
