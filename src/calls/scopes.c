@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/un.h>
+#include <time.h>
 
 #include "base/os.h"
 
@@ -51,12 +52,120 @@ static void record(uint32_t kind, uint32_t code, struct probity_site_format *for
     errno = saved;
 }
 
+/* ---- Calls that a budget only counts -----------------------------------------------------------
+ *
+ * A call that waits is worth its record, but only its end shows that it has waited. So some calls
+ * are timed, and from one that took long on, the thread's calls of the function are recorded, until
+ * one takes less. Most calls jump to libc's function: code after a system call is expensive, since
+ * the kernel has replaced the contents of the caches.
+ */
+
+enum { WAIT_NS = 50000, CALIBRATE_NS = 5000000, TIMED_EVERY = 8 };
+
+/* Whether the latest timed call took long: a bit for each function. Functions may share a bit. */
+static __thread uint64_t has_waited __attribute__((tls_model("initial-exec")));
+
+/* Two moments give the rate of ticks. */
+static uint64_t first_tick, first_ns, wait_ticks;
+
+static uint64_t bit_of(const struct probity_site_function *function)
+{
+    return UINT64_C(1) << (__atomic_load_n(&function->number, __ATOMIC_RELAXED) / 2 % 64);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now = {0, 0};
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Until some time has passed, no call is taken for long. */
+static void calibrate(uint64_t tick)
+{
+    int saved = errno;
+    uint64_t ns = now_ns(), first = __atomic_load_n(&first_ns, __ATOMIC_ACQUIRE);
+
+    if (first == 0) {
+        __atomic_store_n(&first_tick, tick, __ATOMIC_RELAXED);
+        __atomic_store_n(&first_ns, ns, __ATOMIC_RELEASE);
+    } else if (ns - first >= CALIBRATE_NS) {
+        uint64_t ticks = tick - __atomic_load_n(&first_tick, __ATOMIC_RELAXED);
+        __atomic_store_n(&wait_ticks, (uint64_t)((double)ticks / (double)(ns - first) * WAIT_NS),
+                         __ATOMIC_RELAXED);
+    }
+    errno = saved;
+}
+
+static void note_wait(const struct probity_call *call)
+{
+    uint64_t least = __atomic_load_n(&wait_ticks, __ATOMIC_RELAXED);
+    uint64_t tick = probity_scope_watch_begin();
+
+    if (least == 0)
+        calibrate(tick);
+    if (least != 0 && tick - call->since >= least)
+        has_waited |= bit_of(call->scope.function);
+    else
+        has_waited &= ~bit_of(call->scope.function);
+}
+
+/* The function's description does not have the code of its records any more. The leave takes the
+ * slow path. In an unusual case, libprobity counts the call. */
+static void begin_recorded(struct probity_call *call, struct probity_site_function *function,
+                          uint32_t number, uintptr_t frame)
+{
+    struct probity_site_function recorded = *function, *begun = &recorded;
+
+    recorded.code = PROBITY_CODE_FIRST + 2 * (number - 1) + 1;
+    call->code = probity_scope_begin_frame(&call->scope, &begun, frame, NULL);
+    call->scope.function = function;
+    if (call->code != 0)
+        call->scope.place |= PROBITY_SCOPE_WATCHED;
+}
+
+/* Begins a call that is only counted, or recorded because it may wait. Returns -1 if it is neither,
+ * 0 if nothing is to be done at its end, or 1. */
+static int begin_counted(struct probity_call *call, struct probity_site_function *function,
+                         uintptr_t frame)
+{
+    uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
+    uint64_t **counters = probity_scope_counters;
+
+    if (counters == NULL || __atomic_load_n(&function->code, __ATOMIC_RELAXED) != 0)
+        return -1;
+    uint64_t *counter = __atomic_load_n(&counters[number], __ATOMIC_RELAXED);
+    if (counter == NULL)
+        return -1;
+    int may_wait = (has_waited & bit_of(function)) != 0;
+    if (!may_wait && __atomic_load_n(counter, __ATOMIC_RELAXED) % TIMED_EVERY != 0) {
+        probity_cpu_add(counter, 1);
+        return 0;
+    }
+    call->since = probity_scope_watch_begin();
+    if (may_wait) {
+        begin_recorded(call, function, number, frame);
+        return 1;
+    }
+    probity_cpu_add(counter, 1);
+    call->scope.function = function;
+    call->scope.place = probity_scope_depth;
+    call->scope.is_open = 0;
+    call->code = 0;
+    return 1;
+}
+
 /* frame: of the function that this replaces. */
 int probity_call_begin_slow(struct probity_call *call, struct probity_site_function *function,
                             uintptr_t frame)
 {
     struct probity_site_function *begun = function;
 
+    call->since = 0;
+    int result = begin_counted(call, function, frame);
+    if (result >= 0)
+        return result;
     call->scope.is_open = 0;
     call->code = probity_scope_begin_frame(&call->scope, &begun, frame, NULL);
     return call->code != 0 || call->scope.is_open;
@@ -86,8 +195,11 @@ void probity_call_leave_slow(struct probity_call *call, struct probity_site_form
 {
     uint32_t place = place_of(call);
 
-    if (!call->scope.is_open)
+    if (!call->scope.is_open) {
+        if (call->since != 0)
+            note_wait(call);
         return;
+    }
     if (call->code == 0) {
         probity_scope_leave_open(&call->scope);
         return;
@@ -97,7 +209,9 @@ void probity_call_leave_slow(struct probity_call *call, struct probity_site_form
         probity_scope_leave_slow(call->code, call->scope.depth, place);
     probity_scope_free(place);
     record(EVENT_LEAVE, call->code, format, values);
-    if (call->scope.place != place)
+    if (call->scope.place != place && call->since != 0)
+        note_wait(call);
+    else if (call->scope.place != place)
         probity_scope_watch_end(call->scope.function, call->scope.entered);
 }
 

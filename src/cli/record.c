@@ -4,6 +4,7 @@
  * program ends.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -326,13 +327,35 @@ static void add_triggers(const struct cli_triggers *triggers, const char *dumps,
         environment[(*count)++] = (struct cli_variable){"PROBITY_DUMP", dumps};
 }
 
+/* Of the program's CPU time, in millionths: a third of the budget. 0: no limit. */
+static uint32_t share_of_states(const struct record_call *call)
+{
+    uint32_t share;
+
+    return call->has_sched && call->budget != NULL && probity_share_parse(call->budget, &share)
+               ? share / 3 + (share < 3)
+               : 0;
+}
+
+/* The budget without the part that the states of threads may take. */
+static const char *budget_of_library(const struct record_call *call, char text[32])
+{
+    uint32_t share;
+
+    if (!call->has_sched || !probity_share_parse(call->budget, &share))
+        return call->budget;
+    share -= share / 3;
+    snprintf(text, 32, "%" PRIu32 ".%04" PRIu32 "%%", share / 10000, share % 10000);
+    return text;
+}
+
 /* Options that are not given leave the environment alone. dumps: pattern of their names, or
  * NULL. */
 static int launch(const struct record_call *call, const char *pattern, const char *dumps,
                   struct cli_sched *sched, struct cli_launched *ret_launched)
 {
     struct cli_variable environment[16] = {{"PROBITY_OUT", pattern}};
-    char recorder[16], description[16];
+    char recorder[16], description[16], budget[32];
     struct cli_launch how = {
         .program = call->program, .environment = environment, .environment_count = 1,
         .prepare = call->has_sched ? cli_sched_prepare : NULL, .context = sched};
@@ -346,7 +369,7 @@ static int launch(const struct record_call *call, const char *pattern, const cha
             (struct cli_variable){"PROBITY_WRITER", call->writer};
     if (call->budget != NULL)
         environment[how.environment_count++] =
-            (struct cli_variable){"PROBITY_BUDGET", call->budget};
+            (struct cli_variable){"PROBITY_BUDGET", budget_of_library(call, budget)};
     if (call->rules != NULL)
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_SELECT", call->rules};
     add_triggers(&call->triggers, dumps, environment, &how.environment_count);
@@ -398,7 +421,7 @@ static int record(const struct record_call *call)
     struct cli_drain drain = {0};
     char *near = expand_pattern(pattern, call->program[0], 0);
     struct cli_sched sched = {.command = &cli_command_record, .near = near != NULL ? near : pattern,
-                              .ring_kib = call->ring_kib};
+                              .ring_kib = call->ring_kib, .share = share_of_states(call)};
     if (call->writer != NULL && strcmp(call->writer, "external") == 0)
         status = cli_drain_begin(&cli_command_record, pattern, start_ns, &drain);
     if (status == CLI_OK)

@@ -53,7 +53,8 @@ void cli_sched_prepare(void *context, pid_t pid)
     size_t kib = sched->ring_kib != 0 ? sched->ring_kib : PROBITY_SCHED_RING_KIB;
     int wakings = 0;
 
-    if (probity_sched_begin(pid, sched->near, kib << 10, &sched->sched, &wakings) != 0)
+    if (probity_sched_begin(pid, sched->near, kib << 10, sched->share, &sched->sched,
+                            &wakings) != 0)
         report_failure(sched, errno);
     else if (wakings != 0)
         cli_warn(sched->command, "wakings are not recorded, so the time waiting for a CPU will be "
@@ -95,6 +96,9 @@ static void write_files(const struct cli_sched *sched)
     if (error == 0 && result.cut_errno != 0)
         cli_warn(sched->command, "recording of states of threads ended early: %s",
                  strerror(result.cut_errno));
+    if (error == 0 && result.pauses > 0)
+        cli_warn(sched->command, "states of threads were recorded %.3g %% of the time, to hold the "
+                 "budget", 100 - 100 * (double)result.paused_ns / (double)result.recorded_ns);
     if (error == 0 && result.lost > 0)
         cli_warn(sched->command, "the kernel dropped %" PRIu64 " records of the scheduler: states "
                  "around them are unknown; see --sched-ring", result.lost);

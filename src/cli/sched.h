@@ -17,6 +17,7 @@ struct cli_sched {
     const struct cli_command *command;
     const char *near;    /* a path in the directory for temporary files */
     size_t ring_kib;     /* 0: the default */
+    uint32_t share;      /* of the program's CPU time, in millionths; 0: no limit */
     struct probity_sched *sched; /* NULL: not recording */
     char **paths;        /* of traces */
     size_t path_count;

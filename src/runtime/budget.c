@@ -30,13 +30,15 @@ enum {
     CREDIT_NS_MAX = 1000000000, /* budget not used within this time may be used later */
     COST_NS_DEFAULT = 40,       /* of a scope, if it could not be measured */
     COUNT_NS_DEFAULT = 4,
+    CALL_NS = 60,       /* of a record of a call to libc: a system call leaves cold caches */
+    READING_FACTOR = 2, /* a reading of the CPU clock costs more than where it is measured */
     PACK_NS_MAX = 25, /* of a record, in this thread, on a slow machine */
     MARGIN_PERCENT = 115,
     WORTH_PART = 50, /* of the budget: a function that costs less stays recorded */
     TARGET_PERCENT = 70 /* of the budget: the target once it is exceeded */
 };
 
-uint8_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
+uint16_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
 
 static uint32_t hits[PROBITY_LIMIT_SITES];
 /* All functions are below this: usually far fewer than the limit, so the rest is not searched. */
@@ -75,7 +77,7 @@ static struct {
 void probity_budget_declared(const struct probity_site_function *function)
 {
     uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
-    uint8_t state = PROBITY_BUDGET_FUNCTION;
+    uint16_t state = PROBITY_BUDGET_FUNCTION;
 
     probity_assert(number > 0 && number <= PROBITY_LIMIT_SITES);
     if (function->flags & PROBITY_FUNCTION_DEFERRED)
@@ -84,6 +86,8 @@ void probity_budget_declared(const struct probity_site_function *function)
         state |= PROBITY_BUDGET_ADDRESSED;
     if (function->flags & PROBITY_FUNCTION_ENTRIES)
         state |= PROBITY_BUDGET_ENTRIES;
+    if (function->file != NULL && strncmp(function->file, "libc/", 5) == 0)
+        state |= PROBITY_BUDGET_CALL;
     __atomic_fetch_or(&probity_budget_state[number], state, __ATOMIC_RELAXED);
     /* Under declare_lock. The leave's site is the next one. */
     if (number + 1 > site_end)
@@ -106,6 +110,13 @@ const uint32_t *probity_budget_numbers(uint32_t *ret_count)
 {
     *ret_count = __atomic_load_n(&number_count, __ATOMIC_ACQUIRE);
     return numbers;
+}
+
+static int is_call(uint32_t site)
+{
+    probity_assert(site < PROBITY_LIMIT_SITES);
+    return (__atomic_load_n(&probity_budget_state[site + 1], __ATOMIC_RELAXED) &
+            PROBITY_BUDGET_CALL) != 0;
 }
 
 /* Site numbers of functions that may still be counted. */
@@ -180,19 +191,19 @@ static void find_prices(const struct probity_session *session)
     price.count_256 = counted != 0 ? counted : COUNT_NS_DEFAULT * PROBITY_COST_UNITS;
     probity_assert(price.record_256 > 0 && price.hooked_256 > 0);
     price.hooked_count_256 = hooked_counted != 0 ? hooked_counted : price.count_256;
-    price.reading_ns =
+    price.reading_ns = READING_FACTOR *
         probity_ns_of_ticks(session->cpu_cost_ticks, probity_live_rate(&session->live));
 }
 
 void probity_budget_begin(struct probity_session *session)
 {
-    const uint8_t of_recording =
+    const uint16_t of_recording =
         PROBITY_BUDGET_COUNTED | PROBITY_BUDGET_REMOVED | PROBITY_BUDGET_FIXED |
         PROBITY_BUDGET_TRIED;
 
     /* Also those of a forking parent's recording. */
     for (uint32_t i = 0; i < number_count; i++)
-        probity_budget_state[numbers[i]] &= (uint8_t)~of_recording;
+        probity_budget_state[numbers[i]] &= (uint16_t)~of_recording;
     for (uint32_t site = 0; site < site_end; site++) {
         if (probity_budget_state[site + 1] & PROBITY_BUDGET_HITS)
             probity_budget_state[site + 1] = PROBITY_BUDGET_HITS;
@@ -258,6 +269,14 @@ static uint64_t counting_ns(struct probity_session *session)
     return sum_256 / PROBITY_COST_UNITS;
 }
 
+/* Of a record of a function, in 1/256 ns. */
+static uint64_t record_price_256(uint32_t site)
+{
+    if (is_call(site))
+        return CALL_NS * PROBITY_COST_UNITS;
+    return is_hooked(site) ? price.hooked_256 : price.record_256;
+}
+
 /* Adds up the records of all sites, and their cost. */
 static uint64_t recording_ns(uint64_t *ret_records)
 {
@@ -266,9 +285,9 @@ static uint64_t recording_ns(uint64_t *ret_records)
     for (uint32_t site = 0; site < budget.tally.sites; site++) {
         if (hits[site] == 0)
             continue;
-        int is_by_hook = is_hooked(site) || (site > 0 && is_hooked(site - 1));
+        int is_leave = site > 0 && (is_hooked(site - 1) || is_call(site - 1));
         records += hits[site];
-        sum_256 += hits[site] * (is_by_hook ? price.hooked_256 : price.record_256);
+        sum_256 += hits[site] * record_price_256(is_leave ? site - 1 : site);
     }
     *ret_records = records;
     return sum_256 / PROBITY_COST_UNITS;
@@ -337,7 +356,7 @@ static int write_event(struct probity_session *session, struct probity_pass *pas
 static int64_t saving_of(const struct interval *interval, uint32_t site)
 {
     uint64_t records = records_of(site);
-    uint64_t record_256 = is_hooked(site) ? price.hooked_256 : price.record_256;
+    uint64_t record_256 = record_price_256(site);
     uint64_t part_ns = interval->records != 0
                            ? (uint64_t)((probity_wide)interval->shared_ns * records /
                                         interval->records)
@@ -347,13 +366,22 @@ static int64_t saving_of(const struct interval *interval, uint32_t site)
            (int64_t)(calls_of(site) * count_price_256(site) / PROBITY_COST_UNITS);
 }
 
+/* A short first interval has a few calls that open and close descriptors, which names depend on:
+ * they are not worth it. */
+static int is_frequent(uint32_t site)
+{
+    enum { CALLS_LEAST = 16 };
+
+    return hits[site] != 0 && (!is_call(site) || calls_of(site) >= CALLS_LEAST);
+}
+
 /* The function with the most calls; PROBITY_LIMIT_SITES: none left that is worth it. */
 static uint32_t find_most(const struct interval *interval, uint64_t allowed_ns)
 {
     uint32_t most = PROBITY_LIMIT_SITES;
 
     for (uint32_t site = 0; site < budget.tally.sites; site++) {
-        if (hits[site] != 0 && is_candidate(site) &&
+        if (is_frequent(site) && is_candidate(site) &&
             (most == PROBITY_LIMIT_SITES || records_of(site) > records_of(most)))
             most = site;
     }
@@ -458,7 +486,7 @@ static int remove_hooks(struct probity_session *session, struct probity_pass *pa
         uint32_t index = find_dearest(allowed_ns);
         if (index == number_count)
             break;
-        uint8_t *state = &probity_budget_state[numbers[index]];
+        uint16_t *state = &probity_budget_state[numbers[index]];
         if (probity_hooked_remove == NULL || !probity_hooked_remove(numbers[index])) {
             *state |= *state & PROBITY_BUDGET_TRIED ? PROBITY_BUDGET_FIXED : PROBITY_BUDGET_TRIED;
             latest_counts[index] = 0;
@@ -477,14 +505,27 @@ static int remove_hooks(struct probity_session *session, struct probity_pass *pa
     return result;
 }
 
+/* Whether a function to be counted is still recorded. Of libc's functions, calls that wait are
+ * recorded nevertheless: a thread can make only few of them. */
+static int is_still_recorded(const struct interval *interval, uint32_t index)
+{
+    enum { WAIT_NS = 50000 }; /* as in src/calls/scopes.c */
+    uint32_t number = numbers[index];
+
+    if (number > budget.tally.sites || hits[number - 1] == 0)
+        return 0;
+    return !(probity_budget_state[number] & PROBITY_BUDGET_CALL) ||
+           (latest_counts[index] == 0 && calls_of(number - 1) > interval->ns / WAIT_NS);
+}
+
 /* Threads that still record a function to be counted have not called it since they were
  * notified, or its library was loaded again. */
-static void ask_to_look(void)
+static void ask_to_look(const struct interval *interval)
 {
     int is_slow = budget.is_slow;
 
     for (uint32_t i = 0; !is_slow && i < number_count; i++)
-        is_slow = numbers[i] <= budget.tally.sites && hits[numbers[i] - 1] != 0;
+        is_slow = is_still_recorded(interval, i);
     probity_levels_set_slow(is_slow);
     budget.is_settling = budget.is_slow;
     budget.is_slow = 0;
@@ -531,7 +572,8 @@ int probity_budget_look(void *owner, struct probity_pass *pass, int is_last)
     if (!is_last && !budget.is_settling)
         result = judge(session, pass, &interval);
     if (!is_last)
-        ask_to_look();
+        ask_to_look(&interval);
+    session->writer.judge_soon = budget.is_settling;
     probity_assert(budget.tally.sites <= PROBITY_LIMIT_SITES);
     memset(hits, 0, budget.tally.sites * sizeof *hits);
     budget.tally.others = budget.tally.readings = 0;

@@ -31,10 +31,11 @@ enum {
     PROBITY_BUDGET_FIXED = 16,    /* its hooks cannot be removed */
     PROBITY_BUDGET_ENTRIES = 32,  /* its calls have no leaves */
     PROBITY_BUDGET_TRIED = 64,    /* removal failed: its library may have been unloaded */
+    PROBITY_BUDGET_CALL = 256,    /* it is one of libc's: calls that wait are recorded even then */
     PROBITY_BUDGET_HITS = 128     /* no function, but hits of libprobity-calls, which may be able to
                                      count them; COUNTED: it has been asked to */
 };
-extern uint8_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
+extern uint16_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
 
 /* Whether calls of the function are only counted. */
 static inline int probity_budget_counts(const struct probity_site_function *function)

@@ -290,14 +290,21 @@ static struct probity_thread_gaps *gaps_of(struct probity_thread_state *slot,
 static uint64_t price_of_reading(struct probity_session *session, struct probity_thread_state *slot,
                                  const struct item *item, uint64_t gap)
 {
-    enum { SHIFT_MAX = 2 };
+    enum { SHIFT_MAX = 2, IN_PROGRAM = 2 }; /* caches are colder than where the cost is measured */
     const struct probity_thread_gaps *gaps = gaps_of(slot, item);
     uint32_t shift = gap >> gaps->usual_log2 != 0 ? 0 : gaps->wasted;
 
-    return session->cpu_cost_ticks << (shift < SHIFT_MAX ? shift : SHIFT_MAX);
+    return session->cpu_cost_ticks * IN_PROGRAM << (shift < SHIFT_MAX ? shift : SHIFT_MAX);
 }
 
-/* Adds to the thread's budget of ticks for wasted readings. */
+/* A share of `ticks`, for readings. */
+static uint64_t share_of(const struct probity_session *session, uint64_t ticks)
+{
+    return ticks * session->budget >> 16;
+}
+
+/* Adds to the thread's budget of ticks for wasted readings. What turns out to be time off the CPU
+ * is subtracted later. */
 static void credit_gap(struct probity_session *session, struct probity_thread_state *slot,
                        uint64_t tick, uint64_t gap)
 {
@@ -308,7 +315,7 @@ static void credit_gap(struct probity_session *session, struct probity_thread_st
     if (gap >> 32 != 0 || elapsed >> 32 != 0) {
         slot->credit = most;
     } else {
-        slot->credit += elapsed * session->budget >> 16;
+        slot->credit += share_of(session, elapsed);
         slot->credit = slot->credit < most ? slot->credit : most;
     }
     slot->credit_tick = tick;
@@ -329,6 +336,25 @@ static void learn_gap(struct probity_thread_gaps *gaps, uint64_t gap)
         gaps->usual_log2--;
 }
 
+/* A gap this long is measured even if the budget is used up: it may hide much time off the CPU,
+ * and the reading is a small part of it. */
+static int is_long(const struct probity_session *session, uint64_t gap)
+{
+    enum { LONG_COSTS = 128 };
+
+    return gap >= session->cpu_cost_ticks * LONG_COSTS;
+}
+
+/* Takes back what the gap added to the budget while the thread was off the CPU. */
+static void debit_off(struct probity_session *session, struct probity_thread_state *slot,
+                      int64_t off_ns)
+{
+    uint64_t ticks = probity_ticks_of_ns(off_ns, probity_live_rate(&session->live));
+    uint64_t share = ticks >> 32 == 0 ? share_of(session, ticks) : slot->credit;
+
+    slot->credit -= share < slot->credit ? share : slot->credit;
+}
+
 /* Reads the CPU clock and records the result. Returns the time off the CPU in ns. */
 static int64_t measure_gap(struct probity_session *session, struct probity_thread_state *slot,
                            const struct item *item, uint64_t gap, uint64_t price)
@@ -339,10 +365,14 @@ static int64_t measure_gap(struct probity_session *session, struct probity_threa
 
     if (off_ns >= IN_VAIN_NS) {
         gaps->wasted = 0;
-        return off_ns;
+        debit_off(session, slot, off_ns);
+        /* If recording may take only a share of the CPU time, these readings are limited, too. */
+        if (session->settings.budget == 0 || is_long(session, gap))
+            return off_ns;
+    } else {
+        learn_gap(gaps, gap);
     }
-    learn_gap(gaps, gap);
-    slot->credit -= price;
+    slot->credit -= price < slot->credit ? price : slot->credit;
     return off_ns;
 }
 
@@ -355,7 +385,7 @@ int64_t probity_record_gap(struct probity_session *session, struct probity_threa
     slot->hot.last_tick = tick;
     credit_gap(session, slot, tick, gap);
     uint64_t price = price_of_reading(session, slot, &place, gap);
-    if (slot->credit >= price)
+    if (slot->credit >= price || is_long(session, gap))
         return measure_gap(session, slot, &place, gap, price);
     slot->unmeasured += gap;
     return 0;
@@ -367,7 +397,7 @@ static void finish_gap(struct probity_session *session, struct probity_thread_st
 {
     credit_gap(session, slot, tick, gap);
     uint64_t price = price_of_reading(session, slot, item, gap);
-    if (slot->credit < price) {
+    if (slot->credit < price && !is_long(session, gap)) {
         slot->unmeasured += gap;
         store_item(at, tick, item);
         return;

@@ -23,7 +23,7 @@
 #include "base/hash.h"
 #include "sched/files.h"
 
-enum { ROUND_MS = 1000, ANCHOR_TRIES = 16, TIDS_FIRST = 256 };
+enum { ROUND_MS = 1000, DUTY_ROUND_MS = 10, ANCHOR_TRIES = 16, TIDS_FIRST = 256 };
 
 /* ---- Live threads ------------------------------------------------------------------------------
  */
@@ -156,6 +156,7 @@ static void take_ring(struct probity_sched_collect *collect, uint32_t ring, uint
             continue;
         if (event.kind == PROBITY_SCHED_WOKEN && !has_tid(collect, event.tid))
             continue;
+        probity_sched_duty_count(&collect->duty, event.kind);
         if (event.kind == PROBITY_SCHED_LOST)
             collect->lost[ring] += event.tid;
         if (event.kind == PROBITY_SCHED_EXIT)
@@ -203,14 +204,43 @@ static uint64_t now_ns(void)
 }
 
 /* Once its last thread has ended, an event keeps reporting only that. */
-static int wait_for_events(struct pollfd *files, size_t count)
+static int wait_for_events(struct pollfd *files, size_t count, int round_ms)
 {
-    poll(files, count, ROUND_MS);
+    poll(files, count, round_ms);
     for (size_t i = 1; i < count; i++) {
         if (files[i].revents & (POLLHUP | POLLERR | POLLNVAL))
             files[i].fd = -1;
     }
     return files[0].revents != 0;
+}
+
+/* Nothing is known about the time of a pause: a loss without dropped records. It begins with the
+ * ring's record before it: PAUSED. */
+static void put_in_all(struct probity_sched_collect *collect, uint32_t kind, uint64_t time_ns)
+{
+    const struct probity_sched_event event = {.time_ns = time_ns, .kind = kind};
+
+    for (uint32_t i = 0; collect->error == 0 && i < collect->rings.count; i++)
+        put_event(collect, i, &event);
+}
+
+/* Switches the events off and on as the share allows. */
+static void keep_share(struct probity_sched_collect *collect, uint64_t *heads, int is_over)
+{
+    struct probity_sched_duty *duty = &collect->duty;
+    uint64_t at_ns = now_ns();
+    int change = is_over ? 0 : probity_sched_duty_step(duty, at_ns);
+
+    if (change > 0) {
+        probity_sched_rings_switch(&collect->rings, 0);
+        take_rings(collect, heads);
+        put_in_all(collect, PROBITY_SCHED_PAUSED, at_ns);
+    } else if (change < 0 || (is_over && duty->is_paused)) {
+        if (is_over)
+            duty->paused_ns += at_ns - duty->since_ns;
+        put_in_all(collect, PROBITY_SCHED_LOST, at_ns);
+        probity_sched_rings_switch(&collect->rings, !is_over);
+    }
 }
 
 /* The kernel reports a loss with the ring's next record. If none follows, its count shows it. */
@@ -246,7 +276,7 @@ static void *collect_events(void *context)
     size_t count = collect->rings.count + 1;
     struct pollfd *files = calloc(count, sizeof *files);
     uint64_t *heads = calloc(count, sizeof *heads), anchor_ns = now_ns();
-    int is_over = 0;
+    int is_over = 0, round_ms = collect->duty.share != 0 ? DUTY_ROUND_MS : ROUND_MS;
 
     if (files == NULL || heads == NULL)
         collect->error = ENOMEM;
@@ -255,12 +285,13 @@ static void *collect_events(void *context)
     for (size_t i = 1; collect->error == 0 && i < count; i++)
         files[i] = (struct pollfd){.fd = collect->rings.items[i - 1].file, .events = POLLIN};
     while (collect->error == 0 && !is_over) {
-        is_over = wait_for_events(files, count);
+        is_over = wait_for_events(files, count, round_ms);
         if (now_ns() - anchor_ns >= UINT64_C(1000000000) || is_over) {
             take_anchor(collect);
             anchor_ns = now_ns();
         }
         take_rings(collect, heads);
+        keep_share(collect, heads, is_over);
     }
     take_last_losses(collect);
     for (uint32_t i = 0; collect->error == 0 && i < collect->rings.count; i++) {
@@ -292,7 +323,7 @@ static int reserve(struct probity_sched_collect *collect)
 }
 
 int probity_sched_collect_begin(struct probity_sched_collect *collect, pid_t pid, int spill,
-                                size_t ring_bytes)
+                                size_t ring_bytes, uint32_t share)
 {
     *collect = (struct probity_sched_collect){.spill = -1, .stop_file = -1};
     collect->clock = probity_clock_choose(0, 0);
@@ -301,6 +332,7 @@ int probity_sched_collect_begin(struct probity_sched_collect *collect, pid_t pid
     int error = reserve(collect);
     if (error == 0) {
         add_tid(collect, (uint32_t)pid);
+        probity_sched_duty_begin(&collect->duty, pid, share);
         take_anchor(collect);
         errno = pthread_create(&collect->thread, NULL, collect_events, collect);
         error = errno != 0 ? -1 : 0;

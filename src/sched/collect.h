@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include "base/clock.h"
+#include "sched/duty.h"
 #include "sched/events.h"
 
 /* An event as stored in the file. */
@@ -43,13 +44,15 @@ struct probity_sched_collect {
     int error;      /* errno of a failed write, or ENOMEM: nothing more is collected; or 0 */
     uint64_t end_ns; /* once it has ended: all earlier events are in the file */
     int stop_file;  /* an eventfd */
+    struct probity_sched_duty duty;
     pthread_t thread;
 };
 
 /* Opens the events for a process that is about to call exec, and starts the thread. Takes over
- * `spill`, an empty file, on success. Returns 0, or -1 with errno set. */
+ * `spill`, an empty file, on success. share: of the program's CPU time, in millionths, that this
+ * may take; 0: no limit. Returns 0, or -1 with errno set. */
 int probity_sched_collect_begin(struct probity_sched_collect *collect, pid_t pid, int spill,
-                                size_t ring_bytes);
+                                size_t ring_bytes, uint32_t share);
 
 /* Ends the thread, after it has taken everything from the rings. The file is kept. */
 void probity_sched_collect_end(struct probity_sched_collect *collect);

@@ -335,6 +335,18 @@ int probity_sched_ring_read(const struct probity_sched_rings *rings,
     return take_record(header.type, header.misc, record, header.size, ret_event);
 }
 
+/* Those on the program include the threads that have inherited them. */
+void probity_sched_rings_switch(const struct probity_sched_rings *rings, int is_on)
+{
+    unsigned long what = is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+
+    for (size_t i = 0; i < rings->count; i++) {
+        ioctl(rings->items[i].file, what, 0);
+        if (rings->items[i].wakings >= 0)
+            ioctl(rings->items[i].wakings, what, 0);
+    }
+}
+
 void probity_sched_rings_close(struct probity_sched_rings *rings)
 {
     close_rings(rings);

@@ -18,7 +18,8 @@ enum probity_sched_kind {
     PROBITY_SCHED_BORN = 5,      /* other: its creator */
     PROBITY_SCHED_EXIT = 6,
     PROBITY_SCHED_EXEC = 7,
-    PROBITY_SCHED_LOST = 8 /* tid: number of records dropped before this one, at most 2^32 - 1 */
+    PROBITY_SCHED_LOST = 8, /* tid: number of records dropped before this one, at most 2^32 - 1 */
+    PROBITY_SCHED_PAUSED = 9 /* of no thread: everything before it was recorded; a loss follows */
 };
 
 struct probity_sched_event {
@@ -67,6 +68,9 @@ uint64_t probity_sched_ring_lost(const struct probity_sched_ring *ring);
 
 /* Returns what precedes `at` to the kernel. */
 void probity_sched_ring_release(const struct probity_sched_ring *ring, uint64_t at);
+
+/* Switches all events off or on, except for what they report about themselves. */
+void probity_sched_rings_switch(const struct probity_sched_rings *rings, int is_on);
 
 void probity_sched_rings_close(struct probity_sched_rings *rings);
 

@@ -156,14 +156,15 @@ int probity_sched_order_next(struct probity_sched_order *order,
             order->losses[source->loss].until_ns = source->time_ns;
             order->lost += spilled->tid;
         }
-        int is_loss = source->loss != NO_LOSS, got = step(order, source);
+        int is_mark = source->loss != NO_LOSS || ret_event->kind == PROBITY_SCHED_PAUSED;
+        int got = step(order, source);
         if (got < 0)
             return got;
         if (got == 0)
             drop_first(order);
         else
             sift_down(order, 0);
-        if (is_loss)
+        if (is_mark)
             continue;
         order->last_ns = ret_event->time_ns;
         return ret_event->time_ns < order->collect->end_ns;

@@ -33,14 +33,15 @@ struct writing {
     size_t trace_count;
 };
 
-int probity_sched_begin(pid_t pid, const char *near, size_t ring_bytes,
+int probity_sched_begin(pid_t pid, const char *near, size_t ring_bytes, uint32_t share,
                         struct probity_sched **ret_sched, int *ret_wakings)
 {
     struct probity_sched *sched = calloc(1, sizeof *sched);
     int spill = probity_sched_temporary(near), states = probity_sched_temporary(near);
     int error = sched == NULL || spill < 0 || states < 0
                     ? -1
-                    : probity_sched_collect_begin(&sched->collect, pid, spill, ring_bytes);
+                    : probity_sched_collect_begin(&sched->collect, pid, spill, ring_bytes,
+                                                  share);
 
     if (error != 0) {
         int error_number = sched == NULL ? ENOMEM : errno;
@@ -200,7 +201,10 @@ int probity_sched_write(struct probity_sched *sched, const char *const *paths, s
                         struct probity_sched_result *ret_result)
 {
     struct writing *writing = calloc(1, sizeof *writing);
-    struct probity_sched_result result = {0};
+    const struct probity_sched_collect *collect = &sched->collect;
+    struct probity_sched_result result = {
+        .pauses = collect->duty.pauses, .paused_ns = collect->duty.paused_ns,
+        .recorded_ns = collect->end_ns - collect->anchors[0].raw_ns};
     int error = PROBITY_ERROR_MEMORY;
 
     if (writing == NULL)

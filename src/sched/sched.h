@@ -17,9 +17,10 @@ struct probity_sched;
 
 /* Starts recording a process that is about to call exec, and its threads and children. Temporary
  * files are created in the directory of `near`. ring_bytes: of the kernel's buffer for each CPU,
- * a power of two. *ret_wakings: 0 if wakings are recorded, too, otherwise the errno with the
+ * a power of two. share: of the program's CPU time, in millionths, that this may take; 0: no limit.
+ * *ret_wakings: 0 if wakings are recorded, too, otherwise the errno with the
  * reason. Returns 0, or -1 with errno set. */
-int probity_sched_begin(pid_t pid, const char *near, size_t ring_bytes,
+int probity_sched_begin(pid_t pid, const char *near, size_t ring_bytes, uint32_t share,
                         struct probity_sched **ret_sched, int *ret_wakings);
 
 /* Ends recording. */
@@ -27,6 +28,8 @@ void probity_sched_end(struct probity_sched *sched);
 
 struct probity_sched_result {
     uint64_t lost;  /* records that the kernel dropped */
+    uint32_t pauses; /* intervals that were left out because of the share */
+    uint64_t recorded_ns, paused_ns; /* the whole time, and that of the pauses */
     int cut_errno;  /* recording ended early because of this; or 0 */
     size_t written; /* files */
     size_t failed;  /* index of the trace that an error is about */

@@ -32,6 +32,7 @@ enum {
     IDLE_NS = 1000000000,     /* interval if there were no records */
     JUDGE_FIRST_NS = 2000000,  /* interval if the cost of recording is evaluated; doubled */
     JUDGE_NS = 100000000,      /* up to this */
+    JUDGE_SOON_NS = 10000000,  /* after a decision, which may not have been enough; doubled */
     LOOK_NS = 100000000,      /* interval while conditions are compared with records */
     FOLLOWED_NS = 100000000,  /* interval while a reader follows, so that records are shown soon */
     SETTLE_TRIES = 200,       /* at the end: wait for probes in progress, */
@@ -357,6 +358,8 @@ static int64_t next_interval(struct probity_writer *writer, const struct probity
         return FOLLOWED_NS;
     if (pass->looked > 0)
         return LOOK_NS;
+    if (writer->judge_cost != NULL && writer->judge_soon)
+        return JUDGE_SOON_NS;
     if (writer->judge_cost != NULL)
         return before_ns < JUDGE_NS / 2 ? 2 * before_ns : JUDGE_NS;
     return is_idle ? IDLE_NS : TICK_NS;

@@ -63,6 +63,7 @@ struct probity_writer {
     /* Called after each whole pass, and before the trace ends (is_last): may write events. Returns
      * 0 or an error of the pass. NULL: the cost of recording is not evaluated. */
     int (*judge_cost)(void *owner, struct probity_pass *pass, int is_last);
+    int judge_soon; /* set by judge_cost: something has just been decided */
     struct probity_dumps *dumps; /* of a ring; or NULL */
     /* Called once a second: percentiles that are limits of conditions. NULL: there are none. */
     void (*publish_limits)(void *owner);

@@ -50,6 +50,21 @@ expect "info" true "$("$PROBITY" info --json b.probity | jq '.[0].budget.hits_co
     fail "memory: no word of it"
 expect "memory" true "$("$PROBITY" memory --json b.probity | jq '.only_counted_from_ns > 0')"
 
+# Calls of read() are only counted, but those that wait are recorded nevertheless: all but a few,
+# until the thread is found to wait.
+"$CC" -D_GNU_SOURCE -O1 -g -pthread -o rare_waits "$SOURCE/tests/calls/rare_waits.c"
+"$PROBITY" record --calls io --budget 1% -o r.probity -- ./rare_waits 400 > printed 2> errors ||
+    fail "record: $(cat errors)"
+"$PROBITY" report --json r.probity > report.json
+of_reads() { jq "[.functions[] | select(.name == \"read\")][0].$1" report.json; }
+expect "calls of read" $(($(of_program quick) + $(of_program waits))) "$(of_reads calls)"
+[ "$(of_reads calls_counted)" -gt "$(($(of_program quick) / 2))" ] ||
+    fail "only $(of_reads calls_counted) of $(of_program quick) calls were counted"
+"$PROBITY" waits --json r.probity > waits.json
+found=$(jq '[.rows[] | select(.kind == "peer" and .name == "pipe") | .waits] | add + 0' waits.json)
+((found >= $(of_program waits) / 2)) ||
+    fail "$found of $(of_program waits) waits for a pipe: $(cat waits.json)"
+
 # Without a budget, everything is recorded.
 "$PROBITY" record --calls locks -o all.probity -- ./often 20 > printed 2> errors ||
     fail "record: $(cat errors)"

@@ -119,14 +119,11 @@ static enum probity_descriptor_kind kind_of(const char *name)
     return PROBITY_DESCRIPTOR_FILE;
 }
 
-static int set(struct probity_descriptors *descriptors, uint32_t trace, int64_t fd,
+/* Replaces what the key had. */
+static int add(struct probity_descriptors *descriptors, uint64_t key,
                enum probity_descriptor_kind kind, const char *name)
 {
-    uint64_t key = key_of(trace, fd);
     size_t bytes = strlen(name) + 1;
-
-    if (fd < 0 || fd > INT32_MAX)
-        return 0;
     struct descriptor *item = malloc(sizeof *item + bytes);
     if (item == NULL)
         return PROBITY_ERROR_MEMORY;
@@ -143,6 +140,12 @@ static int set(struct probity_descriptors *descriptors, uint32_t trace, int64_t 
         return 0;
     free(item);
     return PROBITY_ERROR_MEMORY;
+}
+
+static int set(struct probity_descriptors *descriptors, uint32_t trace, int64_t fd,
+               enum probity_descriptor_kind kind, const char *name)
+{
+    return fd >= 0 && fd <= INT32_MAX ? add(descriptors, key_of(trace, fd), kind, name) : 0;
 }
 
 /* ---- Calls -------------------------------------------------------------------------------------
@@ -260,6 +263,34 @@ static int is_io(const struct probity_function *function)
     return function != NULL && strcmp(function->recorded_file, "libc/io") == 0;
 }
 
+/* Whether calls of the function make, name or close descriptors. */
+static int is_followed(const struct probity_function *function)
+{
+    static const char *const names[] = {"connect", "accept", "dup", "fcntl", "pipe", "open",
+                                        "creat", "close", "fclose"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (is_named(function, names[i]))
+            return 1;
+    }
+    return name_of_made(function) != NULL;
+}
+
+/* A key that no descriptor has: if it is in the table, names in this trace are out of date. */
+static uint64_t outdated_key(uint32_t trace)
+{
+    return (uint64_t)trace << 32 | UINT32_MAX;
+}
+
+/* From here on, most of these calls are missing. */
+static int take_budget(struct probity_descriptors *descriptors, const struct probity_event *event)
+{
+    if (!is_io(event->function) || !is_followed(event->function) ||
+        find(descriptors, outdated_key(event->trace)) != NULL)
+        return 0;
+    return add(descriptors, outdated_key(event->trace), PROBITY_DESCRIPTOR_UNKNOWN, "");
+}
+
 int probity_descriptors_put(struct probity_descriptors *descriptors,
                             const struct probity_event *event)
 {
@@ -267,6 +298,8 @@ int probity_descriptors_put(struct probity_descriptors *descriptors,
 
     if (event->kind == PROBITY_EVENT_MESSAGE)
         return take_message(descriptors, event);
+    if (event->kind == PROBITY_EVENT_BUDGET)
+        return take_budget(descriptors, event);
     if ((event->kind != PROBITY_EVENT_ENTER && event->kind != PROBITY_EVENT_LEAVE) ||
         !is_io(event->function))
         return 0;
@@ -305,7 +338,7 @@ struct probity_descriptor_target probity_descriptors_target(
     if (call->fd < 0)
         return (struct probity_descriptor_target){PROBITY_DESCRIPTOR_UNKNOWN, ""};
     const struct descriptor *item = find(descriptors, key_of(trace, call->fd));
-    if (item != NULL)
+    if (item != NULL && find(descriptors, outdated_key(trace)) == NULL)
         return (struct probity_descriptor_target){item->kind, item->name};
     snprintf(descriptors->text, sizeof descriptors->text, "descriptor %" PRId64, call->fd);
     return (struct probity_descriptor_target){PROBITY_DESCRIPTOR_UNKNOWN, descriptors->text};

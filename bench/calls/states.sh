@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# states.sh BUILD_DIR: what `record --sched` adds to a switch and a waking: two threads pass a byte
+# to each other on one CPU, by two pipes; a round trip has two of each. Alone and recorded in turn.
+set -eu
+build=$(cd "$1" && pwd)
+source=$(cd "$(dirname "$0")/../../tests/calls" && pwd)
+directory=$(mktemp -d /tmp/probity-bench.XXXXXX)
+trap '[[ $BASHPID != $$ ]] || rm -rf "$directory"' EXIT
+rounds=200000
+cd "$directory"
+"${CC:-gcc}" -O2 -pthread -o ping "$source/ping.c"
+export LC_ALL=C TIMEFORMAT=%R
+
+# ns per round trip, less what the start of the program and its recording take. The rest: what
+# runs the program
+measure() {
+    local few many
+    few=$({ time "$@" taskset -c 0 ./ping 1 > /dev/null 2>&1; } 2>&1)
+    many=$({ time "$@" taskset -c 0 ./ping "$rounds" > /dev/null 2>&1; } 2>&1)
+    awk -v few="$few" -v many="$many" -v rounds="$rounds" \
+        'BEGIN { printf "%.0f\n", (many - few) / rounds * 1e9 }'
+}
+
+for ((i = 0; i < 9; i++)); do
+    measure env >> alone
+    measure "$build/bin/probity" record -f -o trace --sched -- >> recorded
+done
+least() { sort -n "$1" | head -n 1; }
+median() { sort -n "$1" | sed -n 5p; }
+row() { printf 'row\tstates\tround trip, two switches and two wakings: %s\t%s\tns\t\n' "$@"; }
+row "alone, min" "$(least alone)"
+row "adds, min" $(($(least recorded) - $(least alone)))
+row "adds, median" $(($(median recorded) - $(median alone)))

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * duty.c: see duty.h. The prices are what a record costs the thread that is switched or that wakes
+ * another one, in the kernel, as measured by bench/calls/states.sh.
+ */
+#include "sched/duty.h"
+
+#include "base/assert.h"
+
+enum {
+    SWITCH_NS = 550,         /* to the program, and from it */
+    WAKING_NS = 1000,
+    CREDIT_NS_MAX = 5000000, /* may be saved up while little happens */
+    MILLIONTHS = 1000000
+};
+
+static uint64_t read_clock(clockid_t clock)
+{
+    struct timespec now = {0, 0};
+
+    return clock_gettime(clock, &now) == 0
+               ? (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec
+               : 0;
+}
+
+void probity_sched_duty_begin(struct probity_sched_duty *duty, pid_t pid, uint32_t share)
+{
+    *duty = (struct probity_sched_duty){.share = share};
+    if (clock_getcpuclockid(pid, &duty->clock) != 0)
+        duty->share = 0;
+    else
+        duty->cpu_ns = read_clock(duty->clock);
+}
+
+void probity_sched_duty_count(struct probity_sched_duty *duty, uint32_t kind)
+{
+    if (kind == PROBITY_SCHED_WOKEN)
+        duty->wakings++;
+    else
+        duty->switches++;
+}
+
+int probity_sched_duty_step_at(struct probity_sched_duty *duty, uint64_t now_ns, uint64_t cpu_ns)
+{
+    /* The program has ended: its clock is not there any more. */
+    uint64_t used_ns = cpu_ns > duty->cpu_ns ? cpu_ns - duty->cpu_ns : 0;
+
+    probity_assert(duty->share <= MILLIONTHS);
+    duty->credit_ns += (int64_t)(used_ns / 1000 * duty->share / 1000);
+    duty->credit_ns -= (int64_t)(duty->switches * SWITCH_NS + duty->wakings * WAKING_NS);
+    duty->credit_ns = duty->credit_ns < CREDIT_NS_MAX ? duty->credit_ns : CREDIT_NS_MAX;
+    duty->switches = duty->wakings = 0;
+    duty->cpu_ns += used_ns;
+    if (duty->is_paused == (duty->credit_ns < 0))
+        return 0;
+    duty->is_paused = !duty->is_paused;
+    if (duty->is_paused) {
+        duty->since_ns = now_ns;
+        duty->pauses++;
+        return 1;
+    }
+    duty->paused_ns += now_ns - duty->since_ns;
+    return -1;
+}
+
+int probity_sched_duty_step(struct probity_sched_duty *duty, uint64_t now_ns)
+{
+    return duty->share != 0 ? probity_sched_duty_step_at(duty, now_ns, read_clock(duty->clock)) : 0;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_gaps.c: how often a thread reads its CPU clock: in vain for at most a small share of its CPU
+ * time, even if it is off the CPU most of the time; and always after a long gap.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/ticks.h"
+#include "probity.h"
+#include "runtime/session.h"
+#include "runtime/thread.h"
+
+enum { ROUNDS = 200, SHORT_GAPS = 20, SHORT_NS = 3000, PAUSE_NS = 2000000, PERMILLE = 8 };
+
+static char trace_path[64];
+
+static uint64_t now_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void work(uint64_t ns)
+{
+    uint64_t since = now_ns(CLOCK_MONOTONIC);
+
+    while (now_ns(CLOCK_MONOTONIC) - since < ns)
+        continue;
+}
+
+/* Returns whether the hit read the CPU clock. */
+static int hit(void)
+{
+    uint64_t before = probity_thread_slot()->reading.tick;
+
+    PROBITY_PROBE(1);
+    return probity_thread_slot()->reading.tick != before;
+}
+
+/* One that is preempted is not a short one. */
+static uint64_t short_gaps_with_reading(void)
+{
+    uint64_t readings = 0;
+
+    for (int i = 0; i < SHORT_GAPS; i++) {
+        uint64_t since = now_ns(CLOCK_MONOTONIC);
+        work(SHORT_NS);
+        int is_read = hit();
+        readings += is_read && now_ns(CLOCK_MONOTONIC) - since < 10 * SHORT_NS;
+    }
+    return readings;
+}
+
+static uint64_t cost_ns(void)
+{
+    const struct probity_session *session = probity_session_recording();
+
+    return probity_ns_of_ticks(session->cpu_cost_ticks, probity_live_rate(&session->live));
+}
+
+static void test_share_of_cpu_time(void **state)
+{
+    const struct timespec pause = {0, PAUSE_NS};
+    uint64_t cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID), readings = 0, measured = 0;
+
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        nanosleep(&pause, NULL);
+        measured += (uint64_t)hit();
+        readings += short_gaps_with_reading();
+    }
+    cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+    /* Readings that find time off the CPU are not limited. */
+    assert_int_equal(measured, ROUNDS);
+    /* The first few are free. */
+    assert_in_range(readings, 1, 32 + cpu_ns * PERMILLE / 1000 / cost_ns());
+}
+
+static void test_long_gap(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        short_gaps_with_reading(); /* the share is used up */
+    for (int i = 0; i < 100; i++) {
+        work(140 * cost_ns());
+        assert_true(hit());
+        short_gaps_with_reading();
+    }
+}
+
+static int begin(void **state)
+{
+    struct probity_options options = {.out = trace_path, .cost = PROBITY_OFF};
+
+    (void)state;
+    snprintf(trace_path, sizeof trace_path, "/tmp/probity-test-gaps.%d", (int)getpid());
+    if (probity_start(&options) != 0)
+        return -1;
+    PROBITY_PROBE(1);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    int error = probity_stop();
+    unlink(trace_path);
+    return error;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_share_of_cpu_time),
+        cmocka_unit_test(test_long_gap),
+    };
+
+    /* The limits above are for the defaults. */
+    unsetenv("PROBITY_CPU_BUDGET_PERMILLE");
+    unsetenv("PROBITY_CPU_GAP_NS");
+    return cmocka_run_group_tests(tests, begin, end);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tests of src/sched/duty.c: what is spent on records of the scheduler stays below the share of
+ * the program's CPU time.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sched/duty.h"
+
+enum { STEP_NS = 20000000 };
+
+/* A program that uses a CPU all the time, with so many wakings and switches a second while the
+ * events are on. Returns the part of the time in which they were, in percent. */
+static double run(uint32_t share, uint64_t a_second, double *ret_spent_percent)
+{
+    struct probity_sched_duty duty = {.share = share};
+    uint64_t now_ns = 0, records = 0, on_steps = 0;
+    enum { STEPS = 5000 };
+    int is_on = 1;
+
+    for (int i = 0; i < STEPS; i++) {
+        for (uint64_t k = 0; is_on && k < a_second / 50; k++) {
+            probity_sched_duty_count(&duty, PROBITY_SCHED_WOKEN);
+            records++;
+        }
+        on_steps += (uint64_t)is_on;
+        now_ns += STEP_NS;
+        int change = probity_sched_duty_step_at(&duty, now_ns, now_ns);
+        is_on = change == 0 ? is_on : change < 0;
+        assert_int_equal(is_on, !duty.is_paused);
+    }
+    uint64_t paused_ns = duty.paused_ns + (duty.is_paused ? now_ns - duty.since_ns : 0);
+    assert_int_equal(paused_ns, now_ns - on_steps * STEP_NS);
+    *ret_spent_percent = 100 * (double)records * 1000 / (double)now_ns;
+    return 100 * (double)on_steps / STEPS;
+}
+
+static void test_rare_records_need_no_pause(void **state)
+{
+    double spent;
+
+    (void)state;
+    assert_true(run(10000, 9000, &spent) == 100);
+}
+
+static void test_share_is_kept(void **state)
+{
+    const uint32_t shares[] = {1000, 10000, 30000};
+    double spent;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        double on = run(shares[i], 100000, &spent), percent = shares[i] / 10000.0;
+        assert_true(spent <= percent * 1.05 && spent >= percent * 0.9);
+        assert_true(on <= percent * 10.5 && on >= percent * 9);
+    }
+}
+
+/* What was saved up while nothing happened is limited. */
+static void test_savings_are_limited(void **state)
+{
+    struct probity_sched_duty duty = {.share = 10000};
+
+    (void)state;
+    assert_int_equal(probity_sched_duty_step_at(&duty, 1000, UINT64_C(1000000000000)), 0);
+    for (int i = 0; i < 5001; i++)
+        probity_sched_duty_count(&duty, PROBITY_SCHED_WOKEN);
+    assert_int_equal(probity_sched_duty_step_at(&duty, 2000, UINT64_C(1000000000000)), 1);
+    /* The program has ended: its clock is 0. */
+    assert_int_equal(probity_sched_duty_step_at(&duty, 3000, 0), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rare_records_need_no_pause),
+        cmocka_unit_test(test_share_is_kept),
+        cmocka_unit_test(test_savings_are_limited),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
