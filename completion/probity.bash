@@ -215,7 +215,7 @@ _probity() {
             esac
             ;;
         ship)
-            options='--to --password-file --detail --init --print-schema --cluster --ttl --retry --flush --watch --once --disk-limit --block-rows --json -h --help'
+            options='--to --password-file --detail --init --print-schema --cluster --ttl --retry --flush --watch --once --disk-limit --senders --block-rows --json -h --help'
             case $previous in
                 --to) value=any ;;
                 --password-file) value=path ;;
@@ -226,6 +226,7 @@ _probity() {
                 --flush) value=any ;;
                 --watch) value=directory ;;
                 --disk-limit) value=any ;;
+                --senders) value=any ;;
                 --block-rows) value=any ;;
             esac
             ;;

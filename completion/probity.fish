@@ -273,6 +273,7 @@ complete -c probity -n "$in ship" -l flush -x -d 'how long rows may wait'
 complete -c probity -n "$in ship" -l watch -r -d 'follow a directory'
 complete -c probity -n "$in ship" -l once -d 'end when all was sent'
 complete -c probity -n "$in ship" -l disk-limit -x -d 'limit the size of the directory'
+complete -c probity -n "$in ship" -l senders -x -d 'traces to send at a time'
 complete -c probity -n "$in ship" -l block-rows -x -d 'rows of a block'
 complete -c probity -n "$in ship" -l json -d 'print JSON'
 

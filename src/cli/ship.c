@@ -20,12 +20,12 @@
 static const char name_bytes[] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
-enum { RETRY_SECONDS_MAX = 7 * 86400 };
+enum { RETRY_SECONDS_MAX = 7 * 86400, SENDERS = 64, SENDERS_MAX = 4096 };
 
 struct ship_call {
     const char *to, *password_file, *directory, *cluster;
     int detail, once, init, print_schema, as_json;
-    size_t block_rows, retry_seconds, flush_seconds, disk_limit, ttl_days;
+    size_t block_rows, retry_seconds, flush_seconds, disk_limit, ttl_days, senders;
     struct cli_fleet fleet;
     json_t *results; /* --json */
 };
@@ -159,9 +159,11 @@ static int watch(const struct ship_call *call, const struct cli_fleet_options *f
 {
     struct cli_watch_options options = {
         .directory = call->directory, .disk_limit = (uint64_t)call->disk_limit << 20,
-        .once = call->once, .fleet = *fleet, .shipment = options_of(call)};
+        .once = call->once, .senders = call->senders, .fleet = *fleet,
+        .shipment = options_of(call)};
 
     options.shipment.retry_ms = UINT64_MAX;
+    options.shipment.settle_ms = options.shipment.flush_ms;
     return cli_ship_watch(&options);
 }
 
@@ -182,8 +184,10 @@ static int run_call(struct ship_call *call, char **names, size_t count)
         return cli_fail_usage(ME, "no trace given");
     if (count > 0 && call->directory != NULL)
         return cli_fail_usage(ME, "--watch: unexpected argument");
-    if (call->directory == NULL && (call->once || call->disk_limit > 0))
-        return cli_fail_usage(ME, "--once and --disk-limit require --watch");
+    if (call->directory == NULL && (call->once || call->disk_limit > 0 || call->senders > 0))
+        return cli_fail_usage(ME, "--once, --disk-limit and --senders require --watch");
+    if (call->senders == 0)
+        call->senders = SENDERS;
     int status = cli_fleet_open(&options, &call->fleet);
     if (status == CLI_OK && call->init)
         status = make_tables(call);
@@ -244,6 +248,9 @@ static const struct cli_option options[] = {
      .help = "with --watch: if the traces in DIR have more than this, remove the oldest of those "
              "that were sent and have ended",
      CLI_NUMBER(struct ship_call, disk_limit, 1, 1 << 30)},
+    {.name = "senders", .value = "N", .brief = "traces to send at a time",
+     .help = "with --watch: how many traces to send at a time; others wait for their turn "
+             "(default: 64)", CLI_NUMBER(struct ship_call, senders, 1, SENDERS_MAX)},
     {.name = "block-rows", .value = "N", .brief = "rows of a block",
      .help = "rows in a block, each of which is one insert (default: 100000)",
      CLI_NUMBER(struct ship_call, block_rows, 1,
