@@ -177,14 +177,21 @@ static void write_about(FILE *stream, const void *what)
     about->write(stream, about->range);
 }
 
+int cli_fleet_query_about(struct cli_fleet_asking *asking,
+                          void (*write)(FILE *stream, const void *what), const void *what,
+                          struct probity_fleet_answer *ret_answer)
+{
+    *ret_answer = (struct probity_fleet_answer){.is_bad = 0};
+    if (asking->source->as_sql)
+        return ask(&asking->fleet, write, what, NULL, stdout);
+    return ask(&asking->fleet, write, what, ret_answer, NULL);
+}
+
 int cli_fleet_query(struct cli_fleet_asking *asking,
                     void (*write)(FILE *stream, const struct probity_fleet_range *range),
                     struct probity_fleet_answer *ret_answer)
 {
     const struct about about = {write, &asking->range};
 
-    *ret_answer = (struct probity_fleet_answer){.is_bad = 0};
-    if (asking->source->as_sql)
-        return ask(&asking->fleet, write_about, &about, NULL, stdout);
-    return ask(&asking->fleet, write_about, &about, ret_answer, NULL);
+    return cli_fleet_query_about(asking, write_about, &about, ret_answer);
 }

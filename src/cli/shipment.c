@@ -12,8 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "answers/list/coverage.h"
 #include "cli/ship_source.h"
 #include "fleet/rows.h"
+#include "fleet/sites.h"
 #include "probity.h"
 
 enum { PASSES_MAX = 3, POLL_MS = 100, EVENTS_BETWEEN_LOOKS = 4096 };
@@ -22,6 +24,7 @@ struct shipment {
     const struct cli_shipment_options *options;
     struct probity_reader *reader;
     struct probity_fleet_rows *rows;
+    struct probity_coverage *probes; /* their hits */
     struct cli_ledger ledger;
     struct cli_ship_send send;
     struct probity_fleet_run run;
@@ -72,6 +75,58 @@ static int put_losses(struct shipment *shipment)
                     ? batch.error
                     : cli_ship_block(&shipment->send, &batch, PROBITY_FLEET_LOSSES, 0);
     probity_fleet_batch_release(&batch);
+    return error;
+}
+
+struct sites_put {
+    struct probity_fleet_batch batch;
+    uint64_t run, version;
+};
+
+static int put_listed(void *context, const struct probity_listed_site *site)
+{
+    struct sites_put *put = context;
+    const struct probity_fleet_site row = {.site = *site, .is_listed = 1};
+
+    probity_fleet_site_put(&put->batch, put->run, put->version, &row);
+    return put->batch.error;
+}
+
+static int put_hit_probes(struct shipment *shipment, struct sites_put *put)
+{
+    const struct probity_coverage_site **sites;
+    size_t count;
+    int error = probity_coverage_finish(shipment->probes, &sites, &count);
+
+    for (size_t i = 0; error == 0 && i < count; i++) {
+        const struct probity_fleet_site row = {
+            .site = {.kind = sites[i]->kind, .number = sites[i]->number, .line = sites[i]->line,
+                     .name = sites[i]->name, .file = sites[i]->file, .within = sites[i]->within,
+                     .signature = "", .object = ""},
+            .hits = sites[i]->hits};
+        if (row.hits > 0)
+            probity_fleet_site_put(&put->batch, put->run, put->version, &row);
+    }
+    return error;
+}
+
+/* What is compiled in, and the probes that were hit. */
+static int put_sites(struct shipment *shipment)
+{
+    struct sites_put put = {.batch.table = &probity_fleet_tables[PROBITY_FLEET_SITES],
+                            .run = shipment->run.run, .version = cli_ship_now_ns()};
+    struct probity_fleet_site rest = {.site = {.name = "", .file = "", .within = "",
+                                               .signature = "", .object = ""}};
+    int error = probity_reader_sites(shipment->reader, 0, put_listed, &put, &rest.hits);
+
+    if (error == 0)
+        error = put_hit_probes(shipment, &put);
+    if (error == 0 && rest.hits > 0)
+        probity_fleet_site_put(&put.batch, put.run, put.version, &rest);
+    error = error == 0 ? put.batch.error : error;
+    if (error == 0 && put.batch.rows > 0)
+        error = cli_ship_block(&shipment->send, &put.batch, PROBITY_FLEET_SITES, 0);
+    probity_fleet_batch_release(&put.batch);
     return error;
 }
 
@@ -154,7 +209,10 @@ static int put_event(struct shipment *shipment, const struct probity_event *even
         set_pending(shipment, event->wall_ns);
     shipment->latest_ns = event->wall_ns > shipment->latest_ns ? event->wall_ns
                                                                : shipment->latest_ns;
-    return probity_fleet_rows_put(shipment->rows, event);
+    int error = event->kind == PROBITY_EVENT_HIT || event->kind == PROBITY_EVENT_SITE
+                    ? probity_coverage_put(shipment->probes, event)
+                    : 0;
+    return error == 0 ? probity_fleet_rows_put(shipment->rows, event) : error;
 }
 
 static void pause_a_little(void)
@@ -229,6 +287,8 @@ static int send_rows(struct shipment *shipment)
         error = probity_fleet_rows_finish(rows);
     if (error == 0)
         error = put_losses(shipment);
+    if (error == 0)
+        error = put_sites(shipment);
     return error;
 }
 
@@ -277,6 +337,9 @@ static int send_trace(struct shipment *shipment)
         .take = take_block, .known = known_rows, .context = shipment};
     int error = probity_fleet_rows_open(&options, &shipment->rows);
 
+    if (error == 0)
+        error = probity_coverage_open(0, 0, &shipment->probes);
+
     shipment->flushed_ns = cli_ship_now_ns();
     if (error == 0)
         error = send_rows(shipment);
@@ -289,6 +352,9 @@ static int send_trace(struct shipment *shipment)
     if (shipment->rows != NULL)
         probity_fleet_rows_close(shipment->rows);
     shipment->rows = NULL;
+    if (shipment->probes != NULL)
+        probity_coverage_close(shipment->probes);
+    shipment->probes = NULL;
     return status;
 }
 

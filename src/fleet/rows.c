@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/hashtable.h"
 #include "fleet/hits.h"
+#include "fleet/paths.h"
 #include "probity.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -56,6 +57,7 @@ struct probity_fleet_rows {
     uint64_t minute;                     /* in which the latest call ended */
     struct probity_fleet_output output;
     struct probity_fleet_hits *hits;
+    struct probity_fleet_paths *paths;
     struct probity_scopes_repairs repairs;
     struct probity_fleet_histogram_list list; /* of one row */
 };
@@ -420,6 +422,8 @@ int probity_fleet_rows_put(struct probity_fleet_rows *rows, const struct probity
     }
     if (__builtin_expect(event->kind == PROBITY_READER_ENTRY, 0) && error == 0)
         put_entry(rows, event);
+    if (error == 0 && event->kind != PROBITY_EVENT_HIT)
+        error = probity_fleet_paths_put(rows->paths, event);
     return error != 0 ? error : rows->output.error;
 }
 
@@ -497,6 +501,7 @@ int probity_fleet_rows_finish(struct probity_fleet_rows *rows)
     rows->repairs.unwound += from_profiles;
     finish_places(rows);
     fail(rows, probity_fleet_hits_finish(rows->hits));
+    fail(rows, probity_fleet_paths_finish(rows->paths));
     probity_fleet_output_end(&rows->output);
     return rows->output.error;
 }
@@ -537,7 +542,10 @@ int probity_fleet_rows_open(const struct probity_fleet_rows_options *options,
     const struct probity_fleet_hits_options of_hits = {
         &rows->output, options->run, options->detail >= PROBITY_FLEET_DETAIL_CALLS};
     if (probity_scopes_open(&rows->scopes) != 0 ||
-        probity_fleet_hits_open(&of_hits, &rows->hits) != 0) {
+        probity_fleet_hits_open(&of_hits, &rows->hits) != 0 ||
+        probity_fleet_paths_open(&rows->output, options->run, &rows->paths) != 0) {
+        if (rows->hits != NULL)
+            probity_fleet_hits_close(rows->hits);
         if (rows->scopes != NULL)
             probity_scopes_close(rows->scopes);
         free(rows);
@@ -565,6 +573,7 @@ void probity_fleet_rows_close(struct probity_fleet_rows *rows)
         free(place);
     }
     probity_fleet_hits_close(rows->hits);
+    probity_fleet_paths_close(rows->paths);
     probity_fleet_output_release(&rows->output);
     while ((known = probity_hashtable_take(&rows->known)) != NULL)
         free(known);

@@ -33,6 +33,7 @@ static const struct probity_fleet_column runs[] = {
     {"blocks_rows", U64, PLAIN, "rows of probity_blocks, if finished; of a summary 0"},
     {"requests_rows", U64, PLAIN, "rows of probity_requests, if finished; of a summary 0"},
     {"records_rows", U64, PLAIN, "rows of probity_records, if finished and detail is records"},
+    {"path_minutes_rows", U64, PLAIN, "rows of probity_path_minutes, if finished"},
     {"sent_ns", U64, PLAIN, "everything before was sent; 0: nothing yet"},
     {"host", TEXT, PLAIN, "host name"},
     {"boot", TEXT, PLAIN, "boot id, 32 hexadecimal digits"},
@@ -218,6 +219,49 @@ static const struct probity_fleet_column records[] = {
     {"bytes", TEXT, "ZSTD(3)", "bytes of the trace from this offset on"},
 };
 
+static const struct probity_fleet_column paths[] = {
+    {"run", U64, PLAIN, "run"},
+    {"path", U64, PLAIN, "FNV-1a of the two columns that follow"},
+    {"parent", U64, PLAIN, "path of the caller; 0: there is none"},
+    {"function", U64, PLAIN, "function"},
+};
+
+static const struct probity_fleet_column sites[] = {
+    {"run", U64, PLAIN, "run"},
+    {"site", U64, PLAIN, "FNV-1a of what identifies it"},
+    {"version", U64, PLAIN, "when this row was written; the highest counts"},
+    {"listed", U8, PLAIN, "1: from the list of what is compiled in; 0: a probe that was hit"},
+    {"kind", U8, PLAIN, "1 named probe, 2 numbered probe, 3 function; 0: number did not fit"},
+    {"number", U32, PLAIN, "of a numbered probe"},
+    {"line", U32, PLAIN, "line"},
+    {"level", U32, PLAIN, "of a function"},
+    {"flags", U8, PLAIN, "of a function: bit 0: C++; bit 1: recorded at its end only"},
+    {"hits", U64, PLAIN, "of a probe that was hit: how often in the whole run"},
+    {"name", TEXT, PLAIN, "name"},
+    {"file", TEXT, PLAIN, "source file"},
+    {"within", TEXT, PLAIN, "of a probe: the function that contains it"},
+    {"signature", TEXT, PLAIN, "of a function, if the compiler supplied it"},
+    {"object", TEXT, PLAIN, "shared library; empty: the executable"},
+};
+
+static const struct probity_fleet_column path_minutes[] = {
+    {"day", DATE, PLAIN, "UTC day in which the row was closed"},
+    {"run", U64, PLAIN, "run"},
+    {"block", U32, PLAIN, "number of the block that the row was sent in"},
+    {"minute", TIME, STEPS, "the minute in which the calls began"},
+    {"path", U64, PLAIN, "path of the calls; 0: there were too many, only calls is known"},
+    {"thread", U32, SMALL, "thread"},
+    {"calls", U64, SMALL, "calls, modulo 2^64 as all that follows"},
+    {"untimed", U64, SMALL, "calls without times"},
+    {"repaired", U64, SMALL, "calls without a record of their end, and those in progress"},
+    {"total_ns", U64, PLAIN, "total time"},
+    {"total_cpu_ns", U64, PLAIN, "total CPU time; 0: unknown"},
+    {"self_ns", U64, PLAIN, "self time"},
+    {"self_cpu_ns", U64, PLAIN, "self CPU time; 0: unknown"},
+    {"paused_ns", U64, SMALL, "time in pauses"},
+    {"paused_cpu_ns", U64, SMALL, "CPU time in pauses"},
+};
+
 #define TABLE(NAME, COLUMNS, ENGINE) SHARDED(NAME, COLUMNS, ENGINE, "run")
 #define SHARDED(NAME, COLUMNS, ENGINE, BY)                                                         \
     {NAME, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, ENGINE, BY}
@@ -233,6 +277,10 @@ const struct probity_fleet_table probity_fleet_tables[PROBITY_FLEET_TABLES] = {
                                    "ReplacingMergeTree() ORDER BY (run, from_ns, to_ns, records)"),
     [PROBITY_FLEET_PROBES] = TABLE("probity_probes", probes,
                                    "ReplacingMergeTree(version) ORDER BY (run, probe)"),
+    [PROBITY_FLEET_PATHS] = TABLE("probity_paths", paths,
+                                  "ReplacingMergeTree() ORDER BY (run, path)"),
+    [PROBITY_FLEET_SITES] = TABLE("probity_sites", sites,
+                                  "ReplacingMergeTree(version) ORDER BY (run, site)"),
     [PROBITY_FLEET_MINUTES] = TABLE("probity_minutes", minutes,
                                     "MergeTree() PARTITION BY day "
                                     "ORDER BY (run, function, minute, thread)"),
@@ -249,6 +297,9 @@ const struct probity_fleet_table probity_fleet_tables[PROBITY_FLEET_TABLES] = {
                                      "MergeTree() PARTITION BY day ORDER BY (id, run, at_ns)"),
     [PROBITY_FLEET_RECORDS] = TABLE("probity_records", records,
                                     "MergeTree() PARTITION BY day ORDER BY (run, place)"),
+    [PROBITY_FLEET_PATH_MINUTES] = TABLE("probity_path_minutes", path_minutes,
+                                         "MergeTree() PARTITION BY day "
+                                         "ORDER BY (run, path, minute, thread)"),
 };
 
 const char *probity_fleet_type_name(enum probity_fleet_type type)

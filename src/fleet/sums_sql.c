@@ -58,8 +58,8 @@ static void put_day(FILE *stream, const struct probity_fleet_range *range)
         fprintf(stream, " AND day >= toDate(%" PRIu64 ")", range->from_ns / DAY_NS);
 }
 
-static void put_condition(FILE *stream, const struct probity_fleet_range *range,
-                          const char *moment, uint64_t unit_ns)
+void probity_fleet_sql_condition(FILE *stream, const struct probity_fleet_range *range,
+                                 const char *moment, uint64_t unit_ns)
 {
     put_runs(stream, range);
     put_numbers(stream, "run", range->runs, range->run_count);
@@ -106,23 +106,17 @@ static void put_minutes(FILE *stream, const struct probity_fleet_range *range)
     put_keys(stream, range);
     put_sums(stream);
     fprintf(stream, " FROM %s WHERE ", probity_fleet_tables[PROBITY_FLEET_MINUTES].name);
-    put_condition(stream, range, "toUnixTimestamp(minute)", UINT64_C(1000000000));
+    probity_fleet_sql_condition(stream, range, "toUnixTimestamp(minute)", UINT64_C(1000000000));
     put_group(stream, range);
 }
 
-/* Columns of rows of minutes, of one call. CPU times count only if its run has them (has_cpu); the
- * logarithm of a large number is not exact, so it is corrected to the highest bit that is set. */
+/* Columns of rows of minutes, of one call. CPU times count only if its run has them (has_cpu). */
 static const char call_columns[] =
     "SELECT function, run, thread, "
     "bitAnd(flags, 16) != 0 AS is_untimed, bitAnd(flags, 7) AS how, "
     "is_untimed = 0 AND how != 3 AS is_ended, "
     "is_untimed = 0 AND bitAnd(flags, 8) = 0 AS is_outer, "
     "run IN (SELECT run FROM probity_runs WHERE bitAnd(flags, 1) = 1) AS has_cpu, "
-    "toUInt8(floor(log2(greatest(duration, 128)))) AS near, "
-    "toUInt8(near - (bitShiftLeft(toUInt64(1), near) > duration AND near > 7)"
-    " + (near < 63 AND bitShiftLeft(toUInt64(1), near + 1) <= duration) - 7) AS shift, "
-    "toUInt16(if(duration < 128, duration, shift * 128 + bitShiftRight(duration, shift))) "
-    "AS bucket, "
     "toUInt64(is_untimed) AS untimed_, "
     "toUInt64(bitAnd(flags, 32) = 0 AND how != 1 AND how != 4) AS repaired_, "
     "toUInt64(is_untimed = 0 AND how = 3) AS open_, toUInt64(bitAnd(flags, 32) != 0) AS entries_, "
@@ -131,6 +125,15 @@ static const char call_columns[] =
     "(1 - is_untimed) * has_cpu * (total_ns - off_ns - (children_ns - children_off_ns)) "
     "AS self_cpu_, "
     "(1 - is_untimed) * paused_ns AS paused_, (1 - is_untimed) * paused_cpu_ns AS paused_cpu_, ";
+
+/* The logarithm of a large number is not exact, so it is corrected to the highest bit that is
+ * set. */
+const char probity_fleet_bucket_columns[] =
+    "toUInt8(floor(log2(greatest(duration, 128)))) AS near, "
+    "toUInt8(near - (bitShiftLeft(toUInt64(1), near) > duration AND near > 7)"
+    " + (near < 63 AND bitShiftLeft(toUInt64(1), near + 1) <= duration) - 7) AS shift, "
+    "toUInt16(if(duration < 128, duration, shift * 128 + bitShiftRight(duration, shift))) "
+    "AS bucket, ";
 
 /* What is measured as the duration of a call. Time off the CPU is never below 0. */
 static const char *duration_of(enum probity_report_key measure)
@@ -161,9 +164,10 @@ static void put_calls(FILE *stream, const struct probity_fleet_range *range)
           "if(countIf(is_ended) > 0, minIf(duration, is_ended), toUInt64(-1)) AS min_ns, "
           "maxIf(duration, is_ended) AS max_ns, "
           "[bucket] AS buckets, [countIf(is_ended)] AS counts FROM (", stream);
-    fprintf(stream, "%stoUInt64(%s) AS duration FROM %s WHERE ", call_columns,
-            duration_of(range->measure), probity_fleet_tables[PROBITY_FLEET_CALLS].name);
-    put_condition(stream, range, "start_ns", 1);
+    fprintf(stream, "%s%stoUInt64(%s) AS duration FROM %s WHERE ", call_columns,
+            probity_fleet_bucket_columns, duration_of(range->measure),
+            probity_fleet_tables[PROBITY_FLEET_CALLS].name);
+    probity_fleet_sql_condition(stream, range, "start_ns", 1);
     fputs(") GROUP BY function, run, thread, bucket)", stream);
     put_group(stream, range);
 }
@@ -190,9 +194,9 @@ void probity_fleet_sql_repairs(FILE *stream, const struct probity_fleet_range *r
     fprintf(stream, " FROM %s WHERE ",
             probity_fleet_tables[is_of_minutes ? PROBITY_FLEET_MINUTES : PROBITY_FLEET_CALLS].name);
     if (is_of_minutes)
-        put_condition(stream, &all, "toUnixTimestamp(minute)", UINT64_C(1000000000));
+        probity_fleet_sql_condition(stream, &all, "toUnixTimestamp(minute)", UINT64_C(1000000000));
     else
-        put_condition(stream, &all, "start_ns", 1);
+        probity_fleet_sql_condition(stream, &all, "start_ns", 1);
 }
 
 void probity_fleet_sql_counts(FILE *stream, const struct probity_fleet_range *range)
