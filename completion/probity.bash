@@ -221,10 +221,11 @@ _probity() {
             esac
             ;;
         ship)
-            options='--to --password-file --detail --init --print-schema --cluster --ttl --retry --flush --watch --once --disk-limit --senders --block-rows --json -h --help'
+            options='--to --password-file --ca --detail --init --print-schema --cluster --ttl --retry --flush --watch --once --disk-limit --senders --block-rows --json -h --help'
             case $previous in
                 --to) value=any ;;
                 --password-file) value=path ;;
+                --ca) value=path ;;
                 --detail) value=words words='summary calls records' ;;
                 --cluster) value=any ;;
                 --ttl) value=any ;;

@@ -270,6 +270,7 @@ complete -c probity -n "$in why" -s f -l force -d 'overwrite an existing file'
 
 complete -c probity -n "$in ship" -l to -x -d 'the database'
 complete -c probity -n "$in ship" -l password-file -r -d 'file with the password'
+complete -c probity -n "$in ship" -l ca -r -d 'certificates to trust'
 complete -c probity -n "$in ship" -l detail -x -a 'summary calls records' -d 'what to send'
 complete -c probity -n "$in ship" -l init -d 'make the tables'
 complete -c probity -n "$in ship" -l print-schema -d 'print the tables'

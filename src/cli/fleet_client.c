@@ -103,12 +103,27 @@ static int find_password(struct cli_fleet *fleet, const char *path)
     return CLI_OK;
 }
 
+/* Certificates. libcurl does not say which file it could not read. */
+static int find_ca(const struct cli_fleet *fleet, const char *path, const char **ret_path)
+{
+    const char *given = getenv("PROBITY_FLEET_CA");
+
+    *ret_path = path != NULL ? path : given != NULL && *given != '\0' ? given : NULL;
+    if (*ret_path == NULL)
+        return CLI_OK;
+    FILE *file = fopen(*ret_path, "re");
+    if (file == NULL)
+        return cli_fail(fleet->command, "cannot open '%s': %s", *ret_path, strerror(errno));
+    fclose(file);
+    return CLI_OK;
+}
+
 /* ---- Opening -----------------------------------------------------------------------------------
  */
 
 int cli_fleet_open(const struct cli_fleet_options *options, struct cli_fleet *ret_fleet)
 {
-    const char *why;
+    const char *why, *ca;
 
     *ret_fleet = (struct cli_fleet){.command = options->command, .url = options->url};
     if (ret_fleet->url == NULL)
@@ -118,10 +133,12 @@ int cli_fleet_open(const struct cli_fleet_options *options, struct cli_fleet *re
     int status = parse(ret_fleet);
     if (status == CLI_OK)
         status = find_password(ret_fleet, options->password_file);
+    if (status == CLI_OK)
+        status = find_ca(ret_fleet, options->ca, &ca);
     if (status != CLI_OK)
         return status;
     ret_fleet->http_options =
-        (struct cli_http_options){ret_fleet->user, ret_fleet->password};
+        (struct cli_http_options){ret_fleet->user, ret_fleet->password, ca};
     if (cli_http_open(&ret_fleet->http_options, &ret_fleet->http, &why) != 0)
         return cli_fail(options->command, "cannot connect to '%s': %s", ret_fleet->url, why);
     return CLI_OK;

@@ -14,6 +14,7 @@ struct cli_fleet_options {
     const struct cli_command *command;
     const char *url;           /* NULL: PROBITY_FLEET */
     const char *password_file; /* NULL: PROBITY_FLEET_PASSWORD, if it is set */
+    const char *ca;            /* NULL: PROBITY_FLEET_CA, if it is set, or the system's */
 };
 
 struct cli_fleet {

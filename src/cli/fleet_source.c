@@ -148,7 +148,8 @@ void cli_fleet_runs_release(struct cli_fleet_runs *runs)
 int cli_fleet_begin(const struct cli_command *command, const struct cli_fleet_source *source,
                     struct cli_fleet_asking *ret_asking)
 {
-    const struct cli_fleet_options options = {command, source->url, source->password_file};
+    const struct cli_fleet_options options = {
+        .command = command, .url = source->url, .password_file = source->password_file};
 
     *ret_asking = (struct cli_fleet_asking){.source = source, .range.choice = source->choice};
     int status = cli_fleet_open(&options, &ret_asking->fleet);

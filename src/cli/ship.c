@@ -23,7 +23,7 @@ static const char name_bytes[] =
 enum { RETRY_SECONDS_MAX = 7 * 86400, SENDERS = 64, SENDERS_MAX = 4096 };
 
 struct ship_call {
-    const char *to, *password_file, *directory, *cluster;
+    const char *to, *password_file, *ca, *directory, *cluster;
     int detail, once, init, print_schema, as_json;
     size_t block_rows, retry_seconds, flush_seconds, disk_limit, ttl_days, senders;
     struct cli_fleet fleet;
@@ -169,7 +169,7 @@ static int watch(const struct ship_call *call, const struct cli_fleet_options *f
 
 static int run_call(struct ship_call *call, char **names, size_t count)
 {
-    const struct cli_fleet_options options = {ME, call->to, call->password_file};
+    const struct cli_fleet_options options = {ME, call->to, call->password_file, call->ca};
 
     if (call->cluster != NULL &&
         (*call->cluster == '\0' || call->cluster[strspn(call->cluster, name_bytes)] != '\0'))
@@ -218,6 +218,9 @@ static const struct cli_option options[] = {
     {.name = "password-file", .value = "FILE", .brief = "file with the password",
      .help = "take the password from the first line of FILE (default: PROBITY_FLEET_PASSWORD)",
      CLI_TEXT(struct ship_call, password_file)},
+    {.name = "ca", .value = "FILE", .brief = "certificates to trust",
+     .help = "with https: trust the certificates in FILE, in place of the system's (default: "
+             "PROBITY_FLEET_CA)", CLI_TEXT(struct ship_call, ca)},
     {.name = "detail", .value = "DETAIL", .brief = "what to send",
      .help = "summary: sums by minute; calls: each call, block and request, too; records: all "
              "events, too, for `probity fetch`", .noun = "detail",
