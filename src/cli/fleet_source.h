@@ -36,6 +36,7 @@ struct cli_fleet_asking {
     const struct cli_fleet_source *source;
     struct cli_fleet fleet;
     struct cli_fleet_runs runs;
+    uint64_t *numbers; /* of the runs, if the database is on a cluster */
     struct probity_fleet_range range;
 };
 

@@ -35,7 +35,8 @@ struct ship_call {
 
 static struct probity_fleet_schema schema_of(const struct ship_call *call, unsigned version)
 {
-    return (struct probity_fleet_schema){version, call->cluster, (unsigned)call->ttl_days};
+    return (struct probity_fleet_schema){version, call->cluster, (unsigned)call->ttl_days,
+                                         call->fleet.database};
 }
 
 static int print_schema(const struct ship_call *call)

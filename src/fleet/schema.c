@@ -326,12 +326,13 @@ static int is_in_blocks(const struct probity_fleet_table *table)
 }
 
 static void print_columns(FILE *stream, const struct probity_fleet_schema *schema,
-                          const struct probity_fleet_table *table)
+                          const struct probity_fleet_table *table, int is_bare)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         const struct probity_fleet_column *column = &table->columns[i];
-        fprintf(stream, "    %s %s COMMENT '%s'", column->name,
-                probity_fleet_type_name(column->type), column->comment);
+        fprintf(stream, "    %s %s", column->name, probity_fleet_type_name(column->type));
+        if (!is_bare)
+            fprintf(stream, " COMMENT '%s'", column->comment);
         if (schema->version >= PROBITY_FLEET_CODECS && *column->codec != '\0')
             fprintf(stream, " CODEC(%s)", column->codec);
         fputs(i + 1 < table->column_count ? ",\n" : "\n", stream);
@@ -370,14 +371,17 @@ int probity_fleet_schema_print(FILE *stream, const struct probity_fleet_schema *
         fprintf(stream, " ON CLUSTER '%s'", schema->cluster);
     fputs(" (\n", stream);
     if (number == 0) {
-        print_columns(stream, schema, table);
+        /* Servers without codecs cannot read back the comments of a replicated table. */
+        print_columns(stream, schema, table,
+                      schema->cluster != NULL && schema->version < PROBITY_FLEET_CODECS);
         fputs(") ENGINE = ", stream);
         print_engine(stream, schema, table);
         return 1;
     }
     const struct probity_fleet_schema bare = {.cluster = schema->cluster};
-    print_columns(stream, &bare, table);
-    fprintf(stream, ") ENGINE = Distributed('%s', currentDatabase(), %s_local, %s)\n",
-            schema->cluster, table->name, table->sharded_by);
+    print_columns(stream, &bare, table, 0);
+    fprintf(stream, ") ENGINE = Distributed('%s', %s, %s_local, %s)\n", schema->cluster,
+            schema->database != NULL ? schema->database : "currentDatabase()", table->name,
+            table->sharded_by);
     return 1;
 }

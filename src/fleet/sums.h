@@ -30,6 +30,9 @@ struct probity_fleet_range {
     size_t function_count;
     const uint64_t *runs; /* only these of the chosen runs, at least one; NULL: all */
     size_t run_count;
+    const uint64_t *chosen; /* the numbers of the chosen runs, at least one; NULL: a subquery finds
+                               them, which a cluster's servers would answer with all runs */
+    size_t chosen_count;
     int of_any_run; /* 1: list the functions of all runs, which needs no look at their calls */
 };
 

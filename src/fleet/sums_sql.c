@@ -27,11 +27,23 @@ int probity_fleet_is_of_minutes(const struct probity_fleet_range *range)
 /* ---- Conditions --------------------------------------------------------------------------------
  */
 
+static void put_list(FILE *stream, const char *column, const uint64_t *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        fprintf(stream, "%s%s%" PRIu64, i > 0 ? ", " : column, i > 0 ? "" : " IN (", numbers[i]);
+    fputc(')', stream);
+}
+
 /* A run has no calls outside its own time; the minute is for differences between clocks. */
 static void put_runs(FILE *stream, const struct probity_fleet_range *range)
 {
     struct probity_fleet_choice choice = range->choice;
 
+    if (range->chosen != NULL) {
+        put_list(stream, "run", choice.run != 0 ? &choice.run : range->chosen,
+                 choice.run != 0 ? 1 : range->chosen_count);
+        return;
+    }
     choice.from_ns = range->from_ns > MINUTE_NS ? range->from_ns - MINUTE_NS : 0;
     choice.to_ns = range->to_ns > 0 && range->to_ns < UINT64_MAX - MINUTE_NS
                        ? range->to_ns + MINUTE_NS
@@ -45,10 +57,8 @@ static void put_numbers(FILE *stream, const char *column, const uint64_t *number
 {
     if (numbers == NULL)
         return;
-    for (size_t i = 0; i < count; i++)
-        fprintf(stream, "%s%s%s%" PRIu64, i > 0 ? ", " : " AND ", i > 0 ? "" : column,
-                i > 0 ? "" : " IN (", numbers[i]);
-    fputc(')', stream);
+    fputs(" AND ", stream);
+    put_list(stream, column, numbers, count);
 }
 
 /* A call's day is that of its end, or later, so that it excludes days before the range only. */
