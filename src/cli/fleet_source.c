@@ -181,6 +181,16 @@ static int list_runs(struct cli_fleet_asking *asking)
     return CLI_OK;
 }
 
+/* The rows of an hour are sent when it has ended, or with the end of the trace. */
+static int has_hours(const struct cli_fleet_runs *runs)
+{
+    size_t finished = 0;
+
+    for (size_t i = 0; i < runs->count; i++)
+        finished += runs->runs[i].is_finished != 0;
+    return finished == runs->count;
+}
+
 int cli_fleet_begin(const struct cli_command *command, const struct cli_fleet_source *source,
                     struct cli_fleet_asking *ret_asking)
 {
@@ -195,6 +205,7 @@ int cli_fleet_begin(const struct cli_command *command, const struct cli_fleet_so
         status = cli_fleet_runs(&ret_asking->fleet, &source->choice, &ret_asking->runs);
     if (status == CLI_OK)
         cli_fleet_find_cluster(&ret_asking->fleet);
+    ret_asking->range.has_hours = status == CLI_OK && has_hours(&ret_asking->runs);
     return status == CLI_OK && ret_asking->fleet.is_cluster ? list_runs(ret_asking) : status;
 }
 

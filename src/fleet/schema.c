@@ -34,6 +34,7 @@ static const struct probity_fleet_column runs[] = {
     {"requests_rows", U64, PLAIN, "rows of probity_requests, if finished; of a summary 0"},
     {"records_rows", U64, PLAIN, "rows of probity_records, if finished and detail is records"},
     {"path_minutes_rows", U64, PLAIN, "rows of probity_path_minutes, if finished"},
+    {"hours_rows", U64, PLAIN, "rows of probity_hours, if finished"},
     {"sent_ns", U64, PLAIN, "everything before was sent; 0: nothing yet"},
     {"host", TEXT, PLAIN, "host name"},
     {"boot", TEXT, PLAIN, "boot id, 32 hexadecimal digits"},
@@ -129,6 +130,34 @@ static const struct probity_fleet_column minutes[] = {
     {"entries", U64, SMALL, "untimed calls of functions that have entries only"},
     {"counted", U64, SMALL, "untimed calls that PROBITY_BUDGET has only counted"},
     {"profiled", U64, SMALL, "calls from profile mode, whose minute is unknown"},
+    {"least", U8, SMALL, "1: there were more calls: PROBITY_BUDGET had the hooks removed"},
+    {"total_ns", U64, PLAIN, "total time; of recursive calls the outermost"},
+    {"total_cpu_ns", U64, PLAIN, "total CPU time; 0: unknown"},
+    {"self_ns", U64, PLAIN, "self time"},
+    {"self_cpu_ns", U64, PLAIN, "self CPU time; 0: unknown"},
+    {"paused_ns", U64, SMALL, "time in pauses"},
+    {"paused_cpu_ns", U64, SMALL, "CPU time in pauses"},
+    {"sum_ns", U64, PLAIN, "sum of the durations of calls that have ended"},
+    {"min_ns", U64, PLAIN, "shortest of them; 2^64 - 1: none"},
+    {"max_ns", U64, PLAIN, "longest"},
+    {"buckets", U16S, PLAIN, "histogram of the durations: buckets, ascending"},
+    {"counts", U64S, PLAIN, "histogram of the durations: calls in each bucket"},
+};
+
+/* The same, of all threads. */
+static const struct probity_fleet_column hours[] = {
+    {"day", DATE, PLAIN, "UTC day in which the row was closed"},
+    {"run", U64, PLAIN, "run"},
+    {"block", U32, PLAIN, "number of the block that the row was sent in"},
+    {"hour", TIME, STEPS, "the hour in which the calls began"},
+    {"function", U64, PLAIN, "function"},
+    {"calls", U64, SMALL, "calls"},
+    {"untimed", U64, SMALL, "calls without times"},
+    {"repaired", U64, SMALL, "calls without a record of their end, and those in progress"},
+    {"open", U64, SMALL, "calls in progress at the end"},
+    {"entries", U64, SMALL, "untimed calls of functions that have entries only"},
+    {"counted", U64, SMALL, "untimed calls that PROBITY_BUDGET has only counted"},
+    {"profiled", U64, SMALL, "calls from profile mode, whose hour is unknown"},
     {"least", U8, SMALL, "1: there were more calls: PROBITY_BUDGET had the hooks removed"},
     {"total_ns", U64, PLAIN, "total time; of recursive calls the outermost"},
     {"total_cpu_ns", U64, PLAIN, "total CPU time; 0: unknown"},
@@ -300,6 +329,8 @@ const struct probity_fleet_table probity_fleet_tables[PROBITY_FLEET_TABLES] = {
     [PROBITY_FLEET_PATH_MINUTES] = TABLE("probity_path_minutes", path_minutes,
                                          "MergeTree() PARTITION BY day "
                                          "ORDER BY (run, path, minute, thread)"),
+    [PROBITY_FLEET_HOURS] = TABLE("probity_hours", hours,
+                                  "MergeTree() PARTITION BY day ORDER BY (run, function, hour)"),
 };
 
 const char *probity_fleet_type_name(enum probity_fleet_type type)

@@ -30,6 +30,7 @@ struct probity_fleet_range {
     size_t function_count;
     const uint64_t *runs; /* only these of the chosen runs, at least one; NULL: all */
     size_t run_count;
+    int has_hours; /* 1: the rows of hours are complete, of all chosen runs */
     const uint64_t *chosen; /* the numbers of the chosen runs, at least one; NULL: a subquery finds
                                them, which a cluster's servers would answer with all runs */
     size_t chosen_count;

@@ -9,6 +9,7 @@
 #include "fleet/sums.h"
 
 #define MINUTE_NS UINT64_C(60000000000)
+#define HOUR_NS (60 * MINUTE_NS)
 #define DAY_NS UINT64_C(86400000000000)
 
 static const char *const sum_names[] = {
@@ -111,10 +112,24 @@ static void put_sums(FILE *stream)
     fputs(", max(least), min(min_ns), max(max_ns), sumMap(buckets, counts)", stream);
 }
 
+/* Whether the rows of hours suffice, which are fewer by far. */
+static int is_of_hours(const struct probity_fleet_range *range)
+{
+    return range->has_hours && range->group != PROBITY_FLEET_OF_THREAD &&
+           probity_fleet_is_of_minutes(range) && range->from_ns % HOUR_NS == 0 &&
+           range->to_ns % HOUR_NS == 0;
+}
+
 static void put_minutes(FILE *stream, const struct probity_fleet_range *range)
 {
     put_keys(stream, range);
     put_sums(stream);
+    if (is_of_hours(range)) {
+        fprintf(stream, " FROM %s WHERE ", probity_fleet_tables[PROBITY_FLEET_HOURS].name);
+        probity_fleet_sql_condition(stream, range, "toUnixTimestamp(hour)", UINT64_C(1000000000));
+        put_group(stream, range);
+        return;
+    }
     fprintf(stream, " FROM %s WHERE ", probity_fleet_tables[PROBITY_FLEET_MINUTES].name);
     probity_fleet_sql_condition(stream, range, "toUnixTimestamp(minute)", UINT64_C(1000000000));
     put_group(stream, range);
@@ -228,7 +243,8 @@ void probity_fleet_sql_functions(FILE *stream, const struct probity_fleet_range 
             probity_fleet_tables[PROBITY_FLEET_FUNCTIONS].name);
     if (!range->of_any_run) {
         fprintf(stream, " WHERE function IN (SELECT function FROM %s WHERE ",
-                probity_fleet_tables[PROBITY_FLEET_MINUTES].name);
+                probity_fleet_tables[range->has_hours ? PROBITY_FLEET_HOURS
+                                                      : PROBITY_FLEET_MINUTES].name);
         put_runs(stream, range);
         put_day(stream, range);
         fputc(')', stream);

@@ -124,6 +124,12 @@ told "threads with pauses" "lower bounds"
 same "one function" "$histograms" hist work @several
 same "one function's report" '[.functions[] | {name, calls, self_ns, total_ns, p99_ns}]' \
     report --function work @several
+same "whole hours" '[.functions[] | {name, calls, self_ns, total_ns, min_ns, max_ns, p99_ns}]' \
+    report @several --since 2020-01-01T00:00 --until 2100-01-01T00:00
+probity "whole hours" 0 report --from-fleet "$url" --label several --sql
+grep -q 'FROM probity_hours' output || fail "whole hours: $(cat output)"
+probity "threads have no hours" 0 report --by-thread --from-fleet "$url" --label several --sql
+grep -q 'FROM probity_minutes' output || fail "threads have no hours: $(cat output)"
 same "repairs of a part with one function" '[.repairs]' \
     report --function 'm*' @recursion --since 20%
 
