@@ -164,7 +164,7 @@ done
 probity "ship runs" 0 ship --to "$url" before? after?
 # The order of runs is that of their starts, here and there.
 compared='[.functions[] | del(.signature)] | sort_by(.name, .file, .line)'
-for range in "" "--since 20%" "--until 10ms"; do
+for range in "" "--since 20%" "--until 50%"; do
     # shellcheck disable=SC2086
     "$PROBITY" diff --json --function '*' $range before? -- after? | jq -S "$compared" > from.file
     # shellcheck disable=SC2086
