@@ -164,7 +164,7 @@ _probity() {
             options='--json -h --help'
             ;;
         tree)
-            options='--by-thread --depth --min-percent --function --callers --callees --fold-recursion --sort --corrected --states --places --since --until --tid --json --csv --folded --value -o --output -f --force -h --help'
+            options='--by-thread --depth --min-percent --function --callers --callees --fold-recursion --sort --corrected --states --places --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv --folded --value -o --output -f --force -h --help'
             case $previous in
                 --depth) value=any ;;
                 --min-percent) value=any ;;
@@ -175,6 +175,12 @@ _probity() {
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
+                --from-fleet) value=any ;;
+                --password-file) value=path ;;
+                --host) value=any ;;
+                --executable) value=any ;;
+                --build) value=any ;;
+                --label) value=any ;;
                 --value) value=words words='wall cpu off-cpu calls' ;;
                 -o | --output) value=path ;;
             esac
@@ -215,10 +221,11 @@ _probity() {
             esac
             ;;
         ship)
-            options='--to --password-file --detail --init --print-schema --cluster --ttl --retry --flush --watch --once --disk-limit --block-rows --json -h --help'
+            options='--to --password-file --ca --detail --init --print-schema --cluster --ttl --retry --flush --watch --once --disk-limit --senders --block-rows --json -h --help'
             case $previous in
                 --to) value=any ;;
                 --password-file) value=path ;;
+                --ca) value=path ;;
                 --detail) value=words words='summary calls records' ;;
                 --cluster) value=any ;;
                 --ttl) value=any ;;
@@ -226,6 +233,7 @@ _probity() {
                 --flush) value=any ;;
                 --watch) value=directory ;;
                 --disk-limit) value=any ;;
+                --senders) value=any ;;
                 --block-rows) value=any ;;
             esac
             ;;
@@ -277,7 +285,7 @@ _probity() {
             esac
             ;;
         blocks)
-            options='--start-probe --end-probe --probe --by --by-thread --corrected --slowest --sort -n --limit --since --until --tid --json --csv -o --output -f --force -h --help'
+            options='--start-probe --end-probe --probe --by --by-thread --corrected --slowest --sort -n --limit --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force -h --help'
             case $previous in
                 --start-probe) value=any ;;
                 --end-probe) value=any ;;
@@ -289,6 +297,12 @@ _probity() {
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
+                --from-fleet) value=any ;;
+                --password-file) value=path ;;
+                --host) value=any ;;
+                --executable) value=any ;;
+                --build) value=any ;;
+                --label) value=any ;;
                 -o | --output) value=path ;;
             esac
             ;;

@@ -110,7 +110,7 @@ test: AArch64
 campaign: servers and languages whose calls are recorded
     apt     redis-server nginx-light rustc golang-go default-jdk-headless
 fleet: a ClickHouse server for the tests of `probity ship` and `make fleet-demo`
-    apt     clickhouse-server curl jq
+    apt     clickhouse-server curl jq zookeeper
 cross: AArch64
     apt     gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross
 windows: the libraries for Windows, and its tests

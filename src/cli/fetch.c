@@ -151,7 +151,8 @@ static int fetch(struct fetch_call *call)
 
 static int run_call(struct fetch_call *call, char **names, size_t count)
 {
-    const struct cli_fleet_options options = {ME, call->url, call->password_file};
+    const struct cli_fleet_options options = {
+        .command = ME, .url = call->url, .password_file = call->password_file};
 
     if (count != 1)
         return cli_fail_usage(ME, count == 0 ? "no run given" : "only one run at a time");

@@ -212,7 +212,8 @@ static int print(void *context, FILE *stream, int has_colour)
 
 static int run_call(struct fleet_call *call, size_t count)
 {
-    const struct cli_fleet_options options = {ME, call->source.url, call->source.password_file};
+    const struct cli_fleet_options options = {
+        .command = ME, .url = call->source.url, .password_file = call->source.password_file};
 
     if (count > 0)
         return cli_fail_usage(ME, "unexpected argument; use --from-fleet to name the database");

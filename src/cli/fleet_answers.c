@@ -4,7 +4,7 @@
  * that refer to them; names are compared here, so that statements have the numbers of functions
  * only.
  */
-#include "cli/fleet_source.h"
+#include "cli/fleet_answers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static int fail(const struct cli_fleet_asking *asking, int error)
  */
 
 /* Without rows of calls, sums are known of whole minutes only, and only those of wall times. */
-static int check_detail(const struct cli_fleet_asking *asking, int needs_calls)
+int cli_fleet_check_detail(const struct cli_fleet_asking *asking, int needs_calls)
 {
     const struct cli_fleet_runs *runs = &asking->runs;
     int is_summed = asking->range.measure == 0 || asking->range.measure == PROBITY_REPORT_TOTAL;
@@ -81,7 +81,8 @@ static int ask_repairs(struct cli_fleet_asking *asking, const uint64_t *numbers,
 }
 
 /* Those of all functions, as in a report from traces. Runs that are within the range have them. */
-static int find_repairs(struct cli_fleet_asking *asking, struct probity_scopes_repairs *ret_repairs)
+int cli_fleet_find_repairs(struct cli_fleet_asking *asking,
+                           struct probity_scopes_repairs *ret_repairs)
 {
     const struct cli_fleet_runs *runs = &asking->runs;
     uint64_t *numbers = calloc(runs->count + 1, sizeof *numbers);
@@ -103,7 +104,7 @@ static int find_repairs(struct cli_fleet_asking *asking, struct probity_scopes_r
     return status;
 }
 
-static int ask_threads(struct cli_fleet_asking *asking, struct probity_fleet_sums *sums)
+int cli_fleet_ask_threads(struct cli_fleet_asking *asking, struct probity_fleet_sums *sums)
 {
     struct probity_fleet_answer answer;
     int status = cli_fleet_query(asking, probity_fleet_sql_threads, &answer);
@@ -114,7 +115,7 @@ static int ask_threads(struct cli_fleet_asking *asking, struct probity_fleet_sum
 
 /* With --sql, the numbers of chosen functions are part of the next statement, so that this one is
  * executed as well. */
-static int ask_functions(struct cli_fleet_asking *asking, struct probity_fleet_sums *sums,
+int cli_fleet_ask_functions(struct cli_fleet_asking *asking, struct probity_fleet_sums *sums,
                          int is_needed)
 {
     const struct cli_fleet_source *source = asking->source;
@@ -132,8 +133,8 @@ static int ask_functions(struct cli_fleet_asking *asking, struct probity_fleet_s
     return error == 0 ? status : fail(asking, error);
 }
 
-static int ask_sums(struct cli_fleet_asking *asking, struct probity_fleet_sums *sums,
-                    struct probity_report *const *reports, size_t count)
+int cli_fleet_ask_sums(struct cli_fleet_asking *asking, struct probity_fleet_sums *sums,
+                       struct probity_report *const *reports, size_t count)
 {
     struct probity_fleet_answer answer;
     int status = CLI_OK, error = 0;
@@ -153,7 +154,7 @@ static int fill(struct cli_fleet_asking *asking, struct probity_fleet_sums *sums
                 struct probity_report *const *reports, size_t count)
 {
     uint64_t *numbers = NULL;
-    int status = ask_functions(asking, sums, want->is_wanted != NULL), error = 0;
+    int status = cli_fleet_ask_functions(asking, sums, want->is_wanted != NULL), error = 0;
 
     if (status == CLI_OK && want->is_wanted != NULL)
         error = probity_fleet_sums_choose(sums, want->is_wanted, context, &numbers,
@@ -162,21 +163,33 @@ static int fill(struct cli_fleet_asking *asking, struct probity_fleet_sums *sums
         return fail(asking, error);
     asking->range.functions = numbers;
     if (status == CLI_OK && asking->range.group == PROBITY_FLEET_OF_THREAD)
-        status = ask_threads(asking, sums);
+        status = cli_fleet_ask_threads(asking, sums);
     if (status == CLI_OK)
-        status = ask_sums(asking, sums, reports, count);
+        status = cli_fleet_ask_sums(asking, sums, reports, count);
     asking->range.functions = NULL;
     free(numbers);
     return status;
 }
 
-static int init_sums(const struct cli_fleet_asking *asking, struct probity_fleet_sums *ret_sums)
+int cli_fleet_init_sums(const struct cli_fleet_asking *asking, struct probity_fleet_sums *ret_sums)
 {
     const struct cli_fleet_runs *runs = &asking->runs;
     int error = probity_fleet_sums_init(ret_sums, runs->runs, runs->facts, runs->count);
 
     ret_sums->group = asking->range.group;
     return error == 0 ? CLI_OK : fail(asking, error);
+}
+
+static int ask_sites(struct cli_fleet_asking *asking, const struct probity_fleet_sums *sums,
+                     const struct cli_fleet_want *want, void *context)
+{
+    struct probity_fleet_answer answer;
+    int status = cli_fleet_query(asking, probity_fleet_sql_sites, &answer);
+    int error = status == CLI_OK
+                    ? probity_fleet_take_sites(sums, &answer, want->take_site, context)
+                    : 0;
+
+    return error == 0 ? status : fail(asking, error);
 }
 
 static int make_report(struct cli_fleet_asking *asking, struct cli_query *query,
@@ -190,11 +203,13 @@ static int make_report(struct cli_fleet_asking *asking, struct cli_query *query,
 
     if (probity_report_open(&options, &report) != 0)
         return fail(asking, PROBITY_ERROR_MEMORY);
-    int status = init_sums(asking, &sums);
+    int status = cli_fleet_init_sums(asking, &sums);
+    if (status == CLI_OK && want->take_site != NULL)
+        status = ask_sites(asking, &sums, want, query->context);
     if (status == CLI_OK)
         status = fill(asking, &sums, want, query->context, &report, 1);
     if (status == CLI_OK)
-        status = find_repairs(asking, &repairs);
+        status = cli_fleet_find_repairs(asking, &repairs);
     if (status == CLI_OK && !asking->source->as_sql) {
         int error = want->take(query->context, report, &repairs, asking->runs.reader);
         status = error == 0 ? cli_query_print(query, asking->runs.reader) : fail(asking, error);
@@ -206,7 +221,7 @@ static int make_report(struct cli_fleet_asking *asking, struct cli_query *query,
 }
 
 /* Asks for the runs, and finds the range. */
-static int begin(struct cli_query *query, struct cli_fleet_asking *ret_asking)
+int cli_fleet_begin_query(struct cli_query *query, struct cli_fleet_asking *ret_asking)
 {
     int status = cli_fleet_begin(query->command, &query->source, ret_asking);
 
@@ -219,12 +234,12 @@ static int begin(struct cli_query *query, struct cli_fleet_asking *ret_asking)
 int cli_fleet_report(struct cli_query *query, const struct cli_fleet_want *want)
 {
     struct cli_fleet_asking asking;
-    int status = begin(query, &asking);
+    int status = cli_fleet_begin_query(query, &asking);
 
     asking.range.group = want->by_thread ? PROBITY_FLEET_OF_THREAD : PROBITY_FLEET_OF_ALL;
     asking.range.measure = want->measure;
     if (status == CLI_OK)
-        status = check_detail(&asking, 0);
+        status = cli_fleet_check_detail(&asking, 0);
     if (status == CLI_OK)
         status = make_report(&asking, query, want);
     cli_fleet_end(&asking);
@@ -238,10 +253,10 @@ static int make_threads(struct cli_fleet_asking *asking, struct probity_threads 
 {
     struct probity_fleet_answer answer;
     struct probity_fleet_sums sums;
-    int error = 0, status = init_sums(asking, &sums);
+    int error = 0, status = cli_fleet_init_sums(asking, &sums);
 
     if (status == CLI_OK)
-        status = ask_threads(asking, &sums);
+        status = cli_fleet_ask_threads(asking, &sums);
     if (status == CLI_OK)
         status = cli_fleet_query(asking, probity_fleet_sql_spans, &answer);
     if (status == CLI_OK)
@@ -257,160 +272,16 @@ static int make_threads(struct cli_fleet_asking *asking, struct probity_threads 
 int cli_fleet_threads(struct cli_query *query, struct probity_threads *threads)
 {
     struct cli_fleet_asking asking;
-    int status = begin(query, &asking);
+    int status = cli_fleet_begin_query(query, &asking);
 
     if (status == CLI_OK)
-        status = check_detail(&asking, 1);
+        status = cli_fleet_check_detail(&asking, 1);
     if (status == CLI_OK)
         status = make_threads(&asking, threads);
     if (status == CLI_OK && !asking.source->as_sql) {
         int error = query->steps->finish(query->context, asking.runs.reader);
         status = error == 0 ? cli_query_print(query, asking.runs.reader) : fail(&asking, error);
     }
-    cli_fleet_end(&asking);
-    return status;
-}
-
-/* ---- Comparisons -------------------------------------------------------------------------------
- */
-
-/* Finds the range of one run, and asks for its sums. */
-static int fill_one(struct cli_fleet_asking *asking, const struct cli_range *range, size_t i,
-                    struct probity_fleet_sums *sums, struct probity_report *const *report)
-{
-    struct probity_reader *reader;
-
-    if (probity_reader_of_facts(&asking->runs.facts[i], 1, &reader) != 0)
-        return fail(asking, PROBITY_ERROR_MEMORY);
-    int status = cli_parse_range(asking->fleet.command, range, reader, &asking->range.from_ns,
-                                 &asking->range.to_ns);
-    asking->range.choice.run = asking->runs.runs[i].run;
-    if (status == CLI_OK)
-        status = check_detail(asking, 0);
-    if (status == CLI_OK)
-        status = ask_sums(asking, sums, report, 1);
-    probity_reader_close(reader);
-    return status;
-}
-
-/* Without a range, one statement has the sums of all runs. */
-static int fill_runs(struct cli_fleet_asking *asking, const struct cli_range *range,
-                     struct probity_fleet_sums *sums, struct probity_report *const *reports)
-{
-    int is_ranged = range->from != NULL || range->to != NULL;
-    int status = ask_functions(asking, sums, 0);
-
-    asking->range.group = sums->group = is_ranged ? PROBITY_FLEET_OF_ALL : PROBITY_FLEET_OF_RUN;
-    if (status == CLI_OK && !is_ranged)
-        return ask_sums(asking, sums, reports, asking->runs.count);
-    for (size_t i = 0; status == CLI_OK && i < asking->runs.count; i++)
-        status = fill_one(asking, range, i, sums, &reports[i]);
-    return status;
-}
-
-/* What a database does not have is unknown, and not compared. */
-static int make_run(const struct cli_fleet_asking *asking, size_t i, struct probity_report *report,
-                    struct probity_compare_run *ret_run)
-{
-    static const enum probity_compare_environment unknown[] = {PROBITY_COMPARE_CLOCK,
-                                                               PROBITY_COMPARE_GAP};
-    const struct probity_trace_facts *facts = probity_reader_facts(asking->runs.reader, i);
-    int error = probity_compare_run_describe(facts, ret_run);
-
-    if (error != 0)
-        return error;
-    for (size_t j = 0; j < sizeof unknown / sizeof *unknown; j++)
-        *ret_run->environment[unknown[j]] = '\0';
-    if (report != NULL)
-        error = probity_compare_run_add_report(ret_run, report,
-                                               (facts->info.flags & PROBITY_INFO_CPU_TIME) != 0);
-    if (error != 0)
-        probity_compare_run_release(ret_run);
-    return error;
-}
-
-static int make_runs(struct cli_fleet_asking *asking, struct probity_report *const *reports,
-                     cli_fleet_take_run *take, void *context)
-{
-    int status = CLI_OK;
-
-    for (size_t i = 0; status == CLI_OK && i < asking->runs.count; i++) {
-        struct probity_compare_run run;
-        int error = make_run(asking, i, reports != NULL ? reports[i] : NULL, &run);
-        status = error == 0 ? take(context, &asking->runs.runs[i], &run) : fail(asking, error);
-    }
-    return status;
-}
-
-static int compare(struct cli_fleet_asking *asking, const struct cli_range *range,
-                   struct probity_report **reports, cli_fleet_take_run *take, void *context)
-{
-    struct probity_fleet_sums sums;
-    int status = init_sums(asking, &sums);
-
-    for (size_t i = 0; status == CLI_OK && i < asking->runs.count; i++) {
-        if (probity_report_open(NULL, &reports[i]) != 0)
-            status = fail(asking, PROBITY_ERROR_MEMORY);
-    }
-    if (status == CLI_OK)
-        status = fill_runs(asking, range, &sums, reports);
-    if (status == CLI_OK && !asking->source->as_sql)
-        status = make_runs(asking, reports, take, context);
-    for (size_t i = 0; i < asking->runs.count; i++) {
-        if (reports[i] != NULL)
-            probity_report_close(reports[i]);
-    }
-    probity_fleet_sums_release(&sums);
-    return status;
-}
-
-int cli_fleet_compare(const struct cli_command *command, const struct cli_fleet_source *source,
-                      const struct cli_range *range, int is_bare, cli_fleet_take_run *take,
-                      void *context)
-{
-    struct cli_fleet_asking asking;
-    int status = cli_fleet_begin(command, source, &asking);
-    struct probity_report **reports = calloc(asking.runs.count + 1, sizeof *reports);
-
-    if (status == CLI_OK)
-        status = reports != NULL ? compare(&asking, range, reports, take, context)
-                                 : fail(&asking, PROBITY_ERROR_MEMORY);
-    if (status == CLI_OK && !source->as_sql)
-        status = is_bare ? cli_judge_bare(command, asking.runs.reader)
-                         : cli_judge_traces(command, asking.runs.reader);
-    free(reports);
-    cli_fleet_end(&asking);
-    return status;
-}
-
-static int count_functions(struct cli_fleet_asking *asking, uint64_t *counts)
-{
-    struct probity_fleet_answer answer;
-    struct probity_fleet_sums sums;
-    int error = 0, status = init_sums(asking, &sums);
-
-    if (status == CLI_OK)
-        status = cli_fleet_query(asking, probity_fleet_sql_counts, &answer);
-    if (status == CLI_OK)
-        error = probity_fleet_take_counts(&sums, &answer, counts);
-    probity_fleet_sums_release(&sums);
-    return error == 0 ? status : fail(asking, error);
-}
-
-int cli_fleet_list(const struct cli_command *command, const struct cli_fleet_source *source,
-                   cli_fleet_take_run *take, void *context, uint64_t **ret_counts)
-{
-    struct cli_fleet_asking asking;
-    int status = cli_fleet_begin(command, source, &asking);
-
-    *ret_counts = calloc(asking.runs.count + 1, sizeof **ret_counts);
-    if (status == CLI_OK)
-        status = *ret_counts != NULL ? count_functions(&asking, *ret_counts)
-                                     : fail(&asking, PROBITY_ERROR_MEMORY);
-    if (status == CLI_OK && !source->as_sql)
-        status = make_runs(&asking, NULL, take, context);
-    if (status == CLI_OK && !source->as_sql)
-        status = cli_judge_traces(command, asking.runs.reader);
     cli_fleet_end(&asking);
     return status;
 }

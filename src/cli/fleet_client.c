@@ -103,12 +103,27 @@ static int find_password(struct cli_fleet *fleet, const char *path)
     return CLI_OK;
 }
 
+/* Certificates. libcurl does not say which file it could not read. */
+static int find_ca(const struct cli_fleet *fleet, const char *path, const char **ret_path)
+{
+    const char *given = getenv("PROBITY_FLEET_CA");
+
+    *ret_path = path != NULL ? path : given != NULL && *given != '\0' ? given : NULL;
+    if (*ret_path == NULL)
+        return CLI_OK;
+    FILE *file = fopen(*ret_path, "re");
+    if (file == NULL)
+        return cli_fail(fleet->command, "cannot open '%s': %s", *ret_path, strerror(errno));
+    fclose(file);
+    return CLI_OK;
+}
+
 /* ---- Opening -----------------------------------------------------------------------------------
  */
 
 int cli_fleet_open(const struct cli_fleet_options *options, struct cli_fleet *ret_fleet)
 {
-    const char *why;
+    const char *why, *ca;
 
     *ret_fleet = (struct cli_fleet){.command = options->command, .url = options->url};
     if (ret_fleet->url == NULL)
@@ -118,10 +133,12 @@ int cli_fleet_open(const struct cli_fleet_options *options, struct cli_fleet *re
     int status = parse(ret_fleet);
     if (status == CLI_OK)
         status = find_password(ret_fleet, options->password_file);
+    if (status == CLI_OK)
+        status = find_ca(ret_fleet, options->ca, &ca);
     if (status != CLI_OK)
         return status;
     ret_fleet->http_options =
-        (struct cli_http_options){ret_fleet->user, ret_fleet->password};
+        (struct cli_http_options){ret_fleet->user, ret_fleet->password, ca};
     if (cli_http_open(&ret_fleet->http_options, &ret_fleet->http, &why) != 0)
         return cli_fail(options->command, "cannot connect to '%s': %s", ret_fleet->url, why);
     return CLI_OK;
@@ -142,24 +159,37 @@ void cli_fleet_close(struct cli_fleet *fleet)
 /* ---- Statements --------------------------------------------------------------------------------
  */
 
-/* Prints the server's answer on one line, safe for a terminal. */
+const char *cli_fleet_why(const struct cli_http_answer *answer,
+                          char ret_text[CLI_FLEET_WHY_BYTES])
+{
+    int head = snprintf(ret_text, CLI_FLEET_WHY_BYTES, "returned status %ld", answer->status);
+    size_t used = (size_t)head;
+
+    if (answer->status == 0) {
+        snprintf(ret_text, CLI_FLEET_WHY_BYTES, "did not answer: %s",
+                 answer->failure != NULL ? answer->failure : "no answer");
+        return ret_text;
+    }
+    for (size_t i = 0; i < answer->count && used < CLI_FLEET_WHY_BYTES - 4; i++) {
+        unsigned char byte = answer->bytes[i];
+        if (byte == '\n' || byte == '\r')
+            break;
+        if (i == 0)
+            used += (size_t)snprintf(ret_text + used, 3, ": ");
+        ret_text[used++] = byte >= ' ' && byte < 0x7f ? (char)byte : '?';
+    }
+    ret_text[used] = '\0';
+    return ret_text;
+}
+
 int cli_fleet_fail(const struct cli_fleet *fleet, const struct cli_http_answer *answer)
 {
-    char text[400];
-    size_t used = 0;
+    char why[CLI_FLEET_WHY_BYTES];
 
     if (answer->status == 0)
         return cli_fail(fleet->command, "'%s': %s", fleet->url,
                         answer->failure != NULL ? answer->failure : "no answer");
-    for (; used < answer->count && used < sizeof text - 1; used++) {
-        unsigned char byte = answer->bytes[used];
-        if (byte == '\n' || byte == '\r')
-            break;
-        text[used] = byte >= ' ' && byte < 0x7f ? (char)byte : '?';
-    }
-    text[used] = '\0';
-    return cli_fail(fleet->command, "'%s' returned status %ld%s%s", fleet->url, answer->status,
-                    used > 0 ? ": " : "", text);
+    return cli_fail(fleet->command, "'%s' %s", fleet->url, cli_fleet_why(answer, why));
 }
 
 unsigned cli_fleet_error_code(const struct cli_http_answer *answer)
@@ -217,6 +247,16 @@ int cli_fleet_take_version(struct cli_fleet *fleet, struct probity_fleet_answer 
         return cli_fail(fleet->command, "'%s' is not a ClickHouse server", fleet->url);
     fleet->version = major * 100 + minor;
     return CLI_OK;
+}
+
+void cli_fleet_find_cluster(struct cli_fleet *fleet)
+{
+    struct cli_http_answer answer;
+
+    fleet->is_cluster = cli_fleet_try(fleet, "SELECT toUInt8(count() > 0) FROM system.tables WHERE "
+                                      "database = currentDatabase() AND name = 'probity_runs' AND "
+                                      "engine = 'Distributed'", &answer) == 0 &&
+                        answer.count == 1 && answer.bytes[0] == 1;
 }
 
 int cli_fleet_connect(struct cli_fleet *fleet)

@@ -14,6 +14,7 @@ struct cli_fleet_options {
     const struct cli_command *command;
     const char *url;           /* NULL: PROBITY_FLEET */
     const char *password_file; /* NULL: PROBITY_FLEET_PASSWORD, if it is set */
+    const char *ca;            /* NULL: PROBITY_FLEET_CA, if it is set, or the system's */
 };
 
 struct cli_fleet {
@@ -22,6 +23,7 @@ struct cli_fleet {
     char *base, *user, *password, *database;
     struct cli_http_options http_options;
     struct cli_http *http;
+    int is_cluster;    /* subqueries of its tables take GLOBAL IN */
     unsigned version;  /* of the server, major * 100 + minor; 0: not asked yet */
 };
 
@@ -36,6 +38,9 @@ int cli_fleet_connect(struct cli_fleet *fleet);
 extern const char cli_fleet_version_sql[];
 int cli_fleet_take_version(struct cli_fleet *fleet, struct probity_fleet_answer *answer);
 
+/* Asks whether the tables are distributed. */
+void cli_fleet_find_cluster(struct cli_fleet *fleet);
+
 /* Executes a statement with a whole answer. Returns 0, or -1 without reporting it. */
 int cli_fleet_try(struct cli_fleet *fleet, const char *sql, struct cli_http_answer *ret_answer);
 
@@ -43,6 +48,11 @@ int cli_fleet_try(struct cli_fleet *fleet, const char *sql, struct cli_http_answ
  * Returns an exit status. */
 int cli_fleet_ask(struct cli_fleet *fleet, const char *sql,
                   struct probity_fleet_answer *ret_answer);
+
+/* What the server says, on one line, safe for a terminal. */
+enum { CLI_FLEET_WHY_BYTES = 480 };
+const char *cli_fleet_why(const struct cli_http_answer *answer,
+                          char ret_text[CLI_FLEET_WHY_BYTES]);
 
 /* Inserts bytes in FORMAT Native into a table, as one query with this id. token: what the server
  * shall remember, if it can, so that it inserts nothing else with it; NULL: nothing. */

@@ -83,6 +83,26 @@ static int take_run(struct cli_fleet_runs *runs, size_t *room, struct probity_fl
     return keep_texts(&facts->info, &runs->texts[runs->count++]);
 }
 
+/* Of a distributed table, each server would execute a subquery, which it refuses. Literals have no
+ * '(', so that only subqueries are changed. */
+static int make_global(char **sql)
+{
+    static const char from[] = " IN (SELECT ", to[] = " GLOBAL IN (SELECT ";
+    char *longer = NULL, *at = *sql, *found;
+    size_t bytes;
+    FILE *stream = open_memstream(&longer, &bytes);
+
+    if (stream == NULL)
+        return -1;
+    for (; (found = strstr(at, from)) != NULL; at = found + sizeof from - 1)
+        fprintf(stream, "%.*s%s", (int)(found - at), at, to);
+    fputs(at, stream);
+    int error = fclose(stream);
+    free(*sql);
+    *sql = longer;
+    return error;
+}
+
 static int ask(struct cli_fleet *fleet, void (*write)(FILE *stream, const void *what),
                const void *what, struct probity_fleet_answer *ret_answer, FILE *echo)
 {
@@ -93,8 +113,10 @@ static int ask(struct cli_fleet *fleet, void (*write)(FILE *stream, const void *
     if (stream == NULL)
         return fail_memory(fleet);
     write(stream, what);
-    if (fclose(stream) != 0)
+    if (fclose(stream) != 0 || (fleet->is_cluster && make_global(&sql) != 0)) {
+        free(sql);
         return fail_memory(fleet);
+    }
     if (echo != NULL)
         fprintf(echo, "%s;\n", sql);
     int status = ret_answer != NULL ? cli_fleet_ask(fleet, sql, ret_answer) : CLI_OK;
@@ -145,23 +167,52 @@ void cli_fleet_runs_release(struct cli_fleet_runs *runs)
 /* ---- Asking ------------------------------------------------------------------------------------
  */
 
+static int list_runs(struct cli_fleet_asking *asking)
+{
+    const struct cli_fleet_runs *runs = &asking->runs;
+
+    asking->numbers = calloc(runs->count, sizeof *asking->numbers);
+    if (asking->numbers == NULL)
+        return fail_memory(&asking->fleet);
+    for (size_t i = 0; i < runs->count; i++)
+        asking->numbers[i] = runs->runs[i].run;
+    asking->range.chosen = asking->numbers;
+    asking->range.chosen_count = runs->count;
+    return CLI_OK;
+}
+
+/* The rows of an hour are sent when it has ended, or with the end of the trace. */
+static int has_hours(const struct cli_fleet_runs *runs)
+{
+    size_t finished = 0;
+
+    for (size_t i = 0; i < runs->count; i++)
+        finished += runs->runs[i].is_finished != 0;
+    return finished == runs->count;
+}
+
 int cli_fleet_begin(const struct cli_command *command, const struct cli_fleet_source *source,
                     struct cli_fleet_asking *ret_asking)
 {
-    const struct cli_fleet_options options = {command, source->url, source->password_file};
+    const struct cli_fleet_options options = {
+        .command = command, .url = source->url, .password_file = source->password_file};
 
     *ret_asking = (struct cli_fleet_asking){.source = source, .range.choice = source->choice};
     int status = cli_fleet_open(&options, &ret_asking->fleet);
     if (status == CLI_OK && source->as_sql)
         status = ask(&ret_asking->fleet, write_runs, &source->choice, NULL, stdout);
-    return status == CLI_OK
-               ? cli_fleet_runs(&ret_asking->fleet, &source->choice, &ret_asking->runs)
-               : status;
+    if (status == CLI_OK)
+        status = cli_fleet_runs(&ret_asking->fleet, &source->choice, &ret_asking->runs);
+    if (status == CLI_OK)
+        cli_fleet_find_cluster(&ret_asking->fleet);
+    ret_asking->range.has_hours = status == CLI_OK && has_hours(&ret_asking->runs);
+    return status == CLI_OK && ret_asking->fleet.is_cluster ? list_runs(ret_asking) : status;
 }
 
 void cli_fleet_end(struct cli_fleet_asking *asking)
 {
     cli_fleet_runs_release(&asking->runs);
+    free(asking->numbers);
     cli_fleet_close(&asking->fleet);
 }
 
@@ -177,14 +228,21 @@ static void write_about(FILE *stream, const void *what)
     about->write(stream, about->range);
 }
 
+int cli_fleet_query_about(struct cli_fleet_asking *asking,
+                          void (*write)(FILE *stream, const void *what), const void *what,
+                          struct probity_fleet_answer *ret_answer)
+{
+    *ret_answer = (struct probity_fleet_answer){.is_bad = 0};
+    if (asking->source->as_sql)
+        return ask(&asking->fleet, write, what, NULL, stdout);
+    return ask(&asking->fleet, write, what, ret_answer, NULL);
+}
+
 int cli_fleet_query(struct cli_fleet_asking *asking,
                     void (*write)(FILE *stream, const struct probity_fleet_range *range),
                     struct probity_fleet_answer *ret_answer)
 {
     const struct about about = {write, &asking->range};
 
-    *ret_answer = (struct probity_fleet_answer){.is_bad = 0};
-    if (asking->source->as_sql)
-        return ask(&asking->fleet, write_about, &about, NULL, stdout);
-    return ask(&asking->fleet, write_about, &about, ret_answer, NULL);
+    return cli_fleet_query_about(asking, write_about, &about, ret_answer);
 }

@@ -5,9 +5,12 @@
 #ifndef PROBITY_CLI_FLEET_SOURCE_H
 #define PROBITY_CLI_FLEET_SOURCE_H
 
+#include "answers/blocks/blocks.h"
 #include "answers/diff/compare_run.h"
+#include "answers/tree/tree.h"
 #include "cli/fleet_client.h"
 #include "cli/query.h"
+#include "fleet/sites.h"
 #include "fleet/sums.h"
 
 /* The chosen runs, in order of their starts. */
@@ -33,6 +36,7 @@ struct cli_fleet_asking {
     const struct cli_fleet_source *source;
     struct cli_fleet fleet;
     struct cli_fleet_runs runs;
+    uint64_t *numbers; /* of the runs, if the database is on a cluster */
     struct probity_fleet_range range;
 };
 
@@ -48,11 +52,18 @@ int cli_fleet_query(struct cli_fleet_asking *asking,
                     void (*write)(FILE *stream, const struct probity_fleet_range *range),
                     struct probity_fleet_answer *ret_answer);
 
+/* Same as above for a statement about something else. */
+int cli_fleet_query_about(struct cli_fleet_asking *asking,
+                          void (*write)(FILE *stream, const void *what), const void *what,
+                          struct probity_fleet_answer *ret_answer);
+
 /* Reports what taking an answer failed with. Returns CLI_FAILURE. */
 int cli_fleet_fail_format(const struct cli_fleet *fleet, int error);
 
 /* How a command makes its answer from a report. */
 struct cli_fleet_want {
+    /* Takes each site first; NULL: they are not asked for. Returns 0 or PROBITY_ERROR_MEMORY. */
+    probity_fleet_take_site *take_site;
     int by_thread;
     enum probity_report_key measure; /* as for a report */
     /* Functions without which the answer is the same are left out; NULL: none are. */
@@ -69,6 +80,17 @@ int cli_fleet_report(struct cli_query *query, const struct cli_fleet_want *want)
 /* Adds the times of threads to `threads`, has the command finish, and prints the answer as from
  * traces. Returns an exit status. */
 int cli_fleet_threads(struct cli_query *query, struct probity_threads *threads);
+
+/* Adds the call paths of the chosen runs to `tree`, has the command finish, and prints the answer
+ * as from traces; ret_profiled and ret_counted: calls without times, as cli_query_profiles().
+ * Returns an exit status. */
+int cli_fleet_tree(struct cli_query *query, struct probity_tree *tree, int by_thread,
+                   uint64_t *ret_profiled, uint64_t *ret_counted);
+
+/* Same as above for blocks between probes; the options are those of `blocks`. is_slowest: list its
+ * slowest instances, which the options limit. */
+int cli_fleet_blocks(struct cli_query *query, const struct probity_blocks_options *options,
+                     int is_slowest, struct probity_blocks *blocks);
 
 /* Takes over the contents of a run. Returns an exit status. */
 typedef int cli_fleet_take_run(void *context, const struct probity_fleet_run *of,

@@ -66,6 +66,9 @@ static int set_up(struct cli_http *http)
          curl->set(http->handle, CURLOPT_PASSWORD,
                    options->password != NULL ? options->password : "") != CURLE_OK))
         return 0;
+    if (options->ca != NULL && (curl->set(http->handle, CURLOPT_CAINFO, options->ca) != CURLE_OK ||
+                                curl->set(http->handle, CURLOPT_CAPATH, NULL) != CURLE_OK))
+        return 0;
     return curl->set(http->handle, CURLOPT_USERAGENT, "probity") == CURLE_OK &&
            curl->set(http->handle, CURLOPT_FRESH_CONNECT, 1L) == CURLE_OK &&
            curl->set(http->handle, CURLOPT_FORBID_REUSE, 1L) == CURLE_OK &&

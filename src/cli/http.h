@@ -13,6 +13,7 @@ struct cli_http;
 
 struct cli_http_options {
     const char *user, *password; /* NULL: none */
+    const char *ca; /* file with certificates that a server's must lead to; NULL: the system's */
 };
 
 struct cli_http_request {

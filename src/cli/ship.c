@@ -20,12 +20,12 @@
 static const char name_bytes[] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
-enum { RETRY_SECONDS_MAX = 7 * 86400 };
+enum { RETRY_SECONDS_MAX = 7 * 86400, SENDERS = 64, SENDERS_MAX = 4096 };
 
 struct ship_call {
-    const char *to, *password_file, *directory, *cluster;
+    const char *to, *password_file, *ca, *directory, *cluster;
     int detail, once, init, print_schema, as_json;
-    size_t block_rows, retry_seconds, flush_seconds, disk_limit, ttl_days;
+    size_t block_rows, retry_seconds, flush_seconds, disk_limit, ttl_days, senders;
     struct cli_fleet fleet;
     json_t *results; /* --json */
 };
@@ -35,7 +35,8 @@ struct ship_call {
 
 static struct probity_fleet_schema schema_of(const struct ship_call *call, unsigned version)
 {
-    return (struct probity_fleet_schema){version, call->cluster, (unsigned)call->ttl_days};
+    return (struct probity_fleet_schema){version, call->cluster, (unsigned)call->ttl_days,
+                                         call->fleet.database};
 }
 
 static int print_schema(const struct ship_call *call)
@@ -159,15 +160,17 @@ static int watch(const struct ship_call *call, const struct cli_fleet_options *f
 {
     struct cli_watch_options options = {
         .directory = call->directory, .disk_limit = (uint64_t)call->disk_limit << 20,
-        .once = call->once, .fleet = *fleet, .shipment = options_of(call)};
+        .once = call->once, .senders = call->senders, .fleet = *fleet,
+        .shipment = options_of(call)};
 
     options.shipment.retry_ms = UINT64_MAX;
+    options.shipment.settle_ms = options.shipment.flush_ms;
     return cli_ship_watch(&options);
 }
 
 static int run_call(struct ship_call *call, char **names, size_t count)
 {
-    const struct cli_fleet_options options = {ME, call->to, call->password_file};
+    const struct cli_fleet_options options = {ME, call->to, call->password_file, call->ca};
 
     if (call->cluster != NULL &&
         (*call->cluster == '\0' || call->cluster[strspn(call->cluster, name_bytes)] != '\0'))
@@ -182,8 +185,10 @@ static int run_call(struct ship_call *call, char **names, size_t count)
         return cli_fail_usage(ME, "no trace given");
     if (count > 0 && call->directory != NULL)
         return cli_fail_usage(ME, "--watch: unexpected argument");
-    if (call->directory == NULL && (call->once || call->disk_limit > 0))
-        return cli_fail_usage(ME, "--once and --disk-limit require --watch");
+    if (call->directory == NULL && (call->once || call->disk_limit > 0 || call->senders > 0))
+        return cli_fail_usage(ME, "--once, --disk-limit and --senders require --watch");
+    if (call->senders == 0)
+        call->senders = SENDERS;
     int status = cli_fleet_open(&options, &call->fleet);
     if (status == CLI_OK && call->init)
         status = make_tables(call);
@@ -214,6 +219,9 @@ static const struct cli_option options[] = {
     {.name = "password-file", .value = "FILE", .brief = "file with the password",
      .help = "take the password from the first line of FILE (default: PROBITY_FLEET_PASSWORD)",
      CLI_TEXT(struct ship_call, password_file)},
+    {.name = "ca", .value = "FILE", .brief = "certificates to trust",
+     .help = "with https: trust the certificates in FILE, in place of the system's (default: "
+             "PROBITY_FLEET_CA)", CLI_TEXT(struct ship_call, ca)},
     {.name = "detail", .value = "DETAIL", .brief = "what to send",
      .help = "summary: sums by minute; calls: each call, block and request, too; records: all "
              "events, too, for `probity fetch`", .noun = "detail",
@@ -244,6 +252,9 @@ static const struct cli_option options[] = {
      .help = "with --watch: if the traces in DIR have more than this, remove the oldest of those "
              "that were sent and have ended",
      CLI_NUMBER(struct ship_call, disk_limit, 1, 1 << 30)},
+    {.name = "senders", .value = "N", .brief = "traces to send at a time",
+     .help = "with --watch: how many traces to send at a time; others wait for their turn "
+             "(default: 64)", CLI_NUMBER(struct ship_call, senders, 1, SENDERS_MAX)},
     {.name = "block-rows", .value = "N", .brief = "rows of a block",
      .help = "rows in a block, each of which is one insert (default: 100000)",
      CLI_NUMBER(struct ship_call, block_rows, 1,

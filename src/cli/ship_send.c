@@ -27,6 +27,7 @@
 enum {
     WAIT_MS = 50, /* doubled each time */
     WAIT_MS_MAX = 5000,
+    TELL_MS = 5000,
     BLOCKS_MAX = 1 << 24,
     STATEMENT_BYTES = 320,
     ID_BYTES = 128,
@@ -63,6 +64,7 @@ uint64_t cli_ship_now_ns(void)
 /* A series of failures; all zero: none yet. */
 struct patience {
     uint64_t since_ms, wait_ms;
+    int is_told;
 };
 
 /* Whether a request that failed may succeed later: the server is away or busy, or runs a query of
@@ -70,14 +72,17 @@ struct patience {
 static int is_passing(const struct cli_http_answer *answer)
 {
     static const unsigned codes[] = {
+        32, 101, /* a shard's connection ended */
         159, /* timeout */
         202, /* too many queries */
         209, 210, /* socket timeout, network error */
         216, /* a query of this id is running */
         236, /* aborted: the server is stopping */
+        225, 242, 999, /* no ZooKeeper, and so read only */
         241, /* memory limit */
         243, /* no disk space */
         252, /* too many parts */
+        279, 285, /* a shard, or too many replicas, are away */
         319, /* unknown status of an insert */
         394  /* query was cancelled */
     };
@@ -93,6 +98,19 @@ static int is_passing(const struct cli_http_answer *answer)
     return 0;
 }
 
+/* Whoever waits without an end reports it otherwise. */
+static void tell(const struct cli_ship_send *send, struct patience *patience, uint64_t now,
+                 const struct cli_http_answer *answer)
+{
+    char why[CLI_FLEET_WHY_BYTES];
+
+    if (patience->is_told || send->retry_ms == UINT64_MAX || now - patience->since_ms < TELL_MS)
+        return;
+    patience->is_told = 1;
+    cli_warn(send->fleet->command, "'%s' %s; retrying for up to %" PRIu64 " s", send->fleet->url,
+             cli_fleet_why(answer, why), send->retry_ms / 1000);
+}
+
 /* Returns 0 after waiting, or -1 after reporting that it is of no use. */
 static int wait_for(struct cli_ship_send *send, struct patience *patience,
                     const struct cli_http_answer *answer)
@@ -100,11 +118,12 @@ static int wait_for(struct cli_ship_send *send, struct patience *patience,
     uint64_t now = now_ms();
 
     if (patience->wait_ms == 0)
-        *patience = (struct patience){now, WAIT_MS};
+        *patience = (struct patience){now, WAIT_MS, 0};
     if (!is_passing(answer) || now - patience->since_ms >= send->retry_ms) {
         cli_fleet_fail(send->fleet, answer);
         return -1;
     }
+    tell(send, patience, now, answer);
     wait_ms(patience->wait_ms);
     patience->wait_ms = patience->wait_ms * 2 < WAIT_MS_MAX ? patience->wait_ms * 2 : WAIT_MS_MAX;
     return 0;
@@ -113,7 +132,7 @@ static int wait_for(struct cli_ship_send *send, struct patience *patience,
 /* Executes a statement until the server answers it. Returns 0, or -1 after reporting why not. */
 static int ask(struct cli_ship_send *send, const char *sql, struct probity_fleet_answer *ret_answer)
 {
-    struct patience patience = {0, 0};
+    struct patience patience = {.wait_ms = 0};
     struct cli_http_answer answer;
 
     while (cli_fleet_try(send->fleet, sql, &answer) != 0) {
@@ -152,7 +171,7 @@ static int fail_answer(const struct cli_ship_send *send)
 static int settle(struct cli_ship_send *send)
 {
     const struct cli_http_answer busy = {.failure = "an insert of this run does not end"};
-    struct patience patience = {0, 0};
+    struct patience patience = {.wait_ms = 0};
     char sql[STATEMENT_BYTES];
 
     snprintf(sql, sizeof sql, "SELECT count() FROM system.processes WHERE query_id LIKE "
@@ -302,7 +321,7 @@ static void make_token(char ret_token[TOKEN_BYTES], const char *id, int is_again
 static int insert_once(struct cli_ship_send *send, size_t table, uint32_t block, uint64_t rows,
                        int is_again)
 {
-    struct patience patience = {0, 0};
+    struct patience patience = {.wait_ms = 0};
     struct cli_http_answer answer;
     char id[ID_BYTES], token[TOKEN_BYTES];
     uint64_t there = 0;
@@ -334,7 +353,7 @@ static int insert_once(struct cli_ship_send *send, size_t table, uint32_t block,
 /* Rows that may be there twice. */
 static int insert_plain(struct cli_ship_send *send, size_t table)
 {
-    struct patience patience = {0, 0};
+    struct patience patience = {.wait_ms = 0};
     struct cli_http_answer answer;
     char id[ID_BYTES];
 

@@ -12,6 +12,7 @@ struct cli_watch_options {
     const char *directory;
     uint64_t disk_limit; /* bytes of traces beyond which those sent are removed; 0: none */
     int once;            /* 1: end when all traces that are there were sent */
+    size_t senders;      /* how many traces to send at a time */
     struct cli_fleet_options fleet;
     struct cli_shipment_options shipment; /* fleet and progress are set in each process */
 };

@@ -10,8 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "answers/list/coverage.h"
+#include "cli/ship_source.h"
 #include "fleet/rows.h"
+#include "fleet/sites.h"
 #include "probity.h"
 
 enum { PASSES_MAX = 3, POLL_MS = 100, EVENTS_BETWEEN_LOOKS = 4096 };
@@ -20,11 +24,13 @@ struct shipment {
     const struct cli_shipment_options *options;
     struct probity_reader *reader;
     struct probity_fleet_rows *rows;
+    struct probity_coverage *probes; /* their hits */
     struct cli_ledger ledger;
     struct cli_ship_send send;
     struct probity_fleet_run run;
     int is_there; /* everything was sent before */
     int is_live;  /* it was being recorded when it was opened */
+    enum cli_shipment_outcome outcome;
     uint64_t flushed_ns, latest_ns; /* time of the latest flush; of the latest event */
 };
 
@@ -72,6 +78,58 @@ static int put_losses(struct shipment *shipment)
     return error;
 }
 
+struct sites_put {
+    struct probity_fleet_batch batch;
+    uint64_t run, version;
+};
+
+static int put_listed(void *context, const struct probity_listed_site *site)
+{
+    struct sites_put *put = context;
+    const struct probity_fleet_site row = {.site = *site, .is_listed = 1};
+
+    probity_fleet_site_put(&put->batch, put->run, put->version, &row);
+    return put->batch.error;
+}
+
+static int put_hit_probes(struct shipment *shipment, struct sites_put *put)
+{
+    const struct probity_coverage_site **sites;
+    size_t count;
+    int error = probity_coverage_finish(shipment->probes, &sites, &count);
+
+    for (size_t i = 0; error == 0 && i < count; i++) {
+        const struct probity_fleet_site row = {
+            .site = {.kind = sites[i]->kind, .number = sites[i]->number, .line = sites[i]->line,
+                     .name = sites[i]->name, .file = sites[i]->file, .within = sites[i]->within,
+                     .signature = "", .object = ""},
+            .hits = sites[i]->hits};
+        if (row.hits > 0)
+            probity_fleet_site_put(&put->batch, put->run, put->version, &row);
+    }
+    return error;
+}
+
+/* What is compiled in, and the probes that were hit. */
+static int put_sites(struct shipment *shipment)
+{
+    struct sites_put put = {.batch.table = &probity_fleet_tables[PROBITY_FLEET_SITES],
+                            .run = shipment->run.run, .version = cli_ship_now_ns()};
+    struct probity_fleet_site rest = {.site = {.name = "", .file = "", .within = "",
+                                               .signature = "", .object = ""}};
+    int error = probity_reader_sites(shipment->reader, 0, put_listed, &put, &rest.hits);
+
+    if (error == 0)
+        error = put_hit_probes(shipment, &put);
+    if (error == 0 && rest.hits > 0)
+        probity_fleet_site_put(&put.batch, put.run, put.version, &rest);
+    error = error == 0 ? put.batch.error : error;
+    if (error == 0 && put.batch.rows > 0)
+        error = cli_ship_block(&shipment->send, &put.batch, PROBITY_FLEET_SITES, 0);
+    probity_fleet_batch_release(&put.batch);
+    return error;
+}
+
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
@@ -103,13 +161,36 @@ static void set_pending(const struct shipment *shipment, uint64_t ns)
         __atomic_store_n(&progress->pending_ns, ns, __ATOMIC_RELAXED);
 }
 
+/* Whether another trace waits for this process to end. */
+static int must_make_room(const struct shipment *shipment)
+{
+    struct cli_shipment_progress *progress = shipment->options->progress;
+
+    return progress != NULL && __atomic_load_n(&progress->must_make_room, __ATOMIC_RELAXED);
+}
+
+/* What is new begins where nothing was left to read, or something was sent. */
+static void begin_turn(const struct shipment *shipment, int waits)
+{
+    struct cli_shipment_progress *progress = shipment->options->progress;
+    struct timespec now;
+
+    if (progress == NULL || progress->turn_ns != 0 ||
+        (!waits && shipment->send.counts.blocks == 0))
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    __atomic_store_n(&progress->turn_ns,
+                     (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, __ATOMIC_RELAXED);
+}
+
 /* Of a live trace, sends what there is, and how far it goes. */
 static int flush(struct shipment *shipment)
 {
     uint64_t now_ns = cli_ship_now_ns();
+    int is_due = now_ns - shipment->flushed_ns >= shipment->options->flush_ms * 1000000 ||
+                 shipment->outcome == CLI_SHIPMENT_MADE_ROOM;
 
-    if (now_ns - shipment->flushed_ns < shipment->options->flush_ms * 1000000 ||
-        shipment->run.sent_ns == shipment->latest_ns)
+    if (!is_due || shipment->latest_ns <= shipment->run.sent_ns)
         return 0;
     int error = probity_fleet_rows_flush(shipment->rows);
     if (error != 0)
@@ -122,11 +203,16 @@ static int flush(struct shipment *shipment)
 
 static int put_event(struct shipment *shipment, const struct probity_event *event)
 {
-    if (shipment->latest_ns == shipment->run.sent_ns)
+    uint64_t sent_ns = shipment->run.sent_ns;
+
+    if (shipment->latest_ns <= sent_ns && event->wall_ns > sent_ns)
         set_pending(shipment, event->wall_ns);
     shipment->latest_ns = event->wall_ns > shipment->latest_ns ? event->wall_ns
                                                                : shipment->latest_ns;
-    return probity_fleet_rows_put(shipment->rows, event);
+    int error = event->kind == PROBITY_EVENT_HIT || event->kind == PROBITY_EVENT_SITE
+                    ? probity_coverage_put(shipment->probes, event)
+                    : 0;
+    return error == 0 ? probity_fleet_rows_put(shipment->rows, event) : error;
 }
 
 static void pause_a_little(void)
@@ -136,22 +222,33 @@ static void pause_a_little(void)
     nanosleep(&pause, NULL);
 }
 
-/* Puts all events, and those that a living program still records. Returns 0 or an error. */
+/* Between the events of a living program. */
+static int look_up(struct shipment *shipment, int waits)
+{
+    begin_turn(shipment, waits);
+    if (must_make_room(shipment))
+        shipment->outcome = CLI_SHIPMENT_MADE_ROOM;
+    return flush(shipment);
+}
+
+/* Puts all events, and those that a living program still records, unless another trace waits.
+ * Returns 0 or an error. */
 static int put_events(struct shipment *shipment)
 {
     const struct probity_event *event;
     unsigned looks = 0;
     int got, error = 0;
 
-    while (error == 0 && (got = probity_reader_next(shipment->reader, &event)) != 0) {
+    while (error == 0 && shipment->outcome == CLI_SHIPMENT_COMPLETE &&
+           (got = probity_reader_next(shipment->reader, &event)) != 0) {
         if (got < 0)
             return got;
         if (got == 1)
             error = put_event(shipment, event);
         int waits = got == PROBITY_READER_WAITS;
         if (waits || (shipment->is_live && ++looks % EVENTS_BETWEEN_LOOKS == 0))
-            error = error == 0 ? flush(shipment) : error;
-        if (waits && error == 0)
+            error = error == 0 ? look_up(shipment, waits) : error;
+        if (waits && error == 0 && shipment->outcome == CLI_SHIPMENT_COMPLETE)
             pause_a_little();
     }
     return error;
@@ -177,6 +274,8 @@ static int send_rows(struct shipment *shipment)
 
     if (error == 0)
         error = put_events(shipment);
+    if (shipment->outcome == CLI_SHIPMENT_MADE_ROOM)
+        return error;
     if (error == 0)
         error = probity_reader_profile(shipment->reader, 0, take_profiled, rows);
     /* Its program may have been killed since it was opened. */
@@ -188,6 +287,8 @@ static int send_rows(struct shipment *shipment)
         error = probity_fleet_rows_finish(rows);
     if (error == 0)
         error = put_losses(shipment);
+    if (error == 0)
+        error = put_sites(shipment);
     return error;
 }
 
@@ -236,21 +337,37 @@ static int send_trace(struct shipment *shipment)
         .take = take_block, .known = known_rows, .context = shipment};
     int error = probity_fleet_rows_open(&options, &shipment->rows);
 
+    if (error == 0)
+        error = probity_coverage_open(0, 0, &shipment->probes);
+
     shipment->flushed_ns = cli_ship_now_ns();
     if (error == 0)
         error = send_rows(shipment);
     int error_number = errno;
     cli_progress_end();
     errno = error_number;
-    int status = error == 0 ? finish(shipment) : fail_send(shipment, error);
+    int status = error != 0 ? fail_send(shipment, error)
+                 : shipment->outcome == CLI_SHIPMENT_MADE_ROOM ? CLI_OK
+                                                               : finish(shipment);
     if (shipment->rows != NULL)
         probity_fleet_rows_close(shipment->rows);
     shipment->rows = NULL;
+    if (shipment->probes != NULL)
+        probity_coverage_close(shipment->probes);
+    shipment->probes = NULL;
     return status;
 }
 
-/* A run that was sent before keeps its block size, and loses no detail. If its trace was recovered
- * in the meantime, that it was complete does not count. */
+/* Whether what was sent as complete is this trace, or the whole of which it is a copy without an
+ * end. If a trace was recovered since it was sent, that it was complete does not count. */
+static int is_as_sent(const struct probity_trace_facts *sent,
+                      const struct probity_trace_facts *facts)
+{
+    return (sent->state == facts->state && sent->end_reason == facts->end_reason) ||
+           (sent->state == PROBITY_TRACE_CLOSED && facts->state == PROBITY_TRACE_UNFINISHED);
+}
+
+/* A run that was sent before keeps its block size, and loses no detail. */
 static int compare_run(struct shipment *shipment)
 {
     struct probity_fleet_run there;
@@ -264,9 +381,10 @@ static int compare_run(struct shipment *shipment)
         return status;
     if (there.block_rows > 0)
         run->block_rows = there.block_rows;
+    run->sent_ns = there.detail >= run->detail ? there.sent_ns : 0;
     run->detail = there.detail > run->detail ? there.detail : run->detail;
-    shipment->is_there = there.is_finished && there.detail == run->detail &&
-                         before.state == facts->state && before.end_reason == facts->end_reason;
+    shipment->is_there =
+        there.is_finished && there.detail == run->detail && is_as_sent(&before, facts);
     for (size_t i = PROBITY_FLEET_MINUTES; i < PROBITY_FLEET_TABLES; i++) {
         uint64_t rows = 0;
         for (size_t j = 0; j < send->known[i]; j++)
@@ -306,30 +424,80 @@ static int send_all(struct shipment *shipment, char *path)
     return status;
 }
 
-static int run_open(struct shipment *shipment, char *path, struct cli_shipment_result *ret_result)
+/* Rows of a part of a trace are not the first rows of the whole: its last calls are in progress,
+ * and its clock is known less well. So a part that will grow must not be sent. */
+static int wait_for_writer(struct shipment *shipment, const char *path)
 {
     const struct cli_shipment_options *options = shipment->options;
     const struct probity_trace_facts *facts = probity_reader_facts(shipment->reader, 0);
-    uint64_t run = probity_fleet_run(facts->info.session);
 
-    shipment->is_live = facts->state == PROBITY_TRACE_LIVE;
-    shipment->run = (struct probity_fleet_run){.run = run, .detail = options->detail,
-                                               .block_rows = options->block_rows};
-    int status = cli_ledger_open(options->command, path, options->fleet->url, run,
+    int is_part = facts->state == PROBITY_TRACE_LIVE && facts->is_short;
+
+    if (!is_part && (facts->state != PROBITY_TRACE_UNFINISHED ||
+                     !cli_ship_is_written(path, options->settle_ms)))
+        return CLI_OK;
+    shipment->outcome = CLI_SHIPMENT_POSTPONED;
+    if (options->progress != NULL)
+        return CLI_OK;
+    return cli_fail(options->command, is_part ? "'%s' is a copy of a trace that is being recorded; "
+                                                "send the trace itself"
+                                              : "'%s' has no end, and another process is writing "
+                                                "it; send it when that has ended", path);
+}
+
+/* Without a lock, as in a directory that cannot be written, the server alone is asked. */
+static int lock_run(struct shipment *shipment, const char *path, int *ret_lock)
+{
+    const struct cli_shipment_options *options = shipment->options;
+
+    *ret_lock = cli_ship_lock_run(path, options->fleet->url, shipment->run.run);
+    if (*ret_lock != CLI_SHIP_LOCK_BUSY)
+        return CLI_OK;
+    shipment->outcome = CLI_SHIPMENT_POSTPONED;
+    return options->progress != NULL
+               ? CLI_OK
+               : cli_fail(options->command, "'%s': another process is sending this trace, or a "
+                          "copy of it", path);
+}
+
+static int run_locked(struct shipment *shipment, char *path)
+{
+    const struct cli_shipment_options *options = shipment->options;
+    int status = cli_ledger_open(options->command, path, options->fleet->url, shipment->run.run,
                                  &shipment->ledger);
-    shipment->send = (struct cli_ship_send){.fleet = options->fleet, .ledger = &shipment->ledger,
-                                            .trace = path, .run = run,
-                                            .retry_ms = options->retry_ms};
+
     if (status == CLI_OK)
         status = cli_ship_begin(&shipment->send);
     if (status == CLI_OK)
         status = compare_run(shipment);
     if (status == CLI_OK && !shipment->is_there)
         status = send_all(shipment, path);
-    *ret_result = (struct cli_shipment_result){run, shipment->run.detail, shipment->send.counts,
-                                               shipment->is_there};
-    cli_ship_release(&shipment->send);
     cli_ledger_close(&shipment->ledger);
+    return status;
+}
+
+static int run_open(struct shipment *shipment, char *path, struct cli_shipment_result *ret_result)
+{
+    const struct cli_shipment_options *options = shipment->options;
+    const struct probity_trace_facts *facts = probity_reader_facts(shipment->reader, 0);
+    uint64_t run = probity_fleet_run(facts->info.session);
+    int lock = CLI_SHIP_LOCK_FAILED, status = wait_for_writer(shipment, path);
+
+    shipment->is_live = facts->state == PROBITY_TRACE_LIVE;
+    shipment->run = (struct probity_fleet_run){.run = run, .detail = options->detail,
+                                               .block_rows = options->block_rows};
+    shipment->send = (struct cli_ship_send){.fleet = options->fleet, .ledger = &shipment->ledger,
+                                            .trace = path, .run = run,
+                                            .retry_ms = options->retry_ms};
+    if (shipment->outcome == CLI_SHIPMENT_COMPLETE)
+        status = lock_run(shipment, path, &lock);
+    if (shipment->outcome == CLI_SHIPMENT_COMPLETE)
+        status = run_locked(shipment, path);
+    *ret_result = (struct cli_shipment_result){run, shipment->run.detail, shipment->send.counts,
+                                               shipment->is_there, shipment->outcome};
+    cli_ship_release(&shipment->send);
+    if (lock >= 0)
+        close(lock);
     return status;
 }
 
@@ -344,7 +512,9 @@ int cli_shipment_run(const struct cli_shipment_options *options, char *path,
     status = run_open(&shipment, path, ret_result);
     if (shipment.reader == NULL)
         return status;
-    int judged = cli_judge_traces(options->command, shipment.reader);
+    int judged = shipment.outcome == CLI_SHIPMENT_COMPLETE
+                     ? cli_judge_traces(options->command, shipment.reader)
+                     : CLI_OK;
     probity_reader_close(shipment.reader);
     return status == CLI_OK ? judged : status;
 }

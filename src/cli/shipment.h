@@ -11,6 +11,8 @@
 /* What a process that watches this one may see. */
 struct cli_shipment_progress {
     uint64_t pending_ns; /* CLOCK_REALTIME of the oldest event that was not sent; 0: none */
+    uint64_t turn_ns; /* CLOCK_MONOTONIC when what had been sent before was read; 0: not yet */
+    int must_make_room; /* set by that process: end when what there is was sent */
 };
 
 struct cli_shipment_options {
@@ -20,7 +22,14 @@ struct cli_shipment_options {
     uint32_t block_rows;
     uint64_t retry_ms;
     uint64_t flush_ms; /* of a live trace: after which time rows are sent in any case */
-    struct cli_shipment_progress *progress; /* NULL: nobody looks */
+    struct cli_shipment_progress *progress; /* NULL: nobody looks, and nothing is postponed */
+    uint64_t settle_ms; /* for how long a trace without an end must be unchanged to be sent */
+};
+
+enum cli_shipment_outcome {
+    CLI_SHIPMENT_COMPLETE,
+    CLI_SHIPMENT_MADE_ROOM, /* what there was is sent; the trace is still being recorded */
+    CLI_SHIPMENT_POSTPONED  /* another process writes the trace, or sends a copy of it */
 };
 
 struct cli_shipment_result {
@@ -28,6 +37,7 @@ struct cli_shipment_result {
     enum probity_fleet_detail detail;
     struct cli_ship_counts counts;
     int was_there; /* nothing had to be sent */
+    enum cli_shipment_outcome outcome;
 };
 
 /* Sends a trace; one that is being recorded, until its end. Reports errors. Returns an exit status;

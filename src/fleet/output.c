@@ -50,6 +50,7 @@ static void end_block(struct probity_fleet_output *output, enum probity_fleet_ta
     pass_on(output, PROBITY_FLEET_FUNCTIONS, 0);
     pass_on(output, PROBITY_FLEET_THREADS, 0);
     pass_on(output, PROBITY_FLEET_PROBES, 0);
+    pass_on(output, PROBITY_FLEET_PATHS, 0);
     output->rows[table] += output->batches[table].rows;
     pass_on(output, table, output->blocks[table]++);
 }

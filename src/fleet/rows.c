@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/hashtable.h"
 #include "fleet/hits.h"
+#include "fleet/paths.h"
 #include "probity.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -33,12 +34,28 @@ struct sums {
     struct probity_report_sums sums;
 };
 
+/* A function that was passed on, and its sums of the hours that are open. */
+struct known {
+    struct probity_link link;
+    uint64_t number;
+    struct hour_sums *hours;
+};
+
+struct hour_sums {
+    struct hour_sums *of_function; /* the next one of the same function */
+    struct hour_sums *next;        /* the next one in order of beginning */
+    struct known *function;
+    uint64_t hour;
+    struct probity_report_sums sums;
+};
+
 struct place {
     struct probity_link link;
     struct place *next; /* all places, in order of appearance */
     const struct probity_function *function;
     uint64_t key, slot, number; /* number: of the function, in the database */
     uint32_t thread;
+    struct known *known;
     struct sums *sums;
 };
 
@@ -50,19 +67,17 @@ struct probity_fleet_rows {
     struct place *places, **last_place;
     struct sums *sums, **last_sums;
     size_t sums_count;
+    struct hour_sums *hours, **last_hours;
+    size_t hours_count;
     struct probity_hashtable known;      /* functions that were passed on */
     const struct probity_thread_label **labels; /* by thread slot */
     uint32_t label_count;
     uint64_t minute;                     /* in which the latest call ended */
     struct probity_fleet_output output;
     struct probity_fleet_hits *hits;
+    struct probity_fleet_paths *paths;
     struct probity_scopes_repairs repairs;
     struct probity_fleet_histogram_list list; /* of one row */
-};
-
-struct known {
-    struct probity_link link;
-    uint64_t number;
 };
 
 /* ---- Numbers -----------------------------------------------------------------------------------
@@ -119,17 +134,11 @@ size_t probity_fleet_list_histogram(const struct probity_histogram *histogram,
     return count;
 }
 
-static void put_sums(struct probity_fleet_rows *rows, const struct sums *item)
+/* What rows of minutes and of hours have in common. */
+static void put_numbers(struct probity_fleet_rows *rows, struct probity_fleet_batch *batch,
+                        const struct probity_report_sums *sums)
 {
-    const struct probity_report_sums *sums = &item->sums;
-    const struct place *place = item->place;
-    uint64_t day = rows->minute / (DAY_NS / MINUTE_NS);
-    uint64_t seconds = item->minute * 60;
-    struct probity_fleet_batch *batch =
-        probity_fleet_output_row(&rows->output, PROBITY_FLEET_MINUTES, &day);
     const uint64_t values[] = {
-        day, rows->options.run, rows->output.blocks[PROBITY_FLEET_MINUTES],
-        seconds < UINT32_MAX ? seconds : UINT32_MAX / 60 * 60, place->number, place->thread,
         sums->calls, sums->untimed, sums->repaired, sums->open, sums->entries, sums->counted,
         sums->profiled, (uint64_t)sums->is_least, sums->total.wall_ns, sums->total.cpu_ns,
         sums->self.wall_ns, sums->self.cpu_ns, sums->paused.wall_ns, sums->paused.cpu_ns,
@@ -142,6 +151,89 @@ static void put_sums(struct probity_fleet_rows *rows, const struct sums *item)
     probity_fleet_put_array(batch, rows->list.counts, count);
 }
 
+static void put_sums(struct probity_fleet_rows *rows, const struct sums *item)
+{
+    const struct place *place = item->place;
+    uint64_t day = rows->minute / (DAY_NS / MINUTE_NS);
+    uint64_t seconds = item->minute * 60;
+    struct probity_fleet_batch *batch =
+        probity_fleet_output_row(&rows->output, PROBITY_FLEET_MINUTES, &day);
+    const uint64_t keys[] = {
+        day, rows->options.run, rows->output.blocks[PROBITY_FLEET_MINUTES],
+        seconds < UINT32_MAX ? seconds : UINT32_MAX / 60 * 60, place->number, place->thread};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        probity_fleet_put(batch, keys[i]);
+    put_numbers(rows, batch, &item->sums);
+}
+
+/* ---- Sums of hours -----------------------------------------------------------------------------
+ */
+
+static void put_hour(struct probity_fleet_rows *rows, const struct hour_sums *item)
+{
+    uint64_t day = rows->minute / (DAY_NS / MINUTE_NS);
+    uint64_t seconds = item->hour * 3600;
+    struct probity_fleet_batch *batch =
+        probity_fleet_output_row(&rows->output, PROBITY_FLEET_HOURS, &day);
+    const uint64_t keys[] = {
+        day, rows->options.run, rows->output.blocks[PROBITY_FLEET_HOURS],
+        seconds < UINT32_MAX ? seconds : UINT32_MAX / 3600 * 3600, item->function->number};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        probity_fleet_put(batch, keys[i]);
+    put_numbers(rows, batch, &item->sums);
+}
+
+static void end_hour(struct probity_fleet_rows *rows, int is_put)
+{
+    struct hour_sums *item;
+
+    while ((item = rows->hours) != NULL) {
+        rows->hours = item->next;
+        if (is_put)
+            put_hour(rows, item);
+        item->function->hours = NULL;
+        probity_histogram_release(&item->sums.durations);
+        free(item);
+    }
+    rows->last_hours = &rows->hours;
+    rows->hours_count = 0;
+}
+
+/* Finds or adds the sums of an hour. NULL if out of memory. */
+static struct hour_sums *hour_at(struct probity_fleet_rows *rows, struct known *function,
+                                 uint64_t hour)
+{
+    for (struct hour_sums *item = function->hours; item != NULL; item = item->of_function) {
+        if (item->hour == hour)
+            return item;
+    }
+    if (rows->hours_count == PROBITY_FLEET_SUMS_MAX)
+        end_hour(rows, 1);
+    struct hour_sums *item = calloc(1, sizeof *item);
+    if (item == NULL)
+        return NULL;
+    *item = (struct hour_sums){.of_function = function->hours, .function = function, .hour = hour,
+                               .sums.min_ns = UINT64_MAX};
+    function->hours = item;
+    *rows->last_hours = item;
+    rows->last_hours = &item->next;
+    rows->hours_count++;
+    return item;
+}
+
+static void add_to_hour(struct probity_fleet_rows *rows, const struct sums *item)
+{
+    struct hour_sums *hour = hour_at(rows, item->place->known, item->minute / 60);
+
+    if (hour == NULL || probity_report_sums_add(&hour->sums, &item->sums) != 0)
+        fail(rows, PROBITY_ERROR_MEMORY);
+}
+
+/* ---- Minutes -----------------------------------------------------------------------------------
+ */
+
 static void end_minute(struct probity_fleet_rows *rows)
 {
     struct sums *item;
@@ -149,6 +241,7 @@ static void end_minute(struct probity_fleet_rows *rows)
     while ((item = rows->sums) != NULL) {
         rows->sums = item->next;
         put_sums(rows, item);
+        add_to_hour(rows, item);
         item->place->sums = NULL;
         probity_histogram_release(&item->sums.durations);
         free(item);
@@ -188,6 +281,8 @@ static void advance_to(struct probity_fleet_rows *rows, uint64_t end_ns)
     if (end_ns / MINUTE_NS <= rows->minute)
         return;
     end_minute(rows);
+    if (end_ns / MINUTE_NS / 60 > rows->minute / 60)
+        end_hour(rows, 1);
     rows->minute = end_ns / MINUTE_NS;
 }
 
@@ -220,8 +315,9 @@ static void put_function(struct probity_fleet_rows *rows, const struct place *pl
     probity_fleet_output_pass_large(&rows->output, PROBITY_FLEET_FUNCTIONS);
 }
 
-static void know_function(struct probity_fleet_rows *rows, const struct place *place,
-                          uint32_t site)
+/* NULL if out of memory. */
+static struct known *know_function(struct probity_fleet_rows *rows, const struct place *place,
+                                   uint32_t site)
 {
     uint64_t hash = probity_hash(place->number);
     struct known *known = probity_hashtable_at(&rows->known, hash);
@@ -229,15 +325,16 @@ static void know_function(struct probity_fleet_rows *rows, const struct place *p
     while (known != NULL && known->number != place->number)
         known = (struct known *)known->link.next;
     if (known != NULL)
-        return;
+        return known;
     known = calloc(1, sizeof *known);
     if (known == NULL || probity_hashtable_add(&rows->known, known, hash) != 0) {
         free(known);
         fail(rows, PROBITY_ERROR_MEMORY);
-        return;
+        return NULL;
     }
     known->number = place->number;
     put_function(rows, place, site);
+    return known;
 }
 
 static void put_thread(struct probity_fleet_rows *rows, const struct probity_thread_label *label,
@@ -286,7 +383,7 @@ static struct place *place_at(struct probity_fleet_rows *rows,
     while (place != NULL && (place->key != key || place->slot != slot))
         place = (struct place *)place->link.next;
     if (place != NULL)
-        return place;
+        return place->known != NULL ? place : NULL;
     place = calloc(1, sizeof *place);
     if (place == NULL || probity_hashtable_add(&rows->table, place, hash) != 0) {
         free(place);
@@ -300,8 +397,8 @@ static struct place *place_at(struct probity_fleet_rows *rows,
     place->thread = thread;
     *rows->last_place = place;
     rows->last_place = &place->next;
-    know_function(rows, place, site);
-    return place;
+    place->known = know_function(rows, place, site);
+    return place->known != NULL ? place : NULL;
 }
 
 /* ---- Events ------------------------------------------------------------------------------------
@@ -420,6 +517,8 @@ int probity_fleet_rows_put(struct probity_fleet_rows *rows, const struct probity
     }
     if (__builtin_expect(event->kind == PROBITY_READER_ENTRY, 0) && error == 0)
         put_entry(rows, event);
+    if (error == 0 && event->kind != PROBITY_EVENT_HIT)
+        error = probity_fleet_paths_put(rows->paths, event);
     return error != 0 ? error : rows->output.error;
 }
 
@@ -460,6 +559,7 @@ static void finish_places(struct probity_fleet_rows *rows)
             sums->is_least = 1;
     }
     end_minute(rows);
+    end_hour(rows, 1);
     for (uint32_t i = 0; i < rows->label_count; i++) {
         if (rows->labels[i] != NULL && rows->labels[i]->name != NULL)
             put_thread(rows, rows->labels[i], 1);
@@ -497,6 +597,7 @@ int probity_fleet_rows_finish(struct probity_fleet_rows *rows)
     rows->repairs.unwound += from_profiles;
     finish_places(rows);
     fail(rows, probity_fleet_hits_finish(rows->hits));
+    fail(rows, probity_fleet_paths_finish(rows->paths));
     probity_fleet_output_end(&rows->output);
     return rows->output.error;
 }
@@ -537,7 +638,10 @@ int probity_fleet_rows_open(const struct probity_fleet_rows_options *options,
     const struct probity_fleet_hits_options of_hits = {
         &rows->output, options->run, options->detail >= PROBITY_FLEET_DETAIL_CALLS};
     if (probity_scopes_open(&rows->scopes) != 0 ||
-        probity_fleet_hits_open(&of_hits, &rows->hits) != 0) {
+        probity_fleet_hits_open(&of_hits, &rows->hits) != 0 ||
+        probity_fleet_paths_open(&rows->output, options->run, &rows->paths) != 0) {
+        if (rows->hits != NULL)
+            probity_fleet_hits_close(rows->hits);
         if (rows->scopes != NULL)
             probity_scopes_close(rows->scopes);
         free(rows);
@@ -545,6 +649,7 @@ int probity_fleet_rows_open(const struct probity_fleet_rows_options *options,
     }
     rows->last_place = &rows->places;
     rows->last_sums = &rows->sums;
+    rows->last_hours = &rows->hours;
     *ret_rows = rows;
     return 0;
 }
@@ -560,11 +665,13 @@ void probity_fleet_rows_close(struct probity_fleet_rows *rows)
         probity_histogram_release(&item->sums.durations);
         free(item);
     }
+    end_hour(rows, 0);
     while ((place = rows->places) != NULL) {
         rows->places = place->next;
         free(place);
     }
     probity_fleet_hits_close(rows->hits);
+    probity_fleet_paths_close(rows->paths);
     probity_fleet_output_release(&rows->output);
     while ((known = probity_hashtable_take(&rows->known)) != NULL)
         free(known);

@@ -33,6 +33,8 @@ static const struct probity_fleet_column runs[] = {
     {"blocks_rows", U64, PLAIN, "rows of probity_blocks, if finished; of a summary 0"},
     {"requests_rows", U64, PLAIN, "rows of probity_requests, if finished; of a summary 0"},
     {"records_rows", U64, PLAIN, "rows of probity_records, if finished and detail is records"},
+    {"path_minutes_rows", U64, PLAIN, "rows of probity_path_minutes, if finished"},
+    {"hours_rows", U64, PLAIN, "rows of probity_hours, if finished"},
     {"sent_ns", U64, PLAIN, "everything before was sent; 0: nothing yet"},
     {"host", TEXT, PLAIN, "host name"},
     {"boot", TEXT, PLAIN, "boot id, 32 hexadecimal digits"},
@@ -142,6 +144,34 @@ static const struct probity_fleet_column minutes[] = {
     {"counts", U64S, PLAIN, "histogram of the durations: calls in each bucket"},
 };
 
+/* The same, of all threads. */
+static const struct probity_fleet_column hours[] = {
+    {"day", DATE, PLAIN, "UTC day in which the row was closed"},
+    {"run", U64, PLAIN, "run"},
+    {"block", U32, PLAIN, "number of the block that the row was sent in"},
+    {"hour", TIME, STEPS, "the hour in which the calls began"},
+    {"function", U64, PLAIN, "function"},
+    {"calls", U64, SMALL, "calls"},
+    {"untimed", U64, SMALL, "calls without times"},
+    {"repaired", U64, SMALL, "calls without a record of their end, and those in progress"},
+    {"open", U64, SMALL, "calls in progress at the end"},
+    {"entries", U64, SMALL, "untimed calls of functions that have entries only"},
+    {"counted", U64, SMALL, "untimed calls that PROBITY_BUDGET has only counted"},
+    {"profiled", U64, SMALL, "calls from profile mode, whose hour is unknown"},
+    {"least", U8, SMALL, "1: there were more calls: PROBITY_BUDGET had the hooks removed"},
+    {"total_ns", U64, PLAIN, "total time; of recursive calls the outermost"},
+    {"total_cpu_ns", U64, PLAIN, "total CPU time; 0: unknown"},
+    {"self_ns", U64, PLAIN, "self time"},
+    {"self_cpu_ns", U64, PLAIN, "self CPU time; 0: unknown"},
+    {"paused_ns", U64, SMALL, "time in pauses"},
+    {"paused_cpu_ns", U64, SMALL, "CPU time in pauses"},
+    {"sum_ns", U64, PLAIN, "sum of the durations of calls that have ended"},
+    {"min_ns", U64, PLAIN, "shortest of them; 2^64 - 1: none"},
+    {"max_ns", U64, PLAIN, "longest"},
+    {"buckets", U16S, PLAIN, "histogram of the durations: buckets, ascending"},
+    {"counts", U64S, PLAIN, "histogram of the durations: calls in each bucket"},
+};
+
 static const struct probity_fleet_column calls[] = {
     {"day", DATE, PLAIN, "UTC day in which the call ended"},
     {"run", U64, PLAIN, "run"},
@@ -218,6 +248,49 @@ static const struct probity_fleet_column records[] = {
     {"bytes", TEXT, "ZSTD(3)", "bytes of the trace from this offset on"},
 };
 
+static const struct probity_fleet_column paths[] = {
+    {"run", U64, PLAIN, "run"},
+    {"path", U64, PLAIN, "FNV-1a of the two columns that follow"},
+    {"parent", U64, PLAIN, "path of the caller; 0: there is none"},
+    {"function", U64, PLAIN, "function"},
+};
+
+static const struct probity_fleet_column sites[] = {
+    {"run", U64, PLAIN, "run"},
+    {"site", U64, PLAIN, "FNV-1a of what identifies it"},
+    {"version", U64, PLAIN, "when this row was written; the highest counts"},
+    {"listed", U8, PLAIN, "1: from the list of what is compiled in; 0: a probe that was hit"},
+    {"kind", U8, PLAIN, "1 named probe, 2 numbered probe, 3 function; 0: number did not fit"},
+    {"number", U32, PLAIN, "of a numbered probe"},
+    {"line", U32, PLAIN, "line"},
+    {"level", U32, PLAIN, "of a function"},
+    {"flags", U8, PLAIN, "of a function: bit 0: C++; bit 1: recorded at its end only"},
+    {"hits", U64, PLAIN, "of a probe that was hit: how often in the whole run"},
+    {"name", TEXT, PLAIN, "name"},
+    {"file", TEXT, PLAIN, "source file"},
+    {"within", TEXT, PLAIN, "of a probe: the function that contains it"},
+    {"signature", TEXT, PLAIN, "of a function, if the compiler supplied it"},
+    {"object", TEXT, PLAIN, "shared library; empty: the executable"},
+};
+
+static const struct probity_fleet_column path_minutes[] = {
+    {"day", DATE, PLAIN, "UTC day in which the row was closed"},
+    {"run", U64, PLAIN, "run"},
+    {"block", U32, PLAIN, "number of the block that the row was sent in"},
+    {"minute", TIME, STEPS, "the minute in which the calls began"},
+    {"path", U64, PLAIN, "path of the calls; 0: there were too many, only calls is known"},
+    {"thread", U32, SMALL, "thread"},
+    {"calls", U64, SMALL, "calls, modulo 2^64 as all that follows"},
+    {"untimed", U64, SMALL, "calls without times"},
+    {"repaired", U64, SMALL, "calls without a record of their end, and those in progress"},
+    {"total_ns", U64, PLAIN, "total time"},
+    {"total_cpu_ns", U64, PLAIN, "total CPU time; 0: unknown"},
+    {"self_ns", U64, PLAIN, "self time"},
+    {"self_cpu_ns", U64, PLAIN, "self CPU time; 0: unknown"},
+    {"paused_ns", U64, SMALL, "time in pauses"},
+    {"paused_cpu_ns", U64, SMALL, "CPU time in pauses"},
+};
+
 #define TABLE(NAME, COLUMNS, ENGINE) SHARDED(NAME, COLUMNS, ENGINE, "run")
 #define SHARDED(NAME, COLUMNS, ENGINE, BY)                                                         \
     {NAME, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, ENGINE, BY}
@@ -233,6 +306,10 @@ const struct probity_fleet_table probity_fleet_tables[PROBITY_FLEET_TABLES] = {
                                    "ReplacingMergeTree() ORDER BY (run, from_ns, to_ns, records)"),
     [PROBITY_FLEET_PROBES] = TABLE("probity_probes", probes,
                                    "ReplacingMergeTree(version) ORDER BY (run, probe)"),
+    [PROBITY_FLEET_PATHS] = TABLE("probity_paths", paths,
+                                  "ReplacingMergeTree() ORDER BY (run, path)"),
+    [PROBITY_FLEET_SITES] = TABLE("probity_sites", sites,
+                                  "ReplacingMergeTree(version) ORDER BY (run, site)"),
     [PROBITY_FLEET_MINUTES] = TABLE("probity_minutes", minutes,
                                     "MergeTree() PARTITION BY day "
                                     "ORDER BY (run, function, minute, thread)"),
@@ -249,6 +326,11 @@ const struct probity_fleet_table probity_fleet_tables[PROBITY_FLEET_TABLES] = {
                                      "MergeTree() PARTITION BY day ORDER BY (id, run, at_ns)"),
     [PROBITY_FLEET_RECORDS] = TABLE("probity_records", records,
                                     "MergeTree() PARTITION BY day ORDER BY (run, place)"),
+    [PROBITY_FLEET_PATH_MINUTES] = TABLE("probity_path_minutes", path_minutes,
+                                         "MergeTree() PARTITION BY day "
+                                         "ORDER BY (run, path, minute, thread)"),
+    [PROBITY_FLEET_HOURS] = TABLE("probity_hours", hours,
+                                  "MergeTree() PARTITION BY day ORDER BY (run, function, hour)"),
 };
 
 const char *probity_fleet_type_name(enum probity_fleet_type type)
@@ -275,12 +357,13 @@ static int is_in_blocks(const struct probity_fleet_table *table)
 }
 
 static void print_columns(FILE *stream, const struct probity_fleet_schema *schema,
-                          const struct probity_fleet_table *table)
+                          const struct probity_fleet_table *table, int is_bare)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         const struct probity_fleet_column *column = &table->columns[i];
-        fprintf(stream, "    %s %s COMMENT '%s'", column->name,
-                probity_fleet_type_name(column->type), column->comment);
+        fprintf(stream, "    %s %s", column->name, probity_fleet_type_name(column->type));
+        if (!is_bare)
+            fprintf(stream, " COMMENT '%s'", column->comment);
         if (schema->version >= PROBITY_FLEET_CODECS && *column->codec != '\0')
             fprintf(stream, " CODEC(%s)", column->codec);
         fputs(i + 1 < table->column_count ? ",\n" : "\n", stream);
@@ -319,14 +402,17 @@ int probity_fleet_schema_print(FILE *stream, const struct probity_fleet_schema *
         fprintf(stream, " ON CLUSTER '%s'", schema->cluster);
     fputs(" (\n", stream);
     if (number == 0) {
-        print_columns(stream, schema, table);
+        /* Servers without codecs cannot read back the comments of a replicated table. */
+        print_columns(stream, schema, table,
+                      schema->cluster != NULL && schema->version < PROBITY_FLEET_CODECS);
         fputs(") ENGINE = ", stream);
         print_engine(stream, schema, table);
         return 1;
     }
     const struct probity_fleet_schema bare = {.cluster = schema->cluster};
-    print_columns(stream, &bare, table);
-    fprintf(stream, ") ENGINE = Distributed('%s', currentDatabase(), %s_local, %s)\n",
-            schema->cluster, table->name, table->sharded_by);
+    print_columns(stream, &bare, table, 0);
+    fprintf(stream, ") ENGINE = Distributed('%s', %s, %s_local, %s)\n", schema->cluster,
+            schema->database != NULL ? schema->database : "currentDatabase()", table->name,
+            table->sharded_by);
     return 1;
 }

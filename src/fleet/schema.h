@@ -40,12 +40,16 @@ enum probity_fleet_table_number {
     PROBITY_FLEET_THREADS,
     PROBITY_FLEET_LOSSES,
     PROBITY_FLEET_PROBES,
+    PROBITY_FLEET_PATHS,
+    PROBITY_FLEET_SITES,
     PROBITY_FLEET_MINUTES, /* this and later: in blocks, each of which is sent exactly once */
     PROBITY_FLEET_CALLS,
     PROBITY_FLEET_BLOCK_MINUTES,
     PROBITY_FLEET_BLOCKS,
     PROBITY_FLEET_REQUESTS,
     PROBITY_FLEET_RECORDS,
+    PROBITY_FLEET_PATH_MINUTES,
+    PROBITY_FLEET_HOURS,
     PROBITY_FLEET_TABLES
 };
 
@@ -69,6 +73,7 @@ struct probity_fleet_schema {
     unsigned version;    /* of the server, major * 100 + minor */
     const char *cluster; /* NULL: a single server; letters, digits, '_' and '-' only */
     unsigned ttl_days;   /* after which rows in blocks are removed; 0: never */
+    const char *database; /* an identifier; NULL: the current one, which a cluster does not know */
 };
 
 /* Writes the statements that make a table unless it exists: one, or two on a cluster. Returns

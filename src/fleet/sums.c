@@ -182,7 +182,8 @@ static const struct thread_entry *thread_at(const struct probity_fleet_sums *sum
 /* ---- Sums --------------------------------------------------------------------------------------
  */
 
-static int take_histogram(struct probity_fleet_answer *answer, struct probity_histogram *durations)
+int probity_fleet_take_histogram(struct probity_fleet_answer *answer,
+                                 struct probity_histogram *durations)
 {
     enum { BUCKETS = PROBITY_HISTOGRAM_PAGES * PROBITY_HISTOGRAM_PARTS };
     uint64_t count = probity_fleet_take_length(answer);
@@ -243,7 +244,7 @@ static int add_row(struct probity_fleet_sums *sums, struct probity_fleet_answer 
     row->number = function->is_declared ? 0 : function->function.line;
     row->thread = thread != NULL ? &thread->label : &all;
     take_numbers(answer, &row->sums);
-    int error = take_histogram(answer, &row->sums.durations);
+    int error = probity_fleet_take_histogram(answer, &row->sums.durations);
     if (error == 0 && row->sums.durations.count > 0 && row->sums.min_ns > row->sums.max_ns)
         error = PROBITY_ERROR_FORMAT;
     return error == 0 ? probity_report_add_row(reports[of != NULL ? of->index : 0], row) : error;
@@ -312,6 +313,40 @@ int probity_fleet_take_spans(struct probity_fleet_sums *sums, struct probity_fle
         error = probity_threads_add(threads, &entry->label, &of);
     }
     return error == 0 && answer->is_bad ? PROBITY_ERROR_FORMAT : error;
+}
+
+/* ---- For other answers -------------------------------------------------------------------------
+ */
+
+int probity_fleet_function_at(const struct probity_fleet_sums *sums, uint64_t number,
+                              struct probity_function_key *ret_key)
+{
+    const struct function_entry *entry = function_at(sums, number);
+
+    if (entry == NULL)
+        return PROBITY_ERROR_FORMAT;
+    *ret_key = (struct probity_function_key){
+        entry->is_declared ? &entry->function : NULL, 0,
+        entry->is_declared ? 0 : entry->function.line};
+    return 0;
+}
+
+const struct probity_thread_label *probity_fleet_thread_at(const struct probity_fleet_sums *sums,
+                                                           uint64_t run, uint32_t thread)
+{
+    const struct thread_entry *entry = thread_at(sums, run, thread);
+
+    return entry != NULL ? &entry->label : NULL;
+}
+
+int probity_fleet_run_at(const struct probity_fleet_sums *sums, uint64_t run, size_t *ret_index)
+{
+    const struct run_entry *entry = run_at(sums, run);
+
+    if (entry == NULL)
+        return PROBITY_ERROR_FORMAT;
+    *ret_index = entry->index;
+    return 0;
 }
 
 /* ---- Choosing functions ------------------------------------------------------------------------

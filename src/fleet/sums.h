@@ -5,6 +5,7 @@
 #ifndef PROBITY_FLEET_SUMS_H
 #define PROBITY_FLEET_SUMS_H
 
+#include "analysis/same_function.h"
 #include "answers/report/report.h"
 #include "answers/threads/threads.h"
 #include "base/hashtable.h"
@@ -29,6 +30,10 @@ struct probity_fleet_range {
     size_t function_count;
     const uint64_t *runs; /* only these of the chosen runs, at least one; NULL: all */
     size_t run_count;
+    int has_hours; /* 1: the rows of hours are complete, of all chosen runs */
+    const uint64_t *chosen; /* the numbers of the chosen runs, at least one; NULL: a subquery finds
+                               them, which a cluster's servers would answer with all runs */
+    size_t chosen_count;
     int of_any_run; /* 1: list the functions of all runs, which needs no look at their calls */
 };
 
@@ -82,6 +87,29 @@ int probity_fleet_take_repairs(struct probity_fleet_answer *answer,
                                struct probity_scopes_repairs *ret_repairs);
 int probity_fleet_take_spans(struct probity_fleet_sums *sums, struct probity_fleet_answer *answer,
                              struct probity_threads *threads);
+
+/* After the functions: the one with this number; ret_key: its trace is 0. Returns 0, or FORMAT if
+ * there is none. */
+int probity_fleet_function_at(const struct probity_fleet_sums *sums, uint64_t number,
+                              struct probity_function_key *ret_key);
+
+/* After the threads: the one with this number; NULL if there is none. */
+const struct probity_thread_label *probity_fleet_thread_at(const struct probity_fleet_sums *sums,
+                                                           uint64_t run, uint32_t thread);
+
+/* The index of a run in the order of the facts. Returns 0, or FORMAT if it is not a chosen one. */
+int probity_fleet_run_at(const struct probity_fleet_sums *sums, uint64_t run, size_t *ret_index);
+
+/* Reads a histogram, two arrays. Returns as above. */
+int probity_fleet_take_histogram(struct probity_fleet_answer *answer,
+                                 struct probity_histogram *durations);
+
+/* Write parts of statements: the condition for rows of the chosen runs within the range, whose
+ * moment, a column or an expression, is in units of this many ns; and the bucket of a duration as
+ * the column `bucket`, after the columns `near` and `shift`. */
+void probity_fleet_sql_condition(FILE *stream, const struct probity_fleet_range *range,
+                                 const char *moment, uint64_t unit_ns);
+extern const char probity_fleet_bucket_columns[];
 
 /* Lists the numbers of the functions that `is_wanted` accepts; NULL stands for one whose
  * declaration was lost. The list is malloc'ed. Returns 0 or PROBITY_ERROR_MEMORY. */

@@ -9,6 +9,7 @@
 #include "fleet/sums.h"
 
 #define MINUTE_NS UINT64_C(60000000000)
+#define HOUR_NS (60 * MINUTE_NS)
 #define DAY_NS UINT64_C(86400000000000)
 
 static const char *const sum_names[] = {
@@ -27,11 +28,23 @@ int probity_fleet_is_of_minutes(const struct probity_fleet_range *range)
 /* ---- Conditions --------------------------------------------------------------------------------
  */
 
+static void put_list(FILE *stream, const char *column, const uint64_t *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        fprintf(stream, "%s%s%" PRIu64, i > 0 ? ", " : column, i > 0 ? "" : " IN (", numbers[i]);
+    fputc(')', stream);
+}
+
 /* A run has no calls outside its own time; the minute is for differences between clocks. */
 static void put_runs(FILE *stream, const struct probity_fleet_range *range)
 {
     struct probity_fleet_choice choice = range->choice;
 
+    if (range->chosen != NULL) {
+        put_list(stream, "run", choice.run != 0 ? &choice.run : range->chosen,
+                 choice.run != 0 ? 1 : range->chosen_count);
+        return;
+    }
     choice.from_ns = range->from_ns > MINUTE_NS ? range->from_ns - MINUTE_NS : 0;
     choice.to_ns = range->to_ns > 0 && range->to_ns < UINT64_MAX - MINUTE_NS
                        ? range->to_ns + MINUTE_NS
@@ -45,10 +58,8 @@ static void put_numbers(FILE *stream, const char *column, const uint64_t *number
 {
     if (numbers == NULL)
         return;
-    for (size_t i = 0; i < count; i++)
-        fprintf(stream, "%s%s%s%" PRIu64, i > 0 ? ", " : " AND ", i > 0 ? "" : column,
-                i > 0 ? "" : " IN (", numbers[i]);
-    fputc(')', stream);
+    fputs(" AND ", stream);
+    put_list(stream, column, numbers, count);
 }
 
 /* A call's day is that of its end, or later, so that it excludes days before the range only. */
@@ -58,8 +69,8 @@ static void put_day(FILE *stream, const struct probity_fleet_range *range)
         fprintf(stream, " AND day >= toDate(%" PRIu64 ")", range->from_ns / DAY_NS);
 }
 
-static void put_condition(FILE *stream, const struct probity_fleet_range *range,
-                          const char *moment, uint64_t unit_ns)
+void probity_fleet_sql_condition(FILE *stream, const struct probity_fleet_range *range,
+                                 const char *moment, uint64_t unit_ns)
 {
     put_runs(stream, range);
     put_numbers(stream, "run", range->runs, range->run_count);
@@ -101,28 +112,36 @@ static void put_sums(FILE *stream)
     fputs(", max(least), min(min_ns), max(max_ns), sumMap(buckets, counts)", stream);
 }
 
+/* Whether the rows of hours suffice, which are fewer by far. */
+static int is_of_hours(const struct probity_fleet_range *range)
+{
+    return range->has_hours && range->group != PROBITY_FLEET_OF_THREAD &&
+           probity_fleet_is_of_minutes(range) && range->from_ns % HOUR_NS == 0 &&
+           range->to_ns % HOUR_NS == 0;
+}
+
 static void put_minutes(FILE *stream, const struct probity_fleet_range *range)
 {
     put_keys(stream, range);
     put_sums(stream);
+    if (is_of_hours(range)) {
+        fprintf(stream, " FROM %s WHERE ", probity_fleet_tables[PROBITY_FLEET_HOURS].name);
+        probity_fleet_sql_condition(stream, range, "toUnixTimestamp(hour)", UINT64_C(1000000000));
+        put_group(stream, range);
+        return;
+    }
     fprintf(stream, " FROM %s WHERE ", probity_fleet_tables[PROBITY_FLEET_MINUTES].name);
-    put_condition(stream, range, "toUnixTimestamp(minute)", UINT64_C(1000000000));
+    probity_fleet_sql_condition(stream, range, "toUnixTimestamp(minute)", UINT64_C(1000000000));
     put_group(stream, range);
 }
 
-/* Columns of rows of minutes, of one call. CPU times count only if its run has them (has_cpu); the
- * logarithm of a large number is not exact, so it is corrected to the highest bit that is set. */
+/* Columns of rows of minutes, of one call. CPU times count only if its run has them (has_cpu). */
 static const char call_columns[] =
     "SELECT function, run, thread, "
     "bitAnd(flags, 16) != 0 AS is_untimed, bitAnd(flags, 7) AS how, "
     "is_untimed = 0 AND how != 3 AS is_ended, "
     "is_untimed = 0 AND bitAnd(flags, 8) = 0 AS is_outer, "
     "run IN (SELECT run FROM probity_runs WHERE bitAnd(flags, 1) = 1) AS has_cpu, "
-    "toUInt8(floor(log2(greatest(duration, 128)))) AS near, "
-    "toUInt8(near - (bitShiftLeft(toUInt64(1), near) > duration AND near > 7)"
-    " + (near < 63 AND bitShiftLeft(toUInt64(1), near + 1) <= duration) - 7) AS shift, "
-    "toUInt16(if(duration < 128, duration, shift * 128 + bitShiftRight(duration, shift))) "
-    "AS bucket, "
     "toUInt64(is_untimed) AS untimed_, "
     "toUInt64(bitAnd(flags, 32) = 0 AND how != 1 AND how != 4) AS repaired_, "
     "toUInt64(is_untimed = 0 AND how = 3) AS open_, toUInt64(bitAnd(flags, 32) != 0) AS entries_, "
@@ -131,6 +150,15 @@ static const char call_columns[] =
     "(1 - is_untimed) * has_cpu * (total_ns - off_ns - (children_ns - children_off_ns)) "
     "AS self_cpu_, "
     "(1 - is_untimed) * paused_ns AS paused_, (1 - is_untimed) * paused_cpu_ns AS paused_cpu_, ";
+
+/* The logarithm of a large number is not exact, so it is corrected to the highest bit that is
+ * set. */
+const char probity_fleet_bucket_columns[] =
+    "toUInt8(floor(log2(greatest(duration, 128)))) AS near, "
+    "toUInt8(near - (bitShiftLeft(toUInt64(1), near) > duration AND near > 7)"
+    " + (near < 63 AND bitShiftLeft(toUInt64(1), near + 1) <= duration) - 7) AS shift, "
+    "toUInt16(if(duration < 128, duration, shift * 128 + bitShiftRight(duration, shift))) "
+    "AS bucket, ";
 
 /* What is measured as the duration of a call. Time off the CPU is never below 0. */
 static const char *duration_of(enum probity_report_key measure)
@@ -161,9 +189,10 @@ static void put_calls(FILE *stream, const struct probity_fleet_range *range)
           "if(countIf(is_ended) > 0, minIf(duration, is_ended), toUInt64(-1)) AS min_ns, "
           "maxIf(duration, is_ended) AS max_ns, "
           "[bucket] AS buckets, [countIf(is_ended)] AS counts FROM (", stream);
-    fprintf(stream, "%stoUInt64(%s) AS duration FROM %s WHERE ", call_columns,
-            duration_of(range->measure), probity_fleet_tables[PROBITY_FLEET_CALLS].name);
-    put_condition(stream, range, "start_ns", 1);
+    fprintf(stream, "%s%stoUInt64(%s) AS duration FROM %s WHERE ", call_columns,
+            probity_fleet_bucket_columns, duration_of(range->measure),
+            probity_fleet_tables[PROBITY_FLEET_CALLS].name);
+    probity_fleet_sql_condition(stream, range, "start_ns", 1);
     fputs(") GROUP BY function, run, thread, bucket)", stream);
     put_group(stream, range);
 }
@@ -190,9 +219,9 @@ void probity_fleet_sql_repairs(FILE *stream, const struct probity_fleet_range *r
     fprintf(stream, " FROM %s WHERE ",
             probity_fleet_tables[is_of_minutes ? PROBITY_FLEET_MINUTES : PROBITY_FLEET_CALLS].name);
     if (is_of_minutes)
-        put_condition(stream, &all, "toUnixTimestamp(minute)", UINT64_C(1000000000));
+        probity_fleet_sql_condition(stream, &all, "toUnixTimestamp(minute)", UINT64_C(1000000000));
     else
-        put_condition(stream, &all, "start_ns", 1);
+        probity_fleet_sql_condition(stream, &all, "start_ns", 1);
 }
 
 void probity_fleet_sql_counts(FILE *stream, const struct probity_fleet_range *range)
@@ -214,7 +243,8 @@ void probity_fleet_sql_functions(FILE *stream, const struct probity_fleet_range 
             probity_fleet_tables[PROBITY_FLEET_FUNCTIONS].name);
     if (!range->of_any_run) {
         fprintf(stream, " WHERE function IN (SELECT function FROM %s WHERE ",
-                probity_fleet_tables[PROBITY_FLEET_MINUTES].name);
+                probity_fleet_tables[range->has_hours ? PROBITY_FLEET_HOURS
+                                                      : PROBITY_FLEET_MINUTES].name);
         put_runs(stream, range);
         put_day(stream, range);
         fputc(')', stream);

@@ -66,6 +66,26 @@ PROBITY_FLEET_PASSWORD=s3cret "$PROBITY" ship --to "https://me@127.0.0.1:$port/a
 expect "a self-signed certificate: status" 1 "$status"
 grep -qi 'certificate' errors || fail "a self-signed certificate: not named: $(cat errors)"
 grep -q s3cret errors output && fail "the password is in a message"
+
+# $1 description, $2 expected status, $3 host; then the environment and options
+over_tls() {
+    local what=$1 expected=$2 host=$3
+    shift 3
+    status=0
+    rm -f trace.shipped
+    env "${@:1:1}" "$PROBITY" ship --to "https://me@$host:$port/a" --retry 0 "${@:2}" trace \
+        > output 2> errors || status=$?
+    expect "$what: status ($(cat errors))" "$expected" "$status"
+}
+openssl req -x509 -newkey rsa:2048 -nodes -keyout other.key -out other.pem -days 2 \
+    -subj /CN=127.0.0.1 -addext 'subjectAltName = IP:127.0.0.1' 2> /dev/null
+over_tls "an own authority" 0 127.0.0.1 NONE= --ca certificate.pem
+over_tls "from the environment" 0 127.0.0.1 PROBITY_FLEET_CA=certificate.pem
+over_tls "the option comes first" 1 127.0.0.1 PROBITY_FLEET_CA=certificate.pem --ca other.pem
+over_tls "another host" 1 localhost NONE= --ca certificate.pem
+over_tls "no such file" 1 127.0.0.1 NONE= --ca nothing.pem
+grep -q "cannot open 'nothing.pem'" errors || fail "no such file: $(cat errors)"
+over_tls "not a certificate" 1 127.0.0.1 NONE= --ca key.pem
 stop_server
 
 # ---- Full disk, and refused memory, on this side

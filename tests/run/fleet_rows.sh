@@ -5,6 +5,7 @@
 # timeout: 900
 . "$(dirname "$0")/common.bash"
 . "$SOURCE/tests/run/clickhouse.bash"
+. "$SOURCE/tests/run/living.bash"
 need_clickhouse
 unset PROBITY_FLEET PROBITY_FLEET_PASSWORD PROBITY_LABEL
 export no_proxy='*'
@@ -148,48 +149,6 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' \
     fail "a hostile ledger: $used KiB"
 
 # ---- Living programs
-
-# $1 trace. Starts a program that does rounds; sets "program" and opens 3.
-starts_steady() {
-    rm -f go
-    mkfifo go
-    PROBITY_LABEL=$1 PROBITY_OUT=$WORK/$1 "$PROGRAMS/steady" < go > rounds.done 2> /dev/null &
-    program=$!
-    exec 3> go
-}
-
-# $1 number of rounds, $2 of all then
-does_rounds() {
-    echo "$1" >&3
-    wait_until "$program" has_lines rounds.done 1 "^$2\$"
-}
-
-# $1 number. Whether that many calls of work() are in the database.
-has_calls() {
-    [ "$(sql "SELECT count() FROM probity_calls WHERE depth = 0 AND run IN (SELECT run FROM
-              probity_runs WHERE label = '$2')")" -ge "$1" ]
-}
-
-is_finished() {
-    [ "$(sql "SELECT count() FROM probity_runs WHERE label = '$1' AND finished")" -gt 0 ]
-}
-
-# $1 trace, $2 calls of work(): all are there, once, and the report is the same.
-all_calls() {
-    local counts
-    counts=$(sql "SELECT sum(depth = 0), sum(depth = 1) FROM probity_calls WHERE run IN
-        (SELECT run FROM probity_runs WHERE label = '$1')" | tr '\t' ' ')
-    expect "$1: calls" "$2 $((2 * $2))" "$counts"
-    expect "$1: hits with ids" "$((3 * $2))" "$(sql "SELECT count() FROM probity_requests WHERE run
-        IN (SELECT run FROM probity_runs WHERE label = '$1')")"
-    # Signatures come from debugging information here.
-    "$PROBITY" report --csv "$1" 2> /dev/null | cut -d, -f1,3-9 | sort > from.file
-    "$PROBITY" report --csv --from-fleet "$url" --label "$1" 2> errors | cut -d, -f1,3-9 |
-        sort > from.fleet || true
-    [ -s from.file ] || fail "$1: nothing in the trace"
-    cmp -s from.file from.fleet ||
-        fail "$1: $(cat errors) $(diff from.file from.fleet | head -n 6)"
-}
 
 starts_steady living
 does_rounds 500 500

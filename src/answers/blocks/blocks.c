@@ -346,6 +346,77 @@ int probity_blocks_put(struct probity_blocks *blocks, const struct probity_event
     return put_hit(blocks, &blocks->last[event->thread_slot], event);
 }
 
+/* ---- Blocks that were added up elsewhere -------------------------------------------------------
+ */
+
+static int add_sums(struct probity_blocks_pair *to, const struct probity_blocks_pair *sums)
+{
+    to->calls += sums->calls;
+    to->wall_ns += sums->wall_ns;
+    to->cpu_calls += sums->cpu_calls;
+    to->cpu_ns += sums->cpu_ns;
+    to->cpu_wall_ns += sums->cpu_wall_ns;
+    to->sum_ns += sums->sum_ns;
+    to->min_ns = sums->min_ns < to->min_ns ? sums->min_ns : to->min_ns;
+    to->max_ns = sums->max_ns > to->max_ns ? sums->max_ns : to->max_ns;
+    return probity_histogram_merge(&to->durations, &sums->durations);
+}
+
+static int add_thread_sums(struct probity_blocks *blocks, struct pair_item *all,
+                           const struct probity_blocks_pair *sums)
+{
+    struct pair_item *item = pair_at(blocks, all->from, all->to, sums->thread);
+    struct followed_item *followed =
+        item != NULL ? followed_at(blocks, all->from, sums->thread) : NULL;
+
+    if (followed == NULL)
+        return PROBITY_ERROR_MEMORY;
+    if (item->pair.calls == 0) {
+        item->other = all->first;
+        all->first = item;
+        all->rows++;
+    }
+    followed->count += sums->calls;
+    return add_sums(&item->pair, sums);
+}
+
+static struct pair_item *pair_of(struct probity_blocks *blocks, const struct probity_event *from,
+                                 const struct probity_event *to)
+{
+    struct probe_item *of_from = probe_of(blocks, from);
+    struct probe_item *of_to = of_from != NULL ? probe_of(blocks, to) : NULL;
+
+    return of_to != NULL ? pair_at(blocks, of_from, of_to, NULL) : NULL;
+}
+
+int probity_blocks_add(struct probity_blocks *blocks, const struct probity_event *from,
+                       const struct probity_event *to, const struct probity_blocks_pair *sums)
+{
+    struct pair_item *item = pair_of(blocks, from, to);
+
+    if (item == NULL)
+        return PROBITY_ERROR_MEMORY;
+    if (sums->calls == 0)
+        return 0;
+    blocks->pair_count += item->pair.calls == 0;
+    item->from->followed += sums->calls;
+    int error = add_sums(&item->pair, sums);
+    return error == 0 && sums->thread != NULL ? add_thread_sums(blocks, item, sums) : error;
+}
+
+int probity_blocks_add_instance(struct probity_blocks *blocks, const struct probity_event *from,
+                                const struct probity_event *to,
+                                const struct probity_blocks_instance *instance)
+{
+    struct pair_item *item = pair_of(blocks, from, to);
+
+    if (item == NULL)
+        return PROBITY_ERROR_MEMORY;
+    if (item->pair.slowest_count < blocks->options.slowest)
+        item->pair.slowest[item->pair.slowest_count++] = *instance;
+    return 0;
+}
+
 uint64_t probity_blocks_forgotten(const struct probity_blocks *blocks)
 {
     return blocks->ways.forgotten;

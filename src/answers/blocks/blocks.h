@@ -81,6 +81,18 @@ int probity_blocks_open(const struct probity_blocks_options *options,
  * the blocks around them become longer. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_blocks_put(struct probity_blocks *blocks, const struct probity_event *event);
 
+/* Adds blocks that were added up elsewhere, of all threads or, by thread, of sums->thread, whose
+ * label must live as long as `blocks`; from and to: hits of their probes. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
+int probity_blocks_add(struct probity_blocks *blocks, const struct probity_event *from,
+                       const struct probity_event *to, const struct probity_blocks_pair *sums);
+
+/* Adds one of the slowest of these to a pair of all threads, slowest first; those beyond their
+ * number are ignored. */
+int probity_blocks_add_instance(struct probity_blocks *blocks, const struct probity_event *from,
+                                const struct probity_event *to,
+                                const struct probity_blocks_instance *instance);
+
 /* Number of ids evicted (by correlation): each one's flow is split in two or more. */
 uint64_t probity_blocks_forgotten(const struct probity_blocks *blocks);
 

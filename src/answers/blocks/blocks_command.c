@@ -8,8 +8,10 @@
 #include "answers/blocks/blocks_csv.h"
 #include "answers/blocks/blocks_json.h"
 #include "answers/blocks/blocks_text.h"
+#include "cli/fleet_source.h"
 #include "cli/probe_range.h"
 #include "cli/query.h"
+#include "probity.h"
 
 /* Each block stores this many instances. */
 enum { SLOWEST_MAX = 1000 };
@@ -79,11 +81,32 @@ static int print_blocks(void *context, FILE *stream, const struct probity_reader
     return 0;
 }
 
+static int run_from_fleet(struct blocks_call *call, size_t traces)
+{
+    const struct cli_probe_range *chosen = &call->chosen;
+    int is_slowest = call->options.slowest > 0;
+
+    if (traces > 0)
+        return cli_fail_usage(&cli_command_blocks, "--from-fleet takes the place of traces");
+    if (chosen->from.count + chosen->to.count + chosen->probes.count > 0 ||
+        call->layout.is_corrected || call->answer.tids.count > 0)
+        return cli_fail_usage(&cli_command_blocks, "--start-probe, --end-probe, --probe, "
+                              "--corrected and --tid do not apply to --from-fleet");
+    if (open_blocks(call, 0, 0) != 0)
+        return cli_fail(&cli_command_blocks, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    return cli_fleet_blocks(&call->answer, &call->options, is_slowest, call->blocks);
+}
+
 static int run_on(void *context, char **names, size_t count)
 {
     struct blocks_call *call = context;
-    int status = cli_query_run(&call->answer, names, count);
+    const struct cli_fleet_source *source = &call->answer.source;
 
+    if (cli_fleet_is_wanted(source, count))
+        return run_from_fleet(call, count);
+    int status = cli_fleet_is_unused(&cli_command_blocks, source);
+    if (status == CLI_OK)
+        status = cli_query_run(&call->answer, names, count);
     if (status == CLI_OK && cli_probe_range_warn_unseen(&cli_command_blocks, &call->chosen))
         status = CLI_FAILURE;
     return status;
@@ -136,6 +159,7 @@ static const struct cli_option options[] = {
      CLI_NUMBER(struct blocks_call, result.limit, 0, CLI_LIMIT_MAX)},
     CLI_QUERY_SINCE_ROWS(struct blocks_call, "only hits"),
     CLI_QUERY_TID_ROW(struct blocks_call, "only"),
+    CLI_FLEET_ROWS(struct blocks_call, answer.source),
     CLI_QUERY_JSON_ROW(struct blocks_call, "print one JSON object; times in ns"),
     CLI_QUERY_CSV_ROW(struct blocks_call, "print CSV with a header, one row per block, or with "
                                           "--slowest one per instance; times in ns"),

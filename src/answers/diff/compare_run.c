@@ -297,7 +297,7 @@ static int add_pair(struct probity_compare_run *run, const struct probity_blocks
     return error;
 }
 
-static int add_blocks(struct probity_compare_run *run, struct probity_blocks *blocks)
+int probity_compare_run_add_blocks(struct probity_compare_run *run, struct probity_blocks *blocks)
 {
     size_t count;
     const struct probity_blocks_pair *const *pairs =
@@ -367,7 +367,7 @@ static int make_run(struct probity_reader *reader, struct probity_report *report
         error = probity_compare_run_add_report(
             &run, report, (facts->info.flags & PROBITY_INFO_CPU_TIME) != 0);
     if (error == 0)
-        error = add_blocks(&run, blocks);
+        error = probity_compare_run_add_blocks(&run, blocks);
     if (error != 0)
         probity_compare_run_release(&run);
     else

@@ -99,6 +99,10 @@ struct probity_report;
 int probity_compare_run_add_report(struct probity_compare_run *run, struct probity_report *report,
                                    int is_cpu_known);
 
+/* Adds all pairs of blocks. Returns as above. */
+struct probity_blocks;
+int probity_compare_run_add_blocks(struct probity_compare_run *run, struct probity_blocks *blocks);
+
 /* Adds an item, copying its texts; NULL counts as "". Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_compare_run_add(struct probity_compare_run *run,
                             const struct probity_compare_item *item);

@@ -322,7 +322,7 @@ const struct cli_command cli_command_diff = {
     .usage = "[OPTION]... BASE... -- NEW...",
     .help =
         "Each trace is one run; @LABEL means all runs with that label in the project's history "
-        "(`probity runs`), or with --from-fleet in a database, which has functions only. "
+        "(`probity runs`), or with --from-fleet in a database. "
         "Compares, for each function, number of calls, self, total and CPU time, and mean, median "
         "and 99th percentile of a call; for each block between probes, all of these except self "
         "time. Shows the medians over the runs, their ratio with its confidence interval, and a "

@@ -426,6 +426,32 @@ int probity_coverage_add_calls(struct probity_coverage *coverage,
     return 0;
 }
 
+int probity_coverage_add_hits(struct probity_coverage *coverage,
+                              const struct probity_listed_site *probe, uint64_t hits)
+{
+    int is_number = probe->kind == PROBITY_LISTED_NUMBERED;
+    const struct identity identity = {.kind = PROBITY_LISTED_NAMED,
+                                      .line = probe->line,
+                                      .name = probe->name,
+                                      .file = probe->file,
+                                      .within = probe->within,
+                                      .signature = "",
+                                      .object = ""};
+    struct site_item *item = is_number ? number_item(coverage, probe->number)
+                                       : find_item(coverage, &identity);
+
+    if (item == NULL)
+        return PROBITY_ERROR_MEMORY;
+    item->site.hits += hits;
+    if (!is_number || *probe->name == '\0' || item->given_name != NULL)
+        return 0;
+    item->given_name = strdup(probe->name);
+    if (item->given_name == NULL)
+        return PROBITY_ERROR_MEMORY;
+    item->site.name = item->given_name;
+    return 0;
+}
+
 static int add_hits(struct probity_coverage *coverage)
 {
     struct counter *counter = NULL;

@@ -54,6 +54,11 @@ struct probity_coverage_calls {
 int probity_coverage_add_calls(struct probity_coverage *coverage,
                                const struct probity_coverage_calls *calls);
 
+/* Adds hits of a probe, counted elsewhere: of a named one its name and where it is are used, of
+ * another its number and, if not empty, its name. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_coverage_add_hits(struct probity_coverage *coverage,
+                              const struct probity_listed_site *probe, uint64_t hits);
+
 /* Adds a site that is compiled in. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_coverage_list(struct probity_coverage *coverage,
                           const struct probity_listed_site *site);

@@ -10,6 +10,7 @@
 #include "cli/fleet_source.h"
 #include "cli/patterns.h"
 #include "cli/query.h"
+#include "probity.h"
 
 struct list_call {
     struct cli_query answer;
@@ -21,6 +22,8 @@ struct list_call {
     struct probity_list_answer result;
     enum probity_coverage_key key;
     int only_never, only_hit;
+    size_t runs_listed; /* from a database: runs with a list, which come one after the other */
+    uint32_t latest_listed;
 };
 
 static int open_coverage(void *context, uint64_t from_ns, uint64_t to_ns)
@@ -180,7 +183,28 @@ static int warn_unseen(const struct list_call *call)
                                                                              : CLI_OK;
 }
 
-/* A database has functions that were called, but no list of what is compiled in. */
+static int has_range(const struct list_call *call)
+{
+    return call->answer.range.from != NULL || call->answer.range.to != NULL;
+}
+
+/* A database has the hits of probes of whole runs only. */
+static int take_fleet_site(void *context, const struct probity_fleet_site *row)
+{
+    struct list_call *call = context;
+    int is_function = row->site.kind == PROBITY_LISTED_FUNCTION;
+
+    if (row->site.kind == 0)
+        call->result.left_out += row->hits;
+    if (row->site.kind == 0 || (!is_function && has_range(call)))
+        return 0;
+    if (!row->is_listed)
+        return probity_coverage_add_hits(call->coverage, &row->site, row->hits);
+    call->runs_listed += row->site.trace != call->latest_listed;
+    call->latest_listed = row->site.trace;
+    return probity_coverage_list(call->coverage, &row->site);
+}
+
 static int take_report(void *context, struct probity_report *report,
                        const struct probity_scopes_repairs *repairs,
                        const struct probity_reader *reader)
@@ -188,7 +212,7 @@ static int take_report(void *context, struct probity_report *report,
     struct list_call *call = context;
     size_t count;
     struct probity_report_function *functions = probity_report_functions(report, &count);
-    int error = probity_coverage_open(0, 0, &call->coverage);
+    int error = 0;
 
     (void)repairs;
     for (size_t i = 0; error == 0 && i < count; i++) {
@@ -198,20 +222,25 @@ static int take_report(void *context, struct probity_report *report,
             sums->entries > 0, sums->is_least};
         error = probity_coverage_add_calls(call->coverage, &calls);
     }
-    call->result.traces_without = probity_reader_traces(reader);
+    call->result.traces_without = probity_reader_traces(reader) - call->runs_listed;
     call->report = report;
     return error == 0 ? choose_sites(call) : error;
 }
 
 static int run_from_fleet(struct list_call *call, size_t traces)
 {
-    static const struct cli_fleet_want want = {.take = take_report};
+    static const struct cli_fleet_want want = {.take = take_report, .take_site = take_fleet_site};
 
     if (traces > 0)
         return cli_fail_usage(&cli_command_list, "--from-fleet takes the place of traces");
-    if (call->only_never || call->probes.count > 0 || call->answer.tids.count > 0)
-        return cli_fail_usage(&cli_command_list, "--never, --probe and --tid do not apply to "
-                              "--from-fleet, which has functions that were called; use the traces");
+    if (call->answer.tids.count > 0)
+        return cli_fail_usage(&cli_command_list, "--tid does not apply to --from-fleet");
+    if (call->probes.count > 0 && has_range(call))
+        return cli_fail_usage(&cli_command_list, "--probe with a range does not apply to "
+                              "--from-fleet, which has hits of whole runs; use the traces");
+    if (probity_coverage_open(0, 0, &call->coverage) != 0)
+        return cli_fail(&cli_command_list, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    call->latest_listed = UINT32_MAX;
     return cli_fleet_report(&call->answer, &want);
 }
 

@@ -22,7 +22,7 @@ enum { RECENT_CALLS = 256, RECENT_FIRST = 4 };
 
 struct recent_call {
     struct probity_tree_node *node;
-    uint64_t enter_tick;
+    uint64_t enter_tick, enter_wall_ns;
     uint32_t depth;
     struct probity_tree_sums sums;
 };
@@ -182,9 +182,17 @@ static inline int keep_recent(struct tree_thread *thread, const struct probity_s
         &thread->recent[thread->recent_count++ & (thread->recent_capacity - 1)];
     call->node = scope->user;
     call->enter_tick = scope->enter_tick;
+    call->enter_wall_ns = scope->enter_wall_ns;
     call->depth = scope->depth;
     call->sums = *sums;
     return 0;
+}
+
+static inline void report_sums(struct probity_tree *tree, struct probity_tree_node *node,
+                               uint64_t begin_ns, const struct probity_tree_sums *sums, int is_off)
+{
+    if (__builtin_expect(tree->options.on_sums != NULL, 0))
+        tree->options.on_sums(tree->options.context, node, begin_ns, sums, is_off);
 }
 
 static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
@@ -221,6 +229,7 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
         sums.paused = scope->paused;
     }
     probity_tree_sums_add(&node->sums, &sums);
+    report_sums(tree, node, scope->enter_wall_ns, &sums, 0);
     if (keep_recent(tree->threads[thread_slot], scope, &sums) != 0)
         tree->error = PROBITY_ERROR_MEMORY;
 }
@@ -285,7 +294,9 @@ static void adopt(struct probity_tree *tree, const struct probity_scope *scope,
         if (node == NULL)
             continue;
         take_off(&call->node->sums, &call->sums);
+        report_sums(tree, call->node, call->enter_wall_ns, &call->sums, 1);
         probity_tree_sums_add(&node->sums, &call->sums);
+        report_sums(tree, node, call->enter_wall_ns, &call->sums, 0);
         call->node = node;
         call->depth++;
     }

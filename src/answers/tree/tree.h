@@ -42,6 +42,7 @@ struct probity_tree_node {
     struct probity_tree_node *recent; /* the child looked up last */
     struct probity_tree_sums sums;
     struct probity_scope_time pruned; /* total time of direct children that were pruned */
+    void *user; /* for the listener; NULL at first */
 };
 
 struct probity_tree_options {
@@ -50,6 +51,11 @@ struct probity_tree_options {
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: only calls that begin in [from, to); both 0: all */
     size_t nodes_max;        /* 0: PROBITY_TREE_NODES_MAX */
     const struct probity_reader *costs_of; /* subtract recording overhead; NULL: do not */
+    /* Called with what a call that began at this moment adds to a node, or, is_off, takes from it
+     * again because its path is another one; NULL: nobody listens. */
+    void (*on_sums)(void *context, struct probity_tree_node *node, uint64_t begin_ns,
+                    const struct probity_tree_sums *sums, int is_off);
+    void *context;
 };
 
 struct probity_tree;
@@ -69,6 +75,21 @@ int probity_tree_finish(struct probity_tree *tree);
  * as by finish, and repairs. Its threads and the functions of its reader must live as long as this
  * tree. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_tree_join(struct probity_tree *tree, struct probity_tree *part);
+
+/* The child of a node, NULL: of the root, for sums that were made elsewhere: above functions, by
+ * thread, without a function. What they refer to must live as long as the tree. NULL if out of
+ * memory. */
+struct probity_tree_node *probity_tree_reach(struct probity_tree *tree,
+                                             struct probity_tree_node *parent,
+                                             const struct probity_function_key *function,
+                                             const struct probity_thread_label *thread);
+
+/* Adds sums that were made elsewhere to a node. */
+void probity_tree_add(struct probity_tree_node *node, const struct probity_tree_sums *sums);
+
+/* Adds what else such sums come with. */
+void probity_tree_add_repairs(struct probity_tree *tree,
+                              const struct probity_scopes_repairs *repairs, uint64_t lost);
 
 /* Whether two trees together are below the maximum number of nodes: 1 or 0. */
 int probity_tree_fits(const struct probity_tree *left, const struct probity_tree *right);

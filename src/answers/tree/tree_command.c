@@ -10,6 +10,7 @@
 #include "answers/tree/tree_csv.h"
 #include "answers/tree/tree_json.h"
 #include "answers/tree/tree_text.h"
+#include "cli/fleet_source.h"
 #include "cli/patterns.h"
 #include "cli/query.h"
 
@@ -36,6 +37,7 @@ struct tree_call {
     enum probity_tree_view view;
     struct cli_patterns patterns; /* empty: the whole tree */
     uint64_t profiled, counted;
+    int is_of_fleet;
     size_t pruned;
 };
 
@@ -225,8 +227,9 @@ static int finish_tree(void *context, const struct probity_reader *reader)
         call->roots.waiting = probity_tree_root(call->others[1]);
         call->roots.unknown = probity_tree_root(call->others[2]);
     }
-    return error != 0 ? error
-                      : cli_query_profiles(&call->answer, reader, NULL, &call->profiled,
+    return error != 0 || call->is_of_fleet
+               ? error
+               : cli_query_profiles(&call->answer, reader, NULL, &call->profiled,
                                            &call->counted);
 }
 
@@ -264,6 +267,29 @@ static int print_tree(void *context, FILE *stream, const struct probity_reader *
     return 0;
 }
 
+static int run_from_fleet(struct tree_call *call, size_t traces)
+{
+    if (traces > 0)
+        return cli_fail_usage(&cli_command_tree, "--from-fleet takes the place of traces");
+    if (call->answer.has_states || call->layout.is_corrected || call->options.fold_recursion ||
+        call->answer.tids.count > 0)
+        return cli_fail_usage(&cli_command_tree, "--states, --corrected, --fold-recursion and "
+                              "--tid do not apply to --from-fleet");
+    call->is_of_fleet = 1;
+    if (probity_tree_open(&call->options, &call->tree) != 0)
+        return cli_fail(&cli_command_tree, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    return cli_fleet_tree(&call->answer, call->tree, call->options.by_thread, &call->profiled,
+                          &call->counted);
+}
+
+static int run_answer(struct tree_call *call, char **names, size_t count)
+{
+    if (cli_fleet_is_wanted(&call->answer.source, count))
+        return run_from_fleet(call, count);
+    int status = cli_fleet_is_unused(&cli_command_tree, &call->answer.source);
+    return status == CLI_OK ? cli_query_run(&call->answer, names, count) : status;
+}
+
 static int run_on(void *context, char **names, size_t count)
 {
     struct tree_call *call = context;
@@ -277,8 +303,10 @@ static int run_on(void *context, char **names, size_t count)
         call->key <= PROBITY_TREE_OFF_SELF)
         return cli_fail_usage(&cli_command_tree, "--states sorts by calls, total, self, paused or "
                               "name");
-    int status = cli_query_run(&call->answer, names, count);
+    int status = run_answer(call, names, count);
 
+    if (call->answer.source.as_sql)
+        return status;
     const char *idle = cli_patterns_idle(&call->patterns);
     return status == CLI_OK && idle != NULL ? cli_fail_function(&cli_command_tree, idle) : status;
 }
@@ -352,6 +380,7 @@ static const struct cli_option options[] = {
      CLI_FLAG(struct tree_call, layout.has_places)},
     CLI_QUERY_RANGE_ROWS(struct tree_call, "only calls that begin"),
     CLI_QUERY_TID_ROW(struct tree_call, "only"),
+    CLI_FLEET_ROWS(struct tree_call, answer.source),
     {.name = "json", .help = "print one JSON object with nested nodes; times in ns",
      .brief = "print JSON", .take = take_form, .number = FORM_JSON},
     {.name = "csv", .help = "print CSV with a header, one row per node; times in ns",

@@ -36,6 +36,32 @@ int probity_tree_join(struct probity_tree *tree, struct probity_tree *part)
     return part->error;
 }
 
+struct probity_tree_node *probity_tree_reach(struct probity_tree *tree,
+                                             struct probity_tree_node *parent,
+                                             const struct probity_function_key *function,
+                                             const struct probity_thread_label *thread)
+{
+    const struct probity_same_function *same =
+        function != NULL ? probity_same_function_at(&tree->functions, function) : NULL;
+
+    if (function != NULL && same == NULL)
+        return NULL;
+    return probity_tree_child(&tree->nodes, parent != NULL ? parent : &tree->nodes.root, same,
+                              thread);
+}
+
+void probity_tree_add(struct probity_tree_node *node, const struct probity_tree_sums *sums)
+{
+    probity_tree_sums_add(&node->sums, sums);
+}
+
+void probity_tree_add_repairs(struct probity_tree *tree,
+                              const struct probity_scopes_repairs *repairs, uint64_t lost)
+{
+    probity_scopes_repairs_add(&tree->repairs, repairs);
+    tree->lost += lost;
+}
+
 int probity_tree_fits(const struct probity_tree *left, const struct probity_tree *right)
 {
     return left->nodes.count + right->nodes.count < left->options.nodes_max;

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * spans.h: statements whose answers are blocks between probes, and how these become the answer of
+ * `probity blocks`. Does no I/O.
+ */
+#ifndef PROBITY_FLEET_SPANS_H
+#define PROBITY_FLEET_SPANS_H
+
+#include "answers/blocks/blocks.h"
+#include "fleet/sums.h"
+
+/* Which blocks. */
+struct probity_fleet_spans {
+    const struct probity_fleet_range *range; /* group OF_THREAD: by thread */
+    int by_correlation;
+    size_t slowest; /* how many of each pair to list */
+};
+
+/* Whether the rows of minutes suffice. A block counts if both its hits are in the range, which rows
+ * of minutes do not say. */
+int probity_fleet_spans_are_of_minutes(const struct probity_fleet_spans *spans);
+
+/* Write the statements for probes, sums and, of each pair of probes, its slowest blocks. */
+void probity_fleet_sql_probes(FILE *stream, const struct probity_fleet_spans *spans);
+void probity_fleet_sql_spans_sums(FILE *stream, const struct probity_fleet_spans *spans);
+void probity_fleet_sql_slowest(FILE *stream, const struct probity_fleet_spans *spans);
+
+/* Probes by their numbers in the database. */
+struct probity_fleet_probes_taken {
+    struct probity_hashtable table;
+};
+
+/* Take the answers, in this order; threads were taken before. Return 0, MEMORY, or
+ * PROBITY_ERROR_FORMAT if it is not such an answer. The blocks refer to the sums and probes; of
+ * sums, they are one for each run if these are of runs, otherwise one. */
+int probity_fleet_take_probes(struct probity_fleet_probes_taken *probes,
+                              struct probity_fleet_answer *answer);
+int probity_fleet_take_spans_sums(const struct probity_fleet_probes_taken *probes,
+                                  const struct probity_fleet_sums *sums,
+                                  struct probity_fleet_answer *answer,
+                                  struct probity_blocks *const *blocks);
+int probity_fleet_take_slowest(const struct probity_fleet_probes_taken *probes,
+                               const struct probity_fleet_sums *sums,
+                               struct probity_fleet_answer *answer, struct probity_blocks *blocks);
+
+void probity_fleet_probes_taken_release(struct probity_fleet_probes_taken *probes);
+
+#endif
