@@ -137,7 +137,7 @@ $(NOT_UNWOUND): private SRC_FLAGS += -fno-exceptions -fno-asynchronous-unwind-ta
 endif
 # Code that runs while vector registers hold parameters or results of functions must not use them;
 # code that sanitizers call does.
-GENERAL_OBJ := $(addprefix $(OBJ)/src/functions/,sled_calls.o fentry.o)
+GENERAL_OBJ := $(addprefix $(OBJ)/src/functions/,sled_calls.o site_calls.o fentry.o)
 $(GENERAL_OBJ): private SRC_FLAGS += -mgeneral-regs-only
 $(GENERAL_OBJ): private SANITIZE_FLAGS :=
 # Replacements of libc's functions are called before a sanitizer is ready, and must not be compiled

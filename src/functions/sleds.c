@@ -24,6 +24,7 @@
 #include "functions/functions.h"
 #include "functions/patchable.h"
 #include "functions/rules.h"
+#include "functions/scope_sites.h"
 #include "functions/sled_patch.h"
 
 /* After the constructor of libprobity, which decides whether to record, and before those of the
@@ -36,6 +37,7 @@ struct object {
     uintptr_t offset;
     struct probity_sleds sleds;
     struct probity_patchable patchable;
+    struct probity_scope_sites sites;
     uint32_t first_id, id_count;
     uint32_t is_loaded, is_seen;
     uint32_t is_incomplete; /* it could not be examined, for lack of memory */
@@ -45,7 +47,7 @@ struct object {
 struct totals {
     uint32_t objects, functions, selected, foreign, replaced, damaged;
     uint32_t patchable_objects, patchable_functions, patchable_selected;
-    int why; /* errno, if sleds could not be replaced */
+    int why, sites_why; /* errno, if sleds, or sites of FN_FUNC, could not be replaced */
 };
 
 struct probity_sled_function *probity_sled_functions;
@@ -63,6 +65,23 @@ static enum wake wake_now(void)
     return (enum wake)__atomic_load_n(&wake, __ATOMIC_RELAXED);
 }
 static struct totals totals;
+
+/* Whether the sites of FN_FUNC are to be calls: since the first recording, but not after one that
+ * was made on request. */
+static int sites_are_wanted;
+
+static void want_sites(int is_wanted)
+{
+    if (is_wanted && !sites_are_wanted)
+        probity_scope_sites_renew();
+    sites_are_wanted = is_wanted;
+}
+
+/* Whether functions without macros are to be recorded as well. */
+static int is_for_functions(void)
+{
+    return __atomic_load_n(&probity_active, __ATOMIC_RELAXED) || wake_now() != NEVER_WOKEN;
+}
 
 /* ---- Calls -------------------------------------------------------------------------------------
  */
@@ -365,7 +384,12 @@ static struct object *examine_object(struct object *object, const struct probity
         totals.why = ENOMEM;
         return NULL;
     }
-    int is_whole = 1, found = 0;
+    int is_whole = is_for_functions(), found = 0;
+    if (object->sites.table == NULL)
+        probity_scope_sites_take(loaded, path, &object->sites);
+    object->is_incomplete = !is_whole;
+    if (!is_whole)
+        return object;
     if (object->sleds.changes == NULL)
         found = probity_sled_map_find(loaded, path, &map);
     if (found > 0 && take_map(object, &map) != 0) {
@@ -396,8 +420,12 @@ static void take_object(void *context, const struct probity_object *loaded)
     if (object == NULL)
         return;
     object->is_seen = 1;
-    note_failure(probity_sleds_change(&object->sleds, loaded, is_sled_removed));
-    note_failure(probity_patchable_update(&object->patchable, loaded, is_removed));
+    if (is_for_functions()) {
+        note_failure(probity_sleds_change(&object->sleds, loaded, is_sled_removed));
+        note_failure(probity_patchable_update(&object->patchable, loaded, is_removed));
+    }
+    if (probity_scope_sites_change(&object->sites, loaded, sites_are_wanted) != 0)
+        totals.sites_why = errno;
 }
 
 /* Takes out the sleds of functions that the rules leave out. */
@@ -425,6 +453,7 @@ static int has_successor(const struct object *object)
  * memory that it calls, which then remains. */
 static void discard_code(struct object *object)
 {
+    object->sites = (struct probity_scope_sites){.table = NULL};
     if (has_successor(object)) {
         object->sleds = (struct probity_sleds){.changes = NULL};
         object->patchable = (struct probity_patchable){.entries = NULL};
@@ -609,6 +638,20 @@ void probity_hooked_restore(void)
     probity_sleds_update();
 }
 
+/* One line. */
+static void say_what_is_missing(void)
+{
+    char line[192];
+
+    if (totals.sites_why == 0 || probity_scope_sites_found.scopes == 0)
+        return;
+    int length = snprintf(line, sizeof line, "probity: %u scopes of FN_FUNC in %u objects are not "
+                          "recorded: cannot change their code: %.64s\n",
+                          probity_scope_sites_found.scopes, probity_scope_sites_found.objects,
+                          strerror(totals.sites_why));
+    probity_os_say(line, (size_t)length);
+}
+
 /* ---- Requests from outside ---------------------------------------------------------------------
  */
 
@@ -652,13 +695,31 @@ int probity_hooked_wake(const char *rules)
     return result;
 }
 
+int probity_hooked_start(void)
+{
+    int why = may_change() ? EAGAIN : ECHILD;
+
+    if (may_change() && begin_change(CHANGE_TRIES)) {
+        want_sites(1);
+        totals.sites_why = 0;
+        why = change_all() != 0 && totals.sites_why == 0 ? EAGAIN : totals.sites_why;
+        end_change();
+    }
+    totals.sites_why = why;
+    say_what_is_missing();
+    errno = why;
+    return why != 0 && probity_scope_sites_found.scopes > 0 ? -1 : 0;
+}
+
 int probity_hooked_take_out(void)
 {
     int before = errno;
 
-    if (wake_now() == NEVER_WOKEN || !may_change())
+    if ((wake_now() == NEVER_WOKEN && !sites_are_wanted) || !may_change())
         return 0;
-    __atomic_store_n(&wake, ASLEEP, __ATOMIC_RELAXED);
+    if (wake_now() != NEVER_WOKEN)
+        __atomic_store_n(&wake, ASLEEP, __ATOMIC_RELAXED);
+    sites_are_wanted = 0;
     /* Before the attempt: the fork that prevents it takes over when it is done. */
     __atomic_store_n(&is_owed, 1, __ATOMIC_SEQ_CST);
     if (!begin_change(CHANGE_TRIES)) {
@@ -751,7 +812,10 @@ __attribute__((constructor(SECOND_PRIORITY))) static void at_load(void)
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     probity_arguments_load();
     probity_arguments_update();
+    if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
+        want_sites(1);
     probity_sleds_update();
     say_what_was_found();
+    say_what_is_missing();
     errno = before;
 }
