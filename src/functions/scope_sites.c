@@ -16,6 +16,7 @@
 #include "functions/symbol_table.h"
 
 struct probity_scope_sites_found probity_scope_sites_found;
+uint64_t probity_site_pairs[1 << PROBITY_SITE_PAIRS_BITS];
 
 #if PROBITY_CPU_HAS_FENTRY
 
@@ -209,6 +210,20 @@ void probity_scope_sites_renew(void)
 /* ---- Calls -------------------------------------------------------------------------------------
  */
 
+/* Nothing was jumped over when the scope at this place began: the others in its frame are of the
+ * same function, as compiled. */
+static void keep_pairs(uint32_t place)
+{
+    const struct probity_scope_place *own = &probity_scope_frame[place + 1];
+
+    for (uint32_t i = place; i > 0 && own->minus != 0; i--) {
+        const struct probity_scope_place *open = &probity_scope_frame[i];
+        if (open->minus != own->minus)
+            break;
+        probity_site_pair_keep(open->where >> 16, own->where >> 16);
+    }
+}
+
 void probity_site_enter_unusual(struct probity_scope_here *scope, uintptr_t frame,
                                 const uint8_t *back, const uint8_t *vectors)
 {
@@ -218,6 +233,8 @@ void probity_site_enter_unusual(struct probity_scope_here *scope, uintptr_t fram
         (struct probity_site_function **)(uintptr_t)(stub + STUB_BYTES +
                                                      distance_at(stub + STUB_BYTES - 4));
 
+    uint32_t place = probity_scope_depth;
+
     (void)vectors;
     scope->is_open = 0;
     if (!probity_scope_is_on(note[1]))
@@ -225,6 +242,8 @@ void probity_site_enter_unusual(struct probity_scope_here *scope, uintptr_t fram
     probity_scope_enter_site(scope, function, frame, note, back);
     if (scope->is_open != 0)
         scope->is_open = probity_scope_epoch;
+    if (place < PROBITY_SCOPE_FRAMES && probity_scope_depth == place + 1)
+        keep_pairs(place);
 }
 
 #else

@@ -33,15 +33,31 @@ static __attribute__((noinline)) void enter_unusual(struct probity_scope_here *s
     PROBITY_KEEP_VECTORS(probity_site_enter_unusual, (uintptr_t)scope, frame, (uintptr_t)back);
 }
 
+/* Whether the open scopes in the same frame are those of functions into which this one was inlined,
+ * as src/runtime/frames.c found before. */
+static inline int is_inlined(uint32_t place, uint64_t minus, uint64_t where)
+{
+    for (uint32_t i = place; i > 0; i--) {
+        const struct probity_scope_place *open = &probity_scope_frame[i];
+        if (open->minus < (minus & ~UINT64_C(0xffff)))
+            break;
+        if (open->minus != minus || ((open->where ^ where) & 0xffff) == 0 ||
+            !probity_site_pair_is_kept(open->where >> 16, where >> 16))
+            return 0;
+    }
+    return 1;
+}
+
 /* Whether the scope can begin without a call. */
 static inline int is_usual(const struct probity_site_function *function, uint32_t place,
-                           uint64_t minus)
+                           uint64_t minus, uint64_t where)
 {
     return __atomic_load_n(&function->code, __ATOMIC_RELAXED) != 0 &&
            !__atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED) &&
            place < PROBITY_SCOPE_FRAMES &&
            (probity_scope_exceptions != NULL || !(function->flags & PROBITY_FUNCTION_CXX)) &&
-           !probity_scope_is_suspect(place, minus);
+           (!probity_scope_is_suspect(place, minus & ~UINT64_C(0xffff)) ||
+            is_inlined(place, minus, where));
 }
 
 /* Counts the call if its function is one whose calls are only counted, and was counted before. If
@@ -66,7 +82,8 @@ void probity_site_enter(struct probity_scope_here *scope, struct probity_site_fu
                         uintptr_t frame, const uint8_t *back)
 {
     uint32_t place = probity_scope_depth;
-    uint64_t minus = (0 - (uint64_t)frame) << 16;
+    uint64_t minus = (0 - (uint64_t)frame) << 16 | back_of(frame);
+    uint64_t where = (uint64_t)PROBITY_NUMBER(back) << 16 | (PROBITY_NUMBER(scope) & 0xffff);
 
     if (__builtin_expect(function == NULL, 0)) {
         enter_unusual(scope, frame, back);
@@ -77,7 +94,7 @@ void probity_site_enter(struct probity_scope_here *scope, struct probity_site_fu
         return;
     }
     scope->function = function;
-    if (__builtin_expect(!is_usual(function, place, minus), 0)) {
+    if (__builtin_expect(!is_usual(function, place, minus, where), 0)) {
         if (!count(scope, function))
             enter_unusual(scope, frame, back);
         return;
@@ -88,8 +105,7 @@ void probity_site_enter(struct probity_scope_here *scope, struct probity_site_fu
     scope->code = code;
     scope->place = place;
     scope->is_open = probity_scope_epoch;
-    probity_scope_take(place, minus | back_of(frame),
-                       (uint64_t)PROBITY_NUMBER(back) << 16 | (PROBITY_NUMBER(scope) & 0xffff));
+    probity_scope_take(place, minus, where);
     probity_hit(code);
 }
 
