@@ -25,6 +25,11 @@
  * scopes are closed on exceptions, pthread_exit and cancellation; scopes left by longjmp are closed
  * by the `probity` command. A C++ thread must not be cancelled asynchronously inside a scope, as
  * inside any destructor. Requires C11 or C++11, gcc or clang.
+ *
+ * If PROBITY_PATCHABLE is defined before the include, on x86-64 Linux, FN_FUNC compiles to two
+ * instructions without effect, which are replaced with calls when a recording begins: a program
+ * that records nothing runs faster, and functions with FN_FUNC are inlined as without. Such files
+ * are linked with -lprobity-functions (probity-functions(7)). The other macros are as always.
  */
 #ifndef FNTRACE_H
 #define FNTRACE_H
