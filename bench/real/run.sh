@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # run.sh BUILD_DIR [ROWS]: what recording costs two real programs from npm packages, a database
 # engine of 2,500 functions (SQLite) and an interpreter (QuickJS): plain, with FN_FUNC inserted into
-# every function by a script, as always and patchable, compiled with -finstrument-functions and with -pg -mfentry
-# -minstrument-return=call, and compiled by clang with XRay sleds in all functions, each recorded
-# and not, next to uftrace and XRay's own basic mode. Also how many loaded bytes one FN_FUNC adds to
-# a program.
+# every function by a script, as always and patchable, compiled with -finstrument-functions and with
+# -pg -mfentry -minstrument-return=call, and compiled by clang with XRay sleds in all functions,
+# each recorded and not, next to uftrace and XRay's own basic mode. Also how many loaded bytes one
+# FN_FUNC adds to a program.
 set -eu
 bench=$(cd "$(dirname "$0")" && pwd)
 tree=$(cd "$bench/../.." && pwd)

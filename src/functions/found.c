@@ -66,13 +66,14 @@ void probity_found_report(void)
 
     if (!find_problem(problem) && (count == 0 || !is_recorders_child()))
         return;
-    if (probity_found.why == 0 && (is_sleds ? probity_found.selected < usable
-                                     : probity_found.patchable_selected < probity_found.patchable_functions))
-        snprintf(part, sizeof part, ", %s selected",
-                 number_text(is_sleds ? probity_found.selected : probity_found.patchable_selected, number));
+    uint32_t selected = is_sleds ? probity_found.selected : probity_found.patchable_selected;
+    if (probity_found.why == 0 &&
+        selected < (is_sleds ? usable : probity_found.patchable_functions))
+        snprintf(part, sizeof part, ", %s selected", number_text(selected, number));
     if (is_sleds && probity_found.patchable_objects > 0)
         snprintf(more, sizeof more, ", and %s by patchable entries in %u",
-                 number_text(probity_found.patchable_functions, number), probity_found.patchable_objects);
+                 number_text(probity_found.patchable_functions, number),
+                 probity_found.patchable_objects);
     uint32_t functions = is_sleds ? probity_found.functions : probity_found.patchable_functions;
     int length = snprintf(line, sizeof line, "probity: %s function%s by %s in %u object%s%s%s%s\n",
                           number_text(functions, number), functions == 1 ? "" : "s",
