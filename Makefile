@@ -137,7 +137,7 @@ $(NOT_UNWOUND): private SRC_FLAGS += -fno-exceptions -fno-asynchronous-unwind-ta
 endif
 # Code that runs while vector registers hold parameters or results of functions must not use them;
 # code that sanitizers call does.
-GENERAL_OBJ := $(addprefix $(OBJ)/src/functions/,sled_calls.o fentry.o)
+GENERAL_OBJ := $(addprefix $(OBJ)/src/functions/,sled_calls.o site_calls.o fentry.o)
 $(GENERAL_OBJ): private SRC_FLAGS += -mgeneral-regs-only
 $(GENERAL_OBJ): private SANITIZE_FLAGS :=
 # Replacements of libc's functions are called before a sanitizer is ready, and must not be compiled
@@ -348,7 +348,8 @@ $(SHARED_PRINT): $(PRINT_OBJ) src/libprobity-print.map
 	$(call shared_library,$(PRINT_SONAME),src/libprobity-print.map,,$(PRINT_OBJ))
 # It has its own copies of the code it shares with libprobity.
 FUNCTIONS_NAMES = __cyg_profile_func_enter __cyg_profile_func_exit \
-    $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),__fentry__ __return__)
+    $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),__fentry__ __return__ \
+    probity_scope_site_enter_hook probity_hooked_start probity_hooked_take_out)
 $(STATIC_FUNCTIONS): $(filter-out %/unload.o,$(FUNCTIONS_OBJ)) src/libprobity-functions.map
 	$(call one_object,$(archive_object),$(FUNCTIONS_NAMES),--localize-hidden,$(filter %.o,$^))
 	$(call archive,$(archive_object))

@@ -25,6 +25,11 @@
  * scopes are closed on exceptions, pthread_exit and cancellation; scopes left by longjmp are closed
  * by the `probity` command. A C++ thread must not be cancelled asynchronously inside a scope, as
  * inside any destructor. Requires C11 or C++11, gcc or clang.
+ *
+ * If PROBITY_PATCHABLE is defined before the include, on x86-64 Linux, FN_FUNC compiles to two
+ * instructions without effect, which are replaced with calls when a recording begins: a program
+ * that records nothing runs faster, and functions with FN_FUNC are inlined as without. Such files
+ * are linked with -lprobity-functions (probity-functions(7)). The other macros are as always.
  */
 #ifndef FNTRACE_H
 #define FNTRACE_H
@@ -107,7 +112,7 @@ const char probity_log_default[7] = "stderr";
  */
 
 /* Records the function: enter, leave, times. */
-#define FN_FUNC(retType, level) FN_X_SCOPE(retType, level, 0, FN_X_ENTER_PLAIN)
+#define FN_FUNC(retType, level) FN_X_FUNC(retType, level)
 
 /* After FN_FUNC: records the return value too. */
 #define FN_RETVAL(retVar) FN_X_RETVAL(retVar)
@@ -163,6 +168,7 @@ const char probity_log_default[7] = "stderr";
  * parameters. */
 #define FN_PARAM(param)                                                                            \
     do {                                                                                           \
+        FN_X_FIND_OUT;                                                                             \
         if (probity_scope_takes_parameters(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, __func__,          \
                                            fn_x_level, fn_x_flags))                                \
             FN_X_RECORD(FN_X_PARAMETERS, 0, 0, "," #param, 0, param)                               \
@@ -196,9 +202,9 @@ const char probity_log_default[7] = "stderr";
  * for others. Each FN_RESUME ends one pause; an unmatched FN_RESUME is counted and otherwise
  * ignored. */
 #define FN_PAUSE()                                                                                 \
-    probity_scope_mark(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, __func__, FN_X_PAUSE)
+    FN_X_FIND_OUT, probity_scope_mark(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, __func__, FN_X_PAUSE)
 #define FN_RESUME()                                                                                \
-    probity_scope_mark(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, __func__, FN_X_RESUME)
+    FN_X_FIND_OUT, probity_scope_mark(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, __func__, FN_X_RESUME)
 
 #ifdef __cplusplus
 /* A message as a stream expression, always formatted as text: FN_STREAM("area " << width). */
@@ -297,6 +303,7 @@ enum { fn_x_order = 0 };
     _Pragma("GCC diagnostic push") /* a lambda or a block may have another scope */                \
     _Pragma("GCC diagnostic ignored \"-Wshadow\"")                                                 \
     enum { fn_x_level = (level_), fn_x_flags = FN_X_FLAGS | (+fn_x_order) | (flags_) };            \
+    FN_X_NOT_PATCHABLE                                                                             \
     FN_X_FUNCTION(retType)                                                                         \
     FN_X_NO_JUMP                                                                                   \
     FN_X_MARK                                                                                      \
@@ -305,6 +312,45 @@ enum { fn_x_order = 0 };
     probity_scope_off(&fn_scope_needs_FN_FUNC_or_FN_ENTRY);                                        \
     enter(retType);                                                                                \
     _Pragma("GCC diagnostic pop")
+
+#if PROBITY_SCOPE_PATCHABLE
+#define FN_X_NOT_PATCHABLE enum { fn_x_is_patchable = 0 };
+#define FN_X_FUNC(retType, level_)                                                                 \
+    FN_X_CHECK_LEVEL(level_);                                                                      \
+    _Pragma("GCC diagnostic push")                                                                 \
+    _Pragma("GCC diagnostic ignored \"-Wshadow\"")                                                 \
+    enum { fn_x_level = (level_), fn_x_flags = FN_X_FLAGS | (+fn_x_order) };                       \
+    enum { fn_x_is_patchable = 1 };                                                                \
+    FN_X_SITE                                                                                      \
+    FN_X_NO_JUMP                                                                                   \
+    FN_X_MARK                                                                                      \
+    __attribute__((__cleanup__(probity_scope_leave_site))) struct probity_scope_here               \
+        fn_scope_needs_FN_FUNC_or_FN_ENTRY;                                                        \
+    PROBITY_SCOPE_ENTER_SITE(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, FN_X_SITE_VARIABLE,              \
+                             FN_X_NOTED(retType));                                                 \
+    _Pragma("GCC diagnostic pop")
+/* The variable of an inline function in C++ is visible from other objects, so that its address is
+ * no constant. That of a template is the same for all copies of the function, and can be hidden. */
+#ifdef __cplusplus
+#define FN_X_SITE struct fn_x_site {};
+#define FN_X_SITE_VARIABLE probity_fn::site_of<fn_x_site>::function
+namespace probity_fn {
+template <typename T> struct site_of {
+    __attribute__((__visibility__("hidden"))) static struct probity_site_function *function;
+};
+template <typename T> struct probity_site_function *site_of<T>::function;
+}
+#else
+#define FN_X_SITE static struct probity_site_function *fn_x_function;
+#define FN_X_SITE_VARIABLE fn_x_function
+#endif
+#define FN_X_FIND_OUT                                                                              \
+    (fn_x_is_patchable ? probity_scope_find_out(&fn_scope_needs_FN_FUNC_or_FN_ENTRY) : (void)0)
+#else
+#define FN_X_NOT_PATCHABLE
+#define FN_X_FUNC(retType, level) FN_X_SCOPE(retType, level, 0, FN_X_ENTER_PLAIN)
+#define FN_X_FIND_OUT (void)0
+#endif
 
 /* Declared before the scope, so that its mark comes after the leave. */
 #ifdef PROBITY_USDT
@@ -342,6 +388,7 @@ enum { fn_x_order = 0 };
 
 #define FN_X_IF_REPORTED(...)                                                                      \
     do {                                                                                           \
+        FN_X_FIND_OUT;                                                                             \
         if (probity_scope_is_open(&fn_scope_needs_FN_FUNC_or_FN_ENTRY) &&                          \
             probity_scope_is_reported(&fn_scope_needs_FN_FUNC_or_FN_ENTRY,                         \
                                       probity_scope_frame_at(), __func__)) {                       \
@@ -468,6 +515,7 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
         static const char *const fn_x_texts[] = {#retVar};                                         \
         static struct probity_site_format fn_x_format = {fn_x_types, fn_x_texts, NULL,             \
                                                          1,          __LINE__,   0};               \
+        FN_X_FIND_OUT;                                                                             \
         probity_scope_returns(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &retVar, &fn_x_format,          \
                               FN_X_AS_IT_IS(retVar), FN_X_SIZE(retVar),                            \
                               FN_X_RETVAL_DESCRIBE(retVar), FN_X_RETVAL_HOW(retVar));              \

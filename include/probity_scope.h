@@ -303,6 +303,26 @@ PROBITY_API void probity_scope_never(void) __attribute__((__noreturn__));
 #define PROBITY_SCOPE_NOTED 0
 #endif
 
+/* FN_FUNC as two instructions without effect, which libprobity-functions replaces with calls. */
+#if defined(PROBITY_PATCHABLE) && PROBITY_SCOPE_NOTED && !PROBITY_MEMORY_SANITIZER
+#define PROBITY_SCOPE_PATCHABLE 1
+
+/* In libprobity-functions; both are jumped to by the code of PROBITY_SCOPE_SITE below. */
+PROBITY_API void probity_scope_site_enter_hook(void);
+PROBITY_API void probity_scope_site_leave_hook(void);
+
+/* is_open of the scopes that were entered through their sites since the code was last patched. */
+extern PROBITY_API uint64_t probity_scope_epoch;
+#else
+#define PROBITY_SCOPE_PATCHABLE 0
+#endif
+
+/* Of a scope whose code can be patched, for libprobity-functions. As probity_scope_enter_frame();
+ * code: an address in the function. */
+PROBITY_API void probity_scope_enter_site(struct probity_scope_here *scope,
+                                          struct probity_site_function **function, uintptr_t frame,
+                                          const void *note, const void *code);
+
 /* ---- Slow paths ------------------------------------------------------------------------------ */
 
 /* Declares the function or, in profile mode, enters it. Returns code | depth << 32. */
@@ -607,6 +627,50 @@ probity_put_head(uint8_t *at, uint32_t kind, uint32_t code, uint32_t format, uin
 #define PROBITY_NOTE_VALUES                                                                        \
     "\t.byte %c14, %c15, 0, 0\n\t.long %c16, %c17\n\t.long %c18 - ., %c19 - ., %c20 - .\n"
 
+#if PROBITY_SCOPE_PATCHABLE
+/* A site: `test $DISTANCE, %eax`, of five bytes, where the flags may change. Its first byte becomes
+ * that of `call`, whose distance then leads to the code in probity_stubs. This code passes on what
+ * the compiler has put where: it undoes the call while it computes addresses, so that registers are
+ * as in the function. The return address is in the function, whose unwind information applies. */
+#define PROBITY_SCOPE_SITE                                                                         \
+    ".Lprobity_site%=:\n\t.byte 0xa9\n\t.long .Lprobity_stub%= - . - 4\n"                          \
+    "\t.pushsection probity_sites, \"ao?\", %%progbits, .Lprobity_site%=\n"                        \
+    "\t.balign 4\n\t.long .Lprobity_site%= - .\n\t.popsection\n"                                  \
+    "\t.pushsection probity_stubs, \"axo?\", %%progbits, .Lprobity_site%=\n"
+#define PROBITY_SCOPE_SITE_END "\t.popsection\n"
+/* A jump through the global offset table. */
+#define PROBITY_SCOPE_SITE_JUMP(hook)                                                              \
+    "\t{jmp *" hook "@GOTPCREL(%%rip)|.byte 0xff, 0x25\n\t.long " hook "@GOTPCREL - 4}\n"
+
+/* Makes a function one that calls another, so that it has no red zone, at no cost. */
+__attribute__((__always_inline__)) PROBITY_INLINE void probity_scope_call_something(void)
+{
+    __asm__ goto("" : : : : never);
+    return;
+never:
+    probity_scope_never();
+}
+
+/* The enter. The description is pushed; the distance to the note is before the code. variable: that
+ * of `function`, by a constant address. */
+#define PROBITY_SCOPE_ENTER_SITE(scope, variable, ...)                                             \
+    do {                                                                                           \
+        probity_scope_call_something();                                                            \
+        __asm__ __inline__ volatile(                                                               \
+            PROBITY_NOTE(3, 4, 5, 6, 7, 8, 9, 10, 11)                                              \
+            "\n" PROBITY_SCOPE_SITE "\t.long .Lprobity_note%= - .\n"                               \
+            ".Lprobity_stub%=:\n"                                                                  \
+            "\t{pushq %c2(%%rip)|push qword ptr [rip+%c2]}\n"                                      \
+            "\t{leaq 16(%%rsp), %%rsp|lea rsp, [rsp+16]}\n"                                        \
+            "\t{leaq %0, %%r10|lea r10, %0}\n\t{leaq %1, %%r11|lea r11, %1}\n"                     \
+            "\t{leaq -16(%%rsp), %%rsp|lea rsp, [rsp-16]}\n"                                       \
+            PROBITY_SCOPE_SITE_JUMP("probity_scope_site_enter_hook") PROBITY_SCOPE_SITE_END        \
+            : "=m"(*(scope))                                                                       \
+            : "m"(*PROBITY_BYTES(PROBITY_FRAME)), "i"(&(variable)), PROBITY_NOTE_OF(__VA_ARGS__)   \
+            : "cc", "r10", "r11");                                                                 \
+    } while (0)
+#endif
+
 /* Makes a note and sets a variable to its address. */
 #define PROBITY_SCOPE_NOTE(variable, ...)                                                          \
     __asm__ __inline__(PROBITY_NOTE(1, 2, 3, 4, 5, 6, 7, 8, 9)                                     \
@@ -633,6 +697,32 @@ probity_scope_leave(struct probity_scope_here *scope)
     probity_scope_leave_open(scope);
 #endif
 }
+
+#if PROBITY_SCOPE_PATCHABLE
+/* The same for a scope that was entered through its site, or not at all. Memory: the hook reads
+ * the variable of FN_RETVAL. */
+__attribute__((__always_inline__)) PROBITY_INLINE void
+probity_scope_leave_site(struct probity_scope_here *scope)
+{
+    __asm__ __inline__ volatile(PROBITY_SCOPE_SITE ".Lprobity_stub%=:\n"
+                                "\tpop{q %%r11| r11}\n\t{leaq %0, %%r10|lea r10, %0}\n"
+                                "\tpush{q %%r11| r11}\n"
+                                PROBITY_SCOPE_SITE_JUMP("probity_scope_site_leave_hook")
+                                PROBITY_SCOPE_SITE_END
+                                : "+m"(*scope)
+                                :
+                                : "memory", "cc", "r10", "r11");
+}
+
+/* Whether the scope is open is not known before its code is patched: then its memory may hold
+ * anything. To be called before what reads is_open. */
+PROBITY_INLINE void
+probity_scope_find_out(struct probity_scope_here *scope)
+{
+    if (scope->is_open != __atomic_load_n(&probity_scope_epoch, __ATOMIC_RELAXED))
+        scope->is_open = 0;
+}
+#endif
 
 /* FN_ORDERED: cleanup of a variable declared after the scope, so that it runs before the leave. */
 PROBITY_INLINE void probity_scope_order(const char *unused)

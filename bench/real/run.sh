@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # run.sh BUILD_DIR [ROWS]: what recording costs two real programs from npm packages, a database
 # engine of 2,500 functions (SQLite) and an interpreter (QuickJS): plain, with FN_FUNC inserted into
-# every function by a script, compiled with -finstrument-functions and with -pg -mfentry
-# -minstrument-return=call, and compiled by clang with XRay sleds in all functions, each recorded
-# and not, next to uftrace and XRay's own basic mode. Also how many loaded bytes one FN_FUNC adds to
-# a program.
+# every function by a script, as always and patchable, compiled with -finstrument-functions and with
+# -pg -mfentry -minstrument-return=call, and compiled by clang with XRay sleds in all functions,
+# each recorded and not, next to uftrace and XRay's own basic mode. Also how many loaded bytes one
+# FN_FUNC adds to a program.
 set -eu
 bench=$(cd "$(dirname "$0")" && pwd)
 tree=$(cd "$bench/../.." && pwd)
@@ -99,27 +99,30 @@ loaded_bytes() {
         while read -r bytes; do echo $((bytes)); done | awk '{ sum += $1 } END { print sum }'
 }
 
-# 1,000 functions with and without a scope. $1 the scope, $2 label, $3 target
+# 1,000 functions with and without a scope. $1 the scope, $2 label, $3 target, the rest: flags
 bytes_of_scope() {
-    local which
+    local which scope=$1 label=$2 target=$3
+    shift 3
     for which in plain scope; do
         {
             if [ $which = scope ]; then echo "#define FN_INSTRUMENT"; fi
             echo '#include <FnTrace.h>'
             for ((i = 1000; i < 2000; i++)); do
                 echo "int f$i(int a, int b, int c, int d) { int r = a;"
-                if [ $which = scope ]; then echo "$1;"; fi
+                if [ $which = scope ]; then echo "$scope;"; fi
                 echo '__asm__ volatile("" : "+r"(r), "+r"(b), "+r"(c), "+r"(d)); return r; }'
             done
             echo 'int main(void) { return 0; }'
         } > "$work/scopes.c"
-        gcc -O2 -I"$tree/include" "$work/scopes.c" -L"$build/lib" -lprobity -o "$work/scopes.$which"
+        gcc -O2 -I"$tree/include" "$@" "$work/scopes.c" -L"$build/lib" -lprobity-functions \
+            -lprobity -o "$work/scopes.$which"
     done
-    row "$2 adds, loaded" "$((($(loaded_bytes "$work/scopes.scope") - \
-        $(loaded_bytes "$work/scopes.plain")) / 1000))" bytes "$3"
+    row "$label adds, loaded" "$((($(loaded_bytes "$work/scopes.scope") - \
+        $(loaded_bytes "$work/scopes.plain")) / 1000))" bytes "$target"
 }
 
 bytes_of_scope 'FN_FUNC(int, FN_1)' "FN_FUNC" "<= 160"
+bytes_of_scope 'FN_FUNC(int, FN_1)' "FN_FUNC, patchable," "" -DPROBITY_PATCHABLE
 bytes_of_scope 'FN_FUNC_PARAMS(int, r, FN_1, 4, a, b, c, d)' "with return value, 4 ints," "<= 320"
 
 # For react-native-quickjs: the program that it is written for is not needed.
@@ -133,15 +136,20 @@ by_gcc() {
     add_scopes "$large" > "$work/scopes_source.c"
     compile plain "$large"
     compile scopes "$work/scopes_source.c" -DFN_INSTRUMENT -include FnTrace.h
+    LINK=-lprobity-functions compile patchable "$work/scopes_source.c" -DFN_INSTRUMENT \
+        -DPROBITY_PATCHABLE -include FnTrace.h
     compile hooks "$large" -finstrument-functions
     LINK=-lprobity-functions compile hooks_linked "$large" -finstrument-functions
     LINK=-lprobity-functions compile fentry "$large" -pg -mfentry -minstrument-return=call
     row "$program, plain: text" "$(text_of plain)" KiB ""
     row "with FN_FUNC: text" "$(text_of scopes)" KiB ""
+    row "with FN_FUNC, patchable: text" "$(text_of patchable)" KiB ""
     row "with -mfentry: text" "$(text_of fentry)" KiB ""
-    in_turn plain scopes hooks hooks_linked fentry
+    in_turn plain scopes patchable hooks hooks_linked fentry
     plain=${least_of[plain]}
     row "with FN_FUNC, nothing recorded / plain" "$(ratio "${least_of[scopes]}" "$plain")" x "$1"
+    row "with FN_FUNC, patchable, nothing recorded / plain" \
+        "$(ratio "${least_of[patchable]}" "$plain")" x "$1"
     row "-finstrument-functions, no library / plain" "$(ratio "${least_of[hooks]}" "$plain")" x ""
     row "-finstrument-functions, nothing recorded / plain" "$(ratio "${least_of[hooks_linked]}" \
         "$plain")" x ""
@@ -151,6 +159,8 @@ by_gcc() {
     calls=$(calls_in "$work/trace")
     row "FN_FUNC: calls" "$(awk "BEGIN { print $calls / 1e6 }")" M ""
     added "FN_FUNC, recorded" "$time" "$plain" "$calls" "<= 25"
+    time=$(recorded "$work/patchable")
+    added "FN_FUNC, patchable, recorded" "$time" "$plain" "$(calls_in "$work/trace")" ""
     time=$(recorded "$build/bin/probity" record -o "$work/trace" --functions -- "$work/hooks")
     calls=$(calls_in "$work/trace")
     added "-finstrument-functions, recorded" "$time" "$plain" "$calls" ""

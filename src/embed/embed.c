@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/called.h"
+#include "base/hooked.h"
 #include "base/os.h"
 #include "base/thread_count.h"
 #include "probity.h"
@@ -150,6 +151,8 @@ PROBITY_API int probity_start(const struct probity_options *options)
     probity_session_discard_autostart(session);
     probity_sites_find(1);
     probity_outputs_find(session, options);
+    if (probity_hooked_start != NULL)
+        (void)probity_hooked_start();
     lock(session, &before);
     uint32_t state = __atomic_load_n(&session->state, __ATOMIC_ACQUIRE);
     if (state == PROBITY_SESSION_NONE || state == PROBITY_SESSION_ENDED) {

@@ -8,8 +8,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,9 +19,11 @@
 #include "functions/arena.h"
 #include "functions/arguments.h"
 #include "functions/calls.h"
+#include "functions/found.h"
 #include "functions/functions.h"
 #include "functions/patchable.h"
 #include "functions/rules.h"
+#include "functions/scope_sites.h"
 #include "functions/sled_patch.h"
 
 /* After the constructor of libprobity, which decides whether to record, and before those of the
@@ -36,16 +36,10 @@ struct object {
     uintptr_t offset;
     struct probity_sleds sleds;
     struct probity_patchable patchable;
+    struct probity_scope_sites sites;
     uint32_t first_id, id_count;
     uint32_t is_loaded, is_seen;
     uint32_t is_incomplete; /* it could not be examined, for lack of memory */
-};
-
-/* What was found when the program started. */
-struct totals {
-    uint32_t objects, functions, selected, foreign, replaced, damaged;
-    uint32_t patchable_objects, patchable_functions, patchable_selected;
-    int why; /* errno, if sleds could not be replaced */
 };
 
 struct probity_sled_function *probity_sled_functions;
@@ -62,7 +56,23 @@ static enum wake wake_now(void)
 {
     return (enum wake)__atomic_load_n(&wake, __ATOMIC_RELAXED);
 }
-static struct totals totals;
+
+/* Whether the sites of FN_FUNC are to be calls: since the first recording, but not after one that
+ * was made on request. */
+static int sites_are_wanted;
+
+static void want_sites(int is_wanted)
+{
+    if (is_wanted && !sites_are_wanted)
+        probity_scope_sites_renew();
+    sites_are_wanted = is_wanted;
+}
+
+/* Whether functions without macros are to be recorded as well. */
+static int is_for_functions(void)
+{
+    return __atomic_load_n(&probity_active, __ATOMIC_RELAXED) || wake_now() != NEVER_WOKEN;
+}
 
 /* ---- Calls -------------------------------------------------------------------------------------
  */
@@ -123,9 +133,9 @@ static size_t examine(const struct probity_sled_map *map, size_t from, int *ret_
         replaced += found > 0 && sled.state != PROBITY_CPU_SLED_OFF;
     }
     *ret_is_usable = is_valid && enters > 0 && replaced == 0;
-    totals.functions++;
-    totals.foreign += !is_valid || enters == 0;
-    totals.replaced += is_valid && replaced > 0;
+    probity_found.functions++;
+    probity_found.foreign += !is_valid || enters == 0;
+    probity_found.replaced += is_valid && replaced > 0;
     return i - from;
 }
 
@@ -243,7 +253,7 @@ static int take_map(struct object *object, const struct probity_sled_map *map)
     struct probity_sled_change *changes = probity_arena_map(bytes);
     uint32_t functions;
 
-    totals.objects++;
+    probity_found.objects++;
     if (changes == NULL) {
         errno = ENOMEM;
         return -1;
@@ -254,7 +264,7 @@ static int take_map(struct object *object, const struct probity_sled_map *map)
     if (result != 0 || object->sleds.count == 0)
         probity_sleds_forget(&object->sleds);
     else
-        totals.selected += functions;
+        probity_found.selected += functions;
     return result;
 }
 
@@ -340,9 +350,9 @@ static int take_patchable(struct object *object, const struct probity_object *lo
                                         &object->patchable);
 
     if (found > 0) {
-        totals.patchable_objects++;
-        totals.patchable_functions += (uint32_t)found;
-        totals.patchable_selected += (uint32_t)object->patchable.count;
+        probity_found.patchable_objects++;
+        probity_found.patchable_functions += (uint32_t)found;
+        probity_found.patchable_selected += (uint32_t)object->patchable.count;
     }
     return found < 0 ? -1 : 0;
 }
@@ -350,7 +360,7 @@ static int take_patchable(struct object *object, const struct probity_object *lo
 static void note_failure(int result)
 {
     if (result != 0)
-        totals.why = errno;
+        probity_found.why = errno;
 }
 
 /* Finds what can be recorded in an object that was not seen before, or not completely. */
@@ -362,17 +372,22 @@ static struct object *examine_object(struct object *object, const struct probity
     if (object == NULL)
         object = add_object(loaded);
     if (object == NULL) {
-        totals.why = ENOMEM;
+        probity_found.why = ENOMEM;
         return NULL;
     }
-    int is_whole = 1, found = 0;
+    int is_whole = is_for_functions(), found = 0;
+    if (object->sites.table == NULL)
+        probity_scope_sites_take(loaded, path, &object->sites);
+    object->is_incomplete = !is_whole;
+    if (!is_whole)
+        return object;
     if (object->sleds.changes == NULL)
         found = probity_sled_map_find(loaded, path, &map);
     if (found > 0 && take_map(object, &map) != 0) {
         is_whole = 0;
         note_failure(-1);
     }
-    totals.damaged += found < 0;
+    probity_found.damaged += found < 0;
     if (object->patchable.entries == NULL && take_patchable(object, loaded, path) != 0) {
         is_whole = 0;
         note_failure(-1);
@@ -396,8 +411,12 @@ static void take_object(void *context, const struct probity_object *loaded)
     if (object == NULL)
         return;
     object->is_seen = 1;
-    note_failure(probity_sleds_change(&object->sleds, loaded, is_sled_removed));
-    note_failure(probity_patchable_update(&object->patchable, loaded, is_removed));
+    if (is_for_functions()) {
+        note_failure(probity_sleds_change(&object->sleds, loaded, is_sled_removed));
+        note_failure(probity_patchable_update(&object->patchable, loaded, is_removed));
+    }
+    if (probity_scope_sites_change(&object->sites, loaded, sites_are_wanted) != 0)
+        probity_found.sites_why = errno;
 }
 
 /* Takes out the sleds of functions that the rules leave out. */
@@ -425,6 +444,7 @@ static int has_successor(const struct object *object)
  * memory that it calls, which then remains. */
 static void discard_code(struct object *object)
 {
+    object->sites = (struct probity_scope_sites){.table = NULL};
     if (has_successor(object)) {
         object->sleds = (struct probity_sleds){.changes = NULL};
         object->patchable = (struct probity_patchable){.entries = NULL};
@@ -458,7 +478,8 @@ static int update(int is_changing)
     struct probity_os_signals signals;
     int before = errno;
 
-    if ((!__atomic_load_n(&probity_active, __ATOMIC_RELAXED) && !is_changing) ||
+    if ((!__atomic_load_n(&probity_active, __ATOMIC_RELAXED) && !sites_are_wanted &&
+         !is_changing) ||
         !probity_cpu_sleds_are_usable())
         return 0;
     probity_os_signals_block(&signals);
@@ -615,7 +636,7 @@ void probity_hooked_restore(void)
 /* Returns 0 once all objects are as desired, or -1 with errno. */
 static int change_all(void)
 {
-    totals.why = 0;
+    probity_found.why = 0;
     int is_looked_at = update(1);
     for (int i = 0; is_looked_at && __atomic_load_n(&looking, __ATOMIC_ACQUIRE) != 0; i++) {
         if (i == CHANGE_TRIES) {
@@ -624,8 +645,8 @@ static int change_all(void)
         }
         nanosleep(&a_moment, NULL);
     }
-    errno = totals.why != 0 ? totals.why : errno;
-    return totals.why != 0 ? -1 : 0;
+    errno = probity_found.why != 0 ? probity_found.why : errno;
+    return probity_found.why != 0 ? -1 : 0;
 }
 
 int probity_hooked_wake(const char *rules)
@@ -652,13 +673,31 @@ int probity_hooked_wake(const char *rules)
     return result;
 }
 
+int probity_hooked_start(void)
+{
+    int why = may_change() ? EAGAIN : ECHILD;
+
+    if (may_change() && begin_change(CHANGE_TRIES)) {
+        want_sites(1);
+        probity_found.sites_why = 0;
+        why = change_all() != 0 && probity_found.sites_why == 0 ? EAGAIN : probity_found.sites_why;
+        end_change();
+    }
+    probity_found.sites_why = why;
+    probity_found_report_sites();
+    errno = why;
+    return why != 0 && probity_scope_sites_found.scopes > 0 ? -1 : 0;
+}
+
 int probity_hooked_take_out(void)
 {
     int before = errno;
 
-    if (wake_now() == NEVER_WOKEN || !may_change())
+    if ((wake_now() == NEVER_WOKEN && !sites_are_wanted) || !may_change())
         return 0;
-    __atomic_store_n(&wake, ASLEEP, __ATOMIC_RELAXED);
+    if (wake_now() != NEVER_WOKEN)
+        __atomic_store_n(&wake, ASLEEP, __ATOMIC_RELAXED);
+    sites_are_wanted = 0;
     /* Before the attempt: the fork that prevents it takes over when it is done. */
     __atomic_store_n(&is_owed, 1, __ATOMIC_SEQ_CST);
     if (!begin_change(CHANGE_TRIES)) {
@@ -672,76 +711,8 @@ int probity_hooked_take_out(void)
     return result;
 }
 
-/* ---- Messages ----------------------------------------------------------------------------------
+/* ---- Load --------------------------------------------------------------------------------------
  */
-
-/* With commas between groups of three digits. */
-static const char *number_text(uint32_t number, char room[16])
-{
-    char *at = room + 15;
-
-    *at = '\0';
-    for (int digits = 0; digits == 0 || number > 0; digits++, number /= 10) {
-        if (digits > 0 && digits % 3 == 0)
-            *--at = ',';
-        *--at = (char)('0' + number % 10);
-    }
-    return at;
-}
-
-/* Whether `probity record` started this process; programs started by this one do not report. */
-static int is_recorders_child(void)
-{
-    const char *recorder = probity_os_is_privileged() ? NULL : getenv("PROBITY_RECORDER");
-
-    return recorder != NULL && strtol(recorder, NULL, 10) == (long)getppid();
-}
-
-enum { PROBLEM_BYTES = 160 };
-
-/* The most serious problem. Returns whether there is any. */
-static int find_problem(char ret_problem[PROBLEM_BYTES])
-{
-    ret_problem[0] = '\0';
-    if (totals.why != 0)
-        snprintf(ret_problem, PROBLEM_BYTES, "; cannot change their code: %.99s",
-                 strerror(totals.why));
-    else if (totals.replaced > 0)
-        snprintf(ret_problem, PROBLEM_BYTES, "; not recorded because XRay's runtime has patched "
-                 "them (XRAY_OPTIONS): %u", totals.replaced);
-    else if (totals.foreign > 0)
-        snprintf(ret_problem, PROBLEM_BYTES, "; not recorded because their sleds are damaged: %u",
-                 totals.foreign);
-    else if (totals.damaged > 0)
-        snprintf(ret_problem, PROBLEM_BYTES, "; not recorded because their tables of sleds are "
-                 "damaged: objects: %u", totals.damaged);
-    return ret_problem[0] != '\0';
-}
-
-/* One line. */
-static void say_what_was_found(void)
-{
-    uint32_t usable = totals.functions - totals.foreign - totals.replaced;
-    char line[512], number[16], part[64] = "", more[64] = "", problem[PROBLEM_BYTES];
-    int is_sleds = totals.objects > 0 || totals.patchable_objects == 0;
-    uint32_t count = is_sleds ? totals.objects : totals.patchable_objects;
-
-    if (!find_problem(problem) && (count == 0 || !is_recorders_child()))
-        return;
-    if (totals.why == 0 && (is_sleds ? totals.selected < usable
-                                     : totals.patchable_selected < totals.patchable_functions))
-        snprintf(part, sizeof part, ", %s selected",
-                 number_text(is_sleds ? totals.selected : totals.patchable_selected, number));
-    if (is_sleds && totals.patchable_objects > 0)
-        snprintf(more, sizeof more, ", and %s by patchable entries in %u",
-                 number_text(totals.patchable_functions, number), totals.patchable_objects);
-    uint32_t functions = is_sleds ? totals.functions : totals.patchable_functions;
-    int length = snprintf(line, sizeof line, "probity: %s function%s by %s in %u object%s%s%s%s\n",
-                          number_text(functions, number), functions == 1 ? "" : "s",
-                          is_sleds ? "XRay sleds" : "patchable entries", count,
-                          count == 1 ? "" : "s", part, more, problem);
-    probity_os_say(line, (size_t)length);
-}
 
 __attribute__((constructor(SECOND_PRIORITY))) static void at_load(void)
 {
@@ -751,7 +722,11 @@ __attribute__((constructor(SECOND_PRIORITY))) static void at_load(void)
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     probity_arguments_load();
     probity_arguments_update();
+    /* In profile mode, only scopes are on. */
+    if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED) || probity_scope_is_on(0))
+        want_sites(1);
     probity_sleds_update();
-    say_what_was_found();
+    probity_found_report();
+    probity_found_report_sites();
     errno = before;
 }

@@ -258,6 +258,16 @@ probity_scope_enter_frame(struct probity_scope_here *scope, struct probity_site_
         probity_hit(code);
 }
 
+PROBITY_API void probity_scope_enter_site(struct probity_scope_here *scope,
+                                          struct probity_site_function **function, uintptr_t frame,
+                                          const void *note, const void *code)
+{
+    uint32_t code_of_enter = begin_called_from(scope, function, frame, note, code);
+
+    if (code_of_enter != 0)
+        probity_hit(code_of_enter);
+}
+
 #if PROBITY_SCOPE_NOTED
 /* The distance to the note is the operand of the instruction after the call. */
 static const void *note_after(const uint8_t *back)

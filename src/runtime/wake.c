@@ -152,11 +152,18 @@ static void answer(struct probity_wake *block, uint32_t serial, int result)
         probity_os_wake_shared(&block->taken, INT32_MAX);
 }
 
+static int put_hooks(void)
+{
+    int result = probity_hooked_start != NULL ? probity_hooked_start() : 0;
+
+    return result == 0 && answering.has_functions ? probity_hooked_wake(answering.rules) : result;
+}
+
 static int put_others(void)
 {
     if (answering.calls[0] != 0 && probity_calls_wake(answering.calls) != 0)
         return PROBITY_ERROR_ARGUMENT;
-    if (!answering.has_functions || probity_hooked_wake(answering.rules) == 0)
+    if (put_hooks() == 0)
         return 0;
     return errno == ECHILD   ? PROBITY_WAKE_FORKED
            : errno == EAGAIN ? PROBITY_WAKE_CHANGING
@@ -178,7 +185,7 @@ void probity_wake_begun(void *owner)
 
     if (block == NULL || answering.pid != (uint32_t)getpid())
         return;
-    int has_others = answering.calls[0] != 0 || answering.has_functions;
+    int has_others = answering.calls[0] != 0 || probity_hooked_start != NULL;
     if (has_others)
         __atomic_store_n(&others, PUTTING, __ATOMIC_RELEASE);
     int result = put_others();

@@ -51,6 +51,23 @@ step signal typed_first $((29 * every)) 3
 step signal profile_first $((29 * every)) 3
 step signal params_change $((11 * every)) 500
 
+# Scopes in code that is patched.
+build_stepper stepper_patchable -DPROBITY_PATCHABLE
+STEPPER=stepper_patchable
+for scenario in plain plain_gap_change message message_gap_change pause_gap_change profile \
+    profile_gap profile_first; do
+    step look "$scenario"
+done
+for scenario in plain message profile; do
+    step signal $scenario $every 3
+done
+step signal plain_gap_change $((3 * every)) 3
+step signal message_gap_change $((3 * every)) 3
+step signal pause_gap_change $((3 * every)) 3
+step signal profile_first $((29 * every)) 3
+step fork profile_gap $((29 * every))
+STEPPER=stepper
+
 # The handler forks, and the child returns into the probe.
 step fork fast $((3 * every))
 step fork gap $((7 * every))

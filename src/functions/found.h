@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * found.h: what can be recorded in the objects that are loaded, and the lines on stderr about it.
+ */
+#ifndef PROBITY_FUNCTIONS_FOUND_H
+#define PROBITY_FUNCTIONS_FOUND_H
+
+#include <stdint.h>
+
+struct probity_found {
+    uint32_t objects, functions, selected, foreign, replaced, damaged;
+    uint32_t patchable_objects, patchable_functions, patchable_selected;
+    int why, sites_why; /* errno, if sleds, or sites of FN_FUNC, could not be replaced */
+};
+extern struct probity_found probity_found __attribute__((visibility("hidden")));
+
+/* One line, if `probity record` started the program or there is a problem. */
+void probity_found_report(void);
+
+/* One line, if scopes of FN_FUNC are not recorded because code cannot be changed. */
+void probity_found_report_sites(void);
+
+#endif

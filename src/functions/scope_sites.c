@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scope_sites.c: see scope_sites.h. Leaves become calls before enters, and enters are restored
+ * before leaves, so that every scope which is entered is also left.
+ */
+#include "functions/scope_sites.h"
+
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/cpu.h"
+#include "base/os.h"
+#include "functions/symbol_table.h"
+
+struct probity_scope_sites_found probity_scope_sites_found;
+uint64_t probity_site_pairs[1 << PROBITY_SITE_PAIRS_BITS];
+
+#if PROBITY_CPU_HAS_FENTRY
+
+enum {
+    TEST = 0xa9,
+    CALL = 0xe8,
+    BYTES = 5,
+    ENTRY_BYTES = 4,  /* of the table: the distance from the entry to the site */
+    STUB_BYTES = 6,   /* at least; of an enter: the instruction that pushes the description */
+    NOTE_BYTES = 4,   /* before the code of an enter: distance to its note */
+    COUNT_MAX = 1 << 26
+};
+
+enum kind { NONE, ENTER, LEAVE };
+
+static int32_t distance_at(const uint8_t *at)
+{
+    int32_t distance;
+
+    memcpy(&distance, at, sizeof distance);
+    return distance;
+}
+
+/* ---- Sites -------------------------------------------------------------------------------------
+ */
+
+static int is_in_code(const struct probity_object *object, uintptr_t address, size_t bytes)
+{
+    const ElfW(Phdr) *header = object->headers;
+
+    for (size_t i = 0; i < object->header_count; i++) {
+        const uint32_t wanted = PF_R | PF_X;
+        uintptr_t start = object->offset + header[i].p_vaddr;
+        if (header[i].p_type == PT_LOAD && (header[i].p_flags & wanted) == wanted &&
+            header[i].p_filesz >= bytes && address - start <= header[i].p_filesz - bytes)
+            return 1;
+    }
+    return 0;
+}
+
+/* The site of an entry, if the code there is a site. */
+static enum kind examine(const struct probity_object *object, const uint8_t *entry,
+                         uint8_t **ret_site)
+{
+    static const uint8_t enter[] = {0xff, 0x35}, leave[] = {0x41, 0x5b};
+    uintptr_t site = (uintptr_t)entry + (uintptr_t)(intptr_t)distance_at(entry);
+
+    if (!is_in_code(object, site, BYTES))
+        return NONE;
+    const uint8_t *at = (const uint8_t *)site;
+    uintptr_t stub = site + BYTES + (uintptr_t)(intptr_t)distance_at(at + 1);
+    if ((*at != TEST && *at != CALL) || !is_in_code(object, stub, STUB_BYTES))
+        return NONE;
+    *ret_site = (uint8_t *)site;
+    if (memcmp((const uint8_t *)stub, enter, sizeof enter) == 0)
+        return ENTER;
+    return memcmp((const uint8_t *)stub, leave, sizeof leave) == 0 ? LEAVE : NONE;
+}
+
+void probity_scope_sites_take(const struct probity_object *object, const char *path,
+                              struct probity_scope_sites *ret_sites)
+{
+    uint64_t address, bytes;
+    uint32_t scopes = 0;
+    uint8_t *site;
+
+    *ret_sites = (struct probity_scope_sites){.table = NULL};
+    if (probity_section_find(path, object, "probity_sites", &address, &bytes) != 0)
+        return;
+    const uint8_t *table = (const uint8_t *)(object->offset + address);
+    if (bytes < ENTRY_BYTES || bytes / ENTRY_BYTES > COUNT_MAX ||
+        probity_object_bytes(object, table) < bytes)
+        return;
+    *ret_sites = (struct probity_scope_sites){.table = table, .count = bytes / ENTRY_BYTES};
+    for (size_t i = 0; i < ret_sites->count; i++)
+        scopes += examine(object, table + i * ENTRY_BYTES, &site) == ENTER;
+    probity_scope_sites_found.scopes += scopes;
+    probity_scope_sites_found.objects += scopes > 0;
+}
+
+/* ---- Changes -----------------------------------------------------------------------------------
+ */
+
+/* Of the sites that are to be changed in one segment. */
+struct range {
+    uintptr_t first, last; /* first > last: none */
+    int protection;
+};
+
+static uint8_t *site_to_change(const struct probity_scope_sites *sites,
+                               const struct probity_object *object, size_t index, int is_on,
+                               enum kind *ret_kind)
+{
+    uint8_t *site = NULL;
+
+    *ret_kind = examine(object, sites->table + index * ENTRY_BYTES, &site);
+    return *ret_kind != NONE && *site == (is_on ? TEST : CALL) ? site : NULL;
+}
+
+static struct range find_range(const struct probity_scope_sites *sites,
+                               const struct probity_object *object, const ElfW(Phdr) *segment,
+                               int is_on)
+{
+    uintptr_t start = object->offset + segment->p_vaddr;
+    struct range range = {.first = UINTPTR_MAX,
+                          .protection = PROT_READ | PROT_EXEC |
+                                        (segment->p_flags & PF_W ? PROT_WRITE : 0)};
+    enum kind kind;
+
+    for (size_t i = 0; i < sites->count; i++) {
+        uintptr_t at = (uintptr_t)site_to_change(sites, object, i, is_on, &kind);
+        if (at == 0 || at - start >= segment->p_memsz)
+            continue;
+        range.first = at < range.first ? at : range.first;
+        range.last = at > range.last ? at : range.last;
+    }
+    return range;
+}
+
+static int protect(const struct range *range, int protection)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = range->first / page * page;
+
+    return mprotect((void *)start, range->last + 1 - start, protection);
+}
+
+static void change_kind(const struct probity_scope_sites *sites,
+                        const struct probity_object *object, const struct range *range, int is_on,
+                        enum kind which)
+{
+    enum kind kind;
+
+    for (size_t i = 0; i < sites->count; i++) {
+        uint8_t *site = site_to_change(sites, object, i, is_on, &kind);
+        if (site == NULL || kind != which || (uintptr_t)site < range->first ||
+            (uintptr_t)site > range->last)
+            continue;
+        /* Release: pairs with the barrier for code. */
+        __atomic_store_n(site, is_on ? CALL : TEST, __ATOMIC_RELEASE);
+    }
+    probity_os_code_barrier();
+}
+
+/* Code becomes writable without ceasing to be executable, in one call, so that a policy that
+ * forbids it leaves everything as it was. */
+static int change_segment(const struct probity_scope_sites *sites,
+                          const struct probity_object *object, const ElfW(Phdr) *segment, int is_on)
+{
+    struct range range = find_range(sites, object, segment, is_on);
+
+    if (range.first > range.last)
+        return 0;
+    if (protect(&range, range.protection | PROT_WRITE) != 0)
+        return -1;
+    change_kind(sites, object, &range, is_on, is_on ? LEAVE : ENTER);
+    change_kind(sites, object, &range, is_on, is_on ? ENTER : LEAVE);
+    return protect(&range, range.protection);
+}
+
+int probity_scope_sites_change(struct probity_scope_sites *sites,
+                               const struct probity_object *object, int is_on)
+{
+    const ElfW(Phdr) *header = object->headers;
+    int why = 0;
+
+    if (sites->table == NULL || sites->is_on == is_on)
+        return 0;
+    if (probity_os_code_barrier() != 0 && !probity_os_is_single_threaded()) {
+        errno = ENOSYS;
+        return -1;
+    }
+    for (size_t i = 0; i < object->header_count; i++) {
+        if (header[i].p_type == PT_LOAD && (header[i].p_flags & PF_X) != 0 &&
+            change_segment(sites, object, &header[i], is_on) != 0)
+            why = errno;
+    }
+    sites->is_on = why == 0 ? is_on : sites->is_on;
+    errno = why != 0 ? why : errno;
+    return why != 0 ? -1 : 0;
+}
+
+void probity_scope_sites_renew(void)
+{
+    /* A value that no memory holds by chance. */
+    uint64_t epoch = probity_ticks() * UINT64_C(0x9e3779b97f4a7c15) | 1;
+
+    /* Release: pairs with the barrier for code. */
+    __atomic_store_n(&probity_scope_epoch, epoch, __ATOMIC_RELEASE);
+}
+
+/* ---- Calls -------------------------------------------------------------------------------------
+ */
+
+/* Nothing was jumped over when the scope at this place began: the others in its frame are of the
+ * same function, as compiled. */
+static void keep_pairs(uint32_t place)
+{
+    const struct probity_scope_place *own = &probity_scope_frame[place + 1];
+
+    for (uint32_t i = place; i > 0 && own->minus != 0; i--) {
+        const struct probity_scope_place *open = &probity_scope_frame[i];
+        if (open->minus != own->minus)
+            break;
+        probity_site_pair_keep(open->where >> 16, own->where >> 16);
+    }
+}
+
+void probity_site_enter_unusual(struct probity_scope_here *scope, uintptr_t frame,
+                                const uint8_t *back, const uint8_t *vectors)
+{
+    const uint8_t *stub = back + distance_at(back - BYTES + 1);
+    const uint8_t *note = stub - NOTE_BYTES + distance_at(stub - NOTE_BYTES);
+    struct probity_site_function **function =
+        (struct probity_site_function **)(uintptr_t)(stub + STUB_BYTES +
+                                                     distance_at(stub + STUB_BYTES - 4));
+
+    uint32_t place = probity_scope_depth;
+
+    (void)vectors;
+    scope->is_open = 0;
+    if (!probity_scope_is_on(note[1]))
+        return;
+    probity_scope_enter_site(scope, function, frame, note, back);
+    if (scope->is_open != 0)
+        scope->is_open = probity_scope_epoch;
+    if (place < PROBITY_SCOPE_FRAMES && probity_scope_depth == place + 1)
+        keep_pairs(place);
+}
+
+#else
+
+void probity_scope_sites_take(const struct probity_object *object, const char *path,
+                              struct probity_scope_sites *ret_sites)
+{
+    (void)object, (void)path;
+    *ret_sites = (struct probity_scope_sites){.table = NULL};
+}
+
+int probity_scope_sites_change(struct probity_scope_sites *sites,
+                               const struct probity_object *object, int is_on)
+{
+    (void)sites, (void)object, (void)is_on;
+    return 0;
+}
+
+void probity_scope_sites_renew(void)
+{
+}
+#endif

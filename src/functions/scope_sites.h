@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scope_sites.h: functions with FN_FUNC in files that were compiled with PROBITY_PATCHABLE. Where
+ * such a scope begins and ends, there is an instruction without effect, whose first byte is
+ * replaced while the program runs, so that it becomes a call:
+ *
+ *     a9 DISTANCE    test $DISTANCE, %eax
+ *     e8 DISTANCE    call to the code in probity_stubs, which jumps to a hook in site_calls.c
+ *
+ * One byte is stored at once, so a thread executes one of both. The addresses are in the section
+ * probity_sites, which is not trusted: a byte is changed only if it belongs to such an instruction.
+ */
+#ifndef PROBITY_FUNCTIONS_SCOPE_SITES_H
+#define PROBITY_FUNCTIONS_SCOPE_SITES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/objects.h"
+#include "probity_scope.h"
+
+/* Those of one object. */
+struct probity_scope_sites {
+    const uint8_t *table; /* the section; NULL: none */
+    size_t count;
+    int is_on;
+};
+
+/* Finds the sites of an object. Changes nothing. */
+void probity_scope_sites_take(const struct probity_object *object, const char *path,
+                              struct probity_scope_sites *ret_sites);
+
+/* Makes all sites calls, or restores them. One thread at a time. Returns 0, or -1 with errno if
+ * some could not be changed. */
+int probity_scope_sites_change(struct probity_scope_sites *sites,
+                               const struct probity_object *object, int is_on);
+
+/* Of this process: number of scopes, in how many objects. */
+struct probity_scope_sites_found {
+    uint32_t scopes, objects;
+};
+extern struct probity_scope_sites_found probity_scope_sites_found
+    __attribute__((visibility("hidden")));
+
+/* is_open of the scopes entered from now on. Before sites are made calls, so that no scope which
+ * was entered before is taken for open. */
+void probity_scope_sites_renew(void);
+
+/* What the hooks call, without vector registers. frame: as in probity_scope_enter_frame(); back:
+ * where the site returns to. */
+void probity_site_enter(struct probity_scope_here *scope, struct probity_site_function *function,
+                        uintptr_t frame, const uint8_t *back)
+    __attribute__((visibility("hidden")));
+void probity_site_leave(struct probity_scope_here *scope) __attribute__((visibility("hidden")));
+
+/* In all cases that are not usual. vectors: unused. */
+void probity_site_enter_unusual(struct probity_scope_here *scope, uintptr_t frame,
+                                const uint8_t *back, const uint8_t *vectors)
+    __attribute__((visibility("hidden")));
+
+/* Pairs of instructions that are not known to be in different functions, as a hash of both. Of
+ * functions inlined into each other the same pairs come again and again. */
+enum { PROBITY_SITE_PAIRS_BITS = 12 };
+extern uint64_t probity_site_pairs[1 << PROBITY_SITE_PAIRS_BITS]
+    __attribute__((visibility("hidden")));
+
+static inline uint64_t probity_site_pair(uint64_t one, uint64_t other)
+{
+    uint64_t hash = one * UINT64_C(0x9e3779b97f4a7c15) ^ other;
+
+    return hash * UINT64_C(0xd6e8feb86659fd93);
+}
+
+static inline int probity_site_pair_is_kept(uint64_t one, uint64_t other)
+{
+    uint64_t pair = probity_site_pair(one, other);
+
+    return __atomic_load_n(&probity_site_pairs[pair >> (64 - PROBITY_SITE_PAIRS_BITS)],
+                           __ATOMIC_RELAXED) == pair;
+}
+
+static inline void probity_site_pair_keep(uint64_t one, uint64_t other)
+{
+    uint64_t pair = probity_site_pair(one, other);
+
+    __atomic_store_n(&probity_site_pairs[pair >> (64 - PROBITY_SITE_PAIRS_BITS)], pair,
+                     __ATOMIC_RELAXED);
+}
+
+extern PROBITY_API uint64_t probity_scope_epoch;
+PROBITY_API void probity_scope_site_enter_hook(void);
+PROBITY_API void probity_scope_site_leave_hook(void);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * site_calls.c: what the sites of FN_FUNC call once their code is patched (scope_sites.h): in the
+ * usual case the same as src/runtime/scope_path.c. They run where registers of all kinds may be in
+ * use, so this is compiled without vector registers (Makefile), and calls everything else with them
+ * saved.
+ */
+#include "base/cpu.h"
+
+#if PROBITY_CPU_HAS_FENTRY
+
+#define probity_probe_slow probity_sled_probe_slow
+#define probity_probe_gap probity_sled_probe_gap
+#include "probity_scope.h"
+#undef probity_probe_slow
+#undef probity_probe_gap
+
+#include "functions/call_stack.h"
+#include "functions/keep_vectors.h"
+#include "functions/scope_sites.h"
+
+PROBITY_API uint64_t probity_scope_epoch;
+
+/* The low bits of the return address in a frame. */
+static uint64_t back_of(uintptr_t frame)
+{
+    return __atomic_load_n(PROBITY_VOLATILE(frame + sizeof(void *)), __ATOMIC_RELAXED) & 0xffff;
+}
+
+static __attribute__((noinline)) void enter_unusual(struct probity_scope_here *scope,
+                                                    uintptr_t frame, const uint8_t *back)
+{
+    PROBITY_KEEP_VECTORS(probity_site_enter_unusual, (uintptr_t)scope, frame, (uintptr_t)back);
+}
+
+/* Whether the open scopes in the same frame are those of functions into which this one was inlined,
+ * as src/runtime/frames.c found before. */
+static inline int is_inlined(uint32_t place, uint64_t minus, uint64_t where)
+{
+    for (uint32_t i = place; i > 0; i--) {
+        const struct probity_scope_place *open = &probity_scope_frame[i];
+        if (open->minus < (minus & ~UINT64_C(0xffff)))
+            break;
+        if (open->minus != minus || ((open->where ^ where) & 0xffff) == 0 ||
+            !probity_site_pair_is_kept(open->where >> 16, where >> 16))
+            return 0;
+    }
+    return 1;
+}
+
+/* Whether the scope can begin without a call. */
+static inline int is_usual(const struct probity_site_function *function, uint32_t place,
+                           uint64_t minus, uint64_t where)
+{
+    return __atomic_load_n(&function->code, __ATOMIC_RELAXED) != 0 &&
+           !__atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED) &&
+           place < PROBITY_SCOPE_FRAMES &&
+           (probity_scope_exceptions != NULL || !(function->flags & PROBITY_FUNCTION_CXX)) &&
+           (!probity_scope_is_suspect(place, minus & ~UINT64_C(0xffff)) ||
+            is_inlined(place, minus, where));
+}
+
+/* Counts the call if its function is one whose calls are only counted, and was counted before. If
+ * parameters are recorded in it nonetheless, its scope is open. */
+static inline int count(struct probity_scope_here *scope,
+                        const struct probity_site_function *function)
+{
+    if (!probity_calls_count(function))
+        return 0;
+    if (function->level <= __atomic_load_n(&probity_scope_param_level, __ATOMIC_RELAXED)) {
+        scope->ret = NULL;
+        scope->pauses = NULL;
+        scope->code = PROBITY_SCOPE_DEFERRED;
+        scope->is_open = probity_scope_epoch;
+    } else {
+        scope->is_open = 0;
+    }
+    return 1;
+}
+
+void probity_site_enter(struct probity_scope_here *scope, struct probity_site_function *function,
+                        uintptr_t frame, const uint8_t *back)
+{
+    uint32_t place = probity_scope_depth;
+    uint64_t minus = (0 - (uint64_t)frame) << 16 | back_of(frame);
+    uint64_t where = (uint64_t)PROBITY_NUMBER(back) << 16 | (PROBITY_NUMBER(scope) & 0xffff);
+
+    if (__builtin_expect(function == NULL, 0)) {
+        enter_unusual(scope, frame, back);
+        return;
+    }
+    if (__builtin_expect(!probity_scope_is_on(function->level), 0)) {
+        scope->is_open = 0;
+        return;
+    }
+    scope->function = function;
+    if (__builtin_expect(!is_usual(function, place, minus, where), 0)) {
+        if (!count(scope, function))
+            enter_unusual(scope, frame, back);
+        return;
+    }
+    uint32_t code = __atomic_load_n(&function->code, __ATOMIC_RELAXED);
+    scope->ret = NULL;
+    scope->raised = probity_scope_raised();
+    scope->code = code;
+    scope->place = place;
+    scope->is_open = probity_scope_epoch;
+    probity_scope_take(place, minus, where);
+    probity_hit(code);
+}
+
+static __attribute__((noinline)) void leave_unusual(struct probity_scope_here *scope)
+{
+    PROBITY_KEEP_VECTORS(probity_scope_leave_open, (uintptr_t)scope, 0, 0);
+}
+
+void probity_site_leave(struct probity_scope_here *scope)
+{
+    uint32_t code = scope->code, place = scope->place;
+
+    if (scope->is_open != probity_scope_epoch)
+        return;
+    if (__builtin_expect(code == PROBITY_SCOPE_DEFERRED, 0)) {
+        scope->is_open = 0;
+        return;
+    }
+    if (__builtin_expect(code == PROBITY_SCOPE_PROFILED || place >= PROBITY_SCOPE_FRAMES ||
+                             probity_scope_depth != place + 1 || scope->ret != NULL ||
+                             probity_scope_raised() > scope->raised, 0)) {
+        leave_unusual(scope);
+        return;
+    }
+    scope->is_open = 0;
+    probity_scope_free(place);
+    probity_hit(code + 2);
+}
+
+/* ---- Hooks -------------------------------------------------------------------------------------
+ *
+ * The site has put no value into r10 and r11; all others are saved here or by the compiler. At the
+ * enter, the description of the function is above the return address.
+ */
+
+#define SAVE(register) "\tpushq %" register "\n\t.cfi_adjust_cfa_offset 8\n"
+#define RESTORE(register) "\tpopq %" register "\n\t.cfi_adjust_cfa_offset -8\n"
+#define SAVE_ALL SAVE("rax") SAVE("rcx") SAVE("rdx") SAVE("rsi") SAVE("rdi") SAVE("r8") SAVE("r9")
+#define RESTORE_ALL                                                                                \
+    RESTORE("r9") RESTORE("r8") RESTORE("rdi") RESTORE("rsi") RESTORE("rdx") RESTORE("rcx")        \
+    RESTORE("rax")
+#define BEGIN(name)                                                                                \
+    "\t.globl " name "\n\t.type " name ", @function\n\t.p2align 4\n" name ":\n\t.cfi_startproc\n"
+#define END(name) "\tret\n\t.cfi_endproc\n\t.size " name ", . - " name "\n"
+
+/* The stack is aligned at a call of either: after the site's return address, 9 or 7 words. */
+__asm__("\t.text\n"
+        BEGIN("probity_scope_site_enter_hook")
+        "\t.cfi_adjust_cfa_offset 8\n\tendbr64\n"
+        SAVE_ALL
+        "\tmovq %r10, %rdi\n\tmovq 56(%rsp), %rsi\n\tleaq -16(%r11), %rdx\n\tmovq 64(%rsp), %rcx\n"
+        "\tsubq $8, %rsp\n\t.cfi_adjust_cfa_offset 8\n"
+        "\tcall probity_site_enter\n"
+        "\taddq $8, %rsp\n\t.cfi_adjust_cfa_offset -8\n"
+        RESTORE_ALL
+        "\tleaq 8(%rsp), %rsp\n\t.cfi_adjust_cfa_offset -8\n"
+        END("probity_scope_site_enter_hook")
+        BEGIN("probity_scope_site_leave_hook")
+        "\tendbr64\n"
+        SAVE_ALL
+        "\tmovq %r10, %rdi\n"
+        "\tcall probity_site_leave\n"
+        RESTORE_ALL
+        END("probity_scope_site_leave_hook"));
+
+#endif
