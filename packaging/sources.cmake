@@ -75,5 +75,6 @@ set(PROBITY_SOURCES
   src/writer/tally.c
   src/writer/watch.c
   src/writer/watch_gaps.c
+  src/writer/watch_rates.c
   src/writer/watch_requests.c
   src/writer/writer.c)

@@ -16,7 +16,9 @@
 
 #define ME (&cli_command_level)
 
-enum { LEVEL_MAX = 5, UNCHANGED = -1, SETTINGS_BYTES = 2040 };
+enum { LEVEL_MAX = 5, UNCHANGED = -1, WHY_BYTES = 2040 };
+/* What one record of the trace can hold, with a zero. */
+enum { SETTINGS_BYTES = 2038 };
 #define WAIT_NS INT64_C(5000000000)
 
 /* The request on the command line. */
@@ -110,8 +112,9 @@ static int join_settings(struct level_request *wanted)
         const char *setting = wanted->settings.items[i], *equals = strchr(setting, '=');
         if (equals == NULL || equals == setting || strchr(setting, '\n') != NULL)
             return cli_fail_usage(ME, "invalid --set '%s' (NAME=VALUE)", setting);
-        if (strlen(setting) + 2 > sizeof wanted->text - used)
-            return cli_fail_usage(ME, "too many settings: at most %d bytes", SETTINGS_BYTES);
+        if (strlen(setting) + 1 + (used > 0) > sizeof wanted->text - used)
+            return cli_fail_usage(ME, "too many settings: at most %d bytes",
+                                  SETTINGS_BYTES - 1);
         used += (size_t)snprintf(wanted->text + used, sizeof wanted->text - used, "%s%s",
                                  used > 0 ? "\n" : "", setting);
     }
@@ -122,7 +125,7 @@ static int join_settings(struct level_request *wanted)
 static int change(const struct level_request *wanted, const struct probity_request *request,
                   uint32_t pid)
 {
-    char why[SETTINGS_BYTES] = "";
+    char why[WHY_BYTES] = "";
 
     if (wanted->text[0] == 0)
         return CLI_OK;

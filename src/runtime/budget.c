@@ -21,8 +21,10 @@
 #include "runtime/levels.h"
 #include "runtime/profile_set.h"
 #include "runtime/session.h"
+#include "runtime/trigger.h"
 #include "writer/pass.h"
 #include "writer/tally.h"
+#include "writer/watch.h"
 
 enum {
     SITES_FIRST = 1024,         /* of the first interval */
@@ -375,13 +377,24 @@ static int is_frequent(uint32_t site)
     return hits[site] != 0 && (!is_call(site) || calls_of(site) >= CALLS_LEAST);
 }
 
+/* To a gap or rate, calls that are not recorded would look like none, and a duration is compared
+ * where a call is recorded. */
+static int is_named_by_condition(const struct probity_session *session, uint32_t site)
+{
+    const struct probity_watch *watch = session->dumps.watch;
+
+    return (!is_of_hits(site) && probity_trigger_of(site) != 0) ||
+           (watch != NULL && probity_watch_names(watch, site));
+}
+
 /* The function with the most calls; PROBITY_LIMIT_SITES: none left that is worth it. */
-static uint32_t find_most(const struct interval *interval, uint64_t allowed_ns)
+static uint32_t find_most(const struct probity_session *session, const struct interval *interval,
+                          uint64_t allowed_ns)
 {
     uint32_t most = PROBITY_LIMIT_SITES;
 
     for (uint32_t site = 0; site < budget.tally.sites; site++) {
-        if (is_frequent(site) && is_candidate(site) &&
+        if (is_frequent(site) && is_candidate(site) && !is_named_by_condition(session, site) &&
             (most == PROBITY_LIMIT_SITES || records_of(site) > records_of(most)))
             most = site;
     }
@@ -434,7 +447,7 @@ static int demote(struct probity_session *session, struct probity_pass *pass,
 
     probity_assert(*excess_ns > 0);
     while (result == 0 && *excess_ns > 0) {
-        uint32_t site = find_most(interval, allowed_ns);
+        uint32_t site = find_most(session, interval, allowed_ns);
         if (site == PROBITY_LIMIT_SITES)
             break;
         if (is_of_hits(site)) {
@@ -550,7 +563,7 @@ static int judge(struct probity_session *session, struct probity_pass *pass,
     if (result == 0)
         result = remove_hooks(session, pass, interval, allowed_ns, &excess_ns);
     if (result != 0 || budget.is_slow || budget.is_exceeded ||
-        find_most(interval, allowed_ns) != PROBITY_LIMIT_SITES)
+        find_most(session, interval, allowed_ns) != PROBITY_LIMIT_SITES)
         return result;
     budget.is_exceeded = 1;
     return write_event(session, pass, (struct probity_budget_event){

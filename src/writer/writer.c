@@ -289,7 +289,7 @@ static int answer_change(struct probity_writer *writer, struct probity_pass *pas
 {
     struct probity_live *live = writer->live;
     static const char no_ring[] = "settings: the program does not record to a ring";
-    char text[PROBITY_SPOOL_CHANGE_TEXT], why[256] = "";
+    char text[PROBITY_SPOOL_CHANGE_TEXT], why[PROBITY_SPOOL_CHANGE_TEXT] = "";
     uint32_t serial;
     int result = 0;
 
