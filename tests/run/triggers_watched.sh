@@ -37,8 +37,8 @@ are_met() {
 
 are_met request "" 'request > 15ms' ' took [0-9.]* ms in thread'
 are_met request "" 'request requ?st > 15ms' ' took [0-9.]* ms in thread'
-# A loaded machine makes further gaps.
-are_met gap "4 12" 'gap beat > 100ms' ': none for [0-9.]* ms after thread'
+# A loaded machine makes further gaps, which the program counts, and periods with fewer hits.
+are_met gap "" 'gap beat > 100ms' ': none for [0-9.]* ms after thread'
 are_met rate "4 4" 'rate 77 > 150/200ms' ': [234][0-9]* in [0-9.]* ms'
 are_met value "4 4" 'value failed > 0' ': 7 in thread'
 are_met low "4 12" 'rate beat < 10/500ms' ': [0-9] in 500.000 ms'
