@@ -17,6 +17,7 @@
 #include "runtime/declare.h"
 #include "runtime/levels.h"
 #include "runtime/session.h"
+#include "runtime/switches.h"
 #include "runtime/trigger.h"
 #include "writer/watch.h"
 
@@ -215,7 +216,7 @@ static uint64_t longest_ns_now(void)
 /* ---- Settings ----------------------------------------------------------------------------------
  */
 
-enum { CONDITIONS_AT_ONCE = 8 };
+enum { CONDITIONS_AT_ONCE = 8, SWITCHES_AT_ONCE = 32 };
 
 struct change {
     int has_ring, has_dumps;
@@ -223,13 +224,16 @@ struct change {
     struct probity_dumps_settings dumps;
     struct probity_condition conditions[CONDITIONS_AT_ONCE];
     uint32_t conditions_count;
+    struct probity_switching switches[SWITCHES_AT_ONCE];
+    uint32_t switches_count;
 };
 
 /* What is refused, and why. */
 static const char *const fixed[][2] = {
     {"mode", "it decides who owns a chunk that is full"},
     {"budget", "it needs counts from the beginning of the recording"},
-    {"functions", "entries of functions are put in place when a recording begins"},
+    {"functions", "entries of functions are put in place when a recording begins; off=PATTERN and "
+                  "on=PATTERN switch those that are"},
     {"args", "they are described when the program starts"},
     {"calls", "functions of libc are chosen when a recording begins"},
 };
@@ -261,6 +265,15 @@ static int take_condition(struct change *change, const char *value)
            *end == 0;
 }
 
+static int take_switch(struct change *change, const char *name, const char *value)
+{
+    if (change->switches_count == SWITCHES_AT_ONCE)
+        return 0;
+    change->switches[change->switches_count++] =
+        (struct probity_switching){.is_off = strcmp(name, "off") == 0, .pattern = value};
+    return 1;
+}
+
 /* One setting; its name ends with a zero. */
 static int take_one(struct probity_session *session, struct change *change, char *name, char *value,
                     char *ret_why, size_t room)
@@ -272,6 +285,10 @@ static int take_one(struct probity_session *session, struct change *change, char
         if (strcmp(name, fixed[i][0]) == 0)
             return refuse(ret_why, room, name, fixed[i][1]);
     }
+    if (strcmp(name, "off") == 0 || strcmp(name, "on") == 0)
+        return take_switch(change, name, value)
+                   ? 0
+                   : refuse(ret_why, room, name, "more than 32 patterns at once");
     if (!session->dumps.is_on)
         return refuse(ret_why, room, name, "the program does not record to a ring");
     if (strcmp(name, "ring") == 0)
@@ -343,6 +360,13 @@ static void apply_ring(struct probity_session *session, const struct change *cha
         session->live.ring_ticks = least;
 }
 
+static void say_switched(char *ret_said, size_t room)
+{
+    uint32_t off, declared = probity_switches_count(&off);
+
+    snprintf(ret_said, room, "%u of %u functions called so far are only counted", off, declared);
+}
+
 static int change_settings(void *owner, const char *text, char *ret_why, size_t room)
 {
     struct probity_session *session = owner;
@@ -356,15 +380,25 @@ static int change_settings(void *owner, const char *text, char *ret_why, size_t 
     int result = take_all(session, &change, copy, ret_why, room);
     if (result != 0)
         return result;
+    why = change.switches_count > 0
+              ? probity_switches_check(session, change.switches, change.switches_count)
+              : NULL;
+    if (why != NULL)
+        return refuse(ret_why, room, "on and off", why);
     if (make_room(session, change.conditions, change.conditions_count) != 0)
         return refuse(ret_why, room, "when", "out of memory");
     for (uint32_t i = 0; i < change.conditions_count && result == 0; i++)
         result = change_condition(session, &change.conditions[i], NONE_EARLIER, &why);
     if (result != 0)
         return refuse(ret_why, room, "when", why);
+    if (change.switches_count > 0)
+        probity_switches_apply(session, change.switches, change.switches_count);
     if (change.has_dumps)
         apply_dumps(session, &change.dumps);
-    apply_ring(session, &change);
+    if (session->dumps.is_on)
+        apply_ring(session, &change);
+    if (change.switches_count > 0)
+        say_switched(ret_why, room);
     return 0;
 }
 

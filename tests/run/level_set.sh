@@ -105,7 +105,7 @@ grep -qF "${settings[7]}" log || fail "long settings are cut: $(grep 'settings w
 
 # A program without a ring answers too.
 start env PROBITY_MODE=block "$stalls" 1 1000000 none
-is_refused "settings: the program does not record to a ring" ring=1s
+is_refused "ring: the program does not record to a ring" ring=1s
 end "block"
 status=0
 "$PROBITY" level --set ring trace.probity 2> errors || status=$?
