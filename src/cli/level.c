@@ -243,8 +243,8 @@ static const struct cli_operand operands[] = {
 static const struct cli_option options[] = {
     {.name = "set", .value = "NAME=VALUE",
      .help = "also change another setting; may be repeated: ring=TIME, before=, after=, at-most=, "
-             "keep=, limit=, when=CONDITION (see probity-record(1)), off=PATTERN, on=PATTERN; all of "
-             "them are changed, or none",
+             "keep=, limit=, when=CONDITION (see probity-record(1)), off=PATTERN, on=PATTERN; all "
+             "of them are changed, or none",
      .brief = "change a setting", CLI_PATTERNS(struct level_request, settings)},
     {.name = "off", .value = "PATTERN", .take = take_switch, .brief = "switch functions off",
      .help = "only count calls of functions whose name matches from now on, as --set off=PATTERN "
