@@ -122,7 +122,8 @@ int main(void)
 }
 END
 "$CC" ${SANITIZE_FLAG:+"$SANITIZE_FLAG"} -O1 -I"$SOURCE/include" stopping.c -L"$BUILD/lib" \
-    -lprobity "-Wl,-rpath,$BUILD/lib" -pthread -o stopping 2> messages || fail "stopping: $(cat messages)"
+    -lprobity "-Wl,-rpath,$BUILD/lib" -pthread -o stopping 2> messages ||
+    fail "stopping: $(cat messages)"
 start ./stopping
 for ((i = 0; i < ROUNDS; i++)); do
     status=0
