@@ -46,9 +46,10 @@ static int is_off(const struct rules *rules, const struct probity_site_function 
 }
 
 /* What a condition names stays recorded. number: of its site. */
-static int may_be_off(const struct probity_session *session, uint32_t number)
+static int may_be_off(uint32_t number)
 {
-    const struct probity_watch *watch = session->dumps.watch;
+    const struct probity_watch *watch =
+        __atomic_load_n(probity_trigger_parts()->watch, __ATOMIC_ACQUIRE);
 
     return probity_trigger_of(number) == 0 &&
            (watch == NULL || !probity_watch_names(watch, number));
@@ -60,7 +61,7 @@ int probity_switches_are_off(const struct probity_site_function *function, uint3
 {
     __atomic_fetch_add(&readers, 1, __ATOMIC_SEQ_CST);
     const struct rules *rules = __atomic_load_n(&in_force, __ATOMIC_SEQ_CST);
-    int result = is_off(rules, function) && may_be_off(probity_session_get(), number);
+    int result = is_off(rules, function) && may_be_off(number);
     __atomic_fetch_sub(&readers, 1, __ATOMIC_SEQ_CST);
     return result;
 }
@@ -112,9 +113,14 @@ static void put_in_force(struct rules *rules)
 /* ---- Functions ---------------------------------------------------------------------------------
  */
 
+static uint32_t state_of(uint32_t number)
+{
+    return __atomic_load_n(&probity_budget_state[number + 1], __ATOMIC_RELAXED);
+}
+
 static int is_counted(uint32_t number)
 {
-    uint32_t state = __atomic_load_n(&probity_budget_state[number + 1], __ATOMIC_RELAXED);
+    uint32_t state = state_of(number);
 
     return (state & PROBITY_BUDGET_FUNCTION) && (state & PROBITY_BUDGET_COUNTED);
 }
@@ -124,7 +130,7 @@ static void switch_on(struct probity_session *session, uint32_t number)
 {
     struct probity_profile_set *set;
 
-    if (!is_counted(number) || probity_budget_state[number + 1] & PROBITY_BUDGET_REMOVED)
+    if (!is_counted(number) || state_of(number) & PROBITY_BUDGET_REMOVED)
         return;
     /* The fence pairs with the one in enter_first(): a thread that is about to count the function
      * either sees that it is on, or has set its counter by now. */
@@ -171,7 +177,7 @@ static void switch_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
             continue;
         if (!walk.wanted[i - 1].is_off)
             switch_on(walk.session, number);
-        else if (may_be_off(walk.session, number))
+        else if (may_be_off(number))
             probity_budget_mark(number);
         return;
     }

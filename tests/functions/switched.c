@@ -30,7 +30,7 @@ enum { THREADS_MAX = 8 };
 
 static int is_over;
 static uint64_t busy_calls;
-static volatile unsigned sink;
+static __thread volatile unsigned sink;
 
 RECORDED void early(void)
 {
