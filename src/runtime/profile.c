@@ -402,8 +402,9 @@ void probity_profile_count(const struct probity_site_function *function)
     struct probity_profile_entry *entry = make_entry(number, &set, 1);
 
     /* Not by the set's pointer, which another thread clears if the function is switched on. */
-    if (entry != NULL)
-        probity_cpu_add(&entry->cell->untimed, 1);
+    struct probity_cell *cell = entry != NULL ? entry->cell : NULL;
+    if (cell != NULL)
+        probity_cpu_add(&cell->untimed, 1);
 }
 
 /* Calls other functions only at the end of a path, as does the leave, so that no register is
