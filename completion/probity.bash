@@ -132,9 +132,11 @@ _probity() {
             esac
             ;;
         level)
-            options='--set --json -h --help'
+            options='--set --off --on --json -h --help'
             case $previous in
                 --set) value=any ;;
+                --off) value=any ;;
+                --on) value=any ;;
             esac
             ;;
         snapshot)

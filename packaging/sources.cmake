@@ -49,6 +49,7 @@ set(PROBITY_SOURCES
   src/runtime/settings.c
   src/runtime/sites.c
   src/runtime/spool_file.c
+  src/runtime/switches.c
   src/runtime/thread.c
   src/runtime/thread_self.c
   src/runtime/trace_file.c
@@ -75,5 +76,6 @@ set(PROBITY_SOURCES
   src/writer/tally.c
   src/writer/watch.c
   src/writer/watch_gaps.c
+  src/writer/watch_rates.c
   src/writer/watch_requests.c
   src/writer/writer.c)

@@ -38,8 +38,8 @@ void probity_hooked_restore(void) __attribute__((weak, visibility("default")));
 /* A recording has begun on request from outside: puts the calls of the hooks into the functions
  * that these rules select (as PROBITY_SELECT; "": all), and takes them out of all others. Returns
  * 0, or -1 with errno if code cannot be changed: EAGAIN if a fork, or another thread that changes
- * it, takes too long; ECHILD in a forked child whose parent had other threads. In the writer
- * thread, with no lock held. */
+ * it, takes too long; ECHILD in a forked child whose parent had other threads; ENODATA if there are
+ * `file` rules and nothing has debugging information. In the writer thread, with no lock held. */
 int probity_hooked_wake(const char *rules) __attribute__((weak, visibility("default")));
 
 /* It has ended: takes all of them out. Returns 0, or -1 with errno if some remain for now. In the

@@ -218,16 +218,24 @@ static int check_barrier(void)
     return is_as_expected;
 }
 
-/* After prepare.c has read the setting. Until then nothing is known about any object. */
-__attribute__((constructor(102))) static void at_load(void)
+void probity_calls_locks_prepare(void)
 {
+    static int is_prepared;
     int saved = errno;
 
-    if (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) & PROBITY_CALLS_LOCKS) {
-        probity_calls_layout.mutex = check_mutex();
-        probity_calls_layout.rwlock = check_rwlock();
-        probity_calls_layout.semaphore = check_semaphore();
-        probity_calls_layout.barrier = check_barrier();
-    }
+    if (is_prepared)
+        return;
+    is_prepared = 1;
+    probity_calls_layout.mutex = check_mutex();
+    probity_calls_layout.rwlock = check_rwlock();
+    probity_calls_layout.semaphore = check_semaphore();
+    probity_calls_layout.barrier = check_barrier();
     errno = saved;
+}
+
+/* After prepare.c has read the setting. */
+__attribute__((constructor(102))) static void at_load(void)
+{
+    if (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) & PROBITY_CALLS_LOCKS)
+        probity_calls_locks_prepare();
 }

@@ -114,6 +114,12 @@ extern __thread struct probity_calls_thread *probity_calls_thread_self
 /* The calling thread's id. Asks the kernel once. */
 uint32_t probity_calls_thread_id(void) __attribute__((visibility("hidden")));
 
+/* Before locks are recorded for the first time: finds out how libc lays out its objects (until then
+ * nothing is known about any), and has a forked child forget its parent's threads. At load, or in
+ * the writer thread. */
+void probity_calls_locks_prepare(void) __attribute__((visibility("hidden")));
+void probity_calls_thread_prepare(void) __attribute__((visibility("hidden")));
+
 /* Gives the calling thread its counters. Returns whether it has any. */
 int probity_calls_thread_count_begin(void) __attribute__((cold, visibility("hidden")));
 

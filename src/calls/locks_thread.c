@@ -211,12 +211,20 @@ static void begin_child(void)
         self->tid = probity_calls_thread_id();
 }
 
-__attribute__((constructor(102))) static void at_load(void)
+void probity_calls_thread_prepare(void)
 {
+    static int is_prepared;
     int saved = errno;
 
+    if (!is_prepared)
+        pthread_atfork(NULL, NULL, begin_child);
+    is_prepared = 1;
+    errno = saved;
+}
+
+__attribute__((constructor(102))) static void at_load(void)
+{
     if (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) &
         (PROBITY_CALLS_LOCKS | PROBITY_CALLS_THREADS | PROBITY_CALLS_MEMORY))
-        pthread_atfork(NULL, NULL, begin_child);
-    errno = saved;
+        probity_calls_thread_prepare();
 }

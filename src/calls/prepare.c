@@ -109,6 +109,9 @@ PROBITY_API int probity_calls_wake(const char *text)
     probity_thread_inside++;
     probity_calls_mappings_update();
     prepare_forks();
+    probity_calls_thread_prepare();
+    if (families & PROBITY_CALLS_LOCKS)
+        probity_calls_locks_prepare();
     probity_calls_count_by(families);
     __atomic_store_n(&is_ready, 1, __ATOMIC_RELEASE);
     __atomic_store_n(&is_new_recording, 1, __ATOMIC_SEQ_CST);

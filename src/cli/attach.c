@@ -197,6 +197,9 @@ static int report_missing(uint32_t pid, int result)
         return cli_fail(ME, "process %" PRIu32 " could not change its own code for functions, "
                         "because a fork, or a library that is being loaded, took more than a "
                         "second; try again", pid);
+    case PROBITY_WAKE_NO_SOURCES:
+        return cli_fail(ME, "process %" PRIu32 " has no debugging information, without which "
+                        "--file selects no function: compile it with -g, and do not strip it", pid);
     case PROBITY_WAKE_ENDED:
         return cli_fail(ME, "process %" PRIu32 " has ended the recording itself, by "
                         "probity_stop(), while it began", pid);

@@ -16,7 +16,9 @@
 
 #define ME (&cli_command_level)
 
-enum { LEVEL_MAX = 5, UNCHANGED = -1, SETTINGS_BYTES = 2040 };
+enum { LEVEL_MAX = 5, UNCHANGED = -1, WHY_BYTES = 2040 };
+/* What one record of the trace can hold, with a zero. */
+enum { SETTINGS_BYTES = 2038 };
 #define WAIT_NS INT64_C(5000000000)
 
 /* The request on the command line. */
@@ -24,7 +26,9 @@ struct level_request {
     const char *target;
     int functions, parameters; /* or UNCHANGED */
     int is_change, as_json;
-    struct cli_patterns settings; /* NAME=VALUE */
+    struct cli_patterns settings; /* NAME=VALUE; those of --off and --on too, in their order */
+    char **made;                  /* these, malloc'ed */
+    size_t made_count;
     char text[SETTINGS_BYTES];    /* all of them, with line ends between */
 };
 
@@ -110,20 +114,19 @@ static int join_settings(struct level_request *wanted)
         const char *setting = wanted->settings.items[i], *equals = strchr(setting, '=');
         if (equals == NULL || equals == setting || strchr(setting, '\n') != NULL)
             return cli_fail_usage(ME, "invalid --set '%s' (NAME=VALUE)", setting);
-        if (strlen(setting) + 2 > sizeof wanted->text - used)
-            return cli_fail_usage(ME, "too many settings: at most %d bytes", SETTINGS_BYTES);
+        if (strlen(setting) + 1 + (used > 0) > sizeof wanted->text - used)
+            return cli_fail_usage(ME, "too many settings: at most %d bytes",
+                                  SETTINGS_BYTES - 1);
         used += (size_t)snprintf(wanted->text + used, sizeof wanted->text - used, "%s%s",
                                  used > 0 ? "\n" : "", setting);
     }
     return CLI_OK;
 }
 
-/* Returns CLI_OK once the settings are in force. */
+/* Returns CLI_OK once the settings are in force; why: WHY_BYTES. */
 static int change(const struct level_request *wanted, const struct probity_request *request,
-                  uint32_t pid)
+                  uint32_t pid, char *why)
 {
-    char why[SETTINGS_BYTES] = "";
-
     if (wanted->text[0] == 0)
         return CLI_OK;
     int error = probity_request_change(request, wanted->text, WAIT_NS, why);
@@ -137,7 +140,8 @@ static int ask(const struct level_request *wanted, const struct probity_request 
     /* In its PID namespace it may have another id. */
     uint32_t pid = cli_process_is(wanted->target) ? (uint32_t)strtoul(wanted->target, NULL, 10)
                                                   : probity_request_pid(request);
-    int functions = 0, parameters = 0, status = change(wanted, request, pid);
+    char said[WHY_BYTES] = "";
+    int functions = 0, parameters = 0, status = change(wanted, request, pid, said);
 
     if (status != CLI_OK)
         return status;
@@ -148,9 +152,12 @@ static int ask(const struct level_request *wanted, const struct probity_request 
 
     if (error != 0)
         return report_error(pid, probity_request_has_writer(request), error);
-    printf(wanted->as_json ? "{\"pid\": %" PRIu32 ", \"functions\": %d, \"parameters\": %d}\n"
-                           : "%" PRIu32 ": levels %d, %d\n",
-           pid, functions, parameters);
+    if (wanted->as_json)
+        printf("{\"pid\": %" PRIu32 ", \"functions\": %d, \"parameters\": %d}\n", pid,
+               functions, parameters);
+    else
+        printf("%" PRIu32 ": levels %d, %d%s%s\n", pid, functions, parameters,
+               said[0] != 0 ? "; " : "", said);
     return CLI_OK;
 }
 
@@ -202,7 +209,28 @@ static int run(int argc, char **argv)
         probity_request_close(request);
     }
     cli_patterns_release(&wanted.settings);
+    for (size_t i = 0; i < wanted.made_count; i++)
+        free(wanted.made[i]);
+    free(wanted.made);
     return status < 0 ? CLI_OK : status;
+}
+
+/* --off PATTERN is --set off=PATTERN, and --on the same. */
+static int take_switch(const struct cli_given *given)
+{
+    struct level_request *wanted = given->at;
+    size_t bytes = strlen(given->option->name) + strlen(given->value) + 2;
+    char **made = realloc(wanted->made, (wanted->made_count + 1) * sizeof *made);
+    char *text = malloc(bytes);
+
+    wanted->made = made != NULL ? made : wanted->made;
+    if (made == NULL || text == NULL) {
+        free(text);
+        return cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    }
+    snprintf(text, bytes, "%s=%s", given->option->name, given->value);
+    made[wanted->made_count++] = text;
+    return cli_patterns_add(ME, &wanted->settings, text);
 }
 
 static const struct cli_operand operands[] = {
@@ -215,9 +243,15 @@ static const struct cli_operand operands[] = {
 static const struct cli_option options[] = {
     {.name = "set", .value = "NAME=VALUE",
      .help = "also change another setting; may be repeated: ring=TIME, before=, after=, at-most=, "
-             "keep=, limit=, when=CONDITION (see probity-record(1)); all of them are changed, or "
-             "none",
+             "keep=, limit=, when=CONDITION (see probity-record(1)), off=PATTERN, on=PATTERN; all "
+             "of them are changed, or none",
      .brief = "change a setting", CLI_PATTERNS(struct level_request, settings)},
+    {.name = "off", .value = "PATTERN", .take = take_switch, .brief = "switch functions off",
+     .help = "only count calls of functions whose name matches from now on, as --set off=PATTERN "
+             "does; may be repeated"},
+    {.name = "on", .value = "PATTERN", .take = take_switch, .brief = "switch functions on again",
+     .help = "record them again, as --set on=PATTERN does; of several that match, the last one "
+             "holds"},
     {.name = "json", .help = "print a JSON object", .brief = "print JSON",
      CLI_FLAG(struct level_request, as_json)},
     CLI_HELP_ROW,
@@ -228,7 +262,8 @@ const struct cli_command cli_command_level = {
     .name = "level",
     .run = run,
     .summary = "Show or change levels and settings of a running program",
-    .usage = "[--json] [--set NAME=VALUE]... PID|TRACE [FUNCTIONS [PARAMETERS]]",
+    .usage = "[--json] [--off PATTERN]... [--on PATTERN]... [--set NAME=VALUE]... PID|TRACE "
+             "[FUNCTIONS [PARAMETERS]]",
     .help =
         "A function scope is recorded if its level is at most FUNCTIONS (0 to 5), and its "
         "parameters if it is at most PARAMETERS. PARAMETERS is raised to FUNCTIONS if it is "

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/objects.h"
 #include "base/os.h"
 #include "functions/arena.h"
 #include "functions/functions.h"
@@ -138,6 +139,36 @@ void probity_rules_find_sources(const char *rules, const char *path,
         __atomic_store_n(&symbols->symbols[i].source, copy.symbols[i].source, __ATOMIC_RELAXED);
     __atomic_store_n(&symbols->sources, copy.sources, __ATOMIC_RELAXED);
     probity_arena_unmap(copy.symbols, bytes);
+}
+
+/* Probity's own libraries do not count: they may have been built with it. */
+static void find_lines(void *context, const struct probity_object *object)
+{
+    static const char own[] = "libprobity";
+    const char *slash = strrchr(object->path, '/');
+    const char *name = slash != NULL ? slash + 1 : object->path;
+    int *has_lines = context;
+    size_t bytes;
+
+    if (*has_lines || strncmp(name, own, sizeof own - 1) == 0)
+        return;
+    uint8_t *lines = probity_section_load(*object->path != '\0' ? object->path : "/proc/self/exe",
+                                          object, ".debug_line", &bytes);
+    *has_lines = lines != NULL;
+    if (lines != NULL)
+        probity_arena_unmap(lines, bytes);
+}
+
+int probity_rules_lack_sources(const char *rules)
+{
+    uint64_t loads = 0;
+    int has_lines = 0;
+
+    if (probity_selection_has_files(rules))
+        probity_objects_each(&loads, find_lines, &has_lines);
+    else
+        has_lines = 1;
+    return !has_lines;
 }
 
 /* Once, and only if a trace was requested. */

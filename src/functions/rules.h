@@ -25,6 +25,10 @@ void probity_rules_find_sources(const char *rules, const char *path,
                                 const struct probity_object *loaded,
                                 struct probity_symbol_table *symbols);
 
+/* Whether `file` rules can select nothing, since neither the executable nor a library has debugging
+ * information. Takes the dynamic linker's lock. */
+int probity_rules_lack_sources(const char *rules);
+
 /* Whether to record the function. has_sources: the source file of any function of its object is
  * known; if not, and a function is excluded for that reason, this is reported once. */
 int probity_rules_take(const struct probity_selection_subject *subject, int has_sources);

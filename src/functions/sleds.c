@@ -651,6 +651,10 @@ static int change_all(void)
 
 int probity_hooked_wake(const char *rules)
 {
+    if (may_change() && probity_rules_lack_sources(rules)) {
+        errno = ENODATA;
+        return -1;
+    }
     if (!may_change() || !begin_change(CHANGE_TRIES)) {
         errno = may_change() ? EAGAIN : ECHILD;
         return -1;

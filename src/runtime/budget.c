@@ -20,9 +20,12 @@
 #include "format/stream.h"
 #include "runtime/levels.h"
 #include "runtime/profile_set.h"
+#include "runtime/scope.h"
 #include "runtime/session.h"
+#include "runtime/trigger.h"
 #include "writer/pass.h"
 #include "writer/tally.h"
+#include "writer/watch.h"
 
 enum {
     SITES_FIRST = 1024,         /* of the first interval */
@@ -44,7 +47,7 @@ static uint32_t hits[PROBITY_LIMIT_SITES];
 /* All functions are below this: usually far fewer than the limit, so the rest is not searched. */
 static uint32_t site_end;
 static uint32_t numbers[PROBITY_LIMIT_SITES];
-static uint32_t number_count;
+static uint32_t number_count, list_lock;
 /* For each of these: calls counted since the recording began, and in the interval. */
 static uint64_t counts[PROBITY_LIMIT_SITES], latest_counts[PROBITY_LIMIT_SITES];
 
@@ -74,7 +77,16 @@ static struct {
 /* ---- Functions ---------------------------------------------------------------------------------
  */
 
-void probity_budget_declared(const struct probity_site_function *function)
+/* Of functions without a note (describe.c) whose descriptors stay in memory, by half of the site
+ * number. */
+static struct probity_site_function *lasting[PROBITY_LIMIT_SITES / 2 + 1];
+
+static int is_lasting(const struct probity_site_function *function)
+{
+    return function->flags & PROBITY_FUNCTION_ADDRESSED || strncmp(function->file, "libc/", 5) == 0;
+}
+
+void probity_budget_declared(struct probity_site_function *function)
 {
     uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
     uint16_t state = PROBITY_BUDGET_FUNCTION;
@@ -88,6 +100,8 @@ void probity_budget_declared(const struct probity_site_function *function)
         state |= PROBITY_BUDGET_ENTRIES;
     if (function->file != NULL && strncmp(function->file, "libc/", 5) == 0)
         state |= PROBITY_BUDGET_CALL;
+    if (is_lasting(function))
+        __atomic_store_n(&lasting[(number - 1) / 2], function, __ATOMIC_RELEASE);
     __atomic_fetch_or(&probity_budget_state[number], state, __ATOMIC_RELAXED);
     /* Under declare_lock. The leave's site is the next one. */
     if (number + 1 > site_end)
@@ -106,9 +120,14 @@ void probity_budget_declared_site(const struct probity_site *site, uint32_t numb
         __atomic_store_n(&site_end, number + 1, __ATOMIC_RELEASE);
 }
 
+static uint32_t listed(void)
+{
+    return __atomic_load_n(&number_count, __ATOMIC_ACQUIRE);
+}
+
 const uint32_t *probity_budget_numbers(uint32_t *ret_count)
 {
-    *ret_count = __atomic_load_n(&number_count, __ATOMIC_ACQUIRE);
+    *ret_count = listed();
     return numbers;
 }
 
@@ -199,7 +218,7 @@ void probity_budget_begin(struct probity_session *session)
 {
     const uint16_t of_recording =
         PROBITY_BUDGET_COUNTED | PROBITY_BUDGET_REMOVED | PROBITY_BUDGET_FIXED |
-        PROBITY_BUDGET_TRIED;
+        PROBITY_BUDGET_TRIED | PROBITY_BUDGET_LISTED;
 
     /* Also those of a forking parent's recording. */
     for (uint32_t i = 0; i < number_count; i++)
@@ -212,7 +231,7 @@ void probity_budget_begin(struct probity_session *session)
         probity_calls_count_hits(PROBITY_CALLS_ALL_SITES);
     if (number_count > 0 && probity_hooked_restore != NULL)
         probity_hooked_restore();
-    number_count = 0;
+    number_count = list_lock = 0;
     probity_levels_set_slow(0);
     memset(&budget, 0, sizeof budget);
     if (session->settings.budget == 0)
@@ -256,10 +275,10 @@ static uint64_t counting_ns(struct probity_session *session)
 {
     uint64_t sum_256 = 0;
 
-    if (number_count == 0)
+    if (listed() == 0)
         return 0;
     probity_os_lock(&session->profile.lock);
-    for (uint32_t i = 0; i < number_count; i++) {
+    for (uint32_t i = 0; i < listed(); i++) {
         uint64_t count = count_of(session, numbers[i]);
         latest_counts[i] = count > counts[i] ? count - counts[i] : 0;
         counts[i] += latest_counts[i];
@@ -375,13 +394,24 @@ static int is_frequent(uint32_t site)
     return hits[site] != 0 && (!is_call(site) || calls_of(site) >= CALLS_LEAST);
 }
 
+/* To a gap or rate, calls that are not recorded would look like none, and a duration is compared
+ * where a call is recorded. */
+static int is_named_by_condition(const struct probity_session *session, uint32_t site)
+{
+    const struct probity_watch *watch = session->dumps.watch;
+
+    return (!is_of_hits(site) && probity_trigger_of(site) != 0) ||
+           (watch != NULL && probity_watch_names(watch, site));
+}
+
 /* The function with the most calls; PROBITY_LIMIT_SITES: none left that is worth it. */
-static uint32_t find_most(const struct interval *interval, uint64_t allowed_ns)
+static uint32_t find_most(const struct probity_session *session, const struct interval *interval,
+                          uint64_t allowed_ns)
 {
     uint32_t most = PROBITY_LIMIT_SITES;
 
     for (uint32_t site = 0; site < budget.tally.sites; site++) {
-        if (is_frequent(site) && is_candidate(site) &&
+        if (is_frequent(site) && is_candidate(site) && !is_named_by_condition(session, site) &&
             (most == PROBITY_LIMIT_SITES || records_of(site) > records_of(most)))
             most = site;
     }
@@ -391,14 +421,35 @@ static uint32_t find_most(const struct interval *interval, uint64_t allowed_ns)
                : PROBITY_LIMIT_SITES;
 }
 
-static void mark(uint32_t site)
+/* Signals are blocked, so that the lock is never held for long. A function that was counted before
+ * has its place in the list. */
+void probity_budget_mark(uint32_t site)
 {
-    probity_assert(number_count < PROBITY_LIMIT_SITES && is_candidate(site));
-    numbers[number_count] = site + 1;
-    counts[number_count] = 0;
-    latest_counts[number_count] = calls_of(site);
-    __atomic_fetch_or(&probity_budget_state[site + 1], PROBITY_BUDGET_COUNTED, __ATOMIC_RELAXED);
-    __atomic_store_n(&number_count, number_count + 1, __ATOMIC_RELEASE);
+    const uint16_t marks = PROBITY_BUDGET_COUNTED | PROBITY_BUDGET_LISTED;
+
+    if (!is_candidate(site) || is_of_hits(site))
+        return;
+    probity_os_lock(&list_lock);
+    if (!(__atomic_fetch_or(&probity_budget_state[site + 1], marks, __ATOMIC_SEQ_CST) &
+          PROBITY_BUDGET_LISTED)) {
+        probity_assert(number_count < PROBITY_LIMIT_SITES);
+        numbers[number_count] = site + 1;
+        counts[number_count] = latest_counts[number_count] = 0;
+        __atomic_store_n(&number_count, number_count + 1, __ATOMIC_RELEASE);
+    }
+    probity_os_unlock(&list_lock);
+}
+
+void probity_budget_clear_codes(void)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with enter_first() */
+    probity_scope_clear_counted();
+    for (uint32_t i = 0; i < listed(); i++) {
+        struct probity_site_function *function =
+            __atomic_load_n(&lasting[(numbers[i] - 1) / 2], __ATOMIC_ACQUIRE);
+        if (function != NULL && probity_budget_counts(function))
+            __atomic_store_n(&function->code, 0, __ATOMIC_RELAXED);
+    }
 }
 
 static uint64_t calls_per_second(const struct interval *interval, uint64_t calls)
@@ -434,7 +485,7 @@ static int demote(struct probity_session *session, struct probity_pass *pass,
 
     probity_assert(*excess_ns > 0);
     while (result == 0 && *excess_ns > 0) {
-        uint32_t site = find_most(interval, allowed_ns);
+        uint32_t site = find_most(session, interval, allowed_ns);
         if (site == PROBITY_LIMIT_SITES)
             break;
         if (is_of_hits(site)) {
@@ -445,7 +496,9 @@ static int demote(struct probity_session *session, struct probity_pass *pass,
             .what = PROBITY_BUDGET_WHAT_COUNTED, .site = site, .cost = share,
             .calls = calls_per_second(interval, calls_of(site))};
         *excess_ns -= saving_of(interval, site);
-        mark(site);
+        probity_budget_mark(site);
+        if (numbers[listed() - 1] == site + 1)
+            latest_counts[listed() - 1] = calls_of(site);
         result = write_event(session, pass, event);
         budget.is_slow = 1;
     }
@@ -455,24 +508,23 @@ static int demote(struct probity_session *session, struct probity_pass *pass,
 /* ns of counting in the interval. */
 static uint64_t count_ns(uint32_t index)
 {
-    probity_assert(index < number_count);
     return latest_counts[index] * count_price_256(numbers[index] - 1) / PROBITY_COST_UNITS;
 }
 
-/* Index of the function with hooks that costs most to count; number_count if none is worth it. */
+/* Index of the function with hooks that costs most to count; PROBITY_LIMIT_SITES if none is worth
+ * it. */
 static uint32_t find_dearest(uint64_t allowed_ns)
 {
-    uint32_t dearest = number_count;
+    uint32_t count = listed(), dearest = count;
 
-    probity_assert(number_count <= PROBITY_LIMIT_SITES);
-    for (uint32_t i = 0; i < number_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (is_hooked(numbers[i] - 1) &&
             !(probity_budget_state[numbers[i]] & PROBITY_BUDGET_FIXED) &&
-            (dearest == number_count || count_ns(i) > count_ns(dearest)))
+            (dearest == count || count_ns(i) > count_ns(dearest)))
             dearest = i;
     }
-    return dearest < number_count && count_ns(dearest) > allowed_ns / WORTH_PART ? dearest
-                                                                                  : number_count;
+    return dearest < count && count_ns(dearest) > allowed_ns / WORTH_PART ? dearest
+                                                                          : PROBITY_LIMIT_SITES;
 }
 
 /* Removes the hooks of counted functions until the rest is within the target. */
@@ -484,7 +536,7 @@ static int remove_hooks(struct probity_session *session, struct probity_pass *pa
 
     while (result == 0 && *excess_ns > 0) {
         uint32_t index = find_dearest(allowed_ns);
-        if (index == number_count)
+        if (index == PROBITY_LIMIT_SITES)
             break;
         uint16_t *state = &probity_budget_state[numbers[index]];
         if (probity_hooked_remove == NULL || !probity_hooked_remove(numbers[index])) {
@@ -524,8 +576,10 @@ static void ask_to_look(const struct interval *interval)
 {
     int is_slow = budget.is_slow;
 
-    for (uint32_t i = 0; !is_slow && i < number_count; i++)
-        is_slow = is_still_recorded(interval, i);
+    for (uint32_t i = 0, count = listed(); !is_slow && i < count; i++)
+        is_slow = __atomic_load_n(&probity_budget_state[numbers[i]], __ATOMIC_RELAXED) &
+                      PROBITY_BUDGET_COUNTED &&
+                  is_still_recorded(interval, i);
     probity_levels_set_slow(is_slow);
     budget.is_settling = budget.is_slow;
     budget.is_slow = 0;
@@ -550,7 +604,7 @@ static int judge(struct probity_session *session, struct probity_pass *pass,
     if (result == 0)
         result = remove_hooks(session, pass, interval, allowed_ns, &excess_ns);
     if (result != 0 || budget.is_slow || budget.is_exceeded ||
-        find_most(interval, allowed_ns) != PROBITY_LIMIT_SITES)
+        find_most(session, interval, allowed_ns) != PROBITY_LIMIT_SITES)
         return result;
     budget.is_exceeded = 1;
     return write_event(session, pass, (struct probity_budget_event){

@@ -32,6 +32,7 @@ enum {
     PROBITY_BUDGET_ENTRIES = 32,  /* its calls have no leaves */
     PROBITY_BUDGET_TRIED = 64,    /* removal failed: its library may have been unloaded */
     PROBITY_BUDGET_CALL = 256,    /* it is one of libc's: calls that wait are recorded even then */
+    PROBITY_BUDGET_LISTED = 512,  /* it is in the list of functions that are or were counted */
     PROBITY_BUDGET_HITS = 128     /* no function, but hits of libprobity-calls, which may be able to
                                      count them; COUNTED: it has been asked to */
 };
@@ -47,7 +48,15 @@ static inline int probity_budget_counts(const struct probity_site_function *func
 }
 
 /* To be called when the function has its number. */
-void probity_budget_declared(const struct probity_site_function *function);
+void probity_budget_declared(struct probity_site_function *function);
+
+/* From now on, calls of the function with this enter's site are only counted, if it may be. Under
+ * declare_lock, or in the writer thread. */
+void probity_budget_mark(uint32_t site);
+
+/* Takes their codes from all functions whose calls are only counted and whose descriptors stay in
+ * memory, so that each thread finds out at its next call. In the writer thread. */
+void probity_budget_clear_codes(void);
 
 /* The same for a site that is no function. Under declare_lock. */
 void probity_budget_declared_site(const struct probity_site *site, uint32_t number);

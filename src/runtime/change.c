@@ -13,8 +13,11 @@
 #include "base/ticks.h"
 #include "base/window.h"
 #include "format/stream.h"
+#include "runtime/budget.h"
 #include "runtime/declare.h"
+#include "runtime/levels.h"
 #include "runtime/session.h"
+#include "runtime/switches.h"
 #include "runtime/trigger.h"
 #include "writer/watch.h"
 
@@ -54,53 +57,98 @@ static uint32_t find_condition(const struct probity_condition *wanted)
     return PROBITY_CONDITIONS_MAX;
 }
 
-/* What was declared before the condition was added. */
-static void match_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
+/* Whether the condition counts or compares what is declared there; its site. */
+static int is_declared_for(const struct probity_condition *condition, uint32_t kind,
+                           const uint8_t *payload, size_t bytes, uint32_t *ret_site)
 {
     char name[PROBITY_LIMIT_NAME + 1];
     size_t at = kind == PROBITY_EVENT_SITE ? 8 : 12;
     const struct probity_trigger_parts *parts = probity_trigger_parts();
-    const struct probity_condition *condition = &parts->conditions[*parts->count - 1];
     int is_function = kind == PROBITY_EVENT_FUNCTION;
 
     if ((!is_function && kind != PROBITY_EVENT_SITE) || bytes < at + 2 || condition->name.is_number)
-        return;
+        return 0;
     size_t length = probity_get_u16(payload + at);
     if (length >= sizeof name || length > bytes - at - 2)
-        return;
+        return 0;
     memcpy(name, payload + at + 2, length);
     name[length] = 0;
+    *ret_site = probity_get_u32(payload);
     const struct probity_site_function function = {.name = name, .flags = payload[9]};
     int is_counted = condition->kind == PROBITY_CONDITION_GAP ||
                      condition->kind == PROBITY_CONDITION_RATE;
-    if (is_function ? is_counted && parts->is_function(condition->name.name, &function)
-                    : parts->is_site(&condition->name, name))
-        probity_watch_site(*parts->watch, probity_get_u32(payload),
-                           UINT64_C(1) << (*parts->count - 1));
+    return is_function ? is_counted && parts->is_function(condition->name.name, &function)
+                       : parts->is_site(&condition->name, name);
+}
+
+/* What was declared before the condition was added. */
+static void match_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
+{
+    const struct probity_trigger_parts *parts = probity_trigger_parts();
+    uint32_t number = *parts->count - 1, site;
+
+    if (is_declared_for(&parts->conditions[number], kind, payload, bytes, &site))
+        probity_watch_site(*parts->watch, site, UINT64_C(1) << number);
+}
+
+/* While the declarations are searched for what the budget no longer records. */
+static const struct probity_condition *sought;
+static int is_found;
+
+static void find_unrecorded(uint32_t kind, const uint8_t *payload, size_t bytes)
+{
+    uint32_t site;
+
+    if (is_declared_for(sought, kind, payload, bytes, &site) && site < PROBITY_LIMIT_SITES)
+        is_found |= (probity_budget_state[site + 1] & PROBITY_BUDGET_COUNTED) != 0;
+}
+
+/* In the writer thread, which is also the one that decides what is only counted. */
+static int names_unrecorded(const struct probity_condition *condition)
+{
+    sought = condition;
+    is_found = 0;
+    probity_declare_each(find_unrecorded);
+    return is_found;
+}
+
+/* Takes the memory that the conditions need, before any of them is in force. */
+static int make_room(struct probity_session *session, const struct probity_condition *wanted,
+                     uint32_t count)
+{
+    const struct probity_trigger_parts *parts = probity_trigger_parts();
+    struct probity_watch *watch = *parts->watch;
+    int result = 0;
+
+    for (uint32_t i = 0; i < count && result == 0; i++) {
+        if (!probity_condition_is_watched(wanted[i].kind))
+            continue;
+        if (watch == NULL)
+            watch = probity_watch_open(parts->conditions, count_now(),
+                                       probity_live_rate(&session->live),
+                                       probity_clock_ticks(session->live.clock),
+                                       &session->dumps.notices);
+        result = watch != NULL ? probity_watch_make_room(watch, wanted[i].kind)
+                               : PROBITY_ERROR_MEMORY;
+    }
+    if (result == 0)
+        __atomic_store_n(parts->watch, watch, __ATOMIC_RELEASE);
+    else if (watch != NULL && watch != *parts->watch)
+        probity_watch_close(watch);
+    session->dumps.watch = *parts->watch;
+    return result;
 }
 
 /* A thread that declares a site at this moment either sees the condition, or is seen by the walk
  * through the declarations: each stores first, then looks, with a fence in between. */
-static int add_condition(struct probity_session *session, uint32_t number)
+static void add_condition(struct probity_session *session, uint32_t number)
 {
     const struct probity_trigger_parts *parts = probity_trigger_parts();
-    uint64_t rate = probity_live_rate(&session->live);
 
-    if (*parts->watch == NULL) {
-        struct probity_watch *made = probity_watch_open(
-            parts->conditions, number + 1, rate, probity_clock_ticks(session->live.clock),
-            &session->dumps.notices);
-        if (made == NULL)
-            return PROBITY_ERROR_MEMORY;
-        __atomic_store_n(parts->watch, made, __ATOMIC_RELEASE);
-        session->dumps.watch = made;
-    } else if (probity_watch_add(*parts->watch, number, rate) != 0) {
-        return PROBITY_ERROR_MEMORY;
-    }
+    probity_watch_add(*parts->watch, number, probity_live_rate(&session->live));
     __atomic_store_n(parts->count, number + 1, __ATOMIC_RELEASE);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     probity_declare_each(match_declared);
-    return 0;
 }
 
 /* earlier: how many conditions of the same request come before it. */
@@ -112,6 +160,8 @@ static const char *why_not(const struct probity_condition *condition, uint32_t f
                "can be added";
     if (found == PROBITY_CONDITIONS_MAX && count_now() + earlier >= PROBITY_CONDITIONS_MAX)
         return "there are 64 conditions already";
+    if (found == PROBITY_CONDITIONS_MAX && names_unrecorded(condition))
+        return "to hold the budget, calls that it names are no longer recorded";
     if (added_count + earlier >= ADDED_MAX)
         return "conditions of this recording were changed 32 times already";
     return condition->length >= ADDED_BYTES ? "the condition is too long" : NULL;
@@ -144,10 +194,8 @@ static int change_condition(struct probity_session *session,
     __atomic_store_n(&parts->limits[number], limit, __ATOMIC_RELAXED);
     dumps->condition[number] = text;
     dumps->condition_bytes[number] = (uint32_t)condition->length;
-    if (is_new && add_condition(session, number) != 0) {
-        *ret_why = "out of memory";
-        return PROBITY_ERROR_ARGUMENT;
-    }
+    if (is_new)
+        add_condition(session, number);
     dumps->conditions = count_now();
     if (!is_new && *parts->watch != NULL && probity_condition_is_watched(condition->kind))
         probity_watch_limit(*parts->watch, number, limit);
@@ -168,7 +216,7 @@ static uint64_t longest_ns_now(void)
 /* ---- Settings ----------------------------------------------------------------------------------
  */
 
-enum { CONDITIONS_AT_ONCE = 8 };
+enum { CONDITIONS_AT_ONCE = 8, SWITCHES_AT_ONCE = 32 };
 
 struct change {
     int has_ring, has_dumps;
@@ -176,20 +224,25 @@ struct change {
     struct probity_dumps_settings dumps;
     struct probity_condition conditions[CONDITIONS_AT_ONCE];
     uint32_t conditions_count;
+    struct probity_switching switches[SWITCHES_AT_ONCE];
+    uint32_t switches_count;
 };
 
 /* What is refused, and why. */
 static const char *const fixed[][2] = {
     {"mode", "it decides who owns a chunk that is full"},
     {"budget", "it needs counts from the beginning of the recording"},
-    {"functions", "entries of functions are put in place when a recording begins"},
+    {"functions", "entries of functions are put in place when a recording begins; off=PATTERN and "
+                  "on=PATTERN switch those that are"},
     {"args", "they are described when the program starts"},
     {"calls", "functions of libc are chosen when a recording begins"},
 };
 
 static int refuse(char *ret_why, size_t room, const char *what, const char *why)
 {
-    snprintf(ret_why, room, "%s: %s", what, why);
+    size_t length = strlen(why) + sizeof ": "; /* what is too long is cut, not the reason */
+
+    snprintf(ret_why, room, "%.*s: %s", (int)(room > length ? room - length : 0), what, why);
     return PROBITY_ERROR_ARGUMENT;
 }
 
@@ -212,6 +265,15 @@ static int take_condition(struct change *change, const char *value)
            *end == 0;
 }
 
+static int take_switch(struct change *change, const char *name, const char *value)
+{
+    if (change->switches_count == SWITCHES_AT_ONCE)
+        return 0;
+    change->switches[change->switches_count++] =
+        (struct probity_switching){.is_off = strcmp(name, "off") == 0, .pattern = value};
+    return 1;
+}
+
 /* One setting; its name ends with a zero. */
 static int take_one(struct probity_session *session, struct change *change, char *name, char *value,
                     char *ret_why, size_t room)
@@ -223,6 +285,10 @@ static int take_one(struct probity_session *session, struct change *change, char
         if (strcmp(name, fixed[i][0]) == 0)
             return refuse(ret_why, room, name, fixed[i][1]);
     }
+    if (strcmp(name, "off") == 0 || strcmp(name, "on") == 0)
+        return take_switch(change, name, value)
+                   ? 0
+                   : refuse(ret_why, room, name, "more than 32 patterns at once");
     if (!session->dumps.is_on)
         return refuse(ret_why, room, name, "the program does not record to a ring");
     if (strcmp(name, "ring") == 0)
@@ -294,6 +360,13 @@ static void apply_ring(struct probity_session *session, const struct change *cha
         session->live.ring_ticks = least;
 }
 
+static void say_switched(char *ret_said, size_t room)
+{
+    uint32_t off, declared = probity_switches_count(&off);
+
+    snprintf(ret_said, room, "%u of %u functions called so far are only counted", off, declared);
+}
+
 static int change_settings(void *owner, const char *text, char *ret_why, size_t room)
 {
     struct probity_session *session = owner;
@@ -301,17 +374,31 @@ static int change_settings(void *owner, const char *text, char *ret_why, size_t 
     char copy[PROBITY_SPOOL_CHANGE_TEXT];
     const char *why = "";
 
+    if (strlen(text) > PROBITY_EVENT_BYTES_MAX - PROBITY_LEVELS_BYTES)
+        return refuse(ret_why, room, "settings", "too many bytes for one record");
     snprintf(copy, sizeof copy, "%s", text);
     int result = take_all(session, &change, copy, ret_why, room);
     if (result != 0)
         return result;
+    why = change.switches_count > 0
+              ? probity_switches_check(session, change.switches, change.switches_count)
+              : NULL;
+    if (why != NULL)
+        return refuse(ret_why, room, "on and off", why);
+    if (make_room(session, change.conditions, change.conditions_count) != 0)
+        return refuse(ret_why, room, "when", "out of memory");
     for (uint32_t i = 0; i < change.conditions_count && result == 0; i++)
         result = change_condition(session, &change.conditions[i], NONE_EARLIER, &why);
     if (result != 0)
         return refuse(ret_why, room, "when", why);
+    if (change.switches_count > 0)
+        probity_switches_apply(session, change.switches, change.switches_count);
     if (change.has_dumps)
         apply_dumps(session, &change.dumps);
-    apply_ring(session, &change);
+    if (session->dumps.is_on)
+        apply_ring(session, &change);
+    if (change.switches_count > 0)
+        say_switched(ret_why, room);
     return 0;
 }
 

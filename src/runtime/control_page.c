@@ -214,6 +214,18 @@ static int start_thread(void)
     return count_state == COUNT_LEFT ? 0 : -1;
 }
 
+/* Without /proc, the thread would not see that all others have left by the system call `exit`, and
+ * would keep the program alive. */
+static int can_see_threads(void)
+{
+    struct probity_os_threads threads;
+
+    probity_os_threads_open(&threads);
+    int result = threads.all >= 0 && threads.first >= 0;
+    probity_os_threads_close(&threads);
+    return result;
+}
+
 static void say(const char *text)
 {
     char line[160];
@@ -233,6 +245,8 @@ void probity_control_page_begin(void)
         say("invalid (0 or 1); there is no control page");
     else if (probity_session_thread_count == NULL)
         say("there is no control page: this C library counts our thread as one of the program");
+    else if (!can_see_threads())
+        say("there is no control page: it takes /proc to see when all threads have ended");
     else if (make_page() != 0)
         say("cannot make the control page in the directory of spools (PROBITY_SPOOL_DIR)");
     else if (start_thread() != 0)

@@ -37,6 +37,9 @@ enum {
     KIND_ENTER = 7, KIND_MESSAGE = 9
 };
 
+/* What is around a measurement is compiled for size. */
+#define ONCE __attribute__((cold))
+
 struct trial {
     struct probity_session *session;
     struct probity_thread_state slot;
@@ -242,7 +245,8 @@ static uint64_t ticks(const struct trial *trial)
     return probity_clock_ticks(trial->session->live.clock);
 }
 
-static uint64_t window(struct trial *trial, void (*call)(struct trial *trial))
+static __attribute__((noinline)) uint64_t window(struct trial *trial,
+                                                 void (*call)(struct trial *trial))
 {
     probity_assert(trial->calls > 0);
     trial->slot.hot.cursor = trial->words;
@@ -268,7 +272,7 @@ static uint64_t recorded_inside(const struct trial *trial, const struct subject 
     return sum;
 }
 
-static void measure(struct trial *trial, const struct subject *subject)
+static ONCE void measure(struct trial *trial, const struct subject *subject)
 {
     probity_assert(trial->windows > 0 && trial->windows <= WINDOWS);
     for (int i = -WARM_UP; i < trial->windows; i++) {
@@ -285,7 +289,7 @@ static void measure(struct trial *trial, const struct subject *subject)
     }
 }
 
-static void sort(uint64_t *values, int count)
+static ONCE void sort(uint64_t *values, int count)
 {
     for (int i = 1; i < count; i++) {
         uint64_t value = values[i];
@@ -309,7 +313,8 @@ static uint32_t figure(const struct trial *trial, uint64_t window_ticks, uint64_
     return units > UINT32_MAX ? UINT32_MAX : (uint32_t)units;
 }
 
-static struct probity_cost_row *add_row(struct trial *trial, struct probity_cost *cost, int kind)
+static ONCE struct probity_cost_row *add_row(struct trial *trial, struct probity_cost *cost,
+                                             int kind)
 {
     struct probity_cost_row *row = &cost->row[cost->rows++];
 
@@ -323,8 +328,8 @@ static struct probity_cost_row *add_row(struct trial *trial, struct probity_cost
 
 /* bare: windows without probes; half of the time that `work` adds to them is spent inside the
  * scope. */
-static void add_rows(struct trial *trial, const struct subject *subject, const uint64_t bare[2],
-                     struct probity_cost *cost)
+static ONCE void add_rows(struct trial *trial, const struct subject *subject,
+                          const uint64_t bare[2], struct probity_cost *cost)
 {
     const uint64_t *without = trial->without;
     int middle = trial->windows / 2;
@@ -342,7 +347,7 @@ static void add_rows(struct trial *trial, const struct subject *subject, const u
     row->median = figure(trial, trial->inner[middle], median);
 }
 
-static void measure_subject(struct trial *trial, const struct subject *subject,
+static ONCE void measure_subject(struct trial *trial, const struct subject *subject,
                             struct probity_cost *cost)
 {
     uint64_t bare[2] = {0, 0};
@@ -364,7 +369,7 @@ static void measure_subject(struct trial *trial, const struct subject *subject,
 /* ---- The calling thread's state and its private substitute --------------------------------------
  */
 
-static void state_take(struct trial *trial, struct kept *ret_kept)
+static ONCE void state_take(struct trial *trial, struct kept *ret_kept)
 {
     ret_kept->error = errno;
     probity_inside_begin(&ret_kept->signals);
@@ -382,7 +387,7 @@ static void state_take(struct trial *trial, struct kept *ret_kept)
     probity_scope_counters = trial->counter;
 }
 
-static void state_give(const struct kept *kept)
+static ONCE void state_give(const struct kept *kept)
 {
     probity_thread_self = kept->self;
     probity_profile_own = kept->set;
@@ -394,7 +399,7 @@ static void state_give(const struct kept *kept)
 }
 
 /* A set as of a thread with one function and its cell. */
-static void set_prepare(struct trial *trial)
+static ONCE void set_prepare(struct trial *trial)
 {
     struct probity_profile_set *set = trial->set;
 
@@ -408,7 +413,7 @@ static void set_prepare(struct trial *trial)
     set->entry[trial->function.number].cell = &trial->cell;
 }
 
-static void trial_prepare(struct trial *trial, struct probity_session *session, uint64_t space)
+static ONCE void trial_prepare(struct trial *trial, struct probity_session *session, uint64_t space)
 {
     uint64_t rate = probity_live_rate(&session->live);
 
@@ -441,7 +446,7 @@ enum { EARLY_WINDOWS = 3, EARLY_CALLS = 2, EARLY_MEDIAN = EARLY_WINDOWS / 2 };
 
 /* From before the chain to after it. Everything before the first reading has finished; otherwise it
  * would be as early as the last. */
-static uint64_t chain_window(enum probity_cpu_chain kind, uint32_t clock)
+static __attribute__((noinline)) uint64_t chain_window(enum probity_cpu_chain kind, uint32_t clock)
 {
     uint64_t sum = 0;
 
@@ -454,7 +459,7 @@ static uint64_t chain_window(enum probity_cpu_chain kind, uint32_t clock)
     return sum;
 }
 
-static void sort_few(uint64_t values[EARLY_WINDOWS])
+static ONCE void sort_few(uint64_t values[EARLY_WINDOWS])
 {
     for (int i = 1; i < EARLY_WINDOWS; i++) {
         uint64_t value = values[i];
@@ -466,7 +471,7 @@ static void sort_few(uint64_t values[EARLY_WINDOWS])
 }
 
 /* The difference between a chain measured with ordered and with unordered readings. */
-static void measure_early(struct trial *trial, enum probity_cpu_chain kind,
+static ONCE void measure_early(struct trial *trial, enum probity_cpu_chain kind,
                           struct probity_cost *cost)
 {
     uint32_t clock = trial->session->live.clock;
@@ -489,7 +494,7 @@ static void measure_early(struct trial *trial, enum probity_cpu_chain kind,
 }
 
 /* As if the function's calls were only counted. */
-static void measure_counted(struct trial *trial, struct probity_cost *cost)
+static ONCE void measure_counted(struct trial *trial, struct probity_cost *cost)
 {
     static const struct subject counted = {PROBITY_COST_COUNTED, 0, call_scope, plain_scope, 0, 0};
 
@@ -501,7 +506,7 @@ static void measure_counted(struct trial *trial, struct probity_cost *cost)
     trial->function.code = CODE;
 }
 
-static void measure_all(struct trial *trial, struct probity_cost *cost)
+static ONCE void measure_all(struct trial *trial, struct probity_cost *cost)
 {
     static const struct subject recorded[] = {
         {PROBITY_COST_HIT, 0, call_hit, plain_hit, 1, 0},
@@ -530,7 +535,7 @@ static void measure_all(struct trial *trial, struct probity_cost *cost)
 }
 
 /* The hooks put their calls on the stack of scopes, too. */
-static void measure_hooked(struct trial *trial, struct probity_cost *cost)
+static ONCE void measure_hooked(struct trial *trial, struct probity_cost *cost)
 {
     static const struct subject subject = {PROBITY_COST_HOOKED, PROBITY_COST_HOOKED_INNER,
                                            call_hooked, plain_scope, 2, 1};
@@ -555,7 +560,7 @@ static void measure_hooked(struct trial *trial, struct probity_cost *cost)
     state_give(&kept);
 }
 
-void probity_cost_measure(struct probity_session *session, enum probity_cost_moment moment,
+ONCE void probity_cost_measure(struct probity_session *session, enum probity_cost_moment moment,
                           struct probity_cost *ret_cost)
 {
     uint64_t first = probity_clock_ticks(session->live.clock);

@@ -287,6 +287,10 @@ uint32_t probity_declare_function(struct probity_site_function *function)
             probity_budget_declared(function);
             is_watched = session->dumps.is_on &&
                          probity_trigger_calls.function_declared(session, function, number);
+            /* Sequentially consistent: see switches.c. */
+            __atomic_thread_fence(__ATOMIC_SEQ_CST);
+            if (probity_trigger_is_linked() && probity_trigger_calls.is_off(function, number))
+                probity_budget_mark(number);
         }
         /* Without a code, each enter takes the slow path. */
         __atomic_store_n(&function->code, is_watched ? 0 : code, __ATOMIC_RELEASE);

@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/limits.h"
+#include "runtime/budget.h"
 #include "runtime/declare.h"
 #include "runtime/scope.h"
 #include "runtime/values.h"
@@ -254,6 +255,17 @@ const void *probity_scope_note_of(const struct probity_site_function *function)
 {
     probity_assert(function->reserved == PROBITY_FUNCTION_NOTED);
     return ((const struct described *)function)->note;
+}
+
+void probity_scope_clear_counted(void)
+{
+    for (uint32_t i = 0; i < BUCKETS; i++) {
+        struct described *at = __atomic_load_n(&buckets[i], __ATOMIC_ACQUIRE);
+        for (; at != NULL; at = at->next) {
+            if (probity_budget_counts(&at->description.function))
+                __atomic_store_n(&at->description.function.code, 0, __ATOMIC_RELAXED);
+        }
+    }
 }
 
 struct probity_site_function *probity_scope_describe(struct probity_site_function **function,

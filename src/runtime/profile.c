@@ -401,8 +401,10 @@ void probity_profile_count(const struct probity_site_function *function)
     struct probity_profile_set *set;
     struct probity_profile_entry *entry = make_entry(number, &set, 1);
 
-    if (entry != NULL)
-        probity_cpu_add(set->counter[number], 1);
+    /* Not by the set's pointer, which another thread clears if the function is switched on. */
+    struct probity_cell *cell = entry != NULL ? entry->cell : NULL;
+    if (cell != NULL)
+        probity_cpu_add(&cell->untimed, 1);
 }
 
 /* Calls other functions only at the end of a path, as does the leave, so that no register is

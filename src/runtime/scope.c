@@ -42,6 +42,16 @@ static uint32_t watched_code(const struct probity_site_function *function)
                : 0;
 }
 
+/* It may have been switched on meanwhile: see switches.c. */
+static void forget_if_recorded(const struct probity_site_function *function)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!probity_budget_counts(function) && probity_scope_counters != NULL)
+        __atomic_store_n(
+            &probity_scope_counters[__atomic_load_n(&function->number, __ATOMIC_RELAXED)], NULL,
+            __ATOMIC_RELAXED);
+}
+
 static __attribute__((noinline)) uint64_t enter_first(struct probity_site_function *function)
 {
     uint32_t code = __atomic_load_n(&function->code, __ATOMIC_ACQUIRE);
@@ -51,8 +61,10 @@ static __attribute__((noinline)) uint64_t enter_first(struct probity_site_functi
     if (code == 0 && !probity_budget_counts(function))
         code = watched_code(function);
     /* Declaring starts recording if that is undecided, and so determines the mode. */
-    if (code == 0 && !probity_budget_counts(function))
+    if (code == 0 && !probity_budget_counts(function)) {
         code = probity_declare_function(function);
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* see probity_budget_clear_codes() */
+    }
     errno = before;
     if (code != 0 && is_profile_mode())
         return probity_profile_enter(function);
@@ -60,6 +72,7 @@ static __attribute__((noinline)) uint64_t enter_first(struct probity_site_functi
     if (probity_budget_counts(function)) {
         __atomic_store_n(&function->code, 0, __ATOMIC_RELAXED);
         probity_profile_count(function);
+        forget_if_recorded(function);
         return 0;
     }
     return code | (uint64_t)depth << 32 |

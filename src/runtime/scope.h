@@ -27,6 +27,10 @@ struct probity_scope_values {
     uint32_t bytes, ret_bytes; /* of all values, and of the one that is returned */
 };
 
+/* Takes their codes from the functions so described whose calls are only counted. In the writer
+ * thread. */
+void probity_scope_clear_counted(void);
+
 /* A description that a note made. values: NULL if the note has none. */
 struct probity_scope_described {
     struct probity_site_function function;

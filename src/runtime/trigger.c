@@ -21,6 +21,7 @@
 #include "runtime/declare.h"
 #include "runtime/external.h"
 #include "runtime/inside.h"
+#include "runtime/switches.h"
 #include "runtime/thread.h"
 #include "runtime/trace_file.h"
 #include "writer/watch.h"
@@ -726,6 +727,8 @@ static int begin(struct probity_session *session)
     probity_trigger_has_gaps = 0;
     memset(&dumps->notices, 0, offsetof(struct probity_notices, notice));
     dumps->is_on = session->settings.has_dumps && !probity_external_is(session);
+    probity_switches_begin();
+    probity_change_begin(session);
     if (!dumps->is_on)
         return 0;
     dumps->calls = &probity_dumps_calls;
@@ -749,7 +752,6 @@ static int begin(struct probity_session *session)
     if (result != 0)
         return result;
     session->writer.dumps = dumps;
-    probity_change_begin(session);
     return 0;
 }
 
@@ -779,6 +781,7 @@ const struct probity_trigger_calls probity_trigger_calls = {
     .begin = begin,
     .function_declared = function_declared,
     .site_declared = site_declared,
+    .is_off = probity_switches_are_off,
     .call_ended = call_ended,
     .gap_found = gap_found,
     .post = post_met,

@@ -165,9 +165,10 @@ static int put_others(void)
         return PROBITY_ERROR_ARGUMENT;
     if (put_hooks() == 0)
         return 0;
-    return errno == ECHILD   ? PROBITY_WAKE_FORKED
-           : errno == EAGAIN ? PROBITY_WAKE_CHANGING
-                             : PROBITY_WAKE_NO_PATCHING | errno << PROBITY_WAKE_ERRNO_SHIFT;
+    return errno == ECHILD    ? PROBITY_WAKE_FORKED
+           : errno == EAGAIN  ? PROBITY_WAKE_CHANGING
+           : errno == ENODATA ? PROBITY_WAKE_NO_SOURCES
+                              : PROBITY_WAKE_NO_PATCHING | errno << PROBITY_WAKE_ERRNO_SHIFT;
 }
 
 static int take_others_out(void)

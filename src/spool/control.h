@@ -51,7 +51,8 @@ void probity_control_answer(struct probity_spool_header *header, uint32_t serial
 int probity_control_change_pending(const struct probity_spool_header *header, uint32_t *ret_serial,
                                    char ret_text[PROBITY_SPOOL_CHANGE_TEXT]);
 
-/* Answers it: with 0, all of it is in force; otherwise text says why it is refused. */
+/* Answers it: with 0, all of it is in force, and text may say more; otherwise it says why it is
+ * refused. */
 void probity_control_change_answer(struct probity_spool_header *header, uint32_t serial, int result,
                                    const char *text);
 
@@ -72,7 +73,7 @@ int probity_control_end(const struct probity_attach *attach, int64_t wait_ns, in
 
 /* Requests other settings, and waits as above. text: "NAME=VALUE" separated by line ends. Returns
  * as probity_control_ask(); PROBITY_ERROR_EXISTS if another tool changes some; or
- * PROBITY_ERROR_ARGUMENT with why it is refused. */
+ * PROBITY_ERROR_ARGUMENT with why it is refused. With 0, ret_why is what there is to say, or "". */
 int probity_control_change(const struct probity_attach *attach, const char *text, int64_t wait_ns,
                            char ret_why[PROBITY_SPOOL_CHANGE_TEXT]);
 

@@ -177,11 +177,11 @@ static int change_make(const struct probity_attach *attach, struct probity_spool
     /* Release: pairs with probity_control_change_pending(). */
     __atomic_store_n(&header->change_asked, asked + 1, __ATOMIC_RELEASE);
     result = wait_for_change(attach, header, asked + 1, until_ns);
-    if (result != 0 || change->result == 0)
+    if (result != 0)
         return result;
     memcpy(ret_why, change->text, sizeof change->text);
     ret_why[sizeof change->text - 1] = 0;
-    return PROBITY_ERROR_ARGUMENT;
+    return change->result == 0 ? 0 : PROBITY_ERROR_ARGUMENT;
 }
 
 int probity_control_change(const struct probity_attach *attach, const char *text, int64_t wait_ns,

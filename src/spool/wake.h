@@ -26,7 +26,8 @@ enum {
     PROBITY_WAKE_NO_PATCHING = 3,  /* code that can be changed; its errno is in the upper bits */
     PROBITY_WAKE_FORKED = 4,       /* code that may be changed: it was forked from threads */
     PROBITY_WAKE_CHANGING = 5,     /* a moment without a fork, or another thread changing code */
-    PROBITY_WAKE_ENDED = 6         /* a recording: the program has ended it meanwhile */
+    PROBITY_WAKE_ENDED = 6,        /* a recording: the program has ended it meanwhile */
+    PROBITY_WAKE_NO_SOURCES = 7    /* debugging information, for `file` rules */
 };
 
 enum { PROBITY_WAKE_WHAT = 255, PROBITY_WAKE_ERRNO_SHIFT = 8 };

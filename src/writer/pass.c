@@ -488,8 +488,8 @@ int probity_pass_event(struct probity_pass *pass, uint64_t tick, uint32_t kind,
 int probity_pass_levels(struct probity_pass *pass, uint64_t tick, uint32_t levels,
                         const char *settings, uint32_t *thread_numbers)
 {
-    enum { ORIGIN_TOOL = 3, FIXED = 3, TEXT_MAX = 1024 };
-    uint8_t event[FIXED + TEXT_MAX] = {(uint8_t)levels, (uint8_t)(levels >> 8), ORIGIN_TOOL};
+    enum { ORIGIN_TOOL = 3, FIXED = 3, TEXT_MAX = PROBITY_EVENT_BYTES_MAX - FIXED };
+    uint8_t event[PROBITY_EVENT_BYTES_MAX] = {(uint8_t)levels, (uint8_t)(levels >> 8), ORIGIN_TOOL};
     size_t length = strnlen(settings, TEXT_MAX);
 
     probity_assert(levels >> 24 == 0);

@@ -14,6 +14,7 @@
 #include "format/dump.h"
 #include "format/stream.h"
 #include "writer/watch_gaps.h"
+#include "writer/watch_rates.h"
 #include "writer/watch_requests.h"
 
 enum {
@@ -67,7 +68,7 @@ static uint64_t tell_request(void *context, const struct probity_watch_request *
     return met;
 }
 
-static int is_beyond(const struct probity_condition *condition, int64_t number)
+int probity_watch_is_beyond(const struct probity_condition *condition, int64_t number)
 {
     return condition->is_below ? number < condition->number : number > condition->number;
 }
@@ -77,7 +78,7 @@ static void compare_value(struct probity_watch *watch, uint32_t condition, uint6
 {
     struct probity_watch_state *state = &watch->state[condition];
 
-    if (state->was_told || !is_beyond(&watch->conditions[condition], (int64_t)value))
+    if (state->was_told || !probity_watch_is_beyond(&watch->conditions[condition], (int64_t)value))
         return;
     struct probity_notice notice = notice_of(watch, condition);
     notice.start = notice.end = tick;
@@ -122,12 +123,6 @@ static void note_latest(struct probity_watch_state *state, uint64_t code, const 
     state->code = (uint32_t)code;
 }
 
-static uint64_t period_of(const struct probity_watch *watch,
-                          const struct probity_watch_state *state, uint64_t tick)
-{
-    return (int64_t)(tick - watch->begin) > 0 ? (tick - watch->begin) / state->limit : 0;
-}
-
 /* Records from before the first condition was added mean nothing to it. */
 static int is_before(const struct probity_watch *watch, uint64_t tick)
 {
@@ -137,21 +132,17 @@ static int is_before(const struct probity_watch *watch, uint64_t tick)
 static void take_hits(struct probity_watch *watch, uint64_t conditions, uint64_t code,
                       const struct place *place)
 {
-    const struct probity_watch_stretch hit = {place->tick, place->tick,  0, place->thread,
-                                              place->tid,  (uint32_t)code};
+    const struct probity_watch_stretch hit = {place->tick, place->tick, place->thread,
+                                              place->tid, (uint32_t)code};
 
     if (is_before(watch, place->tick))
         return;
     for (uint64_t set = conditions & watch->gaps; set != 0; set &= set - 1)
         probity_watch_gaps_hit(watch, (uint32_t)__builtin_ctzll(set), &hit);
     for (uint64_t set = conditions & watch->rates; set != 0; set &= set - 1) {
-        struct probity_watch_state *state = &watch->state[__builtin_ctzll(set)];
-        uint64_t period = period_of(watch, state, place->tick);
-        if (state->last == 0)
-            state->first_period = period;
-        note_latest(state, code, place);
-        if (period - state->period < PROBITY_WATCH_PERIODS)
-            state->hits[period % PROBITY_WATCH_PERIODS]++;
+        uint32_t condition = (uint32_t)__builtin_ctzll(set);
+        probity_watch_rates_hit(watch, condition, place->tick);
+        note_latest(&watch->state[condition], code, place);
     }
 }
 
@@ -332,57 +323,33 @@ static void tell_gap(struct probity_watch *watch, uint32_t condition, uint64_t e
 
 static void judge_gaps(struct probity_watch *watch)
 {
-    if (watch->gaps != 0)
-        probity_watch_gaps_follow(watch, tell_gap);
     for (uint64_t set = watch->gaps; set != 0; set &= set - 1) {
         uint32_t condition = (uint32_t)__builtin_ctzll(set);
         const struct probity_watch_state *state = &watch->state[condition];
+        probity_watch_gaps_follow(watch, condition, tell_gap);
         if (!state->is_met && state->last != 0 &&
             (int64_t)(watch->horizon - state->last) > (int64_t)state->limit)
             tell_gap(watch, condition, watch->horizon);
     }
 }
 
-/* A period, or as much of it as has passed. is_over: nothing more is to come. */
-static void judge_period(struct probity_watch *watch, uint32_t condition, uint64_t period,
-                         int is_over)
+static void tell_rate(struct probity_watch *watch, uint32_t condition,
+                      const struct probity_watch_period *period)
 {
-    struct probity_watch_state *state = &watch->state[condition];
-    const struct probity_condition *of = &watch->conditions[condition];
-    uint64_t hits = state->hits[period % PROBITY_WATCH_PERIODS];
-    int is_met = is_beyond(of, (int64_t)hits) && state->last != 0 && (is_over || !of->is_below) &&
-                 (period > state->first_period || !of->is_below);
+    struct probity_notice notice = notice_of(watch, condition);
 
-    if (is_met && !state->is_met) {
-        struct probity_notice notice = notice_of(watch, condition);
-        notice.start = watch->begin + period * state->limit;
-        notice.end = is_over ? notice.start + state->limit : watch->horizon;
-        notice.end = notice.end > notice.start ? notice.end : notice.start;
-        notice.limit = (uint64_t)of->number;
-        notice.id = hits;
-        probity_notices_post(watch->notices, &notice);
-    }
-    state->is_met = is_met || (state->is_met && !is_over);
-}
-
-static void judge_rate(struct probity_watch *watch, uint32_t condition)
-{
-    struct probity_watch_state *state = &watch->state[condition];
-    uint64_t now = period_of(watch, state, watch->horizon);
-
-    for (uint32_t i = 0; state->period < now && i < PROBITY_WATCH_PERIODS; i++) {
-        judge_period(watch, condition, state->period, 1);
-        state->hits[state->period++ % PROBITY_WATCH_PERIODS] = 0;
-    }
-    state->period = now > state->period ? now : state->period;
-    judge_period(watch, condition, state->period, 0);
+    notice.start = period->begin;
+    notice.end = period->end;
+    notice.limit = (uint64_t)watch->conditions[condition].number;
+    notice.id = period->hits;
+    probity_notices_post(watch->notices, &notice);
 }
 
 static void judge(struct probity_watch *watch)
 {
     judge_gaps(watch);
     for (uint64_t set = watch->rates; set != 0; set &= set - 1)
-        judge_rate(watch, (uint32_t)__builtin_ctzll(set));
+        probity_watch_rates_judge(watch, (uint32_t)__builtin_ctzll(set), tell_rate);
     for (uint64_t set = watch->values; set != 0; set &= set - 1)
         watch->state[__builtin_ctzll(set)].was_told = 0;
     if (watch->open != NULL)
@@ -435,13 +402,13 @@ uint64_t probity_watch_due(const struct probity_watch *watch)
 /* ---- Beginning ---------------------------------------------------------------------------------
  */
 
-static int take_condition(struct probity_watch *watch, uint32_t number, uint64_t rate)
+static void take_condition(struct probity_watch *watch, uint32_t number, uint64_t rate)
 {
     const struct probity_condition *condition = &watch->conditions[number];
     uint64_t bit = UINT64_C(1) << number;
 
     if (!probity_condition_is_watched(condition->kind))
-        return 0;
+        return;
     watch->state[number].limit = probity_ticks_of_ns((int64_t)condition->limit_ns, rate);
     if (condition->kind == PROBITY_CONDITION_REQUEST)
         watch->requests |= bit;
@@ -455,7 +422,6 @@ static int take_condition(struct probity_watch *watch, uint32_t number, uint64_t
         watch->numbered[condition->name.number % PROBITY_WATCH_NUMBERED] |= bit;
     else if (condition->name.name[0] == 0)
         watch->all_requests |= bit;
-    return 1;
 }
 
 static uint64_t least_of_requests(const struct probity_watch *watch)
@@ -469,14 +435,17 @@ static uint64_t least_of_requests(const struct probity_watch *watch)
     return least;
 }
 
-static int open_requests(struct probity_watch *watch)
+static void set_least(struct probity_watch *watch)
 {
-    if (watch->requests == 0)
-        return 0;
-    if (watch->open == NULL)
-        watch->open = probity_watch_requests_open(least_of_requests(watch), tell_request, watch);
-    else
+    if (watch->open != NULL)
         probity_watch_requests_limit(watch->open, least_of_requests(watch));
+}
+
+int probity_watch_make_room(struct probity_watch *watch, enum probity_condition_kind kind)
+{
+    if (kind != PROBITY_CONDITION_REQUEST || watch->open != NULL)
+        return 0;
+    watch->open = probity_watch_requests_open(UINT64_MAX, tell_request, watch);
     return watch->open != NULL ? 0 : PROBITY_ERROR_MEMORY;
 }
 
@@ -484,7 +453,7 @@ struct probity_watch *probity_watch_open(const struct probity_condition *conditi
                                          uint64_t rate, uint64_t begin,
                                          struct probity_notices *notices)
 {
-    int are_any = 0;
+    int result = 0;
     struct probity_watch *watch = mmap(NULL, sizeof *watch, PROT_READ | PROT_WRITE,
                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -496,9 +465,12 @@ struct probity_watch *probity_watch_open(const struct probity_condition *conditi
     watch->begin = watch->horizon = watch->now = begin;
     watch->patience = probity_ticks_of_ns(PATIENCE_NS, rate);
     watch->margin = 2 * probity_ticks_of_ns(MARGIN_NS, rate);
-    for (uint32_t i = 0; i < count; i++)
-        are_any |= take_condition(watch, i, rate);
-    if (are_any && open_requests(watch) == 0)
+    for (uint32_t i = 0; i < count && result == 0; i++) {
+        take_condition(watch, i, rate);
+        result = probity_watch_make_room(watch, conditions[i].kind);
+    }
+    set_least(watch);
+    if (result == 0)
         return watch;
     probity_watch_close(watch);
     return NULL;
@@ -517,18 +489,17 @@ void probity_watch_site(struct probity_watch *watch, uint32_t number, uint64_t c
         __atomic_fetch_or(&watch->sites[number], conditions, __ATOMIC_RELAXED);
 }
 
-int probity_watch_add(struct probity_watch *watch, uint32_t number, uint64_t rate)
+void probity_watch_add(struct probity_watch *watch, uint32_t number, uint64_t rate)
 {
     memset(&watch->state[number], 0, sizeof watch->state[number]);
     take_condition(watch, number, rate);
-    if (watch->state[number].limit != 0)
-        watch->state[number].period = period_of(watch, &watch->state[number], watch->horizon);
-    return open_requests(watch);
+    probity_watch_rates_begin(watch, number);
+    set_least(watch);
 }
 
 void probity_watch_limit(struct probity_watch *watch, uint32_t number, uint64_t limit)
 {
     watch->state[number].limit = limit;
     watch->state[number].is_met = 0;
-    open_requests(watch);
+    set_least(watch);
 }

@@ -11,12 +11,13 @@
 #include "spool/notices.h"
 #include "writer/pass.h"
 
-enum { PROBITY_WATCH_PERIODS = 64, PROBITY_WATCH_NUMBERED = 256, PROBITY_WATCH_STRETCHES = 4096 };
+/* Periods that a rate counts at a time: 102 s, if they are as short as they may be. */
+enum { PROBITY_WATCH_PERIODS = 1024, PROBITY_WATCH_NUMBERED = 256, PROBITY_WATCH_STRETCHES = 1024 };
 
 /* Hits of a probe without a gap between them. */
 struct probity_watch_stretch {
     uint64_t begin, end;
-    uint32_t condition, thread, tid, code; /* of the first hit */
+    uint32_t thread, tid, code; /* of the first hit */
 };
 
 /* What is known of a gap or rate. */
@@ -25,10 +26,11 @@ struct probity_watch_state {
     uint64_t last;   /* tick of the latest hit; 0: none yet */
     uint64_t period; /* number of the first one that is not judged yet */
     uint64_t first_period; /* that of the first hit */
+    uint64_t lost_begin, lost_end; /* periods in which hits may not have been counted */
     uint32_t thread, tid, code; /* of the latest hit */
     int is_met;      /* not to be told again before it has ended */
     int was_told;    /* of a value: in this pass */
-    uint32_t stretch; /* of a gap: the latest of the chunk that is being read, if any */
+    uint32_t stretches, stretch; /* of a gap: how many; the latest of the chunk, if any */
     uint64_t hits[PROBITY_WATCH_PERIODS]; /* of a rate, by period */
 };
 
@@ -46,25 +48,38 @@ struct probity_watch {
     /* Conditions by probe number, modulo, and by site number. */
     uint64_t numbered[PROBITY_WATCH_NUMBERED], sites[PROBITY_LIMIT_SITES];
     struct probity_watch_state state[PROBITY_CONDITIONS_MAX];
-    struct probity_watch_stretch stretches[PROBITY_WATCH_STRETCHES];
-    uint32_t stretch_count;
+    struct probity_watch_stretch stretches[PROBITY_CONDITIONS_MAX][PROBITY_WATCH_STRETCHES];
     struct probity_watch_requests *open; /* NULL: no condition is of requests */
 };
 
 /* Takes the conditions that are compared here, of all those of a recording. Returns NULL if there
- * are none, or no memory. */
+ * is no memory. */
 struct probity_watch *probity_watch_open(const struct probity_condition *conditions, uint32_t count,
                                          uint64_t rate, uint64_t begin,
                                          struct probity_notices *notices);
 void probity_watch_close(struct probity_watch *watch);
 
-/* The condition with this number was added to them, or its limit has changed. In the writer thread.
- * The first returns 0 or PROBITY_ERROR_MEMORY. */
-int probity_watch_add(struct probity_watch *watch, uint32_t number, uint64_t rate);
+/* Takes the memory that a condition of this kind needs. Returns 0, or PROBITY_ERROR_MEMORY with
+ * nothing changed. In the writer thread, as are the next two. */
+int probity_watch_make_room(struct probity_watch *watch, enum probity_condition_kind kind);
+
+/* The condition with this number, for which there is room, was added to them; or its limit has
+ * changed. */
+void probity_watch_add(struct probity_watch *watch, uint32_t number, uint64_t rate);
 void probity_watch_limit(struct probity_watch *watch, uint32_t number, uint64_t limit);
 
 /* A site is declared that these conditions name. Any thread. */
 void probity_watch_site(struct probity_watch *watch, uint32_t number, uint64_t conditions);
+
+/* Whether any do. Inline, for programs that have no conditions. */
+static inline int probity_watch_names(const struct probity_watch *watch, uint32_t number)
+{
+    return number < PROBITY_LIMIT_SITES &&
+           __atomic_load_n(&watch->sites[number], __ATOMIC_RELAXED) != 0;
+}
+
+/* Whether a rate or value is one that the condition names. */
+int probity_watch_is_beyond(const struct probity_condition *condition, int64_t number);
 
 /* Reads what is new in all chunks, and posts notices. */
 void probity_watch_pass(struct probity_watch *watch, struct probity_pass *pass);

@@ -27,14 +27,34 @@ static void sort(struct probity_watch_stretch *stretches, uint32_t count)
     }
 }
 
-static void follow(struct probity_watch *watch, const struct probity_watch_stretch *stretch,
+/* Joins those that have no gap between them, so that no gap is lost. Returns how many are left. */
+static uint32_t join(struct probity_watch_stretch *stretches, uint32_t count, uint64_t limit)
+{
+    uint32_t last = 0;
+
+    probity_assert(count > 0);
+    sort(stretches, count);
+    for (uint32_t i = 1; i < count; i++) {
+        if ((int64_t)(stretches[i].begin - stretches[last].end) > (int64_t)limit) {
+            stretches[++last] = stretches[i];
+        } else if ((int64_t)(stretches[i].end - stretches[last].end) > 0) {
+            uint64_t begin = stretches[last].begin;
+            stretches[last] = stretches[i];
+            stretches[last].begin = begin;
+        }
+    }
+    return last + 1;
+}
+
+static void follow(struct probity_watch *watch, uint32_t condition,
+                   const struct probity_watch_stretch *stretch,
                    void (*told)(struct probity_watch *, uint32_t, uint64_t))
 {
-    struct probity_watch_state *state = &watch->state[stretch->condition];
+    struct probity_watch_state *state = &watch->state[condition];
     int64_t apart = (int64_t)(stretch->begin - state->last);
 
     if (state->last != 0 && !state->is_met && apart > (int64_t)state->limit)
-        told(watch, stretch->condition, stretch->begin);
+        told(watch, condition, stretch->begin);
     if (state->last != 0 && (int64_t)(stretch->end - state->last) <= 0)
         return;
     state->is_met = 0;
@@ -44,40 +64,49 @@ static void follow(struct probity_watch *watch, const struct probity_watch_stret
     state->code = stretch->code;
 }
 
-void probity_watch_gaps_follow(struct probity_watch *watch,
+void probity_watch_gaps_follow(struct probity_watch *watch, uint32_t condition,
                                void (*told)(struct probity_watch *watch, uint32_t condition,
                                             uint64_t end))
 {
-    struct probity_watch_stretch *stretches = watch->stretches;
+    struct probity_watch_state *state = &watch->state[condition];
+    struct probity_watch_stretch *stretches = watch->stretches[condition];
     uint32_t done = 0;
 
-    sort(stretches, watch->stretch_count);
-    for (; done < watch->stretch_count && (int64_t)(stretches[done].begin - watch->horizon) < 0;
-         done++)
-        follow(watch, &stretches[done], told);
-    watch->stretch_count -= done;
-    memmove(stretches, stretches + done, watch->stretch_count * sizeof *stretches);
+    sort(stretches, state->stretches);
+    for (; done < state->stretches && (int64_t)(stretches[done].begin - watch->horizon) < 0; done++)
+        follow(watch, condition, &stretches[done], told);
+    state->stretches -= done;
+    memmove(stretches, stretches + done, state->stretches * sizeof *stretches);
+}
+
+/* Without room for more, the last one covers the hit: a gap may be lost, but none is invented. */
+static void cover(struct probity_watch_stretch *stretch, const struct probity_watch_stretch *hit)
+{
+    if ((int64_t)(hit->begin - stretch->begin) < 0)
+        stretch->begin = hit->begin;
+    if ((int64_t)(hit->end - stretch->end) > 0)
+        stretch->end = hit->end;
 }
 
 void probity_watch_gaps_hit(struct probity_watch *watch, uint32_t condition,
                             const struct probity_watch_stretch *hit)
 {
     struct probity_watch_state *state = &watch->state[condition];
-    struct probity_watch_stretch *stretch = &watch->stretches[state->stretch];
+    struct probity_watch_stretch *stretches = watch->stretches[condition];
 
     if (state->stretch < PROBITY_WATCH_STRETCHES &&
-        (int64_t)(hit->begin - stretch->end) <= (int64_t)state->limit) {
-        if ((int64_t)(hit->end - stretch->end) > 0)
-            stretch->end = hit->end;
+        (int64_t)(hit->begin - stretches[state->stretch].end) <= (int64_t)state->limit) {
+        if ((int64_t)(hit->end - stretches[state->stretch].end) > 0)
+            stretches[state->stretch].end = hit->end;
         return;
     }
-    /* Without room for more, the last one covers what comes. */
-    if (watch->stretch_count == PROBITY_WATCH_STRETCHES) {
+    if (state->stretches == PROBITY_WATCH_STRETCHES)
+        state->stretches = join(stretches, state->stretches, state->limit);
+    if (state->stretches == PROBITY_WATCH_STRETCHES) {
         state->stretch = PROBITY_WATCH_STRETCHES - 1;
-        watch->stretches[state->stretch].end = hit->end;
+        cover(&stretches[state->stretch], hit);
         return;
     }
-    state->stretch = watch->stretch_count++;
-    watch->stretches[state->stretch] = *hit;
-    watch->stretches[state->stretch].condition = condition;
+    state->stretch = state->stretches++;
+    stretches[state->stretch] = *hit;
 }

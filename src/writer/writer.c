@@ -288,8 +288,9 @@ static int answer_request(struct probity_writer *writer, struct probity_pass *pa
 static int answer_change(struct probity_writer *writer, struct probity_pass *pass)
 {
     struct probity_live *live = writer->live;
-    static const char no_ring[] = "settings: the program does not record to a ring";
-    char text[PROBITY_SPOOL_CHANGE_TEXT], why[256] = "";
+    static const char unlinked[] = "settings: the program was not linked with what changes them "
+                                   "(-Wl,-u,probity_snapshot)";
+    char text[PROBITY_SPOOL_CHANGE_TEXT], why[PROBITY_SPOOL_CHANGE_TEXT] = "";
     uint32_t serial;
     int result = 0;
 
@@ -300,7 +301,7 @@ static int answer_change(struct probity_writer *writer, struct probity_pass *pas
     if (writer->change_settings != NULL)
         refused = writer->change_settings(writer->owner, text, why, sizeof why);
     else
-        memcpy(why, no_ring, sizeof no_ring);
+        memcpy(why, unlinked, sizeof unlinked);
     if (refused == 0)
         result = probity_pass_levels(pass, tick,
                                      __atomic_load_n(&live->header->levels, __ATOMIC_RELAXED),

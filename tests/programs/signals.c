@@ -4,6 +4,9 @@
  * that they cause; handlers that jump out.
  *
  *     signals HOW [MILLISECONDS [THREADS]]
+ *
+ * However short the time, and however loaded the machine, each thread records a little of
+ * everything.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -16,6 +19,7 @@
 #include "programs/hits.h"
 
 enum { THREADS_MAX = 8, HANDLER_STREAM = 10, NESTED_STREAM = 20, BURST = 5000 };
+enum { HITS_LEAST = 20000, HANDLED_LEAST = 100, JUMPS_LEAST = 10 };
 
 /* What each thread did. Handlers number their hits with a single instruction, so that nested ones
  * never use a number twice. */
@@ -26,7 +30,7 @@ struct worker {
 
 static struct worker workers[THREADS_MAX];
 static __thread uint32_t self;
-static int is_over, errno_was_changed;
+static int errno_was_changed;
 static uint64_t stop_at_ns, burst = 3;
 static long every_ns = 50000;
 
@@ -36,6 +40,17 @@ static uint64_t now_ns(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int is_time_over(void)
+{
+    return now_ns() >= stop_at_ns;
+}
+
+/* What handlers count, they change meanwhile. */
+static uint64_t so_far(const uint64_t *counter)
+{
+    return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
 static void make_in_handler(uint32_t stream, uint64_t *counter, uint64_t count)
@@ -105,7 +120,8 @@ static void *record(void *argument)
 
     interrupt_me(SIGUSR1, every_ns);
     interrupt_me(SIGUSR2, every_ns * 3 / 4);
-    while (now_ns() < stop_at_ns) {
+    while (!is_time_over() || mine->hits < HITS_LEAST ||
+           so_far(&mine->handled) < HANDLED_LEAST || so_far(&mine->nested) < HANDLED_LEAST) {
         hits_make(self, mine->hits, 1000);
         mine->hits += 1000;
     }
@@ -121,7 +137,7 @@ static void *record_and_jump(void *argument)
     sigsetjmp(mine->start, 1);
     if (mine->jumps++ == 0)
         interrupt_me(SIGUSR1, 300000);
-    while (now_ns() < stop_at_ns) {
+    while (!is_time_over() || mine->jumps < JUMPS_LEAST) {
         for (int i = 0; i < 1000; i++) {
             PROBITY_PROBE(hits_id(self, mine->hits));
             __atomic_store_n(&mine->hits, mine->hits + 1, __ATOMIC_RELAXED);
@@ -155,7 +171,7 @@ static void first_in_handler(void)
     struct itimerval every = {{0, 200}, {0, 200}};
 
     setitimer(ITIMER_REAL, &every, NULL);
-    while (!is_over && now_ns() < stop_at_ns)
+    while (!is_time_over() || so_far(&workers[0].handled) == 0)
         pause();
     block_all();
     hits_expect(getpid(), HANDLER_STREAM, workers[0].handled);

@@ -156,6 +156,74 @@ says "not recording" 1 "is not recording" detach "$job"
 says "no family" 2 "invalid --calls" attach --calls some "$job"
 stop counted
 
+# By source file, which takes debugging information: the answer says so, and nothing is recorded.
+cp patchable bare
+strip -g bare
+start bare ./bare 2
+before=$(code)
+says "no sources" 1 "has no debugging information" attach --file second.c -o trace "$job"
+says "no sources" 1 "is not recording" detach "$job"
+expect "no sources: code" "$before" "$(code)"
+rm -f trace
+says "no sources needed" 0 "$job: " attach --function middle -o trace "$job"
+says "no sources needed" 0 "$job: " detach "$job"
+rm trace
+stop bare
+
+# ---- A budget of calls ----
+
+# Of a program that began without them: free locks are only counted, and so are their releases.
+cat > locks.c << 'END'
+#include <pthread.h>
+#include <stdio.h>
+#include "probity.h"
+static int is_over;
+static void *lock_and_unlock(void *unused)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static volatile unsigned sum;
+    while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED)) {
+        PROBITY_PROBE(1);
+        for (int i = 0; i < 1000; i++) {
+            pthread_mutex_lock(&lock);
+            sum += 1;
+            pthread_mutex_unlock(&lock);
+        }
+    }
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, lock_and_unlock, NULL);
+    puts("ready");
+    fflush(stdout);
+    getchar();
+    __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
+    return pthread_join(thread, NULL);
+}
+END
+"$CC" -O2 -o locks locks.c "${libraries[@]}"
+start locks ./locks
+log_says_counted() {
+    "$PROBITY" log trace > log 2>&1 && grep -q 'hits such as mutex:.* are only counted' log
+}
+for ((i = 1; i <= 2; i++)); do
+    says "locks" 0 "$job: " attach --calls locks --budget 1% -o trace "$job"
+    wait_until "$job" log_says_counted
+    "$PROBITY" csv --columns name trace > names 2> errors
+    before=$(grep -c 'mutex:' names)
+    sleep 0.2 # more of them, not a wait for something
+    says "locks" 0 "$job: " detach "$job"
+    "$PROBITY" csv --columns name trace > names 2> errors
+    holds=$(grep -c 'mutex:hold' names)
+    releases=$(grep -c 'mutex:release' names)
+    [ "$releases" -le $((holds + 10)) ] ||
+        fail "locks: $before records, then $holds holds and $releases releases"
+    rm trace
+done
+stop locks
+
 # ---- Code that cannot be changed ----
 
 # A policy that forbids it, from the start or once the recording has begun, and forked children. The

@@ -26,8 +26,8 @@ is_marked() {
     "$PROBITY" list --json trace > list.json
     expect "$1: list --json" true "$(jq "[.. | objects | select(.name? == \"$2\")][0] |
         .counted * 2 > .hits" list.json)"
-    "$PROBITY" tree trace | grep -q 'only counted, to hold the budget' || fail "$1: tree"
-    "$PROBITY" hist "$2" trace | grep -q 'only counted, to hold the budget' || fail "$1: hist"
+    "$PROBITY" tree trace | grep -q 'only counted (budget, or switched off)' || fail "$1: tree"
+    "$PROBITY" hist "$2" trace | grep -q 'only counted (budget, or switched off)' || fail "$1: hist"
     "$PROBITY" log trace > log.txt
     grep -q "from here on calls of $2 are only counted" log.txt || fail "$1: log"
     "$PROBITY" info --json trace > info.json

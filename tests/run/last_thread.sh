@@ -88,4 +88,21 @@ for program in last_thread last_thread.shared; do
         expect "$program $how: output of the exit handler" 1 "$(grep -c ' 4 10$' expected)"
     done
 done
+# Without /proc, such a thread could not see that all others have left: there is none.
+if [ "$(id -u)" = 0 ] && [ "${VARIANT:-gcc}" = gcc ]; then
+    fresh
+    root=$WORK/root
+    mkdir -p "$root/bin" "$root/dev" "$root/tmp" && mkdir -m 700 "$root/spool"
+    printf '#include <sys/syscall.h>\n#include <unistd.h>\n#include "probity.h"\n
+        int main(void) { PROBITY_PROBE(1); syscall(SYS_exit, 0); }\n' > left.c
+    "$CC" -I"$SOURCE/include" left.c -L"$BUILD/lib" -lprobity "-Wl,-rpath,$BUILD/lib" \
+        -o "$root/bin/program" || fail "left.c does not build"
+    ldd "$root/bin/program" | grep -o '/[^ )]*' | while read -r file; do
+        mkdir -p "$root${file%/*}" && cp "$file" "$root$file"
+    done
+    PROBITY_CONTROL=1 PROBITY_SPOOL_DIR=/spool timeout -s KILL 60 chroot "$root" /bin/program \
+        > out 2> errors || fail "without /proc: status $?"
+    expect "without /proc" "probity: PROBITY_CONTROL: there is no control page: it takes /proc to \
+see when all threads have ended" "$(head -n 1 errors)"
+fi
 finish

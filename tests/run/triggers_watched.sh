@@ -37,8 +37,8 @@ are_met() {
 
 are_met request "" 'request > 15ms' ' took [0-9.]* ms in thread'
 are_met request "" 'request requ?st > 15ms' ' took [0-9.]* ms in thread'
-# A loaded machine makes further gaps.
-are_met gap "4 12" 'gap beat > 100ms' ': none for [0-9.]* ms after thread'
+# A loaded machine makes further gaps, which the program counts, and periods with fewer hits.
+are_met gap "" 'gap beat > 100ms' ': none for [0-9.]* ms after thread'
 are_met rate "4 4" 'rate 77 > 150/200ms' ': [234][0-9]* in [0-9.]* ms'
 are_met value "4 4" 'value failed > 0' ': 7 in thread'
 are_met low "4 12" 'rate beat < 10/500ms' ': [0-9] in 500.000 ms'
@@ -57,6 +57,39 @@ fresh
 "$PROBITY" record --when 'rate step > 1000/1s' --at-most 1000/1s -o 'met-%i.probity' -- \
     "$PROGRAMS/stalls" 2 1 sleep > out || fail "rate of a function: status $?"
 [ -e met-1.probity ] || fail "rate of a function: no dump"
+
+# A budget does not demote what a condition names: calls that are not recorded would look like a
+# gap.
+# $1 name, $2 what its number of calls that are only counted is compared with
+is_counted() {
+    expect "$condition: $1, only counted $2" true \
+        "$(jq "[.functions[] | select(.name == \"$1\")][0].calls_counted $2" report.json)"
+}
+for condition in 'gap step > 100s' 'rate step > 1000000/100ms' 'function step > 100s'; do
+    fresh
+    "$PROBITY" record --ring 1s,1M --budget 0.01% --when "$condition" -o trace -- \
+        "$PROGRAMS/stalls" 1 10 none > out || fail "$condition, budget: status $?"
+    "$PROBITY" report --json trace > report.json || fail "$condition, budget: report"
+    is_counted step "== 0"
+    is_counted handle_request "> 0"
+done
+
+# Nor is a condition added for calls that the budget no longer records.
+fresh
+PROBITY_OUT=trace PROBITY_RING=1s,1M PROBITY_BUDGET=0.01% "$PROGRAMS/stalls" 1 1000000 none > out &
+running=$!
+log_says_counted() {
+    "$PROBITY" log trace > log.txt 2>&1 && grep -q 'calls of step are only counted' log.txt
+}
+wait_until "$running" log_says_counted
+status=0
+"$PROBITY" level --set 'when=gap step > 1s' trace > said 2>&1 || status=$?
+expect "gap of counted calls: status" 1 "$status"
+grep -q 'gap step > 1s: to hold the budget, calls that it names are no longer recorded' said ||
+    fail "gap of counted calls: $(cat said)"
+"$PROBITY" level --set 'when=gap beat > 1s' trace > said 2>&1 || fail "gap of others: $(cat said)"
+signal_job KILL "$running" || fail "budget: ended early"
+wait "$running" 2> /dev/null || true
 
 # A forked child has its parent's conditions, also of sites and functions that the parent hit.
 if unfollowed "conditions of a forked child" "its parent has threads"; then

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_watch.c: requests and gaps whose hits come chunk by chunk, not in the order of time.
+ * test_watch.c: requests, gaps and rates whose hits come chunk by chunk, not in the order of time;
+ * what happens where there is no more room for them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
 #include "probity_typed.h"
 #include "writer/watch_gaps.h"
+#include "writer/watch_rates.h"
 #include "writer/watch_requests.h"
 
 static struct probity_watch_request told[4096];
@@ -127,20 +130,136 @@ static void gaps_are_those_of_all_threads(void **state)
     for (uint64_t thread = 0; thread < 3; thread++) {
         probity_watch_gaps_begin(&watch);
         for (uint64_t at = 100 + 9 * thread; at < 1000; at += 27) {
-            const struct probity_watch_stretch hit = {at, at, 0, (uint32_t)thread, 0, 5};
+            const struct probity_watch_stretch hit = {at, at, (uint32_t)thread, 0, 5};
             if (at < 500 || at >= 550)
                 probity_watch_gaps_hit(&watch, 0, &hit);
         }
     }
     watch.horizon = 400;
-    probity_watch_gaps_follow(&watch, tell_gap);
+    probity_watch_gaps_follow(&watch, 0, tell_gap);
     assert_int_equal(count, 0);
     watch.horizon = 2000;
-    probity_watch_gaps_follow(&watch, tell_gap);
+    probity_watch_gaps_follow(&watch, 0, tell_gap);
     assert_int_equal(count, 1);
     assert_int_equal(gap_begin, 496);
     assert_int_equal(gap_end, 550);
-    assert_int_equal(watch.stretch_count, 0);
+    assert_int_equal(watch.state[0].stretches, 0);
+}
+
+static void hit_at(struct probity_watch *watch, uint32_t condition, uint64_t tick)
+{
+    const struct probity_watch_stretch hit = {tick, tick, 1, 1, 5};
+
+    probity_watch_gaps_hit(watch, condition, &hit);
+}
+
+/* Stretches that have no gap between them are joined, however many chunks they are from, and those
+ * of one condition take no room from another. */
+static void gaps_beyond_the_room(void **state)
+{
+    static struct probity_watch watch;
+    enum { CHUNKS = 4 * PROBITY_WATCH_STRETCHES };
+
+    (void)state;
+    count = 0;
+    watch.gaps = 3;
+    watch.state[0].limit = watch.state[1].limit = 10;
+    for (uint64_t i = 0; i < CHUNKS; i++) {
+        probity_watch_gaps_begin(&watch);
+        hit_at(&watch, 0, 1000 + 20 * i);
+        probity_watch_gaps_begin(&watch);
+        hit_at(&watch, 1, 1000 + 10 * (CHUNKS - i) + (i < CHUNKS / 2 ? 1 : 0));
+    }
+    watch.horizon = 1000000;
+    probity_watch_gaps_follow(&watch, 1, tell_gap);
+    assert_int_equal(count, 1);
+    assert_int_equal(gap_begin, 1000 + 10 * (CHUNKS / 2));
+    assert_int_equal(gap_end - gap_begin, 11);
+    /* All of these are gaps; those that do not fit are lost, and no other is told. */
+    count = 0;
+    probity_watch_gaps_follow(&watch, 0, tell_gap);
+    assert_in_range(count, PROBITY_WATCH_STRETCHES - 2, CHUNKS - 1);
+    assert_int_equal(gap_end - gap_begin, 20);
+    assert_int_equal(watch.state[0].last, 1000 + 20 * (CHUNKS - 1));
+}
+
+static struct probity_watch_period periods[PROBITY_WATCH_PERIODS];
+
+static void tell_period(struct probity_watch *watch, uint32_t condition,
+                        const struct probity_watch_period *period)
+{
+    (void)watch;
+    assert_int_equal(condition, 0);
+    periods[count++] = *period;
+}
+
+static void hits_in(struct probity_watch *watch, uint64_t begin, uint32_t hits)
+{
+    for (uint32_t i = 0; i < hits; i++) {
+        probity_watch_rates_hit(watch, 0, begin + i);
+        watch->state[0].last = begin + i;
+    }
+}
+
+static void judge_until(struct probity_watch *watch, uint64_t horizon)
+{
+    watch->horizon = horizon;
+    probity_watch_rates_judge(watch, 0, tell_period);
+}
+
+/* 6.4 s and more at once, with periods of 0.1 s; then more than there is room for. */
+static void rates_after_a_long_delay(void **state)
+{
+    static struct probity_condition condition;
+    static struct probity_watch watch;
+
+    (void)state;
+    for (int is_below = 0; is_below < 2; is_below++) {
+        memset(&watch, 0, sizeof watch);
+        condition.is_below = is_below;
+        condition.number = 2 + is_below; /* > 2, < 3 */
+        watch.conditions = &condition;
+        watch.state[0].limit = 100;
+        count = 0;
+        for (uint64_t period = 0; period < 3 * PROBITY_WATCH_PERIODS; period++)
+            hits_in(&watch, 100 * period, (period == 200 || period == 2500) != is_below ? 3 : 1);
+        judge_until(&watch, 100 * 3 * PROBITY_WATCH_PERIODS);
+        assert_int_equal(count, 1);
+        assert_int_equal(periods[0].begin, 20000);
+        assert_int_equal(periods[0].hits, is_below ? 1 : 3);
+        /* Where hits were not counted, nothing is known; afterwards it is. */
+        hits_in(&watch, 100 * 3 * PROBITY_WATCH_PERIODS, is_below ? 1 : 3);
+        judge_until(&watch, 100 * (3 * PROBITY_WATCH_PERIODS + 1));
+        assert_int_equal(count, 2);
+        assert_int_equal(periods[1].begin, 100 * 3 * PROBITY_WATCH_PERIODS);
+    }
+}
+
+/* Without memory for requests, the condition is not there, nor half of it. */
+static void memory_is_taken_first(void **state)
+{
+    static struct probity_condition conditions[2] = {
+        {.kind = PROBITY_CONDITION_GAP, .name = {.name = "beat"}, .limit_ns = 1000000},
+        {.kind = PROBITY_CONDITION_REQUEST, .limit_ns = 1000000}};
+    struct probity_notices *notices = test_calloc(1, sizeof *notices);
+    struct probity_watch *watch = probity_watch_open(conditions, 1, UINT64_C(1) << 32, 0, notices);
+    struct rlimit before, none = {.rlim_cur = 1};
+
+    (void)state;
+    assert_non_null(watch);
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    none.rlim_max = before.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_AS, &none), 0);
+    int result = probity_watch_make_room(watch, PROBITY_CONDITION_REQUEST);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(result, PROBITY_ERROR_MEMORY);
+    assert_null(watch->open);
+    assert_int_equal(watch->requests | watch->all_requests, 0);
+    assert_int_equal(probity_watch_make_room(watch, PROBITY_CONDITION_REQUEST), 0);
+    probity_watch_add(watch, 1, UINT64_C(1) << 32);
+    assert_int_equal(watch->requests, 2);
+    probity_watch_close(watch);
+    test_free(notices);
 }
 
 int main(void)
@@ -148,7 +267,10 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(requests_pass_threads_in_any_order),
                                        cmocka_unit_test(requests_without_an_end),
                                        cmocka_unit_test(requests_beyond_all_limits),
-                                       cmocka_unit_test(gaps_are_those_of_all_threads)};
+                                       cmocka_unit_test(gaps_are_those_of_all_threads),
+                                       cmocka_unit_test(gaps_beyond_the_room),
+                                       cmocka_unit_test(rates_after_a_long_delay),
+                                       cmocka_unit_test(memory_is_taken_first)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,7 +106,7 @@ static void put_entry(FILE *stream, int has_colour, const struct probity_hist_an
     if (entry->calls > hist->count)
         fprintf(stream, "%" PRIu64 " more call%s without this time%s\n",
                 entry->calls - hist->count, probity_text_s(entry->calls - hist->count),
-                entry->counted > 0 ? ": only counted, to hold the budget" : "");
+                entry->counted > 0 ? ": only counted (budget, or switched off)" : "");
     if (entry->is_least)
         fputs("and more that were not even counted, to hold the budget\n", stream);
     if (entry->error > 0.01)

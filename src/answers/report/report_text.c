@@ -709,8 +709,9 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
                 "probity-functions); their times are in the self times of their callers\n", entries,
                 probity_text_s(entries));
     if (counted > 0)
-        fprintf(stream, "%" PRIu64 " call%s %s only counted, to hold the budget: their times, by "
-                "the mean of recorded calls about %.3g s, are in the self times of their callers\n",
+        fprintf(stream, "%" PRIu64 " call%s %s only counted (budget, or switched off): their "
+                "times, by the mean of recorded calls about %.3g s, are in the self times of their "
+                "callers\n",
                 counted, probity_text_s(counted), probity_text_were(counted),
                 hidden_seconds(functions, count));
     put_least(stream, least_of(functions, count));

@@ -302,8 +302,8 @@ static void put_foot(const struct table *table, const struct probity_tree_answer
                 "`probity report`\n", answer->profiled, probity_text_s(answer->profiled),
                 probity_text_were(answer->profiled));
     if (answer->counted > 0)
-        fprintf(stream, "%" PRIu64 " call%s %s only counted, to hold the budget, and %s in the "
-                "self times of their callers; see `probity report`\n", answer->counted,
+        fprintf(stream, "%" PRIu64 " call%s %s only counted (budget, or switched off), and %s in "
+                "the self times of their callers; see `probity report`\n", answer->counted,
                 probity_text_s(answer->counted), probity_text_were(answer->counted),
                 probity_text_are(answer->counted));
     uint64_t removed = removed_of(answer->reader);

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * switches.c: two sets of rules, of which one is in force. The writer thread makes the other one,
+ * puts it in force, and waits until no thread reads the old one.
+ */
+#include "runtime/switches.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "base/os.h"
+#include "format/stream.h"
+#include "runtime/budget.h"
+#include "runtime/declare.h"
+#include "runtime/profile_set.h"
+#include "runtime/trigger.h"
+#include "writer/watch.h"
+
+struct rules {
+    uint32_t count;
+    struct {
+        int is_off;
+        char pattern[PROBITY_SWITCH_BYTES];
+    } rule[PROBITY_SWITCHES_MAX];
+};
+
+static struct rules sets[2];
+static struct rules *in_force = &sets[0]; /* not changed while `readers` is above 0 */
+static uint32_t readers;
+
+void probity_switches_begin(void)
+{
+    sets[0].count = 0;
+    readers = 0; /* a forked child's parent may have had one */
+    in_force = &sets[0];
+}
+
+static int is_off(const struct rules *rules, const struct probity_site_function *function)
+{
+    for (uint32_t i = rules->count; i > 0; i--) {
+        if (probity_trigger_parts()->is_function(rules->rule[i - 1].pattern, function))
+            return rules->rule[i - 1].is_off;
+    }
+    return 0;
+}
+
+/* What a condition names stays recorded. number: of its site. */
+static int may_be_off(uint32_t number)
+{
+    const struct probity_watch *watch =
+        __atomic_load_n(probity_trigger_parts()->watch, __ATOMIC_ACQUIRE);
+
+    return probity_trigger_of(number) == 0 &&
+           (watch == NULL || !probity_watch_names(watch, number));
+}
+
+/* Sequentially consistent: pairs with put_in_force() and with the fence after it. The function is
+ * in the list of declarations, and its state says that it is one. */
+int probity_switches_are_off(const struct probity_site_function *function, uint32_t number)
+{
+    __atomic_fetch_add(&readers, 1, __ATOMIC_SEQ_CST);
+    const struct rules *rules = __atomic_load_n(&in_force, __ATOMIC_SEQ_CST);
+    int result = is_off(rules, function) && may_be_off(number);
+    __atomic_fetch_sub(&readers, 1, __ATOMIC_SEQ_CST);
+    return result;
+}
+
+/* ---- Rules -------------------------------------------------------------------------------------
+ */
+
+/* Removes what the new one replaces: the same pattern; by "*", all. Returns how many are left. */
+static uint32_t without(struct rules *rules, const char *pattern)
+{
+    uint32_t left = 0;
+
+    for (uint32_t i = 0; i < rules->count && strcmp(pattern, "*") != 0; i++) {
+        if (strcmp(rules->rule[i].pattern, pattern) != 0)
+            rules->rule[left++] = rules->rule[i];
+    }
+    rules->count = left;
+    return left;
+}
+
+static const char *make_rules(struct rules *rules, const struct probity_switching *wanted,
+                              uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        size_t bytes = strlen(wanted[i].pattern) + 1;
+        if (bytes == 1 || bytes > PROBITY_SWITCH_BYTES)
+            return "expected a pattern of 1 to 255 bytes";
+        uint32_t at = without(rules, wanted[i].pattern);
+        if (!wanted[i].is_off && at == 0)
+            continue; /* as without rules */
+        if (at == PROBITY_SWITCHES_MAX)
+            return "there are 32 patterns already; on=* removes all of them";
+        rules->rule[at].is_off = wanted[i].is_off;
+        memcpy(rules->rule[at].pattern, wanted[i].pattern, bytes);
+        rules->count++;
+    }
+    return NULL;
+}
+
+static void put_in_force(struct rules *rules)
+{
+    static uint32_t never;
+
+    __atomic_store_n(&in_force, rules, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&readers, __ATOMIC_SEQ_CST) != 0)
+        probity_os_wait(&never, 0, 100000);
+}
+
+/* ---- Functions ---------------------------------------------------------------------------------
+ */
+
+static uint32_t state_of(uint32_t number)
+{
+    return __atomic_load_n(&probity_budget_state[number + 1], __ATOMIC_RELAXED);
+}
+
+static int is_counted(uint32_t number)
+{
+    uint32_t state = state_of(number);
+
+    return (state & PROBITY_BUDGET_FUNCTION) && (state & PROBITY_BUDGET_COUNTED);
+}
+
+/* One whose hooks were removed could not be recorded. */
+static void switch_on(struct probity_session *session, uint32_t number)
+{
+    struct probity_profile_set *set;
+
+    if (!is_counted(number) || state_of(number) & PROBITY_BUDGET_REMOVED)
+        return;
+    /* The fence pairs with the one in enter_first(): a thread that is about to count the function
+     * either sees that it is on, or has set its counter by now. */
+    __atomic_fetch_and(&probity_budget_state[number + 1], (uint16_t)~PROBITY_BUDGET_COUNTED,
+                       __ATOMIC_SEQ_CST);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    probity_os_lock(&session->profile.lock);
+    for (set = session->profile.first; set != NULL; set = set->next)
+        __atomic_store_n(&set->counter[number + 1], NULL, __ATOMIC_RELAXED);
+    probity_os_unlock(&session->profile.lock);
+}
+
+/* While the writer thread walks through the declarations. */
+static struct {
+    struct probity_session *session;
+    const struct probity_switching *wanted;
+    uint32_t count, declared, off;
+} walk;
+
+static void count_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
+{
+    if (kind != PROBITY_EVENT_FUNCTION || bytes < 12 ||
+        probity_get_u32(payload) >= PROBITY_LIMIT_SITES)
+        return;
+    walk.declared++;
+    walk.off += (uint32_t)is_counted(probity_get_u32(payload));
+}
+
+static void switch_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
+{
+    char name[PROBITY_LIMIT_NAME + 1];
+
+    if (kind != PROBITY_EVENT_FUNCTION || bytes < 14)
+        return;
+    size_t length = probity_get_u16(payload + 12);
+    uint32_t number = probity_get_u32(payload);
+    if (length >= sizeof name || length > bytes - 14 || number >= PROBITY_LIMIT_SITES)
+        return;
+    memcpy(name, payload + 14, length);
+    name[length] = 0;
+    const struct probity_site_function function = {.name = name, .flags = payload[9]};
+    for (uint32_t i = walk.count; i > 0; i--) {
+        if (!probity_trigger_parts()->is_function(walk.wanted[i - 1].pattern, &function))
+            continue;
+        if (!walk.wanted[i - 1].is_off)
+            switch_on(walk.session, number);
+        else if (may_be_off(number))
+            probity_budget_mark(number);
+        return;
+    }
+}
+
+const char *probity_switches_check(const struct probity_session *session,
+                                   const struct probity_switching *wanted, uint32_t count)
+{
+    struct rules *next = in_force == &sets[0] ? &sets[1] : &sets[0];
+
+    if (session->settings.profile)
+        return "in profile mode, functions cannot be switched";
+    *next = *in_force;
+    return make_rules(next, wanted, count);
+}
+
+void probity_switches_apply(struct probity_session *session, const struct probity_switching *wanted,
+                            uint32_t count)
+{
+    put_in_force(in_force == &sets[0] ? &sets[1] : &sets[0]);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    walk.session = session;
+    walk.wanted = wanted;
+    walk.count = count;
+    probity_declare_each(switch_declared);
+    probity_budget_clear_codes();
+}
+
+uint32_t probity_switches_count(uint32_t *ret_off)
+{
+    walk.declared = walk.off = 0;
+    probity_declare_each(count_declared);
+    *ret_off = walk.off;
+    return walk.declared;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * switches.h: functions that are switched off while recording (`probity level --off`): their calls
+ * are only counted, as those that a budget demotes are. Rules hold for functions that are declared
+ * later, too; of those that match a name, the last one holds.
+ *
+ *     writer: rules, then for each function that is declared: state, code = 0 ─► next enter counts
+ *     writer: switched on: state, each thread's counter = NULL ─► next enter declares it again
+ *
+ * Only descriptors that stay in memory for the life of the process are changed.
+ */
+#ifndef PROBITY_RUNTIME_SWITCHES_H
+#define PROBITY_RUNTIME_SWITCHES_H
+
+#include "runtime/session.h"
+
+enum { PROBITY_SWITCHES_MAX = 32, PROBITY_SWITCH_BYTES = 256 };
+
+struct probity_switching {
+    int is_off;
+    const char *pattern;
+};
+
+/* To be called when a recording begins: all are on. */
+void probity_switches_begin(void);
+
+/* Whether a function that is declared now is off. Under declare_lock. */
+int probity_switches_are_off(const struct probity_site_function *function, uint32_t number);
+
+/* Prepares further rules. Returns NULL, or why they cannot be added. In the writer thread. */
+const char *probity_switches_check(const struct probity_session *session,
+                                   const struct probity_switching *wanted, uint32_t count);
+
+/* Puts the rules that were just checked in force, for all threads. In the writer thread. */
+void probity_switches_apply(struct probity_session *session, const struct probity_switching *wanted,
+                            uint32_t count);
+
+/* How many functions are declared, and how many of these are off. In the writer thread. */
+uint32_t probity_switches_count(uint32_t *ret_off);
+
+#endif
