@@ -442,7 +442,8 @@ int renameat(int from, const char *path, int to, const char *name)
 {
     char whole[PATH_MAX], renamed[PATH_MAX];
 
-    if (probity_posix_path_in(from, path, whole) != 0 || probity_posix_path_in(to, name, renamed) != 0)
+    if (probity_posix_path_in(from, path, whole) != 0 ||
+        probity_posix_path_in(to, name, renamed) != 0)
         return -1;
     return MoveFileExA(whole, renamed, MOVEFILE_REPLACE_EXISTING) ? 0 : probity_posix_fail();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * windows/posix_sort.c: sorting of posix/, by merging. Memory is allocated only for more rows than a
- * writer thread sorts; without memory, the order of equal rows is unspecified.
+ * windows/posix_sort.c: sorting of posix/, by merging. Memory is allocated only for more rows than
+ * a writer thread sorts; without memory, the order of equal rows is unspecified.
  */
 #include <stdint.h>
 #include <stdlib.h>

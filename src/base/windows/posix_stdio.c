@@ -12,7 +12,9 @@
 
 #include "base/windows/posix.h"
 
-enum { BUFFER_BYTES = 16384, PRINTED_BYTES = 1024, LINE_BYTES = 128, ERROR_STREAM = 2 };
+/* The buffer has the size of glibc's for functions: pages are compressed as they arrive there, and
+ * are then the same on both systems. */
+enum { BUFFER_BYTES = 8192, PRINTED_BYTES = 1024, LINE_BYTES = 128, ERROR_STREAM = 2 };
 
 struct _iobuf {
     int descriptor; /* -1: of functions */
@@ -216,7 +218,7 @@ int fprintf(FILE *stream, const char *format, ...)
     return result;
 }
 
-int printf(const char *format, ...)
+int probity_posix_print(const char *format, ...)
 {
     va_list arguments;
 

@@ -35,7 +35,7 @@ int feof(FILE *stream) __asm__("probity_posix_feof");
 int fileno(FILE *stream) __asm__("probity_posix_fileno");
 /* How many bytes were written. */
 long ftell(FILE *stream) __asm__("probity_posix_ftell");
-/* Streams have buffers of one size. */
+/* Does nothing: all buffers have one size, as glibc's have if none is passed. */
 int setvbuf(FILE *stream, char *buffer, int mode, size_t bytes) __asm__("probity_posix_setvbuf");
 
 size_t fwrite(const void *bytes, size_t size, size_t count, FILE *stream)
@@ -48,8 +48,8 @@ int putchar(int byte) __asm__("probity_posix_putchar");
 int puts(const char *text) __asm__("probity_posix_puts");
 int fprintf(FILE *stream, const char *format, ...) __asm__("probity_posix_fprintf")
     __attribute__((format(gnu_printf, 2, 3)));
-int printf(const char *format, ...) __asm__("probity_posix_printf")
-    __attribute__((format(gnu_printf, 1, 2)));
+#define printf probity_posix_print
+int probity_posix_print(const char *format, ...) __attribute__((format(gnu_printf, 1, 2)));
 int vfprintf(FILE *stream, const char *format, va_list arguments)
     __asm__("probity_posix_vfprintf");
 

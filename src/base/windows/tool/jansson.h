@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tool/jansson.h: what the tool uses of Jansson's interface, of which mingw-w64 has no package: making
- * values and writing them, in the same form.
+ * tool/jansson.h: what the tool uses of Jansson's interface, of which mingw-w64 has no package:
+ * making values and writing them, in the same form.
  */
 #ifndef PROBITY_WINDOWS_JANSSON_H
 #define PROBITY_WINDOWS_JANSSON_H
