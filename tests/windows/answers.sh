@@ -20,8 +20,7 @@ lines=()
 readings=('info' 'check' 'report' 'list --csv' 'tree' 'blocks --json' 'csv')
 all=('info --json' 'report --json' 'report --csv' 'list' 'list --json' 'tree --json' 'blocks'
     'blocks --csv' 'threads' 'threads --json' 'threads --csv' 'log' 'waits' 'waits --json' 'path'
-    'memory' 'model --json' 'timeline' 'spools' 'report --nonsense' 'view -o -'
-    'export --format chrome --gzip -o -')
+    'memory' 'model --json' 'timeline' 'spools' 'report --nonsense' 'view -o -')
 formats=(chrome speedscope callgrind folded graphviz perfetto openmetrics firefox)
 for trace in *.probity; do
     lines+=("${readings[@]/%/ $trace}")
