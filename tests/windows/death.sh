@@ -24,7 +24,8 @@ verify() {
 x86_64-w64-mingw32-gcc "${FLAGS[@]}" -o fibers.exe "$TESTS/fibers.c" "${STATIC[@]}"
 PROBITY_OUT=fibers.probity wine_run fibers.exe > out 2>&1
 expect "fibers: status; $(head -n 3 out)" 0 "$status"
-expect "fibers: hits" "$(tr -d '\r' < out)" "$("$PROBITY" info fibers.probity | sed -n 's/^hits *//p')"
+hits=$("$PROBITY" info fibers.probity | sed -n 's/^hits *//p')
+expect "fibers: hits" "$(tr -d '\r' < out)" "$hits"
 
 total=0
 for kind in static shared; do
