@@ -17,5 +17,5 @@ expect "cycle_time.exe: status; $(head -n 3 out)" 0 "$status"
         printf "work: CPU %.1f of %.1f ms; rest: CPU %.1f of %.1f ms\n", worked / 1e6, work / 1e6,
             rested / 1e6, rest / 1e6
         exit !(worked > 0.9 * work && worked < 1.1 * work && rested < 0.2 * rest)
-    }' > times || fail "$(cat times)"
-cat times
+    }' > sums || fail "$(cat sums)"
+cat sums
