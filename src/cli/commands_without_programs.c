@@ -8,16 +8,22 @@
 
 #ifdef PROBITY_WITHOUT_PROGRAMS
 
+#include <string.h>
+
 #include "cli/option.h"
 
 static const struct cli_option no_options[] = {{.name = NULL}};
 
-/* $1 the command, $2 what it does, $3 what the build cannot do. */
+static int is_help(int argc, char **argv)
+{
+    return argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+}
+
 #define MISSING_COMMAND(word, does, cannot)                                                       \
     static int run_##word(int argc, char **argv)                                                  \
     {                                                                                             \
-        (void)argc;                                                                               \
-        (void)argv;                                                                               \
+        if (is_help(argc, argv))                                                                  \
+            return cli_print_help(&cli_command_##word);                                           \
         return cli_fail(&cli_command_##word, "this build cannot " cannot);                        \
     }                                                                                             \
     const struct cli_command cli_command_##word = {                                               \

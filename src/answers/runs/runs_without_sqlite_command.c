@@ -7,14 +7,16 @@
 
 #ifdef PROBITY_WITHOUT_SQLITE
 
+#include <string.h>
+
 #include "cli/option.h"
 
 static const struct cli_option no_options[] = {{.name = NULL}};
 
 static int run(int argc, char **argv)
 {
-    (void)argc;
-    (void)argv;
+    if (argc > 1 && strcmp(argv[1], "--help") == 0)
+        return cli_print_help(&cli_command_runs);
     return cli_fail(&cli_command_runs, "this build cannot keep runs (requires SQLite)");
 }
 
