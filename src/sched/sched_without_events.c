@@ -9,12 +9,13 @@
 
 #include <errno.h>
 
-int probity_sched_begin(pid_t pid, const char *near, size_t ring_bytes,
+int probity_sched_begin(pid_t pid, const char *near, size_t ring_bytes, uint32_t share,
                         struct probity_sched **ret_sched, int *ret_wakings)
 {
     (void)pid;
     (void)near;
     (void)ring_bytes;
+    (void)share;
     (void)ret_sched;
     (void)ret_wakings;
     errno = ENOSYS;
