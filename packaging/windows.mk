@@ -25,8 +25,8 @@ WINDOWS_LIB := $(WINDOWS)/lib/libprobity.a
 # out, and replaced by messages (doc/porting.md). It runs alone, and does not record itself.
 WINDOWS_EXE := $(WINDOWS)/bin/probity.exe
 WINDOWS_TOOL_LEFT_OUT := $(addprefix src/cli/,arguments.c attach.c drain.c launch.c preload.c program_file.c \
-        record.c ship.c ship_ledger.c ship_send.c ship_watch.c shipment.c shipment_records.c terminal.c) \
-    $(wildcard src/answers/top/*.c src/answers/overhead/*.c src/answers/runs/*.c src/sched/*.c src/store/*.c src/symbols/*.c \
+        record.c terminal.c) \
+    $(wildcard src/cli/ship*.c src/answers/top/*.c src/answers/overhead/*.c src/answers/runs/*.c src/sched/*.c src/store/*.c src/symbols/*.c \
         src/exports/otlp/*.c src/exports/sqlite/*.c src/exports/pprof/*.c) src/base/cpu_return.c src/writer/wake_page.c src/writer/wake_process.c
 WINDOWS_TOOL_SRC := $(filter-out $(WINDOWS_TOOL_LEFT_OUT),$(CLI_SRC) $(TOOL_SRC)) \
     src/answers/runs/runs_without_sqlite_command.c src/symbols/symbols_without_dwarf.c \
