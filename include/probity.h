@@ -23,7 +23,7 @@
 /* Unsupported compilers, standards and platforms get one #error and no declarations. With
  * PROBITY_DISABLE any operating system and processor is supported. */
 #if !defined(__GNUC__)
-#error "Probity needs gcc or clang"
+#error "Probity needs gcc or clang (on Windows, for mingw-w64)"
 #define PROBITY_REFUSED 1
 #elif defined(__cplusplus) && __cplusplus < 201103L
 #error "Probity needs C++11 or newer (-std=c++11)"

@@ -8,7 +8,7 @@ WINDOWS_AR  ?= x86_64-w64-mingw32-ar
 WINDOWS_SYSTEM := src/base/windows
 # msvcrt's printf() knows neither %zu nor %lld. Windows 8 has WaitOnAddress().
 WINDOWS_COMMON := -O2 -g $(WARNINGS) -Wno-format -D_WIN32_WINNT=0x0602 -DWIN32_LEAN_AND_MEAN \
-    -D__USE_MINGW_ANSI_STDIO=1 -D_FILE_OFFSET_BITS=64 -MMD -MP
+    -D__USE_MINGW_ANSI_STDIO=1 -D_FILE_OFFSET_BITS=64 -MD -MP
 WINDOWS_FLAGS := -std=gnu11 $(WINDOWS_COMMON) -D_GNU_SOURCE -DNO_OLDNAMES -Isrc -Iinclude -isystem $(WINDOWS_SYSTEM)/posix \
     -include $(WINDOWS_SYSTEM)/thread_local.h -ffunction-sections -fdata-sections $(ASSERT_FLAGS)
 WINDOWS_LIBS := -lsynchronization -ladvapi32 -lntdll
@@ -20,11 +20,27 @@ WINDOWS_OBJ := $(WINDOWS_SRC:%.c=$(WINDOWS)/obj/%.o)
 WINDOWS_DLL := $(WINDOWS)/bin/libprobity.dll
 WINDOWS_LIB := $(WINDOWS)/lib/libprobity.a
 
-.PHONY: windows windows-lib windows-test
 
-windows: ## Install what is missing, build the libraries for Windows in build-windows
+# probity.exe: what needs a library that mingw-w64 has no package of, or runs other programs, is left
+# out, and replaced by messages (doc/porting.md). It runs alone, and does not record itself.
+WINDOWS_EXE := $(WINDOWS)/bin/probity.exe
+WINDOWS_TOOL_LEFT_OUT := $(addprefix src/cli/,arguments.c attach.c drain.c launch.c preload.c program_file.c \
+        record.c terminal.c) \
+    $(wildcard src/cli/ship*.c src/answers/top/*.c src/answers/overhead/*.c src/answers/runs/*.c src/sched/*.c src/store/*.c src/symbols/*.c \
+        src/exports/otlp/*.c src/exports/sqlite/*.c src/exports/pprof/*.c) src/base/cpu_return.c src/writer/wake_page.c src/writer/wake_process.c
+WINDOWS_TOOL_SRC := $(filter-out $(WINDOWS_TOOL_LEFT_OUT),$(CLI_SRC) $(TOOL_SRC)) \
+    src/answers/runs/runs_without_sqlite_command.c src/symbols/symbols_without_dwarf.c \
+    src/store/store_without_sqlite.c src/sched/sched_without_events.c src/reader/spools.c \
+    $(wildcard $(WINDOWS_SYSTEM)/tool/*.c)
+WINDOWS_TOOL_OBJ := $(WINDOWS_TOOL_SRC:%.c=$(WINDOWS)/obj/%.o) $(WINDOWS)/obj/view_page.o
+WINDOWS_WITHOUT := $(addprefix -DPROBITY_WITHOUT_,PROGRAMS SQLITE PROTOBUF DWARF CURL MICROHTTPD)
+$(WINDOWS_TOOL_OBJ): private WINDOWS_FLAGS += -isystem $(WINDOWS_SYSTEM)/tool $(WINDOWS_WITHOUT)
+
+.PHONY: windows windows-lib windows-tool windows-test
+
+windows: ## Install what is missing, build the libraries and the tool for Windows in build-windows
 	$(call setup,windows)
-	+@$(MAKE) --no-print-directory $(PARALLEL) windows-lib
+	+@$(MAKE) --no-print-directory $(PARALLEL) windows-lib windows-tool
 
 windows-test: windows tool ## Build for Windows, run its tests under Wine (ROUNDS=10 kills)
 	@for script in tests/windows/*.sh; do \
@@ -32,6 +48,7 @@ windows-test: windows tool ## Build for Windows, run its tests under Wine (ROUND
 	        ROUNDS=$(or $(ROUNDS),10) bash $$script || exit; done
 
 windows-lib: $(WINDOWS_DLL) $(WINDOWS_LIB)
+windows-tool: $(WINDOWS_EXE)
 
 $(WINDOWS)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -58,4 +75,13 @@ $(WINDOWS_LIB): $(WINDOWS_OBJ)
 	@$(WINDOWS_CC) -nostdlib -r -o $(WINDOWS)/obj/probity.o $^
 	$(call say,AR  )$(WINDOWS_AR) rcs $@ $(WINDOWS)/obj/probity.o
 
--include $(WINDOWS_OBJ:.o=.d)
+$(WINDOWS)/obj/view_page.o: $(WINDOWS_SYSTEM)/tool/view_page.S $(PAGE)
+	@mkdir -p $(@D)
+	$(call say,AS  )$(WINDOWS_CC) -c -DPAGE='"$(PAGE)"' -o $@ $<
+
+$(WINDOWS_EXE): $(WINDOWS_TOOL_OBJ) $(filter-out $(addprefix $(WINDOWS)/obj/src/, \
+           runtime/% embed/% embed_print/% writer/writer.o),$(WINDOWS_OBJ))
+	@mkdir -p $(@D)
+	$(call say,LINK)$(WINDOWS_CC) -static -Wl,--gc-sections -o $@ $^ -lz $(WINDOWS_LIBS)
+
+-include $(WINDOWS_OBJ:.o=.d) $(WINDOWS_TOOL_OBJ:.o=.d)

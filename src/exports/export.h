@@ -102,6 +102,7 @@ struct probity_export {
 /* A format. Functions may be NULL. */
 struct probity_exporter {
     const char *name;
+    const char *missing; /* the library that the build lacks for it; NULL: none */
     enum probity_export_target target;
     const char *content_type; /* of requests to an HTTP server; NULL: not supported */
     const char *const *files; /* of a DIRECTORY: the names of its files, NULL after the last */

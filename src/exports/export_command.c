@@ -70,6 +70,9 @@ static int take_format(const struct cli_given *given)
     for (size_t i = 0; i < EXPORTERS; i++) {
         if (strcmp(given->value, exporters[i]->name) != 0)
             continue;
+        if (exporters[i]->missing != NULL)
+            return cli_fail(ME, "this build cannot write format '%s' (requires %s)", given->value,
+                            exporters[i]->missing);
         call->exporter = exporters[i];
         return CLI_OK;
     }

@@ -199,7 +199,7 @@ static int take_header(struct probity_spools_entry *entry, int file)
     memcpy(entry->boot, page.fields.boot, 16);
     memcpy(entry->program, origin.program, sizeof origin.program);
     if (origin.trace_path_bytes == 0 || origin.trace_path_bytes > sizeof origin.trace_path ||
-        origin.trace_path[0] != '/' ||
+        !probity_os_is_absolute(origin.trace_path) ||
         memchr(origin.trace_path, 0, origin.trace_path_bytes) != NULL)
         return 0;
     entry->trace_path = strndup(origin.trace_path, origin.trace_path_bytes);

@@ -86,14 +86,19 @@ struct probity_trigger_calls {
 /* Weak: its address is NULL in a program without it, where no recording has dumps. */
 #ifdef PROBITY_NO_WEAK
 extern const struct probity_trigger_calls probity_trigger_calls;
+
+static inline int probity_trigger_is_linked(void)
+{
+    return 1;
+}
 #else
 extern const struct probity_trigger_calls probity_trigger_calls __attribute__((weak));
-#endif
 
 static inline int probity_trigger_is_linked(void)
 {
     return &probity_trigger_calls != NULL;
 }
+#endif
 
 /* The first of the calls above. */
 const char *probity_trigger_read_settings(const char *dumps, struct probity_settings *settings,

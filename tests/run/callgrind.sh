@@ -84,7 +84,7 @@ check_tool() {
     local directory sources=() source
     PROBITY_OUT=logger.probity "$BUILD/examples/logger"
     for directory in $(cd "$tree" && find src -name '*.c' -printf '%h\n' | sort -u); do
-        [[ ! $directory =~ ^src/(runtime|embed|embed_print|functions|calls|base/windows)$ ]] ||
+        [[ ! $directory/ =~ ^src/(runtime|embed|embed_print|functions|calls|base/windows)/ ]] ||
             continue
         instrument "$directory"
         for source in "$directory"/*.c; do

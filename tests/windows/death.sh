@@ -20,9 +20,16 @@ verify() {
     python3 "$TESTS/verify.py" "$PROBITY" "$1" "$2"
 }
 
+# A thread's records are complete, whichever of its fibers made them.
+x86_64-w64-mingw32-gcc "${FLAGS[@]}" -o fibers.exe "$TESTS/fibers.c" "${STATIC[@]}"
+PROBITY_OUT=fibers.probity wine_run fibers.exe > out 2>&1
+expect "fibers: status; $(head -n 3 out)" 0 "$status"
+hits=$("$PROBITY" info fibers.probity | sed -n 's/^hits *//p')
+expect "fibers: hits" "$(tr -d '\r' < out)" "$hits"
+
 total=0
 for kind in static shared; do
-    for end in exit ExitProcess TerminateProcess access abort overflow; do
+    for end in exit ExitProcess TerminateProcess job access abort overflow; do
         rm -f trace.probity
         PROBITY_OUT=trace.probity wine_run "$kind.exe" counts "$end" > out 2>&1
         state=unfinished

@@ -38,6 +38,15 @@ static int overflow(volatile char *before)
     return overflow(here) + here[0];
 }
 
+/* As a job that a service ends. */
+static void end_job(void)
+{
+    HANDLE job = CreateJobObjectA(NULL, NULL);
+
+    AssignProcessToJobObject(job, GetCurrentProcess());
+    TerminateJobObject(job, 1);
+}
+
 static void end(const char *how)
 {
     static int *volatile nowhere;
@@ -59,6 +68,8 @@ static void end(const char *how)
         overflow(&first);
     if (strcmp(how, "TerminateProcess") == 0)
         TerminateProcess(GetCurrentProcess(), 1);
+    if (strcmp(how, "job") == 0)
+        end_job();
 }
 
 int main(int count, char **arguments)

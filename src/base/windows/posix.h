@@ -15,6 +15,10 @@ int probity_posix_fail(void);
 /* The system's handle of a descriptor (a HANDLE). */
 void *probity_posix_handle(int descriptor);
 
+/* The path of a name in an open directory, or of the name itself if it is absolute or the directory
+ * is AT_FDCWD. Room for PATH_MAX bytes. Returns 0 or -1. */
+int probity_posix_path_in(int directory, const char *name, char *ret_path);
+
 /* Replaces backslashes by slashes. */
 void probity_posix_slashes(char *path);
 

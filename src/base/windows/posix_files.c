@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
@@ -83,7 +84,9 @@ static DWORD access_of(int flags)
 static int open_with(const char *path, int flags, DWORD attributes)
 {
     DWORD creation = flags & O_CREAT ? flags & O_EXCL ? CREATE_NEW : OPEN_ALWAYS : OPEN_EXISTING;
-    DWORD access = flags & (O_DIRECTORY | O_PATH) ? FILE_READ_ATTRIBUTES : access_of(flags);
+    DWORD access = flags & O_PATH        ? FILE_READ_ATTRIBUTES
+                   : flags & O_DIRECTORY ? FILE_READ_ATTRIBUTES | FILE_LIST_DIRECTORY
+                                         : access_of(flags);
 
     if (flags & O_TMPFILE) {
         errno = EOPNOTSUPP;
@@ -104,9 +107,29 @@ static int open_with(const char *path, int flags, DWORD attributes)
     return descriptor_of(handle);
 }
 
+/* Two names of Linux: nothing, and an open file again by its descriptor. */
 int open(const char *path, int flags, ...)
 {
-    return open_with(path, flags, FILE_ATTRIBUTE_NORMAL);
+    static const char descriptors[] = "/proc/self/fd/";
+
+    if (strncmp(path, descriptors, sizeof descriptors - 1) == 0)
+        return probity_posix_open_again(atoi(path + sizeof descriptors - 1));
+    return open_with(strcmp(path, "/dev/null") == 0 ? "NUL" : path, flags,
+                     FILE_ATTRIBUTE_NORMAL);
+}
+
+int memfd_create(const char *name, unsigned flags)
+{
+    char directory[MAX_PATH + 1], path[PATH_MAX];
+    DWORD length = GetTempPathA(sizeof directory, directory);
+
+    (void)flags;
+    if (length == 0 || length >= sizeof directory)
+        return probity_posix_fail();
+    snprintf(path, sizeof path, "%s%s.%lx.%llx", directory, name, GetCurrentProcessId(),
+             GetTickCount64());
+    return open_with(path, O_RDWR | O_CREAT | O_EXCL,
+                     FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE);
 }
 
 int probity_posix_open_temporary(const char *path)
@@ -124,8 +147,7 @@ int probity_posix_open_again(int descriptor)
     return descriptor_of(handle);
 }
 
-/* Path of a name in an open directory. */
-static int path_in(int directory, const char *name, char ret_path[PATH_MAX])
+int probity_posix_path_in(int directory, const char *name, char *ret_path)
 {
     if (directory == AT_FDCWD || name[0] == '/' || name[0] == '\\' ||
         (name[0] != 0 && name[1] == ':')) {
@@ -139,6 +161,8 @@ static int path_in(int directory, const char *name, char ret_path[PATH_MAX])
                                              FILE_NAME_NORMALIZED);
     if (length == 0)
         return probity_posix_fail();
+    if (strcmp(name, ".") == 0)
+        return 0;
     if (length + 1 + strlen(name) >= PATH_MAX) {
         errno = ENAMETOOLONG;
         return -1;
@@ -152,7 +176,7 @@ int openat(int directory, const char *path, int flags, ...)
 {
     char whole[PATH_MAX];
 
-    return path_in(directory, path, whole) == 0 ? open(whole, flags) : -1;
+    return probity_posix_path_in(directory, path, whole) == 0 ? open(whole, flags) : -1;
 }
 
 int close(int descriptor)
@@ -390,12 +414,17 @@ int unlink(const char *path)
     return DeleteFileA(path) ? 0 : probity_posix_fail();
 }
 
+int rmdir(const char *path)
+{
+    return RemoveDirectoryA(path) ? 0 : probity_posix_fail();
+}
+
 int unlinkat(int directory, const char *path, int flags)
 {
     char whole[PATH_MAX];
 
     (void)flags;
-    return path_in(directory, path, whole) == 0 ? unlink(whole) : -1;
+    return probity_posix_path_in(directory, path, whole) == 0 ? unlink(whole) : -1;
 }
 
 int linkat(int from, const char *path, int to, const char *link, int flags)
@@ -413,9 +442,24 @@ int renameat(int from, const char *path, int to, const char *name)
 {
     char whole[PATH_MAX], renamed[PATH_MAX];
 
-    if (path_in(from, path, whole) != 0 || path_in(to, name, renamed) != 0)
+    if (probity_posix_path_in(from, path, whole) != 0 ||
+        probity_posix_path_in(to, name, renamed) != 0)
         return -1;
     return MoveFileExA(whole, renamed, MOVEFILE_REPLACE_EXISTING) ? 0 : probity_posix_fail();
+}
+
+int rename(const char *from, const char *to)
+{
+    return renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+int renameat2(int from, const char *path, int to, const char *name, unsigned flags)
+{
+    if (flags & RENAME_EXCHANGE) {
+        errno = EINVAL;
+        return -1;
+    }
+    return renameat(from, path, to, name);
 }
 
 ssize_t readlink(const char *path, char *text, size_t room)
@@ -524,7 +568,7 @@ int fstatat(int directory, const char *path, struct stat *ret_status, int flags)
     char whole[PATH_MAX];
 
     (void)flags;
-    if (path_in(directory, path, whole) != 0)
+    if (probity_posix_path_in(directory, path, whole) != 0)
         return -1;
     int file = open(whole, O_PATH);
     int result = file >= 0 ? fstat(file, ret_status) : -1, error = errno;

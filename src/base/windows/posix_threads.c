@@ -67,6 +67,36 @@ int pthread_join(pthread_t thread, void **ret_result)
     return 0;
 }
 
+int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    AcquireSRWLockExclusive((SRWLOCK *)mutex);
+    return 0;
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    ReleaseSRWLockExclusive((SRWLOCK *)mutex);
+    return 0;
+}
+
+int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
+{
+    SleepConditionVariableSRW((CONDITION_VARIABLE *)condition, (SRWLOCK *)mutex, INFINITE, 0);
+    return 0;
+}
+
+int pthread_cond_signal(pthread_cond_t *condition)
+{
+    WakeConditionVariable((CONDITION_VARIABLE *)condition);
+    return 0;
+}
+
+int pthread_cond_broadcast(pthread_cond_t *condition)
+{
+    WakeAllConditionVariable((CONDITION_VARIABLE *)condition);
+    return 0;
+}
+
 pthread_t pthread_self(void)
 {
     return (pthread_t){NULL, GetCurrentThreadId()};
@@ -355,4 +385,9 @@ char *stpcpy(char *to, const char *from)
 
     memcpy(to, from, length + 1);
     return to + length;
+}
+
+void explicit_bzero(void *at, size_t bytes)
+{
+    SecureZeroMemory(at, bytes);
 }

@@ -29,6 +29,49 @@ int pthread_key_delete(pthread_key_t key) __asm__("probity_posix_key_delete");
 int pthread_setspecific(pthread_key_t key, const void *value)
     __asm__("probity_posix_setspecific");
 
+/* One word of the system's each; zeroes are an unlocked mutex, and nobody waits. */
+typedef struct {
+    void *word;
+} pthread_mutex_t;
+typedef struct {
+    void *word;
+} pthread_cond_t;
+#define PTHREAD_MUTEX_INITIALIZER {0}
+#define PTHREAD_COND_INITIALIZER {0}
+
+int pthread_mutex_lock(pthread_mutex_t *mutex) __asm__("probity_posix_mutex_lock");
+int pthread_mutex_unlock(pthread_mutex_t *mutex) __asm__("probity_posix_mutex_unlock");
+int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
+    __asm__("probity_posix_cond_wait");
+int pthread_cond_signal(pthread_cond_t *condition) __asm__("probity_posix_cond_signal");
+int pthread_cond_broadcast(pthread_cond_t *condition) __asm__("probity_posix_cond_broadcast");
+
+static inline int pthread_mutex_init(pthread_mutex_t *ret_mutex, const void *attributes)
+{
+    (void)attributes;
+    ret_mutex->word = NULL;
+    return 0;
+}
+
+static inline int pthread_mutex_destroy(pthread_mutex_t *mutex)
+{
+    (void)mutex;
+    return 0;
+}
+
+static inline int pthread_cond_init(pthread_cond_t *ret_condition, const void *attributes)
+{
+    (void)attributes;
+    ret_condition->word = NULL;
+    return 0;
+}
+
+static inline int pthread_cond_destroy(pthread_cond_t *condition)
+{
+    (void)condition;
+    return 0;
+}
+
 static inline int pthread_equal(pthread_t one, pthread_t other)
 {
     return one.id == other.id;

@@ -13,14 +13,21 @@
 
 typedef uint64_t sigset_t;
 /* Numbers of Linux. */
+#define SIGHUP 1
+#define SIGQUIT 3
+#define SIGTRAP 5
+#define SIGBUS 7
 #define SIGUSR1 10
 #define SIGUSR2 12
 #define SIGPIPE 13
 #define SIGCHLD 17
 #define SIGCONT 18
+#define SIGTSTP 20
 #define SIGURG 23
+#define SIGXCPU 24
 #define SIGXFSZ 25
 #define SIGWINCH 28
+#define SIGSYS 31
 #define SIGRTMIN 34
 #define SIGRTMAX 64
 #undef SIG_BLOCK
@@ -29,14 +36,16 @@ typedef uint64_t sigset_t;
 #define SIG_SETMASK 2
 typedef struct {
     int si_signo, si_code;
+    void *si_addr;
 } siginfo_t;
+enum { BUS_ADRERR = 2 };
 struct sigaction {
     void (*sa_handler)(int);
     void (*sa_sigaction)(int, siginfo_t *, void *);
     sigset_t sa_mask;
     int sa_flags;
 };
-enum { SA_RESTART = 1, SA_ONSTACK = 2, SA_SIGINFO = 4 };
+enum { SA_RESTART = 1, SA_ONSTACK = 2, SA_SIGINFO = 4, SA_RESETHAND = 8 };
 
 /* There is no handler to be replaced, and none can be set. */
 static inline int sigaction(int number, const struct sigaction *action,
@@ -86,6 +95,9 @@ static inline int sigtimedwait(const sigset_t *set, siginfo_t *ret_info,
     (void)time;
     return -1;
 }
+
+/* Only whether there is such a process: number is 0. */
+int kill(int pid, int number) __asm__("probity_posix_kill");
 
 static inline int pthread_sigmask(int how, const sigset_t *set, sigset_t *ret_before)
 {

@@ -14,5 +14,6 @@ void *memrchr(const void *in, int byte, size_t bytes) __asm__("probity_posix_mem
 char *strndup(const char *text, size_t most) __asm__("probity_posix_strndup");
 char *strchrnul(const char *text, int byte) __asm__("probity_posix_strchrnul");
 char *stpcpy(char *to, const char *from) __asm__("probity_posix_stpcpy");
+void explicit_bzero(void *at, size_t bytes) __asm__("probity_posix_explicit_bzero");
 
 #endif

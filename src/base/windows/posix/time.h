@@ -24,4 +24,6 @@ int nanosleep(const struct timespec *time, struct timespec *ret_left)
 struct tm *localtime_r(const time_t *time, struct tm *ret_time) __asm__("probity_posix_localtime");
 struct tm *gmtime_r(const time_t *time, struct tm *ret_time) __asm__("probity_posix_gmtime");
 
+time_t timegm(struct tm *time) __asm__("_mkgmtime64");
+
 #endif

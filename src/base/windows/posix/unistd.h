@@ -31,6 +31,7 @@ int isatty(int descriptor) __asm__("probity_posix_isatty");
 int dup(int descriptor) __asm__("probity_posix_dup");
 int access(const char *path, int mode) __asm__("probity_posix_access");
 int unlink(const char *path) __asm__("probity_posix_unlink");
+int rmdir(const char *path) __asm__("probity_posix_rmdir");
 int unlinkat(int directory, const char *path, int flags) __asm__("probity_posix_unlinkat");
 int linkat(int from, const char *path, int to, const char *link, int flags)
     __asm__("probity_posix_linkat");

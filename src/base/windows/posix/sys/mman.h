@@ -45,6 +45,9 @@ int madvise(void *at, size_t bytes, int advice) __asm__("probity_posix_madvise")
 /* Fails. */
 void *mremap(void *at, size_t before, size_t bytes, int flags, ...)
     __asm__("probity_posix_mremap");
+/* A file in memory as far as the system permits: temporary, and removed when it is closed. */
+enum { MFD_CLOEXEC = 1 };
+int memfd_create(const char *name, unsigned flags) __asm__("probity_posix_memfd_create");
 int msync(void *at, size_t bytes, int flags) __asm__("probity_posix_msync");
 
 #endif

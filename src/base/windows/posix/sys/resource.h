@@ -21,4 +21,11 @@ static inline int getrlimit(int which, struct rlimit *ret_limit)
     return 0;
 }
 
+static inline int setrlimit(int which, const struct rlimit *limit)
+{
+    (void)which;
+    (void)limit;
+    return 0;
+}
+
 #endif

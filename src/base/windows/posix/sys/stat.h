@@ -15,6 +15,7 @@ struct stat {
     int64_t st_size, st_blocks;
     struct timespec st_mtim;
 };
+#define st_mtime st_mtim.tv_sec
 
 #define S_IFMT 0xf000
 #define S_IFREG 0x8000

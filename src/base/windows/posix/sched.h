@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * posix/sched.h: on how many processors this process may run, of its first group of 64.
+ */
+#ifndef PROBITY_POSIX_SCHED_H
+#define PROBITY_POSIX_SCHED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    uint64_t processors;
+} cpu_set_t;
+#define CPU_COUNT(set) __builtin_popcountll((set)->processors)
+
+/* Only for the calling process. */
+int sched_getaffinity(int pid, size_t bytes, cpu_set_t *ret_set)
+    __asm__("probity_posix_sched_getaffinity");
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tool/start.c: what the tool expects of its environment, before main(): where temporary files are,
+ * and a console that shows UTF-8.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <windows.h>
+
+#include "base/windows/posix.h"
+
+static void set_temporary(void)
+{
+    char directory[MAX_PATH + 1], setting[MAX_PATH + 16];
+    DWORD length = GetTempPathA(sizeof directory, directory);
+
+    if (getenv("TMPDIR") != NULL || length < 2 || length >= sizeof directory)
+        return;
+    directory[length - 1] = 0; /* its separator */
+    probity_posix_slashes(directory);
+    snprintf(setting, sizeof setting, "TMPDIR=%s", directory);
+    _putenv(setting);
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    set_temporary();
+    if (isatty(STDOUT_FILENO) || isatty(STDERR_FILENO))
+        SetConsoleOutputCP(CP_UTF8);
+}

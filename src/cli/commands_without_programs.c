@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * commands_without_programs.c: replaces the commands that run, watch or change other programs, if
+ * the tool is built with -DPROBITY_WITHOUT_PROGRAMS, for a system where they are not implemented:
+ * each fails with a message. doc/porting.md lists the files that are left out then.
+ */
+#include "cli/cli.h"
+
+#ifdef PROBITY_WITHOUT_PROGRAMS
+
+#include <string.h>
+
+#include "cli/option.h"
+
+static const struct cli_option no_options[] = {{.name = NULL}};
+
+static int is_help(int argc, char **argv)
+{
+    return argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+}
+
+#define MISSING_COMMAND(word, does, cannot)                                                       \
+    static int run_##word(int argc, char **argv)                                                  \
+    {                                                                                             \
+        if (is_help(argc, argv))                                                                  \
+            return cli_print_help(&cli_command_##word);                                           \
+        return cli_fail(&cli_command_##word, "this build cannot " cannot);                        \
+    }                                                                                             \
+    const struct cli_command cli_command_##word = {                                               \
+        .name = #word, .run = run_##word, .summary = does " (not in this build)", .usage = "",    \
+        .help = "This build cannot " cannot ".", .options = no_options};
+
+MISSING_COMMAND(record, "Run a program and record its probes",
+                "run programs; run the program itself, with PROBITY_OUT=FILE in its environment")
+MISSING_COMMAND(overhead, "Measure recording overhead", "run programs")
+MISSING_COMMAND(drain, "Write traces for programs without a writer thread",
+                "write traces for running programs; their own writer threads do")
+MISSING_COMMAND(attach, "Start recording a running program",
+                "start recordings in running programs; set PROBITY_OUT=FILE before they start")
+MISSING_COMMAND(detach, "End the recording of a running program",
+                "end recordings in running programs")
+MISSING_COMMAND(top, "Watch what running programs do",
+                "watch programs; probity report reads the trace of a running program")
+MISSING_COMMAND(ship, "Send traces to a ClickHouse database",
+                "send to a database (requires libcurl)")
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * exporters_missing.c: replaces the formats whose libraries the tool is built without, with
+ * -DPROBITY_WITHOUT_SQLITE or -DPROBITY_WITHOUT_PROTOBUF: they have names, and are refused.
+ */
+#include "exports/export.h"
+#include "exports/otlp/otlp_answer.h"
+
+#ifdef PROBITY_WITHOUT_SQLITE
+
+const struct probity_exporter probity_exporter_sqlite = {.name = "sqlite", .missing = "SQLite"};
+
+#endif
+
+#ifdef PROBITY_WITHOUT_PROTOBUF
+
+const struct probity_exporter probity_exporter_pprof = {.name = "pprof", .missing = "protobuf-c"};
+const struct probity_exporter probity_exporter_otlp = {.name = "otlp", .missing = "protobuf-c"};
+const struct probity_exporter probity_exporter_otlp_json = {.name = "otlp-json",
+                                                            .missing = "protobuf-c"};
+
+/* Without these formats, nothing is sent. */
+void otlp_answer_get(const char *bytes, size_t count, int is_json, struct otlp_answer *ret_answer)
+{
+    (void)bytes;
+    (void)count;
+    (void)is_json;
+    *ret_answer = (struct otlp_answer){0};
+}
+
+#endif
