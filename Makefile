@@ -118,7 +118,7 @@ PROTO_SRC := $(wildcard src/exports/*/*.proto)
 
 OBJ      := $(BUILD)/obj
 # Code that runs once per recording is compiled for size, since it is in every program.
-$(addprefix $(OBJ)/src/,base/cpu.o spool/pool.o runtime/settings.o runtime/trace_file.o runtime/spool_file.o runtime/ceiling.o \
+$(addprefix $(OBJ)/src/,base/cpu.o base/error.o base/linux/functions.o spool/cells.o spool/pool.o runtime/settings.o runtime/trace_file.o runtime/spool_file.o runtime/ceiling.o \
     runtime/outputs.o runtime/describe.o runtime/declare.o runtime/sites.o runtime/budget.o \
     runtime/external.o runtime/child.o runtime/hooks.o runtime/session.o runtime/session_mapping.o runtime/wake.o writer/writer.o spool/segment.o \
     runtime/profile_set.o spool/place.o spool/usage.o base/linux/objects.o base/conditions.o base/window.o base/selection.o \
@@ -342,8 +342,10 @@ define shared_library
 	@ln -sf $(@F) $(@D)/$(1)
 	@ln -sf $(1) $(@:.so.$(VERSION)=.so)
 endef
+# Two segments instead of four: 5 KB less, and fewer mappings to make when a program starts.
 $(SHARED_LIB): $(LIB_OBJ) src/libprobity.map
-	$(call shared_library,$(SONAME),src/libprobity.map,$(PRINT_RUNPATH:%=-Wl$(COMMA)-rpath$(COMMA)'%'),$(LIB_OBJ))
+	$(call shared_library,$(SONAME),src/libprobity.map,-Wl$(COMMA)-z$(COMMA)noseparate-code \
+	    $(PRINT_RUNPATH:%=-Wl$(COMMA)-rpath$(COMMA)'%'),$(LIB_OBJ))
 $(SHARED_PRINT): $(PRINT_OBJ) src/libprobity-print.map
 	$(call shared_library,$(PRINT_SONAME),src/libprobity-print.map,,$(PRINT_OBJ))
 # It has its own copies of the code it shares with libprobity.
