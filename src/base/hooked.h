@@ -47,9 +47,10 @@ int probity_hooked_wake(const char *rules) __attribute__((weak, visibility("defa
 int probity_hooked_take_out(void) __attribute__((weak, visibility("default")));
 
 /* A recording begins on request of the program, or from outside: makes the sites of FN_FUNC calls
- * (scope_sites.h), until probity_hooked_take_out(). Returns 0, or -1 with errno and a line on
+ * (scope_sites.h), until probity_hooked_take_out(). from_outside: no other functions are recorded
+ * unless probity_hooked_wake() follows. Returns 0, or -1 with errno and a line on
  * stderr if there are some that cannot be changed. In the thread that begins it, with no lock
  * held. */
-int probity_hooked_start(void) __attribute__((weak, visibility("default")));
+int probity_hooked_start(int from_outside) __attribute__((weak, visibility("default")));
 
 #endif

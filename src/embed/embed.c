@@ -152,7 +152,7 @@ PROBITY_API int probity_start(const struct probity_options *options)
     probity_sites_find(1);
     probity_outputs_find(session, options);
     if (probity_hooked_start != NULL)
-        (void)probity_hooked_start();
+        (void)probity_hooked_start(0);
     lock(session, &before);
     uint32_t state = __atomic_load_n(&session->state, __ATOMIC_ACQUIRE);
     if (state == PROBITY_SESSION_NONE || state == PROBITY_SESSION_ENDED) {

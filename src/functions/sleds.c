@@ -48,7 +48,8 @@ static uint32_t ids_used = 1, own_process;
 static uint64_t looking; /* process id << 1 | whether to look again; 0: no thread is looking */
 
 /* Once a recording has begun on request, the calls of all functions are known, selected or not,
- * because the next one may select others. ASLEEP: between two recordings, all are removed. */
+ * because the next one may select others. ASLEEP: between two recordings, and in one without
+ * functions, all are removed. */
 enum wake { NEVER_WOKEN, AWAKE, ASLEEP };
 static uint32_t wake;
 
@@ -677,12 +678,14 @@ int probity_hooked_wake(const char *rules)
     return result;
 }
 
-int probity_hooked_start(void)
+int probity_hooked_start(int from_outside)
 {
     int why = may_change() ? EAGAIN : ECHILD;
 
     if (may_change() && begin_change(CHANGE_TRIES)) {
         want_sites(1);
+        if (from_outside && wake_now() == NEVER_WOKEN)
+            __atomic_store_n(&wake, ASLEEP, __ATOMIC_RELAXED);
         probity_found.sites_why = 0;
         why = change_all() != 0 && probity_found.sites_why == 0 ? EAGAIN : probity_found.sites_why;
         end_change();

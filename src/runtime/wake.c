@@ -154,7 +154,7 @@ static void answer(struct probity_wake *block, uint32_t serial, int result)
 
 static int put_hooks(void)
 {
-    int result = probity_hooked_start != NULL ? probity_hooked_start() : 0;
+    int result = probity_hooked_start != NULL ? probity_hooked_start(1) : 0;
 
     return result == 0 && answering.has_functions ? probity_hooked_wake(answering.rules) : result;
 }
