@@ -124,14 +124,20 @@ END
 "$CC" ${SANITIZE_FLAG:+"$SANITIZE_FLAG"} -O1 -I"$SOURCE/include" stopping.c -L"$BUILD/lib" \
     -lprobity "-Wl,-rpath,$BUILD/lib" -pthread -o stopping 2> messages ||
     fail "stopping: $(cat messages)"
+is_closed() {
+    "$PROBITY" info "$1" > output 2>&1
+    grep -q '^state *closed' output
+}
+
 start ./stopping
 for ((i = 0; i < ROUNDS; i++)); do
     status=0
     "$PROBITY" attach -o one.probity "$job" > out.1 2> errors.1 || status=$?
     are_answers "stop meanwhile" "$status"
     if [ -e one.probity ]; then
-        wait_until "$job" "$PROBITY" check one.probity > output 2>&1 ||
-            fail "stop meanwhile: $(cat output)"
+        # A trace that is removed before the program has closed it is one of its errors.
+        wait_until "$job" is_closed one.probity || fail "stop meanwhile: $(cat output)"
+        "$PROBITY" check one.probity > output 2>&1 || fail "stop meanwhile: $(cat output)"
     fi
     rm -f ./*.probity
 done
