@@ -80,7 +80,7 @@ static struct probity_tree_node *root_of(struct probity_tree *tree,
     return thread->root;
 }
 
-static int set_name(struct probity_tree *tree, const struct probity_event *event)
+static __attribute__((noinline)) int set_name(struct probity_tree *tree, const struct probity_event *event)
 {
     struct tree_thread *thread = thread_at(tree, event);
     char *name = thread != NULL ? strndup((const char *)event->payload, event->payload_bytes)
@@ -108,12 +108,10 @@ static const struct probity_same_function *function_of(struct probity_tree *tree
 }
 
 /* NULL if out of memory, or if there are too many nodes. */
-static inline struct probity_tree_node *child_of(struct probity_tree *tree,
-                                                 struct probity_tree_node *parent,
-                                                 const struct probity_same_function *function)
+static __attribute__((noinline)) struct probity_tree_node *
+other_child_of(struct probity_tree *tree, struct probity_tree_node *parent,
+               const struct probity_same_function *function)
 {
-    if (parent->recent != NULL && parent->recent->function == function)
-        return parent->recent;
     if (tree->options.fold_recursion && parent->function == function)
         return parent;
     struct probity_tree_node *node =
@@ -123,6 +121,18 @@ static inline struct probity_tree_node *child_of(struct probity_tree *tree,
     if (node != NULL)
         parent->recent = node;
     return node;
+}
+
+/* The same; mostly it is the child that was looked up last. */
+static inline struct probity_tree_node *child_of(struct probity_tree *tree,
+                                                 struct probity_tree_node *parent,
+                                                 const struct probity_same_function *function)
+{
+    struct probity_tree_node *recent = parent->recent;
+
+    return recent != NULL && recent->function == function
+               ? recent
+               : other_child_of(tree, parent, function);
 }
 
 /* The caller's node. If a scope has no node, its callees have none, either. */
@@ -167,25 +177,80 @@ static int grow_recent(struct tree_thread *thread)
 
     if (recent == NULL)
         return PROBITY_ERROR_MEMORY;
+    memset(recent + thread->recent_capacity, 0,
+           (capacity - thread->recent_capacity) * sizeof *recent);
     thread->recent = recent;
     thread->recent_capacity = capacity;
     return 0;
 }
 
-static inline int keep_recent(struct tree_thread *thread, const struct probity_scope *scope,
-                              const struct probity_tree_sums *sums)
+/* Keeps the call. Returns where its sums, all of which are to be set but for costs if there are
+ * none, or NULL if out of memory. */
+static inline struct probity_tree_sums *keep_recent(struct tree_thread *thread,
+                                                    const struct probity_scope *scope)
 {
     if (__builtin_expect(thread->recent_count == thread->recent_capacity, 0) &&
         thread->recent_capacity < RECENT_CALLS && grow_recent(thread) != 0)
-        return PROBITY_ERROR_MEMORY;
+        return NULL;
     struct recent_call *call =
         &thread->recent[thread->recent_count++ & (thread->recent_capacity - 1)];
     call->node = scope->user;
     call->enter_tick = scope->enter_tick;
     call->enter_wall_ns = scope->enter_wall_ns;
     call->depth = scope->depth;
-    call->sums = *sums;
-    return 0;
+    return &call->sums;
+}
+
+static inline void set_time(struct probity_scope_time *to, struct probity_scope_time time)
+{
+    to->wall_ns = time.wall_ns;
+    to->cpu_ns = time.cpu_ns;
+}
+
+static inline void set_times(struct probity_tree_sums *sums, const struct probity_scope *scope,
+                             int is_total)
+{
+    const struct probity_scope_time none = {0, 0};
+
+    set_time(&sums->total, is_total ? scope->total : none);
+    set_time(&sums->self, scope->is_untimed ? none : probity_scope_self(scope));
+    set_time(&sums->paused, scope->is_untimed ? none : scope->paused);
+}
+
+static __attribute__((noinline)) void set_costs(struct probity_tree_sums *sums,
+                                                const struct probity_scope *scope, int is_total)
+{
+    const struct probity_cost_sum none = {0};
+    int is_costed = scope->is_costed && !scope->is_untimed;
+
+    sums->total_cost = is_costed && is_total ? scope->total_cost : none;
+    sums->self_cost = is_costed ? scope->self_cost : none;
+    sums->uncosted = !scope->is_costed && !scope->is_untimed;
+}
+
+/* Whether the call's total is one of its node's: that of a folded recursive call is already part of
+ * the outermost call's. */
+static inline int has_total(const struct probity_tree *tree, const struct probity_scope *scope,
+                            uint32_t thread_slot)
+{
+    if (scope->is_untimed)
+        return 0;
+    if (!tree->options.fold_recursion || scope->depth == 0)
+        return 1;
+    const struct probity_scope *caller =
+        probity_scopes_at(tree->scopes, thread_slot, scope->depth - 1);
+    return caller == NULL || caller->user != scope->user || caller->is_paused;
+}
+
+static inline void add_sums(struct probity_tree_sums *to, const struct probity_tree_sums *sums)
+{
+    to->calls++;
+    to->untimed += sums->untimed;
+    to->repaired += sums->repaired;
+    probity_scope_time_add(&to->total, sums->total);
+    probity_scope_time_add(&to->self, sums->self);
+    probity_scope_time_add(&to->paused, sums->paused);
+    to->uncosted += sums->uncosted;
 }
 
 static inline void report_sums(struct probity_tree *tree, struct probity_tree_node *node,
@@ -200,9 +265,6 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
 {
     struct probity_tree *tree = context;
     struct probity_tree_node *node = scope->user;
-    struct probity_tree_sums sums = {.calls = 1, .repaired = !probity_scope_end_is_recorded(how)};
-    const struct probity_cost_sum none = {0};
-    int is_costed = tree->options.costs_of != NULL && scope->is_costed;
 
     (void)event;
     if (scope->enter_wall_ns < tree->options.from_ns || scope->enter_wall_ns >= tree->options.to_ns)
@@ -211,27 +273,24 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
         tree->lost++;
         return;
     }
-    if (scope->is_untimed) {
-        sums.untimed = 1;
-    } else {
-        const struct probity_scope *caller =
-            tree->options.fold_recursion && scope->depth > 0
-                ? probity_scopes_at(tree->scopes, thread_slot, scope->depth - 1)
-                : NULL;
-        /* Folded recursive calls are already part of the outermost call's total. */
-        if (caller == NULL || caller->user != node || caller->is_paused) {
-            sums.total = scope->total;
-            sums.total_cost = is_costed ? scope->total_cost : none;
-        }
-        sums.self_cost = is_costed ? scope->self_cost : none;
-        sums.uncosted = !is_costed;
-        sums.self = probity_scope_self(scope);
-        sums.paused = scope->paused;
-    }
-    probity_tree_sums_add(&node->sums, &sums);
-    report_sums(tree, node, scope->enter_wall_ns, &sums, 0);
-    if (keep_recent(tree->threads[thread_slot], scope, &sums) != 0)
+    struct probity_tree_sums *sums = keep_recent(tree->threads[thread_slot], scope);
+    if (__builtin_expect(sums == NULL, 0)) {
         tree->error = PROBITY_ERROR_MEMORY;
+        return;
+    }
+    int is_total = has_total(tree, scope, thread_slot);
+    sums->calls = 1;
+    sums->untimed = (uint64_t)scope->is_untimed;
+    sums->repaired = !probity_scope_end_is_recorded(how);
+    set_times(sums, scope, is_total);
+    sums->uncosted = !scope->is_untimed;
+    if (__builtin_expect(tree->options.costs_of != NULL, 0)) {
+        set_costs(sums, scope, is_total);
+        probity_tree_sums_add(&node->sums, sums);
+    } else {
+        add_sums(&node->sums, sums);
+    }
+    report_sums(tree, node, scope->enter_wall_ns, sums, 0);
 }
 
 /* ---- Deferred scopes ---------------------------------------------------------------------------
