@@ -351,7 +351,8 @@ $(SHARED_PRINT): $(PRINT_OBJ) src/libprobity-print.map
 # It has its own copies of the code it shares with libprobity.
 FUNCTIONS_NAMES = __cyg_profile_func_enter __cyg_profile_func_exit \
     $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),__fentry__ __return__ \
-    probity_scope_site_enter_hook probity_hooked_start probity_hooked_take_out)
+    probity_scope_site_enter_hook probity_scope_sites_loaded probity_hooked_start \
+    probity_hooked_take_out)
 $(STATIC_FUNCTIONS): $(filter-out %/unload.o,$(FUNCTIONS_OBJ)) src/libprobity-functions.map
 	$(call one_object,$(archive_object),$(FUNCTIONS_NAMES),--localize-hidden,$(filter %.o,$^))
 	$(call archive,$(archive_object))

@@ -313,6 +313,24 @@ PROBITY_API void probity_scope_site_leave_hook(void);
 
 /* is_open of the scopes that were entered through their sites since the code was last patched. */
 extern PROBITY_API uint64_t probity_scope_epoch;
+
+/* An object with such scopes was loaded: makes them calls if a recording is in progress. Weak: a
+ * file that includes this and uses nothing of it needs no library. */
+PROBITY_API void probity_scope_sites_loaded(void) __attribute__((__weak__));
+
+/* One for each object. */
+extern int probity_scope_sites_are_known
+    __attribute__((__weak__, __visibility__("hidden")));
+int probity_scope_sites_are_known = 0;
+
+/* Before other constructors of an object that dlopen() loads, whoever calls it. */
+__attribute__((__constructor__(101), __no_instrument_function__)) static void
+probity_scope_sites_come(void)
+{
+    if (!probity_scope_sites_are_known && probity_scope_sites_loaded)
+        probity_scope_sites_loaded();
+    probity_scope_sites_are_known = 1;
+}
 #else
 #define PROBITY_SCOPE_PATCHABLE 0
 #endif

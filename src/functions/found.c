@@ -4,6 +4,7 @@
  */
 #include "functions/found.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,12 +83,24 @@ void probity_found_report(void)
     probity_os_say(line, (size_t)length);
 }
 
+int probity_found_has_sites(void)
+{
+    return probity_scope_sites_found.scopes > 0 ||
+           __atomic_load_n(&probity_found.are_sites_loaded, __ATOMIC_RELAXED);
+}
+
 void probity_found_report_sites(void)
 {
+    static const char forked[] = "probity: scopes of FN_FUNC are not recorded: cannot change their "
+                                 "code in a process that a program with several threads forked\n";
     char line[192];
 
-    if (probity_found.sites_why == 0 || probity_scope_sites_found.scopes == 0)
+    if (probity_found.sites_why == 0 || !probity_found_has_sites())
         return;
+    if (probity_found.sites_why == ECHILD) {
+        probity_os_say(forked, sizeof forked - 1);
+        return;
+    }
     int length = snprintf(line, sizeof line, "probity: %u scopes of FN_FUNC in %u objects are not "
                           "recorded: cannot change their code: %.64s\n",
                           probity_scope_sites_found.scopes, probity_scope_sites_found.objects,

@@ -97,6 +97,21 @@ void probity_scope_sites_take(const struct probity_object *object, const char *p
     probity_scope_sites_found.objects += scopes > 0;
 }
 
+int probity_scope_sites_are_there(const struct probity_scope_sites *sites,
+                                  const struct probity_object *object)
+{
+    enum kind kind = NONE;
+    uint8_t *site = NULL;
+
+    if (sites->table == NULL)
+        return 1;
+    if (probity_object_bytes(object, sites->table) / ENTRY_BYTES < sites->count)
+        return 0;
+    for (size_t i = 0; i < sites->count && kind == NONE; i++)
+        kind = examine(object, sites->table + i * ENTRY_BYTES, &site);
+    return kind != NONE && (!sites->is_on || *site == CALL);
+}
+
 /* ---- Changes -----------------------------------------------------------------------------------
  */
 
@@ -253,6 +268,13 @@ void probity_scope_sites_take(const struct probity_object *object, const char *p
 {
     (void)object, (void)path;
     *ret_sites = (struct probity_scope_sites){.table = NULL};
+}
+
+int probity_scope_sites_are_there(const struct probity_scope_sites *sites,
+                                  const struct probity_object *object)
+{
+    (void)sites, (void)object;
+    return 1;
 }
 
 int probity_scope_sites_change(struct probity_scope_sites *sites,

@@ -30,6 +30,11 @@ struct probity_scope_sites {
 void probity_scope_sites_take(const struct probity_object *object, const char *path,
                               struct probity_scope_sites *ret_sites);
 
+/* Whether they are in memory as they were left: another object may have been loaded where this one
+ * was. */
+int probity_scope_sites_are_there(const struct probity_scope_sites *sites,
+                                  const struct probity_object *object);
+
 /* Makes all sites calls, or restores them. One thread at a time. Returns 0, or -1 with errno if
  * some could not be changed. */
 int probity_scope_sites_change(struct probity_scope_sites *sites,
@@ -90,5 +95,6 @@ static inline void probity_site_pair_keep(uint64_t one, uint64_t other)
 extern PROBITY_API uint64_t probity_scope_epoch;
 PROBITY_API void probity_scope_site_enter_hook(void);
 PROBITY_API void probity_scope_site_leave_hook(void);
+PROBITY_API void probity_scope_sites_loaded(void);
 
 #endif

@@ -302,7 +302,8 @@ static int is_known(struct object *object, const struct probity_object *loaded)
     return object->is_loaded && object->offset == loaded->offset &&
            strcmp(object->path, loaded->path) == 0 &&
            probity_sleds_are_there(&object->sleds, loaded) &&
-           probity_patchable_is_there(&object->patchable, loaded);
+           probity_patchable_is_there(&object->patchable, loaded) &&
+           probity_scope_sites_are_there(&object->sites, loaded);
 }
 
 /* Frees what only its code used: no thread executes that any more. */
@@ -503,6 +504,13 @@ void probity_sleds_update(void)
     (void)update(0);
 }
 
+PROBITY_API void probity_scope_sites_loaded(void)
+{
+    __atomic_store_n(&probity_found.are_sites_loaded, 1, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&sites_are_wanted, __ATOMIC_RELAXED))
+        probity_sleds_update();
+}
+
 /* ---- The budget --------------------------------------------------------------------------------
  */
 
@@ -682,7 +690,9 @@ int probity_hooked_start(int from_outside)
 {
     int why = may_change() ? EAGAIN : ECHILD;
 
-    if (may_change() && begin_change(CHANGE_TRIES)) {
+    if (!may_change() && sites_are_wanted) {
+        why = probity_found.sites_why; /* as the parent left them */
+    } else if (may_change() && begin_change(CHANGE_TRIES)) {
         want_sites(1);
         if (from_outside && wake_now() == NEVER_WOKEN)
             __atomic_store_n(&wake, ASLEEP, __ATOMIC_RELAXED);
@@ -693,7 +703,7 @@ int probity_hooked_start(int from_outside)
     probity_found.sites_why = why;
     probity_found_report_sites();
     errno = why;
-    return why != 0 && probity_scope_sites_found.scopes > 0 ? -1 : 0;
+    return why != 0 && probity_found_has_sites() ? -1 : 0;
 }
 
 int probity_hooked_take_out(void)
@@ -729,9 +739,12 @@ __attribute__((constructor(SECOND_PRIORITY))) static void at_load(void)
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     probity_arguments_load();
     probity_arguments_update();
-    /* In profile mode, only scopes are on. */
-    if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED) || probity_scope_is_on(0))
+    /* In profile mode, only scopes are on. If another copy of this library, the executable's or a
+     * plugin's, has already made sites calls, the scopes that they opened stay open. */
+    if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED) || probity_scope_is_on(0)) {
+        sites_are_wanted = __atomic_load_n(&probity_scope_epoch, __ATOMIC_RELAXED) != 0;
         want_sites(1);
+    }
     probity_sleds_update();
     probity_found_report();
     probity_found_report_sites();

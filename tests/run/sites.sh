@@ -113,6 +113,7 @@ cat > middle.c << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -146,6 +147,8 @@ static __attribute__((noinline)) void begins(const char *out)
     FN_FUNC(FN_VOID, FN_1);
     FN_OUTPUT("not recorded");
     probity_start(&(struct probity_options){.out = out});
+    for (int before = sink; sink == before || sink == before + 1;)
+        sched_yield();
     FN_OUTPUT("not recorded either");
     inside(1);
 }
@@ -241,6 +244,108 @@ if [ -z "${SANITIZE:-}" ]; then
     expect "on request: calls" 1000 "$("$PROBITY" report --json asked |
         jq '.functions[] | select(.name == "step") | .calls')"
 fi
+
+# Plugins: whoever loads one and by whatever name, its scopes are recorded from its constructors on,
+# and when it comes back; a host with libprobity-functions.a does not have its dlopen().
+cat > plug.c << 'END'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+static __attribute__((constructor)) void born(void)
+{
+    FN_FUNC(FN_VOID, FN_1);
+}
+static __attribute__((destructor)) void dies(void)
+{
+    FN_FUNC(FN_VOID, FN_1);
+}
+int work(int n)
+{
+    FN_FUNC(int, FN_1);
+    FN_OUTPUT("n ", n);
+    return n + 1;
+}
+END
+cat > host.c << 'END'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+    FN_FUNC(int, FN_1);
+    for (int i = 0; argc > 1 && i < 20; i++) {
+        void *plugin = dlopen(argv[1], RTLD_NOW);
+        int (*work)(int) = plugin != NULL ? (int (*)(int))dlsym(plugin, "work") : NULL;
+        if (work == NULL || work(i) != i + 1)
+            return 1;
+        dlclose(plugin);
+    }
+    return 0;
+}
+END
+shared="-L$BUILD/lib -Wl,-rpath,$BUILD/lib -lprobity-functions -lprobity"
+if [ -z "${SANITIZE:-}" ]; then
+    libraries=$shared build "$WORK/plug.c" plug.so -O2 -DPROBITY_PATCHABLE -fPIC -shared
+    libraries=$shared build "$WORK/host.c" host -O2 -DPROBITY_PATCHABLE
+    build "$WORK/host.c" static-host -O2 -DPROBITY_PATCHABLE -rdynamic
+    for how in "host ./plug.so" "host plug.so" "static-host ./plug.so"; do
+        read -r host plugin <<< "$how"
+        LD_LIBRARY_PATH=$WORK record plugin "./$host" "$plugin"
+        sed -i 1d report.plugin
+        expect "plugin: $how: repairs" 0 "$("$PROBITY" report --json trace |
+            jq '[.repairs[]] | add')"
+        expect "plugin: $how" '["born",20,null] ["dies",20,null] ["main",1,null] ["work",20,null]' \
+            "$(xargs -d '\n' < report.plugin)"
+        expect "plugin: $how: messages" 20 "$(grep -c 'n 1*[0-9]$' log.plugin)"
+    done
+fi
+
+# In a forked child, another thread of the parent may hold the dynamic linker's lock: what the
+# parent has changed stays, otherwise a line says that scopes are not recorded.
+cat > forks.c << 'END'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *waits(void *unused)
+{
+    pause();
+    return unused;
+}
+static __attribute__((noinline)) void step(void)
+{
+    FN_FUNC(FN_VOID, FN_1);
+}
+static void record(const char *out)
+{
+    probity_start(&(struct probity_options){.out = out});
+    step();
+    probity_stop();
+}
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, waits, NULL);
+    if (argc > 2)
+        record(argv[2]);
+    if (fork() == 0) {
+        record(argv[1]);
+        _exit(0);
+    }
+    wait(NULL);
+    return 0;
+}
+END
+build "$WORK/forks.c" forks -O2 -DPROBITY_PATCHABLE
+./forks trace-child trace-parent 2> errors || fail "forks: $(cat errors)"
+expect "forks: errors of the second recording" "" "$(cat errors)"
+for trace in trace-child trace-parent; do
+    expect "forks: $trace" 1 "$("$PROBITY" report --json "$trace" | jq '.functions[0].calls')"
+done
+rm -f trace*
+./forks trace-child 2> errors || fail "forks: $(cat errors)"
+expect "forks: errors" "probity: scopes of FN_FUNC are not recorded: cannot change their code in a \
+process that a program with several threads forked" "$(cat errors)"
 
 # A kernel that does not make code writable: a line says so, and nothing is recorded.
 cat > refused.c << 'END'
