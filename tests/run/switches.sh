@@ -86,11 +86,11 @@ switches() {
     grep -q 'set by probity level, settings off=early' log || fail "$what: log: $(grep set log)"
 }
 
-libraries=("$BUILD/lib" "-Wl,-rpath,$BUILD/lib")
+libraries=("-L$BUILD/lib" "-Wl,-rpath,$BUILD/lib")
 # $1 name, $2 compiler, the rest: flags
 build() {
     "$2" ${SANITIZE_FLAG:+"$SANITIZE_FLAG"} -O1 -g -I"$SOURCE/include" -o "$1" "${@:3}" \
-        "$SOURCE/tests/functions/switched.c" -L"${libraries[@]}" -lprobity -pthread 2> messages ||
+        "$SOURCE/tests/functions/switched.c" "${libraries[@]}" -lprobity -pthread 2> messages ||
         fail "$1 does not build: $(cat messages)"
 }
 
