@@ -91,6 +91,9 @@ static int report_error(uint32_t pid, int is_served, int error)
                         is_served ? "it is stopped or delayed and will reply when it resumes"
                                   : "it has no writer thread until its first chunk is full, and "
                                     "will reply then");
+    case PROBITY_ERROR_EXISTS:
+        return cli_fail(ME, "process %" PRIu32 " has not answered an earlier request yet: nothing "
+                        "is changed", pid);
     default:
         return cli_fail(ME, "cannot write to the spool of process %" PRIu32 ": %s", pid,
                         strerror(errno));
@@ -101,8 +104,6 @@ static int report_refusal(uint32_t pid, int error, const char *why)
 {
     if (error == PROBITY_ERROR_ARGUMENT)
         return cli_fail(ME, "process %" PRIu32 " changes nothing: %s", pid, why);
-    if (error == PROBITY_ERROR_EXISTS)
-        return cli_fail(ME, "another command is changing settings of process %" PRIu32, pid);
     return report_error(pid, 1, error);
 }
 

@@ -161,7 +161,8 @@ static const char *why_not(const struct probity_condition *condition, uint32_t f
     if (found == PROBITY_CONDITIONS_MAX && count_now() + earlier >= PROBITY_CONDITIONS_MAX)
         return "there are 64 conditions already";
     if (found == PROBITY_CONDITIONS_MAX && names_unrecorded(condition))
-        return "to hold the budget, calls that it names are no longer recorded";
+        return "calls that it names are only counted (budget, or switched off); first switch them "
+               "on, by on=NAME";
     if (added_count + earlier >= ADDED_MAX)
         return "conditions of this recording were changed 32 times already";
     return condition->length >= ADDED_BYTES ? "the condition is too long" : NULL;

@@ -61,7 +61,8 @@ void probity_control_change_answer(struct probity_spool_header *header, uint32_t
 /* Requests other levels from the owner of an attached spool (-1: unchanged) and waits for the
  * reply, at most wait_ns. attach must be writable and its owner alive. Returns 0 with the levels
  * then in effect; PROBITY_ERROR_VERSION if the writer does not support requests;
- * PROBITY_ERROR_STATE if recording ended in the meantime; PROBITY_ERROR_LIMIT on timeout;
+ * PROBITY_ERROR_STATE if recording ended in the meantime; PROBITY_ERROR_LIMIT if the reply did not
+ * come in time, PROBITY_ERROR_EXISTS if that to an earlier request did not, so nothing was asked;
  * PROBITY_ERROR_SYSTEM if the header cannot be mapped for writing. */
 int probity_control_ask(const struct probity_attach *attach, int functions, int parameters,
                         int64_t wait_ns, int *ret_functions, int *ret_parameters);

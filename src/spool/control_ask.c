@@ -60,6 +60,12 @@ static int wait_for(const struct probity_attach *attach, uint32_t serial, int64_
     }
 }
 
+/* What is asked after it is not asked before its answer, so it will not be done later. */
+static int unasked(int result)
+{
+    return result == PROBITY_ERROR_LIMIT ? PROBITY_ERROR_EXISTS : result;
+}
+
 /* After the last reply: a request that is still pending is another tool's. */
 static int request_make(const struct probity_attach *attach, struct probity_spool_header *header,
                         uint64_t wanted, int64_t until_ns, uint32_t *ret_serial)
@@ -68,7 +74,7 @@ static int request_make(const struct probity_attach *attach, struct probity_spoo
         uint64_t before = __atomic_load_n(&header->level_request, __ATOMIC_ACQUIRE);
         int result = wait_for(attach, (uint32_t)before, until_ns);
         if (result != 0)
-            return result;
+            return unasked(result);
         *ret_serial = (uint32_t)before + 1;
         if (__atomic_compare_exchange_n(&header->level_request, &before, wanted | *ret_serial, 0,
                                         __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
@@ -171,7 +177,7 @@ static int change_make(const struct probity_attach *attach, struct probity_spool
     int result = wait_for_change(attach, header, asked, until_ns);
 
     if (result != 0)
-        return result;
+        return unasked(result);
     memset(change->text, 0, sizeof change->text);
     memcpy(change->text, text, strlen(text));
     /* Release: pairs with probity_control_change_pending(). */

@@ -65,6 +65,16 @@ found=$(jq '[.rows[] | select(.kind == "peer" and .name == "pipe") | .waits] | a
 ((found >= $(of_program waits) / 2)) ||
     fail "$found of $(of_program waits) waits for a pipe: $(cat waits.json)"
 
+"$PROBITY" waits r.probity | grep -q '^[0-9]* calls to libc were only counted' ||
+    fail "waits: no word of calls that were only counted"
+"$PROBITY" report --states r.probity | grep -q '^[0-9]* calls were only counted .* not shown' ||
+    fail "report --states: no word of calls that were only counted"
+# The estimate is not by the mean of recorded calls, most of whose time is of waits.
+hidden=$("$PROBITY" report r.probity | sed -n 's/.* did not wait) about \([0-9.e+-]*\) s,.*/\1/p')
+limit=$(of_reads 'calls_counted * 0.000005')
+expect "time of counted calls, $hidden s, 0 to $limit s" true \
+    "$(jq -n "${hidden:-null} > 0 and ${hidden:-null} < $limit")"
+
 # Without a budget, everything is recorded.
 "$PROBITY" record --calls locks -o all.probity -- ./often 20 > printed 2> errors ||
     fail "record: $(cat errors)"

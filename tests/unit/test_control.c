@@ -155,7 +155,7 @@ static void no_answer(void **state)
     assert_int_equal(probity_control_ask(&spool.attach, 3, 4, SHORT_NS, &f, &p),
                      PROBITY_ERROR_LIMIT);
     assert_int_equal(probity_control_ask(&spool.attach, 1, 1, SHORT_NS, &f, &p),
-                     PROBITY_ERROR_LIMIT);
+                     PROBITY_ERROR_EXISTS);
     assert_int_equal(probity_control_pending(spool.header, &serial, &f, &p), 1);
     assert_true(serial == 1 && f == 3 && p == 4);
     spool.header->levels = probity_control_levels(3, 4);

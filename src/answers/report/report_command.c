@@ -28,6 +28,7 @@ struct report_call {
     int is_cost_known;      /* set by --suggest */
     struct probity_report *report;
     struct probity_states_report *states; /* --states: in place of `report`; or NULL */
+    uint64_t counted; /* calls that were only counted */
     struct probity_scopes_repairs repairs; /* from a database */
     int is_from_fleet;
 };
@@ -196,9 +197,10 @@ static uint64_t count_pending(void *context)
 static int finish_report(void *context, const struct probity_reader *reader)
 {
     struct report_call *call = context;
+    int error = cli_query_profiles(&call->answer, reader, call->report, NULL, &call->counted);
+
     if (call->states != NULL)
-        return probity_states_report_finish(call->states);
-    int error = cli_query_profiles(&call->answer, reader, call->report, NULL, NULL);
+        return error == 0 ? probity_states_report_finish(call->states) : error;
 
     warn_whole(call, reader);
     return error == 0 ? probity_report_finish(call->report) : error;
@@ -238,7 +240,8 @@ static int print_states(struct report_call *call, FILE *stream,
     if (call->layout.limit > 0 && call->layout.limit < kept)
         kept = call->layout.limit;
     const struct probity_states_answer answer = {reader, rows, kept,
-                                                 probity_states_report_repairs(call->states)};
+                                                 probity_states_report_repairs(call->states),
+                                                 call->counted};
     if (call->answer.as_json)
         return probity_states_json(stream, &answer);
     if (call->answer.as_csv)

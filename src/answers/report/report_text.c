@@ -14,7 +14,8 @@
 #include "print/time_text.h"
 
 enum { CALLS_COLUMNS = 9, TIME_COLUMNS = 8, CORRECTED_COLUMNS = 10,
-       SPREAD_COLUMNS = 2 + PROBITY_SPARKLINE_CELLS, PART_BYTES = 256 };
+       SPREAD_COLUMNS = 2 + PROBITY_SPARKLINE_CELLS, PART_BYTES = 256,
+       WAIT_NS = 50000 /* calls to libc of this time wait, as doc/calls.md has it */ };
 
 static const enum probity_report_key usual_columns[] = {
     PROBITY_REPORT_CALLS,    PROBITY_REPORT_TOTAL, PROBITY_REPORT_SELF, PROBITY_REPORT_CPU_TOTAL,
@@ -568,18 +569,67 @@ static size_t least_of(const struct probity_report_function *functions, size_t c
     return least;
 }
 
-/* What the self times of callers contain, if counted calls took as long as those recorded. */
-static double hidden_seconds(const struct probity_report_function *functions, size_t count)
+static int is_call_to_libc(const struct probity_function *function)
 {
-    double seconds = 0;
+    const char *file = function != NULL ? function->recorded_file : NULL;
 
+    return file != NULL && strncmp(file, "libc/", 5) == 0;
+}
+
+/* Mean self time of recorded calls, in ns; 0 if there are none. */
+static double mean_recorded_ns(const struct probity_report_sums *sums)
+{
+    return sums->calls > sums->untimed
+               ? (double)sums->self.wall_ns / (double)(sums->calls - sums->untimed)
+               : 0;
+}
+
+/* The same of those that did not wait. */
+static double mean_quick_ns(const struct probity_histogram *durations)
+{
+    struct probity_histogram_bucket bucket;
+    double sum_ns = 0, count = 0;
+
+    for (size_t at = 0; probity_histogram_next(durations, &at, &bucket) != 0;) {
+        double middle = (double)bucket.least + (double)(bucket.width - 1) / 2;
+        if (middle >= WAIT_NS)
+            break;
+        sum_ns += middle * (double)bucket.count;
+        count += (double)bucket.count;
+    }
+    return count > 0 ? sum_ns / count : 0;
+}
+
+/* What the self times of callers contain, if counted calls took as long as those recorded. Calls to
+ * libc that wait are recorded even where the rest are counted, so their mean would be too high. */
+static double hidden_seconds(const struct probity_report_function *functions, size_t count,
+                             uint64_t *ret_of_libc)
+{
+    double ns = 0;
+
+    *ret_of_libc = 0;
     for (size_t i = 0; i < count; i++) {
         const struct probity_report_sums *sums = &functions[i].sums;
-        if (sums->calls > sums->untimed)
-            seconds += (double)sums->counted * ((double)sums->self.wall_ns / 1e9) /
-                       (double)(sums->calls - sums->untimed);
+        int is_of_libc = is_call_to_libc(functions[i].function);
+        *ret_of_libc += is_of_libc ? sums->counted : 0;
+        ns += (double)sums->counted *
+              (is_of_libc ? mean_quick_ns(&sums->durations) : mean_recorded_ns(sums));
     }
-    return seconds;
+    return ns / 1e9;
+}
+
+static void put_hidden(FILE *stream, uint64_t counted,
+                       const struct probity_report_function *functions, size_t count)
+{
+    uint64_t of_libc;
+    double seconds = hidden_seconds(functions, count, &of_libc);
+
+    if (counted > 0)
+        fprintf(stream, "%" PRIu64 " call%s %s only counted (budget, or switched off): their "
+                "times, by the mean of recorded calls%s about %.3g s, are in the self times of "
+                "their callers\n",
+                counted, probity_text_s(counted), probity_text_were(counted),
+                of_libc > 0 ? " (to libc: of those that did not wait)" : "", seconds);
 }
 
 static void put_least(FILE *stream, size_t least)
@@ -708,12 +758,7 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
                 "compiled without a flag that calls a hook at their end (see man 7 "
                 "probity-functions); their times are in the self times of their callers\n", entries,
                 probity_text_s(entries));
-    if (counted > 0)
-        fprintf(stream, "%" PRIu64 " call%s %s only counted (budget, or switched off): their "
-                "times, by the mean of recorded calls about %.3g s, are in the self times of their "
-                "callers\n",
-                counted, probity_text_s(counted), probity_text_were(counted),
-                hidden_seconds(functions, count));
+    put_hidden(stream, counted, functions, count);
     put_least(stream, least_of(functions, count));
     put_budgets(stream, reader);
     if (open > 0)

@@ -10,6 +10,7 @@
 #include "answers/report/report_csv.h"
 #include "answers/report/report_json.h"
 #include "answers/report/table.h"
+#include "print/text.h"
 #include "print/time_text.h"
 #include "probity.h"
 
@@ -113,6 +114,10 @@ void probity_states_text(FILE *stream, const struct probity_report_layout *layou
     if (answer->count == 0)
         fputs("no calls\n", stream);
     probity_table_put_left(stream, columns, COLUMNS, shown, "");
+    if (answer->counted > 0)
+        fprintf(stream, "%" PRIu64 " call%s %s only counted (budget, or switched off), and %s not "
+                "shown; see `probity report`\n", answer->counted, probity_text_s(answer->counted),
+                probity_text_were(answer->counted), probity_text_are(answer->counted));
     probity_states_note(stream, answer->reader);
     probity_report_foot(stream, layout->has_colour, answer->reader, answer->repairs);
 }

@@ -16,6 +16,7 @@ struct probity_states_answer {
     const struct probity_states_row *rows;
     size_t count;
     const struct probity_scopes_repairs *repairs;
+    uint64_t counted; /* calls that were only counted: not in the rows */
 };
 
 /* A table, then repairs, whether the traces are complete, and how exact the states are. The caller

@@ -2,6 +2,8 @@
  *
  * waits_command.c: `probity waits`: what threads waited for.
  */
+#include <string.h>
+
 #include "answers/report/states_print.h"
 #include "answers/waits/waits_csv.h"
 #include "answers/waits/waits_json.h"
@@ -18,6 +20,7 @@ struct waits_call {
     struct symbols_addresses *symbols;
     int by; /* an enum probity_waiting_by */
     size_t top;
+    uint64_t counted; /* calls to libc that were only counted */
 };
 
 static int open_waits(void *context, uint64_t from_ns, uint64_t to_ns)
@@ -37,12 +40,23 @@ static int put_event(void *context, const struct probity_event *event)
     return probity_waiting_put(call->waiting, event);
 }
 
-static int finish_waits(void *context, const struct probity_reader *reader)
+static int take_counted(void *context, const struct probity_profiled *profiled)
 {
     struct waits_call *call = context;
 
-    (void)reader;
-    return probity_waiting_finish(call->waiting);
+    if (profiled->function != NULL && strncmp(profiled->function->recorded_file, "libc/", 5) == 0)
+        call->counted += profiled->counted;
+    return 0;
+}
+
+static int finish_waits(void *context, const struct probity_reader *reader)
+{
+    struct waits_call *call = context;
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < probity_reader_traces(reader); i++)
+        error = probity_reader_profile(reader, i, take_counted, call);
+    return error == 0 ? probity_waiting_finish(call->waiting) : error;
 }
 
 static int print_waits(void *context, FILE *stream, const struct probity_reader *reader,
@@ -53,7 +67,7 @@ static int print_waits(void *context, FILE *stream, const struct probity_reader 
     const struct probity_waits_answer answer = {
         reader, call->waiting, (enum probity_waiting_by)call->by,
         call->top > 0 ? call->top : is_text ? TOP_USUAL : 0, HOLDERS_USUAL,
-        probity_states_are_known(reader)};
+        probity_states_are_known(reader), call->counted};
 
     if (call->answer.as_json)
         return probity_waits_json(stream, &answer);

@@ -224,6 +224,10 @@ void probity_waits_text(FILE *stream, int has_colour, size_t line_columns,
         fprintf(stream, "%zu more row%s %s not shown\n", count - shown,
                 probity_text_s(count - shown), probity_text_are(count - shown));
     probity_wait_text_facts(stream, &facts);
+    if (answer->counted > 0)
+        fprintf(stream, "%" PRIu64 " call%s to libc %s only counted (budget, or switched off): of "
+                "several waits in a row, the first eight may be among them\n", answer->counted,
+                probity_text_s(answer->counted), probity_text_were(answer->counted));
     probity_table_put_left(stream, columns, COLUMNS, table.shown, "");
     probity_report_foot(stream, has_colour, answer->reader,
                         probity_waiting_repairs(answer->waiting));
