@@ -598,6 +598,50 @@ probity_put_head(uint8_t *at, uint32_t kind, uint32_t code, uint32_t format, uin
 }
 
 #if PROBITY_SCOPE_NOTED
+#if defined(__cpp_impl_coroutine) && !defined(__clang__)
+/* gcc keeps variables of a coroutine in memory, also those that are to be in a register: the
+ * assembly loads these registers. */
+#define PROBITY_SCOPE_LOAD(scope, function)                                                        \
+    "\n\tlea{q %" #scope ", %%r10| r10, %" #scope "}\n\tlea{q %" #function ", %%r11| r11, %" #function \
+    "}\n\t"
+/* Begins a scope whose level is on, and records its enter. No program uses these names. */
+#define PROBITY_SCOPE_ENTER(scope, function, ...)                                                  \
+    do {                                                                                           \
+        uintptr_t fn_x_rax = probity_scope_frame_at();                                             \
+        __asm__ __inline__ volatile(PROBITY_NOTE(4, 5, 6, 7, 8, 9, 10, 11, 12)                     \
+                                    PROBITY_SCOPE_LOAD(1, 2)                                       \
+                                    PROBITY_HOOK_CALL("probity_scope_enter_hook")                 \
+                                    "\t.byte 0xa9\n\t.long .Lprobity_note%= - .\n"                \
+                                    : "+a"(fn_x_rax), "+m"(*(scope))                               \
+                                    : "m"(*(function)), "i"(0), PROBITY_NOTE_OF(__VA_ARGS__)       \
+                                    : "cc", "r8", "r9", "r10", "r11", PROBITY_HOOK_VECTORS);      \
+        if (__builtin_expect(fn_x_rax != 0, 0))                                                    \
+            probity_scope_never();                                                                 \
+    } while (0)
+#define PROBITY_SCOPE_ENTER_VALUES(scope, function, block, ret, types, count, type_of_ret, source, \
+                                   expanded, text_of_ret, ...)                                     \
+    do {                                                                                           \
+        /* It may need a call, as for a thread's variable, which would change the registers. */    \
+        const volatile void *fn_x_ret = (ret);                                                     \
+        __asm__("" : "+r"(fn_x_ret));                                                              \
+        uintptr_t fn_x_rax = probity_scope_frame_at();                                             \
+        __asm__ __inline__ volatile(                                                               \
+            PROBITY_NOTE_WITH("52", "1", PROBITY_NOTE_VALUES, 5, 6, 7, 8, 9, 10, 11, 12, 13)       \
+            PROBITY_SCOPE_LOAD(1, 2)                                                               \
+            "mov{q %3, %%r8| r8, %3}\n\tmov{q %4, %%r9| r9, %4}\n\t"                              \
+            PROBITY_HOOK_CALL("probity_scope_enter_values_hook")                                  \
+            "\t.byte 0xa9\n\t.long .Lprobity_note%= - .\n"                                        \
+            : "+a"(fn_x_rax)                                                                       \
+            : "m"(*(scope)), "m"(*(function)), "r"(static_cast<const void *>(block)),              \
+              "r"(fn_x_ret), PROBITY_NOTE_OF(__VA_ARGS__), "i"(count), "i"(type_of_ret),           \
+              "i"((types) & 0xffffffff), "i"((types) >> 32),                                       \
+              PROBITY_NOTE_TEXT(source), PROBITY_NOTE_TEXT(expanded),                              \
+              PROBITY_NOTE_TEXT(text_of_ret)                                                       \
+            : "memory", "cc", "r8", "r9", "r10", "r11", PROBITY_HOOK_VECTORS);                    \
+        if (__builtin_expect(fn_x_rax != 0, 0))                                                    \
+            probity_scope_never();                                                                 \
+    } while (0)
+#else
 /* Begins a scope whose level is on, and records its enter. No program uses these names. */
 #define PROBITY_SCOPE_ENTER(scope, function, ...)                                                  \
     do {                                                                                           \
@@ -642,6 +686,7 @@ probity_put_head(uint8_t *at, uint32_t kind, uint32_t code, uint32_t format, uin
         if (__builtin_expect(fn_x_rax != 0, 0))                                                    \
             probity_scope_never();                                                                 \
     } while (0)
+#endif
 #define PROBITY_NOTE_VALUES                                                                        \
     "\t.byte %c14, %c15, 0, 0\n\t.long %c16, %c17\n\t.long %c18 - ., %c19 - ., %c20 - .\n"
 
