@@ -13,3 +13,11 @@ if [ "$(id -u)" = 0 ] &&
     unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing' 2> /dev/null; then
     with_tracefs=(unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing && exec "$@"' sh)
 fi
+# What to put before a command that is not to find a tracefs, if the machine has one.
+# shellcheck disable=SC2034
+without_tracefs=()
+if [ -e /sys/kernel/tracing/events ] || [ -e /sys/kernel/debug/tracing/events ]; then
+    without_tracefs=(unshare -m sh -c 'mount -t tmpfs none /sys/kernel/tracing
+        [ ! -e /sys/kernel/debug/tracing ] || mount -t tmpfs none /sys/kernel/debug
+        exec "$@"' sh)
+fi

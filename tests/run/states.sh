@@ -41,7 +41,7 @@ time_of='lambda who, function, state: sum(p["ns"] for p in a["spans"][0]["parts"
 
 for how in plain exact; do
     [ "$how" = plain ] || [ ${#with_tracefs[@]} -gt 0 ] || continue
-    run=()
+    run=("${without_tracefs[@]}")
     [ "$how" = plain ] || run=("${with_tracefs[@]}")
     "${run[@]}" "$PROBITY" record --sched -o "$how" -- "$PROGRAMS/wakings" > printed 2> errors ||
         fail "$how: status $?: $(cat errors)"
