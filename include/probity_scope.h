@@ -602,8 +602,8 @@ probity_put_head(uint8_t *at, uint32_t kind, uint32_t code, uint32_t format, uin
 /* gcc keeps variables of a coroutine in memory, also those that are to be in a register: the
  * assembly loads these registers. */
 #define PROBITY_SCOPE_LOAD(scope, function)                                                        \
-    "\n\tlea{q %" #scope ", %%r10| r10, %" #scope "}\n\tlea{q %" #function ", %%r11| r11, %" #function \
-    "}\n\t"
+    "\n\tlea{q %" #scope ", %%r10| r10, %" #scope "}"                                              \
+    "\n\tlea{q %" #function ", %%r11| r11, %" #function "}\n\t"
 /* Begins a scope whose level is on, and records its enter. No program uses these names. */
 #define PROBITY_SCOPE_ENTER(scope, function, ...)                                                  \
     do {                                                                                           \

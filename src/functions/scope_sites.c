@@ -222,6 +222,11 @@ void probity_scope_sites_renew(void)
     __atomic_store_n(&probity_scope_epoch, epoch, __ATOMIC_RELEASE);
 }
 
+int probity_scope_sites_are_calls(void)
+{
+    return __atomic_load_n(&probity_scope_epoch, __ATOMIC_RELAXED) != 0;
+}
+
 /* ---- Calls -------------------------------------------------------------------------------------
  */
 
@@ -286,5 +291,10 @@ int probity_scope_sites_change(struct probity_scope_sites *sites,
 
 void probity_scope_sites_renew(void)
 {
+}
+
+int probity_scope_sites_are_calls(void)
+{
+    return 0;
 }
 #endif

@@ -51,6 +51,9 @@ extern struct probity_scope_sites_found probity_scope_sites_found
  * was entered before is taken for open. */
 void probity_scope_sites_renew(void);
 
+/* Whether they have been calls already, of this copy of the library or another one. */
+int probity_scope_sites_are_calls(void);
+
 /* What the hooks call, without vector registers. frame: as in probity_scope_enter_frame(); back:
  * where the site returns to. */
 void probity_site_enter(struct probity_scope_here *scope, struct probity_site_function *function,

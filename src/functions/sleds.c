@@ -742,7 +742,7 @@ __attribute__((constructor(SECOND_PRIORITY))) static void at_load(void)
     /* In profile mode, only scopes are on. If another copy of this library, the executable's or a
      * plugin's, has already made sites calls, the scopes that they opened stay open. */
     if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED) || probity_scope_is_on(0)) {
-        sites_are_wanted = __atomic_load_n(&probity_scope_epoch, __ATOMIC_RELAXED) != 0;
+        sites_are_wanted = probity_scope_sites_are_calls();
         want_sites(1);
     }
     probity_sleds_update();

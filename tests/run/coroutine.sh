@@ -54,7 +54,7 @@ for flags in -O0 -O2 "-O3 -fPIE" "-O2 -masm=intel" "-O1 -fcf-protection"; do
         -I"$SOURCE/include" coroutine.cc -L"$BUILD/lib" -lprobity "-Wl,-rpath,$BUILD/lib" \
         -o coroutine 2> messages || fail "$flags: $(cat messages)"
     rm -f trace
-    expect "$flags: output" done "$(PROBITY_OUT=trace ./coroutine 2>&1)"
+    expect "$flags: output" "done" "$(PROBITY_OUT=trace ./coroutine 2>&1)"
     expect "$flags: calls" 6 \
         "$("$PROBITY" report --json trace | jq '[.functions[].calls] | add')"
     "$PROBITY" log --color=never trace > log

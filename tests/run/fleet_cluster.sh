@@ -96,8 +96,8 @@ for i in 1 2; do
 done
 url1=http://127.0.0.1:$http1/probity
 url2=http://127.0.0.1:$http2/probity
-# This old server may crash while it makes tables on a cluster: then it is started again, as a service
-# would be.
+# This old server may crash while it makes tables on a cluster: then it is started again, as a
+# service would be.
 makes_tables() {
     local try i
     for try in 1 2 3; do

@@ -80,7 +80,8 @@ static struct probity_tree_node *root_of(struct probity_tree *tree,
     return thread->root;
 }
 
-static __attribute__((noinline)) int set_name(struct probity_tree *tree, const struct probity_event *event)
+static __attribute__((noinline)) int
+set_name(struct probity_tree *tree, const struct probity_event *event)
 {
     struct tree_thread *thread = thread_at(tree, event);
     char *name = thread != NULL ? strndup((const char *)event->payload, event->payload_bytes)

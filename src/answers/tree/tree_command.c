@@ -169,7 +169,8 @@ static void drop_part(void *part)
     probity_tree_close(part);
 }
 
-static __attribute__((noinline)) int put_states(struct tree_call *call, const struct probity_event *event)
+static __attribute__((noinline)) int
+put_states(struct tree_call *call, const struct probity_event *event)
 {
     struct probity_event copy;
     int error = 0;
