@@ -69,7 +69,7 @@ PLAIN static void *work(void *unused)
 
 PLAIN int main(int argc, char **argv)
 {
-    int threads = argc > 1 ? atoi(argv[1]) : 0;
+    int threads = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 0;
     unsigned long times, early_calls = 0, later_calls = 0;
     pthread_t thread[THREADS_MAX];
     char name[16];
