@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * switched.c: functions that are switched off and on while threads call them. Each line of the
- * input, "NAME TIMES", is so many calls by the main thread, and is answered by "done"; at its end
- * the program prints how often each function was called by all threads.
+ * input, "NAME TIMES", is a number of calls by the main thread, answered by "done"; at its end the
+ * program prints how often each function was called by all threads.
  *
  *     switched THREADS
  *

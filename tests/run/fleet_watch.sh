@@ -66,7 +66,7 @@ all_have() {
     done
 }
 rounds=0
-# $1: all living programs record, until so many calls of each are in the database
+# $1: all living programs record, until this number of calls of each is in the database
 records_until() {
     until all_have "$1"; do
         is_running "$watcher" || { fail "turns: $(cat watch.err)"; return; }

@@ -82,8 +82,8 @@ end "function"
     grep -q '^because *function handle_request > 20ms: handle_request took' ||
     fail "function: $("$PROBITY" info trace-1.probity | grep '^because')"
 
-# What is refused for want of memory is not there, nor is the rest; later it can be added. The trace
-# has long settings whole, and a refusal has its reason.
+# What is refused because memory has run out is not there, nor is the rest; later it can be added.
+# The trace has long settings whole, and a refusal has its reason.
 start env PROBITY_RING=10s,16M "$stalls" 1 1000000 none
 if ! unfollowed "no memory" "it ends the program"; then
     prlimit --as=1: --pid "$running"

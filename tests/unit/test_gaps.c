@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_gaps.c: how often a thread reads its CPU clock: in vain for at most a small share of its CPU
- * time, even if it is off the CPU most of the time; and always after a long gap.
+ * test_gaps.c: how often a thread reads its CPU clock: needlessly for at most a small share of its
+ * CPU time, even if it is off the CPU most of the time; and always after a long gap.
  */
 #include <setjmp.h>
 #include <stdarg.h>

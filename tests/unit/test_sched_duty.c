@@ -14,8 +14,8 @@
 
 enum { STEP_NS = 20000000 };
 
-/* A program that uses a CPU all the time, with so many wakings and switches a second while the
- * events are on. Returns the part of the time in which they were, in percent. */
+/* A program that uses a CPU all the time, with this number of wakings and switches a second while
+ * the events are on. Returns the part of the time in which they were, in percent. */
 static double run(uint32_t share, uint64_t a_second, double *ret_spent_percent)
 {
     struct probity_sched_duty duty = {.share = share};

@@ -175,7 +175,7 @@ static void gaps_beyond_the_room(void **state)
     assert_int_equal(count, 1);
     assert_int_equal(gap_begin, 1000 + 10 * (CHUNKS / 2));
     assert_int_equal(gap_end - gap_begin, 11);
-    /* All of these are gaps; those that do not fit are lost, and no other is told. */
+    /* All of these are gaps; those that do not fit are lost, and nothing else is reported. */
     count = 0;
     probity_watch_gaps_follow(&watch, 0, tell_gap);
     assert_in_range(count, PROBITY_WATCH_STRETCHES - 2, CHUNKS - 1);
