@@ -318,6 +318,21 @@ static inline int probity_unpacker_is_valid(const struct probity_unpacker *unpac
 /* Unpacks the next record. Returns 1, 0 at the end of the stream, or PROBITY_ERROR_DAMAGED. */
 int probity_unpack_rare(struct probity_unpacker *unpacker, struct probity_record *ret_record);
 
+/* Takes a hit that ends at `at`. Returns 1. */
+static inline int probity_unpack_hit(struct probity_unpacker *unpacker, const uint8_t *at,
+                                     uint64_t code, uint64_t tick,
+                                     struct probity_record *ret_record)
+{
+    unpacker->at = at;
+    unpacker->previous = code;
+    unpacker->tick = tick;
+    ret_record->tick = tick;
+    ret_record->off = unpacker->off;
+    ret_record->kind = PROBITY_EVENT_HIT;
+    ret_record->code = code - PROBITY_STREAM_CODE_FIRST;
+    return 1;
+}
+
 /* Unpacks a hit that is as expected and not near the end of the stream. Returns whether it is. */
 static inline int probity_unpack_expected(struct probity_unpacker *unpacker,
                                           struct probity_record *ret_record)
@@ -333,14 +348,7 @@ static inline int probity_unpack_expected(struct probity_unpacker *unpacker,
     if (__builtin_expect(at == NULL || (delta & 1) ||
                              __builtin_add_overflow(unpacker->tick, delta >> 1, &tick), 0))
         return 0;
-    unpacker->at = at;
-    unpacker->previous = code;
-    unpacker->tick = tick;
-    ret_record->tick = tick;
-    ret_record->off = unpacker->off;
-    ret_record->kind = PROBITY_EVENT_HIT;
-    ret_record->code = code - PROBITY_STREAM_CODE_FIRST;
-    return 1;
+    return probity_unpack_hit(unpacker, at, code, tick, ret_record);
 }
 
 /* The same for a hit whose code is in the stream. */
@@ -361,14 +369,7 @@ static inline int probity_unpack_coded(struct probity_unpacker *unpacker,
                              __builtin_add_overflow(unpacker->tick, delta >> 1, &tick), 0))
         return 0;
     unpacker->table[probity_stream_slot(unpacker->previous)] = code;
-    unpacker->at = at;
-    unpacker->previous = code;
-    unpacker->tick = tick;
-    ret_record->tick = tick;
-    ret_record->off = unpacker->off;
-    ret_record->kind = PROBITY_EVENT_HIT;
-    ret_record->code = code - PROBITY_STREAM_CODE_FIRST;
-    return 1;
+    return probity_unpack_hit(unpacker, at, code, tick, ret_record);
 }
 
 static inline int probity_unpack(struct probity_unpacker *unpacker,

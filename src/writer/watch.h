@@ -44,7 +44,7 @@ struct probity_watch {
     uint64_t pass_horizon;           /* the same, as far as this pass has seen */
     uint64_t now;                    /* tick at which the latest pass began */
     uint64_t patience;               /* ticks after which a probe in progress is passed over */
-    uint64_t margin;                 /* ticks: twice what the horizon is behind the clock */
+    uint64_t margin;                 /* ticks: twice the time from the horizon to now */
     /* Conditions by probe number, modulo, and by site number. */
     uint64_t numbered[PROBITY_WATCH_NUMBERED], sites[PROBITY_LIMIT_SITES];
     struct probity_watch_state state[PROBITY_CONDITIONS_MAX];
