@@ -468,7 +468,7 @@ check: ## Install what is missing, build with gcc, run the quick tests (2 minute
 test: ## Install what is missing, build all variants, run all tests
 	$(call setup,build page test fleet)
 	$(if $(filter no,$(SETUP)),,@tests/engine/install.sh $(BUILD)/engine || \
-	    echo "test: without a current ClickHouse engine; tests/run/fleet_current.sh is skipped")
+	    echo "test: without a current ClickHouse engine; tests/fleet/fleet_current.sh is skipped")
 	@BUILD='$(BUILD)' tools/test.sh
 
 demo: ## Install what is missing, build, trace a web server under load

@@ -15,10 +15,10 @@
 #   CAMPAIGN  yes: scripts also run in the variants that their line "# campaign: tsan" names, and
 #           tests/shortened does not count
 #
-# The tests: tests/unit/test_*.c (cmocka; in all variants) and the scripts tests/run/*.sh and
-# tests/*/test_*.sh (in gcc and clang, or in gcc and those that a line "# variants: clang asan tsan"
-# names). A script gets PROBITY (the tool), BUILD (absolute), CC, CXX and VARIANT; it exits with 0
-# for passed, 77 for skipped. "# serial" keeps other tests from running at the same time, "#
+# The tests: tests/unit/test_*.c (cmocka; in all variants) and the scripts in tests/SUBJECT
+# (tools/test_scripts.sh; in gcc and clang, or in gcc and those that a line "# variants: clang asan
+# tsan" names). A script gets PROBITY (the tool), BUILD (absolute), CC, CXX and VARIANT; it exits
+# with 0 for passed, 77 for skipped. "# serial" keeps other tests from running at the same time, "#
 # timeout: 600" gives it that many seconds. tests/shortened names what a variant leaves out or
 # repeats less often.
 set -eu
@@ -93,6 +93,7 @@ prefix_of() {
 
 # What scripts say of themselves: header[SCRIPT:KEY] is the value of a line "# KEY: VALUE", or "yes"
 # for "# KEY".
+mapfile -t scripts < <(tools/test_scripts.sh)
 declare -A header
 read_headers() {
     local script key value
@@ -101,7 +102,7 @@ read_headers() {
     done < <(awk 'FNR <= 15 && /^# (campaign|timeout|variants):/ {
             sub(/^# /, ""); sub(/: */, ":"); print FILENAME ":" $0 }
         FNR <= 15 && $0 == "# serial" { print FILENAME ":serial:yes" }' \
-        tests/run/*.sh tests/*/test_*.sh)
+        "${scripts[@]}")
 }
 
 # ---- tests/shortened: lines "VARIANTS NAME WHAT REASON" ----
@@ -186,8 +187,8 @@ unit_jobs() {
 script_jobs() {
     local script variants prefix
     prefix=$(prefix_of "$1")
-    for script in ${3:-tests/run/*.sh tests/*/test_*.sh}; do
-        if [ ! -e "$script" ] || [ "${header[$script:serial]-}" != "$2" ]; then continue; fi
+    for script in ${3:-"${scripts[@]}"}; do
+        [ "${header[$script:serial]-}" = "$2" ] || continue
         variants=${header[$script:variants]-}
         variants="${variants:-clang} ${CAMPAIGN:+${header[$script:campaign]-}}"
         [[ " gcc $variants " == *" $1 "* ]] || continue
@@ -260,7 +261,7 @@ aarch64_jobs() {
         if is_left_out "unit/$name" || ! [[ unit/$name =~ ${1:-.} ]]; then continue; fi
         job "aarch64/unit/$name" 600 "$(prefix_of aarch64) $(build_of aarch64)/tests/unit/$name"
     done
-    for script in tests/run/*.sh; do
+    for script in "${scripts[@]}"; do
         name=${script#tests/}
         if is_left_out "$name" || ! [[ $name =~ ${1:-.} ]]; then continue; fi
         job "aarch64/$name" 1800 "$(prefix_of aarch64) ROUNDS=${ROUNDS:-20} bash $script"
@@ -295,7 +296,7 @@ run_aarch64_quick() {
         {heap,ends,own_log}.shared plugin_kill_at_link.so)
     programs=("${programs[@]/#/tests/programs/}" "${units[@]/#/tests/unit/test_}")
     pattern=$(IFS='|'; echo "${units[*]}")
-    run_aarch64 "^(run/(smoke|ring|killed_at_start)[.]sh|unit/test_($pattern))\$" \
+    run_aarch64 "^((cli/smoke|runtime/ring|faults/killed_at_start)[.]sh|unit/test_($pattern))\$" \
         "AARCH64_ALL=lib tool examples" "AARCH64_PROGRAMS=${programs[*]/#/$BUILD/aarch64/}"
 }
 
@@ -303,7 +304,7 @@ run_check() {
     build_variant gcc tool lib examples unit-tests \
         "$BUILD"/tests/programs/{heap.shared,planted,tree,typed,waiting} ||
         return 0
-    { style_jobs; script_jobs gcc "" tests/run/smoke.sh; unit_jobs gcc; } | longest_first |
+    { style_jobs; script_jobs gcc "" tests/cli/smoke.sh; unit_jobs gcc; } | longest_first |
         run_jobs "$cores"
 }
 

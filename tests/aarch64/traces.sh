@@ -2,7 +2,7 @@
 # Traces of one machine read on the other: of x86-64, natively, and of AArch64, in qemu. What every
 # reading command prints about a trace must be the same, byte for byte. And what the two machines
 # recorded of the same program must be the same but for times and addresses.
-. "$(dirname "$0")/../run/common.bash"
+. "$(dirname "$0")/../common.bash"
 native=${NATIVE:?the build directory of this machine}
 
 # $1 trace, then a command

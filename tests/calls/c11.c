@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * c11.c: mutexes, conditions and threads of <threads.h>. The calls behave as without the library,
- * or the program fails; tests/run/calls_locks.sh checks how they appear in the trace. Prints
+ * or the program fails; tests/calls/calls_locks.sh checks how they appear in the trace. Prints
  * "NAME ADDRESS" of each object, and "main TID".
  */
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * special.c: mutexes of all kinds, cancellation and timeouts. The calls behave as without the
- * library, or the program fails; tests/run/calls_locks.sh checks how they appear in the trace.
+ * library, or the program fails; tests/calls/calls_locks.sh checks how they appear in the trace.
  * Prints "NAME ADDRESS" of each object.
  */
 #include <errno.h>

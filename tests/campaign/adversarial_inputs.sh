@@ -155,7 +155,7 @@ row "Golden traces with each bit flipped, by every command" "0 faults" \
 
 # ---- Adversarial inputs ----
 
-step adversarial "${polite[@]}" env COUNT=100000 bash "$SOURCE/tests/run/bounded.sh"
+step adversarial "${polite[@]}" env COUNT=100000 bash "$SOURCE/tests/faults/bounded.sh"
 row "Adversarial inputs, by every command" "$(sed -n 's/^bounds: //p' "$STATE/adversarial.out")" \
     "$(sed -n 's/^worst: //p' "$STATE/adversarial.out")"
 # shellcheck disable=SC2154 # of common.bash

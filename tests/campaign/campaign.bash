@@ -1,7 +1,7 @@
 # Shared by the parts of the campaign. Sourced; tools/campaign.sh sets STATE (a directory that
-# outlives the run), PART, and everything that scripts in tests/run get.
-# shellcheck source=tests/run/common.bash
-. "$(dirname "${BASH_SOURCE[0]}")/../run/common.bash"
+# outlives the run), PART, and what tools/test.sh gives to scripts.
+# shellcheck source=tests/common.bash
+. "$(dirname "${BASH_SOURCE[0]}")/../common.bash"
 : > "$STATE/rows"
 
 # Runs a command unless an earlier run has completed it. Its output, old or new, is then in

@@ -5,8 +5,8 @@
 #   STRIDE        step between the calls to try (default 1: all)
 #   ALLOCATIONS   how many allocations of a command to try, evenly spread (default 60)
 . "$(dirname "$0")/campaign.bash"
-. "$SOURCE/tests/run/fault_inject.bash"
-. "$SOURCE/tests/run/filesystem_cases.bash"
+. "$SOURCE/tests/faults/fault_inject.bash"
+. "$SOURCE/tests/faults/filesystem_cases.bash"
 STRIDE=${STRIDE:-1}
 
 # A step that adds the failures that it injects to a total, and is complete only if it found no

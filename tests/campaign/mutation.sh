@@ -93,9 +93,9 @@ baseline() {
 
 all_tests() {
     local test
-    for test in "$SOURCE"/tests/unit/test_*.c "$SOURCE"/tests/run/*.sh; do
-        test=${test#"$SOURCE/tests/"}
-        [ "$test" = run/mutation.sh ] || echo "${test%.*}"
+    for test in "$SOURCE"/tests/unit/test_*.c $("$SOURCE/tools/test_scripts.sh"); do
+        test=${test#"$SOURCE/tests/"} test=${test#tests/}
+        [ "$test" = mutation/mutation.sh ] || echo "${test%.*}"
     done
 }
 

@@ -3,7 +3,7 @@
 # thread sanitizer on all tests that support it; AArch64's weaker memory order under qemu.
 . "$(dirname "$0")/campaign.bash"
 . "$SOURCE/tests/model/model.bash"
-. "$SOURCE/tests/run/helgrind.bash"
+. "$SOURCE/tests/runtime/helgrind.bash"
 MODEL_SECONDS=3600
 MODEL_MIB=9000
 

@@ -5,8 +5,8 @@
 # shellcheck source=tests/death/death.bash
 . "$SOURCE/tests/death/death.bash"
 skip_without_ptrace
-# shellcheck source=tests/run/stepper.bash
-. "$SOURCE/tests/run/stepper.bash"
+# shellcheck source=tests/tool/stepper.bash
+. "$SOURCE/tests/tool/stepper.bash"
 STEPPER_SECONDS=600
 # These come first, because `fresh` removes the stepper.
 for scenario in fast gap change gap_change wide wide_change wide_gap_change first plain \

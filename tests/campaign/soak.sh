@@ -3,7 +3,7 @@
 # on each of 16 connections: its resource usage stays constant, every request is answered, and every
 # stage is recorded. Then it is started, terminated and killed under load CYCLES (20) times.
 . "$(dirname "$0")/campaign.bash"
-. "$SOURCE/tests/run/soak.bash"
+. "$SOURCE/tests/runtime/soak.bash"
 seconds=${SECONDS_EACH:-3600}
 pause_ms=${PAUSE_MS:-4}
 cycles=${CYCLES:-20}

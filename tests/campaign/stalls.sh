@@ -3,8 +3,8 @@
 # dumps that are whole, and their causes named.
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
-# shellcheck source=tests/run/planted_stalls.bash
-. "$SOURCE/tests/run/planted_stalls.bash"
+# shellcheck source=tests/live/planted_stalls.bash
+. "$SOURCE/tests/live/planted_stalls.bash"
 trap '[[ $BASHPID != $$ ]] || { stalls_stop; rm -rf "$WORK" "$SPOOL"; }' EXIT
 rounds=$((${STALLS:-1000} / 50))
 

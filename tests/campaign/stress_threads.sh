@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Threads and processes: the same as tests/run/stress_threads.sh, thousands of times.
+# Threads and processes: the same as tests/runtime/stress_threads.sh, thousands of times.
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
-# shellcheck source=tests/run/stress_threads.bash
-. "$SOURCE/tests/run/stress_threads.bash"
+# shellcheck source=tests/runtime/stress_threads.bash
+. "$SOURCE/tests/runtime/stress_threads.bash"
 
 SEEDS=${SEEDS:-40}
 REPEATS=${REPEATS:-10}
@@ -31,7 +31,7 @@ counted_threads() {
 
 # Runs forks.sh once more.
 forks_again() {
-    bash "$SOURCE/tests/run/forks.sh"
+    bash "$SOURCE/tests/runtime/forks.sh"
     count forks 1
 }
 
@@ -67,7 +67,7 @@ found() {
 found storm_ "Fork storms, three generations deep, each hit compared ($SEEDS seeds)" \
     "$(total_of processes) processes, $(total_of hits) hits"
 found forks_ "Every way to fork: vfork, raw clone, daemon, chain, in all threads" \
-    "$(total_of forks) rounds of \`tests/run/forks.sh\`"
+    "$(total_of forks) rounds of \`tests/runtime/forks.sh\`"
 found threads_ "Threads one by one and 500 at a time: no growth" "$(total_of threads) threads"
 found reloads "Libraries loaded in turns at one address: names, counts, no growth" "200,000 loads"
 found copies "Several copies of the library, loaded and linked" "8 arrangements"

@@ -5,8 +5,8 @@
 # /proc.
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
-# shellcheck source=tests/run/waits.bash
-. "$SOURCE/tests/run/waits.bash"
+# shellcheck source=tests/tool/waits.bash
+. "$SOURCE/tests/tool/waits.bash"
 planted=${PLANTED:-10000}
 requests=${REQUESTS:-1000}
 tracefs=(unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing && exec "$@"' sh)

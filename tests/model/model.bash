@@ -1,4 +1,4 @@
-# Runs spin on the models in this directory. Sourced after tests/run/common.bash; works in the
+# Runs spin on the models in this directory. Sourced after tests/common.bash; works in the
 # current directory.
 MODELS=$SOURCE/tests/model
 

@@ -1,5 +1,5 @@
 # Applies a mutant to a copy of the sources, builds what has changed, and runs tests. Sourced after
-# common.bash; shared by the short test and the campaign. Tests are named unit/NAME or run/NAME.
+# common.bash; shared by the short test and the campaign. Tests are named unit/NAME or SUBJECT/NAME.
 
 # shellcheck disable=SC2034 # for the scripts
 MUTANTS=$SOURCE/tests/mutation/mutants.py
@@ -43,9 +43,9 @@ mutation_targets() {
         echo "$2/tests/unit/$name"
         return 0
     fi
-    script=$SOURCE/tests/run/$name.sh
+    script=$SOURCE/tests/$1.sh
     text=$(cat "$script")
-    for file in "$SOURCE"/tests/run/*.bash; do
+    for file in "$SOURCE"/tests/*.bash "$SOURCE"/tests/*/*.bash; do
         [[ $text != *"$(basename "$file")"* ]] || text+=$(cat "$file")
     done
     echo tool lib
@@ -66,7 +66,7 @@ mutation_targets() {
 mutation_build() {
     local tree=$1 build=$2 test
     shift 2
-    [[ " $* " != *" run/view "* ]] || make -s -C "$tree" "BUILD=$build" page || return 1
+    [[ " $* " != *" page/view "* ]] || make -s -C "$tree" "BUILD=$build" page || return 1
     # shellcheck disable=SC2046
     make -s -j2 -C "$tree" "BUILD=$build" "CC=$CC" "CXX=$CXX" \
         $(for test; do mutation_targets "$test" "$build"; done | tr ' ' '\n' | sort -u)
@@ -78,7 +78,7 @@ mutation_ask() (
     cd "$1" || exit
     case $3 in
         unit/*) set -- "$2/tests/$3" ;;
-        run/*) set -- env "BUILD=$2" "PROBITY=$2/bin/probity" VARIANT=gcc bash "$1/tests/$3.sh" ;;
+        *) set -- env "BUILD=$2" "PROBITY=$2/bin/probity" VARIANT=gcc bash "$1/tests/$3.sh" ;;
     esac
     status=0
     timeout -k 5 "${PATIENCE:-300}" "$@" < /dev/null &

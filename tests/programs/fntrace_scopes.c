@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * fntrace_scopes.c: scopes that end in every way but the usual one. Prints nothing;
- * tests/run/fntrace.sh knows what the trace must contain.
+ * tests/fntrace/fntrace.sh knows what the trace must contain.
  *
  *     fntrace_scopes WHAT [COUNT]     WHAT: see the table at the end
  */

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# An index changes how much is read, but not what is printed: random windows of traces of many
+# kinds, with an index and without. An index that does not belong to its trace is ignored.
+. "$(dirname "$0")/../common.bash"
+command -v python3 > /dev/null || { echo "left out: no python3"; exit 0; }
+
+# $1 seed, then traces
+compare() {
+    local seed=$1 trace
+    shift
+    for trace; do
+        "$PROBITY" index --force --every 1 "$trace" || { fail "$trace: no index"; return; }
+    done
+    python3 "$SOURCE/tests/answers/index_windows.py" "$PROBITY" "$seed" "${WINDOWS:-4}" "$@" \
+        > told ||
+        fail "$*: $(cat told)"
+    # 'N different outputs of M': some windows are empty.
+    [ "$(tail -n 1 told | cut -d ' ' -f 1)" -ge $((2 * ${WINDOWS:-4})) ] || fail "$*: $(cat told)"
+}
+
+# $1 name of the trace, then program and arguments
+record() {
+    local trace=$1
+    shift
+    PROBITY_OUT=$trace PROBITY_CHUNK_RECORDS=512 "$@" > /dev/null || fail "$*: status $?"
+}
+
+record typed "$PROGRAMS/typed" 2000
+record signals "$PROGRAMS/typed" 2000 signal
+record exported "$PROGRAMS/exported" 4 300
+record jumps "$PROGRAMS/jumps" loop 2000
+record far "$PROGRAMS/jumps" far 500
+record coroutines "$PROGRAMS/jumps" turns 500
+record varied "$PROGRAMS/varied" 0 20
+record scopes "$BUILD/bench/gen_scopes" scopes 4 1 values
+record hits "$BUILD/bench/gen" hits 4 1
+indexed=0
+for trace in typed signals exported jumps far coroutines varied scopes hits; do
+    # Some have late records or deferred scopes.
+    "$PROBITY" index --force --every 1 "$trace" 2> told || { cat told; continue; }
+    indexed=$((indexed + 1))
+    compare "$indexed" "$trace"
+done
+[ "$indexed" -ge 6 ] || fail "only $indexed of the traces have an index"
+compare 20 scopes hits
+
+# Random programs that leave functions by longjmp.
+for seed in $(seq "${SEEDS:-3}"); do
+    python3 "$SOURCE/tests/fntrace/random_jumps.py" "$seed" > program.c
+    # shellcheck disable=SC2086
+    $CC -O1 -w $SANITIZE_FLAG -I"$SOURCE/include" -o program program.c \
+        "$BUILD/lib/libprobity.a" -lpthread -lm || { fail "seed $seed"; continue; }
+    record "random$seed" ./program
+    "$PROBITY" index --force --every 1 "random$seed" 2> told || { cat told; continue; }
+    compare "$seed" "random$seed"
+done
+
+# An index of another trace, a damaged one and one of an older state of the file are ignored.
+"$PROBITY" report --json --since 40% --until 60% scopes > expected
+for other in hits typed; do
+    cp "$other.index" scopes.index
+    "$PROBITY" report --json --since 40% --until 60% scopes > found || fail "the index of $other"
+    cmp expected found || fail "the index of $other is used"
+done
+"$PROBITY" index --force scopes
+head -c 3000 scopes.index > short && mv short scopes.index
+"$PROBITY" report --json --since 40% --until 60% scopes > found || fail "a cut index"
+cmp expected found || fail "a cut index is used"
+status=0
+"$PROBITY" index scopes 2> told || status=$?
+expect "an index that exists" 1 "$status"
+grep -q "already exists" told || fail "$(cat told)"
+
+# Golden traces, good and bad: those that can have an index give the same output as without one.
+indexed=0
+for golden in "$SOURCE"/tests/golden/{good,bad}/*.probity; do
+    trace=$(basename "$golden")
+    cp "$golden" "$trace"
+    "$PROBITY" index --every 1 "$trace" 2> told || continue
+    indexed=$((indexed + 1))
+    for command in csv log "report --json" "tree --json"; do
+        for range in "--since 20% --until 70%" "--since 50%"; do
+            for way in with without; do
+                # shellcheck disable=SC2086
+                "$PROBITY" $command $range "$trace" > $way 2>&1 || echo "status $?" >> $way
+                [ $way = without ] || mv "$trace.index" aside
+            done
+            cmp with without || fail "golden $trace: $command $range"
+            mv aside "$trace.index"
+        done
+    done
+done
+[ "$indexed" -ge 10 ] || fail "only $indexed golden traces have an index"
+[ ! -e last_tick_wrong.probity.index ] || fail "an index though a block's last tick is wrong"
+
+# A killed program's trace has none, and is read as a whole.
+PROBITY_OUT=killed "$PROGRAMS/tree" kill > out 2> told && fail "it was not killed"
+status=0
+"$PROBITY" index killed 2> told || status=$?
+expect "the index of a killed program's trace" 1 "$status"
+grep -q 'cannot have an index' told || fail "$(cat told)"
+"$PROBITY" report --since 0 killed > out || fail "a killed program's trace with a range"
+finish

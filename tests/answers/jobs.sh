@@ -1,0 +1,190 @@
+#!/usr/bin/env bash
+# Reading in two threads, ahead or in lanes, does not change the output: every command and export,
+# whole and in ranges, with one thread and with two, on good and damaged traces, of a stopped
+# program and a killed one, and on several traces at once. With one CPU there is no second thread.
+# variants: gcc clang asan tsan
+# timeout: 900
+. "$(dirname "$0")/../common.bash"
+
+# $1 number of threads, $2 prefix of the files with what a command printed, then the command
+one() {
+    local jobs=$1 prefix=$2 status=0
+    shift 2
+    "$PROBITY" --jobs "$jobs" "$@" > "$prefix.out" 2> "$prefix.err" < /dev/null || status=$?
+    echo "status $status" >> "$prefix.err"
+}
+
+compared=0
+same() {
+    one 1 one "$@"
+    one 2 two "$@"
+    cmp -s one.out two.out && cmp -s one.err two.err ||
+        fail "$*: $(diff one.err two.err | head -n 5; cmp one.out two.out)"
+    compared=$((compared + 1))
+}
+
+# Every command that reads events, on the given traces.
+all_commands() {
+    local command format
+    for command in csv log report tree threads blocks hist timeline model list info; do
+        same "$command" "$@"
+    done
+    same report --json --by-thread "$@"
+    same report --by-thread --sort name "$@"
+    same report --columns calls,elapsed,parallelism "$@"
+    same tree --by-thread --sort calls "$@"
+    same tree --fold-recursion "$@"
+    same hist --self '*' "$@"
+    same report --json --corrected "$@"
+    same blocks --json --by correlation "$@"
+    same tree --folded "$@"
+    same threads --json "$@"
+    same timeline --json "$@"
+    for format in chrome speedscope callgrind folded graphviz perfetto pprof otlp otlp-json \
+                  openmetrics; do
+        same export --format "$format" "$@"
+    done
+}
+
+# $@ traces
+ranges() {
+    local range command
+    for range in '--since 20% --until 60%' '--since 70%' '--until 30%' '--since 49% --until 51%'; do
+        for command in csv log report tree blocks 'hist --list'; do
+            # shellcheck disable=SC2086
+            same $command $range "$@"
+        done
+    done
+}
+
+# $1 name of the trace, then program and arguments
+record() {
+    local trace=$1
+    shift
+    PROBITY_OUT=$trace PROBITY_CHUNK_RECORDS=512 "$@" > /dev/null || fail "$*: status $?"
+}
+
+small=${VARIANT:-gcc}
+[[ $small == tsan || $small == asan ]] && small=1 || small=
+record typed "$PROGRAMS/typed" 2000
+record exported "$PROGRAMS/exported" 4 300
+record jumps "$PROGRAMS/jumps" loop 2000
+record varied "$PROGRAMS/varied" 0 20
+[ -n "$small" ] || record scopes "$BUILD/bench/gen_scopes" scopes 4 1 values
+[ -n "$small" ] || record hits "$BUILD/bench/gen" hits 4 1
+for trace in typed exported jumps varied; do all_commands "$trace"; done
+all_commands typed varied exported
+same diff typed -- typed
+same view --force -o - exported
+ranges typed
+ranges varied jumps
+if [ -z "$small" ]; then
+    for command in csv log report tree blocks 'hist inner' 'export --format speedscope' \
+                   'report --by-thread' 'report --wide' 'report --columns self,p99,distribution' \
+                   'tree --by-thread' 'tree --folded' 'tree --callers inner' 'hist --cpu outer'; do
+        # shellcheck disable=SC2086
+        same $command scopes
+        # shellcheck disable=SC2086
+        same $command hits scopes
+    done
+    ranges scopes
+    ranges hits
+fi
+
+# With an index, the part after the range is not read.
+for trace in typed varied ${small:+exported} $([ -n "$small" ] || echo scopes hits); do
+    "$PROBITY" index --force --every 1 "$trace" 2> told || { cat told; continue; }
+    ranges "$trace"
+    rm -f "$trace.index"
+done
+
+# A name that changes while events refer to it, damaged traces, and malicious ones.
+n=0
+for trace in "$SOURCE"/tests/golden/good/*.probity "$SOURCE"/tests/golden/bad/*.probity; do
+    same csv "$trace"
+    n=$((n + 1))
+    [ -z "$small" ] || [ $((n % 4)) = 0 ] || continue
+    same report "$trace"
+    same log "$trace"
+    same blocks "$trace"
+done
+for trace in with_ids sites late listed; do
+    all_commands "$SOURCE/tests/golden/good/$trace.probity"
+done
+# In lanes, damage is found while each half of the threads is read.
+for byte in ${small:-30000 90000 400000}; do
+    [ -z "$small" ] || break
+    cp scopes damaged
+    printf 'XXXX' | dd of=damaged bs=1 seek="$byte" conv=notrunc 2> dd.log
+    for command in report 'report --by-thread' tree 'hist inner'; do
+        # shellcheck disable=SC2086
+        same $command damaged
+    done
+done
+for byte in 30000 90000; do
+    cp varied damaged
+    printf 'XXXX' | dd of=damaged bs=1 seek=$byte conv=notrunc 2> dd.log
+    all_commands damaged
+    same csv damaged typed
+done
+
+# The spool of a program that is stopped, and of the same one after it was killed.
+mkfifo ready go
+PROBITY_OUT=$WORK/alive.probity "$PROGRAMS/alive" first_thread_ends > expected 2> errors &
+alive=$!
+trace=$(timeout 300 cat ready) || fail "alive: $(cat errors)"
+kill -STOP "$alive"
+all_commands "$trace"
+kill -KILL "$alive"
+wait "$alive" 2> killed || true
+all_commands "$trace" typed
+
+# Output that cannot be written ends the command while the second thread is still reading.
+for trace in typed varied; do
+    same csv -f -o /dev/full "$trace"
+    same export --format chrome -f -o /dev/full "$trace"
+done
+
+# Number of threads while csv waits for its output to be read. $1 CPUs or all, then arguments
+threads_of() {
+    local run=() command
+    [ "$1" = all ] || run=(taskset -c "$1")
+    mkfifo slow
+    "${run[@]}" "$PROBITY" "${@:2}" > slow 2> slow.err &
+    command=$!
+    exec 5< slow
+    head -c 1 <&5 > first
+    # Its state is S once it waits, or it has ended.
+    wait_until "$command" waits "$command" || true
+    find "/proc/$command/task" -mindepth 1 -maxdepth 1 | wc -l
+    cat <&5 > rest
+    exec 5<&-
+    wait "$command"
+    rm slow
+}
+
+waits() {
+    [ "$(cut -d ' ' -f 3 "/proc/$1/stat" 2> /dev/null)" != R ]
+}
+
+if [ -z "$small" ]; then
+    first=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
+    expect "one CPU" 1 "$(threads_of "$first" csv hits)"
+    expect "--jobs 1" 1 "$(threads_of all --jobs 1 csv hits)"
+    expect "--jobs 2" 2 "$(threads_of all --jobs 2 csv hits)"
+    expect "PROBITY_JOBS" 1 "$(PROBITY_JOBS=1 threads_of all csv hits)"
+    expect "--jobs=2 before PROBITY_JOBS" 2 \
+        "$(PROBITY_JOBS=1 threads_of "$first" --jobs=2 csv hits)"
+fi
+
+# Usage errors
+for option in '--jobs 0' '--jobs x' '--jobs' '--jobs=' '--jobs 2'; do
+    # shellcheck disable=SC2086
+    status=0; "$PROBITY" $option > told 2>&1 || status=$?
+    expect "$option: status" 2 "$status"
+done
+status=0
+PROBITY_JOBS=-1 "$PROBITY" csv typed > told 2>&1 || status=$?
+expect "PROBITY_JOBS=-1: status" 2 "$status"
+echo "$compared comparisons"
+finish

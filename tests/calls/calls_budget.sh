@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# A budget with --calls: free locks and allocations that are too frequent are only counted, and
+# with those recorded before, the counts are the program's own. Waits are still recorded, with
+# their holders.
+# variants: gcc clang
+. "$(dirname "$0")/../common.bash"
+"$CC" -D_GNU_SOURCE -O1 -g -pthread -o often "$SOURCE/tests/calls/often.c"
+
+"$PROBITY" record --calls locks,memory,threads --budget 1% -o b.probity -- ./often 400 \
+    > printed 2> errors || fail "record: $(cat errors)"
+"$PROBITY" check b.probity > output 2>&1 || fail "check: $(cat output)"
+"$PROBITY" log b.probity > lines
+"$PROBITY" csv --columns name,correlation b.probity > hits 2> errors
+of_program() { awk -v name="$1" '$1 == name { print $2 }' printed; }
+counted() {
+    awk -v kind="$1" '/: counted / && $5 == kind { sum += $3 } END { print sum + 0 }' lines
+}
+recorded() { grep -c "^$1," hits || true; }
+
+# $1 name, $2 name of its hits
+same_count() {
+    [ "$(counted "$1")" -gt 0 ] || fail "$1: nothing was counted"
+    [ "$(recorded "$2")" -gt 0 ] || fail "$1: nothing was recorded"
+    expect "$1: counted $(counted "$1") and recorded $(recorded "$2")" "$(of_program "$1")" \
+        $(($(counted "$1") + $(recorded "$2")))
+}
+same_count mutex mutex:hold
+same_count semaphore semaphore:hold
+# libc frees nothing here, but allocates: for threads, and to print.
+same_count free free:free
+more=$(($(counted allocation) + $(recorded malloc:allocate) - $(of_program allocation)))
+((more >= 0 && more <= 16)) || fail "allocations: $more more than the program's"
+
+expect "waits" "$(of_program wait)" "$(grep -c "^mutex:wait,$(of_program main)\$" hits)"
+"$PROBITY" waits --json b.probity > waits.json 2> errors || fail "waits: $(cat errors)"
+expect "waits with their holder" "$(of_program wait) $(of_program main)" "$(jq -r '[.rows[] |
+    select(.kind == "lock")] | "\(map(.waits) | add) \([.[].worst[].culprit_tid] | unique |
+        join(","))"' waits.json)"
+
+for name in 'mutex:[a-z]*' 'semaphore:[a-z]*' '[a-z]*:\(allocate\|free\)'; do
+    grep -q "from here on hits such as $name are only counted ([0-9]* a second)" lines ||
+        fail "no word of $name in the log: $(grep 'only counted' lines)"
+done
+expect "info" true "$("$PROBITY" info --json b.probity | jq '.[0].budget.hits_counted == 3')"
+"$PROBITY" info b.probity | grep -q '3 kinds of free locks, or allocations, from some moment on' ||
+    fail "info: no word of it"
+"$PROBITY" waits b.probity | grep -q 'locks or allocations are only counted from some moment on' ||
+    fail "waits: no word of it"
+"$PROBITY" memory b.probity | grep -q 'frees were only counted from [0-9.]* s after the first on' ||
+    fail "memory: no word of it"
+expect "memory" true "$("$PROBITY" memory --json b.probity | jq '.only_counted_from_ns > 0')"
+
+# Calls of read() are only counted, but those that wait are recorded nevertheless: all but a few,
+# until the thread is found to wait.
+"$CC" -D_GNU_SOURCE -O1 -g -pthread -o rare_waits "$SOURCE/tests/calls/rare_waits.c"
+"$PROBITY" record --calls io --budget 1% -o r.probity -- ./rare_waits 400 > printed 2> errors ||
+    fail "record: $(cat errors)"
+"$PROBITY" report --json r.probity > report.json
+of_reads() { jq "[.functions[] | select(.name == \"read\")][0].$1" report.json; }
+expect "calls of read" $(($(of_program quick) + $(of_program waits))) "$(of_reads calls)"
+[ "$(of_reads calls_counted)" -gt "$(($(of_program quick) / 2))" ] ||
+    fail "only $(of_reads calls_counted) of $(of_program quick) calls were counted"
+"$PROBITY" waits --json r.probity > waits.json
+found=$(jq '[.rows[] | select(.kind == "peer" and .name == "pipe") | .waits] | add + 0' waits.json)
+((found >= $(of_program waits) / 2)) ||
+    fail "$found of $(of_program waits) waits for a pipe: $(cat waits.json)"
+
+"$PROBITY" waits r.probity | grep -q '^[0-9]* calls to libc were only counted' ||
+    fail "waits: no word of calls that were only counted"
+"$PROBITY" report --states r.probity | grep -q '^[0-9]* calls were only counted .* not shown' ||
+    fail "report --states: no word of calls that were only counted"
+# The estimate is not by the mean of recorded calls, most of whose time is of waits.
+hidden=$("$PROBITY" report r.probity | sed -n 's/.* did not wait) about \([0-9.e+-]*\) s,.*/\1/p')
+limit=$(of_reads 'calls_counted * 0.000005')
+expect "time of counted calls, $hidden s, 0 to $limit s" true \
+    "$(jq -n "${hidden:-null} > 0 and ${hidden:-null} < $limit")"
+
+# Without a budget, everything is recorded.
+"$PROBITY" record --calls locks -o all.probity -- ./often 20 > printed 2> errors ||
+    fail "record: $(cat errors)"
+"$PROBITY" csv --columns name,correlation all.probity > hits
+expect "without a budget" "$(of_program mutex)" "$(recorded mutex:hold)"
+finish

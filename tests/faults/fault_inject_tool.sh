@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Any system call or allocation of the tool may fail: it reports what failed, keeps existing files,
+# and leaves no partial output.
+# variants: gcc
+# timeout: 600
+. "$(dirname "$0")/../common.bash"
+. "$SOURCE/tests/faults/fault_inject.bash"
+
+make_inputs
+while read -r command; do
+    sweep_tool "$command" 17 < /dev/null
+    sweep_tool "$command" 37 -a -x unlink,unlinkat,mmap,mremap,brk < /dev/null
+    sweep_memory "$command" $(($(allocations_of "$command") / 3 + 1)) "" < /dev/null
+done <<< "$(commands)"
+directory_in_two_steps
+sweep_tool 'export --format ctf -f -o out TRACES/one' 1 -e EIO -k openat,unlinkat,rmdir,rename
+# Hard links are forbidden, so the file is copied to its name.
+ALL=yes sweep_tool 'csv -f -o out TRACES/one' 1 -e EPERM -k linkat
+# Once the change is committed, a later failure is not an error.
+for command in 'runs add TRACES/two' 'runs rm 1'; do
+    sweep_tool "$command" 1 -e EIO -k fcntl,fsync,fdatasync,unlink < /dev/null
+done
+for command in 'csv -f -o out TRACES/one' 'recover killed' \
+    'export --format ctf -f -o out TRACES/one'; do
+    ALL=yes sweep_tool "$command" 1 -e short -a < /dev/null
+done
+echo "$runs runs, $refusals refusals"
+finish

@@ -1,0 +1,213 @@
+#!/usr/bin/env bash
+# `probity ship --watch` with a ClickHouse server on loopback: any number of living programs take
+# turns; files that are still being copied wait; copies of a trace are sent once; traces that are
+# replaced, or whose program is killed, while they are followed arrive as they are then.
+# variants: asan
+# timeout: 900
+. "$(dirname "$0")/../common.bash"
+. "$SOURCE/tests/fleet/clickhouse.bash"
+. "$SOURCE/tests/fleet/living.bash"
+need_clickhouse
+unset PROBITY_FLEET PROBITY_FLEET_PASSWORD PROBITY_LABEL
+export no_proxy='*'
+
+configure_server
+start_server
+trap '[[ $BASHPID != $$ ]] || { stop_server KILL; rm -rf "$WORK" "$SPOOL"; }' EXIT
+sql 'CREATE DATABASE probity' default
+url=http://127.0.0.1:$http_port/probity
+"$PROBITY" ship --to "$url" --init 2> /dev/null
+
+# $1 directory, then options. Sets "watcher".
+starts_watching() {
+    local directory=$1
+    shift
+    "$PROBITY" ship --to "$url" --watch "$directory" "$@" > watch.out 2> watch.err &
+    watcher=$!
+}
+
+stops_watching() {
+    kill -s KILL "$watcher"
+    wait "$watcher" 2> /dev/null || true
+}
+
+# $1 trace, $2 rounds: a closed one
+records() {
+    printf '%s\n' "$2" end |
+        PROBITY_LABEL=$1 PROBITY_OUT=$WORK/$1 "$PROGRAMS/steady" > /dev/null
+}
+
+# $1 directory. When a trace that is put there has been sent, a look has found everything that was
+# there before.
+sees_all() {
+    looks=$((${looks:-0} + 1))
+    records "look$looks" 1
+    mv "look$looks" "$1"
+    wait_until "$watcher" is_finished "look$looks" || fail "$1: $(cat watch.err)"
+}
+
+# ---- Turns
+
+mkdir turns
+feeds=()
+recorders=()
+for i in 1 2 3; do
+    mkfifo "go$i"
+    PROBITY_LABEL=turns/$i PROBITY_OUT=$WORK/turns/$i "$PROGRAMS/steady" < "go$i" \
+        > "rounds$i" 2> /dev/null &
+    recorders+=($!)
+    exec {feed}> "go$i"
+    feeds+=("$feed")
+done
+all_have() {
+    local i
+    for i in 1 2 3; do
+        has_calls "$1" "turns/$i" || return
+    done
+}
+rounds=0
+# $1: all living programs record, until this number of calls of each is in the database
+records_until() {
+    until all_have "$1"; do
+        is_running "$watcher" || { fail "turns: $(cat watch.err)"; return; }
+        rounds=$((rounds + 100))
+        for feed in "${feeds[@]}"; do
+            echo 100 >&"$feed"
+        done
+        wait_until "${recorders[2]}" has_lines rounds3 1 "^$rounds\$"
+        sleep 0.1
+    done
+}
+starts_watching turns --senders 1 --flush 1
+records_until 200
+records_until $((rounds + 200))
+grep -q 'waiting for their turn (--senders 1)' watch.err || fail "turns: not told: $(cat watch.err)"
+for feed in "${feeds[@]}"; do
+    echo end >&"$feed"
+    exec {feed}>&-
+done
+wait "${recorders[@]}"
+for i in 1 2 3; do
+    wait_until "$watcher" is_finished "turns/$i" || fail "turns: $(cat watch.err)"
+    all_calls "turns/$i" "$rounds"
+done
+stops_watching
+grep -v 'waiting for their turn\|caught up' watch.err && fail "turns: errors"
+
+# ---- Copies in progress
+
+records whole 3000
+bytes=$(stat -c %s whole)
+mkdir copied
+# Whether the system says that a file is open for writing.
+if python3 -c 'import fcntl, os
+fcntl.fcntl(os.open("whole", os.O_RDONLY), 1024, fcntl.F_RDLCK)' 2> /dev/null; then
+    exec 4> copied/whole
+    head -c $((bytes / 2)) whole >&4
+    starts_watching copied --flush 1
+    sees_all copied
+    sees_all copied
+    is_finished whole && fail "a file that is being written was sent"
+    tail -c +$((bytes / 2 + 1)) whole >&4
+    exec 4>&-
+    wait_until "$watcher" is_finished whole || fail "copied: $(cat watch.err)"
+    all_calls whole 3000
+    stops_watching
+    [ ! -s watch.err ] || fail "copied: $(cat watch.err)"
+fi
+records slow 3000
+bytes=$(stat -c %s slow)
+head -c $((bytes / 2)) slow > copied/slow
+starts_watching copied --flush 600
+sees_all copied
+sees_all copied
+tail -c +$((bytes / 2 + 1)) slow >> copied/slow
+wait_until "$watcher" is_finished slow || fail "copied slowly: $(cat watch.err)"
+all_calls slow 3000
+stops_watching
+[ ! -s watch.err ] || fail "copied slowly: $(cat watch.err)"
+
+# What will not grow is sent without an end.
+records torn 3000
+head -c $((bytes / 2)) torn > copied/torn
+starts_watching copied --flush 1
+wait_until "$watcher" is_finished torn || fail "torn: $(cat watch.err)"
+stops_watching
+
+# ---- Copies of a trace
+
+mkdir copies
+records several 3000
+for i in 1 2 3 4 5 6 7 8; do
+    cp several "copies/$i"
+done
+"$PROBITY" ship --to "$url" --watch copies --once --block-rows 100 > watch.out 2> watch.err ||
+    fail "copies: $(cat watch.err)"
+expect "copies: runs that were sent" 1 "$(grep -c 'rows in [1-9]' watch.out)"
+all_calls several 3000
+
+mkdir part
+starts_steady part/living
+does_rounds 500 500
+starts_watching part --flush 1
+does_rounds 500 1000
+wait_until "$watcher" has_calls 300 part/living || fail "part: $(cat watch.err)"
+cp part/living part/copy
+status=0
+"$PROBITY" ship --to "$url" part/copy > output 2> errors || status=$?
+expect "a copy of a trace that is sent: status" 1 "$status"
+grep -q 'a copy' errors || fail "a copy of a trace that is sent: $(cat errors)"
+echo end >&3
+exec 3>&-
+wait "$program" || fail "part: status $?"
+wait_until "$watcher" is_finished part/living || fail "part: $(cat watch.err)"
+stops_watching
+status=0
+"$PROBITY" ship --to "$url" --watch part --once --flush 1 > watch.out 2> watch.err || status=$?
+expect "the copy is incomplete: status ($(cat watch.err))" 3 "$status"
+all_calls part/living 1000
+
+# ---- Replaced and killed while they are followed
+
+mkdir replaced
+records other 700
+starts_steady replaced/name
+does_rounds 500 500
+starts_watching replaced --flush 1
+does_rounds 500 1000
+wait_until "$watcher" has_calls 300 replaced/name || fail "replaced: $(cat watch.err)"
+ln replaced/name first
+cp other replaced/.new
+mv replaced/.new replaced/name
+sees_all replaced
+is_finished other && fail "replaced: sent while the first was followed"
+echo end >&3
+exec 3>&-
+wait "$program" || fail "replaced: status $?"
+wait_until "$watcher" is_finished other || fail "replaced: $(cat watch.err)"
+stops_watching
+all_calls other 700
+mv first name
+is_finished replaced/name || fail "replaced: the first is not complete"
+expect "replaced: calls of the first" 1000 "$(sql "SELECT countIf(depth = 0) FROM probity_calls
+    WHERE run IN (SELECT run FROM probity_runs WHERE label = 'replaced/name')")"
+
+mkdir killed
+starts_steady killed/victim
+does_rounds 500 500
+starts_watching killed --flush 1 --detail records
+does_rounds 500 1000
+wait_until "$watcher" has_calls 300 killed/victim || fail "killed: $(cat watch.err)"
+echo kill >&3
+wait "$program" 2> /dev/null || true
+exec 3>&-
+wait_until "$watcher" grep -q 'run .probity recover. first' watch.err || fail "$(cat watch.err)"
+is_finished killed/victim && fail "killed: sent without its last records"
+"$PROBITY" recover killed/victim > /dev/null 2>&1 || fail "recover: status $?"
+wait_until "$watcher" is_finished killed/victim || fail "killed: $(cat watch.err)"
+stops_watching
+all_calls killed/victim 1000
+run=$("$PROBITY" fleet --from-fleet "$url" --label killed/victim --json | jq -r '.runs[0].run')
+"$PROBITY" fetch --from-fleet "$url" "$run" -o back > /dev/null 2> errors || fail "$(cat errors)"
+cmp -s killed/victim back || fail "killed: other bytes came back"
+finish

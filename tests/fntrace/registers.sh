@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Scopes change no register and nothing below the stack of their functions, however these are
+# compiled: recorded, in profile mode, only counted, and off.
+. "$(dirname "$0")/../common.bash"
+# Small chunks change often.
+MODES=("PROBITY_CHUNK_RECORDS=64" "PROBITY_PROFILE=1" "PROBITY_BUDGET=0.1%" "PROBITY_LEVEL=0"
+    "PROBITY_ORDER=strict")
+
+# $1 what was compiled, $2 calls that the program compares, $3 functions
+run_modes() {
+    local mode
+    for mode in "${MODES[@]}"; do
+        rm -f trace
+        expect "$1, $mode" "$2" "$(env PROBITY_OUT="$WORK/trace" "$mode" ./program)"
+        [ "$mode" = PROBITY_CHUNK_RECORDS=64 ] || continue
+        "$PROBITY" report --json trace > report.json
+        expect "$1: calls" $(($2 / $3)) \
+            "$(jq '.functions[] | select(.name == "scoped").calls' report.json)"
+    done
+    expect "$1, not recorded" "$2" "$(./program)"
+}
+
+# $1 program, $2 compiler flags
+build_with() {
+    # shellcheck disable=SC2086
+    if ! "$CC" -D_GNU_SOURCE -I"$SOURCE/include" $2 -o program "$SOURCE/tests/programs/$1.c" \
+        "$BUILD/lib/libprobity.a" -pthread 2> messages; then
+        fail "$1, $2: $(head -n 3 messages)"
+        return 1
+    fi
+}
+
+for flags in -O0 -O1 -O2 -O3 "-O2 -fomit-frame-pointer" "-O2 -fno-omit-frame-pointer" \
+    "-O2 -fPIE -pie" "-O2 -fcf-protection=full" "-O2 -masm=intel" "-O2 -march=native"; do
+    build_with registers "$flags" && run_modes "$flags" 60000 3
+done
+# Only some functions are for AVX-512: the compiler does not know that a scope may change its
+# registers.
+for flags in -O1 -O2 -O3; do
+    build_with registers_avx512 "$flags" || continue
+    if [ "$(./program)" = "no AVX-512" ]; then
+        echo "this CPU has no AVX-512: its registers were not compared" >&2
+        break
+    fi
+    run_modes "AVX-512, $flags" 8000 2
+done
+finish

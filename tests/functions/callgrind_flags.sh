@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Compares the call counts of `probity report` with valgrind's callgrind, for the same run, by each
+# compiler's flag that needs no macros, of two real programs: a database engine (SQLite) at work,
+# and the example web server. FLAGS_OPTIMIZE: how the engine is compiled, -O0 by default, which
+# takes a quarter of the time.
+# variants: gcc
+# timeout: 1800
+. "$(dirname "$0")/../common.bash"
+. "$SOURCE/tests/functions/callgrind.bash"
+for tool in valgrind curl; do
+    command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
+done
+[ "$(uname -m)" = x86_64 ] || { echo "not for this CPU"; exit 77; }
+[ -z "${SANITIZE:-}" ] || { echo "callgrind does not run sanitized libraries"; exit 77; }
+packages=${BUILD%"-$VARIANT"}/npm-real
+"$SOURCE/tools/npm_install.sh" "$SOURCE/bench/real" "$packages" --omit=optional --legacy-peer-deps
+engine=$packages/node_modules/better-sqlite3/deps/sqlite3
+library=$BUILD/lib/libprobity-functions.so
+linked="-L$BUILD/lib -Wl,-rpath,$BUILD/lib -lprobity-functions -lprobity"
+
+# What the compiler inlines is not called, so that callgrind does not count it; hooks do. A jump to
+# a function that ends another is a call or not, as callgrind sees it. Valgrind 3.19 cannot read
+# DWARF 5 of clang.
+declare -A flags_of=(
+    [instrument]="gcc -finstrument-functions -fno-inline"
+    [fentry]="gcc -pg -mfentry -minstrument-return=call"
+    [patchable]="gcc -fpatchable-function-entry=5"
+    [instrument_clang]="clang -gdwarf-4 -finstrument-functions -fno-inline"
+    [after_inlining]="clang -gdwarf-4 -finstrument-functions-after-inlining"
+    [patchable_clang]="clang -gdwarf-4 -fpatchable-function-entry=5"
+    [xray]="clang -gdwarf-4 -fxray-instrument -fxray-instruction-threshold=1"
+)
+
+# Compiles ./*.c in this directory. $1 key of a flag, $2 name of the program, the rest: flags
+build() {
+    local compiler flags name=$2 key=$1 source
+    read -r compiler flags <<< "${flags_of[$key]}"
+    shift 2
+    sed -i 's/always_inline/noinline/' ./*.[ch]
+    for source in *.c; do
+        # shellcheck disable=SC2086
+        "$compiler" -g -w -D_GNU_SOURCE -fno-optimize-sibling-calls $flags "$@" -c "$PWD/$source" \
+            -o "${source%.c}.o" || return 1
+    done
+    case $key in
+    fentry) flags=$linked ;;
+    xray) flags=-fxray-instrument ;;
+    *) flags= ;;
+    esac
+    # shellcheck disable=SC2086
+    "$compiler" -pthread -o "$name" ./*.o $flags -lm
+}
+
+# In a subshell, because it execs valgrind. Functions from libc's headers are not counted as the
+# program's. $1 name of the files, then a command
+recorded() {
+    export PROBITY_OUT=$PWD/$1.probity PROBITY_START=first PROBITY_SELECT='exclude __bswap_*'
+    [ "$key" = fentry ] || export LD_PRELOAD=$library
+    under_callgrind "$PWD/$1.callgrind" "${@:2}"
+}
+
+check_engine() {
+    mkdir -p engine
+    cd engine || return
+    cp "$engine"/sqlite3.[ch] "$SOURCE/bench/real/workload.c" .
+    # shellcheck disable=SC2086
+    build "$key" engine ${FLAGS_OPTIMIZE:--O0} -I. -DSQLITE_THREADSAFE=0 \
+        -DSQLITE_OMIT_LOAD_EXTENSION || { fail "$key: the engine does not build"; return; }
+    (recorded engine ./engine 60) > engine.out 2> engine.err || fail "$key: $(cat engine.err)"
+    same_counts_by_name "$key, engine" engine.probity engine.callgrind 400
+    cd ..
+}
+
+check_server() {
+    local server port
+    mkdir -p server
+    cd server || return
+    cp "$SOURCE"/examples/httpd/*.[ch] .
+    build "$key" server -O2 -DPROBITY_DISABLE -I. -I"$SOURCE/include" ||
+        { fail "$key: the server does not build"; return; }
+    mkdir -p root
+    seq 500 > root/page.html
+    recorded server ./server --root root --port 0 --threads 2 > server.out 2> server.err &
+    server=$!
+    await_port "$server"
+    curl -s "http://127.0.0.1:$port/page.html" "http://127.0.0.1:$port/none" \
+        "http://127.0.0.1:$port/" > curl.out || fail "$key: no answer: $(cat server.err)"
+    kill -TERM "$server"
+    wait "$server" || fail "$key: server: $(cat server.err)"
+    same_counts_by_name "$key, server" server.probity server.callgrind 20
+    cd ..
+}
+
+# One flag, in its own directory. Its status says whether it passed.
+check_flag() {
+    key=$1
+    failures=0
+    mkdir "$key"
+    cd "$key" || exit
+    check_engine
+    check_server
+    exit $((failures > 0))
+}
+
+job_of=()
+keys=(instrument instrument_clang xray after_inlining fentry patchable patchable_clang)
+for key in "${keys[@]}"; do
+    [ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n || true
+    (check_flag "$key") > "$key.out" 2>&1 &
+    job_of[${#job_of[@]}]=$!
+done
+for i in "${!keys[@]}"; do
+    wait "${job_of[$i]}" || fail "${keys[$i]}"
+    cat "${keys[$i]}.out"
+done
+finish

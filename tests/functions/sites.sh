@@ -1,0 +1,375 @@
+#!/usr/bin/env bash
+# FN_FUNC of files compiled with PROBITY_PATCHABLE: programs have the same log and report as
+# without, by both compilers and with various flags; code that is not recorded is two instructions;
+# it is changed when a recording begins, also in the middle of open scopes and while threads run it,
+# and restored byte for byte after one that was made on request.
+# variants: clang asan
+# timeout: 900
+. "$(dirname "$0")/../common.bash"
+[ "$(uname -m)" = x86_64 ] || { echo "skipped: code is patched on x86-64 only"; exit 77; }
+libraries="-Wl,--start-group $BUILD/lib/libprobity-functions.a $BUILD/lib/libprobity.a
+    -Wl,--end-group -lm"
+
+# $1 source, $2 program, the rest: flags
+build() {
+    local source=$1 program=$2 compiler="$CC -std=gnu11"
+    shift 2
+    [[ $source != *.cc ]] || compiler="$CXX -std=gnu++17"
+    # shellcheck disable=SC2086
+    $compiler -g -pthread -D_GNU_SOURCE -Wall -Wextra -Werror -I"$SOURCE/include" $SANITIZE_FLAG \
+        "$@" -o "$program" "$source" $libraries 2> errors || fail "$* $source: $(head -n 5 errors)"
+}
+
+# What does not differ from run to run: to "log.$1", and the sums of the report to "report.$1". The
+# rest: a program
+record() {
+    local name=$1 status=0
+    shift
+    rm -f trace*
+    PROBITY_OUT=$WORK/trace "$@" > out 2> errors || status=$?
+    [ "$status" = 0 ] || fail "$*: status $status: $(head -n 3 errors)"
+    "$PROBITY" log --color=never trace 2> log.errors |
+        sed -E -e 's/^[0-9]+: //' -e '/^\[(thread|levels) .*\]$/d' -e 's/(elapsed:\t).*/\1TIME/' \
+            -e 's/0x[1-7][0-9a-f]{10,11}\b/ADDRESS/g' > "log.$name"
+    "$PROBITY" report --json trace 2> report.errors |
+        jq -c '.repairs, (.functions | sort_by(.name)[] | [.name, .calls, .calls_exception])' \
+            > "report.$name"
+    [ -s "report.$name" ] || fail "$*: no report: $(cat report.errors)"
+}
+
+# $1 description, $2 name of the programs NAME.plain and NAME.patchable, the rest: arguments
+same() {
+    local what=$1 program=$2
+    shift 2
+    record plain "./$program.plain" "$@"
+    record patchable "./$program.patchable" "$@"
+    cmp -s log.plain log.patchable ||
+        fail "$what $*: log: $(diff log.plain log.patchable | head -n 10)"
+    cmp -s report.plain report.patchable ||
+        fail "$what $*: report: $(diff report.plain report.patchable | head -n 10)"
+}
+
+# $1 source, $2 program, the rest: flags
+build_both() {
+    local source=$SOURCE/tests/programs/$1 program=$2
+    shift 2
+    build "$source" "$program.plain" "$@"
+    build "$source" "$program.patchable" -DPROBITY_PATCHABLE "$@"
+    nm "$program.patchable" | grep -q probity_scope_site_enter_hook ||
+        fail "$program $*: is not patchable"
+}
+
+ways=(jump recursion itself leave pauses levels profile entries fork)
+flags=(-O0 "-O2" "-O3" "-O2 -fPIE -pie" "-O2 -fno-pie -no-pie" "-O2 -fcf-protection"
+    "-O2 -fomit-frame-pointer" "-O2 -ffunction-sections -Wl,--gc-sections" "-O2 -masm=intel")
+[ -n "${SANITIZE:-}" ] || flags+=("-O2 -static" "-O2 -flto")
+for flag in "${flags[@]}"; do
+    read -r -a words <<< "$flag"
+    # As tests/fntrace/fntrace.sh says, functions that are inlined into one another have another
+    # nesting after a jump.
+    build_both fntrace_scopes.c scopes "${words[@]}" -fno-inline
+    for way in "${ways[@]}"; do same "$CC $flag" scopes "$way" 3; done
+    build_both fntrace_scopes_cxx.cc scopes_cxx "${words[@]}"
+    same "$CXX $flag" scopes_cxx throw
+done
+build_both fntrace_values.c values -O2
+same values values
+build_both fntrace_values_cxx.cc values_cxx -O2
+same values_cxx values_cxx
+PROBITY_PROFILE=1 same "profile mode" scopes jump 3
+
+# What is executed when nothing is recorded: two instructions, and the room for the scope.
+cat > leaf.c << 'END'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+int scaled(int a)
+{
+    FN_FUNC(int, FN_1);
+    return a * 3;
+}
+static inline int inlined(int a)
+{
+    FN_FUNC(int, FN_1);
+    return a ^ 5;
+}
+int two(int a)
+{
+    return inlined(a) + inlined(a + 1);
+}
+END
+if [ -z "${SANITIZE:-}" ]; then
+    "$CC" -O2 -DPROBITY_PATCHABLE -I"$SOURCE/include" -c leaf.c
+    objdump -d --no-show-raw-insn leaf.o | sed -n '/<scaled>:/,/ret/p' > code
+    expect "sites of a leaf" 2 "$(grep -c 'test  *\$0x' code)"
+    expect "branches of a leaf" 0 "$(grep -cE '\b(j[a-z]+|call)\b' code)"
+    [ "$(wc -l < code)" -le 11 ] || fail "a leaf: $(cat code)"
+    expect "sites of a function with two inlined ones" 4 \
+        "$(objdump -d --no-show-raw-insn leaf.o | sed -n '/<two>:/,/ret/p' | grep -c 'test  *\$0x')"
+fi
+
+# Scopes that are open when a recording begins are not recorded, those that are open when it ends
+# are; threads execute the code while it is patched.
+cat > middle.c << 'END'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+static int is_over;
+static volatile int sink;
+
+static __attribute__((noinline)) void busy(void)
+{
+    FN_FUNC(FN_VOID, FN_1);
+    sink++;
+}
+static void *run(void *unused)
+{
+    while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED))
+        busy();
+    return unused;
+}
+static __attribute__((noinline)) void inside(int n)
+{
+    FN_FUNC(FN_VOID, FN_1);
+    FN_OUTPUT("n ", n);
+}
+/* What an uninitialized scope may find there. */
+static __attribute__((noinline)) void fill(int with)
+{
+    volatile char room[4096];
+    memset((char *)room, with, sizeof room);
+}
+static __attribute__((noinline)) void begins(const char *out)
+{
+    FN_FUNC(FN_VOID, FN_1);
+    FN_OUTPUT("not recorded");
+    probity_start(&(struct probity_options){.out = out});
+    for (int before = sink; sink == before || sink == before + 1;)
+        sched_yield();
+    FN_OUTPUT("not recorded either");
+    inside(1);
+}
+static __attribute__((noinline)) void ends(void)
+{
+    FN_FUNC(FN_VOID, FN_1);
+    inside(2);
+    probity_stop();
+    inside(3);
+}
+int main(int argc, char **argv)
+{
+    pthread_t thread[3];
+
+    for (int i = 0; i < 3; i++)
+        pthread_create(&thread[i], NULL, run, NULL);
+    for (int i = 1; i < argc; i++) {
+        fill(i == 3 ? 255 : i - 1);
+        begins(argv[i]);
+        ends();
+    }
+    __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
+    for (int i = 0; i < 3; i++)
+        pthread_join(thread[i], NULL);
+    return 0;
+}
+END
+build "$WORK/middle.c" middle -O1 -DPROBITY_PATCHABLE
+rm -f trace*
+./middle trace-1 trace-2 trace-3 2> errors || fail "middle: status $?: $(cat errors)"
+expect "middle: errors" "" "$(cat errors)"
+count=0
+for trace in trace-*; do
+    count=$((count + 1))
+    "$PROBITY" report --json "$trace" > report 2> errors || fail "middle: $(cat errors)"
+    expect "middle: calls" "begins 0 ends 1 inside 2" \
+        "$(jq -r '[["begins", "ends", "inside"][] as $name | $name, ([.functions[] |
+            select(.name == $name) | .calls] | add // 0)] | map(tostring) | join(" ")' report)"
+    [ "$(jq '[.functions[] | select(.name == "busy") | .calls] | add' report)" -gt 0 ] ||
+        fail "middle: no call in another thread"
+    "$PROBITY" log --color=never "$trace" 2> errors | grep 'not recorded' &&
+        fail "middle: a message of a scope that is not recorded"
+done
+expect "middle: traces" 3 "$count"
+
+# On request: put in, and taken out again byte for byte.
+cat > waits.c << 'END'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+#include <stdio.h>
+
+static __attribute__((noinline)) int step(int n)
+{
+    FN_FUNC(int, FN_1);
+    return n + 1;
+}
+int main(void)
+{
+    const unsigned char *code = (const unsigned char *)step;
+    int n = 0, byte;
+
+    for (;;) {
+        int i = 0;
+        while (code[i] != 0xa9 && code[i] != 0xe8)
+            i++;
+        printf("%02x %d\n", code[i], n);
+        fflush(stdout);
+        if ((byte = getchar()) == EOF)
+            return 0;
+        for (int j = 0; j < 1000; j++)
+            n = step(n);
+    }
+}
+END
+if [ -z "${SANITIZE:-}" ]; then
+    build "$WORK/waits.c" waits -O2 -DPROBITY_PATCHABLE
+    gcc -g -pthread -O2 -DPROBITY_PATCHABLE -I"$SOURCE/include" -o waits waits.c -L"$BUILD/lib" \
+        -Wl,-rpath,"$BUILD/lib" -lprobity-functions -lprobity || fail "waits: does not link"
+    mkfifo go
+    PROBITY_CONTROL=1 ./waits < go > out 2> errors &
+    job=$!
+    exec {gate}> go
+    wait_until "$job" has_lines out 1
+    "$PROBITY" attach -o "$WORK/asked" "$job" > attach.out 2>&1 || fail "attach: $(cat attach.out)"
+    echo -n x >&"$gate"
+    wait_until "$job" has_lines out 2
+    "$PROBITY" detach "$job" > attach.out 2>&1 || fail "detach: $(cat attach.out)"
+    echo -n x >&"$gate"
+    wait_until "$job" has_lines out 3
+    exec {gate}>&-
+    wait "$job" || fail "waits: status $?"
+    expect "on request: code" "a9 0 e8 1000 a9 2000" "$(xargs < out)"
+    expect "on request: calls" 1000 "$("$PROBITY" report --json asked |
+        jq '.functions[] | select(.name == "step") | .calls')"
+fi
+
+# Plugins: whoever loads one and by whatever name, its scopes are recorded from its constructors on,
+# and when it comes back; a host with libprobity-functions.a does not have its dlopen().
+cat > plug.c << 'END'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+static __attribute__((constructor)) void born(void)
+{
+    FN_FUNC(FN_VOID, FN_1);
+}
+static __attribute__((destructor)) void dies(void)
+{
+    FN_FUNC(FN_VOID, FN_1);
+}
+int work(int n)
+{
+    FN_FUNC(int, FN_1);
+    FN_OUTPUT("n ", n);
+    return n + 1;
+}
+END
+cat > host.c << 'END'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+    FN_FUNC(int, FN_1);
+    for (int i = 0; argc > 1 && i < 20; i++) {
+        void *plugin = dlopen(argv[1], RTLD_NOW);
+        int (*work)(int) = plugin != NULL ? (int (*)(int))dlsym(plugin, "work") : NULL;
+        if (work == NULL || work(i) != i + 1)
+            return 1;
+        dlclose(plugin);
+    }
+    return 0;
+}
+END
+shared="-L$BUILD/lib -Wl,-rpath,$BUILD/lib -lprobity-functions -lprobity"
+if [ -z "${SANITIZE:-}" ]; then
+    libraries=$shared build "$WORK/plug.c" plug.so -O2 -DPROBITY_PATCHABLE -fPIC -shared
+    libraries=$shared build "$WORK/host.c" host -O2 -DPROBITY_PATCHABLE
+    build "$WORK/host.c" static-host -O2 -DPROBITY_PATCHABLE -rdynamic
+    for how in "host ./plug.so" "host plug.so" "static-host ./plug.so"; do
+        read -r host plugin <<< "$how"
+        LD_LIBRARY_PATH=$WORK record plugin "./$host" "$plugin"
+        sed -i 1d report.plugin
+        expect "plugin: $how: repairs" 0 "$("$PROBITY" report --json trace |
+            jq '[.repairs[]] | add')"
+        expect "plugin: $how" '["born",20,null] ["dies",20,null] ["main",1,null] ["work",20,null]' \
+            "$(xargs -d '\n' < report.plugin)"
+        expect "plugin: $how: messages" 20 "$(grep -c 'n 1*[0-9]$' log.plugin)"
+    done
+fi
+
+# In a forked child, another thread of the parent may hold the dynamic linker's lock: what the
+# parent has changed stays, otherwise a line says that scopes are not recorded.
+cat > forks.c << 'END'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *waits(void *unused)
+{
+    pause();
+    return unused;
+}
+static __attribute__((noinline)) void step(void)
+{
+    FN_FUNC(FN_VOID, FN_1);
+}
+static void record(const char *out)
+{
+    probity_start(&(struct probity_options){.out = out});
+    step();
+    probity_stop();
+}
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, waits, NULL);
+    if (argc > 2)
+        record(argv[2]);
+    if (fork() == 0) {
+        record(argv[1]);
+        _exit(0);
+    }
+    wait(NULL);
+    return 0;
+}
+END
+build "$WORK/forks.c" forks -O2 -DPROBITY_PATCHABLE
+./forks trace-child trace-parent 2> errors || fail "forks: $(cat errors)"
+expect "forks: errors of the second recording" "" "$(cat errors)"
+for trace in trace-child trace-parent; do
+    expect "forks: $trace" 1 "$("$PROBITY" report --json "$trace" | jq '.functions[0].calls')"
+done
+rm -f trace*
+./forks trace-child 2> errors || fail "forks: $(cat errors)"
+expect "forks: errors" "probity: scopes of FN_FUNC are not recorded: cannot change their code in a \
+process that a program with several threads forked" "$(cat errors)"
+
+# A kernel that does not make code writable: a line says so, and nothing is recorded.
+cat > refused.c << 'END'
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int mprotect(void *at, size_t bytes, int protection)
+{
+    if ((protection & (PROT_WRITE | PROT_EXEC)) == (PROT_WRITE | PROT_EXEC)) {
+        errno = EACCES;
+        return -1;
+    }
+    return (int)syscall(SYS_mprotect, at, bytes, protection);
+}
+END
+if [ -z "${SANITIZE:-}" ]; then
+    gcc -O1 -shared -fPIC -o refused.so refused.c
+    rm -f trace*
+    echo -n x | LD_PRELOAD=$WORK/refused.so PROBITY_OUT=$WORK/trace ./waits > out 2> errors ||
+        fail "refused: status $?"
+    expect "refused: message" "probity: 1 scopes of FN_FUNC in 1 objects are not recorded: cannot \
+change their code: Permission denied" "$(cat errors)"
+    expect "refused: code" "a9 0 a9 1000" "$(xargs < out)"
+fi
+finish

@@ -1,0 +1,177 @@
+#!/usr/bin/env bash
+# `probity level --off` and `--on`: functions are switched off and on while threads call them, with
+# macros and with the compiler's hooks. Off, each call is counted exactly; on, it is recorded.
+# variants: clang asan tsan
+. "$(dirname "$0")/../common.bash"
+
+# $1 variables of the environment, the rest: the program. Sets job and gate.
+start() {
+    rm -f go out trace trace-*
+    mkfifo go
+    env "$1" PROBITY_OUT=trace "${@:2}" < go > out 2> errors &
+    job=$!
+    exec {gate}> go
+    wait_until "$job" has_lines out 1 || fail "ended early: $(cat errors)"
+    calls=0
+}
+
+# $1 name, $2 times
+call() {
+    echo "$1 $2" >&"$gate"
+    calls=$((calls + 1))
+    wait_until "$job" has_lines out $calls '^done'
+}
+
+# $1 expected part of what it says, the rest: options
+level() {
+    "$PROBITY" level "${@:2}" "$job" > said 2>&1 || fail "level ${*:2}: $(cat said)"
+    grep -qF -- "$1" said || fail "level ${*:2}: no '$1' in $(cat said)"
+}
+
+# $1 message, the rest: options
+is_refused() {
+    local status=0
+    "$PROBITY" level "${@:2}" "$job" > said 2>&1 || status=$?
+    expect "level ${*:2}: status" 1 "$status"
+    grep -qF -- "$1" said || fail "level ${*:2}: no '$1' in $(cat said)"
+}
+
+stop() {
+    exec {gate}>&-
+    wait "$job" || fail "status $?: $(cat errors)"
+    expect "$what: stderr" "" "$(grep -v 'only the entries of functions' errors)"
+    "$PROBITY" check trace > check.out 2>&1 || fail "check: $(cat check.out)"
+    "$PROBITY" report --json trace > report.json 2> report.err || fail "report: $(cat report.err)"
+    jq -r '.functions[] | select(.calls > 0) | "\(.name) \(.calls)"' report.json | sort > found
+    grep -v '^ready\|^done' out | grep -v ' 0$' | sort > expected
+    diff expected found > difference || fail "$what: actual (<), found (>): $(cat difference)"
+}
+
+# $1 function, $2 comparison of the calls that were only counted
+counts() {
+    expect "$what: $1, only counted $2" true \
+        "$(jq "[.functions[] | select(.name == \"$1\")][0].calls_counted $2" report.json)"
+}
+
+# $1 description, the rest: the program
+switches() {
+    what=$1
+    shift
+    start A=1 "$@"
+    call early 10
+    level 'functions called so far are only counted' --off early --off 'l*'
+    call early 20
+    call later 7 # declared while it is off
+    level 'levels 5, 5' --set on=early --set 'off=b*y'
+    call early 5
+    level '1 of 3 functions' --on busy
+    call later 3
+    level '0 of 3 functions' --on '*'
+    call later 2
+    # The last one that matches holds.
+    level '2 of 3 functions' --off '*' --on early
+    for ((i = 0; i < 20; i++)); do
+        level '0 of 3' --on '*'
+        level '1 of 3' --off busy
+    done
+    call early 1
+    level '0 of 3' --on busy
+    stop
+    counts early "== 20"
+    counts later "== 10"
+    counts busy "> 0"
+    expect "$what: busy, recorded" true \
+        "$(jq '[.functions[] | select(.name == "busy")][0] | .calls > .calls_counted' report.json)"
+    "$PROBITY" log trace > log 2> errors || fail "$what: log: $(cat errors)"
+    grep -q 'set by probity level, settings off=early' log || fail "$what: log: $(grep set log)"
+}
+
+libraries=("-L$BUILD/lib" "-Wl,-rpath,$BUILD/lib")
+# $1 name, $2 compiler, the rest: flags
+build() {
+    "$2" ${SANITIZE_FLAG:+"$SANITIZE_FLAG"} -O1 -g -I"$SOURCE/include" -o "$1" "${@:3}" \
+        "$SOURCE/tests/functions/switched.c" "${libraries[@]}" -lprobity -pthread 2> messages ||
+        fail "$1 does not build: $(cat messages)"
+}
+
+build macros "$CC" '-DFUNCTION=FN_FUNC(void, 1)'
+switches macros ./macros 3
+if ! unfollowed "hooks" "it has its own"; then
+    build hooks "$CC" -finstrument-functions '-Wl,--no-as-needed' -L"$BUILD/lib" -lprobity-functions
+    switches -finstrument-functions ./hooks 3
+    if [ "$VARIANT" = asan ]; then
+        echo "left out under asan: patchable: asan's constructors have entries, which count"
+    elif [ "$(uname -m)" = x86_64 ]; then
+        build patchable "$CC" -fpatchable-function-entry=5 '-Wl,--no-as-needed' -L"$BUILD/lib" \
+            -lprobity-functions
+        switches -fpatchable-function-entry ./patchable 3
+    fi
+fi
+
+# What a condition names stays on; a budget may demote what was switched on; neither loses calls.
+what=conditions
+start PROBITY_RING=10s,16M env PROBITY_WHEN='gap early > 100s;function later > 100s' ./macros 2
+call early 10
+call later 10
+level '1 of 3' --off '*'
+is_refused 'only counted (budget, or switched off); first switch them on' \
+    --set 'when=rate busy > 9/s'
+call early 10
+call later 10
+stop
+counts early "== 0"
+counts later "== 0"
+counts busy "> 0"
+if ! unfollowed "a budget" "the writer reads counters that threads are making"; then
+    what=budget
+    start PROBITY_BUDGET=0.01% ./macros 2
+    call early 10
+    is_counted() { "$PROBITY" log trace > log 2>&1 && grep -q 'calls of busy are only' log; }
+    wait_until "$job" is_counted
+    level '0 of ' --on busy
+    level 'functions' --off busy --off early
+    call early 4
+    stop
+    counts early "== 4"
+fi
+
+# Refusals change nothing.
+what=refusals
+start PROBITY_MODE=block ./macros 1
+call early 1
+is_refused "on and off: expected a pattern" --off early --off ''
+mapfile -t many < <(printf -- '--off=f%d\n' {1..33})
+is_refused "more than 32 patterns at once" "${many[@]}"
+level 'are only counted' "${many[@]:0:32}"
+is_refused "on and off: there are 32 patterns already" --off early
+level '0 of 2' --on '*'
+level 'are only counted' --off f1
+call early 1
+stop
+counts early "== 0"
+what=profile
+start PROBITY_PROFILE=1 ./macros 1
+call early 1
+is_refused "in profile mode, functions cannot be switched" --off early
+stop
+
+# Each recording begins with all of them on.
+if unfollowed "a further recording" "its end reads counters of threads that end"; then
+    finish
+    exit
+fi
+what=again
+start A=1 ./macros 1
+call early 1
+level '2 of 2' --off '*'
+"$PROBITY" detach "$job" > said || fail "detach: status $?"
+rm trace
+"$PROBITY" attach -o trace "$job" > said || fail "attach: status $?"
+call early 3
+"$PROBITY" detach "$job" > said || fail "detach: status $?"
+exec {gate}>&-
+wait "$job" || fail "status $?: $(cat errors)"
+"$PROBITY" report --json trace > report.json || fail "report: status $?"
+counts early "== 0"
+expect "again: early" 3 "$(jq '[.functions[] | select(.name == "early")][0].calls' report.json)"
+finish

@@ -1,0 +1,191 @@
+#!/usr/bin/env bash
+# `probity attach` and `detach`: each trace has every hit between them, cycle after cycle; programs
+# that cannot be attached to are refused with a reason, and are unharmed.
+# variants: clang asan
+# timeout: 900
+. "$(dirname "$0")/../common.bash"
+
+CYCLES=${CYCLES:-15}
+
+# $1 description, $2 expected status, $3 part of the output or message; the rest: the command
+says() {
+    local what=$1 expected=$2 text=$3 status=0
+    shift 3
+    "$PROBITY" "$@" > output 2> errors || status=$?
+    expect "$what: status ($(cat errors))" "$expected" "$status"
+    grep -qF -- "$text" output errors || fail "$what: no '$text' in: $(cat output errors)"
+}
+
+# $1 name, the rest: the program. Sets job and gate.
+start() {
+    local name=$1
+    shift
+    mkfifo "$name.go"
+    "$@" < "$name.go" > "$name.out" 2> "$name.err" &
+    job=$!
+    exec {gate}> "$name.go"
+    wait_until "$job" test -s "$name.out" || fail "$name has ended early: $(cat "$name.err")"
+}
+
+stop() {
+    exec {gate}>&-
+    wait "$job" || fail "$1: status $?: $(head -n 5 "$1.err")"
+    expect "$1: standard error" "" "$(cat "$1.err")"
+    rm "$1.go"
+}
+
+# The trace $1 is complete, and the numbers of each thread follow each other without a gap.
+is_whole() {
+    "$PROBITY" info "$1" > output 2>&1
+    grep -q '^complete *yes' output || fail "$1: $(grep '^complete' output)"
+    "$PROBITY" check "$1" > output 2>&1 || fail "$1: $(tail -n 1 output)"
+    "$PROBITY" csv "$1" 2> errors | awk -F, '
+        $2 in next_of && $3 != next_of[$2] && $3 != 0 { print "after " next_of[$2] - 1 ": " $0 }
+        { next_of[$2] = $3 + 1; hits++ }
+        END { if (hits == 0) print "no hits" }' | head -n 3 > gaps
+    [ ! -s gaps ] || fail "$1: $(cat gaps)"
+}
+
+# ---- Cycles under load ----
+
+for program in counted counted.shared; do
+    start "$program" "$PROGRAMS/$program" 4
+    for ((i = 1; i <= CYCLES; i++)); do
+        says "cycle $i" 0 "$job: $WORK/$i.probity" attach -o $i.probity "$job"
+        # Without a record, there would be nothing to check.
+        wait_until "$job" "$PROBITY" level "$job" > /dev/null
+        says "cycle $i" 0 "$job: $WORK/$i.probity" detach "$job"
+        is_whole $i.probity
+        no_leftovers "cycle $i"
+        rm $i.probity
+    done
+    says "twice" 0 "$WORK/counted" attach "$job"
+    says "twice" 1 "already recording to '$WORK/counted" attach "$job"
+    says "a session" 0 "" ps
+    says "json" 0 "{\"pid\": $job, \"trace\": \"$WORK/counted" detach --json "$job"
+    says "not recording" 1 "is not recording" detach "$job"
+    says "budget" 0 "budget" attach --budget 5% -o budget.probity "$job"
+    says "budget" 0 "budget" detach "$job"
+    says "options" 0 "profile.probity" attach --profile --level 2 --label night \
+        -o "$WORK/profile.probity" "$job"
+    expect "options" '["profile","night"]' \
+        "$("$PROBITY" ps --json | jq -c '.processes[0] | [.mode, .label]')"
+    says "options" 0 "" detach "$job"
+    says "ring" 0 "ring" attach --mode ring -o ring.probity "$job"
+    says "ring" 0 "ring" detach "$job"
+    says "a wrong option" 1 "an option is invalid" attach --budget nothing "$job"
+    says "a wrong level" 1 "an option is invalid" attach --level 9 "$job"
+    says "no directory" 1 "cannot be created" attach -o /nothing/here.probity "$job"
+    says "after refusals" 0 "after" attach -o after.probity "$job"
+    # When the program ends, the recording ends.
+    stop "$program"
+    is_whole after.probity
+    rm -f ./*.probity
+done
+
+# A recording that the program started can be ended, and another one started.
+start began env PROBITY_OUT="$WORK/began.probity" "$PROGRAMS/counted" 2
+says "began" 0 "began.probity" detach "$job"
+is_whole began.probity
+says "began again" 0 "again.probity" attach -o again.probity "$job"
+stop began
+is_whole again.probity
+
+# ---- What cannot be attached to ----
+
+says "no operand" 2 "expected a process id" attach
+says "a trace" 2 "expected a process id" attach again.probity
+says "CSV" 2 "is a trace" attach -o x.csv 1
+says "no process" 1 "no process 2147483646" attach 2147483646
+start plain sh -c 'echo ready; read -r line; true'
+says "no library" 1 "does not have the Probity library" attach "$job"
+stop plain
+
+# It passes no probe while it waits; then the request is withdrawn, and the probe records nothing.
+start idle "$PROGRAMS/waiting"
+says "idle" 1 "passed no probe in time" attach --wait 50ms "$job"
+says "idle" 1 "is not recording" detach "$job"
+echo >&"$gate"
+stop idle
+expect "idle: no trace" "again.probity began.probity" "$(echo *.probity)"
+
+# A tool that is terminated withdraws its request.
+start ended "$PROGRAMS/waiting"
+"$PROBITY" attach --wait 600s -o ended.probity "$job" > output 2> errors &
+tool=$!
+victim=$job
+reads_memory() { readlink "/proc/$tool/fd/"* 2> /dev/null | grep -q "/proc/$victim/mem"; }
+wait_until "$tool" reads_memory || fail "ended: $(cat errors)"
+kill -TERM "$tool"
+status=0
+wait "$tool" || status=$?
+expect "ended: status" 143 "$status"
+echo >&"$gate"
+stop ended
+expect "ended: no trace" "again.probity began.probity" "$(echo *.probity)"
+
+# Its file is gone, as after an upgrade.
+cp "$PROGRAMS/counted" upgraded
+start upgraded ./upgraded 1
+rm upgraded
+says "removed" 0 "removed.probity" attach -o removed.probity "$job"
+says "removed" 0 "removed.probity" detach "$job"
+stop upgraded
+
+# A level holds for one recording, and takes precedence over calls.
+start levels "$PROGRAMS/counted" 1
+for level in 1 "" 2 3; do
+    says "level '$level'" 0 "level" attach ${level:+--level "$level"} -o level.probity "$job"
+    wait_until "$job" "$PROBITY" level "$job" > /dev/null
+    expect "level '$level'" "$job: levels ${level:-5}, 5" "$("$PROBITY" level "$job")"
+    [ "$level" != 2 ] || says "a call" 0 "4" level "$job" 4
+    says "level '$level'" 0 "level" detach "$job"
+    rm level.probity
+done
+stop levels
+
+# It records to a spool that the tool does not find: it is left unchanged.
+mkdir -m 700 elsewhere
+start elsewhere env PROBITY_SPOOL_DIR="$WORK/elsewhere" PROBITY_OUT="$WORK/elsewhere.probity" \
+    PROBITY_LEVEL=2 "$PROGRAMS/counted" 1
+says "elsewhere" 1 "to a spool in another directory" attach -o other.probity "$job"
+stop elsewhere
+is_whole elsewhere.probity
+rm removed.probity elsewhere.probity
+
+# Killed while a request waits.
+start killed "$PROGRAMS/waiting"
+"$PROBITY" attach --wait 600s "$job" > output 2> errors &
+tool=$!
+victim=$job
+wait_until "$tool" reads_memory || fail "killed: $(cat errors)"
+kill -KILL "$job"
+status=0
+wait "$tool" || status=$?
+expect "killed: status" 1 "$status"
+grep -q "ended before it replied" errors || fail "killed: $(cat errors)"
+exec {gate}>&-
+wait "$job" 2> /dev/null || true
+
+# Other versions: in the note of the file, and in the block.
+for bytes in 'Probity\0' PBWAKE01; do
+    python3 - "$PROGRAMS/counted" other "$bytes" << 'PATCH'
+import sys
+program, bytes_ = open(sys.argv[1], "rb").read(), sys.argv[3].replace("\\0", "\0").encode()
+old = (b"\x08\0\0\0\x08\0\0\0\x02\0\0\0" if b"\0" in bytes_ else b"") + bytes_ + b"\x02\0\0\0"
+assert program.count(old) == 1, program.count(old)
+open(sys.argv[2], "wb").write(program.replace(old, old[:-4] + b"\x03\0\0\0"))
+PATCH
+    chmod +x other
+    start other ./other 1
+    says "$bytes" 1 "another version" attach "$job"
+    stop other
+done
+
+if [ "$(id -u)" = 0 ] && command -v setpriv > /dev/null; then
+    start foreign setpriv --reuid=65534 --clear-groups sh -c 'echo ready; read -r line; true'
+    says "another user" 1 "belongs to another user" attach "$job"
+    stop foreign
+fi
+no_leftovers "at the end"
+finish

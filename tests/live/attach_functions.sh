@@ -1,0 +1,416 @@
+#!/usr/bin/env bash
+# `probity attach --functions`, `--function` and `--calls`, and the control page: functions are put
+# in place while 16 threads run them and taken out again, byte for byte; no record is lost between
+# attach and detach; what a program does not have is named; a planted page is refused.
+# variants: clang
+# timeout: 900
+. "$(dirname "$0")/../common.bash"
+[ "$(uname -m)" = x86_64 ] || { echo "skipped: entries are replaced on x86-64 only"; exit 77; }
+
+CYCLES=${CYCLES:-30}
+THREADS=16
+
+# $1 name, the rest: the program. Sets job and gate.
+start() {
+    local name=$1
+    shift
+    rm -f "$name.go" "$name.out"
+    mkfifo "$name.go"
+    "$@" < "$name.go" > "$name.out" 2> "$name.err" &
+    job=$!
+    exec {gate}> "$name.go"
+    wait_until "$job" test -s "$name.out" || fail "$name has ended early: $(cat "$name.err")"
+}
+
+stop() {
+    exec {gate}>&-
+    wait "$job" || fail "$1: status $?: $(head -n 5 "$1.err")"
+    expect "$1: standard error" "" "$(cat "$1.err")"
+}
+
+# Prints checksums of all code in the memory of the program.
+code() {
+    python3 "$SOURCE/tests/functions/text_of.py" "$job"
+}
+
+# $1 description, $2 expected status, $3 part of the output or message; the rest: the command
+says() {
+    local what=$1 expected=$2 text=$3 status=0
+    shift 3
+    "$PROBITY" "$@" > output 2> errors || status=$?
+    expect "$what: status ($(cat errors))" "$expected" "$status"
+    grep -qF -- "$text" output errors || fail "$what: no '$text' in: $(cat output errors)"
+}
+
+# "NAME" of the functions that were called in a trace.
+functions_of() {
+    "$PROBITY" report --json "$1" 2> errors |
+        jq -r '[.functions[] | select(.calls > 0) | .name] | sort | @csv'
+}
+
+# All of $2, of functions_of, have been called in the trace $1.
+has_functions() {
+    local found name
+    found=$(functions_of "$1" | tr , '\n')
+    for name in ${2//,/ }; do
+        grep -qxF -- "$name" <<< "$found" || return 1
+    done
+}
+
+# The trace $1 is complete, and the probes of each thread follow each other without a gap.
+is_whole() {
+    "$PROBITY" info "$1" > output 2>&1
+    grep -q '^complete *yes' output || fail "$1: $(grep '^complete' output)"
+    "$PROBITY" check "$1" > output 2>&1 || fail "$1: $(tail -n 1 output)"
+    "$PROBITY" csv "$1" 2> errors | awk -F, '
+        $2 in next_of && $3 != next_of[$2] && $3 != 0 { print "after " next_of[$2] - 1 ": " $0 }
+        { next_of[$2] = $3 + 1; hits++ }
+        END { if (hits == 0) print "no hits" }' | head -n 3 > gaps
+    [ ! -s gaps ] || fail "$1: $(cat gaps)"
+}
+
+libraries=(-I"$SOURCE/include" -L"$BUILD/lib" '-Wl,--no-as-needed' -lprobity-functions
+    -lprobity-calls -lprobity "-Wl,-rpath,$BUILD/lib" -pthread)
+cat > second.c << 'END'
+#include <stdint.h>
+__attribute__((noinline)) uint64_t elsewhere(uint64_t value) { __asm__ volatile(""); return value; }
+END
+"$CC" -O2 -g -fpatchable-function-entry=5 -o patchable "$SOURCE/tests/functions/attached.c" \
+    second.c "${libraries[@]}"
+kinds=(patchable)
+if clang -O2 -g -fxray-instrument -fxray-instruction-threshold=1 -o xray \
+    "$SOURCE/tests/functions/attached.c" second.c "${libraries[@]}" 2> errors; then
+    kinds+=(xray)
+else
+    echo "left out: no clang with XRay: $(head -n 1 errors)"
+fi
+
+all='"elsewhere","leaf","middle","other"'
+
+# ---- What is selected ----
+
+for kind in "${kinds[@]}"; do
+    start "$kind" "./$kind" 2
+    before=$(code)
+    for what in "--functions:$all" "--function=middle:\"middle\"" \
+        "--exclude=leaf:\"elsewhere\",\"middle\",\"other\"" ":" \
+        "--file=second.c:\"elsewhere\"" "--file=attached.c:\"leaf\",\"middle\",\"other\"" \
+        "--file=second.c:\"elsewhere\""; do
+        option=${what%%:*}
+        # shellcheck disable=SC2086
+        says "$kind $option" 0 "$job: " attach $option -o trace "$job"
+        wait_until "$job" "$PROBITY" level "$job" > /dev/null
+        wait_until "$job" has_functions trace "${what#*:}"
+        says "$kind $option" 0 "$job: " detach "$job"
+        expect "$kind $option" "${what#*:}" "$(functions_of trace | sed 's/"work",\|,"work"//g')"
+        is_whole trace
+        rm trace
+        expect "$kind $option: code" "$before" "$(code)"
+    done
+    says "$kind: calls" 0 "$job: " attach --calls all -o trace "$job"
+    says "$kind: calls" 0 "$job: " detach "$job"
+    is_whole trace
+    rm trace
+    stop "$kind"
+done
+
+# ---- Cycles under load ----
+
+for kind in "${kinds[@]}"; do
+    start "$kind" "./$kind" "$THREADS"
+    before=$(code)
+    for ((i = 1; i <= CYCLES; i++)); do
+        says "$kind: cycle $i" 0 "$job: " attach --functions -o trace "$job"
+        says "$kind: cycle $i" 0 "$job: " detach "$job"
+        [ $((i % 50)) != 1 ] || is_whole trace
+        rm trace
+        [ "${failures:?}" = 0 ] || break
+    done
+    expect "$kind: code after $CYCLES cycles" "$before" "$(code)"
+    stop "$kind"
+    no_leftovers "$kind"
+done
+
+# ---- Calls ----
+
+LD_PRELOAD=$BUILD/lib/libprobity-calls.so.0 "$PROGRAMS/slow_causes.shared" 10 > truth 2> errors &
+job=$!
+wait_until "$job" grep -q libprobity-calls "/proc/$job/maps"
+says "calls" 0 "$job: " attach --calls io,locks -o trace "$job"
+sleep 0.3 # for some calls, not for anything else
+says "calls" 0 "$job: " detach "$job"
+wait "$job" || fail "slow_causes: status $?: $(cat errors)"
+"$PROBITY" report --json trace > report.json
+expect "calls of write" true "$(jq '[.functions[] | select(.name == "write" and .calls > 0)] |
+    length == 1' report.json)"
+"$PROBITY" csv --columns name trace > names 2> errors
+rm trace
+grep -q '^mutex:hold' names || fail "calls: no locks: $(sort names | uniq -c | head -n 5)"
+
+# ---- What a program does not have ----
+
+start counted "$PROGRAMS/counted.shared" 1
+says "no functions" 1 "does not have libprobity-functions" attach --functions "$job"
+says "no calls" 1 "does not have libprobity-calls" attach --calls io "$job"
+says "not recording" 1 "is not recording" detach "$job"
+says "no family" 2 "invalid --calls" attach --calls some "$job"
+stop counted
+
+# By source file, which takes debugging information: the answer says so, and nothing is recorded.
+cp patchable bare
+strip -g bare
+start bare ./bare 2
+before=$(code)
+says "no sources" 1 "has no debugging information" attach --file second.c -o trace "$job"
+says "no sources" 1 "is not recording" detach "$job"
+expect "no sources: code" "$before" "$(code)"
+rm -f trace
+says "no sources needed" 0 "$job: " attach --function middle -o trace "$job"
+says "no sources needed" 0 "$job: " detach "$job"
+rm trace
+stop bare
+
+# ---- A budget of calls ----
+
+# Of a program that began without them: free locks are only counted, and so are their releases.
+cat > locks.c << 'END'
+#include <pthread.h>
+#include <stdio.h>
+#include "probity.h"
+static int is_over;
+static void *lock_and_unlock(void *unused)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static volatile unsigned sum;
+    while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED)) {
+        PROBITY_PROBE(1);
+        for (int i = 0; i < 1000; i++) {
+            pthread_mutex_lock(&lock);
+            sum += 1;
+            pthread_mutex_unlock(&lock);
+        }
+    }
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, lock_and_unlock, NULL);
+    puts("ready");
+    fflush(stdout);
+    getchar();
+    __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
+    return pthread_join(thread, NULL);
+}
+END
+"$CC" -O2 -o locks locks.c "${libraries[@]}"
+start locks ./locks
+log_says_counted() {
+    "$PROBITY" log trace > log 2>&1 && grep -q 'hits such as mutex:.* are only counted' log
+}
+for ((i = 1; i <= 2; i++)); do
+    says "locks" 0 "$job: " attach --calls locks --budget 1% -o trace "$job"
+    wait_until "$job" log_says_counted
+    "$PROBITY" csv --columns name trace > names 2> errors
+    before=$(grep -c 'mutex:' names)
+    sleep 0.2 # more of them, not a wait for something
+    says "locks" 0 "$job: " detach "$job"
+    "$PROBITY" csv --columns name trace > names 2> errors
+    holds=$(grep -c 'mutex:hold' names)
+    releases=$(grep -c 'mutex:release' names)
+    [ "$releases" -le $((holds + 10)) ] ||
+        fail "locks: $before records, then $holds holds and $releases releases"
+    rm trace
+done
+stop locks
+
+# ---- Code that cannot be changed ----
+
+# A policy that forbids it, from the start or once the recording has begun, and forked children. The
+# answer says why, and the program is as before.
+cat > limited.c << 'END'
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "probity.h"
+#define PLAIN __attribute__((no_instrument_function, patchable_function_entry(0, 0)))
+
+__attribute__((noinline)) void called(void) { __asm__ volatile(""); }
+
+/* Mappings that can be written and executed are refused. */
+PLAIN static void forbid(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PROT_READ | PROT_WRITE | PROT_EXEC, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const struct sock_fprog program = {sizeof code / sizeof code[0], code};
+
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+}
+
+PLAIN static void *sleeper(void *unused)
+{
+    pause();
+    return unused;
+}
+
+/* Each line of the input is a filter to be installed, the end of the input that of the program. */
+PLAIN static void *reader(void *unused)
+{
+    char line[16];
+
+    while (fgets(line, sizeof line, stdin) != NULL)
+        forbid();
+    _exit(0);
+    return unused;
+}
+
+PLAIN int main(int argc, char **argv)
+{
+    pthread_t thread;
+
+    if (argc < 2)
+        return 2;
+    if (strcmp(argv[1], "threads") == 0)
+        pthread_create(&thread, NULL, sleeper, NULL);
+    if (strcmp(argv[1], "forbid") == 0)
+        forbid();
+    if ((strcmp(argv[1], "threads") == 0 || strcmp(argv[1], "fork") == 0) && fork() != 0)
+        pause();
+    pthread_create(&thread, NULL, reader, NULL);
+    printf("%d\n", (int)getpid());
+    fflush(stdout);
+    for (;;) {
+        PROBITY_PROBE(1);
+        called();
+        usleep(1000);
+    }
+}
+END
+"$CC" -O2 -g -D_GNU_SOURCE -fpatchable-function-entry=5 -o limited_patchable limited.c \
+    "${libraries[@]}"
+limited=(patchable)
+if [ "${#kinds[@]}" = 2 ]; then
+    clang -O2 -g -D_GNU_SOURCE -fxray-instrument -fxray-instruction-threshold=1 -o limited_xray \
+        limited.c "${libraries[@]}"
+    limited+=(xray)
+fi
+
+# $1 kind, $2 argument
+start_limited() {
+    start "limited" "./limited_$1" "$2"
+    parent=$job
+    job=$(head -n 1 limited.out)
+}
+
+stop_limited() {
+    exec {gate}>&-
+    [ "$job" = "$parent" ] || kill "$parent"
+    wait "$parent" 2> /dev/null || true
+}
+
+for kind in "${limited[@]}"; do
+    start_limited "$kind" forbid
+    before=$(code)
+    for ((i = 0; i < 2; i++)); do
+        says "$kind, forbidden" 1 "Permission denied" attach --functions -o trace "$job"
+        expect "$kind, forbidden: code" "$before" "$(code)"
+        rm -f trace
+    done
+    says "$kind, forbidden" 0 "$job: " attach -o trace "$job"
+    says "$kind, forbidden" 0 "$job: " detach "$job"
+    rm trace
+    stop_limited
+    start_limited "$kind" plain
+    says "$kind, forbidden later" 0 "$job: " attach --functions -o trace "$job"
+    echo >&"$gate"
+    until grep -q '^Seccomp:.*2' "/proc/$job/status"; do sleep 0.01; done
+    says "$kind, forbidden later" 1 "could not restore its code: Permission denied" detach "$job"
+    rm trace
+    stop_limited
+    start_limited "$kind" threads
+    says "$kind, forked" 1 "was forked from one with threads" attach --functions -o trace "$job"
+    rm -f trace
+    stop_limited
+    start_limited "$kind" fork
+    before=$(code)
+    says "$kind, forked from one thread" 0 "$job: " attach --functions -o trace "$job"
+    wait_until "$parent" has_functions trace '"called"'
+    says "$kind, forked from one thread" 0 "$job: " detach "$job"
+    expect "$kind, forked from one thread: code" "$before" "$(code)"
+    rm trace
+    stop_limited
+done
+
+# ---- The control page ----
+
+start quiet "./${kinds[0]}" 2 quiet
+says "quiet" 1 "PROBITY_CONTROL=1" attach --functions --wait 100ms -o trace "$job"
+stop quiet
+start page env PROBITY_CONTROL=1 "./${kinds[0]}" 2 quiet
+page=$SPOOL/$job.control
+expect "page: mode" "600 12288" "$(stat -c '%a %s' "$page")"
+says "page" 0 "$job: " attach --functions -o trace "$job"
+says "page twice" 1 "already recording" attach -o other "$job"
+says "page: level" 0 "$job: levels 2" level "$job" 2
+wait_until "$job" has_functions trace "$all"
+says "page" 0 "$job: " detach "$job"
+expect "page" "$all" "$(functions_of trace | sed 's/"work",\|,"work"//g')"
+rm trace
+# Without the rights of ptrace.
+if [ "$(id -u)" = 0 ]; then
+    says "page: no ptrace" 0 "$job: " attach --functions -o trace "$job"
+    says "page: no ptrace" 0 "$job: " detach "$job"
+    rm trace
+fi
+# One that is planted, cut, open to others, or a link, is as none: the program's memory is asked.
+cp "$page" good
+for how in cut open link planted; do
+    rm -f "$page"
+    case $how in
+    cut) head -c 4096 good > "$page" && chmod 600 "$page" ;;
+    open) cp good "$page" && chmod 666 "$page" ;;
+    link) ln -s "$WORK/good" "$page" ;;
+    planted) cp good "$page" && chmod 600 "$page" ;;
+    esac
+    says "page: $how" 1 "passed no probe in time" attach --wait 100ms -o trace "$job"
+done
+stop page
+[ ! -e "$page" ] || fail "page: not removed at exit"
+# That of a program that was killed is replaced by the next one of the same id, and serves nobody.
+start killed env PROBITY_CONTROL=1 "./${kinds[0]}" 1 quiet
+page=$SPOOL/$job.control
+kill -KILL "$job"
+wait "$job" 2> /dev/null || true
+exec {gate}>&-
+says "killed" 1 "no process" attach "$job"
+# It can be removed; neither the page of a program that runs, nor a link or another file.
+dead=$page
+start alive env PROBITY_CONTROL=1 "./${kinds[0]}" 1 quiet
+page=$SPOOL/$job.control
+ln -s "$WORK/good" "$SPOOL/1.control"
+cp good "$SPOOL/1x.control"
+says "ps of pages" 0 '"processes": [' ps --json
+expect "ps of pages" 0 "$(jq '.processes | length' output)"
+says "top of pages" 1 'no program is recording' top --json --count 1
+says "removal" 0 "$dead: removed" spools --remove
+expect "removal: lines" 1 "$(wc -l < output)"
+[ -e "$page" ] && [ -e good ] && [ ! -e "$dead" ] || fail "removal: $(ls "$SPOOL")"
+says "after the removal" 0 "$job: " attach --functions -o trace "$job"
+stop alive
+rm -f "$SPOOL/1.control" "$SPOOL/1x.control" trace
+no_leftovers "at the end"
+finish

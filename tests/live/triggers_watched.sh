@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# Conditions that the writer compares with records: as many reasons as requests, gaps, periods and
+# values exceeded their limit, while other threads record at full speed; nothing is dropped.
+# variants: clang asan tsan
+. "$(dirname "$0")/../common.bash"
+met=$PROGRAMS/conditions_met
+
+# $1 kind, $2 least and most reasons ("": those that the program counted), $3 condition, $4 what
+# `info` says of one
+are_met() {
+    local kind=$1 limits=$2 condition=$3 said=$4 dump found
+    fresh
+    "$PROBITY" record --ring 300s,16M --when "$condition" --before 1ms --at-most 1000/1s \
+        -o 'met-%i.probity' -- "$met" "$kind" 4 2 > out 2> errors ||
+        fail "$condition: status $?: $(cat errors)"
+    expect "$condition: stderr" "" "$(cat errors)"
+    [ -n "$limits" ] || limits=$(sed -n 's/^met //p' out)
+    for dump in met-*.probity; do
+        [ -e "$dump" ] || { fail "$condition: no dump"; return; }
+        "$PROBITY" check "$dump" > check.out 2>&1 || fail "$condition: $dump: $(cat check.out)"
+        "$PROBITY" info "$dump" > info.out || fail "$condition: $dump: info failed"
+        grep -q '^dropped *0 ' info.out || fail "$condition: $(grep '^dropped' info.out)"
+        grep '^because' info.out >> reasons
+        # The document alone is enough to read the block.
+        "$BUILD/examples/second_decoder" "$dump" > /dev/null 2> decoded ||
+            fail "$condition: decoder: $(head -n 3 decoded)"
+        grep -qF ": $condition |" decoded || fail "$condition: decoder: $(cat decoded)"
+    done
+    found=$(wc -l < reasons)
+    if [ "$found" -lt "${limits% *}" ] || [ "$found" -gt "${limits#* }" ]; then
+        fail "$condition: $found reasons, not $limits: $(cat reasons)"
+    fi
+    cut -c15- reasons | awk -v condition="$condition" 'index($0, condition) == 1 {
+        print substr($0, length(condition) + 1) }' | grep -qE "^$said" ||
+        fail "$condition: $(cat reasons)"
+}
+
+are_met request "" 'request > 15ms' ' took [0-9.]* ms in thread'
+are_met request "" 'request requ?st > 15ms' ' took [0-9.]* ms in thread'
+# A loaded machine makes further gaps, which the program counts, and periods with fewer hits.
+are_met gap "" 'gap beat > 100ms' ': none for [0-9.]* ms after thread'
+are_met rate "4 4" 'rate 77 > 150/200ms' ': [234][0-9]* in [0-9.]* ms'
+are_met value "4 4" 'value failed > 0' ': 7 in thread'
+are_met low "4 12" 'rate beat < 10/500ms' ': [0-9] in 500.000 ms'
+
+# What no site has, or none exceeds, is never met.
+for condition in 'request queue > 1ms' 'gap heart > 10ms' 'rate 78 > 0/100ms' 'rate 77 < 1/100ms' \
+    'value failed > 7' 'value failed < -1' 'value request > -9'; do
+    fresh
+    "$PROBITY" record --when "$condition" -o 'met-%i.probity' -- "$met" value 1 1 > out ||
+        fail "$condition: status $?"
+    expect "$condition: dumps" "" "$(find . -name 'met-*')"
+done
+
+# Functions are named as sites are.
+fresh
+"$PROBITY" record --when 'rate step > 1000/1s' --at-most 1000/1s -o 'met-%i.probity' -- \
+    "$PROGRAMS/stalls" 2 1 sleep > out || fail "rate of a function: status $?"
+[ -e met-1.probity ] || fail "rate of a function: no dump"
+
+# A budget does not demote what a condition names: calls that are not recorded would look like a
+# gap.
+# $1 name, $2 what its number of calls that are only counted is compared with
+is_counted() {
+    expect "$condition: $1, only counted $2" true \
+        "$(jq "[.functions[] | select(.name == \"$1\")][0].calls_counted $2" report.json)"
+}
+for condition in 'gap step > 100s' 'rate step > 1000000/100ms' 'function step > 100s'; do
+    fresh
+    "$PROBITY" record --ring 1s,1M --budget 0.01% --when "$condition" -o trace -- \
+        "$PROGRAMS/stalls" 1 10 none > out || fail "$condition, budget: status $?"
+    "$PROBITY" report --json trace > report.json || fail "$condition, budget: report"
+    is_counted step "== 0"
+    is_counted handle_request "> 0"
+done
+
+# Nor is a condition added for calls that the budget no longer records.
+fresh
+PROBITY_OUT=trace PROBITY_RING=1s,1M PROBITY_BUDGET=0.01% "$PROGRAMS/stalls" 1 1000000 none > out &
+running=$!
+log_says_counted() {
+    "$PROBITY" log trace > log.txt 2>&1 && grep -q 'calls of step are only counted' log.txt
+}
+wait_until "$running" log_says_counted
+status=0
+"$PROBITY" level --set 'when=gap step > 1s' trace > said 2>&1 || status=$?
+expect "gap of counted calls: status" 1 "$status"
+grep -q 'gap step > 1s: calls that it names are only counted (budget, or switched off)' said ||
+    fail "gap of counted calls: $(cat said)"
+"$PROBITY" level --set 'when=gap beat > 1s' trace > said 2>&1 || fail "gap of others: $(cat said)"
+signal_job KILL "$running" || fail "budget: ended early"
+wait "$running" 2> /dev/null || true
+
+# A forked child has its parent's conditions, also of sites and functions that the parent hit.
+if unfollowed "conditions of a forked child" "its parent has threads"; then
+    finish
+    exit
+fi
+fresh
+cat > forked.c << 'END'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+#include <probity.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void fail_once(void)
+{
+    FN_FUNC(, FN_1);
+    PROBITY_PROBE_NAMED("error");
+}
+int main(void)
+{
+    fail_once();
+    if (fork() == 0) {
+        for (int i = 0; i < 50; i++)
+            fail_once();
+        return 0;
+    }
+    return wait(NULL) < 0;
+}
+END
+"${CC:-gcc}" ${SANITIZE_FLAG:+"$SANITIZE_FLAG"} -O1 -I"$SOURCE/include" forked.c \
+    -Wl,-u,probity_snapshot "$BUILD/lib/libprobity.a" -pthread -lm -ldl -o forked 2> messages ||
+    fail "forked does not build: $(cat messages)"
+for named in error fail_once; do
+    rm -f met-*
+    "$PROBITY" record --when "rate $named > 20/10s" -o 'met-%p-%i.probity' -- ./forked > out ||
+        fail "forked, $named: status $?"
+    expect "forked, $named: dumps" 1 "$(find . -name 'met-*-1.probity' | wc -l)"
+done
+finish

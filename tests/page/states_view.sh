@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# States of threads on the page of `probity view`: their sums are those of `probity threads`, also
+# where they are merged; a blocked stretch names what it was blocked on, who held it and who woke
+# it; critical paths are those of `probity path`, part by part. The page is opened in chromium.
+# variants: gcc
+. "$(dirname "$0")/../common.bash"
+
+# shellcheck source=tests/tool/states.bash
+. "$SOURCE/tests/tool/states.bash"
+if [ ! -e "$BUILD/lib/libprobity-calls.so" ]; then
+    echo "left out: no libprobity-calls in this build"
+    finish
+    exit
+fi
+
+# $1 trace; then arguments of the program
+record() {
+    local trace=$1
+    shift
+    "${with_tracefs[@]}" "$PROBITY" record --calls locks,io,sleep --sched -o "$trace" -- \
+        "$PROGRAMS/states_shown.shared" "$@" > /dev/null 2> errors ||
+        fail "$trace: status $?: $(cat errors)"
+}
+
+# $1 page, then arguments of view
+view() {
+    local page=$1
+    shift
+    "$PROBITY" view -f -o "$page" "$@" > output 2> errors ||
+        fail "$page: status $?: $(cat errors)"
+}
+
+record short.probity 12
+record long.probity 30 3000
+view short.html short.probity
+view long.html --spans 8000 long.probity
+# A request that passes from thread to thread.
+"${with_tracefs[@]}" "$PROBITY" record --sched -o requests.probity -- "$PROGRAMS/tracks" \
+    > /dev/null 2> errors || fail "requests: status $?: $(cat errors)"
+view requests.html requests.probity
+for trace in short long requests; do
+    which=(--function serve --slowest 6)
+    [ $trace != requests ] || which=(--slowest 6)
+    "$PROBITY" threads --json $trace.probity > $trace.threads
+    "$PROBITY" path "${which[@]}" --json $trace.probity > $trace.path
+    python3 "$SOURCE/tests/tool/page_states.py" $trace.html $trace.threads $trace.path \
+        $trace.told 8000 || fail "$trace: the page's states"
+done
+jq -e '.near == false' short.told > /dev/null || fail "spans of the short trace are merged"
+jq -e '.near' long.told > /dev/null || fail "no spans of the long trace are merged"
+
+if ! command -v /usr/bin/chromium > /dev/null || ! command -v node > /dev/null; then
+    echo "neither chromium nor node: pages were not looked at" >&2
+    finish
+    exit 77
+fi
+MODULES=$BUILD/npm-view
+"$SOURCE/tools/npm_install.sh" "$SOURCE/view" "$MODULES" --include=dev
+mkdir -p "$BUILD/test-logs/view"
+HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
+    states short.html short.told -- paths short.html short.told -- \
+    paths long.html long.told -- paths requests.html requests.told > faults ||
+    fail "in chromium: $(cat faults)"
+finish

@@ -1,0 +1,375 @@
+#!/usr/bin/env bash
+# `probity view`: tests/browser/view.mjs tests its pages in headless chromium: numbers equal to
+# those of other commands, the timeline by mouse and keyboard, light, dark and print styles, names
+# that look like markup, 0 and 64 threads. Also output files: existing ones, a full disk, damaged
+# traces.
+# variants: asan
+. "$(dirname "$0")/../common.bash"
+TREE=$PROGRAMS/tree
+
+# $1 description, $2 status; then arguments of view. Writes "output" and "errors".
+view() {
+    local what=$1 expected=$2 status=0
+    shift 2
+    "$PROBITY" view "$@" > output 2> errors || status=$?
+    expect "$what: status ($(cat errors))" "$expected" "$status"
+}
+
+# Prints the unpacked contents of a data element. $1 its id, $2 page
+unpack() {
+    sed -n "s,.*id=\"probity-$1\">\([^<]*\)<.*,\1,p" "$2" | base64 -d |
+        python3 -c 'import sys, zlib
+sys.stdout.buffer.write(zlib.decompress(sys.stdin.buffer.read()))'
+}
+
+# ---- Files ----
+
+PROBITY_OUT=$WORK/small.probity "$TREE"
+view "small" 0 small.probity
+expect "name of the page" "small.html" "$(cat output)"
+view "page that exists" 1 small.probity
+grep -q "'small.html' already exists" errors ||
+    fail "expected an error that the page exists: $(cat errors)"
+view "page, replaced" 0 -f small.probity
+view "to stdout" 0 -o - small.probity
+cmp -s output small.html || fail "the page on standard output differs"
+PROBITY_OUT=$WORK/hits.probity "$PROGRAMS/blocks" > /dev/null
+for page in one two three; do view "hits" 0 -o $page.html hits.probity; done
+cmp one.html two.html && cmp one.html three.html || fail "pages of one trace differ"
+for wrong in "--spans 0" "--spans x" "--nothing" "--open -o -"; do
+    # shellcheck disable=SC2086
+    view "wrong: $wrong" 2 $wrong small.probity
+done
+view "no trace" 2
+view "input as output" 1 -f -o small.probity small.probity
+view "full disk" 1 -f -o /dev/full small.probity
+head -c 2000 small.probity > cut.probity
+view "cut" 3 -o cut.html cut.probity
+expect "completeness of a cut trace" "false" "$(unpack data cut.html | jq '.info[0].complete')"
+if [ -w /dev/shm ] && mkdir -p "$SPOOL/disk" 2> /dev/null &&
+    mount -t tmpfs -o size=64k tmpfs "$SPOOL/disk" 2> /dev/null; then
+    view "a disk that gets full" 1 -o "$SPOOL/disk/page.html" small.probity
+    expect "left on the full disk" "" "$(ls -A "$SPOOL/disk")"
+    umount "$SPOOL/disk"
+fi
+# A browser that is missing, one that fails, and one that receives the page.
+mkdir bin
+printf '#!/bin/sh\nexit 3\n' > bin/xdg-open
+chmod +x bin/xdg-open
+PATH=$WORK/bin:$PATH view "browser that fails" 1 -f --open -o opened.html small.probity
+# shellcheck disable=SC2016
+printf '#!/bin/sh\necho "$1" > told\n' > bin/xdg-open
+PATH=$WORK/bin:$PATH view "browser" 0 -f --open -o opened.html small.probity
+expect "arguments of the browser" "opened.html" "$(cat told)"
+
+# ---- Data ----
+
+# Without a limit, each call is a separate span. With a limit there are fewer spans, but no call is
+# lost.
+unpack data small.html > small.json
+"$PROBITY" report --by-thread --json small.probity > report.json
+calls=$(jq '[.functions[].calls] | add' report.json)
+expect "calls" "$calls" "$(jq .timeline.calls small.json)"
+expect "unit" 1 "$(jq .timeline.unit_ns small.json)"
+jq .report small.json > found.json
+cmp -s <(jq -S . report.json) <(jq -S . found.json) ||
+    fail "the report differs from 'report --json'"
+# A C program's trace has no signatures; they come from DWARF.
+expect "signature" "int fibonacci(int n)" \
+    "$(jq -r '.report.functions[] | select(.name == "fibonacci").signature' small.json)"
+# Each span between probes has a histogram of its calls only.
+PROBITY_OUT=$WORK/hits.probity "$PROGRAMS/blocks" > /dev/null
+view "blocks" 0 -o own.html hits.probity
+unpack data own.html | jq -e '[.blocks.blocks, .block_histograms] | transpose | length > 2 and
+    all(.[0].calls == ([.[1][][1]] | add) and .[1][0][0] <= .[0].min_ns and
+        .[1][-1][0] <= .[0].max_ns)' > found || fail "histograms of the wrong blocks: $(cat found)"
+"$BUILD/bench/gen_scopes" big.probity 2 1 values
+view "few spans" 0 --spans 10000 -o few.html big.probity
+unpack data few.html > few.json
+expect "calls with few spans" 500000 "$(jq .timeline.calls few.json)"
+[ "$(jq .timeline.spans few.json)" -le 10000 ] || fail "more spans than requested"
+[ "$(jq '.timeline.together > 400000' few.json)" = true ] || fail "expected merged calls"
+# Sums the counts of each lane over the spans of all threads. Where the timeline was
+# refined, no span is merged.
+unpack spans few.html > few.spans
+export PYTHONPATH=$SOURCE/tests/tool
+expect "calls in spans; of several, in stretches" "500000 0 True" "$(python3 - <<'EOF'
+import json
+from page_spans import CALLS, lanes_of
+timeline = json.load(open("few.json"))["timeline"]
+total, several, inside = 0, 0, 0
+for (_, kind, _), spans in lanes_of(timeline, open("few.spans", "rb").read()):
+    for span in spans:
+        total += span.count if kind == CALLS else 0
+        start = span.start - timeline["since_start_ns"]
+        if any(first <= start < end for first, end in timeline["stretches"]):
+            inside += 1
+            several += span.count > 1
+print(total, several, inside > 1000)
+EOF
+)"
+
+# The page for a range shows the calls in progress at its beginning, but does not count them.
+middle=$(jq '.timeline | .since_start_ns + .length_ns / 2 | floor' few.json)
+view "a range" 0 --from "${middle}ns" -o range.html big.probity
+expect "calls of a range" \
+    "$("$PROBITY" report --json --from "${middle}ns" big.probity |
+        jq '[.functions[].calls] | add')" \
+    "$(unpack data range.html | jq .timeline.calls)"
+
+# One thread's counts in profile mode.
+PROBITY_OUT=$WORK/counted.probity PROBITY_PROFILE=1 "$TREE"
+tid=$("$PROBITY" report --json --by-thread counted.probity |
+    jq '[.functions[] | select(.name == "thread_main").threads[].tid] | first')
+view "counted, one thread" 0 --tid "$tid" counted.probity
+counts='[.functions[] | select(.calls > 0) | {name, calls}] | sort_by(.name)'
+expect "calls of one thread" "$("$PROBITY" report --json --tid "$tid" counted.probity |
+    jq -c "$counts")" "$(unpack data counted.html | jq -c ".report | $counts")"
+
+# ---- Comparison ----
+
+for run in 1 2 3 4; do
+    PROBITY_OUT=$WORK/run$run "$TREE"
+done
+view "comparison" 0 --diff run1 --diff run2 -o diff.html run3 run4
+unpack data diff.html > page.json
+# The tree of the two base runs is the one that `probity tree` prints for both.
+"$PROBITY" tree --json run1 run2 > base.json
+nodes='[.tree[] | .. | objects | select(has("children")) |
+    {name, line, calls, total_ns, self_ns, cpu_self_ns}] | sort'
+expect "tree of the base" "$(jq -c "$nodes" base.json)" "$(jq -c ".base | $nodes" page.json)"
+expect "its runs" 2 "$(jq .base_runs page.json)"
+# A label means all runs that have it, compared as their traces are.
+mkdir project
+"$PROBITY" runs init --project project > /dev/null
+"$PROBITY" runs add --project project --label old run1 run2 > /dev/null
+view "a label" 0 --project project --diff @old -o label.html run3 run4
+unpack data label.html > label.json
+changes='[.diff.functions[] | {name, line, statistics: (.statistics |
+    map_values({base_median, new_median, ratio, verdict}))}] | sort_by(.name, .line)'
+expect "comparison with a label" "$(jq -c "$changes" page.json)" "$(jq -c "$changes" label.json)"
+expect "no tree of a label" '[false,0,true]' \
+    "$(jq -c '[has("base"), .base_runs, (.base_why | test("history"))]' label.json)"
+view "a label and a trace" 0 --project project --diff @old --diff run4 -o both.html run3
+expect "tree of the trace alone" 1 "$(unpack data both.html | jq '.base_runs')"
+view "a label of no run" 1 --project project --diff @none -o none.html run3
+view "a label, and no history" 1 --diff @old -o none.html run3
+view "a label, in a range" 2 --project project --diff @old --from 1ms -o none.html run3
+view "a range of one run each" 0 --diff run1 --from 1ms -o ranged.html run3
+expect "tree of a range" \
+    "$("$PROBITY" tree --json --from 1ms run1 | jq -c "$nodes")" \
+    "$(unpack data ranged.html | jq -c ".base | $nodes")"
+view "a range of several runs" 0 --diff run1 --diff run2 --from 1ms -o ranges.html run3
+expect "no tree of a range of several" true \
+    "$(unpack data ranges.html | jq '(has("base") | not) and (.base_why | test("several"))')"
+cp run1 kept
+view "the page in place of what is compared" 1 -f --diff run1 -o run1 run3
+cmp run1 kept || fail "a trace was overwritten with a page"
+view "comparison with nothing" 1 --diff nothing -o nothing.html run3
+[ ! -e nothing.html ] || fail "a page was written for a comparison without runs"
+
+# ---- Pages ----
+
+if [ "$VARIANT" != gcc ]; then
+    finish
+    exit 0
+fi
+if ! command -v /usr/bin/chromium > /dev/null || ! command -v node > /dev/null; then
+    echo "neither chromium nor node: pages were not looked at" >&2
+    finish
+    exit 77
+fi
+MODULES=$BUILD/npm-view
+"$SOURCE/tools/npm_install.sh" "$SOURCE/view" "$MODULES" --include=dev
+mkdir -p "$BUILD/test-logs/view"
+rm -f "$BUILD/test-logs/view/command"
+
+# $1 scenario, $2 page; then JSON files. One browser opens all of them, at the end.
+scenarios=()
+look() {
+    scenarios+=("$@" --)
+}
+
+view "whole" 0 --spans 2000000 -o whole.html big.probity
+"$PROBITY" log big.probity | awk '
+    /inner_values/ && !found { found = 1; next }
+    found == 1 && / value = / { value = $NF }
+    found == 1 && / other = / { other = $NF }
+    found == 1 && /return \(/ { gsub(/.*\(|\).*/, ""); result = $0; exit }
+    END { printf "{\"name\": \"inner_values\", \"outermost\": \"outer\", \"parameters\":"
+          printf " \"value = %s, other = %s\", \"returned\": \"%s\"}\n", value, other, result }' \
+    > call.json
+look timeline whole.html call.json
+look closer few.html
+"$PROBITY" report --by-thread --json big.probity > big.json
+look functions few.html big.json
+"$PROBITY" tree --json small.probity > tree.json
+tid=$("$PROBITY" report --json --by-thread small.probity |
+    jq '[.functions[] | select(.name == "main").threads[].tid] | first')
+called=$("$PROBITY" log --tid "$tid" small.probity 2> /dev/null |
+    sed -n 's/^[0-9]*:   [^ ].*[ *]\([a-z_]*\)(.*/\1/p' | head -n 1)
+"$PROBITY" report --json --tid "$tid" small.probity | jq --arg called "$called" \
+    "{tid: $tid, outermost: \"main\", calls: ([.functions[].calls] | add), called: \$called}" \
+    > thread.json
+look flame small.html tree.json thread.json
+look themes small.html
+look print few.html big.json
+"$PROBITY" blocks --json hits.probity > blocks.json
+view "hits" 0 hits.probity
+look blocks hits.html blocks.json
+"$PROBITY" blocks --slowest 5 hits.probity > blocks.text
+"$PROBITY" timeline hits.probity > timeline.text
+"$PROBITY" csv hits.probity > hits.csv
+"$PROBITY" info --json hits.probity > info.json
+# As printed: columns of the blocks, ends of the axis; and the times of all hits in the CSV.
+python3 - > clock.json <<'EOF'
+import json, re
+lines = open("blocks.text").read().splitlines()
+blocks = []
+for line in lines:
+    slow = re.match(r" +slow at +([\d.]+s) +(\S+)", line)
+    cells = line.split()
+    if slow:
+        blocks[-1]["slow"].append(" ".join(slow.groups()))
+    elif " -> " in line:
+        # calls share wall CPU off-CPU min mean p50 p90 p99 max
+        blocks.append({"wall": cells[2], "mean": cells[6], "p99": cells[9], "max": cells[10],
+                       "slow": []})
+axis = re.match(r"thread +(\S+) +(\S+)", open("timeline.text").readline()).groups()
+start = json.load(open("info.json"))[0]["times"]["started_ns"]
+recorded = set()
+for line in open("hits.csv"):
+    cells = line.strip().split(",") # a name may have commas
+    ns = int(cells[-2]) * 10**9 + int(cells[-1]) - start
+    recorded.add(f"{ns // 10**9}.{ns % 10**9:09d}s")
+print(json.dumps({"blocks": blocks[:12], "first": axis[0], "last": axis[1],
+                  "recorded": sorted(recorded)}))
+EOF
+look clock hits.html clock.json
+unpack data hits.html | jq .timeline > together.json
+expect "unit of a small page" 1 "$(jq .unit_ns together.json)"
+look finest hits.html together.json
+PROBITY_OUT=$WORK/tracks.probity "$PROGRAMS/tracks"
+view "tracks" 0 tracks.probity
+"$PROBITY" csv tracks.probity > tracks.csv
+"$PROBITY" info --json tracks.probity > info.json
+"$PROBITY" blocks tracks.probity > blocks.text
+unpack data tracks.html > tracks.json
+# What each row must show, from the times of the hits in the CSV.
+python3 - > rows.json <<'EOF'
+import json, re
+start = json.load(open("info.json"))[0]["times"]["started_ns"]
+threads = json.load(open("tracks.json"))["timeline"]["threads"]
+hits = []
+for line in open("tracks.csv"):
+    cells = re.split("[, ]+", line.strip())
+    hits.append((int(cells[1]), cells[2].strip('"'), int(cells[5]) * 10**9 + int(cells[6]) - start))
+main = hits[0][0]
+worker = next(tid for tid, _, _ in hits if tid != main)
+def when(tid, name, which=0):
+    return [ns for by, text, ns in hits if by == tid and text == name][which]
+def title(tid):
+    return f"{next(each['name'] for each in threads if each['tid'] == tid)} {tid}"
+rows = []
+def row(found, kind, depth, title, begins, ends, arrows=""):
+    place = next(i for i, each in enumerate(threads) if found(each))
+    rows.append({"place": f"{place}.{kind}.{depth}.{begins}", "title": title, "took": ends - begins,
+                 "arrows": arrows,
+                 "begins": f"{begins // 10**9}.{begins % 10**9:09d}s"})
+def track(number):
+    return lambda each: each.get("track", 0) == number
+begin, put, second = (when(main, "request:begin"), when(main, "work:put"),
+                      when(main, "work:put", 1))
+got = when(worker, "work:get")
+row(lambda each: each["tid"] == main, 3, 0, "request:begin → work:put", begin, put,
+    f"{main}-{worker}")
+passed = f"{main}-{worker}"
+row(track(1), 4, 0, "request:begin → work:put", begin, put, passed)
+row(track(1), 4, 0, "work:put → work:get", put, got, passed)
+row(track(2), 4, 0, f"{title(main)} holds it", when(main, "items:hold"),
+    when(main, "items:release"), passed)
+row(track(2), 4, 1, f"{title(worker)} waits for it", when(worker, "items:wait"),
+    when(worker, "items:hold"), passed)
+row(track(3), 4, 0, "1 in it", put, second)
+row(track(3), 4, 0, "2 in it", second, got)
+blocks = []
+for line in open("blocks.text"):
+    cells = line.split()
+    if " -> " in line:
+        blocks.append({"times": " ".join([cells[0], cells[2], *cells[7:11]]),
+                       "name": f"{cells[-3]} → {cells[-1]}"})
+print(json.dumps({"rows": rows, "blocks": blocks}))
+EOF
+look tracks tracks.html rows.json
+PROBITY_OUT=$WORK/deep.probity "$PROGRAMS/deep_threads"
+view "deep" 0 deep.probity
+echo '{"threads": 65}' > threads.json
+look deep deep.html threads.json
+look arrange deep.html
+echo '{"name": "descend"}' > name.json
+look address deep.html name.json
+PROBITY_OUT=$WORK/odd.probity "$PROGRAMS/odd_names"
+"$PROBITY" report --json odd.probity > odd.json
+view "odd names" 0 odd.probity
+grep -qF 'window.owned' odd.html && fail "a name on the page is not escaped"
+look odd odd.html odd.json
+"$BUILD/bench/gen" none.probity 1 0
+view "empty" 0 none.probity
+look empty none.html
+"$PROGRAMS/gen_adversarial_traces_internal" recursion 1 > single.probity
+view "single" 0 single.probity
+look single single.html
+"$PROBITY" report --json counted.probity > counted.json
+"$PROBITY" info --json counted.probity > counted.info
+view "counted" 0 -f counted.probity
+look counted counted.html counted.json counted.info
+# The page's numbers of a range are those of the commands: of calls, of calls that begin before it,
+# and of blocks.
+PROBITY_OUT=$WORK/small.blocks "$PROGRAMS/blocks" > /dev/null
+view "blocks of a range" 0 -o blocks.html small.blocks
+for page in whole:big.probity small:small.probity blocks:small.blocks; do
+    name=${page%:*} trace=${page#*:}
+    unpack data "$name.html" | jq -c '.timeline | [.since_start_ns + .length_ns * (0.3, 0.8) |
+        floor] | {from: .[0], to: .[1]}' > "range.$name"
+    from=$(jq .from "range.$name")ns to=$(jq .to "range.$name")ns
+    for command in report tree; do
+        "$PROBITY" "$command" --json --from "$from" --to "$to" "$trace" > "range.$name.$command"
+    done
+    "$PROBITY" blocks --json --since "$from" --until "$to" "$trace" > "range.$name.blocks"
+    look ranged "$name.html" "range.$name" "range.$name.report" "range.$name.tree" \
+        "range.$name.blocks"
+done
+"$PROBITY" report --json small.probity > whole.json
+look callers small.html tree.json whole.json
+"$BUILD/bench/gen_scopes" many.probity 64 1
+view "64 threads" 0 many.probity
+echo '{"threads": 64}' > threads.json
+look threads many.html threads.json
+look speed many.html
+"$PROBITY" diff --json run1 run2 -- run3 run4 > diff.json
+"$PROBITY" tree --json run3 run4 > now.json
+look diff diff.html diff.json base.json now.json
+for run in 1 2 3 4; do
+    PROBITY_OUT=$WORK/blocks$run "$PROGRAMS/blocks" > /dev/null
+done
+"$PROBITY" diff --json blocks1 blocks2 -- blocks3 blocks4 > diff-blocks.json
+view "comparison of blocks" 0 --diff blocks1 --diff blocks2 -o diff-blocks.html blocks3 blocks4
+look diffBlocks diff-blocks.html diff-blocks.json
+look labelled label.html
+HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
+    "${scenarios[@]}" > said 2> 'times' || fail "$(cat said)"
+cat 'times'
+
+# The command that the page shows makes a page of exactly the calls that were visible.
+command=$(cat "$BUILD/test-logs/view/command")
+[ "${command%% *}" = probity ] || fail "expected a command, found: $command"
+(eval "'$PROBITY'${command#probity}") > output 2> errors || fail "$command: $(cat errors)"
+word() {
+    sed -n "s/.* $1 \([^ ]*\) .*/\1/p" <<< "$command"
+}
+expect "calls of $command" "$("$PROBITY" report --json --from "$(word --from)" --to "$(word --to)" \
+    big.probity | jq '[.functions[].calls] | add') 0" \
+    "$(unpack data "$(word -o)" | jq -r '.timeline | "\(.calls) \(.together)"')"
+HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
+    part "$(word -o)" > said 2> /dev/null || fail "$(cat said)"
+finish

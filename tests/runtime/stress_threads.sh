@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Many threads, processes and libraries; several copies of this library; other libcs. The campaign
+# of the same name runs longer.
+# variants: gcc
+# timeout: 600
+. "$(dirname "$0")/../common.bash"
+# shellcheck source=tests/runtime/stress_threads.bash
+. "$SOURCE/tests/runtime/stress_threads.bash"
+
+copies 3
+namespaces
+reloads 25000
+own_malloc
+many_threads threads 10000 20
+many_threads threads.shared 2000 2000
+too_many_threads 40 200
+storm storm 1 20 4
+storm storm.shared 2 20 4
+handlers handlers 10
+handlers handlers.shared 10
+thread_exit_in_scope 30
+libcs some
+finish
