@@ -43,3 +43,12 @@ void *probity_array_double(void *items, size_t item_bytes, size_t wanted, size_t
 {
     return wanted <= SIZE_MAX / 2 ? resize(items, item_bytes, 2 * wanted, capacity) : NULL;
 }
+
+void *probity_array_append(void *items, size_t item_bytes, size_t count)
+{
+    /* Full when the count is a power of two. */
+    if (count > 0 && (count & (count - 1)) != 0)
+        return items;
+    size_t capacity = count;
+    return resize(items, item_bytes, count > 0 ? 2 * count : 1, &capacity);
+}

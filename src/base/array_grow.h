@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/array_grow.h"
-
 /* Grows the array of *count items of item_bytes each so that `slot` is in range; new items are
  * zeroed. Returns the array, which realloc() may have moved, or NULL if out of memory; the array is
  * then unchanged. */
@@ -39,5 +37,10 @@ static inline void *probity_array_room(void *items, size_t item_bytes, size_t co
                ? items
                : probity_array_extend(items, item_bytes, capacity);
 }
+
+/* Makes room for one item after the first `count`, of an array that starts as NULL and gets all its
+ * items this way, one by one: its capacity follows from the count, so nobody keeps it. Returns as
+ * above. */
+void *probity_array_append(void *items, size_t item_bytes, size_t count);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
 #include "probity.h"
 
 /* Writes the last component of a pattern as a wildcard for fnmatch(), escaping special characters.
@@ -52,7 +53,7 @@ static char *wildcard_of(const char *name, int is_inserted)
 
 static int add_name(struct cli_names *names, const char *stem, const char *name)
 {
-    char **items = realloc(names->items, (names->count + 1) * sizeof *items);
+    char **items = probity_array_append(names->items, sizeof *items, names->count);
     char *path = NULL;
 
     if (items == NULL)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "answers/report/profiled.h"
+#include "base/array_grow.h"
 
 static int fail_memory(const struct cli_diff_base *against)
 {
@@ -17,7 +18,7 @@ static int fail_memory(const struct cli_diff_base *against)
 
 int cli_diff_base_add(struct cli_diff_base *against, char *name)
 {
-    char **names = realloc(against->names, (against->count + 1) * sizeof *names);
+    char **names = probity_array_append(against->names, sizeof *names, against->count);
 
     if (names == NULL)
         return fail_memory(against);

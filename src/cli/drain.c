@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array_grow.h"
 #include "base/parent.h"
 #include "cli/cli_drain.h"
 #include "cli/cli_process.h"
@@ -93,7 +94,7 @@ static struct seen *find_seen(struct follow *follow, const struct stat *status)
         if (follow->seen[i].device == status->st_dev && follow->seen[i].inode == status->st_ino)
             return &follow->seen[i];
     }
-    struct seen *seen = realloc(follow->seen, (follow->seen_count + 1) * sizeof *seen);
+    struct seen *seen = probity_array_append(follow->seen, sizeof *seen, follow->seen_count);
     if (seen == NULL)
         return NULL;
     follow->seen = seen;

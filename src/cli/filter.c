@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
 #include "print/text.h"
 
 /* Numbers come first. They are found by bisection, names by linear search. */
@@ -26,7 +27,7 @@ static int compare_items(const void *left, const void *right)
 static int add_item(struct cli_filter *filter, struct cli_filter_item item)
 {
     struct cli_filter_item *items =
-        realloc(filter->items, (filter->count + 1) * sizeof *filter->items);
+        probity_array_append(filter->items, sizeof *filter->items, filter->count);
 
     if (items == NULL)
         return PROBITY_ERROR_MEMORY;

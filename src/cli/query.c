@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "answers/report/profiled.h"
-#include "answers/tree/tree_text.h"
+#include "answers/tree/tree_print.h"
 #include "cli/index.h"
 #include "cli/option.h"
 #include "cli/output_stream.h"

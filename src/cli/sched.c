@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array_grow.h"
 #include "probity.h"
 #include "reader/file.h"
 #include "sched/sched.h"
@@ -70,7 +71,7 @@ void cli_sched_end(struct cli_sched *sched)
 
 void cli_sched_add(struct cli_sched *sched, const char *path)
 {
-    char **paths = realloc(sched->paths, (sched->path_count + 1) * sizeof *paths);
+    char **paths = probity_array_append(sched->paths, sizeof *paths, sched->path_count);
     char *copy = strdup(path);
 
     if (paths != NULL)

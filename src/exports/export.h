@@ -75,7 +75,7 @@ struct probity_export_counts {
     uint64_t scopes, hits, events; /* in the range. events: with values */
     uint64_t states;               /* of threads, that begin in the range */
     uint64_t left_out[5];          /* of these, and 3: of calls counted in profile mode */
-    uint64_t shortened;            /* paths with levels left out: see answers/tree/tree_text.h */
+    uint64_t shortened;            /* paths with levels left out: see answers/tree/tree_print.h */
     uint64_t queue_hits;   /* hits of queues beyond the number that a timeline has counters for */
     uint64_t station_hits; /* of queues, locks and requests beyond those of `probity model` */
 };

@@ -8,7 +8,7 @@
 #define PROBITY_EXPORTS_EXPORT_TREE_H
 
 #include "answers/blocks/blocks.h"
-#include "answers/tree/tree_text.h"
+#include "answers/tree/tree_print.h"
 #include "exports/export.h"
 
 struct export_tree {

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array_grow.h"
 #include "cli/cli.h"
 #include "cli/filter.h"
 #include "cli/index.h"
@@ -88,7 +89,7 @@ static int take_function(const struct cli_given *given)
 {
     struct log_call *call = given->at;
     size_t count = call->log.function_count;
-    const char **functions = realloc(call->functions, (count + 1) * sizeof(const char *));
+    const char **functions = probity_array_append(call->functions, sizeof(const char *), count);
 
     if (functions == NULL)
         return cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY));

@@ -9,12 +9,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "answers/blocks/blocks_json.h"
+#include "answers/blocks/blocks_print.h"
 #include "answers/diff/diff_print.h"
 #include "answers/info/info.h"
 #include "answers/report/report_json.h"
-#include "answers/threads/threads_json.h"
-#include "answers/tree/tree_json.h"
+#include "answers/threads/threads_print.h"
+#include "answers/tree/tree_print.h"
 #include "page/tiles.h"
 #include "page/view_page.h"
 #include "page/view_stream.h"

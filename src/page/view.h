@@ -9,12 +9,12 @@
 
 #include <stdio.h>
 
-#include "answers/blocks/blocks_text.h"
+#include "answers/blocks/blocks_print.h"
 #include "answers/diff/compare.h"
 #include "answers/report/report.h"
-#include "answers/threads/threads_text.h"
+#include "answers/threads/threads_print.h"
 #include "answers/timeline/timeline.h"
-#include "answers/tree/tree_text.h"
+#include "answers/tree/tree_print.h"
 
 struct probity_tiles;      /* in page/tiles.h */
 struct probity_view_waits; /* in page/view_waits.h */

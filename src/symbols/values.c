@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
 #include "reader/reader.h"
 
 enum { DEPTH_MAX = 8, NAME_BYTES = 256, ENUMERATORS_MAX = 4096, ELEMENTS_MAX = 64, WORD = 8 };
@@ -82,7 +83,7 @@ static struct symbols_enum add_enum(struct symbols_values *values, Dwarf_Die *ty
     struct symbols_table *table = &values->description->enumerators;
     struct probity_arguments_enumerator *all = malloc(ENUMERATORS_MAX * sizeof *all);
     struct symbols_enum *more =
-        realloc(values->enums, (values->enum_count + 1) * sizeof *values->enums);
+        probity_array_append(values->enums, sizeof *values->enums, values->enum_count);
     struct symbols_enum made = {.at = type->addr};
 
     if (more != NULL)

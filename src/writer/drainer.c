@@ -130,7 +130,7 @@ static int read_info(struct probity_drainer *drainer)
 
 static int keep_map(struct probity_drainer *drainer, uint32_t number, int file, size_t bytes)
 {
-    struct headers **all = realloc(drainer->headers, (number + 1) * sizeof *all);
+    struct headers **all = probity_array_append(drainer->headers, sizeof *all, number);
 
     probity_assert(number == drainer->segments && bytes >= PROBITY_SPOOL_HEADER_BYTES);
     if (all == NULL)

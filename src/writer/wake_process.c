@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array_grow.h"
 #include "probity.h"
 #include "spool/wake.h"
 
@@ -129,7 +130,7 @@ static void look_into(struct target *target, uint64_t start)
 static int add_writable(struct target *target, uint64_t start, uint64_t end)
 {
     struct range *ranges =
-        realloc(target->writable, (target->writable_count + 1) * sizeof *ranges);
+        probity_array_append(target->writable, sizeof *ranges, target->writable_count);
 
     if (ranges == NULL)
         return 0;

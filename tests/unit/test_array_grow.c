@@ -2,6 +2,7 @@
  *
  * test_array_grow.c: arrays keep their items when they grow, and stay as they are if they cannot.
  */
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,6 +40,27 @@ static void an_array_that_fits_stays_where_it_is(void **state)
     assert_true(capacity >= 7);
     assert_ptr_equal(probity_array_fit(items, sizeof *items, capacity, &capacity), items);
     assert_ptr_equal(probity_array_room(items, sizeof *items, capacity - 1, &capacity), items);
+    free(items);
+}
+
+/* Each item is written where a checker of memory would see that it does not fit. */
+static void an_array_without_a_capacity_has_room_for_one_more(void **state)
+{
+    uint64_t *items = NULL;
+    size_t moves = 0;
+
+    (void)state;
+    for (size_t count = 0; count < 1000; count++) {
+        uint64_t *grown = probity_array_append(items, sizeof *items, count);
+        assert_non_null(grown);
+        moves += grown != items;
+        items = grown;
+        assert_true(malloc_usable_size(items) >= (count + 1) * sizeof *items);
+        items[count] = 3 * count;
+    }
+    for (size_t i = 0; i < 1000; i++)
+        assert_int_equal(items[i], 3 * i);
+    assert_true(moves <= 11);
     free(items);
 }
 
@@ -80,6 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(items_are_kept_when_an_array_grows_at_its_end),
         cmocka_unit_test(an_array_that_fits_stays_where_it_is),
+        cmocka_unit_test(an_array_without_a_capacity_has_room_for_one_more),
         cmocka_unit_test(places_by_number_are_zeroed),
         cmocka_unit_test(an_array_too_large_is_not_made),
     };

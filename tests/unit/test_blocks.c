@@ -5,8 +5,7 @@
 #include "test_reader_make.h"
 
 #include "answers/blocks/blocks.h"
-#include "answers/blocks/blocks_csv.h"
-#include "answers/blocks/blocks_json.h"
+#include "answers/blocks/blocks_print.h"
 
 static struct make make;
 

@@ -9,11 +9,9 @@
 #include "answers/report/report.h"
 #include "answers/report/report_csv.h"
 #include "answers/threads/threads.h"
-#include "answers/threads/threads_csv.h"
-#include "answers/threads/threads_json.h"
+#include "answers/threads/threads_print.h"
 #include "answers/tree/tree.h"
-#include "answers/tree/tree_csv.h"
-#include "answers/tree/tree_json.h"
+#include "answers/tree/tree_print.h"
 
 static struct make make;
 

@@ -5,9 +5,7 @@
 #include <inttypes.h>
 
 #include "answers/blocks/blocks.h"
-#include "answers/blocks/blocks_csv.h"
-#include "answers/blocks/blocks_json.h"
-#include "answers/blocks/blocks_text.h"
+#include "answers/blocks/blocks_print.h"
 #include "cli/fleet_source.h"
 #include "cli/probe_range.h"
 #include "cli/query.h"

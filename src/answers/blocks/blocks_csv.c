@@ -2,7 +2,7 @@
  *
  * blocks_csv.c: blocks as CSV.
  */
-#include "answers/blocks/blocks_csv.h"
+#include "answers/blocks/blocks_print.h"
 
 #include <inttypes.h>
 

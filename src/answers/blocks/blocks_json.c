@@ -2,7 +2,7 @@
  *
  * blocks_json.c: blocks as one JSON object.
  */
-#include "answers/blocks/blocks_json.h"
+#include "answers/blocks/blocks_print.h"
 
 #include <inttypes.h>
 

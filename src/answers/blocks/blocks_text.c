@@ -2,7 +2,7 @@
  *
  * blocks_text.c: the table of blocks.
  */
-#include "answers/blocks/blocks_text.h"
+#include "answers/blocks/blocks_print.h"
 
 #include <inttypes.h>
 #include <string.h>

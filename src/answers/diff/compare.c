@@ -143,8 +143,8 @@ static int add_item(struct probity_compare *compare, int side, struct probity_co
 int probity_compare_take(struct probity_compare *compare, int side,
                          struct probity_compare_run *run)
 {
-    size_t bytes = (compare->side_counts[side] + 1) * sizeof *run;
-    struct probity_compare_run *runs = realloc(compare->runs[side], bytes);
+    struct probity_compare_run *runs = probity_array_append(compare->runs[side], sizeof *runs,
+                                                            compare->side_counts[side]);
 
     if (runs == NULL) {
         probity_compare_run_release(run);

@@ -7,6 +7,7 @@
 
 #include "answers/hist/hist_print.h"
 #include "answers/report/report.h"
+#include "base/array_grow.h"
 #include "cli/fleet_source.h"
 #include "cli/probe_range.h"
 #include "cli/query.h"
@@ -128,7 +129,7 @@ static int add_entry(struct hist_call *call, struct probity_hist_entry entry,
                      struct probity_hist_values values)
 {
     struct probity_hist_entry *entries =
-        realloc(call->entries, (call->result.count + 1) * sizeof *entries);
+        probity_array_append(call->entries, sizeof *entries, call->result.count);
     int error = PROBITY_ERROR_MEMORY;
 
     if (entries != NULL) {

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "analysis/mappings.h"
-#include "answers/memory/memory_json.h"
-#include "answers/memory/memory_text.h"
+#include "answers/memory/memory_print.h"
 #include "cli/query.h"
 #include "symbols/address.h"
 

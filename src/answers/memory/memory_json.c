@@ -2,7 +2,7 @@
  *
  * memory_json.c: memory for scripts: one JSON object, or CSV.
  */
-#include "answers/memory/memory_json.h"
+#include "answers/memory/memory_print.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
  *
  * memory_text.c: the table of memory. The rows' names come last, since call paths are long.
  */
-#include "answers/memory/memory_text.h"
+#include "answers/memory/memory_print.h"
 
 #include <inttypes.h>
 #include <string.h>

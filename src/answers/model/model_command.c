@@ -4,9 +4,7 @@
  */
 
 #include "answers/model/model.h"
-#include "answers/model/model_dot.h"
-#include "answers/model/model_json.h"
-#include "answers/model/model_text.h"
+#include "answers/model/model_print.h"
 #include "cli/query.h"
 
 enum model_form { FORM_NONE, FORM_JSON, FORM_DOT, FORM_TEXT };

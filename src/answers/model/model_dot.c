@@ -2,7 +2,7 @@
  *
  * model_dot.c: a workload model as a graph. Rare transitions are omitted and counted in the title.
  */
-#include "answers/model/model_dot.h"
+#include "answers/model/model_print.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * model_json.c: a workload model as one JSON object, written piece by piece because distributions
  * may be long.
  */
-#include "answers/model/model_json.h"
+#include "answers/model/model_print.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,12 +2,12 @@
  *
  * model_text.c: a workload model as text tables.
  */
-#include "answers/model/model_text.h"
+#include "answers/model/model_print.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "answers/blocks/blocks_text.h"
+#include "answers/blocks/blocks_print.h"
 #include "answers/report/report_text.h"
 #include "print/time_text.h"
 

@@ -18,6 +18,7 @@
 
 #include "analysis/signed_rank.h"
 #include "answers/overhead/overhead_print.h"
+#include "base/array_grow.h"
 #include "cli/filter.h"
 #include "cli/launch.h"
 #include "cli/option.h"
@@ -196,7 +197,7 @@ static int run_pairs(struct overhead_call *call)
     while (status == CLI_OK && call->count < PROBITY_SIGNED_RANK_MAX &&
            (call->count < call->pairs_least || now_s() - start_s < call->seconds_least)) {
         struct probity_overhead_pair *pairs =
-            realloc(call->pairs, (call->count + 1) * sizeof *pairs);
+            probity_array_append(call->pairs, sizeof *pairs, call->count);
         if (pairs == NULL)
             return cli_fail(&cli_command_overhead, "%s",
                             probity_error_text(PROBITY_ERROR_MEMORY));

@@ -5,9 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "answers/path/path_csv.h"
-#include "answers/path/path_json.h"
-#include "answers/path/path_text.h"
+#include "answers/path/path_print.h"
 #include "cli/filter.h"
 #include "cli/query.h"
 #include "cli/wait_symbols.h"

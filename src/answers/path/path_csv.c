@@ -2,7 +2,7 @@
  *
  * path_csv.c: parts as CSV.
  */
-#include "answers/path/path_csv.h"
+#include "answers/path/path_print.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
  *
  * path_json.c: paths as one JSON object.
  */
-#include "answers/path/path_json.h"
+#include "answers/path/path_print.h"
 
 #include <inttypes.h>
 

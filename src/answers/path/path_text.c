@@ -2,7 +2,7 @@
  *
  * path_text.c: the parts of each path, one on a line.
  */
-#include "answers/path/path_text.h"
+#include "answers/path/path_print.h"
 
 #include <inttypes.h>
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "answers/runs/runs.h"
+#include "base/array_grow.h"
 #include "base/limits.h"
 #include "cli/cli.h"
 #include "cli/fleet_source.h"
@@ -163,7 +164,7 @@ static int keep_entry(void *context, struct probity_store_entry *entry)
 {
     struct runs_call *call = context;
     struct probity_store_entry *entries =
-        realloc(call->entries, (call->count + 1) * sizeof *entries);
+        probity_array_append(call->entries, sizeof *entries, call->count);
 
     if (entries == NULL)
         return PROBITY_ERROR_MEMORY;
@@ -213,7 +214,7 @@ static int take_fleet_run(void *context, const struct probity_fleet_run *of,
 {
     struct runs_call *call = context;
     struct probity_store_entry *entries =
-        realloc(call->entries, (call->count + 1) * sizeof *entries);
+        probity_array_append(call->entries, sizeof *entries, call->count);
 
     if (entries == NULL) {
         probity_compare_run_release(run);

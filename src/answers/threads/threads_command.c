@@ -3,9 +3,7 @@
  * threads_command.c: `probity threads`: what each thread did.
  */
 #include "answers/threads/threads.h"
-#include "answers/threads/threads_csv.h"
-#include "answers/threads/threads_json.h"
-#include "answers/threads/threads_text.h"
+#include "answers/threads/threads_print.h"
 #include "cli/fleet_source.h"
 #include "cli/query.h"
 #include "probity.h"

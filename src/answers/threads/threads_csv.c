@@ -2,7 +2,7 @@
  *
  * threads_csv.c: threads as CSV.
  */
-#include "answers/threads/threads_csv.h"
+#include "answers/threads/threads_print.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
  *
  * threads_json.c: processes and threads as one JSON object.
  */
-#include "answers/threads/threads_json.h"
+#include "answers/threads/threads_print.h"
 
 #include <inttypes.h>
 

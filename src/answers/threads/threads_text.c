@@ -3,7 +3,7 @@
  * threads_text.c: the table of threads. First and last records are shown relative to the start of
  * the earliest trace.
  */
-#include "answers/threads/threads_text.h"
+#include "answers/threads/threads_print.h"
 
 #include <inttypes.h>
 #include <string.h>

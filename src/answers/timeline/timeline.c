@@ -58,7 +58,7 @@ int timeline_add_thread(struct probity_timeline *timeline, const struct probity_
 {
     size_t count = timeline->thread_count;
     const struct probity_timeline_thread **threads =
-        realloc(timeline->threads, (count + 1) * sizeof *threads);
+        probity_array_append(timeline->threads, sizeof *threads, count);
 
     if (threads == NULL)
         return PROBITY_ERROR_MEMORY;

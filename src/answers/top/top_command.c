@@ -11,6 +11,7 @@
 
 #include "answers/top/top_print.h"
 #include "answers/top/top_source.h"
+#include "base/array_grow.h"
 #include "cli/cli.h"
 #include "cli/cli_process.h"
 #include "cli/cli_spools.h"
@@ -54,7 +55,7 @@ static int no_memory(void)
 static int add_source(struct top_call *call, const char *path, int is_found)
 {
     struct probity_top_source **sources =
-        realloc(call->sources, (call->source_count + 1) * sizeof *sources);
+        probity_array_append(call->sources, sizeof *sources, call->source_count);
 
     if (sources == NULL)
         return no_memory();
@@ -79,7 +80,7 @@ static int add_found(struct top_call *call, const struct probity_spools *spools,
                      const struct probity_spools_entry *entry)
 {
     struct probity_activity *activity;
-    char(*stems)[48] = realloc(call->stems, (call->stem_count + 1) * sizeof *stems);
+    char(*stems)[48] = probity_array_append(call->stems, sizeof *stems, call->stem_count);
     int status = CLI_OK;
 
     if (stems == NULL)

@@ -7,9 +7,7 @@
 
 #include "analysis/thread_states.h"
 #include "answers/tree/tree.h"
-#include "answers/tree/tree_csv.h"
-#include "answers/tree/tree_json.h"
-#include "answers/tree/tree_text.h"
+#include "answers/tree/tree_print.h"
 #include "cli/fleet_source.h"
 #include "cli/patterns.h"
 #include "cli/query.h"

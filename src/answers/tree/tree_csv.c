@@ -2,7 +2,7 @@
  *
  * tree_csv.c: trees line by line. A list has the ancestors of the current node by depth.
  */
-#include "answers/tree/tree_csv.h"
+#include "answers/tree/tree_print.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

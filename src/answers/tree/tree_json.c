@@ -3,7 +3,7 @@
  * tree_json.c: a tree as nested objects, written node by node, so that its depth is limited neither
  * by memory nor by a library's recursion.
  */
-#include "answers/tree/tree_json.h"
+#include "answers/tree/tree_print.h"
 
 #include <inttypes.h>
 

@@ -7,7 +7,7 @@
 #define PROBITY_ANSWERS_TREE_TREE_STATES_H
 
 #include "analysis/thread_states.h"
-#include "answers/tree/tree_text.h"
+#include "answers/tree/tree_print.h"
 #include "print/columns.h"
 
 /* A node, and the same node of the other trees; they are NULL without states. All zero: before the

@@ -3,7 +3,7 @@
  * tree_text.c: a tree as an indented table. Very deep paths are drawn with their innermost levels
  * only, so that recursion does not make lines thousands of columns long.
  */
-#include "answers/tree/tree_text.h"
+#include "answers/tree/tree_print.h"
 
 #include <inttypes.h>
 #include <string.h>

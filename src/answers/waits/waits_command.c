@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "answers/report/states_print.h"
-#include "answers/waits/waits_csv.h"
-#include "answers/waits/waits_json.h"
-#include "answers/waits/waits_text.h"
+#include "answers/waits/waits_print.h"
 #include "cli/query.h"
 #include "cli/wait_symbols.h"
 

@@ -2,7 +2,7 @@
  *
  * waits_csv.c: rows as CSV.
  */
-#include "answers/waits/waits_csv.h"
+#include "answers/waits/waits_print.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
  *
  * waits_json.c: rows as one JSON object.
  */
-#include "answers/waits/waits_json.h"
+#include "answers/waits/waits_print.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
  *
  * waits_text.c: the table of waits.
  */
-#include "answers/waits/waits_text.h"
+#include "answers/waits/waits_print.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,8 +2,7 @@
  *
  * why_command.c: `probity why`: why the slowest call was slow.
  */
-#include "answers/why/why_json.h"
-#include "answers/why/why_text.h"
+#include "answers/why/why_print.h"
 #include "cli/filter.h"
 #include "cli/query.h"
 #include "cli/wait_symbols.h"

@@ -2,13 +2,13 @@
  *
  * why_json.c: slow calls as one JSON object.
  */
-#include "answers/why/why_json.h"
+#include "answers/why/why_print.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/path/path_text.h"
+#include "answers/path/path_print.h"
 #include "answers/report/report_json.h"
 #include "answers/waits/wait_text.h"
 #include "answers/why/why_rows.h"

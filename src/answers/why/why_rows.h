@@ -6,7 +6,7 @@
 #ifndef PROBITY_ANSWERS_WHY_WHY_ROWS_H
 #define PROBITY_ANSWERS_WHY_WHY_ROWS_H
 
-#include "answers/why/why_text.h"
+#include "answers/why/why_print.h"
 
 enum {
     PROBITY_WHY_ROWS = 6,

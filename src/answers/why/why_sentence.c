@@ -7,7 +7,7 @@
 
 #include "answers/report/report_text.h"
 #include "answers/waits/wait_text.h"
-#include "answers/why/why_text.h"
+#include "answers/why/why_print.h"
 #include "print/text.h"
 #include "print/time_text.h"
 

@@ -2,12 +2,12 @@
  *
  * why_text.c: one screen for each slow call.
  */
-#include "answers/why/why_text.h"
+#include "answers/why/why_print.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "answers/path/path_text.h"
+#include "answers/path/path_print.h"
 #include "answers/report/report_text.h"
 #include "answers/waits/wait_text.h"
 #include "answers/why/why_rows.h"

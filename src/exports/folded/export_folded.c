@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/tree/tree_csv.h"
+#include "answers/tree/tree_print.h"
 #include "exports/export.h"
 #include "exports/export_tree.h"
 #include "print/text.h"

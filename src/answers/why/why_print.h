@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * why_text.h: why calls were slow, as text of one screen each.
+ * why_print.h: why calls were slow, as text of one screen each, and as JSON.
  */
-#ifndef PROBITY_ANSWERS_WHY_WHY_TEXT_H
-#define PROBITY_ANSWERS_WHY_WHY_TEXT_H
+#ifndef PROBITY_ANSWERS_WHY_WHY_PRINT_H
+#define PROBITY_ANSWERS_WHY_WHY_PRINT_H
 
 #include <stdio.h>
 
@@ -34,5 +34,9 @@ void probity_why_sentence(FILE *stream, const struct probity_why_answer *answer,
 /* The case, its parts, what differed, its critical path and the sentence; then what is missing,
  * repairs, and whether the traces are complete. The caller checks the stream for errors. */
 void probity_why_text(FILE *stream, int has_colour, const struct probity_why_answer *answer);
+
+/* One object: traces, repairs, what is missing, and the calls, slowest first. Times are ns. Returns
+ * 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
+int probity_why_json(FILE *stream, const struct probity_why_answer *answer);
 
 #endif

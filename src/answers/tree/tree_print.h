@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree_text.h: a call tree as text.
+ * tree_print.h: a call tree as text, CSV, folded stacks for flame graph tools, and JSON.
  */
-#ifndef PROBITY_ANSWERS_TREE_TREE_TEXT_H
-#define PROBITY_ANSWERS_TREE_TREE_TEXT_H
+#ifndef PROBITY_ANSWERS_TREE_TREE_PRINT_H
+#define PROBITY_ANSWERS_TREE_TREE_PRINT_H
 
 #include <stdio.h>
 
@@ -53,5 +53,29 @@ const char *probity_tree_label(const struct probity_tree_node *node, char ret_te
  * complete. The caller checks the stream for errors. */
 void probity_tree_text(FILE *stream, const struct probity_tree_layout *layout,
                        const struct probity_tree_answer *answer);
+
+/* A header line, then one line for each node: its number, its caller's (0: none), its depth ...
+ * Times are ns; unknown values are empty. Returns 0 or PROBITY_ERROR_MEMORY; the caller checks the
+ * stream for errors. */
+int probity_tree_csv(FILE *stream, const struct probity_tree_answer *answer);
+
+/* Lines "outermost;...;function VALUE". key is CALLS, or one of the self times in ns, to which the
+ * total time of pruned children is added. Lines with 0 are left out. Returns as above;
+ * *ret_shortened: number of lines with levels left out, see PROBITY_TREE_LEVELS_TOLD. */
+int probity_tree_folded(FILE *stream, const struct probity_tree_answer *answer,
+                        enum probity_tree_key key, uint64_t *ret_shortened);
+
+enum { PROBITY_TREE_THREAD_BYTES = 128 };
+
+/* The outermost level of a folded stack by thread: "NAME-TID". Thread ids are unique only within a
+ * process, and process ids within a container: has whatever is needed to keep the threads apart. */
+void probity_tree_thread_text(const struct probity_reader *reader,
+                              const struct probity_thread_label *thread,
+                              char ret_text[PROBITY_TREE_THREAD_BYTES]);
+
+/* One object: the traces, the repairs, the omissions, and "tree", a list of nodes, each with its
+ * "children". Times are ns; unknown values are null. Returns 0, PROBITY_ERROR_MEMORY or
+ * PROBITY_ERROR_WRITE. */
+int probity_tree_json(FILE *stream, const struct probity_tree_answer *answer);
 
 #endif

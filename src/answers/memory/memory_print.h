@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_text.h: what allocated memory, as a text table.
+ * memory_print.h: what allocated memory, as text, CSV and JSON.
  */
-#ifndef PROBITY_ANSWERS_MEMORY_MEMORY_TEXT_H
-#define PROBITY_ANSWERS_MEMORY_MEMORY_TEXT_H
+#ifndef PROBITY_ANSWERS_MEMORY_MEMORY_PRINT_H
+#define PROBITY_ANSWERS_MEMORY_MEMORY_PRINT_H
 
 #include <stdio.h>
 
@@ -25,5 +25,13 @@ size_t probity_memory_shown(const struct probity_memory_answer *answer);
  * width, or 0. The caller checks the stream for errors. */
 void probity_memory_text(FILE *stream, int has_colour, int is_utf8, size_t line_columns,
                          const struct probity_memory_answer *answer);
+
+/* One object: traces, repairs, sums, the course of the live bytes, and rows. Returns 0,
+ * PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
+int probity_memory_json(FILE *stream, const struct probity_memory_answer *answer);
+
+/* A header line, then one line for each row. Unknown values are empty. The caller checks the stream
+ * for errors. */
+void probity_memory_csv(FILE *stream, const struct probity_memory_answer *answer);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocks_text.h: blocks as a text table.
+ * blocks_print.h: blocks as text, CSV and JSON.
  */
-#ifndef PROBITY_ANSWERS_BLOCKS_BLOCKS_TEXT_H
-#define PROBITY_ANSWERS_BLOCKS_BLOCKS_TEXT_H
+#ifndef PROBITY_ANSWERS_BLOCKS_BLOCKS_PRINT_H
+#define PROBITY_ANSWERS_BLOCKS_BLOCKS_PRINT_H
 
 #include <stdio.h>
 
@@ -39,5 +39,15 @@ size_t probity_blocks_shown(const struct probity_blocks_answer *answer);
  * are complete. The caller checks the stream for errors. */
 void probity_blocks_text(FILE *stream, const struct probity_blocks_layout *layout,
                          const struct probity_blocks_answer *answer);
+
+/* A header line, then one line for each block, followed by its rows by thread; or, if the slowest
+ * are shown, one line for each instance. Times are ns; instances start in CLOCK_REALTIME; unknown
+ * values are empty. The caller checks the stream for errors. */
+void probity_blocks_csv(FILE *stream, const struct probity_blocks_answer *answer);
+
+/* One object: the traces, and the blocks in order. Times are ns; the slowest instances start in
+ * CLOCK_REALTIME; unknown values are null. Returns 0, PROBITY_ERROR_MEMORY or
+ * PROBITY_ERROR_WRITE. */
+int probity_blocks_json(FILE *stream, const struct probity_blocks_answer *answer);
 
 #endif

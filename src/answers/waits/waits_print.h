@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits_text.h: what threads waited for, as text.
+ * waits_print.h: what threads waited for, as text, CSV and JSON.
  */
-#ifndef PROBITY_ANSWERS_WAITS_WAITS_TEXT_H
-#define PROBITY_ANSWERS_WAITS_WAITS_TEXT_H
+#ifndef PROBITY_ANSWERS_WAITS_WAITS_PRINT_H
+#define PROBITY_ANSWERS_WAITS_WAITS_PRINT_H
 
 #include <stdio.h>
 
@@ -28,5 +28,14 @@ size_t probity_waits_shown(const struct probity_waits_answer *answer, size_t cou
  * checks the stream for errors. */
 void probity_waits_text(FILE *stream, int has_colour, size_t line_columns,
                         const struct probity_waits_answer *answer);
+
+/* A header line, then one line for each row, with the holder that accounts for most of it. Times
+ * are ns; unknown values are empty. The caller checks the stream for errors. */
+void probity_waits_csv(FILE *stream, const struct probity_waits_answer *answer);
+
+/* One object: the traces, the repairs, what is missing, and rows with holders and longest waits.
+ * Times are ns, moments in CLOCK_REALTIME; unknown values are null. Returns 0,
+ * PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
+int probity_waits_json(FILE *stream, const struct probity_waits_answer *answer);
 
 #endif

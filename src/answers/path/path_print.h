@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * path_text.h: critical paths as text.
+ * path_print.h: critical paths as text, CSV and JSON.
  */
-#ifndef PROBITY_ANSWERS_PATH_PATH_TEXT_H
-#define PROBITY_ANSWERS_PATH_PATH_TEXT_H
+#ifndef PROBITY_ANSWERS_PATH_PATH_PRINT_H
+#define PROBITY_ANSWERS_PATH_PATH_PRINT_H
 
 #include <stdio.h>
 
@@ -23,5 +23,14 @@ const char *probity_path_state_name(enum probity_path_state state);
  * what is missing, repairs, and whether the traces are complete. The caller checks the stream for
  * errors. */
 void probity_path_text(FILE *stream, int has_colour, const struct probity_path_answer *answer);
+
+/* A header line, then one line for each part, with the number of its span and the innermost wait.
+ * Times are ns; unknown values are empty. The caller checks the stream for errors. */
+void probity_path_csv(FILE *stream, const struct probity_path_answer *answer);
+
+/* One object: the traces, the repairs, what is missing, and spans with their parts. Times are ns,
+ * moments in CLOCK_REALTIME; unknown values are null. Returns 0, PROBITY_ERROR_MEMORY or
+ * PROBITY_ERROR_WRITE. */
+int probity_path_json(FILE *stream, const struct probity_path_answer *answer);
 
 #endif

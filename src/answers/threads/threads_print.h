@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads_text.h: threads as a text table.
+ * threads_print.h: threads as text, CSV and JSON.
  */
-#ifndef PROBITY_ANSWERS_THREADS_THREADS_TEXT_H
-#define PROBITY_ANSWERS_THREADS_THREADS_TEXT_H
+#ifndef PROBITY_ANSWERS_THREADS_THREADS_PRINT_H
+#define PROBITY_ANSWERS_THREADS_THREADS_PRINT_H
 
 #include <stdio.h>
 
@@ -28,5 +28,14 @@ uint64_t probity_threads_cpu_ns(const struct probity_threads_answer *answer);
  * errors. */
 void probity_threads_text(FILE *stream, int has_colour, size_t line_columns,
                           const struct probity_threads_answer *answer);
+
+/* A header line, then one line for each thread. Times are ns, first and last in CLOCK_REALTIME;
+ * unknown values are empty. The caller checks the stream for errors. */
+void probity_threads_csv(FILE *stream, const struct probity_threads_answer *answer);
+
+/* One object: the traces, the repairs, and processes with their threads. Times are ns, first and
+ * last in CLOCK_REALTIME; unknown values are null. Returns 0, PROBITY_ERROR_MEMORY or
+ * PROBITY_ERROR_WRITE. */
+int probity_threads_json(FILE *stream, const struct probity_threads_answer *answer);
 
 #endif

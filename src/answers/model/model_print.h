@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * model_print.h: a workload model as text, as JSON (its fields: doc/model.md), and as a graph for
+ * Graphviz dot(1).
+ */
+#ifndef PROBITY_ANSWERS_MODEL_MODEL_PRINT_H
+#define PROBITY_ANSWERS_MODEL_MODEL_PRINT_H
+
+#include <stdio.h>
+
+#include "answers/model/model.h"
+
+/* Groups with their blocks, queues, locks, requests and checks, then whether the traces are
+ * complete. The caller checks the stream for errors. */
+void probity_model_text(FILE *stream, int has_colour, const struct probity_reader *reader,
+                        const struct probity_model_result *result);
+
+/* One object. Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
+int probity_model_json(FILE *stream, const struct probity_reader *reader,
+                       const struct probity_model_result *result);
+
+/* A cluster for each thread group, a box for each probe, arrows with probabilities and mean times,
+ * nodes for queues, locks and requests. The caller checks the stream for errors. */
+void probity_model_dot(FILE *stream, const struct probity_reader *reader,
+                       const struct probity_model_result *result);
+
+#endif
