@@ -5,7 +5,8 @@ import { type Arrow, arrowsOf, type End } from "./arrows";
 import type { Palette, Theme } from "./colour";
 import { Columns } from "./columns";
 import { Kind } from "./data";
-import { moment, short, time } from "./format";
+import { count, moment, short, time } from "./format";
+import { Hatch } from "./hatch";
 import { before, beforeNear, type Lane, LaneKind, type Model, spanAt, State, type Thread, Track } from "./lanes";
 import type { CriticalPath } from "./path";
 import type { Series } from "./series";
@@ -112,6 +113,7 @@ export class TimelineView {
     private readonly ends = new Map<Thread, number>();
     /** Drawn last, so that nothing covers them. */
     private readonly columns = new Columns();
+    private readonly hatch = new Hatch();
     private labels: { text: string; x: number; y: number; isDim: boolean }[] = [];
     private total = 0;
     /** Height of the pinned rows. */
@@ -831,7 +833,7 @@ export class TimelineView {
         if (height < 10)
             return;
         if (together && width > 3)
-            this.hatch(context, left, y, right - left, height);
+            this.hatch.fill(context, this.theme.paper, left, y, right - left, height);
         const kind = this.model.names[lane.name[i]].kind;
         if (lane.kind === LaneKind.Blocks && width > 3) {
             // The hit that it begins with.
@@ -839,7 +841,7 @@ export class TimelineView {
             context.fillRect(left, y, 2, height);
         }
         if (kind === Kind.Waiter && width > 3)
-            this.hatch(context, left, y, right - left, height);
+            this.hatch.fill(context, this.theme.paper, left, y, right - left, height);
         const visible = right - Math.max(left, this.gutter);
         if (visible < LABEL)
             return;
@@ -852,33 +854,17 @@ export class TimelineView {
     private labelOf(lane: Lane, i: number, fits: number): string {
         const { kind, name, number } = this.model.names[lane.name[i]];
         const text = kind === Kind.Holder ? `${name} holds` : kind === Kind.Waiter ? `${name} waits` : name;
-        const whole = lane.count[i] > 1 ? `${lane.count[i].toLocaleString("en-US")} × ${text}` : text;
-        const took = time(lane.busy[i]);
-        if (fits >= whole.length + took.length + 2)
-            return `${whole}  ${took}`;
+        const whole = lane.count[i] > 1 ? `${count(lane.count[i])} × ${text}` : text;
+        if (fits > whole.length + 4) {
+            const took = time(lane.busy[i]);
+            if (fits >= whole.length + took.length + 2)
+                return `${whole}  ${took}`;
+        }
         if (fits >= whole.length)
             return whole;
         if (fits >= text.length)
             return text;
         return short(kind === Kind.Block ? this.model.names[number].name : text, fits);
-    }
-
-    /** The pattern of merged spans. */
-    private hatch(context: CanvasRenderingContext2D, x: number, y: number, width: number, height: number): void {
-        context.save();
-        context.beginPath();
-        context.rect(x, y, width, height);
-        context.clip();
-        context.strokeStyle = this.theme.paper;
-        context.globalAlpha = 0.45;
-        context.lineWidth = 1.5;
-        context.beginPath();
-        for (let at = Math.floor(x / 6) * 6 - height; at < x + width; at += 6) {
-            context.moveTo(at, y + height);
-            context.lineTo(at + height, y);
-        }
-        context.stroke();
-        context.restore();
     }
 
     private drawMarks(context: CanvasRenderingContext2D, lane: Lane, y: number): void {
