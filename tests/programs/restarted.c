@@ -77,11 +77,12 @@ static void start(const char *out)
     hits_need(probity_start(&options) == 0, "start");
 }
 
-/* libprobity-calls describes the process in the starting thread. */
+/* libprobity-calls describes the process in the thread that starts the recording. */
 static void *held(void *unused)
 {
-    is_to_be_held = 1;
+    is_to_be_held = work == allocated;
     start("second");
+    is_to_be_held = work != allocated;
     work(BESIDE);
     return unused;
 }
