@@ -20,7 +20,8 @@ enum { FIRST_PRIORITY = 101 };
 uint32_t probity_calls_on = PROBITY_CALLS_UNREADY;
 
 static uint32_t is_found, is_ready;
-static uint32_t recordings, described; /* begun so far; the latest whose trace describes the process */
+/* Recordings begun so far; the latest of which the trace describes the process. */
+static uint32_t recordings, described;
 static pid_t process;
 static __thread uint32_t is_describing __attribute__((tls_model("initial-exec")));
 

@@ -566,9 +566,9 @@ int probity_writer_start(struct probity_writer *writer)
      * (setuid). */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    /* Does not inherit the real-time priority of a thread that happens to fill the first chunk. Not
-     * requested without need: libc then holds the new thread back, which takes two more switches. */
+    /* Does not inherit the real-time priority of a thread that happens to fill the first chunk. */
     pthread_attr_init(&attributes);
+    /* Only if needed: libc then holds the new thread back, which takes two more switches. */
     if (sched_getscheduler(0) != SCHED_OTHER)
         pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
     int error = pthread_create(&writer->thread, &attributes, thread_main, writer);

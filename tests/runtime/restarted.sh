@@ -35,8 +35,9 @@ done
 case ${VARIANT:-gcc} in
     gcc | clang)
         PROBITY_CALLS=memory LD_PRELOAD=$BUILD/lib/libprobity-calls.so run restarted.shared calls
-        expect "places of calls" "11 malloc allocated" "$("$PROBITY" memory --json second 2> errors |
-            jq -r '.rows[] | "\(.allocations) \(.call) \(.place | split(" ")[0])"')"
+        "$PROBITY" memory --json second > memory 2> errors || fail "memory: $(cat errors)"
+        expect "places of calls" "11 malloc allocated" "$(jq -r '.rows[] |
+            "\(.allocations) \(.call) \(.place | split(" ")[0])"' memory)"
         ;;
 esac
 finish
