@@ -2,7 +2,7 @@
 # A second recording in one process: what the first one declared, and where files are mapped, is not
 # later in the trace than the records that need it, even if the first thread of the recording is
 # preempted while it registers.
-# variants: asan tsan clang
+# variants: asan clang
 . "$(dirname "$0")/../common.bash"
 
 # $1 program, $2 way
