@@ -147,9 +147,10 @@ static struct probity_thread_state *slot_find(struct probity_session *session, u
     probity_assert(live->slots <= PROBITY_LIMIT_THREADS);
     for (uint32_t i = 0; i < live->slots; i++) {
         struct probity_thread_state *slot = &live->slot[i];
-        if (slot->in_use && slot->tid == tid)
+        /* Acquire: pairs with slot_give_up(), which needs no lock between two recordings. */
+        if (__atomic_load_n(&slot->in_use, __ATOMIC_ACQUIRE) && slot->tid == tid)
             slot_give_up(session, slot);
-        if (!slot->in_use && found == NULL)
+        if (!__atomic_load_n(&slot->in_use, __ATOMIC_ACQUIRE) && found == NULL)
             found = slot;
     }
     if (found == NULL && live->slots < PROBITY_LIMIT_THREADS) {
@@ -250,7 +251,8 @@ struct probity_thread_state *probity_thread_register(struct probity_session *ses
         probity_session_is_foreign(session) ? NULL : slot_find(session, tid);
     if (slot != NULL) {
         slot_begin(session, slot, tid);
-        if (session->declarations == PROBITY_DECLARATIONS_NONE)
+        if (__atomic_load_n(&session->declarations, __ATOMIC_RELAXED) ==
+            PROBITY_DECLARATIONS_NONE)
             begin_first(session, slot);
     }
     probity_os_unlock(&session->live.slots_lock);
