@@ -19,12 +19,20 @@ enum { FIRST_PRIORITY = 101 };
 
 uint32_t probity_calls_on = PROBITY_CALLS_UNREADY;
 
-static uint32_t is_found, is_ready, is_new_recording;
+static uint32_t is_found, is_ready;
+/* Recordings begun so far; the latest of which the trace describes the process. */
+static uint32_t recordings, described;
 static pid_t process;
 static __thread uint32_t is_describing __attribute__((tls_model("initial-exec")));
 
+/* Before any call of this thread is recorded. Another thread may be describing it too, and be
+ * preempted: a mapping must not be later in time than a call from there, and nobody waits. */
 static void describe_process(void)
 {
+    uint32_t number = __atomic_load_n(&recordings, __ATOMIC_SEQ_CST);
+
+    if (__atomic_load_n(&described, __ATOMIC_SEQ_CST) == number)
+        return;
     is_describing = 1;
     probity_thread_inside++;
     probity_calls_mappings_record();
@@ -32,6 +40,17 @@ static void describe_process(void)
         probity_calls_descriptors_record();
     probity_thread_inside--;
     is_describing = 0;
+    __atomic_store_n(&described, number, __ATOMIC_SEQ_CST);
+}
+
+/* Sequentially consistent, as in begin_recording(): either this thread sees the new recording, or
+ * that one's bit is set last. */
+static void set_ready(void)
+{
+    __atomic_and_fetch(&probity_calls_on, ~PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&recordings, __ATOMIC_SEQ_CST) !=
+        __atomic_load_n(&described, __ATOMIC_SEQ_CST))
+        __atomic_or_fetch(&probity_calls_on, PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
 }
 
 void probity_calls_prepare(void)
@@ -44,16 +63,15 @@ void probity_calls_prepare(void)
         __atomic_store_n(&is_found, 1, __ATOMIC_RELEASE);
     }
     if (__atomic_load_n(&is_ready, __ATOMIC_ACQUIRE) && !is_describing) {
-        __atomic_and_fetch(&probity_calls_on, ~PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
-        if (__atomic_exchange_n(&is_new_recording, 0, __ATOMIC_SEQ_CST))
-            describe_process();
+        describe_process();
+        set_ready();
     }
     errno = saved;
 }
 
 static void begin_recording(void)
 {
-    __atomic_store_n(&is_new_recording, 1, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&recordings, 1, __ATOMIC_SEQ_CST);
     __atomic_or_fetch(&probity_calls_on, PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
 }
 
@@ -114,7 +132,7 @@ PROBITY_API int probity_calls_wake(const char *text)
         probity_calls_locks_prepare();
     probity_calls_count_by(families);
     __atomic_store_n(&is_ready, 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&is_new_recording, 1, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&recordings, 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&probity_calls_on, families | PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
     probity_thread_inside--;
     return 0;
@@ -137,7 +155,7 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
         probity_calls_count_by(families);
         probity_calls_mappings_update();
         prepare_forks();
-        __atomic_store_n(&is_new_recording, 1, __ATOMIC_SEQ_CST);
+        __atomic_add_fetch(&recordings, 1, __ATOMIC_SEQ_CST);
         __atomic_or_fetch(&probity_calls_on, families, __ATOMIC_SEQ_CST);
     } else {
         __atomic_store_n(&probity_calls_on, 0, __ATOMIC_SEQ_CST);

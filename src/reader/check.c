@@ -12,8 +12,10 @@
 
 #include "base/array_grow.h"
 #include "base/assert.h"
+#include "base/ticks.h"
 #include "format/sites.h"
 #include "probity.h"
+#include "reader/check_names.h"
 #include "reader/file.h"
 #include "reader/functions.h"
 #include "reader/reader.h"
@@ -36,7 +38,10 @@ struct check {
     uint32_t place_capacity;
     uint64_t watermark, anchor_ticks;
     struct probity_totals totals;
+    struct probity_check_names names;
+    uint64_t rate;
     int has_info, has_end;
+    int declares_all; /* by its version */
 };
 
 static void fault(struct check *check, const char *format, ...)
@@ -131,24 +136,27 @@ static void check_event(struct check *check, const struct probity_record *record
         fault(check, "record %" PRIu64 ": a format's values exceed its event", place);
 }
 
-static void check_stream(struct check *check, const struct probity_data *data,
-                         const uint8_t *stream, size_t bytes)
+static int check_stream(struct check *check, const struct probity_data *data,
+                        const uint8_t *stream, size_t bytes)
 {
     struct probity_unpacker unpacker;
     struct probity_record record = {0};
     uint64_t records = 0, before = data->first_tick;
-    int got;
+    int got, error = 0;
 
     probity_unpacker_init(&unpacker, stream, bytes, data->first_tick);
-    while ((got = probity_unpack(&unpacker, &record)) > 0) {
+    while (error == 0 && (got = probity_unpack(&unpacker, &record)) > 0) {
         if (record.tick < before)
             fault(check, "record %" PRIu64 " is older than the previous one", records);
         if (record.kind != PROBITY_EVENT_HIT)
             check_event(check, &record, records);
+        error = probity_check_names_take(&check->names, &record, check->offset);
         before = record.tick;
         records++;
     }
     check->result.records += records;
+    if (error != 0)
+        return error;
     if (got < 0)
         fault(check, "the stream cannot be decoded after record %" PRIu64, records);
     if (records != data->records)
@@ -156,6 +164,7 @@ static void check_stream(struct check *check, const struct probity_data *data,
               data->records);
     if (records > 0 && before != data->last_tick)
         fault(check, "last tick is %" PRIu64 ", the header says %" PRIu64, before, data->last_tick);
+    return 0;
 }
 
 static int check_data(struct check *check, const struct probity_scan_item *item)
@@ -171,9 +180,9 @@ static int check_data(struct check *check, const struct probity_scan_item *item)
               check->watermark);
     if (data.end_word > PROBITY_CHUNK_WORDS_MAX)
         fault(check, "word %" PRIu32 " is outside of any chunk", data.end_word);
-    check_stream(check, &data, item->payload + PROBITY_DATA_FIXED_BYTES,
-                 item->header.payload_bytes - PROBITY_DATA_FIXED_BYTES);
-    return check_words(check, &data);
+    int error = check_stream(check, &data, item->payload + PROBITY_DATA_FIXED_BYTES,
+                             item->header.payload_bytes - PROBITY_DATA_FIXED_BYTES);
+    return error != 0 ? error : check_words(check, &data);
 }
 
 /* Totals never decrease, and the count of records matches the preceding blocks. */
@@ -213,7 +222,7 @@ static void check_sync(struct check *check, const struct probity_scan_item *item
 }
 
 /* Rows must fill the block. Their values come from a running program and cannot be checked. */
-static void check_profile(struct check *check, const struct probity_scan_item *item)
+static int check_profile(struct check *check, const struct probity_scan_item *item)
 {
     const uint8_t *at = item->payload, *end = at + item->header.payload_bytes;
     struct probity_profile_part part;
@@ -221,16 +230,20 @@ static void check_profile(struct check *check, const struct probity_scan_item *i
 
     if (probity_profile_part_get(at, item->header.payload_bytes, &part) != 0) {
         fault(check, "PROFILE block is too short");
-        return;
+        return 0;
     }
     at += PROBITY_PROFILE_FIXED_BYTES;
     for (uint32_t i = 0; i < part.rows; i++) {
         at = probity_profile_row_get(at, end, &row);
         if (at == NULL) {
             fault(check, "invalid row %" PRIu32 " of a PROFILE block", i);
-            return;
+            return 0;
         }
+        int error = probity_check_names_take_row(&check->names, row.site, check->offset);
+        if (error != 0)
+            return error;
     }
+    return 0;
 }
 
 static void check_cost(struct check *check, const struct probity_scan_item *item)
@@ -291,8 +304,10 @@ static int check_info(struct check *check, const struct probity_scan_item *item)
         fault(check, "a second INFO block");
     else if (probity_info_get(item->payload, item->header.payload_bytes, &info) != 0)
         return PROBITY_ERROR_DAMAGED;
-    else
+    else {
         check->anchor_ticks = info.anchor.ticks;
+        check->rate = info.rate;
+    }
     check->has_info = 1;
     return 0;
 }
@@ -320,7 +335,7 @@ static int check_item(struct check *check, const struct probity_scan_item *item)
     case PROBITY_BLOCK_DATA: return check_data(check, item);
     case PROBITY_BLOCK_SYNC:
     case PROBITY_BLOCK_END: check_sync(check, item); return 0;
-    case PROBITY_BLOCK_PROFILE: check_profile(check, item); return 0;
+    case PROBITY_BLOCK_PROFILE: return check_profile(check, item);
     case PROBITY_BLOCK_SITES: check_sites(check, item); return 0;
     case PROBITY_BLOCK_COST: check_cost(check, item); return 0;
     case PROBITY_BLOCK_DUMP: check_dump(check, item); return 0;
@@ -330,6 +345,7 @@ static int check_item(struct check *check, const struct probity_scan_item *item)
 
 static int check_blocks(struct check *check, int file)
 {
+    enum { MINOR_DECLARES_ALL = 4 };
     struct probity_scan scan;
     struct probity_scan_item item;
     int64_t size = probity_file_size(file);
@@ -337,6 +353,9 @@ static int check_blocks(struct check *check, int file)
     if (size < 0)
         return (int)size;
     check->result.bytes = (uint64_t)size;
+    uint8_t header[PROBITY_FILE_HEADER_BYTES];
+    check->declares_all = pread(file, header, sizeof header, 0) == (ssize_t)sizeof header &&
+                          probity_get_u16(header + 14) >= MINOR_DECLARES_ALL;
     int got = probity_scan_init(&scan, file, (uint64_t)size, 1);
     if (got == 0) {
         while ((got = probity_scan_next(&scan, &item)) > 0) {
@@ -353,6 +372,27 @@ static int check_blocks(struct check *check, int file)
     return got;
 }
 
+static void report_name(void *context, uint64_t offset, const char *text)
+{
+    struct check *check = context;
+
+    check->offset = offset;
+    fault(check, "%s", text);
+}
+
+/* Only if nothing is missing: in a trace that has lost records, or is still being written, these
+ * may be declarations. */
+static void check_names(struct check *check)
+{
+    enum { SLACK_NS = 1000 }; /* far more than a clock is read ahead of preceding work */
+    const struct probity_totals *totals = &check->totals;
+
+    if (check->has_end && check->result.faults == 0 && check->result.cut_bytes == 0 &&
+        totals->dropped_full == 0 && totals->dropped_memory == 0 && totals->dropped_write == 0)
+        probity_check_names_judge(&check->names, probity_ticks_of_ns(SLACK_NS, check->rate),
+                                  check->declares_all, report_name, check);
+}
+
 int probity_check_file(const char *path, const struct probity_check_listener *listener,
                        struct probity_check_result *ret_result)
 {
@@ -364,6 +404,9 @@ int probity_check_file(const char *path, const struct probity_check_listener *li
         return error;
     error = check_blocks(&check, file);
     close(file);
+    if (error == 0)
+        check_names(&check);
+    probity_check_names_release(&check.names);
     probity_threads_release(&check.threads);
     free(check.places);
     if (error == 0) {

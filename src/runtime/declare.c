@@ -83,12 +83,16 @@ int probity_declare(uint32_t kind, const void *payload, size_t bytes)
     return declaration_make(kind, payload, bytes) != NULL ? 0 : PROBITY_ERROR_MEMORY;
 }
 
-void probity_declare_all(struct probity_session *session, struct probity_thread_state *slot)
+int probity_declare_all(struct probity_session *session, struct probity_thread_state *slot)
 {
     const struct declaration *entry = __atomic_load_n(&first_declaration, __ATOMIC_ACQUIRE);
+    int result = 0;
 
-    for (; entry != NULL; entry = __atomic_load_n(&entry->next, __ATOMIC_ACQUIRE))
-        probity_record_event(session, slot, entry->kind, entry->payload, entry->bytes);
+    for (; entry != NULL; entry = __atomic_load_n(&entry->next, __ATOMIC_ACQUIRE)) {
+        if (probity_record_event(session, slot, entry->kind, entry->payload, entry->bytes) != 0)
+            result = PROBITY_ERROR_LIMIT;
+    }
+    return result;
 }
 
 void probity_declare_each(void (*each)(uint32_t kind, const uint8_t *payload, size_t bytes))

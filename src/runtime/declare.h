@@ -14,8 +14,9 @@
  * 0 or PROBITY_ERROR_MEMORY, _LIMIT. */
 int probity_declare(uint32_t kind, const void *payload, size_t bytes);
 
-/* Records all declarations so far, oldest first, as events of this thread. */
-void probity_declare_all(struct probity_session *session, struct probity_thread_state *slot);
+/* Records all declarations so far, oldest first, as events of this thread. Returns 0, or
+ * PROBITY_ERROR_LIMIT if one was dropped. */
+int probity_declare_all(struct probity_session *session, struct probity_thread_state *slot);
 
 /* Declares a function if necessary. Starts recording if that is undecided. Returns the code of its
  * enter, or 0 if nothing is recorded. Async-signal-safe. */

@@ -353,7 +353,8 @@ int probity_session_start(struct probity_session *session, const struct probity_
     session->unnamed_spool = -1;
     session->autostarted = 0;
     session->threads = 0;
-    session->is_declared = session->is_spool_left = 0;
+    session->declarations = PROBITY_DECLARATIONS_NONE;
+    session->is_spool_left = 0;
     session->segment_backoff = session->writer_backoff = (struct probity_backoff){0, 0};
     __atomic_store_n(&session->announced_only, (uint32_t)settings->threads_announced,
                      __ATOMIC_RELAXED);
@@ -717,12 +718,13 @@ void probity_session_discard_autostart(struct probity_session *session)
     uint32_t expected = PROBITY_SESSION_RECORDING;
 
     if (!session->autostarted ||
-        __atomic_load_n(&session->is_declared, __ATOMIC_ACQUIRE) ||
+        __atomic_load_n(&session->declarations, __ATOMIC_ACQUIRE) != PROBITY_DECLARATIONS_NONE ||
         !__atomic_compare_exchange_n(&session->state, &expected, PROBITY_SESSION_ENDING, 0,
                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return;
     quiesce_threads(session);
-    if (trace_end(session, PROBITY_END_STOPPED) == 0 && !session->is_declared)
+    if (trace_end(session, PROBITY_END_STOPPED) == 0 &&
+        session->declarations == PROBITY_DECLARATIONS_NONE)
         probity_trace_file_remove(session);
     __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
 }

@@ -27,6 +27,15 @@ enum probity_session_state {
     PROBITY_SESSION_ENDED = 3   /* stopped, or never started */
 };
 
+/* Whether this trace has what earlier recordings declared. Until all of it is recorded, each thread
+ * that begins records it, too: a declaration must not be later in time than the first record that
+ * needs it, and no thread waits for another to be scheduled. */
+enum probity_session_declarations {
+    PROBITY_DECLARATIONS_NONE = 0,
+    PROBITY_DECLARATIONS_BEGUN = 1, /* the first thread has a chunk for them */
+    PROBITY_DECLARATIONS_RECORDED = 2
+};
+
 struct probity_session {
     uint32_t is_made; /* 1: the mapping contains a session (and was not wiped) */
     uint32_t lock;    /* for start, stop, new segments, new threads; hold with signals blocked */
@@ -38,7 +47,7 @@ struct probity_session {
     uint32_t number;  /* count of recordings started in this process */
     uint32_t threads; /* count of assigned numbers */
     uint32_t announced_only; /* threads_announced, for threads outside slow paths */
-    uint32_t is_declared; /* 1: a thread has recorded the declarations at the beginning */
+    uint32_t declarations; /* an enum probity_session_declarations */
     uint64_t gap_ticks, cpu_cost_ticks; /* the gap rule; cost of reading the CPU clock */
     uint64_t reading_ticks_max; /* limit for the halves of a reading, and for it and a hit */
     uint64_t move_ticks_max; /* a hit that has been moving for longer never arrives */

@@ -147,9 +147,10 @@ static struct probity_thread_state *slot_find(struct probity_session *session, u
     probity_assert(live->slots <= PROBITY_LIMIT_THREADS);
     for (uint32_t i = 0; i < live->slots; i++) {
         struct probity_thread_state *slot = &live->slot[i];
-        if (slot->in_use && slot->tid == tid)
+        /* Acquire: pairs with slot_give_up(), which needs no lock between two recordings. */
+        if (__atomic_load_n(&slot->in_use, __ATOMIC_ACQUIRE) && slot->tid == tid)
             slot_give_up(session, slot);
-        if (!slot->in_use && found == NULL)
+        if (!__atomic_load_n(&slot->in_use, __ATOMIC_ACQUIRE) && found == NULL)
             found = slot;
     }
     if (found == NULL && live->slots < PROBITY_LIMIT_THREADS) {
@@ -213,22 +214,34 @@ static void open_chunk(struct probity_session *session, struct probity_thread_st
                          __ATOMIC_RELAXED);
 }
 
-/* The first thread records the declarations of all. It gets its chunk before any other thread can
- * register: later ones may use up all chunks while it waits for a processor. */
+/* The first thread gets its chunk before any other can register: later ones may use up all chunks
+ * while it waits for a processor. */
 static void begin_first(struct probity_session *session, struct probity_thread_state *slot)
 {
     uint32_t chunk = probity_pool_take(&session->live.pool);
 
-    probity_assert(!session->is_declared && slot->in_use);
+    probity_assert(session->declarations == PROBITY_DECLARATIONS_NONE && slot->in_use);
     if (chunk != PROBITY_POOL_NONE)
         open_chunk(session, slot, chunk);
-    __atomic_store_n(&session->is_declared, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&session->declarations, PROBITY_DECLARATIONS_BEGUN, __ATOMIC_RELEASE);
+}
+
+/* What earlier recordings declared. If some of it was dropped, the next thread tries again. */
+static void record_declarations(struct probity_session *session, struct probity_thread_state *slot)
+{
+    /* Acquire: a thread that does not declare reads the clock after all of this was stored. */
+    if (__atomic_load_n(&session->declarations, __ATOMIC_ACQUIRE) == PROBITY_DECLARATIONS_RECORDED)
+        return;
+    int result = probity_declare_all(session, slot);
+    probity_levels_record(session, slot);
+    if (result == 0)
+        __atomic_store_n(&session->declarations, PROBITY_DECLARATIONS_RECORDED, __ATOMIC_RELEASE);
 }
 
 struct probity_thread_state *probity_thread_register(struct probity_session *session)
 {
     uint32_t tid = probity_os_thread_id();
-    int before = errno, is_first;
+    int before = errno;
     char name[16];
 
     probity_os_lock(&session->live.slots_lock);
@@ -236,10 +249,10 @@ struct probity_thread_state *probity_thread_register(struct probity_session *ses
      * dead thread. */
     struct probity_thread_state *slot =
         probity_session_is_foreign(session) ? NULL : slot_find(session, tid);
-    is_first = slot != NULL && !session->is_declared;
     if (slot != NULL) {
         slot_begin(session, slot, tid);
-        if (is_first)
+        if (__atomic_load_n(&session->declarations, __ATOMIC_RELAXED) ==
+            PROBITY_DECLARATIONS_NONE)
             begin_first(session, slot);
     }
     probity_os_unlock(&session->live.slots_lock);
@@ -254,10 +267,7 @@ struct probity_thread_state *probity_thread_register(struct probity_session *ses
                               ? &slot->hot
                               : NULL;
     probity_thread_watch_own_exit();
-    if (is_first) {
-        probity_declare_all(session, slot);
-        probity_levels_record(session, slot);
-    }
+    record_declarations(session, slot);
     if (prctl(PR_GET_NAME, name) == 0)
         probity_record_event(session, slot, PROBITY_EVENT_THREAD_NAME, name,
                              strnlen(name, sizeof name));

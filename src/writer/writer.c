@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -567,7 +568,9 @@ int probity_writer_start(struct probity_writer *writer)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     /* Does not inherit the real-time priority of a thread that happens to fill the first chunk. */
     pthread_attr_init(&attributes);
-    pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+    /* Only if needed: libc then holds the new thread back, which takes two more switches. */
+    if (sched_getscheduler(0) != SCHED_OTHER)
+        pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
     int error = pthread_create(&writer->thread, &attributes, thread_main, writer);
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

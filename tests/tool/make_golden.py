@@ -609,7 +609,7 @@ def good_placed_ids():
         return Event(TICK + tick, kind, data, code)
 
     mapping = struct.pack("<QQQ", 2**46, 2**46 + 4096, 2**46 - 4096)
-    items = [declare(TICK, 0, "mutex:hold"),
+    items = [declare(TICK, 0, "mutex:hold"), declare(TICK, 4, "memory:allocate"),
              Event(TICK, 23, mapping + string("/bin/x") + string("0123ab") + b"later"),
              plain(1, 8 | 4, 2, 7, 2**46 + 5), plain(2, 8 | 2, 13, 7)]
     items += [packed(3, 22, 0, 13, 2, 14, 2**47), packed(4, 18, 0, 5, 2, 3),

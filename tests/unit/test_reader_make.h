@@ -32,7 +32,7 @@ struct make {
     uint8_t bytes[1 << 16];
     size_t used;
     uint64_t serial;
-    uint64_t records;
+    uint64_t records, dropped; /* dropped: as END is to say */
 };
 
 struct make_hit {
@@ -80,7 +80,7 @@ static inline void make_start_with(struct make *make, const struct probity_info 
 {
     probity_file_header_put(make->bytes);
     make->used = PROBITY_FILE_HEADER_BYTES;
-    make->serial = make->records = 0;
+    make->serial = make->records = make->dropped = 0;
     make_block(make, PROBITY_BLOCK_INFO, probity_info_put(make_payload(make), 4096, info));
 }
 
@@ -141,7 +141,8 @@ static inline void make_sync(struct make *make, uint16_t type, struct probity_an
                              uint64_t watermark)
 {
     struct probity_sync sync = {.anchor = anchor, .watermark = watermark,
-                                .totals.records = make->records,
+                                .totals = {.records = make->records,
+                                           .dropped_memory = make->dropped},
                                 .reason = type == PROBITY_BLOCK_END ? PROBITY_END_EXIT : 0};
 
     probity_sync_put(make_payload(make), &sync);

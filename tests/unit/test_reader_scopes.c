@@ -100,7 +100,7 @@ static void enter_and_leave_carry_their_function(void **state)
     assert_ptr_equal(event->function, function);
     assert_int_equal(event->id, 4);
     assert_int_equal(probity_reader_next(reader, &event), 0);
-    assert_int_equal(faults(), 0);
+    assert_int_equal(faults(), 1);
     close_made(reader);
 }
 
@@ -165,6 +165,8 @@ static void a_payload_that_is_too_short_has_no_values(void **state)
 
     (void)state;
     for (uint64_t kind = PROBITY_EVENT_ENTER; kind <= PROBITY_EVENT_CHECKPOINT; kind++) {
+        int has_site = kind != PROBITY_EVENT_MESSAGE && kind != PROBITY_EVENT_PARAMETERS;
+        bytes[0] = has_site ? 4 : 5;
         for (size_t length = 0; length < 16; length++) {
             const struct make_item items[] = {
                 EVENT(10, PROBITY_EVENT_FORMAT, format_5, sizeof format_5),
@@ -177,7 +179,6 @@ static void a_payload_that_is_too_short_has_no_values(void **state)
             next_of(reader, PROBITY_EVENT_FORMAT);
             const struct probity_event *event = next(reader);
             assert_int_equal(event->kind, kind);
-            int has_site = kind != PROBITY_EVENT_MESSAGE && kind != PROBITY_EVENT_PARAMETERS;
             assert_int_equal(event->function != NULL, has_site && length >= 4);
             size_t fixed = kind == PROBITY_EVENT_CHECKPOINT ? 16 : has_site ? 8 : 4;
             assert_int_equal(event->values != NULL, length >= fixed);
@@ -186,6 +187,43 @@ static void a_payload_that_is_too_short_has_no_values(void **state)
             close_made(reader);
         }
     }
+}
+
+/* Faults of a trace with a function and a format that are declared `late` ticks after their first
+ * use by another thread; 0: never. */
+static int faults_of_late(uint64_t late, uint64_t dropped)
+{
+    enum { USED = 100 };
+    const uint8_t message[8] = {5, 0, 0, 0, 9, 8, 7, 6};
+    const struct make_item items[] = {ENTER(USED, 4), LEAVE(USED + 1, 4),
+                                      EVENT(USED + 1, PROBITY_EVENT_MESSAGE, message, 8)};
+    uint8_t function[512];
+    size_t bytes = make_function(function, 4, "f", 0);
+
+    make_start(&make);
+    make_items(&make, 1, items, COUNT(items));
+    if (late != 0) {
+        make_event(&make, 2, MAKE_START + USED + late, PROBITY_EVENT_FUNCTION, function, bytes);
+        make_event(&make, 2, MAKE_START + USED + late, PROBITY_EVENT_FORMAT, format_5,
+                   sizeof format_5);
+    }
+    make.dropped = dropped;
+    make_finish(&make, "late");
+    int count = faults();
+    unlink(make.path);
+    return count;
+}
+
+static void a_declaration_must_precede_its_use(void **state)
+{
+    enum { SLACK = 2000, SITES_AND_FORMAT = 3 }; /* 1 us */
+
+    (void)state;
+    assert_int_equal(faults_of_late(SLACK, 0), 0);
+    assert_int_equal(faults_of_late(SLACK + 1, 0), 1);
+    assert_int_equal(faults_of_late(SLACK + 2, 0), SITES_AND_FORMAT);
+    assert_int_equal(faults_of_late(0, 0), SITES_AND_FORMAT);
+    assert_int_equal(faults_of_late(0, 1), 0);
 }
 
 static void a_cut_declaration_of_a_function_is_none(void **state)
@@ -294,6 +332,7 @@ int main(void)
         cmocka_unit_test(enter_and_leave_carry_their_function),
         cmocka_unit_test(values_are_cut_out_of_each_kind),
         cmocka_unit_test(a_payload_that_is_too_short_has_no_values),
+        cmocka_unit_test(a_declaration_must_precede_its_use),
         cmocka_unit_test(a_cut_declaration_of_a_function_is_none),
         cmocka_unit_test(absurd_declarations_are_none),
         cmocka_unit_test(the_first_declaration_of_a_number_counts),

@@ -13,6 +13,15 @@ typedef struct {
 } cpu_set_t;
 #define CPU_COUNT(set) __builtin_popcountll((set)->processors)
 
+enum { SCHED_OTHER = 0 };
+
+/* New threads have the normal priority of their process. */
+static inline int sched_getscheduler(int pid)
+{
+    (void)pid;
+    return SCHED_OTHER;
+}
+
 /* Only for the calling process. */
 int sched_getaffinity(int pid, size_t bytes, cpu_set_t *ret_set)
     __asm__("probity_posix_sched_getaffinity");

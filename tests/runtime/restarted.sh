@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# A second recording in one process: what the first one declared, and where files are mapped, is not
+# later in the trace than the records that need it, even if the first thread of the recording is
+# preempted while it registers.
+# variants: asan clang
+. "$(dirname "$0")/../common.bash"
+
+# $1 program, $2 way
+run() {
+    fresh
+    local status=0
+    timeout 100 "$PROGRAMS/$1" "$2" > output 2> errors || status=$?
+    [ "$status" = 0 ] || fail "$1 $2: status $status: $(head -n 2 errors)"
+    "$PROBITY" check second > found 2>&1 || fail "$1 $2: $(head -n 3 found)"
+    no_leftovers "$1 $2"
+}
+
+calls() {
+    "$PROBITY" report --json second 2> errors |
+        jq -c '[(.repairs | add), (.functions[] | [.name, .calls])]'
+}
+
+for program in restarted restarted.shared; do
+    run "$program" macros
+    expect "$program: calls" '[0,["worked",11]]' "$(calls)"
+    expect "$program: hits of the site" "11 worked site" \
+        "$("$PROBITY" csv --columns name second | sort | uniq -c | sed 's/^ *//')"
+    expect "$program: messages" 11 "$("$PROBITY" log second | grep -c '  number [0-9]*$')"
+
+    PROBITY_PROFILE=1 run "$program" profile
+    expect "$program, profile mode: calls" '[0,["worked",11]]' "$(calls)"
+done
+
+# Not with sanitizers, which replace the same functions of libc.
+case ${VARIANT:-gcc} in
+    gcc | clang)
+        PROBITY_CALLS=memory LD_PRELOAD=$BUILD/lib/libprobity-calls.so run restarted.shared calls
+        "$PROBITY" memory --json second > memory 2> errors || fail "memory: $(cat errors)"
+        expect "places of calls" "11 malloc allocated" "$(jq -r '.rows[] |
+            "\(.allocations) \(.call) \(.place | split(" ")[0])"' memory)"
+        ;;
+esac
+finish
