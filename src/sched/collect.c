@@ -95,9 +95,22 @@ static void remove_tid(struct probity_sched_collect *collect, uint32_t tid)
 /* ---- The file ----------------------------------------------------------------------------------
  */
 
-static int is_live(const void *context, uint32_t tid)
+/* Time of the earliest event that was not discarded. */
+static uint64_t earliest_of(const struct probity_sched_collect *collect)
 {
-    return has_tid(context, tid);
+    uint64_t earliest_ns = UINT64_MAX;
+
+    for (size_t i = 0; i < collect->chunk_count; i++) {
+        if (collect->chunks[i].first_ns < earliest_ns)
+            earliest_ns = collect->chunks[i].first_ns;
+    }
+    for (uint32_t i = 0; i < collect->rings.count; i++) {
+        const struct probity_sched_spilled *first =
+            &collect->filling[(size_t)i * PROBITY_SCHED_CHUNK_EVENTS];
+        if (collect->filled[i] > 0 && first->time_kind >> 4 < earliest_ns)
+            earliest_ns = first->time_kind >> 4;
+    }
+    return earliest_ns;
 }
 
 /* Returns 0, or an errno. */
@@ -115,14 +128,15 @@ static int discard_oldest(struct probity_sched_collect *collect)
     if (error == 0 && pread(collect->spill, events, bytes,
                             (off_t)(oldest.place * PROBITY_SCHED_CHUNK_BYTES)) != (ssize_t)bytes)
         error = EIO;
-    if (error == 0 && probity_sched_kept_discard(&collect->kept, oldest.cpu, events, oldest.count,
-                                                 is_live, collect) != 0)
+    if (error == 0 && probity_sched_kept_discard(&collect->kept, oldest.cpu, events,
+                                                 oldest.count) != 0)
         error = ENOMEM;
     free(events);
     if (error != 0)
         return error;
     collect->free_places[collect->free_count++] = oldest.place;
     memmove(collect->chunks, collect->chunks + 1, --collect->chunk_count * sizeof oldest);
+    probity_sched_kept_forget(&collect->kept, earliest_of(collect));
     return 0;
 }
 
@@ -164,7 +178,8 @@ static void flush_chunk(struct probity_sched_collect *collect, uint32_t ring)
         return;
     }
     collect->chunks[collect->chunk_count++] = (struct probity_sched_chunk){
-        ring, count, collect->rings.items[ring].cpu, place, filling[count - 1].time_kind >> 4};
+        ring, count, collect->rings.items[ring].cpu, place, filling[0].time_kind >> 4,
+        filling[count - 1].time_kind >> 4};
     collect->filled[ring] = 0;
 }
 

@@ -23,7 +23,7 @@ enum { PROBITY_SCHED_CHUNK_EVENTS = 4096 };
 struct probity_sched_chunk {
     uint32_t ring, count, cpu;
     uint32_t place; /* in the file: at place * PROBITY_SCHED_CHUNK_BYTES */
-    uint64_t last_ns; /* time of its last event */
+    uint64_t first_ns, last_ns; /* times of its first and last event */
 };
 
 /* What was collected up to a moment. */

@@ -46,19 +46,8 @@ static int put(struct probity_sched_kept *kept, const struct probity_sched_spill
     return 0;
 }
 
-static void drop(struct probity_sched_kept *kept, uint32_t tid, uint64_t before_ns)
-{
-    struct kept_thread *thread = find(kept, tid);
-
-    if (thread == NULL || thread->event.time_kind >> 4 > before_ns)
-        return;
-    probity_hashtable_remove(&kept->threads, thread);
-    free(thread);
-}
-
 int probity_sched_kept_discard(struct probity_sched_kept *kept, uint32_t cpu,
-                               const struct probity_sched_spilled *events, uint32_t count,
-                               probity_sched_is_live *is_live, const void *context)
+                               const struct probity_sched_spilled *events, uint32_t count)
 {
     int error = 0;
 
@@ -72,13 +61,29 @@ int probity_sched_kept_discard(struct probity_sched_kept *kept, uint32_t cpu,
         case PROBITY_SCHED_LOST:
             kept->lost_ns = time_ns > kept->lost_ns ? time_ns : kept->lost_ns;
             break;
-        case PROBITY_SCHED_EXIT: drop(kept, event->tid, time_ns); break;
-        default:
-            if (is_live == NULL || is_live(context, event->tid))
-                error = put(kept, event, cpu);
+        default: error = put(kept, event, cpu); break;
         }
     }
     return error;
+}
+
+static int has_ended(const struct kept_thread *thread)
+{
+    return (thread->event.time_kind & 15) == PROBITY_SCHED_EXIT;
+}
+
+void probity_sched_kept_forget(struct probity_sched_kept *kept, uint64_t until_ns)
+{
+    struct kept_thread *thread = probity_hashtable_next(&kept->threads, NULL);
+
+    while (thread != NULL) {
+        struct kept_thread *next = probity_hashtable_next(&kept->threads, thread);
+        if (has_ended(thread) && thread->event.time_kind >> 4 < until_ns) {
+            probity_hashtable_remove(&kept->threads, thread);
+            free(thread);
+        }
+        thread = next;
+    }
 }
 
 int probity_sched_kept_copy(const struct probity_sched_kept *kept,
@@ -114,7 +119,7 @@ struct probity_sched_spilled *probity_sched_kept_events(const struct probity_sch
     if (events == NULL)
         return NULL;
     while ((thread = probity_hashtable_next(&kept->threads, thread)) != NULL) {
-        if (thread->event.time_kind >> 4 >= kept->lost_ns)
+        if (thread->event.time_kind >> 4 >= kept->lost_ns && !has_ended(thread))
             events[count++] = thread->event;
     }
     qsort(events, count, sizeof *events, compare_times);

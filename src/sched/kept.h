@@ -23,14 +23,12 @@ struct probity_sched_kept {
     uint64_t lost_ns;  /* end of the latest discarded loss: no state from before it is certain */
 };
 
-typedef int probity_sched_is_live(const void *context, uint32_t tid);
-
-/* Discards events of a ring, which are in order of time. is_live: of other threads nothing is kept,
- * since their end may have been discarded before, with events of another ring; NULL: all are live.
- * Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Discards events of a ring, which are in order of time. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_sched_kept_discard(struct probity_sched_kept *kept, uint32_t cpu,
-                               const struct probity_sched_spilled *events, uint32_t count,
-                               probity_sched_is_live *is_live, const void *context);
+                               const struct probity_sched_spilled *events, uint32_t count);
+
+/* Forgets threads that had ended by then. No earlier event may be discarded later. */
+void probity_sched_kept_forget(struct probity_sched_kept *kept, uint64_t until_ns);
 
 /* Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_sched_kept_copy(const struct probity_sched_kept *kept,

@@ -189,8 +189,7 @@ static int discard_older(struct probity_sched_taken *taken, uint64_t from_ns)
         }
         error = pread(taken->spill, events, bytes,
                       (off_t)(chunk.place * PROBITY_SCHED_CHUNK_BYTES)) == (ssize_t)bytes
-                    ? probity_sched_kept_discard(&taken->kept, chunk.cpu, events, chunk.count,
-                                                 NULL, NULL)
+                    ? probity_sched_kept_discard(&taken->kept, chunk.cpu, events, chunk.count)
                     : PROBITY_ERROR_READ;
     }
     taken->chunk_count = left;
