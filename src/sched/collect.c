@@ -24,7 +24,7 @@
 #include "probity.h"
 #include "sched/files.h"
 
-enum { ROUND_MS = 1000, DUTY_ROUND_MS = 10, ANCHOR_TRIES = 16, TIDS_FIRST = 256 };
+enum { ROUND_MS = 1000, DUTY_ROUND_MS = 10, ANCHOR_TRIES = 16, ANCHORS_MAX = 4096, TIDS_FIRST = 256 };
 
 /* ---- Live threads ------------------------------------------------------------------------------
  */
@@ -256,6 +256,10 @@ static void take_anchor(struct probity_sched_collect *collect)
         return;
     }
     collect->anchors = anchors;
+    /* The first one is the beginning. */
+    if (collect->chunks_max != 0 && collect->anchor_count == ANCHORS_MAX)
+        memmove(collect->anchors + 1, collect->anchors + 2,
+                (--collect->anchor_count - 1) * sizeof *collect->anchors);
     struct probity_clock_moment *anchor = &collect->anchors[collect->anchor_count++];
     *anchor = (struct probity_clock_moment){0};
     probity_clock_moment(collect->clock, 0, ANCHOR_TRIES, anchor);

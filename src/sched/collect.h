@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * collect.h: a thread that moves events from the kernel's rings to a file while the program runs.
- * Memory: 64 KiB for each CPU, 8 bytes for each live thread, an anchor a second, 32 bytes for each
- * 64 KiB written. If the file may have a limited number of chunks, the oldest are discarded.
+ * Memory: 64 KiB for each CPU, 8 bytes for each live thread, an anchor a second, 40 bytes for each
+ * 64 KiB written. If the file may have a limited number of chunks, the oldest are discarded, and
+ * anchors are limited, too.
  */
 #ifndef PROBITY_SCHED_COLLECT_H
 #define PROBITY_SCHED_COLLECT_H

@@ -60,6 +60,7 @@ int probity_sched_kept_discard(struct probity_sched_kept *kept, uint32_t cpu,
         case PROBITY_SCHED_PAUSED: break;
         case PROBITY_SCHED_LOST:
             kept->lost_ns = time_ns > kept->lost_ns ? time_ns : kept->lost_ns;
+            kept->lost += event->tid;
             break;
         default: error = put(kept, event, cpu); break;
         }
@@ -93,7 +94,7 @@ int probity_sched_kept_copy(const struct probity_sched_kept *kept,
     int error = 0;
 
     *ret_copy = (struct probity_sched_kept){.until_ns = kept->until_ns,
-                                            .lost_ns = kept->lost_ns};
+                                            .lost_ns = kept->lost_ns, .lost = kept->lost};
     while (error == 0 &&
            (thread = probity_hashtable_next(&kept->threads, thread)) != NULL)
         error = put(ret_copy, &thread->event, thread->event.other);

@@ -21,6 +21,7 @@ struct probity_sched_kept {
     struct probity_hashtable threads; /* by thread id */
     uint64_t until_ns; /* of the latest discarded event; all later ones are still there */
     uint64_t lost_ns;  /* end of the latest discarded loss: no state from before it is certain */
+    uint64_t lost;     /* records in discarded losses */
 };
 
 /* Discards events of a ring, which are in order of time. Returns 0 or PROBITY_ERROR_MEMORY. */

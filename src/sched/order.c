@@ -154,7 +154,7 @@ int probity_sched_order_open(struct probity_sched_order *order,
 
     for (size_t i = 0; i < taken->chunk_count; i++)
         rings = taken->chunks[i].ring >= rings ? taken->chunks[i].ring + 1 : rings;
-    *order = (struct probity_sched_order){.taken = taken};
+    *order = (struct probity_sched_order){.taken = taken, .lost = taken->kept.lost};
     order->sources = calloc(rings + (size_t)1, sizeof *order->sources);
     if (order->sources == NULL)
         return PROBITY_ERROR_MEMORY;

@@ -74,6 +74,7 @@ static void a_loss_ends_what_is_known(void **unused)
     assert_int_equal(count, 2);
     assert_int_equal(events[0].tid, 42);
     assert_int_equal(events[1].tid, 46);
+    assert_int_equal(kept.lost, 3);
     free(events);
     probity_sched_kept_release(&kept);
 }
