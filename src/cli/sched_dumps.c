@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "cli/cli_traces.h"
-#include "format/sched.h"
 #include "probity.h"
 #include "sched/sched.h"
 
@@ -61,8 +60,8 @@ static int take_names(struct cli_sched_dumps *dumps)
         if (event->len > 0)
             take_dump(dumps, event->name);
         else if ((event->mask & IN_Q_OVERFLOW) != 0)
-            cli_warn(dumps->command, "some dumps have no states of threads: too many files appeared "
-                     "in '%s' at once", dumps->directory);
+            cli_warn(dumps->command, "some dumps have no states of threads: too many files "
+                     "appeared in '%s' at once", dumps->directory);
         at += sizeof *event + event->len;
     }
     return got > 0;

@@ -24,7 +24,13 @@
 #include "probity.h"
 #include "sched/files.h"
 
-enum { ROUND_MS = 1000, DUTY_ROUND_MS = 10, ANCHOR_TRIES = 16, ANCHORS_MAX = 4096, TIDS_FIRST = 256 };
+enum {
+    ROUND_MS = 1000,
+    DUTY_ROUND_MS = 10,
+    ANCHOR_TRIES = 16,
+    ANCHORS_MAX = 4096, /* if older events are discarded */
+    TIDS_FIRST = 256
+};
 
 /* ---- Live threads ------------------------------------------------------------------------------
  */

@@ -72,9 +72,7 @@ struct probity_sched_collect {
 };
 
 /* Opens the events for a process that is about to call exec, and starts the thread. Takes over
- * `spill`, an empty file, on success. share: of the program's CPU time, in millionths, that this
- * may take; 0: no limit. keep_bytes: size of the file from which on the oldest events are discarded;
- * 0: no limit. Returns 0, or -1 with errno set. */
+ * `spill`, an empty file, on success. Returns 0, or -1 with errno set. */
 int probity_sched_collect_begin(struct probity_sched_collect *collect, pid_t pid, int spill,
                                 const struct probity_sched_limits *limits);
 

@@ -14,7 +14,7 @@ struct probity_sched_context {
     struct probity_sched_blocks blocks;
     const struct probity_sched_order *order;
     int has_wakings;
-    uint64_t from_ns; /* states are written from then on, beginning with the one at that time */
+    uint64_t from_ns; /* states are written from then on */
 };
 
 struct probity_sched_follow {
@@ -27,7 +27,7 @@ struct probity_sched_follow {
     int is_woken;       /* woken while it ran */
     uint32_t waker;
     int has_before;
-    struct probity_state_event before; /* the latest state before from_ns, which is not written yet */
+    struct probity_state_event before; /* the latest one before from_ns: not yet written */
 };
 
 /* Processes an event of the thread. Returns as probity_sched_blocks_put(). */

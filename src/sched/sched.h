@@ -20,7 +20,7 @@ struct probity_sched;
 
 struct probity_sched_limits {
     size_t ring_bytes; /* of the kernel's buffer for each CPU, a power of two */
-    uint32_t share;    /* of the program's CPU time, in millionths, that this may take; 0: no limit */
+    uint32_t share;    /* of the program's CPU time, in millionths; 0: no limit */
     size_t keep_bytes; /* of events in the temporary file: older ones are discarded; 0: no limit */
 };
 

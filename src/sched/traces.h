@@ -25,8 +25,8 @@ int probity_sched_trace_open(struct probity_sched_trace *trace, uint32_t number,
                              const struct probity_clock_moment *moments, size_t moment_count,
                              uint32_t clock, struct probity_sched_lives *lives);
 
-/* The window of a dump, CLOCK_MONOTONIC_RAW: from its first record to its end, or its last record if
- * that is later. Returns 1; or 0 if it is none, or not used as above. */
+/* The window of a dump, CLOCK_MONOTONIC_RAW: from its first record to its end, or its last record
+ * if that is later. Returns 1; or 0 if it is none, or not used as above. */
 int probity_sched_trace_window(const char *path, const struct probity_clock_moment *moments,
                                size_t moment_count, uint32_t clock, uint64_t *ret_from_ns,
                                uint64_t *ret_until_ns);
