@@ -24,7 +24,7 @@ WINDOWS_LIB := $(WINDOWS)/lib/libprobity.a
 # probity.exe: what needs a library that mingw-w64 has no package of, or runs other programs, is left
 # out, and replaced by messages (doc/porting.md). It runs alone, and does not record itself.
 WINDOWS_EXE := $(WINDOWS)/bin/probity.exe
-WINDOWS_TOOL_LEFT_OUT := $(addprefix src/cli/,arguments.c attach.c drain.c launch.c preload.c program_file.c \
+WINDOWS_TOOL_LEFT_OUT := $(addprefix src/cli/,arguments.c attach.c drain.c launch.c preload.c program_file.c sched_dumps.c \
         record.c terminal.c) \
     $(wildcard src/cli/ship*.c src/answers/top/*.c src/answers/overhead/*.c src/answers/runs/*.c src/sched/*.c src/store/*.c src/symbols/*.c \
         src/exports/otlp/*.c src/exports/sqlite/*.c src/exports/pprof/*.c) src/base/cpu_return.c src/writer/wake_page.c src/writer/wake_process.c

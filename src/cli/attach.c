@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/called.h"
@@ -49,6 +50,9 @@ static int find_recording(const struct cli_command *command, uint32_t pid,
     int error = probity_request_open_process(pid, directory, sizeof directory, &count, ret_request);
 
     *ret_path = NULL;
+    if (error == PROBITY_ERROR_VERSION)
+        return cli_fail(command, "process %" PRIu32 " is already recording, with another version "
+                        "of Probity", pid);
     if (error != 0)
         return cli_fail(command, "cannot search '%s' for process %" PRIu32 ": %s", directory, pid,
                         error == PROBITY_ERROR_OPEN ? strerror(errno) : probity_error_text(error));
@@ -297,6 +301,24 @@ static enum probity_wake_refusal wake(const struct attach_call *call, uint32_t p
                                       ret_error);
 }
 
+/* A program that finds out late that it cannot record as requested answers before it ends the
+ * recording. Another command could take that for one in progress. */
+static void await_end(uint32_t pid)
+{
+    enum { TRIES = 400 };
+    const struct timespec pause = {.tv_nsec = 5000000};
+    struct probity_request *request;
+    char *path;
+
+    for (int i = 0; i < TRIES; i++) {
+        if (find_recording(ME, pid, &request, &path) != CLI_OK)
+            return;
+        probity_request_close(request);
+        free(path);
+        nanosleep(&pause, NULL);
+    }
+}
+
 static int attach_to(struct attach_call *call, uint32_t pid)
 {
     struct probity_request *request;
@@ -310,6 +332,8 @@ static int attach_to(struct attach_call *call, uint32_t pid)
         status = refuse_recording(pid); /* it may have begun just now */
     if (status != CLI_OK)
         return status;
+    if (refusal == PROBITY_WAKE_REFUSED)
+        await_end(pid);
     if (refusal != PROBITY_WAKE_OK)
         return report_refusal(pid, refusal, error);
     status = find_recording(ME, pid, &request, &path);

@@ -34,6 +34,9 @@ int cli_process_open(const struct cli_command *command, const char *operand,
     if (error == PROBITY_ERROR_STATE)
         return cli_fail(command, "'%s' belongs to another user or is writable by others",
                         directory);
+    if (error == PROBITY_ERROR_VERSION)
+        return cli_fail(command, "process %" PRIu32 " records with another version of Probity; use "
+                        "the `probity` of that version (this is %s)", pid, probity_version());
     if (error != 0)
         return cli_fail(command, "cannot search '%s' for process %" PRIu32 ": %s", directory,
                         pid, error == PROBITY_ERROR_OPEN ? strerror(errno)

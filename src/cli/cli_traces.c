@@ -20,7 +20,7 @@ static void put_wildcard(FILE *stream, const char *text, size_t length)
     for (size_t i = 0; i < length; i++) {
         if (text[i] == '%' && i + 1 < length) {
             i++;
-            if (text[i] == 'p' || text[i] == 'n') {
+            if (text[i] == 'p' || text[i] == 'n' || text[i] == 'i') {
                 fputc('*', stream);
                 continue;
             }
@@ -191,4 +191,59 @@ void cli_names_release(struct cli_names *names)
         free(names->items[i]);
     free(names->items);
     *names = (struct cli_names){NULL, 0};
+}
+
+/* ---- Dumps -------------------------------------------------------------------------------------
+ */
+
+static char *directory_of(const char *pattern, size_t length, const char *program)
+{
+    const char *slash = strrchr(program, '/'), *name = slash != NULL ? slash + 1 : program;
+    char *directory = NULL;
+    size_t bytes;
+    FILE *stream = open_memstream(&directory, &bytes);
+
+    if (stream == NULL)
+        return NULL;
+    for (size_t i = 0; i < length; i++) {
+        int is_name = pattern[i] == '%' && i + 1 < length && pattern[i + 1] == 'n';
+        i += pattern[i] == '%' && i + 1 < length;
+        if (is_name)
+            fputs(name, stream);
+        else
+            fputc(pattern[i], stream);
+    }
+    return fclose(stream) == 0 ? directory : NULL;
+}
+
+void cli_dumps_where(const char *pattern, const char *program, char **ret_directory,
+                     char **ret_name)
+{
+    const char *slash = strrchr(pattern, '/');
+    size_t bytes;
+
+    *ret_directory = *ret_name = NULL;
+    if (slash == NULL)
+        return;
+    *ret_directory = slash == pattern ? strdup("/")
+                                      : directory_of(pattern, (size_t)(slash - pattern), program);
+    FILE *stream = open_memstream(ret_name, &bytes);
+    if (stream == NULL)
+        return;
+    put_wildcard(stream, slash + 1, strlen(slash + 1));
+    if (fclose(stream) != 0)
+        *ret_name = NULL;
+}
+
+/* A child's trace has its process id inserted before the extension, which %p allows for. */
+char *cli_dumps_beside(const char *trace_pattern)
+{
+    static const char extension[] = ".probity";
+    size_t length = strlen(trace_pattern), end = sizeof extension - 1;
+    char *pattern = NULL;
+
+    if (length > end && strcmp(trace_pattern + length - end, extension) == 0)
+        length -= end;
+    return asprintf(&pattern, "%.*s%%p-%%i.probity", (int)length, trace_pattern) < 0 ? NULL
+                                                                                     : pattern;
 }

@@ -17,6 +17,15 @@ struct cli_names {
  * the directory are not expanded). Returns 0 or PROBITY_ERROR_MEMORY. */
 int cli_names_find(const char *pattern, struct cli_names *ret_names);
 
+/* Splits a pattern of dumps, an absolute path: *ret_directory is its directory, with %n the name of
+ * the program; *ret_name a pattern for fnmatch() with any %n, %p and %i. Both malloc'ed; NULL if
+ * there is no memory. */
+void cli_dumps_where(const char *pattern, const char *program, char **ret_directory,
+                     char **ret_name);
+
+/* The default pattern of dumps, beside a trace whose pattern is given. malloc'ed, or NULL. */
+char *cli_dumps_beside(const char *trace_pattern);
+
 void cli_names_release(struct cli_names *names);
 
 #endif

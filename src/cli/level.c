@@ -13,6 +13,7 @@
 #include "cli/cli_process.h"
 #include "cli/option.h"
 #include "cli/patterns.h"
+#include "print/json.h"
 
 #define ME (&cli_command_level)
 
@@ -136,6 +137,26 @@ static int change(const struct level_request *wanted, const struct probity_reque
     return error != 0 ? report_refusal(pid, error, why) : CLI_OK;
 }
 
+/* said: "N of M functions ...; none of them matches 'PATTERN'", or empty. */
+static void print_json(uint32_t pid, int functions, int parameters, const char *said)
+{
+    unsigned off, called;
+    const char *pattern = strstr(said, "matches '");
+    char text[WHY_BYTES];
+
+    printf("{\"pid\": %" PRIu32 ", \"functions\": %d, \"parameters\": %d", pid, functions,
+           parameters);
+    if (sscanf(said, "%u of %u functions", &off, &called) == 2)
+        printf(", \"functions_called\": %u, \"functions_off\": %u", called, off);
+    if (pattern != NULL && strlen(pattern) > sizeof "matches '") {
+        snprintf(text, sizeof text, "%s", pattern + sizeof "matches '" - 1);
+        text[strlen(text) - 1] = 0;
+        printf(", \"unmatched\": ");
+        probity_json_put_text(stdout, text);
+    }
+    puts("}");
+}
+
 static int ask(const struct level_request *wanted, const struct probity_request *request)
 {
     /* In its PID namespace it may have another id. */
@@ -154,8 +175,7 @@ static int ask(const struct level_request *wanted, const struct probity_request 
     if (error != 0)
         return report_error(pid, probity_request_has_writer(request), error);
     if (wanted->as_json)
-        printf("{\"pid\": %" PRIu32 ", \"functions\": %d, \"parameters\": %d}\n", pid,
-               functions, parameters);
+        print_json(pid, functions, parameters, said);
     else
         printf("%" PRIu32 ": levels %d, %d%s%s\n", pid, functions, parameters,
                said[0] != 0 ? "; " : "", said);

@@ -29,6 +29,7 @@
 #include "cli/preload.h"
 #include "cli/program_file.h"
 #include "cli/sched.h"
+#include "cli/sched_dumps.h"
 #include "cli/selection.h"
 #include "cli/triggers.h"
 
@@ -233,8 +234,9 @@ static void conclude_one(const char *path, struct conclusion *conclusion)
     if (probity_reader_open(paths, 1, NULL, NULL, &reader) != 0)
         return;
     const struct probity_trace_facts *facts = probity_reader_facts(reader, 0);
+    /* Dumps have got their states already. */
     int is_new = facts->info.anchor.realtime_ns >= conclusion->start_ns &&
-                 facts->owner == geteuid();
+                 facts->owner == geteuid() && facts->dump == NULL;
     enum probity_trace_state state = facts->state;
     probity_reader_close(reader);
     conclusion->appeared += (size_t)is_new;
@@ -349,16 +351,65 @@ static const char *budget_of_library(const struct record_call *call, char text[3
     return text;
 }
 
+/* What is recorded beside the program. */
+struct beside {
+    struct cli_sched sched;
+    struct cli_sched_dumps dumps;
+    char *near;          /* a path in the directory of the trace */
+    char *dumps_pattern; /* or NULL */
+    const char *program;
+};
+
+static void prepare(void *context, pid_t pid)
+{
+    struct beside *beside = context;
+
+    cli_sched_prepare(&beside->sched, pid);
+    if (beside->sched.sched != NULL && beside->dumps_pattern != NULL)
+        cli_sched_dumps_begin(&beside->dumps, beside->sched.sched, beside->dumps_pattern,
+                              beside->program);
+}
+
+/* dumps: pattern of their names, or NULL: beside the trace. */
+static void plan_beside(struct beside *beside, const struct record_call *call, const char *pattern,
+                        const char *dumps)
+{
+    int is_ring = call->triggers.ring != NULL || call->triggers.conditions != NULL;
+
+    beside->program = call->program[0];
+    beside->near = expand_pattern(pattern, call->program[0], 0);
+    beside->sched = (struct cli_sched){
+        .command = &cli_command_record, .near = beside->near != NULL ? beside->near : pattern,
+        .ring_kib = call->ring_kib, .share = share_of_states(call), .is_ring = is_ring};
+    beside->dumps = (struct cli_sched_dumps){.command = &cli_command_record};
+    beside->dumps_pattern = NULL;
+    if (is_ring)
+        beside->dumps_pattern = dumps != NULL ? strdup(dumps) : cli_dumps_beside(pattern);
+}
+
+static void end_beside(struct beside *beside)
+{
+    cli_sched_end(&beside->sched);
+    cli_sched_dumps_end(&beside->dumps);
+}
+
+static void release_beside(struct beside *beside)
+{
+    cli_sched_conclude(&beside->sched);
+    free(beside->dumps_pattern);
+    free(beside->near);
+}
+
 /* Options that are not given leave the environment alone. dumps: pattern of their names, or
  * NULL. */
 static int launch(const struct record_call *call, const char *pattern, const char *dumps,
-                  struct cli_sched *sched, struct cli_launched *ret_launched)
+                  struct beside *beside, struct cli_launched *ret_launched)
 {
     struct cli_variable environment[16] = {{"PROBITY_OUT", pattern}};
     char recorder[16], description[16], budget[32];
     struct cli_launch how = {
         .program = call->program, .environment = environment, .environment_count = 1,
-        .prepare = call->has_sched ? cli_sched_prepare : NULL, .context = sched};
+        .prepare = call->has_sched ? prepare : NULL, .context = beside};
 
     if (call->mode != NULL)
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_MODE", call->mode};
@@ -419,24 +470,22 @@ static int record(const struct record_call *call)
                         strerror(errno));
     char *dumps = call->triggers.names != NULL ? absolute_pattern(call->triggers.names) : NULL;
     struct cli_drain drain = {0};
-    char *near = expand_pattern(pattern, call->program[0], 0);
-    struct cli_sched sched = {.command = &cli_command_record, .near = near != NULL ? near : pattern,
-                              .ring_kib = call->ring_kib, .share = share_of_states(call)};
+    struct beside beside;
+    plan_beside(&beside, call, pattern, dumps);
     if (call->writer != NULL && strcmp(call->writer, "external") == 0)
         status = cli_drain_begin(&cli_command_record, pattern, start_ns, &drain);
     if (status == CLI_OK)
-        status = launch(call, pattern, dumps, &sched, &launched);
+        status = launch(call, pattern, dumps, &beside, &launched);
     cli_drain_end(&drain);
-    cli_sched_end(&sched);
+    end_beside(&beside);
     if (status == CLI_OK) {
         char *out = expand_pattern(pattern, call->program[0], launched.pid);
         if (out != NULL && launched.exec_error == 0)
-            conclude(call, pattern, out, start_ns, &sched);
+            conclude(call, pattern, out, start_ns, &beside.sched);
         free(out);
         status = launched.status;
     }
-    cli_sched_conclude(&sched);
-    free(near);
+    release_beside(&beside);
     free(dumps);
     free(pattern);
     return status;

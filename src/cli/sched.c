@@ -52,10 +52,12 @@ void cli_sched_prepare(void *context, pid_t pid)
 {
     struct cli_sched *sched = context;
     size_t kib = sched->ring_kib != 0 ? sched->ring_kib : PROBITY_SCHED_RING_KIB;
+    const struct probity_sched_limits limits = {
+        .ring_bytes = kib << 10, .share = sched->share,
+        .keep_bytes = sched->is_ring ? (size_t)PROBITY_SCHED_KEEP_MIB << 20 : 0};
     int wakings = 0;
 
-    if (probity_sched_begin(pid, sched->near, kib << 10, sched->share, &sched->sched,
-                            &wakings) != 0)
+    if (probity_sched_begin(pid, sched->near, &limits, &sched->sched, &wakings) != 0)
         report_failure(sched, errno);
     else if (wakings != 0)
         cli_warn(sched->command, "wakings are not recorded, so the time waiting for a CPU will be "

@@ -18,6 +18,7 @@ struct cli_sched {
     const char *near;    /* a path in the directory for temporary files */
     size_t ring_kib;     /* 0: the default */
     uint32_t share;      /* of the program's CPU time, in millionths; 0: no limit */
+    int is_ring;         /* older events are discarded */
     struct probity_sched *sched; /* NULL: not recording */
     char **paths;        /* of traces */
     size_t path_count;

@@ -82,6 +82,9 @@ static int report(const struct snapshot_call *call, const char *trace,
                             "another name", result->name);
         return cli_fail(ME, "'%s' already exists; use -f to overwrite it, or %%i in its name",
                         result->name);
+    case PROBITY_ERROR_VERSION:
+        return cli_fail(ME, "'%s' is recorded by another version of Probity; use the `probity` of "
+                        "that version (this is %s)", trace, probity_version());
     case PROBITY_ERROR_ARGUMENT:
         return cli_fail(ME, "the name '%s' is too long", call->out);
     case PROBITY_ERROR_OPEN:

@@ -92,7 +92,20 @@ static void match_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
 }
 
 /* While the declarations are searched for what the budget no longer records. */
+enum { CONDITIONS_AT_ONCE = 8, SWITCHES_AT_ONCE = 32 };
+
+struct change {
+    int has_ring, has_dumps;
+    uint64_t ring_ns;
+    struct probity_dumps_settings dumps;
+    struct probity_condition conditions[CONDITIONS_AT_ONCE];
+    uint32_t conditions_count;
+    struct probity_switching switches[SWITCHES_AT_ONCE];
+    uint32_t switches_count;
+};
+
 static const struct probity_condition *sought;
+static const struct change *sought_with; /* what else the request changes */
 static int is_found;
 
 static void find_unrecorded(uint32_t kind, const uint8_t *payload, size_t bytes)
@@ -100,7 +113,9 @@ static void find_unrecorded(uint32_t kind, const uint8_t *payload, size_t bytes)
     uint32_t site;
 
     if (is_declared_for(sought, kind, payload, bytes, &site) && site < PROBITY_LIMIT_SITES)
-        is_found |= (probity_budget_state[site + 1] & PROBITY_BUDGET_COUNTED) != 0;
+        is_found |= (probity_budget_state[site + 1] & PROBITY_BUDGET_COUNTED) != 0 &&
+                    !probity_switches_turn_on(sought_with->switches, sought_with->switches_count,
+                                              kind, payload, bytes);
 }
 
 /* In the writer thread, which is also the one that decides what is only counted. */
@@ -151,10 +166,12 @@ static void add_condition(struct probity_session *session, uint32_t number)
     probity_declare_each(match_declared);
 }
 
-/* earlier: how many conditions of the same request come before it. */
+/* earlier: how many conditions of the same request come before it; NONE_EARLIER: all were tried. */
 static const char *why_not(const struct probity_condition *condition, uint32_t found,
                            uint32_t earlier)
 {
+    if (earlier == NONE_EARLIER)
+        return NULL;
     if (found == PROBITY_CONDITIONS_MAX && !probity_condition_is_watched(condition->kind))
         return "only the limit of such a condition can be changed; request, gap, rate and value "
                "can be added";
@@ -179,7 +196,7 @@ static int change_condition(struct probity_session *session,
     uint64_t rate = probity_live_rate(&session->live);
     uint64_t limit = probity_ticks_of_ns((int64_t)condition->limit_ns, rate);
 
-    *ret_why = why_not(condition, number, earlier != NONE_EARLIER ? earlier : 0);
+    *ret_why = why_not(condition, number, earlier);
     if (*ret_why != NULL)
         return PROBITY_ERROR_ARGUMENT;
     if (earlier != NONE_EARLIER)
@@ -216,18 +233,6 @@ static uint64_t longest_ns_now(void)
 
 /* ---- Settings ----------------------------------------------------------------------------------
  */
-
-enum { CONDITIONS_AT_ONCE = 8, SWITCHES_AT_ONCE = 32 };
-
-struct change {
-    int has_ring, has_dumps;
-    uint64_t ring_ns;
-    struct probity_dumps_settings dumps;
-    struct probity_condition conditions[CONDITIONS_AT_ONCE];
-    uint32_t conditions_count;
-    struct probity_switching switches[SWITCHES_AT_ONCE];
-    uint32_t switches_count;
-};
 
 /* What is refused, and why. */
 static const char *const fixed[][2] = {
@@ -280,7 +285,6 @@ static int take_one(struct probity_session *session, struct change *change, char
                     char *ret_why, size_t room)
 {
     struct probity_condition_error error;
-    const char *why;
 
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
         if (strcmp(name, fixed[i][0]) == 0)
@@ -297,14 +301,10 @@ static int take_one(struct probity_session *session, struct change *change, char
                    ? 0
                    : refuse(ret_why, room, name, "expected a time of 1ms to 24 hours; the size of "
                                                  "the ring is fixed when recording begins");
-    if (strcmp(name, "when") == 0) {
-        if (!take_condition(change, value))
-            return refuse(ret_why, room, name, "invalid condition, or too many");
-        uint32_t earlier = change->conditions_count - 1;
-        return change_condition(session, &change->conditions[earlier], earlier, &why) == 0
+    if (strcmp(name, "when") == 0)
+        return take_condition(change, value)
                    ? 0
-                   : refuse(ret_why, room, value, why);
-    }
+                   : refuse(ret_why, room, name, "invalid condition, or too many");
     value[-1] = '=';
     change->has_dumps = 1;
     return probity_dumps_settings_parse(name, &change->dumps, &error)
@@ -328,6 +328,23 @@ static int take_all(struct probity_session *session, struct change *change, char
             return result;
     }
     return 0;
+}
+
+/* Once it is known which functions the request switches on. */
+static int try_conditions(struct probity_session *session, const struct change *change,
+                          char *ret_why, size_t room)
+{
+    const char *why;
+    int result = 0;
+
+    sought_with = change;
+    for (uint32_t i = 0; i < change->conditions_count && result == 0; i++) {
+        result = change_condition(session, &change->conditions[i], i, &why);
+        if (result != 0)
+            refuse(ret_why, room, change->conditions[i].text, why);
+    }
+    sought_with = NULL;
+    return result;
 }
 
 static void apply_dumps(struct probity_session *session,
@@ -363,9 +380,12 @@ static void apply_ring(struct probity_session *session, const struct change *cha
 
 static void say_switched(char *ret_said, size_t room)
 {
-    uint32_t off, declared = probity_switches_count(&off);
+    const char *unmatched;
+    uint32_t off, declared = probity_switches_count(&off, &unmatched);
 
-    snprintf(ret_said, room, "%u of %u functions called so far are only counted", off, declared);
+    snprintf(ret_said, room, "%u of %u functions called so far are only counted%s%s%s", off,
+             declared, unmatched != NULL ? "; none of them matches '" : "",
+             unmatched != NULL ? unmatched : "", unmatched != NULL ? "'" : "");
 }
 
 static int change_settings(void *owner, const char *text, char *ret_why, size_t room)
@@ -379,6 +399,8 @@ static int change_settings(void *owner, const char *text, char *ret_why, size_t 
         return refuse(ret_why, room, "settings", "too many bytes for one record");
     snprintf(copy, sizeof copy, "%s", text);
     int result = take_all(session, &change, copy, ret_why, room);
+    if (result == 0)
+        result = try_conditions(session, &change, ret_why, room);
     if (result != 0)
         return result;
     why = change.switches_count > 0

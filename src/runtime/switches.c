@@ -148,7 +148,9 @@ static struct {
     struct probity_session *session;
     const struct probity_switching *wanted;
     uint32_t count, declared, off;
+    uint32_t matched; /* of the patterns: a bit for each */
 } walk;
+_Static_assert(PROBITY_SWITCHES_MAX <= 32, "bits of `matched`");
 
 static void count_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
 {
@@ -159,28 +161,52 @@ static void count_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
     walk.off += (uint32_t)is_counted(probity_get_u32(payload));
 }
 
-static void switch_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
+/* Which of the patterns holds for a function, the last one that matches: index + 1, or 0. */
+static uint32_t match(uint32_t kind, const uint8_t *payload, size_t bytes, uint32_t *ret_number)
 {
     char name[PROBITY_LIMIT_NAME + 1];
+    uint32_t holds = 0;
 
     if (kind != PROBITY_EVENT_FUNCTION || bytes < 14)
-        return;
+        return 0;
     size_t length = probity_get_u16(payload + 12);
-    uint32_t number = probity_get_u32(payload);
-    if (length >= sizeof name || length > bytes - 14 || number >= PROBITY_LIMIT_SITES)
-        return;
+    *ret_number = probity_get_u32(payload);
+    if (length >= sizeof name || length > bytes - 14 || *ret_number >= PROBITY_LIMIT_SITES)
+        return 0;
     memcpy(name, payload + 14, length);
     name[length] = 0;
     const struct probity_site_function function = {.name = name, .flags = payload[9]};
-    for (uint32_t i = walk.count; i > 0; i--) {
-        if (!probity_trigger_parts()->is_function(walk.wanted[i - 1].pattern, &function))
+    for (uint32_t i = 0; i < walk.count; i++) {
+        if (!probity_trigger_parts()->is_function(walk.wanted[i].pattern, &function))
             continue;
-        if (!walk.wanted[i - 1].is_off)
-            switch_on(walk.session, number);
-        else if (may_be_off(number))
-            probity_budget_mark(number);
-        return;
+        walk.matched |= 1u << i;
+        holds = i + 1;
     }
+    return holds;
+}
+
+static void switch_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
+{
+    uint32_t number, holds = match(kind, payload, bytes, &number);
+
+    if (holds == 0)
+        return;
+    if (!walk.wanted[holds - 1].is_off)
+        switch_on(walk.session, number);
+    else if (may_be_off(number))
+        probity_budget_mark(number);
+}
+
+int probity_switches_turn_on(const struct probity_switching *wanted, uint32_t count, uint32_t kind,
+                             const uint8_t *payload, size_t bytes)
+{
+    uint32_t number;
+
+    walk.wanted = wanted;
+    walk.count = count;
+    uint32_t holds = match(kind, payload, bytes, &number);
+    return holds != 0 && !wanted[holds - 1].is_off &&
+           !(state_of(number) & PROBITY_BUDGET_REMOVED);
 }
 
 const char *probity_switches_check(const struct probity_session *session,
@@ -202,14 +228,20 @@ void probity_switches_apply(struct probity_session *session, const struct probit
     walk.session = session;
     walk.wanted = wanted;
     walk.count = count;
+    walk.matched = 0;
     probity_declare_each(switch_declared);
     probity_budget_clear_codes();
 }
 
-uint32_t probity_switches_count(uint32_t *ret_off)
+uint32_t probity_switches_count(uint32_t *ret_off, const char **ret_unmatched)
 {
     walk.declared = walk.off = 0;
     probity_declare_each(count_declared);
     *ret_off = walk.off;
+    *ret_unmatched = NULL;
+    for (uint32_t i = walk.count; i > 0; i--) {
+        if (!(walk.matched >> (i - 1) & 1))
+            *ret_unmatched = walk.wanted[i - 1].pattern;
+    }
     return walk.declared;
 }

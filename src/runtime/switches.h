@@ -35,7 +35,13 @@ const char *probity_switches_check(const struct probity_session *session,
 void probity_switches_apply(struct probity_session *session, const struct probity_switching *wanted,
                             uint32_t count);
 
-/* How many functions are declared, and how many of these are off. In the writer thread. */
-uint32_t probity_switches_count(uint32_t *ret_off);
+/* Whether these patterns would have a function recorded that is only counted now. An event that
+ * declares it. In the writer thread. */
+int probity_switches_turn_on(const struct probity_switching *wanted, uint32_t count, uint32_t kind,
+                             const uint8_t *payload, size_t bytes);
+
+/* How many functions are declared, and how many of these are off. *ret_unmatched: the first of the
+ * patterns just applied that no declared function matches, or NULL. In the writer thread. */
+uint32_t probity_switches_count(uint32_t *ret_off, const char **ret_unmatched);
 
 #endif

@@ -21,9 +21,16 @@
 #include "base/array_grow.h"
 #include "base/assert.h"
 #include "base/hash.h"
+#include "probity.h"
 #include "sched/files.h"
 
-enum { ROUND_MS = 1000, DUTY_ROUND_MS = 10, ANCHOR_TRIES = 16, TIDS_FIRST = 256 };
+enum {
+    ROUND_MS = 1000,
+    DUTY_ROUND_MS = 10,
+    ANCHOR_TRIES = 16,
+    ANCHORS_MAX = 4096, /* if older events are discarded */
+    TIDS_FIRST = 256
+};
 
 /* ---- Live threads ------------------------------------------------------------------------------
  */
@@ -94,11 +101,72 @@ static void remove_tid(struct probity_sched_collect *collect, uint32_t tid)
 /* ---- The file ----------------------------------------------------------------------------------
  */
 
+/* Time of the earliest event that was not discarded. */
+static uint64_t earliest_of(const struct probity_sched_collect *collect)
+{
+    uint64_t earliest_ns = UINT64_MAX;
+
+    for (size_t i = 0; i < collect->chunk_count; i++) {
+        if (collect->chunks[i].first_ns < earliest_ns)
+            earliest_ns = collect->chunks[i].first_ns;
+    }
+    for (uint32_t i = 0; i < collect->rings.count; i++) {
+        const struct probity_sched_spilled *first =
+            &collect->filling[(size_t)i * PROBITY_SCHED_CHUNK_EVENTS];
+        if (collect->filled[i] > 0 && first->time_kind >> 4 < earliest_ns)
+            earliest_ns = first->time_kind >> 4;
+    }
+    return earliest_ns;
+}
+
+/* Returns 0, or an errno. */
+static int discard_oldest(struct probity_sched_collect *collect)
+{
+    const struct probity_sched_chunk oldest = collect->chunks[0];
+    struct probity_sched_spilled *events = malloc(PROBITY_SCHED_CHUNK_BYTES);
+    void *places = probity_array_room(collect->free_places, sizeof *collect->free_places,
+                                      collect->free_count, &collect->free_capacity);
+    size_t bytes = oldest.count * sizeof *events;
+    int error = events == NULL || places == NULL ? ENOMEM : 0;
+
+    if (places != NULL)
+        collect->free_places = places;
+    if (error == 0 && pread(collect->spill, events, bytes,
+                            (off_t)(oldest.place * PROBITY_SCHED_CHUNK_BYTES)) != (ssize_t)bytes)
+        error = EIO;
+    if (error == 0 && probity_sched_kept_discard(&collect->kept, oldest.cpu, events,
+                                                 oldest.count) != 0)
+        error = ENOMEM;
+    free(events);
+    if (error != 0)
+        return error;
+    collect->free_places[collect->free_count++] = oldest.place;
+    memmove(collect->chunks, collect->chunks + 1, --collect->chunk_count * sizeof oldest);
+    probity_sched_kept_forget(&collect->kept, earliest_of(collect));
+    return 0;
+}
+
+/* Returns 0, or an errno. */
+static int make_place(struct probity_sched_collect *collect, uint32_t *ret_place)
+{
+    int error = 0;
+
+    /* Pairs with the release in probity_sched_taken_release(). */
+    int is_read = __atomic_load_n(&collect->readers, __ATOMIC_ACQUIRE) > 0;
+    while (error == 0 && !is_read && collect->chunks_max != 0 &&
+           collect->chunk_count >= collect->chunks_max)
+        error = discard_oldest(collect);
+    if (error == 0)
+        *ret_place = collect->free_count > 0 ? collect->free_places[--collect->free_count]
+                                             : collect->places++;
+    return error;
+}
+
 static void flush_chunk(struct probity_sched_collect *collect, uint32_t ring)
 {
     const struct probity_sched_spilled *filling =
         collect->filling + (size_t)ring * PROBITY_SCHED_CHUNK_EVENTS;
-    uint32_t count = collect->filled[ring];
+    uint32_t count = collect->filled[ring], place;
     void *chunks = probity_array_room(collect->chunks, sizeof *collect->chunks,
                                       collect->chunk_count, &collect->chunk_capacity);
 
@@ -107,13 +175,17 @@ static void flush_chunk(struct probity_sched_collect *collect, uint32_t ring)
         return;
     }
     collect->chunks = chunks;
+    collect->error = make_place(collect, &place);
+    if (collect->error != 0)
+        return;
     if (probity_sched_write_all(collect->spill, filling, count * sizeof *filling,
-                                collect->chunk_count * PROBITY_SCHED_CHUNK_BYTES) != 0) {
+                                place * PROBITY_SCHED_CHUNK_BYTES) != 0) {
         collect->error = errno;
         return;
     }
     collect->chunks[collect->chunk_count++] = (struct probity_sched_chunk){
-        ring, count, collect->rings.items[ring].cpu};
+        ring, count, collect->rings.items[ring].cpu, place, filling[0].time_kind >> 4,
+        filling[count - 1].time_kind >> 4};
     collect->filled[ring] = 0;
 }
 
@@ -190,6 +262,10 @@ static void take_anchor(struct probity_sched_collect *collect)
         return;
     }
     collect->anchors = anchors;
+    /* The first one is the beginning. */
+    if (collect->chunks_max != 0 && collect->anchor_count == ANCHORS_MAX)
+        memmove(collect->anchors + 1, collect->anchors + 2,
+                (--collect->anchor_count - 1) * sizeof *collect->anchors);
     struct probity_clock_moment *anchor = &collect->anchors[collect->anchor_count++];
     *anchor = (struct probity_clock_moment){0};
     probity_clock_moment(collect->clock, 0, ANCHOR_TRIES, anchor);
@@ -204,14 +280,17 @@ static uint64_t now_ns(void)
 }
 
 /* Once its last thread has ended, an event keeps reporting only that. */
-static int wait_for_events(struct pollfd *files, size_t count, int round_ms)
+static void wait_for_events(struct pollfd *files, size_t count, int round_ms)
 {
+    uint64_t requests;
+
     poll(files, count, round_ms);
     for (size_t i = 1; i < count; i++) {
         if (files[i].revents & (POLLHUP | POLLERR | POLLNVAL))
             files[i].fd = -1;
     }
-    return files[0].revents != 0;
+    ssize_t got = read(files[0].fd, &requests, sizeof requests);
+    (void)got; /* if there is no request, it fails */
 }
 
 /* Nothing is known about the time of a pause: a loss without dropped records. It begins with the
@@ -243,16 +322,26 @@ static void keep_share(struct probity_sched_collect *collect, uint64_t *heads, i
     }
 }
 
-/* The kernel reports a loss with the ring's next record. If none follows, its count shows it. */
-static void take_last_losses(struct probity_sched_collect *collect)
+/* The kernel reports a loss with the ring's next record. If none follows, its count shows it.
+ * is_last: no report will count them. */
+static void take_last_losses(struct probity_sched_collect *collect, int is_last)
 {
     for (uint32_t i = 0; collect->error == 0 && i < collect->rings.count; i++) {
         uint64_t lost = probity_sched_ring_lost(&collect->rings.items[i]);
         uint64_t unreported = lost > collect->lost[i] ? lost - collect->lost[i] : 0;
         struct probity_sched_event event = {.time_ns = now_ns(), .kind = PROBITY_SCHED_LOST};
-        event.tid = unreported < UINT32_MAX ? (uint32_t)unreported : UINT32_MAX;
+        if (is_last)
+            event.tid = unreported < UINT32_MAX ? (uint32_t)unreported : UINT32_MAX;
         if (unreported > 0)
             put_event(collect, i, &event);
+    }
+}
+
+static void flush_all(struct probity_sched_collect *collect)
+{
+    for (uint32_t i = 0; collect->error == 0 && i < collect->rings.count; i++) {
+        if (collect->filled[i] > 0)
+            flush_chunk(collect, i);
     }
 }
 
@@ -270,6 +359,139 @@ static uint64_t end_of(const struct probity_sched_collect *collect)
     return end_ns;
 }
 
+/* ---- Requests ----------------------------------------------------------------------------------
+ */
+
+static void *copy_of(const void *from, size_t bytes, int *ret_error)
+{
+    void *copy = malloc(bytes + 1);
+
+    if (copy == NULL)
+        *ret_error = PROBITY_ERROR_MEMORY;
+    else if (bytes > 0)
+        memcpy(copy, from, bytes);
+    return copy;
+}
+
+static int fill_request(struct probity_sched_collect *collect,
+                        struct probity_sched_taken *taken)
+{
+    int error = 0;
+
+    taken->spill = collect->spill;
+    taken->error = collect->error;
+    taken->chunk_count = collect->chunk_count;
+    taken->chunks = copy_of(collect->chunks, collect->chunk_count * sizeof *collect->chunks,
+                            &error);
+    taken->anchor_count = collect->anchor_count;
+    taken->anchors = copy_of(collect->anchors, collect->anchor_count * sizeof *collect->anchors,
+                             &error);
+    if (error == 0)
+        error = probity_sched_kept_copy(&collect->kept, &taken->kept);
+    if (error != 0) {
+        free(taken->chunks);
+        free(taken->anchors);
+    }
+    /* Only this thread, or the one that waits for it, adds readers. */
+    __atomic_fetch_add(&collect->readers, error == 0, __ATOMIC_RELAXED);
+    return error;
+}
+
+/* Everything from before now_ns has been taken from the rings. */
+static void answer(struct probity_sched_collect *collect, uint64_t at_ns)
+{
+    pthread_mutex_lock(&collect->lock);
+    if (collect->request != NULL) {
+        take_last_losses(collect, 0);
+        if (collect->duty.is_paused)
+            put_in_all(collect, PROBITY_SCHED_LOST, now_ns());
+        flush_all(collect);
+        collect->request->end_ns = at_ns;
+        collect->request_error = fill_request(collect, collect->request);
+        collect->request = NULL;
+        pthread_cond_signal(&collect->answered);
+    }
+    pthread_mutex_unlock(&collect->lock);
+}
+
+/* Whether to stop; *ret_asked: somebody waits for what there is. */
+static int look_for_requests(struct probity_sched_collect *collect, int *ret_asked)
+{
+    pthread_mutex_lock(&collect->lock);
+    int is_stopping = collect->is_stopping;
+    *ret_asked = collect->request != NULL;
+    pthread_mutex_unlock(&collect->lock);
+    return is_stopping;
+}
+
+static void wake(const struct probity_sched_collect *collect)
+{
+    const uint64_t one = 1;
+    ssize_t put = write(collect->stop_file, &one, sizeof one);
+
+    (void)put; /* a 64-bit counter always has room */
+}
+
+int probity_sched_collect_take(struct probity_sched_collect *collect,
+                               struct probity_sched_taken *ret_taken)
+{
+    *ret_taken = (struct probity_sched_taken){.spill = -1};
+    pthread_mutex_lock(&collect->lock);
+    collect->request = ret_taken;
+    wake(collect);
+    while (collect->request != NULL && !collect->has_ended)
+        pthread_cond_wait(&collect->answered, &collect->lock);
+    if (collect->request != NULL) {
+        collect->request = NULL;
+        ret_taken->end_ns = collect->end_ns;
+        collect->request_error = fill_request(collect, ret_taken);
+    }
+    int error = collect->request_error;
+    pthread_mutex_unlock(&collect->lock);
+    return error;
+}
+
+void probity_sched_taken_release(struct probity_sched_collect *collect,
+                                 struct probity_sched_taken *taken)
+{
+    __atomic_fetch_sub(&collect->readers, 1, __ATOMIC_RELEASE); /* pairs with make_place() */
+    free(taken->chunks);
+    free(taken->anchors);
+    probity_sched_kept_release(&taken->kept);
+}
+
+/* ---- The thread --------------------------------------------------------------------------------
+ */
+
+static void end_collecting(struct probity_sched_collect *collect)
+{
+    take_last_losses(collect, 1);
+    flush_all(collect);
+    pthread_mutex_lock(&collect->lock);
+    collect->end_ns = end_of(collect);
+    collect->has_ended = 1;
+    pthread_cond_signal(&collect->answered);
+    pthread_mutex_unlock(&collect->lock);
+}
+
+/* Returns whether it was the last round. */
+static int collect_round(struct probity_sched_collect *collect, uint64_t *heads,
+                         uint64_t *anchor_ns)
+{
+    int is_asked, is_over = look_for_requests(collect, &is_asked);
+    uint64_t at_ns = now_ns();
+
+    if (at_ns - *anchor_ns >= UINT64_C(1000000000) || is_over || is_asked) {
+        take_anchor(collect);
+        *anchor_ns = at_ns;
+    }
+    take_rings(collect, heads);
+    keep_share(collect, heads, is_over);
+    if (is_asked)
+        answer(collect, at_ns);
+    return is_over;
+}
+
 static void *collect_events(void *context)
 {
     struct probity_sched_collect *collect = context;
@@ -285,20 +507,10 @@ static void *collect_events(void *context)
     for (size_t i = 1; collect->error == 0 && i < count; i++)
         files[i] = (struct pollfd){.fd = collect->rings.items[i - 1].file, .events = POLLIN};
     while (collect->error == 0 && !is_over) {
-        is_over = wait_for_events(files, count, round_ms);
-        if (now_ns() - anchor_ns >= UINT64_C(1000000000) || is_over) {
-            take_anchor(collect);
-            anchor_ns = now_ns();
-        }
-        take_rings(collect, heads);
-        keep_share(collect, heads, is_over);
+        wait_for_events(files, count, round_ms);
+        is_over = collect_round(collect, heads, &anchor_ns);
     }
-    take_last_losses(collect);
-    for (uint32_t i = 0; collect->error == 0 && i < collect->rings.count; i++) {
-        if (collect->filled[i] > 0)
-            flush_chunk(collect, i);
-    }
-    collect->end_ns = end_of(collect);
+    end_collecting(collect);
     free(files);
     free(heads);
     return NULL;
@@ -314,7 +526,7 @@ static int reserve(struct probity_sched_collect *collect)
     collect->filling = calloc(collect->rings.count, PROBITY_SCHED_CHUNK_BYTES);
     collect->filled = calloc(collect->rings.count, sizeof *collect->filled);
     collect->lost = calloc(collect->rings.count, sizeof *collect->lost);
-    collect->stop_file = eventfd(0, EFD_CLOEXEC);
+    collect->stop_file = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (collect->tids != NULL && collect->filling != NULL && collect->filled != NULL &&
         collect->lost != NULL && collect->stop_file >= 0)
         return 0;
@@ -323,24 +535,27 @@ static int reserve(struct probity_sched_collect *collect)
 }
 
 int probity_sched_collect_begin(struct probity_sched_collect *collect, pid_t pid, int spill,
-                                size_t ring_bytes, uint32_t share)
+                                const struct probity_sched_limits *limits)
 {
     *collect = (struct probity_sched_collect){.spill = -1, .stop_file = -1};
     collect->clock = probity_clock_choose(0, 0);
-    if (probity_sched_rings_open(&collect->rings, pid, ring_bytes) != 0)
+    if (probity_sched_rings_open(&collect->rings, pid, limits->ring_bytes) != 0)
         return -1;
+    collect->chunks_max = limits->keep_bytes / PROBITY_SCHED_CHUNK_BYTES;
+    pthread_mutex_init(&collect->lock, NULL);
+    pthread_cond_init(&collect->answered, NULL);
     int error = reserve(collect);
     if (error == 0) {
         add_tid(collect, (uint32_t)pid);
-        probity_sched_duty_begin(&collect->duty, pid, share);
+        probity_sched_duty_begin(&collect->duty, pid, limits->share);
         take_anchor(collect);
+        collect->spill = spill;
         errno = pthread_create(&collect->thread, NULL, collect_events, collect);
         error = errno != 0 ? -1 : 0;
+        collect->spill = error == 0 ? spill : -1;
     }
     int error_number = errno;
-    if (error == 0)
-        collect->spill = spill;
-    else
+    if (error != 0)
         probity_sched_collect_release(collect);
     errno = error_number;
     return error;
@@ -348,10 +563,10 @@ int probity_sched_collect_begin(struct probity_sched_collect *collect, pid_t pid
 
 void probity_sched_collect_end(struct probity_sched_collect *collect)
 {
-    const uint64_t one = 1;
-    ssize_t put = write(collect->stop_file, &one, sizeof one);
-
-    (void)put; /* a 64-bit counter always has room */
+    pthread_mutex_lock(&collect->lock);
+    collect->is_stopping = 1;
+    pthread_mutex_unlock(&collect->lock);
+    wake(collect);
     pthread_join(collect->thread, NULL);
     probity_sched_rings_close(&collect->rings);
 }
@@ -359,12 +574,16 @@ void probity_sched_collect_end(struct probity_sched_collect *collect)
 void probity_sched_collect_release(struct probity_sched_collect *collect)
 {
     probity_sched_rings_close(&collect->rings);
+    probity_sched_kept_release(&collect->kept);
     free(collect->chunks);
+    free(collect->free_places);
     free(collect->filling);
     free(collect->filled);
     free(collect->lost);
     free(collect->tids);
     free(collect->anchors);
+    pthread_cond_destroy(&collect->answered);
+    pthread_mutex_destroy(&collect->lock);
     if (collect->stop_file >= 0)
         close(collect->stop_file);
     if (collect->spill >= 0)

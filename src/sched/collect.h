@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * collect.h: a thread that moves events from the kernel's rings to a file while the program runs.
- * Memory: 64 KiB for each CPU, 8 bytes for each live thread, an anchor a second, 8 bytes for each
- * 64 KiB written.
+ * Memory: 64 KiB for each CPU, 8 bytes for each live thread, an anchor a second, 40 bytes for each
+ * 64 KiB written. If the file may have a limited number of chunks, the oldest are discarded, and
+ * anchors are limited, too.
  */
 #ifndef PROBITY_SCHED_COLLECT_H
 #define PROBITY_SCHED_COLLECT_H
@@ -12,12 +13,8 @@
 #include "base/clock.h"
 #include "sched/duty.h"
 #include "sched/events.h"
-
-/* An event as stored in the file. */
-struct probity_sched_spilled {
-    uint64_t time_kind; /* time in ns << 4 | enum probity_sched_kind */
-    uint32_t tid, other;
-};
+#include "sched/kept.h"
+#include "sched/sched.h"
 
 enum { PROBITY_SCHED_CHUNK_EVENTS = 4096 };
 #define PROBITY_SCHED_CHUNK_BYTES                                                                  \
@@ -26,13 +23,32 @@ enum { PROBITY_SCHED_CHUNK_EVENTS = 4096 };
 /* Events of one ring, in the order of the ring. */
 struct probity_sched_chunk {
     uint32_t ring, count, cpu;
+    uint32_t place; /* in the file: at place * PROBITY_SCHED_CHUNK_BYTES */
+    uint64_t first_ns, last_ns; /* times of its first and last event */
+};
+
+/* What was collected up to a moment. */
+struct probity_sched_taken {
+    int spill; /* the file; not owned */
+    struct probity_sched_chunk *chunks;
+    size_t chunk_count;
+    struct probity_sched_kept kept; /* of what was discarded */
+    struct probity_clock_moment *anchors;
+    size_t anchor_count;
+    uint64_t end_ns; /* all earlier events are there */
+    int error;       /* errno with which collecting ended early, or 0 */
 };
 
 struct probity_sched_collect {
     struct probity_sched_rings rings;
-    int spill; /* file: chunk i at i * PROBITY_SCHED_CHUNK_BYTES */
-    struct probity_sched_chunk *chunks;
+    int spill; /* file of chunks */
+    struct probity_sched_chunk *chunks; /* the oldest first */
     size_t chunk_count, chunk_capacity;
+    size_t chunks_max; /* 0: no limit */
+    uint32_t places;   /* of chunks in the file */
+    uint32_t *free_places;
+    size_t free_count, free_capacity;
+    struct probity_sched_kept kept;
     struct probity_sched_spilled *filling; /* a chunk for each ring */
     uint32_t *filled;                      /* its events, for each ring */
     uint64_t *lost; /* reported by each ring */
@@ -43,19 +59,33 @@ struct probity_sched_collect {
     uint32_t clock; /* as probity_clock_choose() returns it */
     int error;      /* errno of a failed write, or ENOMEM: nothing more is collected; or 0 */
     uint64_t end_ns; /* once it has ended: all earlier events are in the file */
-    int stop_file;  /* an eventfd */
+    int stop_file;  /* an eventfd: there is a request */
     struct probity_sched_duty duty;
     pthread_t thread;
+    /* Requests of other threads: */
+    pthread_mutex_t lock;
+    pthread_cond_t answered;
+    int is_stopping, has_ended;
+    struct probity_sched_taken *request; /* to be filled, or NULL */
+    int request_error;
+    int readers; /* of chunks that were taken: none of these is overwritten meanwhile */
 };
 
 /* Opens the events for a process that is about to call exec, and starts the thread. Takes over
- * `spill`, an empty file, on success. share: of the program's CPU time, in millionths, that this
- * may take; 0: no limit. Returns 0, or -1 with errno set. */
+ * `spill`, an empty file, on success. Returns 0, or -1 with errno set. */
 int probity_sched_collect_begin(struct probity_sched_collect *collect, pid_t pid, int spill,
-                                size_t ring_bytes, uint32_t share);
+                                const struct probity_sched_limits *limits);
 
 /* Ends the thread, after it has taken everything from the rings. The file is kept. */
 void probity_sched_collect_end(struct probity_sched_collect *collect);
+
+/* Everything up to now; from any thread, one at a time. Until it is released, nothing of it is
+ * overwritten. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_sched_collect_take(struct probity_sched_collect *collect,
+                               struct probity_sched_taken *ret_taken);
+
+void probity_sched_taken_release(struct probity_sched_collect *collect,
+                                 struct probity_sched_taken *taken);
 
 void probity_sched_collect_release(struct probity_sched_collect *collect);
 

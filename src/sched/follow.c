@@ -7,11 +7,27 @@
 
 #include "base/assert.h"
 
-static int put(struct probity_sched_context *context, struct probity_sched_follow *follow,
-               uint64_t raw_ns, struct probity_state_event event)
+static int put_at(struct probity_sched_context *context, struct probity_sched_follow *follow,
+                  uint64_t raw_ns, struct probity_state_event event)
 {
     return probity_sched_blocks_put(&context->blocks, &follow->stream,
                                     probity_sched_moments_tick(follow->moments, raw_ns), &event);
+}
+
+static int put(struct probity_sched_context *context, struct probity_sched_follow *follow,
+               uint64_t raw_ns, struct probity_state_event event)
+{
+    int error = 0;
+
+    if (raw_ns < context->from_ns) {
+        follow->before = event;
+        follow->has_before = 1;
+        return 0;
+    }
+    if (follow->has_before && follow->before.state != PROBITY_STATE_UNKNOWN)
+        error = put_at(context, follow, context->from_ns, follow->before);
+    follow->has_before = 0;
+    return error != 0 ? error : put_at(context, follow, raw_ns, event);
 }
 
 /* Writes that the thread has been blocked since its latest event. */

@@ -14,6 +14,7 @@ struct probity_sched_context {
     struct probity_sched_blocks blocks;
     const struct probity_sched_order *order;
     int has_wakings;
+    uint64_t from_ns; /* states are written from then on */
 };
 
 struct probity_sched_follow {
@@ -25,6 +26,8 @@ struct probity_sched_follow {
     int is_held;        /* blocked, but not written yet: it may have been woken before */
     int is_woken;       /* woken while it ran */
     uint32_t waker;
+    int has_before;
+    struct probity_state_event before; /* the latest one before from_ns: not yet written */
 };
 
 /* Processes an event of the thread. Returns as probity_sched_blocks_put(). */

@@ -14,6 +14,7 @@
 #include "probity.h"
 
 enum { NO_LOSS = -1 };
+#define KEPT UINT32_MAX /* instead of a ring: kept of discarded events */
 
 struct probity_sched_source {
     uint64_t time_ns; /* of the next event */
@@ -24,22 +25,22 @@ struct probity_sched_source {
 };
 
 /* Reads the ring's next chunk. Returns 1, 0 if there is none, or PROBITY_ERROR_READ. */
-static int load_chunk(const struct probity_sched_collect *collect,
+static int load_chunk(const struct probity_sched_taken *taken,
                       struct probity_sched_source *source)
 {
     size_t at = source->next_chunk;
 
-    while (at < collect->chunk_count && collect->chunks[at].ring != source->ring)
+    while (at < taken->chunk_count && taken->chunks[at].ring != source->ring)
         at++;
     source->next_chunk = at + 1;
-    if (at >= collect->chunk_count)
+    if (at >= taken->chunk_count)
         return 0;
     source->at = 0;
-    source->cpu = collect->chunks[at].cpu;
-    source->count = collect->chunks[at].count;
+    source->cpu = taken->chunks[at].cpu;
+    source->count = taken->chunks[at].count;
     size_t bytes = source->count * sizeof *source->events;
-    ssize_t got = pread(collect->spill, source->events, bytes,
-                        (off_t)(at * PROBITY_SCHED_CHUNK_BYTES));
+    ssize_t got = pread(taken->spill, source->events, bytes,
+                        (off_t)(taken->chunks[at].place * PROBITY_SCHED_CHUNK_BYTES));
     return got == (ssize_t)bytes ? 1 : PROBITY_ERROR_READ;
 }
 
@@ -63,7 +64,7 @@ static int step(struct probity_sched_order *order, struct probity_sched_source *
     uint64_t before_ns = source->time_ns;
 
     if (++source->at >= source->count) {
-        int got = load_chunk(order->collect, source);
+        int got = load_chunk(order->taken, source);
         if (got <= 0)
             return got;
     }
@@ -104,13 +105,20 @@ static void drop_first(struct probity_sched_order *order)
         sift_down(order, 0);
 }
 
+/* Since when nothing was discarded. */
+static uint64_t beginning_of(const struct probity_sched_taken *taken)
+{
+    return taken->kept.until_ns > taken->anchors[0].raw_ns ? taken->kept.until_ns
+                                                           : taken->anchors[0].raw_ns;
+}
+
 /* A ring's first event may report a loss since the beginning. */
 static int start_source(struct probity_sched_order *order, uint32_t ring)
 {
     struct probity_sched_source *source = &order->sources[order->source_count];
 
     *source = (struct probity_sched_source){
-        .ring = ring, .time_ns = order->collect->anchors[0].raw_ns, .loss = NO_LOSS};
+        .ring = ring, .time_ns = beginning_of(order->taken), .loss = NO_LOSS};
     source->events = malloc(PROBITY_SCHED_CHUNK_BYTES);
     if (source->events == NULL)
         return PROBITY_ERROR_MEMORY;
@@ -121,18 +129,36 @@ static int start_source(struct probity_sched_order *order, uint32_t ring)
     return got < 0 ? got : 0;
 }
 
+static int start_kept(struct probity_sched_order *order)
+{
+    struct probity_sched_source *source = &order->sources[order->source_count];
+    uint32_t count;
+    struct probity_sched_spilled *events = probity_sched_kept_events(&order->taken->kept, &count);
+
+    if (events == NULL)
+        return PROBITY_ERROR_MEMORY;
+    if (count == 0) {
+        free(events);
+        return 0;
+    }
+    *source = (struct probity_sched_source){.ring = KEPT, .events = events, .count = count,
+                                            .time_ns = events[0].time_kind >> 4, .loss = NO_LOSS};
+    order->source_count++;
+    return 0;
+}
+
 int probity_sched_order_open(struct probity_sched_order *order,
-                             const struct probity_sched_collect *collect)
+                             const struct probity_sched_taken *taken)
 {
     uint32_t rings = 0;
-    int error = 0;
 
-    for (size_t i = 0; i < collect->chunk_count; i++)
-        rings = collect->chunks[i].ring >= rings ? collect->chunks[i].ring + 1 : rings;
-    *order = (struct probity_sched_order){.collect = collect};
+    for (size_t i = 0; i < taken->chunk_count; i++)
+        rings = taken->chunks[i].ring >= rings ? taken->chunks[i].ring + 1 : rings;
+    *order = (struct probity_sched_order){.taken = taken, .lost = taken->kept.lost};
     order->sources = calloc(rings + (size_t)1, sizeof *order->sources);
     if (order->sources == NULL)
         return PROBITY_ERROR_MEMORY;
+    int error = start_kept(order);
     for (uint32_t ring = 0; error == 0 && ring < rings; ring++)
         error = start_source(order, ring);
     for (size_t i = order->source_count / 2; i-- > 0;)
@@ -142,19 +168,27 @@ int probity_sched_order_open(struct probity_sched_order *order,
     return error;
 }
 
+static struct probity_sched_event event_of(const struct probity_sched_source *source)
+{
+    const struct probity_sched_spilled *spilled = &source->events[source->at];
+    int is_kept = source->ring == KEPT;
+
+    return (struct probity_sched_event){source->time_ns, spilled->tid,
+                                        is_kept ? 0 : spilled->other,
+                                        (uint32_t)(spilled->time_kind & 15),
+                                        is_kept ? spilled->other : source->cpu};
+}
+
 int probity_sched_order_next(struct probity_sched_order *order,
                              struct probity_sched_event *ret_event)
 {
     while (order->source_count > 0) {
         struct probity_sched_source *source = &order->sources[0];
-        const struct probity_sched_spilled *spilled = &source->events[source->at];
-        *ret_event = (struct probity_sched_event){source->time_ns, spilled->tid, spilled->other,
-                                                  (uint32_t)(spilled->time_kind & 15),
-                                                  source->cpu};
+        *ret_event = event_of(source);
         if (source->loss != NO_LOSS) {
             probity_assert((size_t)source->loss < order->loss_count);
             order->losses[source->loss].until_ns = source->time_ns;
-            order->lost += spilled->tid;
+            order->lost += ret_event->tid;
         }
         int is_mark = source->loss != NO_LOSS || ret_event->kind == PROBITY_SCHED_PAUSED;
         int got = step(order, source);
@@ -167,7 +201,7 @@ int probity_sched_order_next(struct probity_sched_order *order,
         if (is_mark)
             continue;
         order->last_ns = ret_event->time_ns;
-        return ret_event->time_ns < order->collect->end_ns;
+        return ret_event->time_ns < order->taken->end_ns;
     }
     return 0;
 }

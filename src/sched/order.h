@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * order.h: the collected events of all rings in order of time. Memory: 64 KiB for each ring.
+ * order.h: what was collected from all rings in order of time. Memory: 64 KiB for each ring.
  */
 #ifndef PROBITY_SCHED_ORDER_H
 #define PROBITY_SCHED_ORDER_H
@@ -15,7 +15,7 @@ struct probity_sched_loss {
 };
 
 struct probity_sched_order {
-    const struct probity_sched_collect *collect;
+    const struct probity_sched_taken *taken;
     struct probity_sched_source *sources; /* a heap by the time of their next event */
     size_t source_count;
     struct probity_sched_loss *losses; /* by from_ns, so far */
@@ -24,10 +24,10 @@ struct probity_sched_order {
     uint64_t last_ns; /* of the event that was returned */
 };
 
-/* The thread that collects must have ended. Returns 0, PROBITY_ERROR_MEMORY or
+/* What was kept of discarded events comes first. Returns 0, PROBITY_ERROR_MEMORY or
  * PROBITY_ERROR_READ. */
 int probity_sched_order_open(struct probity_sched_order *order,
-                             const struct probity_sched_collect *collect);
+                             const struct probity_sched_taken *taken);
 
 /* Returns 1 with the next event, 0 at the end, PROBITY_ERROR_READ with errno set, or
  * PROBITY_ERROR_MEMORY. PROBITY_SCHED_LOST is not returned but added to `losses`. */

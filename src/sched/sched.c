@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * sched.c: from the collected events to the files, in two passes: the first finds the threads'
- * lives, which are matched with the threads of the traces; the second follows their states.
+ * sched.c: from what was collected to the files, in two passes: the first finds the threads'
+ * lives, which are matched with the threads of the traces; the second follows their states. What is
+ * older than a dump is not passed over: only each thread's latest event is needed.
  */
 #include "sched/sched.h"
 
@@ -20,12 +21,12 @@
 
 struct probity_sched {
     struct probity_sched_collect collect;
-    int states; /* a file for blocks */
     int has_wakings;
 };
 
 /* The states of one run, while they are written. */
 struct writing {
+    struct probity_sched_taken taken;
     struct probity_sched_context context;
     struct probity_sched_order order;
     struct probity_sched_lives lives;
@@ -33,27 +34,23 @@ struct writing {
     size_t trace_count;
 };
 
-int probity_sched_begin(pid_t pid, const char *near, size_t ring_bytes, uint32_t share,
+int probity_sched_begin(pid_t pid, const char *near, const struct probity_sched_limits *limits,
                         struct probity_sched **ret_sched, int *ret_wakings)
 {
     struct probity_sched *sched = calloc(1, sizeof *sched);
-    int spill = probity_sched_temporary(near), states = probity_sched_temporary(near);
-    int error = sched == NULL || spill < 0 || states < 0
+    int spill = probity_sched_temporary(near);
+    int error = sched == NULL || spill < 0
                     ? -1
-                    : probity_sched_collect_begin(&sched->collect, pid, spill, ring_bytes,
-                                                  share);
+                    : probity_sched_collect_begin(&sched->collect, pid, spill, limits);
 
     if (error != 0) {
         int error_number = sched == NULL ? ENOMEM : errno;
         if (spill >= 0)
             close(spill);
-        if (states >= 0)
-            close(states);
         free(sched);
         errno = error_number;
         return -1;
     }
-    sched->states = states;
     sched->has_wakings = sched->collect.rings.has_wakings;
     *ret_wakings = sched->collect.rings.wakings_error;
     *ret_sched = sched;
@@ -68,17 +65,24 @@ void probity_sched_end(struct probity_sched *sched)
 /* ---- Passes ------------------------------------------------------------------------------------
  */
 
-static int find_lives(struct writing *writing, const struct probity_sched *sched)
+static int take_life(struct writing *writing, const struct probity_sched_event *event,
+                     size_t *ret_index)
+{
+    int is_lossy = writing->order.loss_count > 0 || writing->taken.kept.until_ns != 0;
+
+    return probity_sched_lives_take(&writing->lives, event, is_lossy, ret_index);
+}
+
+static int find_lives(struct writing *writing)
 {
     struct probity_sched_event event;
     size_t index;
-    int got, error = probity_sched_order_open(&writing->order, &sched->collect);
+    int got, error = probity_sched_order_open(&writing->order, &writing->taken);
 
     if (error != 0)
         return error;
     while ((got = probity_sched_order_next(&writing->order, &event)) > 0) {
-        got = probity_sched_lives_take(&writing->lives, &event, writing->order.loss_count > 0,
-                                       &index);
+        got = take_life(writing, &event, &index);
         if (got < 0)
             break;
     }
@@ -86,16 +90,15 @@ static int find_lives(struct writing *writing, const struct probity_sched *sched
     return got;
 }
 
-static int open_traces(struct writing *writing, const struct probity_sched *sched,
-                       const char *const *paths)
+static int open_traces(struct writing *writing, const char *const *paths, uint32_t clock)
 {
-    const struct probity_sched_collect *collect = &sched->collect;
+    const struct probity_sched_taken *taken = &writing->taken;
     int error = 0;
 
     for (size_t i = 0; error == 0 && i < writing->trace_count; i++) {
         writing->traces[i].path = paths[i];
-        error = probity_sched_trace_open(&writing->traces[i], (uint32_t)i, collect->anchors,
-                                         collect->anchor_count, collect->clock, &writing->lives);
+        error = probity_sched_trace_open(&writing->traces[i], (uint32_t)i, taken->anchors,
+                                         taken->anchor_count, clock, &writing->lives);
     }
     return error;
 }
@@ -129,8 +132,7 @@ static int end_life(struct writing *writing, struct probity_sched_life *life, ui
 static int take_event(struct writing *writing, const struct probity_sched_event *event)
 {
     size_t index;
-    int got = probity_sched_lives_take(&writing->lives, event, writing->order.loss_count > 0,
-                                       &index);
+    int got = take_life(writing, event, &index);
 
     if (got <= 0)
         return got;
@@ -146,15 +148,14 @@ static int take_event(struct writing *writing, const struct probity_sched_event 
     return error;
 }
 
-static int follow_all(struct writing *writing, const struct probity_sched *sched)
+static int follow_all(struct writing *writing)
 {
     struct probity_sched_event event;
-    int got = probity_sched_order_open(&writing->order, &sched->collect);
+    int got = probity_sched_order_open(&writing->order, &writing->taken);
 
     if (got != 0)
         return got;
     writing->context.order = &writing->order;
-    writing->context.has_wakings = sched->has_wakings;
     probity_sched_lives_rewind(&writing->lives);
     while ((got = probity_sched_order_next(&writing->order, &event)) > 0) {
         got = take_event(writing, &event);
@@ -163,32 +164,77 @@ static int follow_all(struct writing *writing, const struct probity_sched *sched
     }
     for (size_t i = 0; i < writing->lives.count; i++) {
         struct probity_sched_life *life = &writing->lives.items[i];
-        int error = life->follow != NULL ? end_life(writing, life, sched->collect.end_ns) : 0;
+        int error = life->follow != NULL ? end_life(writing, life, writing->taken.end_ns) : 0;
         got = got == 0 ? error : got;
     }
     return got;
 }
 
+/* ---- Dumps -------------------------------------------------------------------------------------
+ */
+
+/* Reduces chunks that end before a time to what is kept of them. Returns 0, or an error. */
+static int discard_older(struct probity_sched_taken *taken, uint64_t from_ns)
+{
+    struct probity_sched_spilled *events = malloc(PROBITY_SCHED_CHUNK_BYTES);
+    size_t left = 0;
+    int error = events == NULL ? PROBITY_ERROR_MEMORY : 0;
+
+    for (size_t i = 0; error == 0 && i < taken->chunk_count; i++) {
+        const struct probity_sched_chunk chunk = taken->chunks[i];
+        size_t bytes = chunk.count * sizeof *events;
+        if (chunk.last_ns >= from_ns) {
+            taken->chunks[left++] = chunk;
+            continue;
+        }
+        error = pread(taken->spill, events, bytes,
+                      (off_t)(chunk.place * PROBITY_SCHED_CHUNK_BYTES)) == (ssize_t)bytes
+                    ? probity_sched_kept_discard(&taken->kept, chunk.cpu, events, chunk.count)
+                    : PROBITY_ERROR_READ;
+    }
+    taken->chunk_count = left;
+    free(events);
+    return error;
+}
+
+/* Leaves what concerns the window of a dump. Returns 1, 0 if it is none, or an error. */
+static int take_window(struct writing *writing, const char *path, uint32_t clock)
+{
+    struct probity_sched_taken *taken = &writing->taken;
+    uint64_t from_ns, until_ns;
+
+    if (!probity_sched_trace_window(path, taken->anchors, taken->anchor_count, clock, &from_ns,
+                                    &until_ns))
+        return 0;
+    if (from_ns > writing->context.from_ns)
+        writing->context.from_ns = from_ns;
+    taken->end_ns = until_ns < taken->end_ns ? until_ns + 1 : taken->end_ns;
+    int error = discard_older(taken, from_ns);
+    return error != 0 ? error : 1;
+}
+
 /* ---- Files -------------------------------------------------------------------------------------
  */
 
-static int write_files(struct writing *writing, const struct probity_sched *sched,
-                       struct probity_sched_result *result)
+/* is_dump: there may be files that look like dumps of this program. */
+static int write_files(struct writing *writing, int is_dump, struct probity_sched_result *result)
 {
-    const struct probity_sched_collect *collect = &sched->collect;
+    const struct probity_sched_taken *taken = &writing->taken;
+    uint64_t begin_ns = taken->anchors[0].raw_ns;
     int error = 0;
 
+    if (writing->context.from_ns > begin_ns)
+        begin_ns = writing->context.from_ns;
     result->lost = writing->order.lost;
-    result->cut_errno = collect->error;
     for (size_t i = 0; error == 0 && i < writing->trace_count; i++) {
         struct probity_sched_trace *trace = &writing->traces[i];
-        if (!trace->is_used)
+        if (!trace->is_used || (is_dump && !trace->has_threads))
             continue;
         struct probity_sched_info info = {
-            .flags = (sched->has_wakings ? PROBITY_SCHED_WAKINGS : 0u) |
-                     (collect->error != 0 ? PROBITY_SCHED_CUT : 0u),
-            .first_tick = probity_sched_moments_tick(&trace->moments, collect->anchors[0].raw_ns),
-            .last_tick = probity_sched_moments_tick(&trace->moments, collect->end_ns),
+            .flags = (writing->context.has_wakings ? PROBITY_SCHED_WAKINGS : 0u) |
+                     (taken->error != 0 ? PROBITY_SCHED_CUT : 0u),
+            .first_tick = probity_sched_moments_tick(&trace->moments, begin_ns),
+            .last_tick = probity_sched_moments_tick(&trace->moments, taken->end_ns),
             .lost = writing->order.lost};
         result->failed = i;
         error = probity_sched_trace_write(trace, (uint32_t)i, &writing->context.blocks, &info);
@@ -197,45 +243,80 @@ static int write_files(struct writing *writing, const struct probity_sched *sche
     return error;
 }
 
-int probity_sched_write(struct probity_sched *sched, const char *const *paths, size_t count,
-                        struct probity_sched_result *ret_result)
+/* is_dump: the only path is that of what may be a dump. */
+static int write_taken(struct writing *writing, const char *const *paths, int is_dump,
+                       uint32_t clock, struct probity_sched_result *result)
+{
+    int error = 0;
+
+    writing->context.from_ns = writing->taken.kept.until_ns;
+    if (is_dump)
+        error = take_window(writing, paths[0], clock);
+    if (is_dump && error <= 0)
+        return error;
+    error = find_lives(writing);
+    if (error == 0)
+        error = open_traces(writing, paths, clock);
+    if (error == 0)
+        error = follow_all(writing);
+    if (error == 0)
+        error = write_files(writing, is_dump, result);
+    return error;
+}
+
+static int write_states(struct probity_sched *sched, const char *const *paths, size_t count,
+                        int is_dump, struct probity_sched_result *result)
 {
     struct writing *writing = calloc(1, sizeof *writing);
-    const struct probity_sched_collect *collect = &sched->collect;
-    struct probity_sched_result result = {
-        .pauses = collect->duty.pauses, .paused_ns = collect->duty.paused_ns,
-        .recorded_ns = collect->end_ns - collect->anchors[0].raw_ns};
-    int error = PROBITY_ERROR_MEMORY;
+    int error = writing == NULL ? PROBITY_ERROR_MEMORY
+                                : probity_sched_collect_take(&sched->collect, &writing->taken);
 
-    if (writing == NULL)
+    if (error != 0) {
+        free(writing);
         return error;
-    writing->context.blocks.file = sched->states;
+    }
     writing->trace_count = count;
     writing->traces = calloc(count + 1, sizeof *writing->traces);
-    if (writing->traces != NULL)
-        error = find_lives(writing, sched);
-    if (error == 0)
-        error = open_traces(writing, sched, paths);
-    if (error == 0)
-        error = follow_all(writing, sched);
-    if (error == 0)
-        error = write_files(writing, sched, &result);
+    writing->context.has_wakings = sched->has_wakings;
+    writing->context.blocks.file = count > 0 ? probity_sched_temporary(paths[0]) : -1;
+    if (writing->traces == NULL)
+        error = PROBITY_ERROR_MEMORY;
+    else if (count > 0 && writing->context.blocks.file < 0)
+        error = PROBITY_ERROR_WRITE;
+    else
+        error = write_taken(writing, paths, is_dump, sched->collect.clock, result);
     int error_number = errno;
+    result->cut_errno = writing->taken.error;
     probity_sched_order_close(&writing->order);
     probity_sched_lives_release(&writing->lives);
     probity_sched_blocks_release(&writing->context.blocks);
-    sched->states = -1;
+    probity_sched_taken_release(&sched->collect, &writing->taken);
     free(writing->traces);
     free(writing);
-    *ret_result = result;
     errno = error_number;
     return error;
+}
+
+int probity_sched_write(struct probity_sched *sched, const char *const *paths, size_t count,
+                        struct probity_sched_result *ret_result)
+{
+    const struct probity_sched_collect *collect = &sched->collect;
+
+    *ret_result = (struct probity_sched_result){
+        .pauses = collect->duty.pauses, .paused_ns = collect->duty.paused_ns,
+        .recorded_ns = collect->end_ns - collect->anchors[0].raw_ns};
+    return write_states(sched, paths, count, 0, ret_result);
+}
+
+int probity_sched_write_dump(struct probity_sched *sched, const char *path,
+                             struct probity_sched_result *ret_result)
+{
+    *ret_result = (struct probity_sched_result){.written = 0};
+    return write_states(sched, &path, 1, 1, ret_result);
 }
 
 void probity_sched_release(struct probity_sched *sched)
 {
     probity_sched_collect_release(&sched->collect);
-    if (sched->states >= 0)
-        close(sched->states);
     free(sched);
 }

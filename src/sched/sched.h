@@ -11,16 +11,23 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { PROBITY_SCHED_RING_KIB = 512 }; /* what a user may lock by default for each CPU */
+enum {
+    PROBITY_SCHED_RING_KIB = 512, /* what a user may lock by default for each CPU */
+    PROBITY_SCHED_KEEP_MIB = 64   /* of events, if older ones are discarded */
+};
 
 struct probity_sched;
 
+struct probity_sched_limits {
+    size_t ring_bytes; /* of the kernel's buffer for each CPU, a power of two */
+    uint32_t share;    /* of the program's CPU time, in millionths; 0: no limit */
+    size_t keep_bytes; /* of events in the temporary file: older ones are discarded; 0: no limit */
+};
+
 /* Starts recording a process that is about to call exec, and its threads and children. Temporary
- * files are created in the directory of `near`. ring_bytes: of the kernel's buffer for each CPU,
- * a power of two. share: of the program's CPU time, in millionths, that this may take; 0: no limit.
- * *ret_wakings: 0 if wakings are recorded, too, otherwise the errno with the
- * reason. Returns 0, or -1 with errno set. */
-int probity_sched_begin(pid_t pid, const char *near, size_t ring_bytes, uint32_t share,
+ * files are created in the directory of `near`. *ret_wakings: 0 if wakings are recorded, too,
+ * otherwise the errno with the reason. Returns 0, or -1 with errno set. */
+int probity_sched_begin(pid_t pid, const char *near, const struct probity_sched_limits *limits,
                         struct probity_sched **ret_sched, int *ret_wakings);
 
 /* Ends recording. */
@@ -40,6 +47,12 @@ struct probity_sched_result {
  * with the remaining traces skipped. */
 int probity_sched_write(struct probity_sched *sched, const char *const *paths, size_t count,
                         struct probity_sched_result *ret_result);
+
+/* Writes DUMP.sched beside a dump that belongs to the caller: the states in its window. Anything
+ * else, and a dump of other threads, is skipped. From any thread, one at a time; before or after
+ * probity_sched_end(). Returns as above. */
+int probity_sched_write_dump(struct probity_sched *sched, const char *path,
+                             struct probity_sched_result *ret_result);
 
 void probity_sched_release(struct probity_sched *sched);
 

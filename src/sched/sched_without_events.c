@@ -9,13 +9,12 @@
 
 #include <errno.h>
 
-int probity_sched_begin(pid_t pid, const char *near, size_t ring_bytes, uint32_t share,
+int probity_sched_begin(pid_t pid, const char *near, const struct probity_sched_limits *limits,
                         struct probity_sched **ret_sched, int *ret_wakings)
 {
     (void)pid;
     (void)near;
-    (void)ring_bytes;
-    (void)share;
+    (void)limits;
     (void)ret_sched;
     (void)ret_wakings;
     errno = ENOSYS;
@@ -35,6 +34,15 @@ int probity_sched_write(struct probity_sched *sched, const char *const *paths, s
     (void)sched;
     (void)paths;
     (void)count;
+    *ret_result = (struct probity_sched_result){0};
+    return 0;
+}
+
+int probity_sched_write_dump(struct probity_sched *sched, const char *path,
+                             struct probity_sched_result *ret_result)
+{
+    (void)sched;
+    (void)path;
     *ret_result = (struct probity_sched_result){0};
     return 0;
 }

@@ -16,6 +16,7 @@
 #include "base/array_grow.h"
 #include "base/assert.h"
 #include "base/temporary.h"
+#include "format/dump.h"
 #include "probity.h"
 #include "reader/file.h"
 #include "reader/scan.h"
@@ -31,7 +32,16 @@ struct threads {
     struct probity_threads_seen seen;
     uint64_t *first_ticks; /* by slot; 0: none */
     uint32_t count;
+    int is_dump;
+    uint64_t from_tick, until_tick; /* of all records, and of the window of a dump */
 };
+
+/* In a dump, what was declared before its first record is at the tick of that. */
+static int is_declaration(const struct threads *threads, const struct probity_data *data)
+{
+    return threads->is_dump && (data->flags & PROBITY_DATA_HAS_EVENTS) != 0 &&
+           data->first_tick == data->last_tick;
+}
 
 static int take_data(struct threads *threads, const struct probity_scan_item *item)
 {
@@ -39,6 +49,12 @@ static int take_data(struct threads *threads, const struct probity_scan_item *it
     uint32_t slot;
 
     if (probity_data_get(item->payload, item->header.payload_bytes, &data) != 0)
+        return 0;
+    if (data.first_tick < threads->from_tick || threads->from_tick == 0)
+        threads->from_tick = data.first_tick;
+    if (data.last_tick > threads->until_tick)
+        threads->until_tick = data.last_tick;
+    if (is_declaration(threads, &data))
         return 0;
     int error = probity_threads_slot(&threads->seen, 0, data.thread, data.tid, &slot);
     if (error != 0)
@@ -66,7 +82,20 @@ static void match(struct probity_sched_trace *trace, uint32_t number,
             continue;
         lives->items[index].trace = number;
         lives->items[index].thread = seen->thread;
+        trace->has_threads = 1;
     }
+}
+
+static void take_dump(struct threads *threads, const struct probity_scan_item *item)
+{
+    struct probity_dump dump;
+    size_t offset;
+
+    if (probity_dump_get(item->payload, item->header.payload_bytes, &dump, &offset) != 0)
+        return;
+    threads->is_dump = 1;
+    if (dump.end > threads->until_tick)
+        threads->until_tick = dump.end;
 }
 
 /* Returns 0 with the trace's clock, or an error. */
@@ -86,6 +115,8 @@ static int take_blocks(struct probity_sched_trace *trace, struct probity_scan *s
             memcpy(trace->session, info.session, sizeof trace->session);
             *ret_kind = info.clock;
         }
+        if (item.header.type == PROBITY_BLOCK_DUMP)
+            take_dump(threads, &item);
         got = item.header.type == PROBITY_BLOCK_DATA ? take_data(threads, &item) : 0;
         if (got != 0)
             return got;
@@ -93,14 +124,14 @@ static int take_blocks(struct probity_sched_trace *trace, struct probity_scan *s
     return got;
 }
 
-int probity_sched_trace_open(struct probity_sched_trace *trace, uint32_t number,
-                             const struct probity_clock_moment *moments, size_t moment_count,
-                             uint32_t clock, struct probity_sched_lives *lives)
+/* Sets is_used. Returns 0 or PROBITY_ERROR_MEMORY. */
+static int read_trace(struct probity_sched_trace *trace, struct threads *threads,
+                      const struct probity_clock_moment *moments, size_t moment_count,
+                      uint32_t clock)
 {
-    struct threads threads = {.first_ticks = NULL};
     struct probity_scan scan;
     struct stat status;
-    uint32_t kind;
+    uint32_t kind = 0;
     int file;
 
     if (probity_file_open(trace->path, &file) != 0)
@@ -109,17 +140,49 @@ int probity_sched_trace_open(struct probity_sched_trace *trace, uint32_t number,
                     ? PROBITY_ERROR_OPEN
                     : probity_scan_init(&scan, file, (uint64_t)status.st_size, 0);
     if (error == 0) {
-        error = take_blocks(trace, &scan, &threads, &kind);
+        error = take_blocks(trace, &scan, threads, &kind);
         probity_scan_release(&scan);
     }
     trace->is_used = error == 0 && kind != 0 &&
                      probity_sched_moments_use(&trace->moments, moments, moment_count, clock, kind);
-    if (trace->is_used)
-        match(trace, number, &threads, lives);
-    probity_threads_release(&threads.seen);
-    free(threads.first_ticks);
     close(file);
     return error == PROBITY_ERROR_MEMORY ? error : 0;
+}
+
+static void release_threads(struct threads *threads)
+{
+    probity_threads_release(&threads->seen);
+    free(threads->first_ticks);
+}
+
+int probity_sched_trace_open(struct probity_sched_trace *trace, uint32_t number,
+                             const struct probity_clock_moment *moments, size_t moment_count,
+                             uint32_t clock, struct probity_sched_lives *lives)
+{
+    struct threads threads = {.first_ticks = NULL};
+    int error = read_trace(trace, &threads, moments, moment_count, clock);
+
+    if (trace->is_used)
+        match(trace, number, &threads, lives);
+    release_threads(&threads);
+    return error;
+}
+
+int probity_sched_trace_window(const char *path, const struct probity_clock_moment *moments,
+                               size_t moment_count, uint32_t clock, uint64_t *ret_from_ns,
+                               uint64_t *ret_until_ns)
+{
+    struct probity_sched_trace trace = {.path = path};
+    struct threads threads = {.first_ticks = NULL};
+    int error = read_trace(&trace, &threads, moments, moment_count, clock);
+    int is_dump = error == 0 && trace.is_used && threads.is_dump && threads.from_tick != 0;
+
+    if (is_dump) {
+        *ret_from_ns = probity_sched_moments_raw(&trace.moments, threads.from_tick);
+        *ret_until_ns = probity_sched_moments_raw(&trace.moments, threads.until_tick);
+    }
+    release_threads(&threads);
+    return is_dump;
 }
 
 /* ---- The file ----------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 struct probity_sched_trace {
     const char *path;
     int is_used; /* 0: not the caller's, not readable, or on another clock */
+    int has_threads; /* some of the lives are its threads */
     uint8_t session[16];
     struct probity_sched_moments moments;
 };
@@ -23,6 +24,12 @@ struct probity_sched_trace {
 int probity_sched_trace_open(struct probity_sched_trace *trace, uint32_t number,
                              const struct probity_clock_moment *moments, size_t moment_count,
                              uint32_t clock, struct probity_sched_lives *lives);
+
+/* The window of a dump, CLOCK_MONOTONIC_RAW: from its first record to its end, or its last record
+ * if that is later. Returns 1; or 0 if it is none, or not used as above. */
+int probity_sched_trace_window(const char *path, const struct probity_clock_moment *moments,
+                               size_t moment_count, uint32_t clock, uint64_t *ret_from_ns,
+                               uint64_t *ret_until_ns);
 
 /* Writes the file beside a trace, replacing any with its name. info: flags, lost; the rest is
  * filled in. Returns 0, PROBITY_ERROR_MEMORY, or READ or WRITE with errno set. */

@@ -137,17 +137,20 @@ static int header_of_process(const struct probity_place *place, const struct pro
            ret_header->state == PROBITY_SPOOL_RECORDING;
 }
 
-/* Opens the spool if it matches; further ones are only counted. */
+/* Opens the spool if it matches; further ones are only counted. *is_other: set if it has another
+ * version. */
 static void consider(struct probity_place *place, const struct process *process, int *count,
-                     struct probity_request **first)
+                     struct probity_request **first, int *is_other)
 {
     struct probity_spool_header header;
     struct probity_request *request;
     struct probity_attach attach;
 
-    if (!header_of_process(place, process, &header) ||
-        probity_attach_open(place, header.session, header.boot, 1, &attach) != 0 ||
-        begin(&attach, &request) != 0)
+    if (!header_of_process(place, process, &header))
+        return;
+    int error = probity_attach_open(place, header.session, header.boot, 1, &attach);
+    *is_other |= error == PROBITY_ERROR_VERSION;
+    if (error != 0 || begin(&attach, &request) != 0)
         return;
     if ((*count)++ == 0)
         *first = request;
@@ -163,7 +166,7 @@ static int look_through(int file, const char *directory, uint32_t owner, uint32_
     DIR *list = fdopendir(file);
     const struct dirent *entry;
     char stem[48];
-    int result = list != NULL ? 1 : PROBITY_ERROR_MEMORY;
+    int is_other = 0, result = list != NULL ? 1 : PROBITY_ERROR_MEMORY;
 
     if (list == NULL)
         close(file);
@@ -175,7 +178,7 @@ static int look_through(int file, const char *directory, uint32_t owner, uint32_
         result = probity_place_make(fcntl(file, F_DUPFD_CLOEXEC, 0), directory, owner, stem,
                                     &place);
         if (result > 0) {
-            consider(&place, &process, count, first);
+            consider(&place, &process, count, first, &is_other);
             probity_place_close(&place);
         }
     }
@@ -183,7 +186,7 @@ static int look_through(int file, const char *directory, uint32_t owner, uint32_
         closedir(list);
     if (process.maps != NULL)
         fclose(process.maps);
-    return result < 0 ? result : 0;
+    return result < 0 ? result : *count == 0 && is_other ? PROBITY_ERROR_VERSION : 0;
 }
 
 /* The user of a process; if unknown, the calling user. */

@@ -21,7 +21,7 @@ struct probity_request;
  * may differ in the program's PID namespace. *ret_count: number of spools found; if 1, *ret_request
  * is open. Returns 0, PROBITY_ERROR_OPEN with errno set if the directory cannot be read (if it does
  * not exist, there is no spool), PROBITY_ERROR_STATE if it is another user's or writable by others,
- * or PROBITY_ERROR_MEMORY. */
+ * PROBITY_ERROR_VERSION if there is only one of another version, or PROBITY_ERROR_MEMORY. */
 int probity_request_open_process(uint32_t pid, char *ret_directory, size_t room, int *ret_count,
                                  struct probity_request **ret_request);
 

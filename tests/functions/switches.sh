@@ -118,6 +118,11 @@ is_refused 'only counted (budget, or switched off); first switch them on' \
     --set 'when=rate busy > 9/s'
 call early 10
 call later 10
+# What the same request switches on is recorded by then; in the order in which both are in force.
+is_refused 'only counted (budget, or switched off)' --set 'when=rate busy > 9/s' --on '*' --off busy
+is_refused 'only counted (budget, or switched off)' --set 'when=rate busy > 9/s' --on early
+level '0 of 3' --set 'when=rate busy > 900000000/s' --on busy
+level '0 of 3' --off '*'
 stop
 counts early "== 0"
 counts later "== 0"
@@ -145,8 +150,18 @@ is_refused "more than 32 patterns at once" "${many[@]}"
 level 'are only counted' "${many[@]:0:32}"
 is_refused "on and off: there are 32 patterns already" --off early
 level '0 of 2' --on '*'
-level 'are only counted' --off f1
+level "none of them matches 'f1'" --off f1
+level 'are only counted' --off early
+! grep -q matches said || fail "early matches: $(cat said)"
+level '"functions_called": 2, "functions_off": 1}' --json --off 'e*'
+level '"functions_called": 2, "functions_off": 1, "unmatched": "f\"2"}' --json --off 'f"2'
+level '0 of 2' --on '*'
 call early 1
+stop
+what='profile mode'
+start PROBITY_PROFILE=1 ./macros 1
+call early 1
+is_refused "in profile mode, functions cannot be switched" --off early
 stop
 counts early "== 0"
 what=profile

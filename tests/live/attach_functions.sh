@@ -325,7 +325,7 @@ stop_limited() {
 for kind in "${limited[@]}"; do
     start_limited "$kind" forbid
     before=$(code)
-    for ((i = 0; i < 2; i++)); do
+    for ((i = 0; i < 10; i++)); do
         says "$kind, forbidden" 1 "Permission denied" attach --functions -o trace "$job"
         expect "$kind, forbidden: code" "$before" "$(code)"
         rm -f trace

@@ -60,8 +60,8 @@ stalls_record() {
 
 # Prints how many were planted, dumped, named right, and lost their CPU for longer than they were
 # planted to take; then what was wrong. A stall counts as dumped if a whole dump has its
-# call from enter to leave. Without states of threads, which dumps do not have, descheduled threads
-# and late pages are both off the CPU in no recorded wait.
+# call from enter to leave. Without states of threads, descheduled threads and late pages are both
+# off the CPU in no recorded wait.
 stalls_judge() {
     "${PYTHON:-python3}" - "$PROBITY" << 'PYTHON'
 import glob, json, subprocess, sys

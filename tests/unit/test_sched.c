@@ -172,6 +172,27 @@ static void losses_make_states_unknown(void **unused)
            {2400, PROBITY_STATE_RUNNING, 7, 0}, {2500, PROBITY_STATE_ENDED, 0, 0});
 }
 
+/* The state at the beginning of a window is that of before it. */
+static void a_window_begins_with_a_state(void **unused)
+{
+    (void)unused;
+    begin(1);
+    context.from_ns = 2500;
+    feed(PROBITY_SCHED_IN, 2100, 0);
+    feed(PROBITY_SCHED_OUT, 2200, 0);
+    feed(PROBITY_SCHED_WOKEN, 2600, 43);
+    feed(PROBITY_SCHED_IN, 2700, 0);
+    EXPECT(3000, {2500, PROBITY_STATE_BLOCKED, 0, 0}, {2600, PROBITY_STATE_RUNNABLE, 0, 43},
+           {2700, PROBITY_STATE_RUNNING, 7, 0}, {3000, PROBITY_STATE_UNKNOWN, 0, 0});
+    begin(1);
+    context.from_ns = 2500;
+    feed(PROBITY_SCHED_IN, 2100, 0);
+    feed(PROBITY_SCHED_EXIT, 2200, 0);
+    assert_int_equal(probity_sched_follow_end(&context, &follow, 3000), 0);
+    assert_int_equal(context.blocks.count, 0);
+    probity_sched_blocks_release(&context.blocks);
+}
+
 static void thread_ids_are_reused(void **unused)
 {
     static const struct probity_sched_event events[] = {
@@ -369,6 +390,7 @@ int main(void)
         cmocka_unit_test(a_waking_may_come_early),
         cmocka_unit_test(without_wakings_blocking_lasts),
         cmocka_unit_test(losses_make_states_unknown),
+        cmocka_unit_test(a_window_begins_with_a_state),
         cmocka_unit_test(thread_ids_are_reused),
         cmocka_unit_test(a_whole_file_is_read),
         cmocka_unit_test(a_wrong_file_is_ignored),

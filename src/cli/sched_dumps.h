@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sched_dumps.h: states of threads beside the dumps that a program makes while it is recorded with
+ * `record --sched` (doc/sched.md, "Dumps"). A thread of `record` waits for them.
+ */
+#ifndef PROBITY_CLI_SCHED_DUMPS_H
+#define PROBITY_CLI_SCHED_DUMPS_H
+
+#include <pthread.h>
+
+#include "cli/cli.h"
+
+struct probity_sched;
+
+struct cli_sched_dumps {
+    const struct cli_command *command;
+    struct probity_sched *sched;
+    char *directory, *name; /* where they appear; a pattern for fnmatch() */
+    int watch, stop;        /* descriptors: inotify, an eventfd */
+    int is_running, is_reported;
+    pthread_t thread;
+};
+
+/* Starts waiting. pattern: an absolute path that may have %n, %p and %i, the former not in its
+ * directory, in which the program is named. Reports what fails. */
+void cli_sched_dumps_begin(struct cli_sched_dumps *dumps, struct probity_sched *sched,
+                           const char *pattern, const char *program);
+
+/* Ends waiting, once the program has ended and cli_sched_end() was called. */
+void cli_sched_dumps_end(struct cli_sched_dumps *dumps);
+
+#endif
