@@ -20,7 +20,7 @@ int cli_fleet_fail_format(const struct cli_fleet *fleet, int error)
     return error == PROBITY_ERROR_MEMORY
                ? fail_memory(fleet)
                : cli_fail(fleet->command, "'%s' returned an answer that does not fit the tables of "
-                          "schema version 1", fleet->url);
+                          "schema version %d", fleet->url, PROBITY_FLEET_SCHEMA_VERSION);
 }
 
 /* ---- Runs --------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ static int take_run(struct cli_fleet_runs *runs, size_t *room, struct probity_fl
     int error = probity_fleet_run_get(answer, &runs->runs[runs->count], facts);
     if (error != 0)
         return error;
-    facts->is_partial = !runs->runs[runs->count].is_finished;
+    facts->is_partial = !probity_fleet_run_is_complete(&runs->runs[runs->count]);
     return keep_texts(&facts->info, &runs->texts[runs->count++]);
 }
 
@@ -187,7 +187,7 @@ static int has_hours(const struct cli_fleet_runs *runs)
     size_t finished = 0;
 
     for (size_t i = 0; i < runs->count; i++)
-        finished += runs->runs[i].is_finished != 0;
+        finished += probity_fleet_run_is_complete(&runs->runs[i]) != 0;
     return finished == runs->count;
 }
 

@@ -6,13 +6,8 @@
 . "$SOURCE/tests/fleet/clickhouse.bash"
 need_clickhouse
 dashboard=$SOURCE/packaging/grafana/probity-fleet.json
-export no_proxy='*'
 
-configure_server
-start_server
-trap '[[ $BASHPID != $$ ]] || { stop_server KILL; rm -rf "$WORK" "$SPOOL"; }' EXIT
-sql 'CREATE DATABASE probity' default
-url=http://127.0.0.1:$http_port/probity
+starts_database
 
 PROBITY_LABEL="it's v1" PROBITY_OUT=$WORK/one "$PROGRAMS/varied" 0 200
 PROBITY_LABEL=v2 PROBITY_OUT=$WORK/two "$PROGRAMS/varied" 1 200
