@@ -129,8 +129,8 @@ static void write_runs(FILE *stream, const void *choice)
     probity_fleet_sql_runs(stream, choice);
 }
 
-int cli_fleet_runs(struct cli_fleet *fleet, const struct probity_fleet_choice *choice,
-                   struct cli_fleet_runs *ret_runs)
+int cli_fleet_find_run(struct cli_fleet *fleet, const struct probity_fleet_choice *choice,
+                       struct cli_fleet_runs *ret_runs)
 {
     struct probity_fleet_answer answer;
     size_t room = 0;
@@ -142,12 +142,20 @@ int cli_fleet_runs(struct cli_fleet *fleet, const struct probity_fleet_choice *c
         return status;
     while (error == 0 && !probity_fleet_answer_is_over(&answer))
         error = take_run(ret_runs, &room, &answer);
-    if (error != 0)
-        return cli_fleet_fail_format(fleet, error);
+    return error != 0 ? cli_fleet_fail_format(fleet, error) : CLI_OK;
+}
+
+int cli_fleet_runs(struct cli_fleet *fleet, const struct probity_fleet_choice *choice,
+                   struct cli_fleet_runs *ret_runs)
+{
+    int status = cli_fleet_find_run(fleet, choice, ret_runs);
+
+    if (status != CLI_OK)
+        return status;
     if (ret_runs->count == 0)
         return cli_fail(fleet->command, "'%s' has no such runs; `probity fleet` lists them",
                         fleet->url);
-    error = probity_reader_of_facts(ret_runs->facts, ret_runs->count, &ret_runs->reader);
+    int error = probity_reader_of_facts(ret_runs->facts, ret_runs->count, &ret_runs->reader);
     return error == 0 ? CLI_OK : fail_memory(fleet);
 }
 

@@ -229,6 +229,27 @@ told "without a database" "require --from-fleet"
 PROBITY_FLEET=$url probity "from the environment" 0 threads --label several
 PROBITY_FLEET=$url probity "a trace goes first" 0 threads several
 
+# ---- The story of a request
+
+probity "a story" 0 fleet --from-fleet "$url" --request 77 --label rounds --json
+expect "its hits" "request-begin 0 job:begin
+- 0 half
+request-end 0 job:end" "$(jq -r '.runs[0].hits[] | "\(.role // "-") \(.thread) \(.probe)"' output)"
+expect "its calls" "leaf 1 leaf 1" \
+    "$(jq -r '[.runs[0].calls[] | "\(.function) \(.depth)"] | join(" ")' output)"
+expect "times" true "$(jq '.runs[0] | .hits[0].at_ns <= .calls[0].start_ns and
+    .calls[1].start_ns <= .hits[1].at_ns and .hits[1].at_ns <= .hits[2].at_ns and
+    .hits[1].wall_ns > 0 and .hits[0].wall_ns == null' output)"
+probity "as text" 0 fleet --from-fleet "$url" --request 0x4d --label rounds
+expect "its lines" "job:begin (request-begin) leaf leaf half job:end (request-end)" \
+    "$(awk 'NR > 2 { print $4, $5 ~ /request/ ? $5 : "" }' output | xargs)"
+probity "other runs" 1 fleet --from-fleet "$url" --request 77 --label varied
+told "other runs" "has no hit with the id 77 in such runs"
+probity "an id that nobody has" 1 fleet --from-fleet "$url" --request 18446744073709551615
+probity "no id" 2 fleet --from-fleet "$url" --request "1 OR 1"
+probity "its statements" 0 fleet --from-fleet "$url" --request 77 --label rounds --sql
+grep -q 'FROM probity_requests WHERE id = 77 ' output || fail "its statements: $(cat output)"
+
 record brief "$PROGRAMS/varied" 0 20
 probity "a summary" 0 ship --to "$url" --detail summary brief
 same "hist of a summary" "$histograms" hist '*' @brief
