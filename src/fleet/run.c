@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "fleet/open_sums.h"
 #include "probity.h"
-
-#define DAY_NS UINT64_C(86400000000000)
 
 const char *probity_fleet_detail_name(enum probity_fleet_detail detail)
 {
@@ -77,7 +76,7 @@ void probity_fleet_run_put(struct probity_fleet_batch *batch, const struct probi
     const struct probity_info *info = &facts->info;
     const struct probity_totals *totals = &facts->totals;
     const struct probity_scopes_repairs *repairs = &run->repairs;
-    uint64_t day = info->anchor.realtime_ns / DAY_NS;
+    uint64_t day = info->anchor.realtime_ns / PROBITY_FLEET_DAY_NS;
     const char *detail = probity_fleet_detail_name(run->detail);
 
     PUT_NUMBERS(day < UINT16_MAX ? day : UINT16_MAX, run->run, run->version,

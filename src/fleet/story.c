@@ -10,10 +10,9 @@
 #include <string.h>
 
 #include "base/array_grow.h"
+#include "fleet/open_sums.h"
 #include "fleet/schema.h"
 #include "probity.h"
-
-#define DAY_NS UINT64_C(86400000000000)
 
 enum { FLAG_CPU = 1, FLAG_PREVIOUS = 2, NAMES_MAX = 100000 };
 
@@ -85,7 +84,7 @@ int probity_fleet_sql_story_calls(FILE *stream, const struct probity_fleet_step 
     fprintf(stream, "SELECT function, thread, depth, start_ns, total_ns, off_ns FROM %s WHERE run "
             "= %" PRIu64 " AND day >= toDate(%" PRIu64 ") AND start_ns >= %" PRIu64
             " AND start_ns <= %" PRIu64 " AND (0", table(PROBITY_FLEET_CALLS), first->run,
-            from_ns / DAY_NS, from_ns, to_ns);
+            from_ns / PROBITY_FLEET_DAY_NS, from_ns, to_ns);
     for (size_t i = 0; windows > 0; i++) {
         if (!is_window(&first[i]))
             continue;
