@@ -248,7 +248,7 @@ _probity() {
             esac
             ;;
         fleet)
-            options='--from-fleet --password-file --host --executable --build --label --sql --json -o --output -f --force -h --help'
+            options='--from-fleet --password-file --host --executable --build --label --sql --request --json -o --output -f --force -h --help'
             case $previous in
                 --from-fleet) value=any ;;
                 --password-file) value=path ;;
@@ -256,6 +256,7 @@ _probity() {
                 --executable) value=any ;;
                 --build) value=any ;;
                 --label) value=any ;;
+                --request) value=any ;;
                 -o | --output) value=path ;;
             esac
             ;;

@@ -299,6 +299,7 @@ complete -c probity -n "$in fleet" -l executable -x -d 'only runs of this execut
 complete -c probity -n "$in fleet" -l build -x -d 'only runs of this build'
 complete -c probity -n "$in fleet" -l label -x -d 'only runs with this label'
 complete -c probity -n "$in fleet" -l sql -d 'print the SQL statements'
+complete -c probity -n "$in fleet" -l request -x -d 'the story of a request'
 complete -c probity -n "$in fleet" -l json -d 'print JSON'
 complete -c probity -n "$in fleet" -s o -l output -r -d 'write to a file'
 complete -c probity -n "$in fleet" -s f -l force -d 'overwrite an existing file'

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/fleet_client.h"
+#include "cli/fleet_source.h"
 #include "cli/option.h"
 #include "cli/shipment.h"
 #include "probity.h"
@@ -28,8 +28,7 @@ struct fetch_call {
 
 static int fail_answer(const struct fetch_call *call)
 {
-    return cli_fail(ME, "'%s' returned an answer that does not fit the tables of schema version 1",
-                    call->fleet.url);
+    return cli_fleet_fail_format(&call->fleet, PROBITY_ERROR_FORMAT);
 }
 
 /* ---- The run -----------------------------------------------------------------------------------

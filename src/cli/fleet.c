@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cli/fleet_source.h"
+#include "cli/fleet_story.h"
 #include "cli/output_stream.h"
 #include "print/bytes_text.h"
 #include "print/json.h"
@@ -23,7 +24,7 @@ struct table_size {
 
 struct fleet_call {
     struct cli_fleet_source source;
-    const char *out;
+    const char *out, *request;
     int force, as_json;
     struct cli_fleet fleet;
     struct cli_fleet_runs runs;
@@ -217,6 +218,11 @@ static int run_call(struct fleet_call *call, size_t count)
 
     if (count > 0)
         return cli_fail_usage(ME, "unexpected argument; use --from-fleet to name the database");
+    if (call->request != NULL) {
+        const struct cli_fleet_story_options story = {ME, &call->source, call->request, call->out,
+                                                      call->force, call->as_json};
+        return cli_fleet_story(&story);
+    }
     int status = cli_fleet_open(&options, &call->fleet), as_sql = call->source.as_sql;
     if (status == CLI_OK && as_sql) {
         probity_fleet_sql_runs(stdout, &call->source.choice);
@@ -250,6 +256,9 @@ static const struct cli_option options[] = {
     CLI_FLEET_CHOICE_ROWS(struct fleet_call, source),
     CLI_FLEET_LABEL_ROW(struct fleet_call, source),
     CLI_FLEET_SQL_ROW(struct fleet_call, source),
+    {.name = "request", .value = "ID", .brief = "the story of a request",
+     .help = "print the hits with this correlation id, in all runs, and the calls between them, in "
+             "place of the list", CLI_TEXT(struct fleet_call, request)},
     {.name = "json", .help = "print one JSON object; times in ns", .brief = "print JSON",
      CLI_FLAG(struct fleet_call, as_json)},
     CLI_OUTPUT_ROWS(struct fleet_call, out, force),
@@ -264,6 +273,7 @@ const struct cli_command cli_command_fleet = {
     .usage = "[OPTION]...",
     .help =
         "Lists the runs that `probity ship` has sent to a database, with their hosts, programs and "
-        "labels and whether they are complete, and how many rows and bytes its tables have.",
+        "labels and whether they are complete, and how many rows and bytes its tables have; or "
+        "shows what happened to one request.",
     .options = options,
 };

@@ -182,6 +182,14 @@ const char *cli_fleet_why(const struct cli_http_answer *answer,
     return ret_text;
 }
 
+/* Whether a column or a table is missing. */
+static int is_of_schema(const struct cli_http_answer *answer)
+{
+    unsigned code = cli_fleet_error_code(answer);
+
+    return code == 16 || code == 47 || code == 60;
+}
+
 int cli_fleet_fail(const struct cli_fleet *fleet, const struct cli_http_answer *answer)
 {
     char why[CLI_FLEET_WHY_BYTES];
@@ -189,7 +197,9 @@ int cli_fleet_fail(const struct cli_fleet *fleet, const struct cli_http_answer *
     if (answer->status == 0)
         return cli_fail(fleet->command, "'%s': %s", fleet->url,
                         answer->failure != NULL ? answer->failure : "no answer");
-    return cli_fail(fleet->command, "'%s' %s", fleet->url, cli_fleet_why(answer, why));
+    return cli_fail(fleet->command, "'%s' %s%s", fleet->url, cli_fleet_why(answer, why),
+                    is_of_schema(answer) ? " (`probity ship --init` makes the tables, or migrates "
+                                           "those of an earlier version)" : "");
 }
 
 unsigned cli_fleet_error_code(const struct cli_http_answer *answer)

@@ -20,7 +20,7 @@ int cli_fleet_fail_format(const struct cli_fleet *fleet, int error)
     return error == PROBITY_ERROR_MEMORY
                ? fail_memory(fleet)
                : cli_fail(fleet->command, "'%s' returned an answer that does not fit the tables of "
-                          "schema version 1", fleet->url);
+                          "schema version %d", fleet->url, PROBITY_FLEET_SCHEMA_VERSION);
 }
 
 /* ---- Runs --------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ static int take_run(struct cli_fleet_runs *runs, size_t *room, struct probity_fl
     int error = probity_fleet_run_get(answer, &runs->runs[runs->count], facts);
     if (error != 0)
         return error;
-    facts->is_partial = !runs->runs[runs->count].is_finished;
+    facts->is_partial = !probity_fleet_run_is_complete(&runs->runs[runs->count]);
     return keep_texts(&facts->info, &runs->texts[runs->count++]);
 }
 
@@ -129,8 +129,8 @@ static void write_runs(FILE *stream, const void *choice)
     probity_fleet_sql_runs(stream, choice);
 }
 
-int cli_fleet_runs(struct cli_fleet *fleet, const struct probity_fleet_choice *choice,
-                   struct cli_fleet_runs *ret_runs)
+int cli_fleet_find_run(struct cli_fleet *fleet, const struct probity_fleet_choice *choice,
+                       struct cli_fleet_runs *ret_runs)
 {
     struct probity_fleet_answer answer;
     size_t room = 0;
@@ -142,12 +142,20 @@ int cli_fleet_runs(struct cli_fleet *fleet, const struct probity_fleet_choice *c
         return status;
     while (error == 0 && !probity_fleet_answer_is_over(&answer))
         error = take_run(ret_runs, &room, &answer);
-    if (error != 0)
-        return cli_fleet_fail_format(fleet, error);
+    return error != 0 ? cli_fleet_fail_format(fleet, error) : CLI_OK;
+}
+
+int cli_fleet_runs(struct cli_fleet *fleet, const struct probity_fleet_choice *choice,
+                   struct cli_fleet_runs *ret_runs)
+{
+    int status = cli_fleet_find_run(fleet, choice, ret_runs);
+
+    if (status != CLI_OK)
+        return status;
     if (ret_runs->count == 0)
         return cli_fail(fleet->command, "'%s' has no such runs; `probity fleet` lists them",
                         fleet->url);
-    error = probity_reader_of_facts(ret_runs->facts, ret_runs->count, &ret_runs->reader);
+    int error = probity_reader_of_facts(ret_runs->facts, ret_runs->count, &ret_runs->reader);
     return error == 0 ? CLI_OK : fail_memory(fleet);
 }
 
@@ -187,7 +195,7 @@ static int has_hours(const struct cli_fleet_runs *runs)
     size_t finished = 0;
 
     for (size_t i = 0; i < runs->count; i++)
-        finished += runs->runs[i].is_finished != 0;
+        finished += probity_fleet_run_is_complete(&runs->runs[i]) != 0;
     return finished == runs->count;
 }
 

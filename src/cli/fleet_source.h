@@ -29,6 +29,11 @@ struct cli_fleet_runs {
  * release it in any case. */
 int cli_fleet_runs(struct cli_fleet *fleet, const struct probity_fleet_choice *choice,
                    struct cli_fleet_runs *ret_runs);
+
+/* Same as above without a reader; there may be none. */
+int cli_fleet_find_run(struct cli_fleet *fleet, const struct probity_fleet_choice *choice,
+                       struct cli_fleet_runs *ret_runs);
+
 void cli_fleet_runs_release(struct cli_fleet_runs *runs);
 
 /* A database that is being asked. */

@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/option.h"
+#include "cli/ship_schema.h"
 #include "cli/ship_watch.h"
 #include "fleet/rows.h"
 #include "print/json.h"
@@ -29,66 +30,6 @@ struct ship_call {
     struct cli_fleet fleet;
     json_t *results; /* --json */
 };
-
-/* ---- Tables ------------------------------------------------------------------------------------
- */
-
-static struct probity_fleet_schema schema_of(const struct ship_call *call, unsigned version)
-{
-    return (struct probity_fleet_schema){version, call->cluster, (unsigned)call->ttl_days,
-                                         call->fleet.database};
-}
-
-static int print_schema(const struct ship_call *call)
-{
-    const struct probity_fleet_schema schema = schema_of(call, PROBITY_FLEET_TOKENS);
-    const char *between = "";
-
-    for (size_t i = 0; i < PROBITY_FLEET_TABLES; i++) {
-        for (int number = 0; number <= (call->cluster != NULL); number++) {
-            fputs(between, stdout);
-            probity_fleet_schema_print(stdout, &schema, &probity_fleet_tables[i], number);
-            puts(";");
-            between = "\n";
-        }
-    }
-    return CLI_OK;
-}
-
-/* Executes the statement of this number that makes a table. Returns -1 if there is none. */
-static int make_table(struct ship_call *call, const struct probity_fleet_table *table, int number)
-{
-    const struct probity_fleet_schema schema = schema_of(call, call->fleet.version);
-    struct probity_fleet_answer answer;
-    char *sql = NULL;
-    size_t bytes;
-    FILE *stream = open_memstream(&sql, &bytes);
-
-    if (stream == NULL)
-        return cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-    int is_one = probity_fleet_schema_print(stream, &schema, table, number);
-    int status = fclose(stream) != 0
-                     ? cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY))
-                 : is_one ? cli_fleet_ask(&call->fleet, sql, &answer)
-                          : -1;
-    free(sql);
-    return status;
-}
-
-static int make_tables(struct ship_call *call)
-{
-    int status = cli_fleet_connect(&call->fleet);
-
-    for (size_t i = 0; status == CLI_OK && i < PROBITY_FLEET_TABLES; i++) {
-        for (int number = 0; status == CLI_OK; number++)
-            status = make_table(call, &probity_fleet_tables[i], number);
-        status = status < 0 ? CLI_OK : status;
-    }
-    if (status == CLI_OK)
-        fprintf(stderr, "probity ship: '%s' has the tables of schema version 1\n",
-                call->fleet.url);
-    return status;
-}
 
 /* ---- Traces ------------------------------------------------------------------------------------
  */
@@ -178,8 +119,9 @@ static int run_call(struct ship_call *call, char **names, size_t count)
                               call->cluster);
     if ((call->cluster != NULL || call->ttl_days > 0) && !call->init && !call->print_schema)
         return cli_fail_usage(ME, "--cluster and --ttl require --init or --print-schema");
+    const struct cli_ship_schema schema = {&call->fleet, call->cluster, (unsigned)call->ttl_days};
     if (call->print_schema)
-        return count == 0 ? print_schema(call)
+        return count == 0 ? cli_ship_print_schema(&schema)
                           : cli_fail_usage(ME, "--print-schema: unexpected argument");
     if (count == 0 && !call->init && call->directory == NULL)
         return cli_fail_usage(ME, "no trace given");
@@ -191,7 +133,7 @@ static int run_call(struct ship_call *call, char **names, size_t count)
         call->senders = SENDERS;
     int status = cli_fleet_open(&options, &call->fleet);
     if (status == CLI_OK && call->init)
-        status = make_tables(call);
+        status = cli_ship_make_tables(&schema);
     if (status == CLI_OK && count > 0)
         status = cli_on_traces(ME, names, count, run_on, call);
     if (status == CLI_OK && call->directory != NULL)
@@ -226,7 +168,7 @@ static const struct cli_option options[] = {
      .help = "summary: sums by minute; calls: each call, block and request, too; records: all "
              "events, too, for `probity fetch`", .noun = "detail",
      .initial = "calls", CLI_CHOICE(struct ship_call, detail, "summary calls records")},
-    {.name = "init", .help = "make the tables first; those that exist are kept",
+    {.name = "init", .help = "make the tables first, or migrate those of an earlier version",
      .brief = "make the tables", CLI_FLAG(struct ship_call, init)},
     {.name = "print-schema", .help = "print the statements that make the tables, and do nothing",
      .brief = "print the tables", CLI_FLAG(struct ship_call, print_schema)},

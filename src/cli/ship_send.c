@@ -22,6 +22,7 @@
 
 #include "base/array_grow.h"
 #include "base/checksum.h"
+#include "cli/ship_schema.h"
 #include "probity.h"
 
 enum {
@@ -129,8 +130,8 @@ static int wait_for(struct cli_ship_send *send, struct patience *patience,
     return 0;
 }
 
-/* Executes a statement until the server answers it. Returns 0, or -1 after reporting why not. */
-static int ask(struct cli_ship_send *send, const char *sql, struct probity_fleet_answer *ret_answer)
+int cli_ship_ask(struct cli_ship_send *send, const char *sql,
+                 struct probity_fleet_answer *ret_answer)
 {
     struct patience patience = {.wait_ms = 0};
     struct cli_http_answer answer;
@@ -150,7 +151,7 @@ int cli_fleet_connect_within(struct cli_fleet *fleet, uint64_t retry_ms)
 
     if (fleet->version != 0)
         return CLI_OK;
-    return ask(&send, cli_fleet_version_sql, &answer) == 0
+    return cli_ship_ask(&send, cli_fleet_version_sql, &answer) == 0
                ? cli_fleet_take_version(fleet, &answer)
                : CLI_FAILURE;
 }
@@ -178,7 +179,7 @@ static int settle(struct cli_ship_send *send)
              "'probity-%016" PRIx64 "-%%'", send->run);
     for (;;) {
         struct probity_fleet_answer answer;
-        if (ask(send, sql, &answer) != 0)
+        if (cli_ship_ask(send, sql, &answer) != 0)
             return -1;
         uint64_t running = probity_fleet_take_number(&answer, 8);
         if (answer.is_bad)
@@ -210,16 +211,18 @@ static int set_rows(struct cli_ship_send *send, size_t table, uint32_t block, ui
     return 0;
 }
 
-static int count_blocks(struct cli_ship_send *send, size_t table)
+/* is_more: those known before are kept. */
+static int count_blocks(struct cli_ship_send *send, size_t table, int is_more)
 {
     struct probity_fleet_answer answer;
     char sql[STATEMENT_BYTES];
 
     snprintf(sql, sizeof sql, "SELECT block, count() FROM %s WHERE run = %" PRIu64
              " GROUP BY block ORDER BY block", probity_fleet_tables[table].name, send->run);
-    if (ask(send, sql, &answer) != 0)
+    if (cli_ship_ask(send, sql, &answer) != 0)
         return -1;
-    send->known[table] = 0;
+    if (!is_more)
+        send->known[table] = 0;
     while (!probity_fleet_answer_is_over(&answer)) {
         uint32_t block = (uint32_t)probity_fleet_take_number(&answer, 4);
         uint64_t rows = probity_fleet_take_number(&answer, 8);
@@ -237,7 +240,7 @@ static int count_block(struct cli_ship_send *send, size_t table, uint32_t block,
 
     snprintf(sql, sizeof sql, "SELECT count() FROM %s WHERE run = %" PRIu64 " AND block = %" PRIu32,
              probity_fleet_tables[table].name, send->run, block);
-    if (ask(send, sql, &answer) != 0)
+    if (cli_ship_ask(send, sql, &answer) != 0)
         return -1;
     *ret_rows = probity_fleet_take_number(&answer, 8);
     return answer.is_bad ? fail_answer(send) : 0;
@@ -251,12 +254,41 @@ uint64_t cli_ship_known(const struct cli_ship_send *send, enum probity_fleet_tab
     return there > 0 ? there : cli_ledger_at(send->ledger, table, block).rows;
 }
 
-int cli_ship_begin(struct cli_ship_send *send)
+int cli_ship_recount(struct cli_ship_send *send)
 {
     int error = settle(send);
 
     for (size_t i = PROBITY_FLEET_MINUTES; error == 0 && i < PROBITY_FLEET_TABLES; i++)
-        error = count_blocks(send, i);
+        error = count_blocks(send, i, 1);
+    return error;
+}
+
+/* A database without the table answers with an error. */
+static int check_version(struct cli_ship_send *send)
+{
+    struct patience patience = {.wait_ms = 0};
+    struct cli_http_answer answer;
+    unsigned version;
+
+    while (cli_fleet_try(send->fleet, cli_ship_version_sql, &answer) != 0 && is_passing(&answer)) {
+        if (wait_for(send, &patience, &answer) != 0)
+            return -1;
+    }
+    return cli_ship_take_version(send->fleet, &answer, &version) == CLI_OK &&
+                   cli_ship_judge_version(send->fleet, version) == CLI_OK
+               ? 0
+               : -1;
+}
+
+int cli_ship_begin(struct cli_ship_send *send)
+{
+    int error = check_version(send);
+
+    if (error == 0)
+        error = settle(send);
+
+    for (size_t i = PROBITY_FLEET_MINUTES; error == 0 && i < PROBITY_FLEET_TABLES; i++)
+        error = count_blocks(send, i, 0);
     return error == 0 ? CLI_OK : CLI_FAILURE;
 }
 
@@ -276,7 +308,7 @@ int cli_ship_run(struct cli_ship_send *send, struct probity_fleet_run *ret_run,
         fprintf(stream, "%s%s", i > 0 ? ", " : "", table->columns[i].name);
     fprintf(stream, " FROM %s WHERE run = %" PRIu64 " ORDER BY version DESC LIMIT 1", table->name,
             send->run);
-    int error = fclose(stream) == 0 ? ask(send, sql, &answer) : fail_memory(send);
+    int error = fclose(stream) == 0 ? cli_ship_ask(send, sql, &answer) : fail_memory(send);
     free(sql);
     if (error != 0)
         return CLI_FAILURE;
@@ -336,8 +368,8 @@ static int insert_once(struct cli_ship_send *send, size_t table, uint32_t block,
         if (answer.status == 200)
             break;
         send->counts.doubts++;
-        if (wait_for(send, &patience, &answer) != 0 || settle(send) != 0 ||
-            count_block(send, table, block, &there) != 0)
+        if (wait_for(send, &patience, &answer) != 0 || cli_ship_hold(send) != 0 ||
+            settle(send) != 0 || count_block(send, table, block, &there) != 0)
             return PROBITY_ERROR_WRITE;
         if (there == rows)
             break;
@@ -350,8 +382,8 @@ static int insert_once(struct cli_ship_send *send, size_t table, uint32_t block,
     return 0;
 }
 
-/* Rows that may be there twice. */
-static int insert_plain(struct cli_ship_send *send, size_t table)
+int cli_ship_insert_plain(struct cli_ship_send *send, enum probity_fleet_table_number table,
+                          const struct probity_fleet_bytes *bytes)
 {
     struct patience patience = {.wait_ms = 0};
     struct cli_http_answer answer;
@@ -360,7 +392,7 @@ static int insert_plain(struct cli_ship_send *send, size_t table)
     snprintf(id, sizeof id, "probity-%016" PRIx64 "-%s-%" PRIx64, send->run,
              probity_fleet_tables[table].name, cli_ship_now_ns());
     const struct cli_fleet_insert insert = {probity_fleet_tables[table].name, id, NULL,
-                                            send->bytes.items, send->bytes.count};
+                                            bytes->items, bytes->count};
     for (;;) {
         cli_fleet_insert(send->fleet, &insert, &answer);
         if (answer.status == 200)
@@ -414,10 +446,12 @@ int cli_ship_block(struct cli_ship_send *send, const struct probity_fleet_batch 
 {
     int error = probity_fleet_batch_encode(batch, &send->bytes);
 
+    if (error == 0 && cli_ship_hold(send) != 0)
+        error = PROBITY_ERROR_WRITE;
     if (error != 0)
         return error;
     return table >= PROBITY_FLEET_MINUTES ? send_once(send, table, block, batch->rows)
-                                          : insert_plain(send, table);
+                                          : cli_ship_insert_plain(send, table, &send->bytes);
 }
 
 /* ---- Verifying ---------------------------------------------------------------------------------
@@ -432,7 +466,7 @@ static int verify_table(struct cli_ship_send *send, size_t table)
         return fail_memory(send);
     if (count > 0)
         memcpy(wanted, send->rows[table], count * sizeof *wanted);
-    int error = count_blocks(send, table);
+    int error = count_blocks(send, table, 0);
     for (size_t i = 0; error == 0 && i < (count > send->known[table] ? count : send->known[table]);
          i++) {
         uint64_t there = i < send->known[table] ? send->rows[table][i] : 0;

@@ -16,6 +16,13 @@ struct cli_ship_counts {
     uint64_t doubts;              /* unknown outcomes that were resolved */
 };
 
+/* What excludes other senders of a run, on the server (ship_claim.c). */
+struct cli_ship_claim {
+    int is_held, is_lost; /* lost: another sender has it, or nothing excluded one for a time */
+    uint64_t owner;    /* this sender */
+    uint64_t since_ms; /* CLOCK_MONOTONIC before the server was asked for it */
+};
+
 struct cli_ship_send {
     struct cli_fleet *fleet;
     struct cli_ledger *ledger;
@@ -26,6 +33,7 @@ struct cli_ship_send {
     size_t known[PROBITY_FLEET_TABLES], rooms[PROBITY_FLEET_TABLES];
     size_t sent[PROBITY_FLEET_TABLES];     /* blocks of the trace so far */
     struct probity_fleet_bytes bytes;      /* of a block */
+    struct cli_ship_claim claim;
     struct cli_ship_counts counts;
     uint64_t lost_blocks; /* acknowledged before, but no longer on the server */
     uint64_t missing_blocks; /* found missing by the latest cli_ship_verify() */
@@ -34,6 +42,30 @@ struct cli_ship_send {
 /* Waits until no insert of this run is in progress and asks which blocks are there. Reports errors.
  * Returns an exit status. */
 int cli_ship_begin(struct cli_ship_send *send);
+
+/* Claims the run, so that no sender elsewhere sends it as well; CLI_SHIP_BUSY: one does, which was
+ * reported unless is_quiet. Returns an exit status, or that. */
+enum { CLI_SHIP_BUSY = -1 };
+int cli_ship_claim(struct cli_ship_send *send, int is_quiet);
+
+/* Renews the claim if it is time; all blocks are counted again if it had expired. Reports errors.
+ * Returns 0 or -1. */
+int cli_ship_hold(struct cli_ship_send *send);
+
+/* Gives the claim up, if it is held. */
+void cli_ship_unclaim(struct cli_ship_send *send);
+
+/* Executes a statement until the server answers it. Reports errors. Returns 0 or -1. */
+int cli_ship_ask(struct cli_ship_send *send, const char *sql,
+                 struct probity_fleet_answer *ret_answer);
+
+/* Inserts an encoded block of rows that may be there twice, until the server has it. Reports
+ * errors. Returns 0 or PROBITY_ERROR_WRITE. */
+int cli_ship_insert_plain(struct cli_ship_send *send, enum probity_fleet_table_number table,
+                          const struct probity_fleet_bytes *bytes);
+
+/* Counts all blocks again, and forgets none that was known. Returns 0 or -1. */
+int cli_ship_recount(struct cli_ship_send *send);
 
 /* How many rows a block had when it was sent: as the server says, or else the ledger. 0: it was not
  * sent, as far as they know. */

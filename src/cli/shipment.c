@@ -226,6 +226,8 @@ static void pause_a_little(void)
 static int look_up(struct shipment *shipment, int waits)
 {
     begin_turn(shipment, waits);
+    if (cli_ship_hold(&shipment->send) != 0)
+        return PROBITY_ERROR_WRITE;
     if (must_make_room(shipment))
         shipment->outcome = CLI_SHIPMENT_MADE_ROOM;
     return flush(shipment);
@@ -383,8 +385,8 @@ static int compare_run(struct shipment *shipment)
         run->block_rows = there.block_rows;
     run->sent_ns = there.detail >= run->detail ? there.sent_ns : 0;
     run->detail = there.detail > run->detail ? there.detail : run->detail;
-    shipment->is_there =
-        there.is_finished && there.detail == run->detail && is_as_sent(&before, facts);
+    shipment->is_there = probity_fleet_run_is_complete(&there) && there.detail == run->detail &&
+                         is_as_sent(&before, facts);
     for (size_t i = PROBITY_FLEET_MINUTES; i < PROBITY_FLEET_TABLES; i++) {
         uint64_t rows = 0;
         for (size_t j = 0; j < send->known[i]; j++)
@@ -460,6 +462,25 @@ static int lock_run(struct shipment *shipment, const char *path, int *ret_lock)
                           "copy of it", path);
 }
 
+static int find_what_is_there(struct shipment *shipment)
+{
+    int status = cli_ship_begin(&shipment->send);
+
+    return status == CLI_OK ? compare_run(shipment) : status;
+}
+
+/* What another sender has sent before is there now. */
+static int claim_run(struct shipment *shipment)
+{
+    int is_watched = shipment->options->progress != NULL;
+    int status = cli_ship_claim(&shipment->send, is_watched);
+
+    if (status != CLI_SHIP_BUSY)
+        return status == CLI_OK ? find_what_is_there(shipment) : status;
+    shipment->outcome = CLI_SHIPMENT_POSTPONED;
+    return is_watched ? CLI_OK : CLI_FAILURE;
+}
+
 static int run_locked(struct shipment *shipment, char *path)
 {
     const struct cli_shipment_options *options = shipment->options;
@@ -467,11 +488,12 @@ static int run_locked(struct shipment *shipment, char *path)
                                  &shipment->ledger);
 
     if (status == CLI_OK)
-        status = cli_ship_begin(&shipment->send);
-    if (status == CLI_OK)
-        status = compare_run(shipment);
+        status = find_what_is_there(shipment);
     if (status == CLI_OK && !shipment->is_there)
+        status = claim_run(shipment);
+    if (status == CLI_OK && !shipment->is_there && shipment->outcome == CLI_SHIPMENT_COMPLETE)
         status = send_all(shipment, path);
+    cli_ship_unclaim(&shipment->send);
     cli_ledger_close(&shipment->ledger);
     return status;
 }

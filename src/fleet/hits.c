@@ -12,19 +12,18 @@
 #include "analysis/request_flow.h"
 #include "base/array_grow.h"
 #include "base/hash.h"
+#include "fleet/open_sums.h"
 #include "fleet/rows.h"
 #include "probity.h"
 
-#define MINUTE_NS UINT64_C(60000000000)
-#define MINUTES_OF_DAY 1440
+#define MINUTE_NS PROBITY_FLEET_MINUTE_NS
 
 enum { RECENT = 64, FLAG_CPU = 1, FLAG_PREVIOUS = 2, VERSION_NAMED = 1 };
 
 struct span_sums {
-    struct span_sums *of_pair; /* the next one of the same pair */
-    struct span_sums *next;    /* the next one in order of beginning */
+    struct probity_fleet_open open; /* owner: the pair */
     struct pair *pair;
-    uint64_t minute, spans, wall_ns, cpu_spans, cpu_ns, cpu_wall_ns, min_ns, max_ns;
+    uint64_t spans, wall_ns, cpu_spans, cpu_ns, cpu_wall_ns, min_ns, max_ns;
     struct probity_histogram durations;
 };
 
@@ -33,7 +32,7 @@ struct pair {
     struct probity_link link;
     struct probe *from, *to;
     uint32_t slot, thread;
-    struct span_sums *sums;
+    struct probity_fleet_open *sums;
 };
 
 struct probe {
@@ -65,8 +64,7 @@ struct probity_fleet_hits {
     uint32_t last_count;
     struct probity_inflight ids;
     struct probity_hashtable pairs;
-    struct span_sums *sums, **last_sums;
-    size_t sums_count;
+    struct probity_fleet_open_list sums; /* by minute */
     uint64_t minute; /* in which the latest span ended */
     struct probity_fleet_histogram_list list;
 };
@@ -121,12 +119,12 @@ static void put_sums(struct probity_fleet_hits *hits, const struct span_sums *su
 {
     struct probity_fleet_output *output = hits->options.output;
     const struct pair *pair = sums->pair;
-    uint64_t day = hits->minute / MINUTES_OF_DAY, seconds = sums->minute * 60;
+    uint64_t day = hits->minute / PROBITY_FLEET_DAY_MINUTES;
     struct probity_fleet_batch *batch =
         probity_fleet_output_row(output, PROBITY_FLEET_BLOCK_MINUTES, &day);
     const uint64_t values[] = {
         day, hits->options.run, output->blocks[PROBITY_FLEET_BLOCK_MINUTES],
-        seconds < UINT32_MAX ? seconds : UINT32_MAX / 60 * 60, pair->from->number,
+        probity_fleet_open_seconds(sums->open.period, 1), pair->from->number,
         pair->to->number, pair->thread, sums->spans, sums->wall_ns, sums->cpu_spans, sums->cpu_ns,
         sums->cpu_wall_ns, sums->min_ns, sums->max_ns};
     size_t count = probity_fleet_list_histogram(&sums->durations, &hits->list);
@@ -137,43 +135,28 @@ static void put_sums(struct probity_fleet_hits *hits, const struct span_sums *su
     probity_fleet_put_array(batch, hits->list.counts, count);
 }
 
-static void end_minute(struct probity_fleet_hits *hits, int is_put)
+static void end_sums(void *hits, struct probity_fleet_open *open, int is_put)
 {
-    struct span_sums *sums;
+    struct span_sums *sums = (struct span_sums *)open;
 
-    while ((sums = hits->sums) != NULL) {
-        hits->sums = sums->next;
-        if (is_put)
-            put_sums(hits, sums);
-        sums->pair->sums = NULL;
-        probity_histogram_release(&sums->durations);
-        free(sums);
-    }
-    hits->last_sums = &hits->sums;
-    hits->sums_count = 0;
+    if (is_put)
+        put_sums(hits, sums);
+    probity_histogram_release(&sums->durations);
 }
 
 /* Finds or adds the sums of spans that began in this minute. NULL if out of memory. */
 static struct span_sums *sums_at(struct probity_fleet_hits *hits, struct pair *pair,
                                  uint64_t minute)
 {
-    struct span_sums *sums = pair->sums;
+    struct span_sums *sums = probity_fleet_open_find(pair->sums, minute);
 
-    while (sums != NULL && sums->minute != minute)
-        sums = sums->of_pair;
     if (__builtin_expect(sums != NULL, 1))
         return sums;
-    if (hits->sums_count == PROBITY_FLEET_SUMS_MAX)
-        end_minute(hits, 1);
-    sums = calloc(1, sizeof *sums);
-    if (sums == NULL)
-        return NULL;
-    *sums = (struct span_sums){.of_pair = pair->sums, .pair = pair, .minute = minute,
-                               .min_ns = UINT64_MAX};
-    pair->sums = sums;
-    *hits->last_sums = sums;
-    hits->last_sums = &sums->next;
-    hits->sums_count++;
+    sums = probity_fleet_open_add(&hits->sums, &pair->sums, minute);
+    if (sums != NULL) {
+        sums->pair = pair;
+        sums->min_ns = UINT64_MAX;
+    }
     return sums;
 }
 
@@ -181,7 +164,7 @@ static int add_span(struct probity_fleet_hits *hits, struct pair *pair, const st
                     uint64_t end_ns)
 {
     if (__builtin_expect(end_ns / MINUTE_NS > hits->minute, 0)) {
-        end_minute(hits, 1);
+        probity_fleet_open_end(&hits->sums, 1);
         hits->minute = end_ns / MINUTE_NS;
     }
     struct span_sums *sums = sums_at(hits, pair, span->start_ns / MINUTE_NS);
@@ -254,7 +237,7 @@ static void put_span(struct probity_fleet_hits *hits, const struct pair *pair,
                      const struct span *span, uint64_t end_ns)
 {
     struct probity_fleet_output *output = hits->options.output;
-    uint64_t day = end_ns / MINUTE_NS / MINUTES_OF_DAY;
+    uint64_t day = end_ns / MINUTE_NS / PROBITY_FLEET_DAY_MINUTES;
     struct probity_fleet_batch *batch =
         probity_fleet_output_row(output, PROBITY_FLEET_BLOCKS, &day);
     const uint64_t values[] = {
@@ -299,7 +282,7 @@ static void put_step(struct probity_fleet_hits *hits, const struct probe *probe,
 {
     struct probity_fleet_output *output = hits->options.output;
     const struct probe *from = open->owner;
-    uint64_t day = event->wall_ns / MINUTE_NS / MINUTES_OF_DAY;
+    uint64_t day = event->wall_ns / MINUTE_NS / PROBITY_FLEET_DAY_MINUTES;
     struct probity_fleet_batch *batch =
         probity_fleet_output_row(output, PROBITY_FLEET_REQUESTS, &day);
     const struct last last = {
@@ -359,7 +342,7 @@ int probity_fleet_hits_put(struct probity_fleet_hits *hits, const struct probity
 /* Numbered probes may have got their names after they were put. */
 int probity_fleet_hits_finish(struct probity_fleet_hits *hits)
 {
-    end_minute(hits, 1);
+    probity_fleet_open_end(&hits->sums, 1);
     for (struct probe *probe = hits->first_probe; probe != NULL; probe = probe->next) {
         if (!probe->is_named && probe->probe.name != NULL)
             put_probe(hits, probe, VERSION_NAMED);
@@ -377,7 +360,8 @@ int probity_fleet_hits_open(const struct probity_fleet_hits_options *options,
     hits->options = *options;
     hits->probes.item_bytes = sizeof(struct probe);
     hits->last_probe = &hits->first_probe;
-    hits->last_sums = &hits->sums;
+    hits->sums = (struct probity_fleet_open_list){
+        .item_bytes = sizeof(struct span_sums), .end = end_sums, .context = hits};
     *ret_hits = hits;
     return 0;
 }
@@ -386,7 +370,7 @@ void probity_fleet_hits_close(struct probity_fleet_hits *hits)
 {
     void *pair;
 
-    end_minute(hits, 0);
+    probity_fleet_open_end(&hits->sums, 0);
     while ((pair = probity_hashtable_take(&hits->pairs)) != NULL)
         free(pair);
     probity_probes_release(&hits->probes);

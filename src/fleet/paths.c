@@ -10,26 +10,23 @@
 
 #include "answers/tree/tree.h"
 #include "fleet/hits.h"
+#include "fleet/open_sums.h"
 #include "fleet/rows.h"
 #include "probity.h"
 
-#define MINUTE_NS UINT64_C(60000000000)
-
-enum { MINUTES_OF_DAY = 1440 };
+#define MINUTE_NS PROBITY_FLEET_MINUTE_NS
 
 struct path {
     struct path *next; /* all paths */
     uint64_t number;
     uint32_t thread;
-    struct path_sums *sums;
+    struct probity_fleet_open *sums;
 };
 
 /* Of one minute. */
 struct path_sums {
-    struct path_sums *of_path; /* the next one of the same path */
-    struct path_sums *next;    /* the next one in order of beginning */
+    struct probity_fleet_open open; /* owner: the path */
     struct path *path;
-    uint64_t minute;
     struct probity_tree_sums sums;
 };
 
@@ -38,8 +35,7 @@ struct probity_fleet_paths {
     uint64_t run, minute; /* minute: of the latest event */
     struct probity_tree *tree;
     struct path *paths;
-    struct path_sums *sums, **last_sums;
-    size_t sums_count;
+    struct probity_fleet_open_list sums; /* by minute */
     int error;
 };
 
@@ -100,53 +96,37 @@ static struct path *path_of(struct probity_fleet_paths *paths, struct probity_tr
 static void put_sums(struct probity_fleet_paths *paths, uint64_t minute, const struct path *path,
                      const struct probity_tree_sums *sums)
 {
-    uint64_t day = paths->minute / MINUTES_OF_DAY, seconds = minute * 60;
+    uint64_t day = paths->minute / PROBITY_FLEET_DAY_MINUTES;
     struct probity_fleet_batch *batch =
         probity_fleet_output_row(paths->output, PROBITY_FLEET_PATH_MINUTES, &day);
     const uint64_t values[] = {
         day, paths->run, paths->output->blocks[PROBITY_FLEET_PATH_MINUTES],
-        seconds < UINT32_MAX ? seconds : UINT32_MAX / 60 * 60, path->number, path->thread,
+        probity_fleet_open_seconds(minute, 1), path->number, path->thread,
         sums->calls, sums->untimed, sums->repaired, sums->total.wall_ns, sums->total.cpu_ns,
         sums->self.wall_ns, sums->self.cpu_ns, sums->paused.wall_ns, sums->paused.cpu_ns};
 
     probity_fleet_put_row(batch, values);
 }
 
-static void end_minute(struct probity_fleet_paths *paths, int is_put)
+static void end_sums(void *paths, struct probity_fleet_open *open, int is_put)
 {
-    struct path_sums *sums;
+    const struct path_sums *sums = (const struct path_sums *)open;
 
-    while ((sums = paths->sums) != NULL) {
-        paths->sums = sums->next;
-        if (is_put)
-            put_sums(paths, sums->minute, sums->path, &sums->sums);
-        sums->path->sums = NULL;
-        free(sums);
-    }
-    paths->last_sums = &paths->sums;
-    paths->sums_count = 0;
+    if (is_put)
+        put_sums(paths, open->period, sums->path, &sums->sums);
 }
 
 /* Finds or adds the sums of calls that began in this minute. NULL if out of memory. */
 static struct path_sums *sums_at(struct probity_fleet_paths *paths, struct path *path,
                                  uint64_t minute)
 {
-    struct path_sums *sums = path->sums;
+    struct path_sums *sums = probity_fleet_open_find(path->sums, minute);
 
-    while (sums != NULL && sums->minute != minute)
-        sums = sums->of_path;
     if (__builtin_expect(sums != NULL, 1))
         return sums;
-    if (paths->sums_count == PROBITY_FLEET_SUMS_MAX)
-        end_minute(paths, 1);
-    sums = calloc(1, sizeof *sums);
-    if (sums == NULL)
-        return NULL;
-    *sums = (struct path_sums){.of_path = path->sums, .path = path, .minute = minute};
-    path->sums = sums;
-    *paths->last_sums = sums;
-    paths->last_sums = &sums->next;
-    paths->sums_count++;
+    sums = probity_fleet_open_add(&paths->sums, &path->sums, minute);
+    if (sums != NULL)
+        sums->path = path;
     return sums;
 }
 
@@ -182,7 +162,7 @@ static void on_sums(void *context, struct probity_tree_node *node, uint64_t begi
 int probity_fleet_paths_put(struct probity_fleet_paths *paths, const struct probity_event *event)
 {
     if (__builtin_expect(event->wall_ns / MINUTE_NS > paths->minute, 0)) {
-        end_minute(paths, 1);
+        probity_fleet_open_end(&paths->sums, 1);
         paths->minute = event->wall_ns / MINUTE_NS;
     }
     int error = probity_tree_put(paths->tree, event);
@@ -195,7 +175,7 @@ int probity_fleet_paths_finish(struct probity_fleet_paths *paths)
     int error = probity_tree_finish(paths->tree);
     const struct probity_tree_sums sums = {.calls = probity_tree_lost(paths->tree)};
 
-    end_minute(paths, 1);
+    probity_fleet_open_end(&paths->sums, 1);
     if (sums.calls > 0)
         put_sums(paths, paths->minute, &lost, &sums);
     return error != 0 ? error : paths->error;
@@ -215,7 +195,8 @@ int probity_fleet_paths_open(struct probity_fleet_output *output, uint64_t run,
     }
     paths->output = output;
     paths->run = run;
-    paths->last_sums = &paths->sums;
+    paths->sums = (struct probity_fleet_open_list){
+        .item_bytes = sizeof(struct path_sums), .end = end_sums, .context = paths};
     *ret_paths = paths;
     return 0;
 }
@@ -224,7 +205,7 @@ void probity_fleet_paths_close(struct probity_fleet_paths *paths)
 {
     struct path *path;
 
-    end_minute(paths, 0);
+    probity_fleet_open_end(&paths->sums, 0);
     probity_tree_close(paths->tree);
     while ((path = paths->paths) != NULL) {
         paths->paths = path->next;

@@ -17,20 +17,21 @@
 #include "base/hash.h"
 #include "base/hashtable.h"
 #include "fleet/hits.h"
+#include "fleet/open_sums.h"
 #include "fleet/paths.h"
 #include "probity.h"
 
-#define SECOND_NS UINT64_C(1000000000)
-#define MINUTE_NS (60 * SECOND_NS)
-#define DAY_NS (86400 * SECOND_NS)
+#define MINUTE_NS PROBITY_FLEET_MINUTE_NS
+#define DAY_NS PROBITY_FLEET_DAY_NS
 
 enum { FLAG_INNER = 8, FLAG_UNTIMED = 16, FLAG_ENTRY = 32 };
 
+/* Of a minute or an hour. */
 struct sums {
-    struct sums *of_place; /* the next one of the same place */
-    struct sums *next;     /* the next one in order of beginning */
-    struct place *place;
-    uint64_t minute;
+    struct probity_fleet_open open; /* owner: a place; of an hour, a function */
+    uint64_t number;                /* of the function, in the database */
+    uint32_t thread;
+    struct known *known;
     struct probity_report_sums sums;
 };
 
@@ -38,15 +39,7 @@ struct sums {
 struct known {
     struct probity_link link;
     uint64_t number;
-    struct hour_sums *hours;
-};
-
-struct hour_sums {
-    struct hour_sums *of_function; /* the next one of the same function */
-    struct hour_sums *next;        /* the next one in order of beginning */
-    struct known *function;
-    uint64_t hour;
-    struct probity_report_sums sums;
+    struct probity_fleet_open *hours;
 };
 
 struct place {
@@ -56,7 +49,7 @@ struct place {
     uint64_t key, slot, number; /* number: of the function, in the database */
     uint32_t thread;
     struct known *known;
-    struct sums *sums;
+    struct probity_fleet_open *sums;
 };
 
 struct probity_fleet_rows {
@@ -65,10 +58,7 @@ struct probity_fleet_rows {
     struct probity_thread_table threads;
     struct probity_hashtable table;      /* of places */
     struct place *places, **last_place;
-    struct sums *sums, **last_sums;
-    size_t sums_count;
-    struct hour_sums *hours, **last_hours;
-    size_t hours_count;
+    struct probity_fleet_open_list sums, hours;
     struct probity_hashtable known;      /* functions that were passed on */
     const struct probity_thread_label **labels; /* by thread slot */
     uint32_t label_count;
@@ -153,126 +143,99 @@ static void put_numbers(struct probity_fleet_rows *rows, struct probity_fleet_ba
 
 static void put_sums(struct probity_fleet_rows *rows, const struct sums *item)
 {
-    const struct place *place = item->place;
-    uint64_t day = rows->minute / (DAY_NS / MINUTE_NS);
-    uint64_t seconds = item->minute * 60;
+    uint64_t day = rows->minute / PROBITY_FLEET_DAY_MINUTES;
     struct probity_fleet_batch *batch =
         probity_fleet_output_row(&rows->output, PROBITY_FLEET_MINUTES, &day);
     const uint64_t keys[] = {
         day, rows->options.run, rows->output.blocks[PROBITY_FLEET_MINUTES],
-        seconds < UINT32_MAX ? seconds : UINT32_MAX / 60 * 60, place->number, place->thread};
+        probity_fleet_open_seconds(item->open.period, 1), item->number, item->thread};
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         probity_fleet_put(batch, keys[i]);
     put_numbers(rows, batch, &item->sums);
+}
+
+/* Finds or adds. Returns NULL, and fails, if out of memory. */
+static struct sums *open_sums_at(struct probity_fleet_rows *rows,
+                                 struct probity_fleet_open_list *list,
+                                 struct probity_fleet_open **owner, uint64_t period)
+{
+    struct sums *item = probity_fleet_open_find(*owner, period);
+
+    if (__builtin_expect(item != NULL, 1))
+        return item;
+    item = probity_fleet_open_add(list, owner, period);
+    if (item != NULL)
+        item->sums.min_ns = UINT64_MAX;
+    else
+        fail(rows, PROBITY_ERROR_MEMORY);
+    return item;
 }
 
 /* ---- Sums of hours -----------------------------------------------------------------------------
  */
 
-static void put_hour(struct probity_fleet_rows *rows, const struct hour_sums *item)
+static void put_hour(struct probity_fleet_rows *rows, const struct sums *item)
 {
-    uint64_t day = rows->minute / (DAY_NS / MINUTE_NS);
-    uint64_t seconds = item->hour * 3600;
+    uint64_t day = rows->minute / PROBITY_FLEET_DAY_MINUTES;
     struct probity_fleet_batch *batch =
         probity_fleet_output_row(&rows->output, PROBITY_FLEET_HOURS, &day);
     const uint64_t keys[] = {
         day, rows->options.run, rows->output.blocks[PROBITY_FLEET_HOURS],
-        seconds < UINT32_MAX ? seconds : UINT32_MAX / 3600 * 3600, item->function->number};
+        probity_fleet_open_seconds(item->open.period, PROBITY_FLEET_HOUR_MINUTES), item->number};
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         probity_fleet_put(batch, keys[i]);
     put_numbers(rows, batch, &item->sums);
 }
 
-static void end_hour(struct probity_fleet_rows *rows, int is_put)
+static void end_hour(void *rows, struct probity_fleet_open *open, int is_put)
 {
-    struct hour_sums *item;
+    struct sums *item = (struct sums *)open;
 
-    while ((item = rows->hours) != NULL) {
-        rows->hours = item->next;
-        if (is_put)
-            put_hour(rows, item);
-        item->function->hours = NULL;
-        probity_histogram_release(&item->sums.durations);
-        free(item);
-    }
-    rows->last_hours = &rows->hours;
-    rows->hours_count = 0;
-}
-
-/* Finds or adds the sums of an hour. NULL if out of memory. */
-static struct hour_sums *hour_at(struct probity_fleet_rows *rows, struct known *function,
-                                 uint64_t hour)
-{
-    for (struct hour_sums *item = function->hours; item != NULL; item = item->of_function) {
-        if (item->hour == hour)
-            return item;
-    }
-    if (rows->hours_count == PROBITY_FLEET_SUMS_MAX)
-        end_hour(rows, 1);
-    struct hour_sums *item = calloc(1, sizeof *item);
-    if (item == NULL)
-        return NULL;
-    *item = (struct hour_sums){.of_function = function->hours, .function = function, .hour = hour,
-                               .sums.min_ns = UINT64_MAX};
-    function->hours = item;
-    *rows->last_hours = item;
-    rows->last_hours = &item->next;
-    rows->hours_count++;
-    return item;
+    if (is_put)
+        put_hour(rows, item);
+    probity_histogram_release(&item->sums.durations);
 }
 
 static void add_to_hour(struct probity_fleet_rows *rows, const struct sums *item)
 {
-    struct hour_sums *hour = hour_at(rows, item->place->known, item->minute / 60);
+    struct sums *hour = open_sums_at(rows, &rows->hours, &item->known->hours,
+                                     item->open.period / PROBITY_FLEET_HOUR_MINUTES);
 
-    if (hour == NULL || probity_report_sums_add(&hour->sums, &item->sums) != 0)
+    if (hour == NULL)
+        return;
+    hour->number = item->number;
+    if (probity_report_sums_add(&hour->sums, &item->sums) != 0)
         fail(rows, PROBITY_ERROR_MEMORY);
 }
 
 /* ---- Minutes -----------------------------------------------------------------------------------
  */
 
-static void end_minute(struct probity_fleet_rows *rows)
+static void end_minute(void *context, struct probity_fleet_open *open, int is_put)
 {
-    struct sums *item;
+    struct probity_fleet_rows *rows = context;
+    struct sums *item = (struct sums *)open;
 
-    while ((item = rows->sums) != NULL) {
-        rows->sums = item->next;
+    if (is_put) {
         put_sums(rows, item);
         add_to_hour(rows, item);
-        item->place->sums = NULL;
-        probity_histogram_release(&item->sums.durations);
-        free(item);
     }
-    rows->last_sums = &rows->sums;
-    rows->sums_count = 0;
+    probity_histogram_release(&item->sums.durations);
 }
 
 /* Finds or adds the sums of calls that began at this time. NULL if out of memory. */
 static struct probity_report_sums *sums_at(struct probity_fleet_rows *rows, struct place *place,
                                            uint64_t begin_ns)
 {
-    uint64_t minute = begin_ns / MINUTE_NS;
+    struct sums *item = open_sums_at(rows, &rows->sums, &place->sums, begin_ns / MINUTE_NS);
 
-    for (struct sums *item = place->sums; item != NULL; item = item->of_place) {
-        if (item->minute == minute)
-            return &item->sums;
-    }
-    if (rows->sums_count == PROBITY_FLEET_SUMS_MAX)
-        end_minute(rows);
-    struct sums *item = calloc(1, sizeof *item);
-    if (item == NULL) {
-        fail(rows, PROBITY_ERROR_MEMORY);
+    if (item == NULL)
         return NULL;
-    }
-    *item = (struct sums){.of_place = place->sums, .place = place, .minute = minute,
-                          .sums.min_ns = UINT64_MAX};
-    place->sums = item;
-    *rows->last_sums = item;
-    rows->last_sums = &item->next;
-    rows->sums_count++;
+    item->number = place->number;
+    item->thread = place->thread;
+    item->known = place->known;
     return &item->sums;
 }
 
@@ -280,9 +243,9 @@ static void advance_to(struct probity_fleet_rows *rows, uint64_t end_ns)
 {
     if (end_ns / MINUTE_NS <= rows->minute)
         return;
-    end_minute(rows);
+    probity_fleet_open_end(&rows->sums, 1);
     if (end_ns / MINUTE_NS / 60 > rows->minute / 60)
-        end_hour(rows, 1);
+        probity_fleet_open_end(&rows->hours, 1);
     rows->minute = end_ns / MINUTE_NS;
 }
 
@@ -558,8 +521,8 @@ static void finish_places(struct probity_fleet_rows *rows)
         if (sums != NULL)
             sums->is_least = 1;
     }
-    end_minute(rows);
-    end_hour(rows, 1);
+    probity_fleet_open_end(&rows->sums, 1);
+    probity_fleet_open_end(&rows->hours, 1);
     for (uint32_t i = 0; i < rows->label_count; i++) {
         if (rows->labels[i] != NULL && rows->labels[i]->name != NULL)
             put_thread(rows, rows->labels[i], 1);
@@ -648,8 +611,10 @@ int probity_fleet_rows_open(const struct probity_fleet_rows_options *options,
         return PROBITY_ERROR_MEMORY;
     }
     rows->last_place = &rows->places;
-    rows->last_sums = &rows->sums;
-    rows->last_hours = &rows->hours;
+    rows->sums = (struct probity_fleet_open_list){
+        .item_bytes = sizeof(struct sums), .end = end_minute, .context = rows};
+    rows->hours = (struct probity_fleet_open_list){
+        .item_bytes = sizeof(struct sums), .end = end_hour, .context = rows};
     *ret_rows = rows;
     return 0;
 }
@@ -658,14 +623,9 @@ void probity_fleet_rows_close(struct probity_fleet_rows *rows)
 {
     struct known *known;
     struct place *place;
-    struct sums *item;
 
-    while ((item = rows->sums) != NULL) {
-        rows->sums = item->next;
-        probity_histogram_release(&item->sums.durations);
-        free(item);
-    }
-    end_hour(rows, 0);
+    probity_fleet_open_end(&rows->sums, 0);
+    probity_fleet_open_end(&rows->hours, 0);
     while ((place = rows->places) != NULL) {
         rows->places = place->next;
         free(place);

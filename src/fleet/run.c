@@ -8,15 +8,19 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "fleet/open_sums.h"
 #include "probity.h"
-
-#define DAY_NS UINT64_C(86400000000000)
 
 const char *probity_fleet_detail_name(enum probity_fleet_detail detail)
 {
     static const char *const names[] = {"summary", "calls", "records"};
 
     return names[detail];
+}
+
+int probity_fleet_run_is_complete(const struct probity_fleet_run *run)
+{
+    return run->is_finished && run->schema >= PROBITY_FLEET_SCHEMA_VERSION;
 }
 
 /* ---- To a row ----------------------------------------------------------------------------------
@@ -72,7 +76,7 @@ void probity_fleet_run_put(struct probity_fleet_batch *batch, const struct probi
     const struct probity_info *info = &facts->info;
     const struct probity_totals *totals = &facts->totals;
     const struct probity_scopes_repairs *repairs = &run->repairs;
-    uint64_t day = info->anchor.realtime_ns / DAY_NS;
+    uint64_t day = info->anchor.realtime_ns / PROBITY_FLEET_DAY_NS;
     const char *detail = probity_fleet_detail_name(run->detail);
 
     PUT_NUMBERS(day < UINT16_MAX ? day : UINT16_MAX, run->run, run->version,
@@ -81,7 +85,7 @@ void probity_fleet_run_put(struct probity_fleet_batch *batch, const struct probi
     PUT_NUMBERS(run->block_rows);
     put_numbers(batch, run->rows + PROBITY_FLEET_MINUTES,
                 PROBITY_FLEET_TABLES - PROBITY_FLEET_MINUTES);
-    PUT_NUMBERS(run->sent_ns);
+    PUT_NUMBERS(run->sent_ns, PROBITY_FLEET_SCHEMA_VERSION);
     put_texts(batch, facts);
     PUT_NUMBERS(info->pid, info->flags, info->mode, facts->state, facts->end_reason,
                 info->anchor.realtime_ns, facts->last_wall_ns, info->rate,
@@ -229,7 +233,8 @@ int probity_fleet_run_get(struct probity_fleet_answer *answer, struct probity_fl
         .is_finished = row.numbers[column("finished")] != 0,
         .detail = detail_of(&row.texts[column("detail")]),
         .block_rows = (uint32_t)row.numbers[column("block_rows")],
-        .sent_ns = row.numbers[column("sent_ns")]};
+        .sent_ns = row.numbers[column("sent_ns")],
+        .schema = (uint32_t)row.numbers[column("schema")]};
     for (size_t i = PROBITY_FLEET_MINUTES; i < PROBITY_FLEET_TABLES; i++)
         ret_run->rows[i] = row.numbers[column("minutes_rows") + i - PROBITY_FLEET_MINUTES];
     get_repairs(&row, &ret_run->repairs);

@@ -28,8 +28,12 @@ struct probity_fleet_run {
     uint32_t block_rows;
     uint64_t rows[PROBITY_FLEET_TABLES]; /* of the tables in blocks; see probity_runs */
     uint64_t sent_ns;
+    uint32_t schema; /* version of the tables; of an earlier one, some rows are missing */
     struct probity_scopes_repairs repairs;
 };
+
+/* Whether everything is there that the tables can have of it. */
+int probity_fleet_run_is_complete(const struct probity_fleet_run *run);
 
 void probity_fleet_run_put(struct probity_fleet_batch *batch, const struct probity_fleet_run *run,
                            const struct probity_trace_facts *facts);

@@ -36,6 +36,7 @@ static const struct probity_fleet_column runs[] = {
     {"path_minutes_rows", U64, PLAIN, "rows of probity_path_minutes, if finished"},
     {"hours_rows", U64, PLAIN, "rows of probity_hours, if finished"},
     {"sent_ns", U64, PLAIN, "everything before was sent; 0: nothing yet"},
+    {"schema", U32, PLAIN, "version of these tables for which it was sent; 0: before version 2"},
     {"host", TEXT, PLAIN, "host name"},
     {"boot", TEXT, PLAIN, "boot id, 32 hexadecimal digits"},
     {"session", TEXT, PLAIN, "session, 32 hexadecimal digits"},
@@ -273,6 +274,21 @@ static const struct probity_fleet_column sites[] = {
     {"object", TEXT, PLAIN, "shared library; empty: the executable"},
 };
 
+static const struct probity_fleet_column versions[] = {
+    {"version", U32, PLAIN, "a version of these tables; the highest counts"},
+    {"made", TIME, PLAIN, "when they got it"},
+};
+
+static const struct probity_fleet_column senders[] = {
+    {"run", U64, PLAIN, "run"},
+    {"owner", U64, PLAIN, "the sender: FNV-1a of its machine and ledger"},
+    {"version", U64, PLAIN, "when this row was written; the highest of a sender counts"},
+    {"heard", TIME, PLAIN, "by the clock of the server"},
+    {"released", U8, PLAIN, "1: it has ended, or has given way to another one"},
+    {"pid", U32, PLAIN, "its process id"},
+    {"host", TEXT, PLAIN, "its host name"},
+};
+
 static const struct probity_fleet_column path_minutes[] = {
     {"day", DATE, PLAIN, "UTC day in which the row was closed"},
     {"run", U64, PLAIN, "run"},
@@ -310,6 +326,10 @@ const struct probity_fleet_table probity_fleet_tables[PROBITY_FLEET_TABLES] = {
                                   "ReplacingMergeTree() ORDER BY (run, path)"),
     [PROBITY_FLEET_SITES] = TABLE("probity_sites", sites,
                                   "ReplacingMergeTree(version) ORDER BY (run, site)"),
+    [PROBITY_FLEET_VERSIONS] = SHARDED("probity_versions", versions,
+                                       "ReplacingMergeTree() ORDER BY version", "version"),
+    [PROBITY_FLEET_SENDERS] = TABLE("probity_senders", senders,
+                                    "ReplacingMergeTree(version) ORDER BY (run, owner)"),
     [PROBITY_FLEET_MINUTES] = TABLE("probity_minutes", minutes,
                                     "MergeTree() PARTITION BY day "
                                     "ORDER BY (run, function, minute, thread)"),
@@ -356,18 +376,38 @@ static int is_in_blocks(const struct probity_fleet_table *table)
     return table >= &probity_fleet_tables[PROBITY_FLEET_MINUTES];
 }
 
+static void print_column(FILE *stream, const struct probity_fleet_schema *schema,
+                         const struct probity_fleet_column *column, int is_bare)
+{
+    fprintf(stream, "%s %s", column->name, probity_fleet_type_name(column->type));
+    if (!is_bare)
+        fprintf(stream, " COMMENT '%s'", column->comment);
+    if (schema->version >= PROBITY_FLEET_CODECS && *column->codec != '\0')
+        fprintf(stream, " CODEC(%s)", column->codec);
+}
+
 static void print_columns(FILE *stream, const struct probity_fleet_schema *schema,
                           const struct probity_fleet_table *table, int is_bare)
 {
     for (size_t i = 0; i < table->column_count; i++) {
-        const struct probity_fleet_column *column = &table->columns[i];
-        fprintf(stream, "    %s %s", column->name, probity_fleet_type_name(column->type));
-        if (!is_bare)
-            fprintf(stream, " COMMENT '%s'", column->comment);
-        if (schema->version >= PROBITY_FLEET_CODECS && *column->codec != '\0')
-            fprintf(stream, " CODEC(%s)", column->codec);
+        fputs("    ", stream);
+        print_column(stream, schema, &table->columns[i], is_bare);
         fputs(i + 1 < table->column_count ? ",\n" : "\n", stream);
     }
+}
+
+/* Servers without codecs cannot read back the comments of a replicated table. */
+static int has_no_comments(const struct probity_fleet_schema *schema)
+{
+    return schema->cluster != NULL && schema->version < PROBITY_FLEET_CODECS;
+}
+
+static void print_name(FILE *stream, const struct probity_fleet_schema *schema,
+                       const struct probity_fleet_table *table, int number)
+{
+    fprintf(stream, "%s%s", table->name, schema->cluster != NULL && number == 0 ? "_local" : "");
+    if (schema->cluster != NULL)
+        fprintf(stream, " ON CLUSTER '%s'", schema->cluster);
 }
 
 /* The tables that are filled in blocks let newer servers remember the tokens of inserts. Replicated
@@ -396,15 +436,11 @@ int probity_fleet_schema_print(FILE *stream, const struct probity_fleet_schema *
 {
     if (number > (schema->cluster != NULL))
         return 0;
-    fprintf(stream, "CREATE TABLE IF NOT EXISTS %s%s", table->name,
-            schema->cluster != NULL && number == 0 ? "_local" : "");
-    if (schema->cluster != NULL)
-        fprintf(stream, " ON CLUSTER '%s'", schema->cluster);
+    fputs("CREATE TABLE IF NOT EXISTS ", stream);
+    print_name(stream, schema, table, number);
     fputs(" (\n", stream);
     if (number == 0) {
-        /* Servers without codecs cannot read back the comments of a replicated table. */
-        print_columns(stream, schema, table,
-                      schema->cluster != NULL && schema->version < PROBITY_FLEET_CODECS);
+        print_columns(stream, schema, table, has_no_comments(schema));
         fputs(") ENGINE = ", stream);
         print_engine(stream, schema, table);
         return 1;
@@ -415,4 +451,33 @@ int probity_fleet_schema_print(FILE *stream, const struct probity_fleet_schema *
             schema->database != NULL ? schema->database : "currentDatabase()", table->name,
             table->sharded_by);
     return 1;
+}
+
+/* Servers without codecs ignore the comment of a column that is added. */
+int probity_fleet_schema_add_column(FILE *stream, const struct probity_fleet_schema *schema,
+                                    const struct probity_fleet_table *table, size_t column,
+                                    int number)
+{
+    const struct probity_fleet_schema bare = {.cluster = schema->cluster};
+
+    if (number > (schema->cluster != NULL))
+        return 0;
+    fputs("ALTER TABLE ", stream);
+    print_name(stream, schema, table, number);
+    fputs(" ADD COLUMN ", stream);
+    print_column(stream, number == 0 ? schema : &bare, &table->columns[column],
+                 number == 0 && has_no_comments(schema));
+    if (column > 0)
+        fprintf(stream, " AFTER %s", table->columns[column - 1].name);
+    return 1;
+}
+
+size_t probity_fleet_schema_key(const struct probity_fleet_table *table, const char **ret_key)
+{
+    static const char before[] = "ORDER BY ";
+    const char *key = strstr(table->engine, before) + sizeof before - 1;
+
+    key += *key == '(';
+    *ret_key = key;
+    return strcspn(key, ")");
 }

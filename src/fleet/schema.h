@@ -11,6 +11,9 @@
 
 enum { PROBITY_FLEET_COLUMNS_MAX = 64 };
 
+/* Of the tables below. 1: what had no version yet. */
+enum { PROBITY_FLEET_SCHEMA_VERSION = 2 };
+
 /* The first server version with codecs, and the first with deduplication by tokens. */
 enum { PROBITY_FLEET_CODECS = 2000, PROBITY_FLEET_TOKENS = 2208 };
 
@@ -42,6 +45,8 @@ enum probity_fleet_table_number {
     PROBITY_FLEET_PROBES,
     PROBITY_FLEET_PATHS,
     PROBITY_FLEET_SITES,
+    PROBITY_FLEET_VERSIONS,
+    PROBITY_FLEET_SENDERS,
     PROBITY_FLEET_MINUTES, /* this and later: in blocks, each of which is sent exactly once */
     PROBITY_FLEET_CALLS,
     PROBITY_FLEET_BLOCK_MINUTES,
@@ -80,5 +85,13 @@ struct probity_fleet_schema {
  * whether there is a statement of this number. */
 int probity_fleet_schema_print(FILE *stream, const struct probity_fleet_schema *schema,
                                const struct probity_fleet_table *table, int number);
+
+/* Same as above for the statements that add a column to an existing table, after the one before. */
+int probity_fleet_schema_add_column(FILE *stream, const struct probity_fleet_schema *schema,
+                                    const struct probity_fleet_table *table, size_t column,
+                                    int number);
+
+/* The columns by which a table is sorted, as in its engine: "a, b". Returns their length. */
+size_t probity_fleet_schema_key(const struct probity_fleet_table *table, const char **ret_key);
 
 #endif

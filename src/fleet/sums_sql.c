@@ -5,12 +5,13 @@
  */
 #include <inttypes.h>
 
+#include "fleet/open_sums.h"
 #include "fleet/schema.h"
 #include "fleet/sums.h"
 
-#define MINUTE_NS UINT64_C(60000000000)
+#define MINUTE_NS PROBITY_FLEET_MINUTE_NS
 #define HOUR_NS (60 * MINUTE_NS)
-#define DAY_NS UINT64_C(86400000000000)
+#define DAY_NS PROBITY_FLEET_DAY_NS
 
 static const char *const sum_names[] = {
     "calls", "untimed", "repaired", "open", "entries", "counted", "profiled", "total_ns",

@@ -73,3 +73,36 @@ stop_server() {
     kill -s "$1" "$server" 2> /dev/null || true
     wait "$server" 2> /dev/null || true
 }
+
+# Starts a server with an empty database "probity", whose URL is "url"; it ends with the script.
+# Skips the test if there is no server here.
+starts_database() {
+    need_clickhouse
+    unset PROBITY_FLEET PROBITY_FLEET_PASSWORD PROBITY_LABEL
+    export no_proxy='*'
+    configure_server
+    start_server
+    trap '[[ $BASHPID != $$ ]] || { stop_server KILL; rm -rf "$WORK" "$SPOOL"; }' EXIT
+    sql 'CREATE DATABASE probity' default
+    url=http://127.0.0.1:$http_port/probity
+}
+
+# $1 description, $2 expected status; then a command. Writes "output" and "errors".
+probity() {
+    local what=$1 expected=$2 status=0
+    shift 2
+    "$PROBITY" "$@" > output 2> errors || status=$?
+    expect "$what: status ($(head -c 1000 errors))" "$expected" "$status"
+}
+
+# $1 description, $2 text that the errors of the latest command must have
+told() {
+    grep -qF -- "$2" errors || fail "$1: $(head -c 1000 errors)"
+}
+
+# $1 label, then a program. Records a trace of that name.
+record() {
+    local label=$1
+    shift
+    PROBITY_LABEL=$label PROBITY_OUT=$WORK/$label "$@" > /dev/null 2>&1 || true
+} 2> /dev/null

@@ -8,27 +8,8 @@
 . "$SOURCE/tests/fleet/clickhouse.bash"
 need_clickhouse
 kills=${KILLS:-12}
-unset PROBITY_FLEET PROBITY_FLEET_PASSWORD PROBITY_LABEL
-export no_proxy='*'
 
-configure_server
-start_server
-trap '[[ $BASHPID != $$ ]] || { stop_server KILL; rm -rf "$WORK" "$SPOOL"; }' EXIT
-sql 'CREATE DATABASE probity' default
-url=http://127.0.0.1:$http_port/probity
-
-# $1 description, $2 expected status; then a command. Writes "output" and "errors".
-probity() {
-    local what=$1 expected=$2 status=0
-    shift 2
-    "$PROBITY" "$@" > output 2> errors || status=$?
-    expect "$what: status ($(cat errors))" "$expected" "$status"
-}
-
-# $1 description, $2 text that the errors of the latest command must have
-told() {
-    grep -qF -- "$2" errors || fail "$1: $(cat errors)"
-}
+starts_database
 
 # What must be the same: everything except elapsed time, the cost of recording, and signatures that
 # come from debugging information here.
@@ -86,13 +67,6 @@ PROBITY_FLEET_PASSWORD='s3cret!' probity "password from the environment" 0 fleet
     --from-fleet "http://closed@127.0.0.1:$http_port/probity"
 
 # ---- The same report
-
-# $1 label, then a program
-record() {
-    local label=$1
-    shift
-    PROBITY_LABEL=$label PROBITY_OUT=$WORK/$label "$@" > /dev/null 2>&1 || true
-}
 
 record recursion "$PROGRAMS/tree"
 record killed "$PROGRAMS/tree" kill

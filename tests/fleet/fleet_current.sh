@@ -14,11 +14,7 @@ for script in fleet_questions fleet_dashboard; do
         fail "$script: $(tail -n 20 "$script.out")"
 done
 
-configure_server
-start_server
-trap '[[ $BASHPID != $$ ]] || { stop_server KILL; rm -rf "$WORK" "$SPOOL"; }' EXIT
-sql 'CREATE DATABASE probity' default
-url=http://127.0.0.1:$http_port/probity
+starts_database
 echo "engine: $(sql 'SELECT version()')"
 
 "$BUILD/bench/gen_scopes" many 2 1 > /dev/null

@@ -4,60 +4,16 @@
 # timeout: 120
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/fleet/clickhouse.bash"
-need_clickhouse
-dashboard=$SOURCE/packaging/grafana/probity-fleet.json
-export no_proxy='*'
-
-configure_server
-start_server
-trap '[[ $BASHPID != $$ ]] || { stop_server KILL; rm -rf "$WORK" "$SPOOL"; }' EXIT
-sql 'CREATE DATABASE probity' default
-url=http://127.0.0.1:$http_port/probity
+. "$SOURCE/tests/fleet/dashboard.bash"
+starts_database
 
 PROBITY_LABEL="it's v1" PROBITY_OUT=$WORK/one "$PROGRAMS/varied" 0 200
 PROBITY_LABEL=v2 PROBITY_OUT=$WORK/two "$PROGRAMS/varied" 1 200
 "$PROBITY" ship --to "$url" --init one two > shipped.out 2>&1 || fail "$(cat shipped.out)"
 
-# A quoted list, as Grafana's format sqlstring writes it, from a query of a variable.
-quoted() {
-    sql "$1 FORMAT JSONCompact" |
-        jq -r --arg q "'" '[.data[][0] | $q + gsub($q; $q + $q) + $q] | join(",")'
-}
-
-variable() {
-    jq -r --arg name "$1" '.templating.list[] | select(.name == $name) | .query' "$dashboard"
-}
-
-hosts=$(quoted "$(variable host)")
-labels=$(quoted "$(variable label)")
-# Of a variable with a value besides its text.
-functions=$(sql "$(variable function) FORMAT JSON" | jq -r '[.data[].__value] | join(",")')
+asks_dashboard
 [ "$(tr -dc , <<< "$functions" | wc -c)" -ge 3 ] || fail "functions: $functions"
 grep -qF "'it''s v1'" <<< "$labels" || fail "labels: $labels"
-from=$(($(date +%s) / 60 * 60 - 600))
-
-# $1 query, $2 functions. The statement that the data source sends.
-# shellcheck disable=SC2016
-filled() {
-    local text=$1
-    text=${text//'${host:sqlstring}'/$hosts}
-    text=${text//'${label:sqlstring}'/$labels}
-    text=${text//'${function:csv}'/$2}
-    text=${text//'$__fromTime'/toDateTime($from)}
-    text=${text//'$__toTime'/toDateTime($((from + 7200)))}
-    echo "${text//'$__interval_s'/60}"
-}
-
-query_of() {
-    jq -r --arg title "$1" '.panels[] | select(.title == $title) | .targets[0].rawSql' "$dashboard"
-}
-
-while IFS= read -r title; do
-    statement=$(filled "$(query_of "$title")" "$functions")
-    ! grep -q '[$]' <<< "$statement" || fail "$title: an unknown variable in $statement"
-    sql "$statement FORMAT JSON" > answer || fail "$title: $(cat answer)"
-    [ "$(jq '.rows' answer)" -gt 0 ] || fail "$title: no row: $statement"
-done < <(jq -r '.panels[].title' "$dashboard")
 
 sql "$(filled "$(query_of Runs)" 1) FORMAT JSON" > answer
 expect "runs" 2 "$(jq -r '.data[0].runs' answer)"

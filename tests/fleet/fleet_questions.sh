@@ -6,35 +6,7 @@
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/fleet/clickhouse.bash"
-need_clickhouse
-unset PROBITY_FLEET PROBITY_FLEET_PASSWORD PROBITY_LABEL
-export no_proxy='*'
-
-configure_server
-start_server
-trap '[[ $BASHPID != $$ ]] || { stop_server KILL; rm -rf "$WORK" "$SPOOL"; }' EXIT
-sql 'CREATE DATABASE probity' default
-url=http://127.0.0.1:$http_port/probity
-
-# $1 description, $2 expected status; then a command. Writes "output" and "errors".
-probity() {
-    local what=$1 expected=$2 status=0
-    shift 2
-    "$PROBITY" "$@" > output 2> errors || status=$?
-    expect "$what: status ($(head -c 1000 errors))" "$expected" "$status"
-}
-
-# $1 description, $2 text that the errors of the latest command must have
-told() {
-    grep -qF -- "$2" errors || fail "$1: $(head -c 1000 errors)"
-}
-
-# $1 label, then a program
-record() {
-    local label=$1
-    shift
-    PROBITY_LABEL=$label PROBITY_OUT=$WORK/$label "$@" > /dev/null 2>&1 || true
-} 2> /dev/null
+starts_database
 
 # $1 description, $2 filter of jq; then a command as for a file, with @ for the trace. The answer
 # from the file and from the fleet must have the same, and not nothing.
@@ -256,6 +228,27 @@ probity "without a database" 2 threads --host a several
 told "without a database" "require --from-fleet"
 PROBITY_FLEET=$url probity "from the environment" 0 threads --label several
 PROBITY_FLEET=$url probity "a trace goes first" 0 threads several
+
+# ---- The story of a request
+
+probity "a story" 0 fleet --from-fleet "$url" --request 77 --label rounds --json
+expect "its hits" "request-begin 0 job:begin
+- 0 half
+request-end 0 job:end" "$(jq -r '.runs[0].hits[] | "\(.role // "-") \(.thread) \(.probe)"' output)"
+expect "its calls" "leaf 1 leaf 1" \
+    "$(jq -r '[.runs[0].calls[] | "\(.function) \(.depth)"] | join(" ")' output)"
+expect "times" true "$(jq '.runs[0] | .hits[0].at_ns <= .calls[0].start_ns and
+    .calls[1].start_ns <= .hits[1].at_ns and .hits[1].at_ns <= .hits[2].at_ns and
+    .hits[1].wall_ns > 0 and .hits[0].wall_ns == null' output)"
+probity "as text" 0 fleet --from-fleet "$url" --request 0x4d --label rounds
+expect "its lines" "job:begin (request-begin) leaf leaf half job:end (request-end)" \
+    "$(awk 'NR > 2 { print $4, $5 ~ /request/ ? $5 : "" }' output | xargs)"
+probity "other runs" 1 fleet --from-fleet "$url" --request 77 --label varied
+told "other runs" "has no hit with the id 77 in such runs"
+probity "an id that nobody has" 1 fleet --from-fleet "$url" --request 18446744073709551615
+probity "no id" 2 fleet --from-fleet "$url" --request "1 OR 1"
+probity "its statements" 0 fleet --from-fleet "$url" --request 77 --label rounds --sql
+grep -q 'FROM probity_requests WHERE id = 77 ' output || fail "its statements: $(cat output)"
 
 record brief "$PROGRAMS/varied" 0 20
 probity "a summary" 0 ship --to "$url" --detail summary brief

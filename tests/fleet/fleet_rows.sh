@@ -6,29 +6,8 @@
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/fleet/clickhouse.bash"
 . "$SOURCE/tests/fleet/living.bash"
-need_clickhouse
-unset PROBITY_FLEET PROBITY_FLEET_PASSWORD PROBITY_LABEL
-export no_proxy='*'
-
-configure_server
-start_server
-trap '[[ $BASHPID != $$ ]] || { stop_server KILL; rm -rf "$WORK" "$SPOOL"; }' EXIT
-sql 'CREATE DATABASE probity' default
-url=http://127.0.0.1:$http_port/probity
+starts_database
 "$PROBITY" ship --to "$url" --init 2> /dev/null
-
-# $1 description, $2 expected status; then a command. Writes "output" and "errors".
-probity() {
-    local what=$1 expected=$2 status=0
-    shift 2
-    "$PROBITY" "$@" > output 2> errors || status=$?
-    expect "$what: status ($(cat errors))" "$expected" "$status"
-}
-
-# $1 description, $2 text that the errors of the latest command must have
-told() {
-    grep -qF -- "$2" errors || fail "$1: $(cat errors)"
-}
 
 # The run of a trace, as a number for SQL.
 run_of() {

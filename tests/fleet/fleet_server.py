@@ -16,6 +16,7 @@ import ssl
 import struct
 import sys
 import threading
+import time
 
 fault = sys.argv[1] if len(sys.argv) > 1 else ""
 lock = threading.Lock()
@@ -79,6 +80,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def ask(self, sql):
         if "version()" in sql:
             return self.answer(200, text("26.7.1.1"))
+        if "probity_versions" in sql:
+            return self.answer(200, struct.pack("<I", 2))
+        if "now()" in sql:
+            return self.answer(200, struct.pack("<I", int(time.time())))
+        if "probity_senders" in sql:
+            return self.answer(200, b"")
         if "system.processes" in sql:
             return self.answer(200, struct.pack("<Q", 0))
         if sql.startswith("SELECT 1"):

@@ -7,15 +7,7 @@
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/fleet/clickhouse.bash"
 . "$SOURCE/tests/fleet/living.bash"
-need_clickhouse
-unset PROBITY_FLEET PROBITY_FLEET_PASSWORD PROBITY_LABEL
-export no_proxy='*'
-
-configure_server
-start_server
-trap '[[ $BASHPID != $$ ]] || { stop_server KILL; rm -rf "$WORK" "$SPOOL"; }' EXIT
-sql 'CREATE DATABASE probity' default
-url=http://127.0.0.1:$http_port/probity
+starts_database
 "$PROBITY" ship --to "$url" --init 2> /dev/null
 
 # $1 directory, then options. Sets "watcher".

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * open_sums.h: sums by period (a minute, an hour) that more calls may be added to, in order of
+ * their making: a period's rows are put when it has ended, or when too many sums are open. Each has
+ * an owner, such as a function in a thread, which finds its sums.
+ */
+#ifndef PROBITY_FLEET_OPEN_SUMS_H
+#define PROBITY_FLEET_OPEN_SUMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROBITY_FLEET_MINUTE_NS UINT64_C(60000000000)
+#define PROBITY_FLEET_DAY_NS (1440 * PROBITY_FLEET_MINUTE_NS)
+
+enum { PROBITY_FLEET_DAY_MINUTES = 1440, PROBITY_FLEET_HOUR_MINUTES = 60 };
+
+/* What each begins with; the rest is of its kind. */
+struct probity_fleet_open {
+    struct probity_fleet_open *of_owner; /* the next one of the same owner */
+    struct probity_fleet_open *next;     /* the next one in order */
+    struct probity_fleet_open **owner;   /* the first one of the same owner */
+    uint64_t period;
+};
+
+struct probity_fleet_open_list {
+    size_t item_bytes;
+    /* Puts the row of a period that has ended, if is_put, and releases what the sums hold. */
+    void (*end)(void *context, struct probity_fleet_open *open, int is_put);
+    void *context;
+    struct probity_fleet_open *first, *last; /* set and used by these functions */
+    size_t count;
+};
+
+/* Adds sums that are zero. NULL if out of memory. If there are too many, ends all first. */
+void *probity_fleet_open_add(struct probity_fleet_open_list *list,
+                             struct probity_fleet_open **owner, uint64_t period);
+
+/* Finds the sums of a period, or NULL. */
+static inline void *probity_fleet_open_find(struct probity_fleet_open *open, uint64_t period)
+{
+    while (open != NULL && open->period != period)
+        open = open->of_owner;
+    return open;
+}
+
+/* Ends all. */
+void probity_fleet_open_end(struct probity_fleet_open_list *list, int is_put);
+
+/* When a period of so many minutes began, in seconds, as a DateTime can have it. */
+uint64_t probity_fleet_open_seconds(uint64_t period, unsigned minutes);
+
+#endif
