@@ -11,15 +11,18 @@
 
 #define probity_probe_slow probity_sled_probe_slow
 #define probity_probe_gap probity_sled_probe_gap
+#define probity_event_refused probity_site_event_refused
 #include "probity_scope.h"
 #undef probity_probe_slow
 #undef probity_probe_gap
+#undef probity_event_refused
 
 #include "functions/call_stack.h"
 #include "functions/keep_vectors.h"
 #include "functions/scope_sites.h"
 
 PROBITY_API uint64_t probity_scope_epoch;
+PROBITY_API void probity_event_refused(uint64_t slot, uint32_t words);
 
 /* The low bits of the return address in a frame. */
 static uint64_t back_of(uintptr_t frame)
@@ -114,6 +117,41 @@ static __attribute__((noinline)) void leave_unusual(struct probity_scope_here *s
     PROBITY_KEEP_VECTORS(probity_scope_leave_open, (uintptr_t)scope, 0, 0);
 }
 
+/* In place of the function of libprobity, which uses all registers. */
+__attribute__((noinline)) void probity_site_event_refused(uint64_t slot, uint32_t words)
+{
+    PROBITY_KEEP_VECTORS(probity_event_refused, slot, words, 0);
+}
+
+/* Stores a value of 1, 2, 4, 8 or 16 bytes. */
+static inline void put_value(uint8_t *at, const void *value, uint32_t bytes)
+{
+    switch (bytes) {
+    case 1: memcpy(at, value, 1); break;
+    case 2: memcpy(at, value, 2); break;
+    case 4: memcpy(at, value, 4); break;
+    case 8: memcpy(at, value, 8); break;
+    default: memcpy(at, value, 16);
+    }
+}
+
+static __attribute__((noinline)) void leave_value(const struct probity_scope_here *scope)
+{
+    struct probity_event_room room;
+    uint32_t number = __atomic_load_n(&scope->ret_format->number, __ATOMIC_RELAXED);
+    uint8_t *at = NULL;
+
+    if (__builtin_expect(scope->ret_bytes != 0 && number != 0, 1))
+        at = probity_event_reserve(&room, 8, 8 + scope->ret_bytes);
+    if (__builtin_expect(at == NULL, 0)) {
+        PROBITY_KEEP_VECTORS(probity_site_leave_value, (uintptr_t)scope, 0, 0);
+        return;
+    }
+    at = probity_put_head(at, 8, scope->code, number, 0);
+    put_value(at, scope->ret, scope->ret_bytes);
+    probity_event_publish(&room);
+}
+
 void probity_site_leave(struct probity_scope_here *scope)
 {
     uint32_t code = scope->code, place = scope->place;
@@ -125,14 +163,17 @@ void probity_site_leave(struct probity_scope_here *scope)
         return;
     }
     if (__builtin_expect(code == PROBITY_SCOPE_PROFILED || place >= PROBITY_SCOPE_FRAMES ||
-                             probity_scope_depth != place + 1 || scope->ret != NULL ||
+                             probity_scope_depth != place + 1 ||
                              probity_scope_raised() > scope->raised, 0)) {
         leave_unusual(scope);
         return;
     }
     scope->is_open = 0;
     probity_scope_free(place);
-    probity_hit(code + 2);
+    if (__builtin_expect(scope->ret != NULL, 0))
+        leave_value(scope);
+    else
+        probity_hit(code + 2);
 }
 
 /* ---- Hooks -------------------------------------------------------------------------------------
