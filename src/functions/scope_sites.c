@@ -266,7 +266,7 @@ static void keep_pairs(uint32_t place)
 }
 
 void probity_site_enter_unusual(struct probity_scope_here *scope, uintptr_t frame,
-                                const uint8_t *back, const uint8_t *vectors)
+                                const uint8_t *back)
 {
     const uint8_t *stub = back + distance_at(back - BYTES + 1);
     const uint8_t *note = stub - NOTE_BYTES + distance_at(stub - NOTE_BYTES);
@@ -276,7 +276,6 @@ void probity_site_enter_unusual(struct probity_scope_here *scope, uintptr_t fram
 
     uint32_t place = probity_scope_depth;
 
-    (void)vectors;
     scope->is_open = 0;
     if (!probity_scope_is_on(note[1]))
         return;

@@ -67,9 +67,9 @@ void probity_site_leave(struct probity_scope_here *scope) __attribute__((visibil
 void probity_site_leave_value(const struct probity_scope_here *scope)
     __attribute__((visibility("hidden")));
 
-/* In all cases that are not usual. vectors: unused. */
+/* In all cases that are not usual. */
 void probity_site_enter_unusual(struct probity_scope_here *scope, uintptr_t frame,
-                                const uint8_t *back, const uint8_t *vectors)
+                                const uint8_t *back)
     __attribute__((visibility("hidden")));
 
 /* Pairs of instructions that are not known to be in different functions, as a hash of both. Of

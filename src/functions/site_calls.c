@@ -33,7 +33,7 @@ static uint64_t back_of(uintptr_t frame)
 static __attribute__((noinline)) void enter_unusual(struct probity_scope_here *scope,
                                                     uintptr_t frame, const uint8_t *back)
 {
-    PROBITY_KEEP_VECTORS(probity_site_enter_unusual, (uintptr_t)scope, frame, (uintptr_t)back);
+    PROBITY_KEEP_LOW_VECTORS(probity_site_enter_unusual, (uintptr_t)scope, frame, (uintptr_t)back);
 }
 
 /* Whether the open scopes in the same frame are those of functions into which this one was inlined,
@@ -114,13 +114,13 @@ void probity_site_enter(struct probity_scope_here *scope, struct probity_site_fu
 
 static __attribute__((noinline)) void leave_unusual(struct probity_scope_here *scope)
 {
-    PROBITY_KEEP_VECTORS(probity_scope_leave_open, (uintptr_t)scope, 0, 0);
+    PROBITY_KEEP_LOW_VECTORS(probity_scope_leave_open, (uintptr_t)scope, 0, 0);
 }
 
 /* In place of the function of libprobity, which uses all registers. */
 __attribute__((noinline)) void probity_site_event_refused(uint64_t slot, uint32_t words)
 {
-    PROBITY_KEEP_VECTORS(probity_event_refused, slot, words, 0);
+    PROBITY_KEEP_LOW_VECTORS(probity_event_refused, slot, words, 0);
 }
 
 /* Stores a value of 1, 2, 4, 8 or 16 bytes. */
