@@ -51,16 +51,13 @@ static inline int is_inlined(uint32_t place, uint64_t minus, uint64_t where)
     return 1;
 }
 
-/* Whether the scope can begin without a call. */
-static inline int is_usual(const struct probity_site_function *function, uint32_t place,
-                           uint64_t minus, uint64_t where)
+/* Whether the scope can begin without a call, if it is not suspect. */
+static inline int is_plain(const struct probity_site_function *function, uint32_t place)
 {
     return __atomic_load_n(&function->code, __ATOMIC_RELAXED) != 0 &&
            !__atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED) &&
            place < PROBITY_SCOPE_FRAMES &&
-           (probity_scope_exceptions != NULL || !(function->flags & PROBITY_FUNCTION_CXX)) &&
-           (!probity_scope_is_suspect(place, minus & ~UINT64_C(0xffff)) ||
-            is_inlined(place, minus, where));
+           (probity_scope_exceptions != NULL || !(function->flags & PROBITY_FUNCTION_CXX));
 }
 
 /* Counts the call if its function is one whose calls are only counted, and was counted before. If
@@ -81,11 +78,42 @@ static inline int count(struct probity_scope_here *scope,
     return 1;
 }
 
+static inline __attribute__((always_inline)) void
+enter_plain(struct probity_scope_here *scope, const struct probity_site_function *function,
+            uint32_t place, uint64_t minus, uint64_t where)
+{
+    uint32_t code = __atomic_load_n(&function->code, __ATOMIC_RELAXED);
+
+    scope->ret = NULL;
+    scope->raised = probity_scope_raised();
+    scope->code = code;
+    scope->place = place;
+    scope->is_open = probity_scope_epoch;
+    probity_scope_take(place, minus, where);
+    probity_hit(code);
+}
+
+/* In a function that was inlined into that of an open scope, and what else is not plain. */
+static __attribute__((noinline)) void enter_other(struct probity_scope_here *scope, uintptr_t frame,
+                                                  const uint8_t *back)
+{
+    struct probity_site_function *function = scope->function;
+    uint32_t place = probity_scope_depth;
+    uint64_t minus = (0 - (uint64_t)frame) << 16 | back_of(frame);
+    uint64_t where = (uint64_t)PROBITY_NUMBER(back) << 16 | (PROBITY_NUMBER(scope) & 0xffff);
+
+    if (is_plain(function, place) && is_inlined(place, minus, where))
+        enter_plain(scope, function, place, minus, where);
+    else if (!count(scope, function))
+        enter_unusual(scope, frame, back);
+}
+
+/* Other functions are called last, so that no register is saved for them. */
 void probity_site_enter(struct probity_scope_here *scope, struct probity_site_function *function,
                         uintptr_t frame, const uint8_t *back)
 {
     uint32_t place = probity_scope_depth;
-    uint64_t minus = (0 - (uint64_t)frame) << 16 | back_of(frame);
+    uint64_t minus = (0 - (uint64_t)frame) << 16;
     uint64_t where = (uint64_t)PROBITY_NUMBER(back) << 16 | (PROBITY_NUMBER(scope) & 0xffff);
 
     if (__builtin_expect(function == NULL, 0)) {
@@ -97,19 +125,10 @@ void probity_site_enter(struct probity_scope_here *scope, struct probity_site_fu
         return;
     }
     scope->function = function;
-    if (__builtin_expect(!is_usual(function, place, minus, where), 0)) {
-        if (!count(scope, function))
-            enter_unusual(scope, frame, back);
-        return;
-    }
-    uint32_t code = __atomic_load_n(&function->code, __ATOMIC_RELAXED);
-    scope->ret = NULL;
-    scope->raised = probity_scope_raised();
-    scope->code = code;
-    scope->place = place;
-    scope->is_open = probity_scope_epoch;
-    probity_scope_take(place, minus, where);
-    probity_hit(code);
+    if (__builtin_expect(is_plain(function, place) && !probity_scope_is_suspect(place, minus), 1))
+        enter_plain(scope, function, place, minus | back_of(frame), where);
+    else
+        enter_other(scope, frame, back);
 }
 
 static __attribute__((noinline)) void leave_unusual(struct probity_scope_here *scope)
