@@ -13,8 +13,8 @@
 void probity_keep_vectors(void (*function)(void), uint64_t a, uint64_t b, uint64_t c)
     __attribute__((no_caller_saved_registers, visibility("hidden")));
 
-/* The same, faster, for a function that uses of all vector registers only the first 16, as libprobity
- * does where it is called by hooks, and without the fourth argument. */
+/* The same, faster, for a function that uses of all vector registers only the first 16, as
+ * libprobity does where it is called by hooks, and without the fourth argument. */
 void probity_keep_low_vectors(void (*function)(void), uint64_t a, uint64_t b, uint64_t c)
     __attribute__((no_caller_saved_registers, visibility("hidden")));
 

@@ -32,8 +32,8 @@ record() {
         sed -E -e 's/^[0-9]+: //' -e '/^\[(thread|levels) .*\]$/d' -e 's/(elapsed:\t).*/\1TIME/' \
             -e 's/0x[1-7][0-9a-f]{10,11}\b/ADDRESS/g' > "log.$name"
     "$PROBITY" report --json trace 2> report.errors |
-        jq -c '.repairs, (.functions | sort_by(.name, .calls)[] | [.name, .calls, .calls_exception])' \
-            > "report.$name"
+        jq -c '.repairs, (.functions | sort_by(.name, .calls)[] |
+            [.name, .calls, .calls_exception])' > "report.$name"
     [ -s "report.$name" ] || fail "$*: no report: $(cat report.errors)"
 }
 
