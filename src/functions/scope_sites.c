@@ -27,7 +27,6 @@ enum {
     BYTES = 5,
     ENTRY_BYTES = 4,  /* of the table: the distance from the entry to the site */
     STUB_BYTES = 6,   /* at least; of an enter: the instruction that pushes the description */
-    NOTE_BYTES = 4,   /* before the code of an enter: distance to its note */
     COUNT_MAX = 1 << 26
 };
 
@@ -268,8 +267,7 @@ static void keep_pairs(uint32_t place)
 void probity_site_enter_unusual(struct probity_scope_here *scope, uintptr_t frame,
                                 const uint8_t *back)
 {
-    const uint8_t *stub = back + distance_at(back - BYTES + 1);
-    const uint8_t *note = stub - NOTE_BYTES + distance_at(stub - NOTE_BYTES);
+    const uint8_t *stub = probity_site_stub(back), *note = probity_site_note(back);
     struct probity_site_function **function =
         (struct probity_site_function **)(uintptr_t)(stub + STUB_BYTES +
                                                      distance_at(stub + STUB_BYTES - 4));

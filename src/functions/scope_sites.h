@@ -17,6 +17,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/objects.h"
 #include "probity_scope.h"
@@ -66,6 +67,25 @@ void probity_site_leave(struct probity_scope_here *scope) __attribute__((visibil
 /* Records the leave of a scope, with its value, that has been closed. */
 void probity_site_leave_value(const struct probity_scope_here *scope)
     __attribute__((visibility("hidden")));
+
+/* The code in probity_stubs of an enter that returns to `back`, and the note, whose distance is
+ * stored before that code. The second byte of a note is the level. */
+static inline const uint8_t *probity_site_stub(const uint8_t *back)
+{
+    int32_t distance;
+
+    memcpy(&distance, back - sizeof distance, sizeof distance);
+    return back + distance;
+}
+
+static inline const uint8_t *probity_site_note(const uint8_t *back)
+{
+    const uint8_t *at = probity_site_stub(back) - sizeof(int32_t);
+    int32_t distance;
+
+    memcpy(&distance, at, sizeof distance);
+    return at + distance;
+}
 
 /* In all cases that are not usual. */
 void probity_site_enter_unusual(struct probity_scope_here *scope, uintptr_t frame,

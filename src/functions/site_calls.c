@@ -36,6 +36,16 @@ static __attribute__((noinline)) void enter_unusual(struct probity_scope_here *s
     PROBITY_KEEP_LOW_VECTORS(probity_site_enter_unusual, (uintptr_t)scope, frame, (uintptr_t)back);
 }
 
+/* A function without a description: never called before, or only while its level was off. */
+static __attribute__((noinline)) void enter_first(struct probity_scope_here *scope, uintptr_t frame,
+                                                  const uint8_t *back)
+{
+    if (probity_scope_is_on(probity_site_note(back)[1]))
+        enter_unusual(scope, frame, back);
+    else
+        scope->is_open = 0;
+}
+
 /* Whether the open scopes in the same frame are those of functions into which this one was inlined,
  * as src/runtime/frames.c found before. */
 static inline int is_inlined(uint32_t place, uint64_t minus, uint64_t where)
@@ -117,7 +127,7 @@ void probity_site_enter(struct probity_scope_here *scope, struct probity_site_fu
     uint64_t where = (uint64_t)PROBITY_NUMBER(back) << 16 | (PROBITY_NUMBER(scope) & 0xffff);
 
     if (__builtin_expect(function == NULL, 0)) {
-        enter_unusual(scope, frame, back);
+        enter_first(scope, frame, back);
         return;
     }
     if (__builtin_expect(!probity_scope_is_on(function->level), 0)) {
