@@ -26,10 +26,10 @@
  * by the `probity` command. A C++ thread must not be cancelled asynchronously inside a scope, as
  * inside any destructor. Requires C11 or C++11, gcc or clang.
  *
- * If PROBITY_PATCHABLE is defined before the include, on x86-64 Linux, FN_FUNC compiles to two
- * instructions without effect, which are replaced with calls when a recording begins: a program
- * that records nothing runs faster, and functions with FN_FUNC are inlined as without. Such files
- * are linked with -lprobity-functions (probity-functions(7)). The other macros are as always.
+ * If PROBITY_PATCHABLE is defined before the include, on x86-64 Linux, a scope compiles to two
+ * instructions without effect, which are replaced when a recording begins: a program that records
+ * nothing runs faster, and functions with FN_FUNC are inlined as without. Such files are linked
+ * with -lprobity-functions (probity-functions(7)).
  */
 #ifndef FNTRACE_H
 #define FNTRACE_H
@@ -115,7 +115,11 @@ const char probity_log_default[7] = "stderr";
 #define FN_FUNC(retType, level) FN_X_FUNC(retType, level)
 
 /* After FN_FUNC: records the return value too. */
-#define FN_RETVAL(retVar) FN_X_RETVAL(retVar)
+#define FN_RETVAL(retVar)                                                                          \
+    do {                                                                                           \
+        FN_X_FIND_OUT;                                                                             \
+        FN_X_RETVAL(retVar);                                                                       \
+    } while (0)
 
 /* Both in one: FN_FUNC_RETVAL(retType, retVar, level). With a count and parameters after the level
  * it is the same as FN_FUNC_PARAMS. */
@@ -188,7 +192,7 @@ const char probity_log_default[7] = "stderr";
         uint64_t fn_x_entered = 0;                                                                 \
         uint32_t fn_x_code = 0;                                                                    \
         (void)fn_checkpoint_needs_FN_ENTRY;                                                        \
-        if (probity_scope_is_on(level) &&                                                          \
+        if (probity_scope_is_on(level) && (FN_X_FIND_OUT, 1) &&                                    \
             probity_scope_is_open(&fn_scope_needs_FN_FUNC_or_FN_ENTRY) &&                          \
             probity_scope_is_due(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, probity_scope_frame_at(),    \
                                  __func__, &fn_x_code, &fn_x_entered)) {                           \
@@ -299,33 +303,26 @@ enum { fn_x_order = 0 };
 #endif
 
 #define FN_X_SCOPE(retType, level_, flags_, enter)                                                 \
+    FN_X_SCOPE_OF(level_, flags_, FN_X_FUNCTION(retType))                                          \
+    FN_X_NOT_OPEN(&fn_scope_needs_FN_FUNC_or_FN_ENTRY);                                            \
+    enter(retType);                                                                                \
+    _Pragma("GCC diagnostic pop")
+#define FN_X_SCOPE_OF(level_, flags_, ...)                                                         \
     FN_X_CHECK_LEVEL(level_);                                                                      \
     _Pragma("GCC diagnostic push") /* a lambda or a block may have another scope */                \
     _Pragma("GCC diagnostic ignored \"-Wshadow\"")                                                 \
     enum { fn_x_level = (level_), fn_x_flags = FN_X_FLAGS | (+fn_x_order) | (flags_) };            \
-    FN_X_NOT_PATCHABLE                                                                             \
-    FN_X_FUNCTION(retType)                                                                         \
+    __VA_ARGS__                                                                                    \
     FN_X_NO_JUMP                                                                                   \
     FN_X_MARK                                                                                      \
-    __attribute__((__cleanup__(probity_scope_leave))) struct probity_scope_here                    \
-        fn_scope_needs_FN_FUNC_or_FN_ENTRY;                                                        \
-    probity_scope_off(&fn_scope_needs_FN_FUNC_or_FN_ENTRY);                                        \
-    enter(retType);                                                                                \
-    _Pragma("GCC diagnostic pop")
+    __attribute__((__cleanup__(FN_X_LEFT_BY))) struct probity_scope_here                           \
+        fn_scope_needs_FN_FUNC_or_FN_ENTRY;
 
 #if PROBITY_SCOPE_PATCHABLE
-#define FN_X_NOT_PATCHABLE enum { fn_x_is_patchable = 0 };
+#define FN_X_LEFT_BY probity_scope_leave_site
+#define FN_X_NOT_OPEN probity_scope_unknown
 #define FN_X_FUNC(retType, level_)                                                                 \
-    FN_X_CHECK_LEVEL(level_);                                                                      \
-    _Pragma("GCC diagnostic push")                                                                 \
-    _Pragma("GCC diagnostic ignored \"-Wshadow\"")                                                 \
-    enum { fn_x_level = (level_), fn_x_flags = FN_X_FLAGS | (+fn_x_order) };                       \
-    enum { fn_x_is_patchable = 1 };                                                                \
-    FN_X_SITE                                                                                      \
-    FN_X_NO_JUMP                                                                                   \
-    FN_X_MARK                                                                                      \
-    __attribute__((__cleanup__(probity_scope_leave_site))) struct probity_scope_here               \
-        fn_scope_needs_FN_FUNC_or_FN_ENTRY;                                                        \
+    FN_X_SCOPE_OF(level_, 0, FN_X_SITE)                                                            \
     PROBITY_SCOPE_ENTER_SITE(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, FN_X_SITE_VARIABLE,              \
                              FN_X_NOTED(retType));                                                 \
     _Pragma("GCC diagnostic pop")
@@ -344,12 +341,25 @@ template <typename T> struct probity_site_function *site_of<T>::function;
 #define FN_X_SITE static struct probity_site_function *fn_x_function;
 #define FN_X_SITE_VARIABLE fn_x_function
 #endif
-#define FN_X_FIND_OUT                                                                              \
-    (fn_x_is_patchable ? probity_scope_find_out(&fn_scope_needs_FN_FUNC_or_FN_ENTRY) : (void)0)
+#define FN_X_FIND_OUT probity_scope_find_out(&fn_scope_needs_FN_FUNC_or_FN_ENTRY)
+/* What begins a recorded scope, and uses it before its is_open is what a site sets. */
+#define FN_X_IF_ON(...)                                                                            \
+    if (__builtin_expect(probity_scope_is_patched(), 0)) {                                         \
+        probity_scope_off(&fn_scope_needs_FN_FUNC_or_FN_ENTRY);                                    \
+        if (probity_scope_is_on(fn_x_level)) {                                                     \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+        probity_scope_open_patched(&fn_scope_needs_FN_FUNC_or_FN_ENTRY);                           \
+    }
 #else
-#define FN_X_NOT_PATCHABLE
+#define FN_X_LEFT_BY probity_scope_leave
+#define FN_X_NOT_OPEN probity_scope_off
 #define FN_X_FUNC(retType, level) FN_X_SCOPE(retType, level, 0, FN_X_ENTER_PLAIN)
 #define FN_X_FIND_OUT (void)0
+#define FN_X_IF_ON(...)                                                                            \
+    if (probity_scope_is_on(fn_x_level)) {                                                         \
+        __VA_ARGS__                                                                                \
+    }
 #endif
 
 /* Declared before the scope, so that its mark comes after the leave. */
@@ -363,17 +373,14 @@ template <typename T> struct probity_site_function *site_of<T>::function;
 
 #define FN_X_ENTER_PLAIN(retType)                                                                  \
     do {                                                                                           \
-        if (probity_scope_is_on(fn_x_level))                                                       \
-            FN_X_BEGIN_PLAIN(retType);                                                             \
+        FN_X_IF_ON(FN_X_BEGIN_PLAIN(retType);)                                                     \
     } while (0)
 #define FN_X_ENTER_LATER(retType) (void)0
 #define FN_X_ENTER_DEFERRED(retType)                                                               \
     do {                                                                                           \
-        if (probity_scope_is_on(fn_x_level)) {                                                     \
-            FN_X_TAKE_NOTE(retType);                                                               \
-            probity_scope_defer_frame(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_function,         \
-                                      probity_scope_frame_at(), fn_x_note, &fn_x_pauses);          \
-        }                                                                                          \
+        FN_X_IF_ON(FN_X_TAKE_NOTE(retType);                                                        \
+                   probity_scope_defer_frame(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_function,  \
+                                             probity_scope_frame_at(), fn_x_note, &fn_x_pauses);)  \
     } while (0)
 
 #define FN_X_ENTER_LONG(retType, source, ...)                                                      \
@@ -404,21 +411,19 @@ template <typename T> struct probity_site_function *site_of<T>::function;
 #if PROBITY_SCOPE_NOTED
 #define FN_X_WITH_VALUES_(retType, retVar, is_void, enter, source, ...)                            \
     do {                                                                                           \
-        if (probity_scope_is_on(fn_x_level)) {                                                     \
+        FN_X_IF_ON(                                                                                \
             if (FN_X_ARE_SHORT(retVar, is_void, __VA_ARGS__))                                      \
                 FN_X_ENTER_SHORT(retType, retVar, is_void, source, __VA_ARGS__)                    \
-            else                                                                                   \
+            else {                                                                                 \
                 enter(retType, source, __VA_ARGS__)                                                \
-        }                                                                                          \
-        if (!(FN_X_ARE_SHORT(retVar, is_void, __VA_ARGS__)))                                       \
-            FN_X_CAT(FN_X_RETVAL_, is_void)(retVar);                                               \
+                FN_X_CAT(FN_X_RETVAL_, is_void)(retVar);                                           \
+            })                                                                                     \
     } while (0)
 #else
 #define FN_X_WITH_VALUES_(retType, retVar, is_void, enter, source, ...)                            \
     do {                                                                                           \
-        if (probity_scope_is_on(fn_x_level))                                                       \
-            enter(retType, source, __VA_ARGS__)                                                    \
-        FN_X_CAT(FN_X_RETVAL_, is_void)(retVar);                                                   \
+        FN_X_IF_ON(enter(retType, source, __VA_ARGS__)                                             \
+                   FN_X_CAT(FN_X_RETVAL_, is_void)(retVar);)                                       \
     } while (0)
 #endif
 #define FN_X_ENTER_BARE(retType, source, ...)                                                      \
@@ -515,7 +520,6 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
         static const char *const fn_x_texts[] = {#retVar};                                         \
         static struct probity_site_format fn_x_format = {fn_x_types, fn_x_texts, NULL,             \
                                                          1,          __LINE__,   0};               \
-        FN_X_FIND_OUT;                                                                             \
         probity_scope_returns(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &retVar, &fn_x_format,          \
                               FN_X_AS_IT_IS(retVar), FN_X_SIZE(retVar),                            \
                               FN_X_RETVAL_DESCRIBE(retVar), FN_X_RETVAL_HOW(retVar));              \

@@ -303,34 +303,9 @@ PROBITY_API void probity_scope_never(void) __attribute__((__noreturn__));
 #define PROBITY_SCOPE_NOTED 0
 #endif
 
-/* FN_FUNC as two instructions without effect, which libprobity-functions replaces with calls. */
+/* Scopes as instructions without effect, which libprobity-functions replaces. */
 #if defined(PROBITY_PATCHABLE) && PROBITY_SCOPE_NOTED && !PROBITY_MEMORY_SANITIZER
 #define PROBITY_SCOPE_PATCHABLE 1
-
-/* In libprobity-functions; both are jumped to by the code of PROBITY_SCOPE_SITE below. */
-PROBITY_API void probity_scope_site_enter_hook(void);
-PROBITY_API void probity_scope_site_leave_hook(void);
-
-/* is_open of the scopes that were entered through their sites since the code was last patched. */
-extern PROBITY_API uint64_t probity_scope_epoch;
-
-/* An object with such scopes was loaded: makes them calls if a recording is in progress. Weak: a
- * file that includes this and uses nothing of it needs no library. */
-PROBITY_API void probity_scope_sites_loaded(void) __attribute__((__weak__));
-
-/* One for each object. */
-extern int probity_scope_sites_are_known
-    __attribute__((__weak__, __visibility__("hidden")));
-int probity_scope_sites_are_known = 0;
-
-/* Before other constructors of an object that dlopen() loads, whoever calls it. */
-__attribute__((__constructor__(101), __no_instrument_function__)) static void
-probity_scope_sites_come(void)
-{
-    if (!probity_scope_sites_are_known && probity_scope_sites_loaded)
-        probity_scope_sites_loaded();
-    probity_scope_sites_are_known = 1;
-}
 #else
 #define PROBITY_SCOPE_PATCHABLE 0
 #endif
@@ -598,63 +573,37 @@ probity_put_head(uint8_t *at, uint32_t kind, uint32_t code, uint32_t format, uin
 }
 
 #if PROBITY_SCOPE_NOTED
+/* A variable in a register that a hook takes. gcc keeps variables of a coroutine in memory, also
+ * those that are to be in a register: there the assembly loads them. No program uses these
+ * names. */
 #if defined(__cpp_impl_coroutine) && !defined(__clang__)
-/* gcc keeps variables of a coroutine in memory, also those that are to be in a register: the
- * assembly loads these registers. */
-#define PROBITY_SCOPE_LOAD(scope, function)                                                        \
-    "\n\tlea{q %" #scope ", %%r10| r10, %" #scope "}"                                              \
-    "\n\tlea{q %" #function ", %%r11| r11, %" #function "}\n\t"
-/* Begins a scope whose level is on, and records its enter. No program uses these names. */
-#define PROBITY_SCOPE_ENTER(scope, function, ...)                                                  \
-    do {                                                                                           \
-        uintptr_t fn_x_rax = probity_scope_frame_at();                                             \
-        __asm__ __inline__ volatile(PROBITY_NOTE(4, 5, 6, 7, 8, 9, 10, 11, 12)                     \
-                                    PROBITY_SCOPE_LOAD(1, 2)                                       \
-                                    PROBITY_HOOK_CALL("probity_scope_enter_hook")                 \
-                                    "\t.byte 0xa9\n\t.long .Lprobity_note%= - .\n"                \
-                                    : "+a"(fn_x_rax), "+m"(*(scope))                               \
-                                    : "m"(*(function)), "i"(0), PROBITY_NOTE_OF(__VA_ARGS__)       \
-                                    : "cc", "r8", "r9", "r10", "r11", PROBITY_HOOK_VECTORS);      \
-        if (__builtin_expect(fn_x_rax != 0, 0))                                                    \
-            probity_scope_never();                                                                 \
-    } while (0)
-#define PROBITY_SCOPE_ENTER_VALUES(scope, function, block, ret, types, count, type_of_ret, source, \
-                                   expanded, text_of_ret, ...)                                     \
-    do {                                                                                           \
-        /* It may need a call, as for a thread's variable, which would change the registers. */    \
-        const volatile void *fn_x_ret = (ret);                                                     \
-        __asm__("" : "+r"(fn_x_ret));                                                              \
-        uintptr_t fn_x_rax = probity_scope_frame_at();                                             \
-        __asm__ __inline__ volatile(                                                               \
-            PROBITY_NOTE_WITH("52", "1", PROBITY_NOTE_VALUES, 5, 6, 7, 8, 9, 10, 11, 12, 13)       \
-            PROBITY_SCOPE_LOAD(1, 2)                                                               \
-            "mov{q %3, %%r8| r8, %3}\n\tmov{q %4, %%r9| r9, %4}\n\t"                              \
-            PROBITY_HOOK_CALL("probity_scope_enter_values_hook")                                  \
-            "\t.byte 0xa9\n\t.long .Lprobity_note%= - .\n"                                        \
-            : "+a"(fn_x_rax)                                                                       \
-            : "m"(*(scope)), "m"(*(function)), "r"(static_cast<const void *>(block)),              \
-              "r"(fn_x_ret), PROBITY_NOTE_OF(__VA_ARGS__), "i"(count), "i"(type_of_ret),           \
-              "i"((types) & 0xffffffff), "i"((types) >> 32),                                       \
-              PROBITY_NOTE_TEXT(source), PROBITY_NOTE_TEXT(expanded),                              \
-              PROBITY_NOTE_TEXT(text_of_ret)                                                       \
-            : "memory", "cc", "r8", "r9", "r10", "r11", PROBITY_HOOK_VECTORS);                    \
-        if (__builtin_expect(fn_x_rax != 0, 0))                                                    \
-            probity_scope_never();                                                                 \
-    } while (0)
+#define PROBITY_SCOPE_IN(register_, ...) __VA_ARGS__
+#define PROBITY_SCOPE_OPERAND "+m"
+#define PROBITY_SCOPE_LOAD(operand, register_)                                                     \
+    "\n\tmov{q %" #operand ", %%" register_ "| " register_ ", %" #operand "}"
+#define PROBITY_SCOPE_LOADED(...) __VA_ARGS__,
 #else
-/* Begins a scope whose level is on, and records its enter. No program uses these names. */
+#define PROBITY_SCOPE_IN(register_, ...) register __VA_ARGS__ __asm__(register_)
+#define PROBITY_SCOPE_OPERAND "+r"
+#define PROBITY_SCOPE_LOAD(operand, register_)
+#define PROBITY_SCOPE_LOADED(...)
+#endif
+
+/* Begins a scope whose level is on, and records its enter. */
 #define PROBITY_SCOPE_ENTER(scope, function, ...)                                                  \
     do {                                                                                           \
-        register struct probity_scope_here *fn_x_r10 __asm__("r10") = (scope);                     \
-        register struct probity_site_function **fn_x_r11 __asm__("r11") = (function);              \
-        register uintptr_t fn_x_rax __asm__("rax") = probity_scope_frame_at();                     \
+        PROBITY_SCOPE_IN("r10", struct probity_scope_here *fn_x_r10) = (scope);                    \
+        PROBITY_SCOPE_IN("r11", struct probity_site_function **fn_x_r11) = (function);             \
+        PROBITY_SCOPE_IN("rax", uintptr_t fn_x_rax) = probity_scope_frame_at();                    \
         __asm__ __inline__ volatile(PROBITY_NOTE(4, 5, 6, 7, 8, 9, 10, 11, 12)                     \
+                                    PROBITY_SCOPE_LOAD(1, "r10") PROBITY_SCOPE_LOAD(2, "r11")      \
                                     "\n\t" PROBITY_HOOK_CALL("probity_scope_enter_hook")          \
                                     "\t.byte 0xa9\n\t.long .Lprobity_note%= - .\n"                \
-                                    : "+r"(fn_x_rax), "+r"(fn_x_r10), "+r"(fn_x_r11),              \
-                                      "+m"(*(scope))                                               \
+                                    : "+a"(fn_x_rax), PROBITY_SCOPE_OPERAND(fn_x_r10),             \
+                                      PROBITY_SCOPE_OPERAND(fn_x_r11), "+m"(*(scope))              \
                                     : PROBITY_NOTE_OF(__VA_ARGS__)                                 \
-                                    : "cc", "r8", "r9", PROBITY_HOOK_VECTORS);                    \
+                                    : PROBITY_SCOPE_LOADED("r10", "r11") "cc", "r8", "r9",         \
+                                      PROBITY_HOOK_VECTORS);                                       \
         if (__builtin_expect(fn_x_rax != 0, 0))                                                    \
             probity_scope_never();                                                                 \
     } while (0)
@@ -668,71 +617,30 @@ probity_put_head(uint8_t *at, uint32_t kind, uint32_t code, uint32_t format, uin
         /* It may need a call, as for a thread's variable, which would change the registers. */    \
         const volatile void *fn_x_ret = (ret);                                                     \
         __asm__("" : "+r"(fn_x_ret));                                                              \
-        register struct probity_scope_here *fn_x_r10 __asm__("r10") = (scope);                     \
-        register struct probity_site_function **fn_x_r11 __asm__("r11") = (function);              \
-        register const void *fn_x_r8 __asm__("r8") = (block);                                      \
-        register const volatile void *fn_x_r9 __asm__("r9") = fn_x_ret;                            \
-        register uintptr_t fn_x_rax __asm__("rax") = probity_scope_frame_at();                     \
+        PROBITY_SCOPE_IN("r10", struct probity_scope_here *fn_x_r10) = (scope);                    \
+        PROBITY_SCOPE_IN("r11", struct probity_site_function **fn_x_r11) = (function);             \
+        PROBITY_SCOPE_IN("r8", const void *fn_x_r8) = (block);                                     \
+        PROBITY_SCOPE_IN("r9", const volatile void *fn_x_r9) = fn_x_ret;                           \
+        PROBITY_SCOPE_IN("rax", uintptr_t fn_x_rax) = probity_scope_frame_at();                    \
         __asm__ __inline__ volatile(                                                               \
             PROBITY_NOTE_WITH("52", "1", PROBITY_NOTE_VALUES, 5, 6, 7, 8, 9, 10, 11, 12, 13)       \
+            PROBITY_SCOPE_LOAD(1, "r10") PROBITY_SCOPE_LOAD(2, "r11")                              \
+            PROBITY_SCOPE_LOAD(3, "r8") PROBITY_SCOPE_LOAD(4, "r9")                                \
             "\n\t" PROBITY_HOOK_CALL("probity_scope_enter_values_hook")                           \
             "\t.byte 0xa9\n\t.long .Lprobity_note%= - .\n"                                        \
-            : "+r"(fn_x_rax), "+r"(fn_x_r10), "+r"(fn_x_r11), "+r"(fn_x_r8), "+r"(fn_x_r9)         \
+            : "+a"(fn_x_rax), PROBITY_SCOPE_OPERAND(fn_x_r10), PROBITY_SCOPE_OPERAND(fn_x_r11),    \
+              PROBITY_SCOPE_OPERAND(fn_x_r8), PROBITY_SCOPE_OPERAND(fn_x_r9)                       \
             : PROBITY_NOTE_OF(__VA_ARGS__), "i"(count), "i"(type_of_ret),                          \
               "i"((types) & 0xffffffff), "i"((types) >> 32),                                       \
               PROBITY_NOTE_TEXT(source), PROBITY_NOTE_TEXT(expanded),                              \
               PROBITY_NOTE_TEXT(text_of_ret)                                                       \
-            : "memory", "cc", PROBITY_HOOK_VECTORS);                                               \
+            : PROBITY_SCOPE_LOADED("r8", "r9", "r10", "r11") "memory", "cc",                       \
+              PROBITY_HOOK_VECTORS);                                                               \
         if (__builtin_expect(fn_x_rax != 0, 0))                                                    \
             probity_scope_never();                                                                 \
     } while (0)
-#endif
 #define PROBITY_NOTE_VALUES                                                                        \
     "\t.byte %c14, %c15, 0, 0\n\t.long %c16, %c17\n\t.long %c18 - ., %c19 - ., %c20 - .\n"
-
-#if PROBITY_SCOPE_PATCHABLE
-/* A site: `test $DISTANCE, %eax`, of five bytes, where the flags may change. Its first byte becomes
- * that of `call`, whose distance then leads to the code in probity_stubs. This code passes on what
- * the compiler has put where: it undoes the call while it computes addresses, so that registers are
- * as in the function. The return address is in the function, whose unwind information applies. */
-#define PROBITY_SCOPE_SITE                                                                         \
-    ".Lprobity_site%=:\n\t.byte 0xa9\n\t.long .Lprobity_stub%= - . - 4\n"                          \
-    "\t.pushsection probity_sites, \"ao?\", %%progbits, .Lprobity_site%=\n"                        \
-    "\t.balign 4\n\t.long .Lprobity_site%= - .\n\t.popsection\n"                                  \
-    "\t.pushsection probity_stubs, \"axo?\", %%progbits, .Lprobity_site%=\n"
-#define PROBITY_SCOPE_SITE_END "\t.popsection\n"
-/* A jump through the global offset table. */
-#define PROBITY_SCOPE_SITE_JUMP(hook)                                                              \
-    "\t{jmp *" hook "@GOTPCREL(%%rip)|.byte 0xff, 0x25\n\t.long " hook "@GOTPCREL - 4}\n"
-
-/* Makes a function one that calls another, so that it has no red zone, at no cost. */
-__attribute__((__always_inline__)) PROBITY_INLINE void probity_scope_call_something(void)
-{
-    __asm__ goto("" : : : : never);
-    return;
-never:
-    probity_scope_never();
-}
-
-/* The enter. The description is pushed; the distance to the note is before the code. variable: that
- * of `function`, by a constant address. */
-#define PROBITY_SCOPE_ENTER_SITE(scope, variable, ...)                                             \
-    do {                                                                                           \
-        probity_scope_call_something();                                                            \
-        __asm__ __inline__ volatile(                                                               \
-            PROBITY_NOTE(3, 4, 5, 6, 7, 8, 9, 10, 11)                                              \
-            "\n" PROBITY_SCOPE_SITE "\t.long .Lprobity_note%= - .\n"                               \
-            ".Lprobity_stub%=:\n"                                                                  \
-            "\t{pushq %c2(%%rip)|push qword ptr [rip+%c2]}\n"                                      \
-            "\t{leaq 16(%%rsp), %%rsp|lea rsp, [rsp+16]}\n"                                        \
-            "\t{leaq %0, %%r10|lea r10, %0}\n\t{leaq %1, %%r11|lea r11, %1}\n"                     \
-            "\t{leaq -16(%%rsp), %%rsp|lea rsp, [rsp-16]}\n"                                       \
-            PROBITY_SCOPE_SITE_JUMP("probity_scope_site_enter_hook") PROBITY_SCOPE_SITE_END        \
-            : "=m"(*(scope))                                                                       \
-            : "m"(*PROBITY_BYTES(PROBITY_FRAME)), "i"(&(variable)), PROBITY_NOTE_OF(__VA_ARGS__)   \
-            : "cc", "r10", "r11");                                                                 \
-    } while (0)
-#endif
 
 /* Makes a note and sets a variable to its address. */
 #define PROBITY_SCOPE_NOTE(variable, ...)                                                          \
@@ -760,32 +668,6 @@ probity_scope_leave(struct probity_scope_here *scope)
     probity_scope_leave_open(scope);
 #endif
 }
-
-#if PROBITY_SCOPE_PATCHABLE
-/* The same for a scope that was entered through its site, or not at all. Memory: the hook reads
- * the variable of FN_RETVAL. */
-__attribute__((__always_inline__)) PROBITY_INLINE void
-probity_scope_leave_site(struct probity_scope_here *scope)
-{
-    __asm__ __inline__ volatile(PROBITY_SCOPE_SITE ".Lprobity_stub%=:\n"
-                                "\tpop{q %%r11| r11}\n\t{leaq %0, %%r10|lea r10, %0}\n"
-                                "\tpush{q %%r11| r11}\n"
-                                PROBITY_SCOPE_SITE_JUMP("probity_scope_site_leave_hook")
-                                PROBITY_SCOPE_SITE_END
-                                : "+m"(*scope)
-                                :
-                                : "memory", "cc", "r10", "r11");
-}
-
-/* Whether the scope is open is not known before its code is patched: then its memory may hold
- * anything. To be called before what reads is_open. */
-PROBITY_INLINE void
-probity_scope_find_out(struct probity_scope_here *scope)
-{
-    if (scope->is_open != __atomic_load_n(&probity_scope_epoch, __ATOMIC_RELAXED))
-        scope->is_open = 0;
-}
-#endif
 
 /* FN_ORDERED: cleanup of a variable declared after the scope, so that it runs before the leave. */
 PROBITY_INLINE void probity_scope_order(const char *unused)
@@ -837,6 +719,10 @@ __attribute__((__constructor__(101))) static void probity_scope_uses_exceptions(
         probity_scope_exceptions_by(reinterpret_cast<void *(*)(void)>(abi::__cxa_get_globals));
 }
 #endif
+#endif
+
+#if PROBITY_SCOPE_PATCHABLE
+#include "probity_patchable.h"
 #endif
 
 #endif /* PROBITY_REFUSED */

@@ -124,6 +124,8 @@ bytes_of_scope() {
 bytes_of_scope 'FN_FUNC(int, FN_1)' "FN_FUNC" "<= 160"
 bytes_of_scope 'FN_FUNC(int, FN_1)' "FN_FUNC, patchable," "" -DPROBITY_PATCHABLE
 bytes_of_scope 'FN_FUNC_PARAMS(int, r, FN_1, 4, a, b, c, d)' "with return value, 4 ints," "<= 320"
+bytes_of_scope 'FN_FUNC_PARAMS(int, r, FN_1, 4, a, b, c, d)' "the same, patchable," "<= 320" \
+    -DPROBITY_PATCHABLE
 
 # For react-native-quickjs: the program that it is written for is not needed.
 "$tree/tools/npm_install.sh" "$bench" "$build/npm-real" --omit=optional --legacy-peer-deps

@@ -30,19 +30,19 @@ static inline __attribute__((always_inline)) void hit(uint32_t code)
 
     if (__builtin_expect(self == NULL, 0)) {
         if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
-            PROBITY_KEEP_VECTORS(probity_probe_slow, code, 0, 0);
+            PROBITY_KEEP_LOW_VECTORS(probity_probe_slow, code, 0, 0);
         return;
     }
     uint64_t slot = probity_reserve(self, 8);
     /* Volatile, to stay after the reservation. */
     uint64_t valid_bit = __atomic_load_n(PROBITY_VOLATILE(&self->valid_bit), __ATOMIC_RELAXED);
     if (__builtin_expect((slot & valid_bit) == 0, 0)) {
-        PROBITY_KEEP_VECTORS(probity_probe_slow, code, 0, 0);
+        PROBITY_KEEP_LOW_VECTORS(probity_probe_slow, code, 0, 0);
         return;
     }
     uint64_t tick = probity_ticks();
     if (__builtin_expect(tick - self->last_tick >= self->gap_ticks, 0)) {
-        PROBITY_KEEP_VECTORS(probity_probe_gap, code, slot, tick);
+        PROBITY_KEEP_LOW_VECTORS(probity_probe_gap, code, slot, tick);
         return;
     }
     self->last_tick = tick;

@@ -13,11 +13,19 @@
 void probity_keep_vectors(void (*function)(void), uint64_t a, uint64_t b, uint64_t c)
     __attribute__((no_caller_saved_registers, visibility("hidden")));
 
+/* The same, faster, for a function that uses of all vector registers only the first 16, as
+ * libprobity does where it is called by hooks, and without the fourth argument. */
+void probity_keep_low_vectors(void (*function)(void), uint64_t a, uint64_t b, uint64_t c)
+    __attribute__((no_caller_saved_registers, visibility("hidden")));
+
 /* Not a tail call: clang 14 would restore the registers of the arguments before its jump. */
 #define PROBITY_KEEP_VECTORS(function, a, b, c)                                                    \
+    PROBITY_KEEP_VECTORS_BY(probity_keep_vectors, function, a, b, c)
+#define PROBITY_KEEP_LOW_VECTORS(function, a, b, c)                                                \
+    PROBITY_KEEP_VECTORS_BY(probity_keep_low_vectors, function, a, b, c)
+#define PROBITY_KEEP_VECTORS_BY(keep, function, a, b, c)                                           \
     do {                                                                                           \
-        probity_keep_vectors((void (*)(void))(function), (uint64_t)(a), (uint64_t)(b),             \
-                             (uint64_t)(c));                                                       \
+        keep((void (*)(void))(function), (uint64_t)(a), (uint64_t)(b), (uint64_t)(c));             \
         __asm__ volatile("");                                                                      \
     } while (0)
 

@@ -23,14 +23,20 @@ uint64_t probity_site_pairs[1 << PROBITY_SITE_PAIRS_BITS];
 enum {
     TEST = 0xa9,
     CALL = 0xe8,
+    JUMP = 0xe9,
     BYTES = 5,
     ENTRY_BYTES = 4,  /* of the table: the distance from the entry to the site */
     STUB_BYTES = 6,   /* at least; of an enter: the instruction that pushes the description */
-    NOTE_BYTES = 4,   /* before the code of an enter: distance to its note */
     COUNT_MAX = 1 << 26
 };
 
-enum kind { NONE, ENTER, LEAVE };
+enum kind { NONE, ENTER, ENTER_VALUES, LEAVE };
+
+/* What replaces the first byte of a site. */
+static uint8_t patched(enum kind kind)
+{
+    return kind == ENTER_VALUES ? JUMP : CALL;
+}
 
 static int32_t distance_at(const uint8_t *at)
 {
@@ -57,23 +63,35 @@ static int is_in_code(const struct probity_object *object, uintptr_t address, si
     return 0;
 }
 
+static enum kind kind_of_stub(const uint8_t *stub)
+{
+    static const uint8_t enter[] = {0xff, 0x35}, leave[] = {0x41, 0x5b};
+    static const uint8_t values[] = {0x0f, 0x1f, 0x44, 0x50, 0x53};
+
+    if (memcmp(stub, enter, sizeof enter) == 0)
+        return ENTER;
+    if (memcmp(stub, leave, sizeof leave) == 0)
+        return LEAVE;
+    return memcmp(stub, values, sizeof values) == 0 ? ENTER_VALUES : NONE;
+}
+
 /* The site of an entry, if the code there is a site. */
 static enum kind examine(const struct probity_object *object, const uint8_t *entry,
                          uint8_t **ret_site)
 {
-    static const uint8_t enter[] = {0xff, 0x35}, leave[] = {0x41, 0x5b};
     uintptr_t site = (uintptr_t)entry + (uintptr_t)(intptr_t)distance_at(entry);
 
     if (!is_in_code(object, site, BYTES))
         return NONE;
     const uint8_t *at = (const uint8_t *)site;
     uintptr_t stub = site + BYTES + (uintptr_t)(intptr_t)distance_at(at + 1);
-    if ((*at != TEST && *at != CALL) || !is_in_code(object, stub, STUB_BYTES))
+    if (!is_in_code(object, stub, STUB_BYTES))
+        return NONE;
+    enum kind kind = kind_of_stub((const uint8_t *)stub);
+    if (kind == NONE || (*at != TEST && *at != patched(kind)))
         return NONE;
     *ret_site = (uint8_t *)site;
-    if (memcmp((const uint8_t *)stub, enter, sizeof enter) == 0)
-        return ENTER;
-    return memcmp((const uint8_t *)stub, leave, sizeof leave) == 0 ? LEAVE : NONE;
+    return kind;
 }
 
 void probity_scope_sites_take(const struct probity_object *object, const char *path,
@@ -91,8 +109,10 @@ void probity_scope_sites_take(const struct probity_object *object, const char *p
         probity_object_bytes(object, table) < bytes)
         return;
     *ret_sites = (struct probity_scope_sites){.table = table, .count = bytes / ENTRY_BYTES};
-    for (size_t i = 0; i < ret_sites->count; i++)
-        scopes += examine(object, table + i * ENTRY_BYTES, &site) == ENTER;
+    for (size_t i = 0; i < ret_sites->count; i++) {
+        enum kind kind = examine(object, table + i * ENTRY_BYTES, &site);
+        scopes += kind == ENTER || kind == ENTER_VALUES;
+    }
     probity_scope_sites_found.scopes += scopes;
     probity_scope_sites_found.objects += scopes > 0;
 }
@@ -109,7 +129,7 @@ int probity_scope_sites_are_there(const struct probity_scope_sites *sites,
         return 0;
     for (size_t i = 0; i < sites->count && kind == NONE; i++)
         kind = examine(object, sites->table + i * ENTRY_BYTES, &site);
-    return kind != NONE && (!sites->is_on || *site == CALL);
+    return kind != NONE && (!sites->is_on || *site == patched(kind));
 }
 
 /* ---- Changes -----------------------------------------------------------------------------------
@@ -128,7 +148,7 @@ static uint8_t *site_to_change(const struct probity_scope_sites *sites,
     uint8_t *site = NULL;
 
     *ret_kind = examine(object, sites->table + index * ENTRY_BYTES, &site);
-    return *ret_kind != NONE && *site == (is_on ? TEST : CALL) ? site : NULL;
+    return *ret_kind != NONE && *site == (is_on ? TEST : patched(*ret_kind)) ? site : NULL;
 }
 
 static struct range find_range(const struct probity_scope_sites *sites,
@@ -160,17 +180,17 @@ static int protect(const struct range *range, int protection)
 
 static void change_kind(const struct probity_scope_sites *sites,
                         const struct probity_object *object, const struct range *range, int is_on,
-                        enum kind which)
+                        int is_leave)
 {
     enum kind kind;
 
     for (size_t i = 0; i < sites->count; i++) {
         uint8_t *site = site_to_change(sites, object, i, is_on, &kind);
-        if (site == NULL || kind != which || (uintptr_t)site < range->first ||
+        if (site == NULL || (kind == LEAVE) != is_leave || (uintptr_t)site < range->first ||
             (uintptr_t)site > range->last)
             continue;
         /* Release: pairs with the barrier for code. */
-        __atomic_store_n(site, is_on ? CALL : TEST, __ATOMIC_RELEASE);
+        __atomic_store_n(site, is_on ? patched(kind) : TEST, __ATOMIC_RELEASE);
     }
     probity_os_code_barrier();
 }
@@ -186,8 +206,8 @@ static int change_segment(const struct probity_scope_sites *sites,
         return 0;
     if (protect(&range, range.protection | PROT_WRITE) != 0)
         return -1;
-    change_kind(sites, object, &range, is_on, is_on ? LEAVE : ENTER);
-    change_kind(sites, object, &range, is_on, is_on ? ENTER : LEAVE);
+    change_kind(sites, object, &range, is_on, is_on);
+    change_kind(sites, object, &range, is_on, !is_on);
     return protect(&range, range.protection);
 }
 
@@ -245,17 +265,15 @@ static void keep_pairs(uint32_t place)
 }
 
 void probity_site_enter_unusual(struct probity_scope_here *scope, uintptr_t frame,
-                                const uint8_t *back, const uint8_t *vectors)
+                                const uint8_t *back)
 {
-    const uint8_t *stub = back + distance_at(back - BYTES + 1);
-    const uint8_t *note = stub - NOTE_BYTES + distance_at(stub - NOTE_BYTES);
+    const uint8_t *stub = probity_site_stub(back), *note = probity_site_note(back);
     struct probity_site_function **function =
         (struct probity_site_function **)(uintptr_t)(stub + STUB_BYTES +
                                                      distance_at(stub + STUB_BYTES - 4));
 
     uint32_t place = probity_scope_depth;
 
-    (void)vectors;
     scope->is_open = 0;
     if (!probity_scope_is_on(note[1]))
         return;
@@ -264,6 +282,16 @@ void probity_site_enter_unusual(struct probity_scope_here *scope, uintptr_t fram
         scope->is_open = probity_scope_epoch;
     if (place < PROBITY_SCOPE_FRAMES && probity_scope_depth == place + 1)
         keep_pairs(place);
+}
+
+void probity_site_leave_value(const struct probity_scope_here *scope)
+{
+    struct probity_value value = {scope->ret, scope->ret_bytes, scope->ret_formatter,
+                                  scope->ret_how};
+
+    if (scope->ret_describe != NULL)
+        value = scope->ret_describe(scope->ret);
+    probity_values_slow(8, scope->code, 0, scope->ret_format, &value);
 }
 
 #else

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * scope_sites.h: functions with FN_FUNC in files that were compiled with PROBITY_PATCHABLE. Where
- * such a scope begins and ends, there is an instruction without effect, whose first byte is
- * replaced while the program runs, so that it becomes a call:
+ * scope_sites.h: scopes of FnTrace.h in files that were compiled with PROBITY_PATCHABLE. Where such
+ * a scope begins and ends, there is an instruction without effect, whose first byte is replaced
+ * while the program runs, so that it becomes a call, or at the enter of a scope with values a jump:
  *
  *     a9 DISTANCE    test $DISTANCE, %eax
  *     e8 DISTANCE    call to the code in probity_stubs, which jumps to a hook in site_calls.c
+ *     e9 DISTANCE    jump to the code in probity_stubs, which jumps back into the function, to
+ *                    where the values are evaluated and probity_scope_enter_values_hook is called
  *
  * One byte is stored at once, so a thread executes one of both. The addresses are in the section
  * probity_sites, which is not trusted: a byte is changed only if it belongs to such an instruction.
@@ -15,6 +17,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/objects.h"
 #include "probity_scope.h"
@@ -61,9 +64,32 @@ void probity_site_enter(struct probity_scope_here *scope, struct probity_site_fu
     __attribute__((visibility("hidden")));
 void probity_site_leave(struct probity_scope_here *scope) __attribute__((visibility("hidden")));
 
-/* In all cases that are not usual. vectors: unused. */
+/* Records the leave of a scope, with its value, that has been closed. */
+void probity_site_leave_value(const struct probity_scope_here *scope)
+    __attribute__((visibility("hidden")));
+
+/* The code in probity_stubs of an enter that returns to `back`, and the note, whose distance is
+ * stored before that code. The second byte of a note is the level. */
+static inline const uint8_t *probity_site_stub(const uint8_t *back)
+{
+    int32_t distance;
+
+    memcpy(&distance, back - sizeof distance, sizeof distance);
+    return back + distance;
+}
+
+static inline const uint8_t *probity_site_note(const uint8_t *back)
+{
+    const uint8_t *at = probity_site_stub(back) - sizeof(int32_t);
+    int32_t distance;
+
+    memcpy(&distance, at, sizeof distance);
+    return at + distance;
+}
+
+/* In all cases that are not usual. */
 void probity_site_enter_unusual(struct probity_scope_here *scope, uintptr_t frame,
-                                const uint8_t *back, const uint8_t *vectors)
+                                const uint8_t *back)
     __attribute__((visibility("hidden")));
 
 /* Pairs of instructions that are not known to be in different functions, as a hash of both. Of

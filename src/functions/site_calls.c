@@ -11,15 +11,18 @@
 
 #define probity_probe_slow probity_sled_probe_slow
 #define probity_probe_gap probity_sled_probe_gap
+#define probity_event_refused probity_site_event_refused
 #include "probity_scope.h"
 #undef probity_probe_slow
 #undef probity_probe_gap
+#undef probity_event_refused
 
 #include "functions/call_stack.h"
 #include "functions/keep_vectors.h"
 #include "functions/scope_sites.h"
 
 PROBITY_API uint64_t probity_scope_epoch;
+PROBITY_API void probity_event_refused(uint64_t slot, uint32_t words);
 
 /* The low bits of the return address in a frame. */
 static uint64_t back_of(uintptr_t frame)
@@ -30,7 +33,17 @@ static uint64_t back_of(uintptr_t frame)
 static __attribute__((noinline)) void enter_unusual(struct probity_scope_here *scope,
                                                     uintptr_t frame, const uint8_t *back)
 {
-    PROBITY_KEEP_VECTORS(probity_site_enter_unusual, (uintptr_t)scope, frame, (uintptr_t)back);
+    PROBITY_KEEP_LOW_VECTORS(probity_site_enter_unusual, (uintptr_t)scope, frame, (uintptr_t)back);
+}
+
+/* A function without a description: never called before, or only while its level was off. */
+static __attribute__((noinline)) void enter_first(struct probity_scope_here *scope, uintptr_t frame,
+                                                  const uint8_t *back)
+{
+    if (probity_scope_is_on(probity_site_note(back)[1]))
+        enter_unusual(scope, frame, back);
+    else
+        scope->is_open = 0;
 }
 
 /* Whether the open scopes in the same frame are those of functions into which this one was inlined,
@@ -48,16 +61,13 @@ static inline int is_inlined(uint32_t place, uint64_t minus, uint64_t where)
     return 1;
 }
 
-/* Whether the scope can begin without a call. */
-static inline int is_usual(const struct probity_site_function *function, uint32_t place,
-                           uint64_t minus, uint64_t where)
+/* Whether the scope can begin without a call, if it is not suspect. */
+static inline int is_plain(const struct probity_site_function *function, uint32_t place)
 {
     return __atomic_load_n(&function->code, __ATOMIC_RELAXED) != 0 &&
            !__atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED) &&
            place < PROBITY_SCOPE_FRAMES &&
-           (probity_scope_exceptions != NULL || !(function->flags & PROBITY_FUNCTION_CXX)) &&
-           (!probity_scope_is_suspect(place, minus & ~UINT64_C(0xffff)) ||
-            is_inlined(place, minus, where));
+           (probity_scope_exceptions != NULL || !(function->flags & PROBITY_FUNCTION_CXX));
 }
 
 /* Counts the call if its function is one whose calls are only counted, and was counted before. If
@@ -78,28 +88,12 @@ static inline int count(struct probity_scope_here *scope,
     return 1;
 }
 
-void probity_site_enter(struct probity_scope_here *scope, struct probity_site_function *function,
-                        uintptr_t frame, const uint8_t *back)
+static inline __attribute__((always_inline)) void
+enter_plain(struct probity_scope_here *scope, const struct probity_site_function *function,
+            uint32_t place, uint64_t minus, uint64_t where)
 {
-    uint32_t place = probity_scope_depth;
-    uint64_t minus = (0 - (uint64_t)frame) << 16 | back_of(frame);
-    uint64_t where = (uint64_t)PROBITY_NUMBER(back) << 16 | (PROBITY_NUMBER(scope) & 0xffff);
-
-    if (__builtin_expect(function == NULL, 0)) {
-        enter_unusual(scope, frame, back);
-        return;
-    }
-    if (__builtin_expect(!probity_scope_is_on(function->level), 0)) {
-        scope->is_open = 0;
-        return;
-    }
-    scope->function = function;
-    if (__builtin_expect(!is_usual(function, place, minus, where), 0)) {
-        if (!count(scope, function))
-            enter_unusual(scope, frame, back);
-        return;
-    }
     uint32_t code = __atomic_load_n(&function->code, __ATOMIC_RELAXED);
+
     scope->ret = NULL;
     scope->raised = probity_scope_raised();
     scope->code = code;
@@ -109,9 +103,82 @@ void probity_site_enter(struct probity_scope_here *scope, struct probity_site_fu
     probity_hit(code);
 }
 
+/* In a function that was inlined into that of an open scope, and what else is not plain. */
+static __attribute__((noinline)) void enter_other(struct probity_scope_here *scope, uintptr_t frame,
+                                                  const uint8_t *back)
+{
+    struct probity_site_function *function = scope->function;
+    uint32_t place = probity_scope_depth;
+    uint64_t minus = (0 - (uint64_t)frame) << 16 | back_of(frame);
+    uint64_t where = (uint64_t)PROBITY_NUMBER(back) << 16 | (PROBITY_NUMBER(scope) & 0xffff);
+
+    if (is_plain(function, place) && is_inlined(place, minus, where))
+        enter_plain(scope, function, place, minus, where);
+    else if (!count(scope, function))
+        enter_unusual(scope, frame, back);
+}
+
+/* Other functions are called last, so that no register is saved for them. */
+void probity_site_enter(struct probity_scope_here *scope, struct probity_site_function *function,
+                        uintptr_t frame, const uint8_t *back)
+{
+    uint32_t place = probity_scope_depth;
+    uint64_t minus = (0 - (uint64_t)frame) << 16;
+    uint64_t where = (uint64_t)PROBITY_NUMBER(back) << 16 | (PROBITY_NUMBER(scope) & 0xffff);
+
+    if (__builtin_expect(function == NULL, 0)) {
+        enter_first(scope, frame, back);
+        return;
+    }
+    if (__builtin_expect(!probity_scope_is_on(function->level), 0)) {
+        scope->is_open = 0;
+        return;
+    }
+    scope->function = function;
+    if (__builtin_expect(is_plain(function, place) && !probity_scope_is_suspect(place, minus), 1))
+        enter_plain(scope, function, place, minus | back_of(frame), where);
+    else
+        enter_other(scope, frame, back);
+}
+
 static __attribute__((noinline)) void leave_unusual(struct probity_scope_here *scope)
 {
-    PROBITY_KEEP_VECTORS(probity_scope_leave_open, (uintptr_t)scope, 0, 0);
+    PROBITY_KEEP_LOW_VECTORS(probity_scope_leave_open, (uintptr_t)scope, 0, 0);
+}
+
+/* In place of the function of libprobity, which uses all registers. */
+__attribute__((noinline)) void probity_site_event_refused(uint64_t slot, uint32_t words)
+{
+    PROBITY_KEEP_LOW_VECTORS(probity_event_refused, slot, words, 0);
+}
+
+/* Stores a value of 1, 2, 4, 8 or 16 bytes. */
+static inline void put_value(uint8_t *at, const void *value, uint32_t bytes)
+{
+    switch (bytes) {
+    case 1: memcpy(at, value, 1); break;
+    case 2: memcpy(at, value, 2); break;
+    case 4: memcpy(at, value, 4); break;
+    case 8: memcpy(at, value, 8); break;
+    default: memcpy(at, value, 16);
+    }
+}
+
+static __attribute__((noinline)) void leave_value(const struct probity_scope_here *scope)
+{
+    struct probity_event_room room;
+    uint32_t number = __atomic_load_n(&scope->ret_format->number, __ATOMIC_RELAXED);
+    uint8_t *at = NULL;
+
+    if (__builtin_expect(scope->ret_bytes != 0 && number != 0, 1))
+        at = probity_event_reserve(&room, 8, 8 + scope->ret_bytes);
+    if (__builtin_expect(at == NULL, 0)) {
+        PROBITY_KEEP_VECTORS(probity_site_leave_value, (uintptr_t)scope, 0, 0);
+        return;
+    }
+    at = probity_put_head(at, 8, scope->code, number, 0);
+    put_value(at, scope->ret, scope->ret_bytes);
+    probity_event_publish(&room);
 }
 
 void probity_site_leave(struct probity_scope_here *scope)
@@ -125,14 +192,17 @@ void probity_site_leave(struct probity_scope_here *scope)
         return;
     }
     if (__builtin_expect(code == PROBITY_SCOPE_PROFILED || place >= PROBITY_SCOPE_FRAMES ||
-                             probity_scope_depth != place + 1 || scope->ret != NULL ||
+                             probity_scope_depth != place + 1 ||
                              probity_scope_raised() > scope->raised, 0)) {
         leave_unusual(scope);
         return;
     }
     scope->is_open = 0;
     probity_scope_free(place);
-    probity_hit(code + 2);
+    if (__builtin_expect(scope->ret != NULL, 0))
+        leave_value(scope);
+    else
+        probity_hit(code + 2);
 }
 
 /* ---- Hooks -------------------------------------------------------------------------------------

@@ -26,12 +26,12 @@ PROBITY_API void probity_probe_gap(uint32_t code, uint64_t slot, uint64_t tick);
 /* The slow parts of probity_hit(). */
 void probity_sled_probe_slow(uint32_t code)
 {
-    PROBITY_KEEP_VECTORS(probity_probe_slow, code, 0, 0);
+    PROBITY_KEEP_LOW_VECTORS(probity_probe_slow, code, 0, 0);
 }
 
 void probity_sled_probe_gap(uint32_t code, uint64_t slot, uint64_t tick)
 {
-    PROBITY_KEEP_VECTORS(probity_probe_gap, code, slot, tick);
+    PROBITY_KEEP_LOW_VECTORS(probity_probe_gap, code, slot, tick);
 }
 
 static __attribute__((noinline)) void enter_unusual(uint32_t id, const uintptr_t *back)

@@ -72,7 +72,11 @@ static void want_sites(int is_wanted)
 /* Whether functions without macros are to be recorded as well. */
 static int is_for_functions(void)
 {
-    return __atomic_load_n(&probity_active, __ATOMIC_RELAXED) || wake_now() != NEVER_WOKEN;
+    int is_profiling = probity_scope_is_on(0) &&
+                       (__atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED) & 1);
+
+    return __atomic_load_n(&probity_active, __ATOMIC_RELAXED) || is_profiling ||
+           wake_now() != NEVER_WOKEN;
 }
 
 /* ---- Calls -------------------------------------------------------------------------------------

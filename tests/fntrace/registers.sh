@@ -24,19 +24,27 @@ run_modes() {
 build_with() {
     # shellcheck disable=SC2086
     if ! "$CC" -D_GNU_SOURCE -I"$SOURCE/include" $2 -o program "$SOURCE/tests/programs/$1.c" \
-        "$BUILD/lib/libprobity.a" -pthread 2> messages; then
+        -Wl,--start-group "$BUILD/lib/libprobity-functions.a" "$BUILD/lib/libprobity.a" \
+        -Wl,--end-group -pthread 2> messages; then
         fail "$1, $2: $(head -n 3 messages)"
         return 1
     fi
 }
 
-for flags in -O0 -O1 -O2 -O3 "-O2 -fomit-frame-pointer" "-O2 -fno-omit-frame-pointer" \
-    "-O2 -fPIE -pie" "-O2 -fcf-protection=full" "-O2 -masm=intel" "-O2 -march=native"; do
+flags_of_all=(-O0 -O1 -O2 -O3 "-O2 -fomit-frame-pointer" "-O2 -fno-omit-frame-pointer" \
+    "-O2 -fPIE -pie" "-O2 -fcf-protection=full" "-O2 -masm=intel" "-O2 -march=native")
+avx512_flags=(-O1 -O2 -O3)
+if [ "$(uname -m)" = x86_64 ]; then
+    flags_of_all+=("-O0 -DPROBITY_PATCHABLE" "-O2 -DPROBITY_PATCHABLE"
+        "-O2 -march=native -DPROBITY_PATCHABLE")
+    avx512_flags+=("-O2 -DPROBITY_PATCHABLE")
+fi
+for flags in "${flags_of_all[@]}"; do
     build_with registers "$flags" && run_modes "$flags" 60000 3
 done
 # Only some functions are for AVX-512: the compiler does not know that a scope may change its
 # registers.
-for flags in -O1 -O2 -O3; do
+for flags in "${avx512_flags[@]}"; do
     build_with registers_avx512 "$flags" || continue
     if [ "$(./program)" = "no AVX-512" ]; then
         echo "this CPU has no AVX-512: its registers were not compared" >&2

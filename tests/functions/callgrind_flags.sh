@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Compares the call counts of `probity report` with valgrind's callgrind, for the same run, by each
-# compiler's flag that needs no macros, of two real programs: a database engine (SQLite) at work,
-# and the example web server. FLAGS_OPTIMIZE: how the engine is compiled, -O0 by default, which
-# takes a quarter of the time.
+# compiler's flag that needs no macros, and by patched scopes of FN_FUNC, of two real programs: a
+# database engine (SQLite) at work, and the example web server. FLAGS_OPTIMIZE: how the engine is
+# compiled, -O0 by default, which takes a quarter of the time; FLAGS_KEYS: only some of flags_of.
 # variants: gcc
 # timeout: 1800
 . "$(dirname "$0")/../common.bash"
@@ -29,21 +29,39 @@ declare -A flags_of=(
     [after_inlining]="clang -gdwarf-4 -finstrument-functions-after-inlining"
     [patchable_clang]="clang -gdwarf-4 -fpatchable-function-entry=5"
     [xray]="clang -gdwarf-4 -fxray-instrument -fxray-instruction-threshold=1"
+    [scopes]="gcc -fno-inline -DFN_INSTRUMENT -DPROBITY_PATCHABLE -include FnTrace.h"
+    [scopes_clang]="clang -gdwarf-4 -fno-inline -DFN_INSTRUMENT -DPROBITY_PATCHABLE
+        -include FnTrace.h"
 )
+
+# Puts FN_FUNC where a body begins: after a brace that ends a line starting in the first column, or
+# that is alone in a line after the parameters.
+add_scopes() {
+    local source
+    for source in *.c; do
+        sed '/^    FN_FUNC(/d' "$source" | awk '/^[A-Za-z_].*\)[ \t]*\{[ \t]*$/ ||
+                /^\)\{[ \t]*$/ || (/^\{[ \t]*$/ && before ~ /\)[ \t]*$/) {
+                sub(/\{[ \t]*$/, "{ FN_FUNC(, FN_1);")
+            }
+            { print; before = $0 }' > with_scopes
+        mv with_scopes "$source"
+    done
+}
 
 # Compiles ./*.c in this directory. $1 key of a flag, $2 name of the program, the rest: flags
 build() {
     local compiler flags name=$2 key=$1 source
-    read -r compiler flags <<< "${flags_of[$key]}"
+    read -r compiler flags <<< "${flags_of[$key]//$'\n'/ }"
     shift 2
     sed -i 's/always_inline/noinline/' ./*.[ch]
+    [[ $key != scopes* ]] || add_scopes
     for source in *.c; do
         # shellcheck disable=SC2086
-        "$compiler" -g -w -D_GNU_SOURCE -fno-optimize-sibling-calls $flags "$@" -c "$PWD/$source" \
-            -o "${source%.c}.o" || return 1
+        "$compiler" -g -w -D_GNU_SOURCE -fno-optimize-sibling-calls $flags -I"$SOURCE/include" \
+            "$@" -c "$PWD/$source" -o "${source%.c}.o" || return 1
     done
     case $key in
-    fentry) flags=$linked ;;
+    fentry | scopes*) flags=$linked ;;
     xray) flags=-fxray-instrument ;;
     *) flags= ;;
     esac
@@ -55,8 +73,14 @@ build() {
 # program's. $1 name of the files, then a command
 recorded() {
     export PROBITY_OUT=$PWD/$1.probity PROBITY_START=first PROBITY_SELECT='exclude __bswap_*'
-    [ "$key" = fentry ] || export LD_PRELOAD=$library
+    [[ $key = fentry || $key = scopes* ]] || export LD_PRELOAD=$library
     under_callgrind "$PWD/$1.callgrind" "${@:2}"
+}
+
+# Those with FN_FUNC, if only they are recorded. $1 trace
+listed_functions() {
+    [[ $key != scopes* ]] || "$PROBITY" list --json "$1" | jq -r '.sites[].name' |
+        sed 's/\..*//' > counts.listed
 }
 
 check_engine() {
@@ -67,16 +91,18 @@ check_engine() {
     build "$key" engine ${FLAGS_OPTIMIZE:--O0} -I. -DSQLITE_THREADSAFE=0 \
         -DSQLITE_OMIT_LOAD_EXTENSION || { fail "$key: the engine does not build"; return; }
     (recorded engine ./engine 60) > engine.out 2> engine.err || fail "$key: $(cat engine.err)"
+    listed_functions engine.probity
     same_counts_by_name "$key, engine" engine.probity engine.callgrind 400
     cd ..
 }
 
 check_server() {
-    local server port
+    local server port disabled=
     mkdir -p server
     cd server || return
     cp "$SOURCE"/examples/httpd/*.[ch] .
-    build "$key" server -O2 -DPROBITY_DISABLE -I. -I"$SOURCE/include" ||
+    [[ $key = scopes* ]] || disabled=-DPROBITY_DISABLE
+    build "$key" server -O2 -I. $disabled ||
         { fail "$key: the server does not build"; return; }
     mkdir -p root
     seq 500 > root/page.html
@@ -87,6 +113,7 @@ check_server() {
         "http://127.0.0.1:$port/" > curl.out || fail "$key: no answer: $(cat server.err)"
     kill -TERM "$server"
     wait "$server" || fail "$key: server: $(cat server.err)"
+    listed_functions server.probity
     same_counts_by_name "$key, server" server.probity server.callgrind 20
     cd ..
 }
@@ -103,7 +130,9 @@ check_flag() {
 }
 
 job_of=()
-keys=(instrument instrument_clang xray after_inlining fentry patchable patchable_clang)
+keys=(instrument instrument_clang xray after_inlining fentry patchable patchable_clang scopes
+    scopes_clang)
+[ -z "${FLAGS_KEYS:-}" ] || read -r -a keys <<< "$FLAGS_KEYS"
 for key in "${keys[@]}"; do
     [ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n || true
     (check_flag "$key") > "$key.out" 2>&1 &

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# FN_FUNC of files compiled with PROBITY_PATCHABLE: programs have the same log and report as
+# Scopes of files compiled with PROBITY_PATCHABLE: programs have the same log and report as
 # without, by both compilers and with various flags; code that is not recorded is two instructions;
 # it is changed when a recording begins, also in the middle of open scopes and while threads run it,
 # and restored byte for byte after one that was made on request.
@@ -32,8 +32,8 @@ record() {
         sed -E -e 's/^[0-9]+: //' -e '/^\[(thread|levels) .*\]$/d' -e 's/(elapsed:\t).*/\1TIME/' \
             -e 's/0x[1-7][0-9a-f]{10,11}\b/ADDRESS/g' > "log.$name"
     "$PROBITY" report --json trace 2> report.errors |
-        jq -c '.repairs, (.functions | sort_by(.name)[] | [.name, .calls, .calls_exception])' \
-            > "report.$name"
+        jq -c '.repairs, (.functions | sort_by(.name, .calls)[] |
+            [.name, .calls, .calls_exception])' > "report.$name"
     [ -s "report.$name" ] || fail "$*: no report: $(cat report.errors)"
 }
 
@@ -96,6 +96,18 @@ int two(int a)
 {
     return inlined(a) + inlined(a + 1);
 }
+int valued(int a, int b)
+{
+    int r = a;
+    FN_FUNC_PARAMS(int, r, FN_1, 2, a, b);
+    r += b;
+    return r;
+}
+int told(int a)
+{
+    FN_ENTRY(FN_1);
+    return a * 7;
+}
 END
 if [ -z "${SANITIZE:-}" ]; then
     "$CC" -O2 -DPROBITY_PATCHABLE -I"$SOURCE/include" -c leaf.c
@@ -103,9 +115,99 @@ if [ -z "${SANITIZE:-}" ]; then
     expect "sites of a leaf" 2 "$(grep -c 'test  *\$0x' code)"
     expect "branches of a leaf" 0 "$(grep -cE '\b(j[a-z]+|call)\b' code)"
     [ "$(wc -l < code)" -le 11 ] || fail "a leaf: $(cat code)"
+    for name in valued told; do
+        objdump -d --no-show-raw-insn leaf.o | sed -n "/<$name>:/,/ret/p" > code
+        expect "sites of $name" 2 "$(grep -c 'test  *\$0x' code)"
+        expect "branches of $name" 0 "$(grep -cE '\b(j[a-z]+|call)\b' code)"
+    done
     expect "sites of a function with two inlined ones" 4 \
         "$(objdump -d --no-show-raw-insn leaf.o | sed -n '/<two>:/,/ret/p' | grep -c 'test  *\$0x')"
 fi
+
+# Values, and scopes that exceptions leave, of functions that return and take all kinds of them.
+cat > thrown.cc << 'END'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+static int evaluated;
+static int once(int n)
+{
+    evaluated++;
+    return n;
+}
+static inline double scaled(double by, float f, char c)
+{
+    double r = by;
+    FN_FUNC_PARAMS(double, r, FN_1, 3, by, f, c);
+    r = by * f + c;
+    return r;
+}
+static std::string named(const std::string &text, std::optional<int> number)
+{
+    std::string r;
+    FN_FUNC_PARAMS(std::string, r, FN_1, 2, text, number);
+    r = text + std::to_string(number.value_or(0));
+    return r;
+}
+template <typename T> static T thrower(T n)
+{
+    T r = n;
+    FN_FUNC_RETVAL(T, r, FN_1, 2, n, once(3));
+    if (n > 1) {
+        FN_OUTPUT("throws at ", n);
+        throw std::runtime_error("thrown");
+    }
+    r = n + 1;
+    return r;
+}
+static int outer(int n)
+{
+    int r = -1;
+    FN_FUNC_RETVAL(int, r, FN_1);
+    try {
+        FN_ENTRY(FN_1);
+        thrower(n);
+        FN_CHECKPOINT("came back", FN_1, 1, n);
+    } catch (const std::exception &) {
+        r = 0;
+        return r;
+    }
+    auto last = [&](long m) {
+        long result = m;
+        FN_FUNC_PARAMS(long, result, FN_2, 1, m);
+        return result += n;
+    };
+    r = static_cast<int>(last(7));
+    return r;
+}
+int main()
+{
+    FN_FUNC(int, FN_1);
+    std::vector<int> values = {0, 1, 2, 3};
+    double sum = 0;
+    for (int n : values)
+        sum += outer(n) + scaled(n, 2, 'a') + static_cast<double>(named("n", n).size());
+    thrower(0.5);
+    FN_OUTPUT("sum ", sum, " ", evaluated);
+    return sum > 400 ? 0 : 1;
+}
+END
+for flag in -O0 -O2 "-O3 -fPIE -pie" "-O2 -masm=intel"; do
+    # shellcheck disable=SC2086
+    build "$WORK/thrown.cc" thrown.plain $flag
+    # shellcheck disable=SC2086
+    build "$WORK/thrown.cc" thrown.patchable $flag -DPROBITY_PATCHABLE
+    same "exceptions, $flag" thrown
+    PROBITY_LEVEL=1,2 same "exceptions, $flag, levels" thrown
+    grep -q 'sum .* 5$' log.patchable || fail "exceptions, $flag: $(grep sum log.patchable)"
+    ./thrown.patchable || fail "exceptions, $flag: not recorded: status $?"
+done
+PROBITY_PROFILE=1 same "exceptions, profile mode" thrown
+PROBITY_BUDGET=0.1% ./thrown.patchable || fail "exceptions, budget: status $?"
 
 # Scopes that are open when a recording begins are not recorded, those that are open when it ends
 # are; threads execute the code while it is patched.

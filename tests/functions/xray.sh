@@ -174,6 +174,13 @@ for settings in "PROBITY_MODE=block" "PROBITY_CHUNK_RECORDS=64 PROBITY_CPU_GAP_N
     [ "$settings" = PROBITY_LEVEL=4 ] || expect "$what" "$(cat out)" "$(counts trace)"
 done
 
+# Profile mode in a program that asks for it itself: the library finds it on when it is loaded.
+what="profile mode at load"
+rm -rf trace*
+LD_PRELOAD=$BUILD/lib/libprobity-functions.so PROBITY_PROFILE=1 PROBITY_OUT=$WORK/trace \
+    ./registers 4000 > out 2> errors || fail "$what: $(cat errors)"
+expect "$what" "$(cat out)" "$(counts trace)"
+
 # Signals at arbitrary instructions, including the recording code: the handler calls functions.
 what=signals
 cat > signals.c << 'END'
