@@ -307,8 +307,8 @@ run_aarch64_quick() {
 windows_jobs() {
     local script
     for script in tests/windows/*.sh; do
-        job "windows/${script##*/}" 900 \
-            "env PROBITY=$BUILD/bin/probity WINDOWS=$BUILD-windows ROUNDS=${ROUNDS:-2} bash $script"
+        job "windows/${script##*/}" 1800 "env PROBITY=$BUILD/bin/probity \
+WINDOWS=$BUILD-windows ROUNDS=${ROUNDS:-2} QUICK=yes bash $script"
     done
 }
 
