@@ -317,8 +317,7 @@ run_windows() {
     jobs=$(windows_jobs)
     [ -n "$jobs" ] || return 0
     if ! command -v x86_64-w64-mingw32-g++ > /dev/null || ! command -v wine > /dev/null; then
-        printf 'windows/build\t10\techo needs mingw-w64 and wine: tools/setup.sh windows; exit 77\n' |
-            run_jobs 1
+        printf 'windows/build\t10\techo needs %s; exit 77\n' "mingw-w64 and wine" | run_jobs 1
         return 0
     fi
     printf 'windows/build\t1800\tmake -j%s SETUP=no %s windows\n' "$cores" "BUILD=$BUILD" |
