@@ -201,7 +201,9 @@ PROBITY_INLINE struct probity_scope_thread *probity_scope_thread(void)
 #define probity_thread_inside (probity_scope_thread()->inside)
 #define probity_scope_frame (probity_scope_thread()->frame)
 #define probity_scope_exceptions (probity_scope_thread()->exceptions)
+#define PROBITY_OR_NULL /* a weak name is not found in a DLL */
 #else
+#define PROBITY_OR_NULL __attribute__((__weak__))
 /* This thread's counters of the functions whose calls are only counted (PROBITY_BUDGET), by their
  * number; an entry that is NULL takes the slow path. NULL: none yet. */
 extern PROBITY_API __thread uint64_t **probity_scope_counters
@@ -710,13 +712,14 @@ probity_scope_mark(struct probity_scope_here *scope, const char *in, uint32_t ki
 #ifdef __cplusplus
 }
 #ifdef __cpp_exceptions
-/* Weak: a file that includes this and uses nothing of it needs no library. */
-extern "C" PROBITY_API void probity_scope_exceptions_by(void *(*find)(void))
-    __attribute__((__weak__));
+/* A file that includes this and uses nothing of it needs no library. */
+extern "C" PROBITY_API void probity_scope_exceptions_by(void *(*find)(void)) PROBITY_OR_NULL;
 __attribute__((__constructor__(101))) static void probity_scope_uses_exceptions(void)
 {
-    if (probity_scope_exceptions_by != NULL)
-        probity_scope_exceptions_by(reinterpret_cast<void *(*)(void)>(abi::__cxa_get_globals));
+    void (*by)(void *(*)(void)) = probity_scope_exceptions_by;
+
+    if (by != NULL)
+        by(reinterpret_cast<void *(*)(void)>(abi::__cxa_get_globals));
 }
 #endif
 #endif

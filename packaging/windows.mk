@@ -21,19 +21,19 @@ WINDOWS_DLL := $(WINDOWS)/bin/libprobity.dll
 WINDOWS_LIB := $(WINDOWS)/lib/libprobity.a
 
 
-# probity.exe: what needs a library that mingw-w64 has no package of, or runs other programs, is left
+# probity.exe: what needs a library that mingw-w64 has no package of, or changes running programs, is left
 # out, and replaced by messages (doc/porting.md). It runs alone, and does not record itself.
 WINDOWS_EXE := $(WINDOWS)/bin/probity.exe
 WINDOWS_TOOL_LEFT_OUT := $(addprefix src/cli/,arguments.c attach.c drain.c launch.c preload.c program_file.c sched_dumps.c \
-        record.c terminal.c) \
-    $(wildcard src/cli/ship*.c src/answers/top/*.c src/answers/overhead/*.c src/answers/runs/*.c src/sched/*.c src/store/*.c src/symbols/*.c \
+        terminal.c) \
+    $(wildcard src/cli/ship*.c src/answers/runs/*.c src/sched/*.c src/store/*.c src/symbols/*.c \
         src/exports/otlp/*.c src/exports/sqlite/*.c src/exports/pprof/*.c) src/base/cpu_return.c src/writer/wake_page.c src/writer/wake_process.c
 WINDOWS_TOOL_SRC := $(filter-out $(WINDOWS_TOOL_LEFT_OUT),$(CLI_SRC) $(TOOL_SRC)) \
     src/answers/runs/runs_without_sqlite_command.c src/symbols/symbols_without_dwarf.c \
     src/store/store_without_sqlite.c src/sched/sched_without_events.c src/reader/spools.c \
     $(wildcard $(WINDOWS_SYSTEM)/tool/*.c)
 WINDOWS_TOOL_OBJ := $(WINDOWS_TOOL_SRC:%.c=$(WINDOWS)/obj/%.o) $(WINDOWS)/obj/view_page.o
-WINDOWS_WITHOUT := $(addprefix -DPROBITY_WITHOUT_,PROGRAMS SQLITE PROTOBUF DWARF CURL MICROHTTPD)
+WINDOWS_WITHOUT := $(addprefix -DPROBITY_WITHOUT_,PROGRAMS FORK SIGNALS SQLITE PROTOBUF DWARF CURL MICROHTTPD)
 $(WINDOWS_TOOL_OBJ): private WINDOWS_FLAGS += -isystem $(WINDOWS_SYSTEM)/tool $(WINDOWS_WITHOUT)
 
 .PHONY: windows windows-lib windows-tool windows-test

@@ -20,7 +20,7 @@
 # tsan" names). A script gets PROBITY (the tool), BUILD (absolute), CC, CXX and VARIANT; it exits
 # with 0 for passed, 77 for skipped. "# serial" keeps other tests from running at the same time, "#
 # timeout: 600" gives it that many seconds. tests/shortened names what a variant leaves out or
-# repeats less often.
+# repeats less often. tests/windows/*.sh run under Wine, one after another, if it is installed.
 set -eu
 cd "$(dirname "$0")/.."
 # The outer make's flags would name a job server that we do not have.
@@ -300,6 +300,32 @@ run_aarch64_quick() {
         "AARCH64_ALL=lib tool examples" "AARCH64_PROGRAMS=${programs[*]/#/$BUILD/aarch64/}"
 }
 
+# ---- Windows, under Wine ----
+
+# The tests of `make windows-test`, with few kills, one after another: they share a Wine prefix.
+# Skipped without the cross compiler or Wine.
+windows_jobs() {
+    local script
+    for script in tests/windows/*.sh; do
+        job "windows/${script##*/}" 1800 "env PROBITY=$BUILD/bin/probity \
+WINDOWS=$BUILD-windows ROUNDS=${ROUNDS:-2} QUICK=yes bash $script"
+    done
+}
+
+run_windows() {
+    local jobs
+    jobs=$(windows_jobs)
+    [ -n "$jobs" ] || return 0
+    if ! command -v x86_64-w64-mingw32-g++ > /dev/null || ! command -v wine > /dev/null; then
+        printf 'windows/build\t10\techo needs %s; exit 77\n' "mingw-w64 and wine" | run_jobs 1
+        return 0
+    fi
+    printf 'windows/build\t1800\tmake -j%s SETUP=no %s windows\n' "$cores" "BUILD=$BUILD" |
+        run_jobs 1
+    grep -q "^pass 1 0 windows/build " "$RESULTS" || return 0
+    printf '%s\n' "$jobs" | run_jobs 1
+}
+
 run_check() {
     build_variant gcc tool lib examples unit-tests \
         "$BUILD"/tests/programs/{heap.shared,planted,tree,typed,waiting} ||
@@ -311,7 +337,10 @@ run_check() {
 run_all() {
     local variant
     run_variant gcc
+    # Both mostly wait: for Wine, and for single tests at the end.
+    run_windows &
     run_aarch64_quick
+    wait
     # One of them uses what was built for AArch64.
     { check_jobs; style_jobs; } | longest_first | run_jobs "$cores"
     for variant in clang asan tsan; do

@@ -110,6 +110,9 @@ int probity_os_own_descriptors(unsigned first);
  * length, or -1 if it does not fit. */
 int probity_os_spool_directory(uint32_t user, char *ret_path, size_t room);
 
+/* Replaces whatever else separates directories in a path by slashes. */
+void probity_os_use_slashes(char *path);
+
 /* Whether a path does not depend on the current directory: 1 or 0. */
 int probity_os_is_absolute(const char *path);
 

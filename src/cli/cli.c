@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/os.h"
 #include "base/parent.h"
 #include "base/temporary.h"
 #include "cli/jobs.h"
@@ -156,6 +157,7 @@ char *cli_trace_path(const char *name)
     if (path == NULL)
         return NULL;
     memcpy(path, name, length + 1);
+    probity_os_use_slashes(path);
     if (length > 4 && strcmp(name + length - 4, ".csv") == 0)
         memcpy(path + length, TRACE_SUFFIX, sizeof TRACE_SUFFIX);
     return path;

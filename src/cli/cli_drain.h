@@ -15,6 +15,9 @@ struct cli_drain {
     int hold;  /* closed when no further trace can appear */
 };
 
+/* Reports if this build cannot drain programs. Returns CLI_OK or CLI_FAILURE. */
+int cli_drain_check(const struct cli_command *command);
+
 /* Starts a process that drains traces whose names match the pattern and that began after start_ns.
  * Returns CLI_OK, or CLI_FAILURE and reports why. */
 int cli_drain_begin(const struct cli_command *command, const char *pattern, uint64_t start_ns,

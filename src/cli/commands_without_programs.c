@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * commands_without_programs.c: replaces the commands that run, watch or change other programs, if
+ * commands_without_programs.c: replaces the commands that change other programs, if
  * the tool is built with -DPROBITY_WITHOUT_PROGRAMS, for a system where they are not implemented:
  * each fails with a message. doc/porting.md lists the files that are left out then.
  */
@@ -30,17 +30,12 @@ static int is_help(int argc, char **argv)
         .name = #word, .run = run_##word, .summary = does " (not in this build)", .usage = "",    \
         .help = "This build cannot " cannot ".", .options = no_options};
 
-MISSING_COMMAND(record, "Run a program and record its probes",
-                "run programs; run the program itself, with PROBITY_OUT=FILE in its environment")
-MISSING_COMMAND(overhead, "Measure recording overhead", "run programs")
 MISSING_COMMAND(drain, "Write traces for programs without a writer thread",
                 "write traces for running programs; their own writer threads do")
 MISSING_COMMAND(attach, "Start recording a running program",
                 "start recordings in running programs; set PROBITY_OUT=FILE before they start")
 MISSING_COMMAND(detach, "End the recording of a running program",
                 "end recordings in running programs")
-MISSING_COMMAND(top, "Watch what running programs do",
-                "watch programs; probity report reads the trace of a running program")
 MISSING_COMMAND(ship, "Send traces to a ClickHouse database",
                 "send to a database (requires libcurl)")
 

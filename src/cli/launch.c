@@ -20,6 +20,13 @@ static const char *file_of(const struct cli_launch *launch)
     return launch->file != NULL ? launch->file : launch->program[0];
 }
 
+void cli_launch_name(const char *program, char ret_name[PATH_MAX])
+{
+    const char *slash = strrchr(program, '/');
+
+    snprintf(ret_name, PATH_MAX, "%s", slash != NULL ? slash + 1 : program);
+}
+
 static int set_environment(const struct cli_launch *launch)
 {
     for (size_t i = 0; i < launch->environment_count; i++) {

@@ -6,6 +6,7 @@
 #ifndef PROBITY_CLI_LAUNCH_H
 #define PROBITY_CLI_LAUNCH_H
 
+#include <limits.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -36,13 +37,16 @@ struct cli_launch {
 
 struct cli_launched {
     pid_t pid;
-    int status;     /* as a shell would report it */
+    int status;     /* as a shell would report it; of 32 bits where there are no signals */
     int signal;     /* the one that ended it, or 0 */
     int exec_error; /* errno if it could not be run, or 0 */
     int taken;      /* received while waiting, or 0 */
     uint64_t wall_ns;
     struct rusage usage; /* of the program and the children it waited for */
 };
+
+/* The name of the program for the library in it: what %n means in PROBITY_OUT. */
+void cli_launch_name(const char *program, char ret_name[PATH_MAX]);
 
 /* Returns CLI_OK, or CLI_FAILURE and reports why if no process could be created. Reports a program
  * that could not be run, too. */

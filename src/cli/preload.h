@@ -7,6 +7,9 @@
 
 #include "cli/cli.h"
 
+/* Reports if this build cannot preload libraries. Returns CLI_OK or CLI_FAILURE. */
+int cli_preload_check(const struct cli_command *command);
+
 /* The value of LD_PRELOAD: libprobity-calls and libprobity-functions if requested, followed by
  * what the environment already preloads. sanitizer: a library that must come first, or "".
  * malloc'ed. NULL after reporting an error. */

@@ -16,6 +16,7 @@
 
 #include "base/called.h"
 #include "base/limits.h"
+#include "base/os.h"
 #include "base/selection.h"
 #include "base/share.h"
 #include "cli/arguments.h"
@@ -56,7 +57,7 @@ static char *absolute_pattern(const char *out)
     char directory[PATH_MAX];
     size_t used = 0;
 
-    if (*out == '/')
+    if (probity_os_is_absolute(out))
         return strdup(out);
     if (getcwd(directory, sizeof directory) == NULL)
         return NULL;
@@ -76,13 +77,13 @@ static char *absolute_pattern(const char *out)
 /* Expands %p, %n and %% as the library would in process pid. malloc'ed. */
 static char *expand_pattern(const char *pattern, const char *program, pid_t pid)
 {
-    const char *slash = strrchr(program, '/'), *name = slash != NULL ? slash + 1 : program;
-    char *path = NULL;
+    char name[PATH_MAX], *path = NULL;
     size_t bytes;
     FILE *stream = open_memstream(&path, &bytes);
 
     if (stream == NULL)
         return NULL;
+    cli_launch_name(program, name);
     for (const char *at = pattern; *at != '\0'; at++) {
         if (at[0] != '%' || at[1] == '\0') {
             fputc(*at, stream);
@@ -451,6 +452,11 @@ static int launch(const struct record_call *call, const char *pattern, const cha
     return status;
 }
 
+static int is_external(const struct record_call *call)
+{
+    return call->writer != NULL && strcmp(call->writer, "external") == 0;
+}
+
 /* Returns the program's status; problems with its trace are reported on stderr. */
 static int record(const struct record_call *call)
 {
@@ -472,7 +478,7 @@ static int record(const struct record_call *call)
     struct cli_drain drain = {0};
     struct beside beside;
     plan_beside(&beside, call, pattern, dumps);
-    if (call->writer != NULL && strcmp(call->writer, "external") == 0)
+    if (is_external(call))
         status = cli_drain_begin(&cli_command_record, pattern, start_ns, &drain);
     if (status == CLI_OK)
         status = launch(call, pattern, dumps, &beside, &launched);
@@ -491,6 +497,16 @@ static int record(const struct record_call *call)
     return status;
 }
 
+/* Of what requires parts that a build may lack. Returns CLI_OK or CLI_FAILURE. */
+static int check_build(const struct record_call *call)
+{
+    int status = is_external(call) ? cli_drain_check(&cli_command_record) : CLI_OK;
+
+    if (status == CLI_OK && (call->functions || call->calls != NULL))
+        status = cli_preload_check(&cli_command_record);
+    return status;
+}
+
 /* Returns CLI_OK, an exit status, or -1 if help was shown. */
 static int take_arguments(struct record_call *call, int argc, char **argv)
 {
@@ -505,7 +521,7 @@ static int take_arguments(struct record_call *call, int argc, char **argv)
     if (call->budget != NULL && !probity_share_parse(call->budget, &share))
         return cli_fail_usage(&cli_command_record, "invalid --budget '%s' (a percentage above 0, "
                               "such as 1%%)", call->budget);
-    if (call->budget != NULL && call->writer != NULL && strcmp(call->writer, "external") == 0)
+    if (call->budget != NULL && is_external(call))
         return cli_fail_usage(&cli_command_record,
                               "--budget and --writer external are mutually exclusive");
     uint32_t families;
@@ -521,7 +537,13 @@ static int take_arguments(struct record_call *call, int argc, char **argv)
         call->out = NULL;
     }
     call->program = argv + optind;
-    status = cli_triggers_check(&cli_command_record, &call->triggers, call->mode, call->writer);
+    if (call->out != NULL)
+        probity_os_use_slashes((char *)(uintptr_t)call->out);
+    if (call->triggers.names != NULL)
+        probity_os_use_slashes((char *)(uintptr_t)call->triggers.names);
+    status = check_build(call);
+    if (status == CLI_OK)
+        status = cli_triggers_check(&cli_command_record, &call->triggers, call->mode, call->writer);
     if (status != CLI_OK)
         return status;
     status = cli_arguments_check(&cli_command_record, &call->arguments);
@@ -533,7 +555,7 @@ static int take_arguments(struct record_call *call, int argc, char **argv)
 static int run(int argc, char **argv)
 {
     struct record_call call = {.description = -1};
-    int status = take_arguments(&call, argc, argv);
+    int status = take_arguments(&call, argc, argv), is_help = status < 0;
 
     if (status == CLI_OK)
         status = cli_arguments_describe(&cli_command_record, &call.arguments, call.program[0],
@@ -548,7 +570,7 @@ static int run(int argc, char **argv)
     cli_arguments_release(&call.arguments);
     cli_triggers_release(&call.triggers);
     free(call.rules);
-    return status < 0 ? CLI_OK : status;
+    return is_help ? CLI_OK : status; /* a program's status may be negative */
 }
 
 /* The kernel takes powers of two only. */

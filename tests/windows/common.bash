@@ -22,6 +22,8 @@ STATIC=("$WINDOWS/lib/libprobity.a" -lsynchronization -ladvapi32 -lntdll)
 SHARED=("$WINDOWS/lib/libprobity.dll.a")
 cp "$WINDOWS/bin/libprobity.dll" "$WORK"
 cd "$WORK"
+# The first program in a new prefix would print that it was made.
+[ -e "$WINEPREFIX/system.reg" ] || wine wineboot -i > /dev/null 2>&1 < /dev/null || true
 
 fail() {
     echo "$*" >&2

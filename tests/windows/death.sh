@@ -10,6 +10,7 @@ for kind in static shared; do
     x86_64-w64-mingw32-gcc "${FLAGS[@]}" -Wno-infinite-recursion -o "$kind.exe" \
         "$TESTS/kill_target.c" "${library[@]}"
 done
+x86_64-w64-mingw32-gcc "${FLAGS[@]}" -shared -o detach.dll "$TESTS/detach.c"
 x86_64-w64-mingw32-gcc "${FLAGS[@]}" -o killer.exe "$TESTS/killer.c"
 
 # $1 trace, $2 counts, $3 unfinished or closed: what is left by the process
@@ -29,12 +30,15 @@ expect "fibers: hits" "$(tr -d '\r' < out)" "$hits"
 
 total=0
 for kind in static shared; do
-    for end in exit ExitProcess TerminateProcess job access abort overflow; do
+    for end in exit ExitProcess detach TerminateProcess job access abort overflow; do
         rm -f trace.probity
         PROBITY_OUT=trace.probity wine_run "$kind.exe" counts "$end" > out 2>&1
         state=unfinished
         case $end in exit | ExitProcess) state=closed ;; esac
-        [ "$end" != abort ] || state=$("$PROBITY" info trace.probity | sed -n 's/^state  *//p')
+        [ "$end" != detach ] || expect "$kind: detach: status" 5 "$status"
+        case $end in
+            abort | detach) state=$("$PROBITY" info trace.probity | sed -n 's/^state  *//p') ;;
+        esac
         hits=$(verify trace.probity counts "$state")
         echo "$kind: $end: $hits hits, $state"
     done

@@ -2,7 +2,8 @@
  *
  * kill_target.c: 8 threads that record at full rate until they are killed. Each counts its hits in
  * a mapped file after each of them. Usage: kill_target COUNTS [END], where END is how the process
- * ends after a moment: exit, ExitProcess, access, abort, overflow. Without END it runs on.
+ * ends after a moment: exit, ExitProcess, detach (ExitProcess again in detach.dll),
+ * TerminateProcess, job, access, abort, overflow. Without END it runs on.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -59,6 +60,8 @@ static void end(const char *how)
     if (must_stop)
         exit(0);
     if (strcmp(how, "ExitProcess") == 0)
+        ExitProcess(0);
+    if (strcmp(how, "detach") == 0 && LoadLibraryA("detach.dll") != NULL)
         ExitProcess(0);
     if (strcmp(how, "access") == 0)
         *nowhere = 1;

@@ -19,6 +19,7 @@
 #include "analysis/signed_rank.h"
 #include "answers/overhead/overhead_print.h"
 #include "base/array_grow.h"
+#include "base/os.h"
 #include "cli/filter.h"
 #include "cli/launch.h"
 #include "cli/option.h"
@@ -215,7 +216,7 @@ static int directory_make(struct overhead_call *call)
 {
     const char *parent = getenv("TMPDIR");
 
-    if (parent == NULL || parent[0] != '/' || strchr(parent, '%') != NULL)
+    if (parent == NULL || !probity_os_is_absolute(parent) || strchr(parent, '%') != NULL)
         parent = "/tmp";
     int length =
         snprintf(call->directory, sizeof call->directory, "%s/probity-overhead.XXXXXX", parent);

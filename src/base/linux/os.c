@@ -304,6 +304,11 @@ int probity_os_spool_directory(uint32_t user, char *ret_path, size_t room)
     return length > 0 && (size_t)length < room ? length : -1;
 }
 
+void probity_os_use_slashes(char *path)
+{
+    (void)path;
+}
+
 int probity_os_is_absolute(const char *path)
 {
     return path[0] == '/';

@@ -227,6 +227,11 @@ int probity_os_own_descriptors(unsigned first)
     return 0;
 }
 
+void probity_os_use_slashes(char *path)
+{
+    probity_posix_slashes(path);
+}
+
 int probity_os_is_absolute(const char *path)
 {
     return path[0] == '/' || path[0] == '\\' || (path[0] != 0 && path[1] == ':');

@@ -108,4 +108,6 @@ static inline int pthread_sigmask(int how, const sigset_t *set, sigset_t *ret_be
     return 0;
 }
 
+#define sigprocmask pthread_sigmask
+
 #endif

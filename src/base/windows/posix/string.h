@@ -16,4 +16,7 @@ char *strchrnul(const char *text, int byte) __asm__("probity_posix_strchrnul");
 char *stpcpy(char *to, const char *from) __asm__("probity_posix_stpcpy");
 void explicit_bzero(void *at, size_t bytes) __asm__("probity_posix_explicit_bzero");
 
+/* No program is terminated by a signal. */
+#define strsignal(number) ((void)(number), "unknown signal")
+
 #endif

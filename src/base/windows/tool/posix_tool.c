@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <windows.h>
 
@@ -82,6 +83,20 @@ int closedir(DIR *directory)
 
     free(directory);
     return result;
+}
+
+char *mkdtemp(char *path)
+{
+    char *number = path + strlen(path) - 6;
+
+    for (unsigned i = 0, start = GetCurrentProcessId() << 8 ^ GetTickCount(); i < 256; i++) {
+        snprintf(number, 7, "%06x", (start + i) & 0xffffff);
+        if (mkdir(path, 0700) == 0)
+            return path;
+        if (errno != EEXIST)
+            break;
+    }
+    return NULL;
 }
 
 int ioctl(int descriptor, unsigned long request, struct winsize *ret_size)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * posix/sys/resource.h: limits of a process: Windows has none for the size of files.
+ * posix/sys/resource.h: limits of a process, of which Windows has none
+ * for the size of files; CPU time of a program that was waited for.
  */
 #ifndef PROBITY_POSIX_SYS_RESOURCE_H
 #define PROBITY_POSIX_SYS_RESOURCE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 typedef uint64_t rlim_t;
@@ -13,6 +15,15 @@ struct rlimit {
 };
 enum { RLIMIT_FSIZE = 1, RLIMIT_NOFILE = 7 };
 #define RLIM_INFINITY UINT64_MAX
+#ifndef _TIMEVAL_DEFINED
+#define _TIMEVAL_DEFINED
+struct timeval {
+    long tv_sec, tv_usec;
+};
+#endif
+struct rusage {
+    struct timeval ru_utime, ru_stime;
+};
 
 static inline int getrlimit(int which, struct rlimit *ret_limit)
 {

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ticks.c: calls a function about a thousand times a second until a file of the name that its
+ * argument gives exists. Without an argument: 1,000 calls without a pause.
+ */
+#define FN_INSTRUMENT
+#include <stdio.h>
+#include <windows.h>
+
+#include "FnTrace.h"
+#include "probity.h"
+
+static int tick(int number)
+{
+    FN_FUNC(int, FN_2);
+    PROBITY_PROBE(1);
+    return number + 1;
+}
+
+int main(int count, char **arguments)
+{
+    int number = 0;
+
+    printf("running\n");
+    fflush(stdout);
+    while (count > 1 ? GetFileAttributesA(arguments[1]) == INVALID_FILE_ATTRIBUTES
+                     : number < 1000) {
+        number = tick(number);
+        if (count > 1)
+            Sleep(1);
+    }
+    printf("%d\n", number);
+    return 0;
+}
