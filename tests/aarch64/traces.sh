@@ -77,7 +77,7 @@ PROBITY_OUT=killed.a.trace "$PROGRAMS/ends" kill 3 2000 > killed.expected || tru
 [ -e killed.a.trace ] || fail "ends kill: no trace"
 "$native/bin/probity" recover killed.a.trace > /dev/null || fail "recover"
 # Made under Wine, and under qemu by an earlier build.
-cp "$SOURCE"/tests/golden/good/{windows,aarch64}.probity .
+cp "$SOURCE"/tests/golden/systems/*.probity .
 for trace in *.trace *.probity; do
     same_answers "$trace"
 done

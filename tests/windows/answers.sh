@@ -14,7 +14,7 @@ x86_64-w64-mingw32-gcc "${FLAGS[@]}" -Wno-infinite-recursion -o probes.exe \
 PROBITY_OUT=calls.probity wine_run calls.exe > out 2>&1
 expect "calls.exe: status; $(head -n 3 out)" 0 "$status"
 PROBITY_OUT=probes.probity wine_run probes.exe counts exit > out 2>&1
-cp "$SOURCE"/tests/golden/good/*.probity "$SOURCE"/tests/golden/bad/c*.probity .
+cp "$SOURCE"/tests/golden/{good,systems}/*.probity "$SOURCE"/tests/golden/bad/c*.probity .
 
 # Each line is the arguments of the tool. One batch file runs all: starting Wine takes long.
 lines=()
