@@ -204,7 +204,7 @@ static int is_file_new(const char *path, uint64_t start_ns, uid_t *ret_owner)
                20000000 >= start_ns; /* a file system's clock may lag by a kernel tick */
 }
 
-/* Sums up the traces that match. */
+/* Totals over the traces that match. */
 struct conclusion {
     const char *own; /* the program's own trace */
     uint64_t start_ns;
@@ -214,8 +214,8 @@ struct conclusion {
     struct cli_sched *sched;
 };
 
-/* Examines a trace that has appeared, and recovers it if necessary. A name says nothing about the
- * owner: only this user's traces count, and probity_recover() checks whatever it opens. */
+/* Examines a trace that has appeared, and recovers it if necessary. The name proves nothing about
+ * the owner: only this user's traces count, and probity_recover() checks each file it opens. */
 static void conclude_one(const char *path, struct conclusion *conclusion)
 {
     const char *paths[] = {path};
@@ -327,7 +327,8 @@ static void add_triggers(const struct cli_triggers *triggers, const char *dumps,
         environment[(*count)++] = (struct cli_variable){"PROBITY_DUMP", dumps};
 }
 
-/* Of the program's CPU time, in millionths: a third of the budget. 0: no limit. */
+/* Limit for states of threads, in millionths of the program's CPU time: a third of the budget. 0:
+ * no limit. */
 static uint32_t share_of_states(const struct record_call *call)
 {
     uint32_t share;

@@ -155,7 +155,7 @@ static int run_on(void *context, char **paths, size_t count)
     return status;
 }
 
-/* A server may be away for any time. */
+/* A server may be unreachable for any length of time. */
 static int watch(const struct ship_call *call, const struct cli_fleet_options *fleet)
 {
     struct cli_watch_options options = {

@@ -144,7 +144,7 @@ static const struct probity_fleet_column minutes[] = {
     {"counts", U64S, PLAIN, "histogram of the durations: calls in each bucket"},
 };
 
-/* The same, of all threads. */
+/* The same for all threads together. */
 static const struct probity_fleet_column hours[] = {
     {"day", DATE, PLAIN, "UTC day in which the row was closed"},
     {"run", U64, PLAIN, "run"},
@@ -370,8 +370,8 @@ static void print_columns(FILE *stream, const struct probity_fleet_schema *schem
     }
 }
 
-/* The tables that are filled in blocks let newer servers remember the tokens of inserts. Replicated
- * ones do so anyway. */
+/* Makes newer servers remember the tokens of inserts into the tables that are filled in blocks.
+ * With replicated tables they always do. */
 static void print_engine(FILE *stream, const struct probity_fleet_schema *schema,
                          const struct probity_fleet_table *table)
 {

@@ -181,8 +181,8 @@ begin_profiled(struct probity_scope_here *scope, uint32_t place, uint64_t minus,
         probity_scope_take(place, minus, where);
 }
 
-/* The unusual scopes: the first of its function or thread, in profile mode, after a jump, or deeply
- * nested. */
+/* Begins a scope that may be the first of its function or thread, in profile mode, after a jump, or
+ * deeply nested. */
 static inline __attribute__((always_inline)) uint32_t
 begin_any(struct probity_scope_here *scope, struct probity_site_function **function, uint64_t minus,
           uint64_t where, const void *note)
@@ -413,7 +413,7 @@ record_leave(const struct probity_scope_here *scope, uint32_t code)
         probity_hit(code + 2);
 }
 
-/* Leaves that are in profile mode, above an abandoned scope, deeply nested, or compared by
+/* Ends a scope that is in profile mode, above an abandoned scope, deeply nested, or compared by its
  * duration. */
 static __attribute__((noinline)) void leave_unusual(const struct probity_scope_here *scope)
 {

@@ -49,8 +49,8 @@ static struct {
 
 static uint32_t taking; /* process id of the thread that takes a request */
 
-/* Whether hooks must be removed once the recording has ended. OVER: it ended while they were being
- * installed, so the thread that installs them removes them again. */
+/* Whether the other libraries must be stopped once the recording has ended. OVER: it ended while
+ * they were starting, so the thread that starts them stops them again. */
 enum { NOTHING, PUTTING, PUT, OVER };
 static uint32_t others;
 

@@ -15,7 +15,7 @@
 
 enum { CALLS_COLUMNS = 9, TIME_COLUMNS = 8, CORRECTED_COLUMNS = 10,
        SPREAD_COLUMNS = 2 + PROBITY_SPARKLINE_CELLS, PART_BYTES = 256,
-       WAIT_NS = 50000 /* calls to libc of this time wait, as doc/calls.md has it */ };
+       WAIT_NS = 50000 /* calls to libc this long count as waits (doc/calls.md) */ };
 
 static const enum probity_report_key usual_columns[] = {
     PROBITY_REPORT_CALLS,    PROBITY_REPORT_TOTAL, PROBITY_REPORT_SELF, PROBITY_REPORT_CPU_TOTAL,
@@ -584,7 +584,7 @@ static double mean_recorded_ns(const struct probity_report_sums *sums)
                : 0;
 }
 
-/* The same of those that did not wait. */
+/* The same for those that did not wait. */
 static double mean_quick_ns(const struct probity_histogram *durations)
 {
     struct probity_histogram_bucket bucket;
@@ -641,7 +641,7 @@ static void put_least(FILE *stream, size_t least)
                 least == 1 ? "its calls were" : "their calls were");
 }
 
-/* Those that were not held. */
+/* Reports the budgets that were exceeded. */
 static void put_budgets(FILE *stream, const struct probity_reader *reader)
 {
     const double unit = 100.0 / PROBITY_BUDGET_UNITS;
@@ -691,7 +691,7 @@ static void put_notes(const struct table *table)
         probity_table_put_scale(table->stream, &table->spread);
 }
 
-/* Ends a line; marks a function whose times are those of a part of its calls. */
+/* Ends a line; marks a function whose times cover only some of its calls. */
 static void put_counted(FILE *stream, const struct probity_report_sums *sums)
 {
     if (sums->entries > 0)
