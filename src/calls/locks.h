@@ -41,7 +41,7 @@ enum {
     PROBITY_CALLS_COUNTERS
 };
 
-/* A bit for each of these numbers: free locks of this kind are only counted. */
+/* A bit for each of these numbers, set if it is only counted (of locks, the free ones). */
 extern uint32_t probity_calls_counted __attribute__((visibility("hidden")));
 
 static inline int probity_calls_only_counts(uint32_t counter)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks_thread.c: each thread's counters of locks that are counted but not recorded. They are
- * written to the trace every few thousand locks, when the thread ends, and for all threads when the
- * recording ends; after a kill they are lower bounds. Memory of ended threads is reused.
+ * locks_thread.c: each thread's counters of what is counted but not recorded. They are written to
+ * the trace every few thousand locks, when the thread ends, and for all threads when the recording
+ * ends; after a kill they are lower bounds. Memory of ended threads is reused.
  */
 #include <pthread.h>
 #include <string.h>

@@ -99,7 +99,8 @@ static void prepare_forks(void)
         pthread_atfork(NULL, NULL, begin_child);
 }
 
-/* If a recording began without a call of this library, the next call describes what is missing. */
+/* If a recording began before calls were recorded, the next call describes what is still
+ * missing. */
 PROBITY_API int probity_calls_wake(const char *text)
 {
     uint32_t families;
