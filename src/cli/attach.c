@@ -250,7 +250,7 @@ static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int e
     case PROBITY_WAKE_BUSY:
         return cli_fail(ME, "another command is attaching to process %" PRIu32, pid);
     case PROBITY_WAKE_TIMEOUT:
-        return cli_fail(ME, "process %" PRIu32 " passed no probe in time, so nothing was started: "
+        return cli_fail(ME, "process %" PRIu32 " hit no probe in time, so nothing was started: "
                         "see --wait, or start it with PROBITY_CONTROL=1, which needs none", pid);
     case PROBITY_WAKE_REFUSED:
         if (error > 0)

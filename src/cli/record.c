@@ -585,23 +585,23 @@ static const struct cli_option options[] = {
      .help = "when the writer cannot keep up: block (default), drop or ring",
      .noun = "mode", CLI_WORD(struct record_call, mode, "block drop ring")},
     {.name = "ring", .value = "WINDOW", .brief = "keep the last seconds in memory only",
-     .help = "keep what was recorded in the last WINDOW (30s), in so much memory (64M), or both "
+     .help = "keep what was recorded in the last WINDOW (30s), in this much memory (64M), or both "
              "(30s,256M), for dumps: --when, `probity snapshot` and probity_snapshot() write it to "
-             "files of their own while recording goes on",
+             "separate files while recording continues",
      CLI_TEXT(struct record_call, triggers.ring)},
     {.name = "when", .value = "CONDITION", .brief = "write a dump when this happens",
      .help = "write a dump when 'function NAME > 20ms' (or > p99.9: longer than 99.9 % of its "
              "calls in the last minutes), 'block 4->9 > 5ms', 'wait > 10ms' or 'signal USR2' "
              "happens; may be repeated; implies --ring",
      CLI_PATTERNS(struct record_call, triggers.when)},
-    {.name = "before", .value = "TIME", .brief = "time before a slow call that a dump has",
+    {.name = "before", .value = "TIME", .brief = "time before a slow call that a dump covers",
      .help = "a dump begins TIME before the call that met the condition (default: 2s)",
      CLI_TEXT(struct record_call, triggers.before)},
-    {.name = "after", .value = "TIME", .brief = "time after a slow call that a dump has",
+    {.name = "after", .value = "TIME", .brief = "time after a slow call that a dump covers",
      .help = "and ends TIME after it (default: 0s)",
      CLI_TEXT(struct record_call, triggers.after)},
     {.name = "at-most", .value = "N/TIME", .brief = "limit of dumps in a time",
-     .help = "no more than N dumps by conditions in any such time (default: 1/1s)",
+     .help = "at most N dumps by conditions in any period of this length (default: 1/1s)",
      CLI_TEXT(struct record_call, triggers.at_most)},
     {.name = "keep", .value = "WHICH", .brief = "which dumps to keep",
      .help = "worst=N: once there are N dumps, a worse one replaces the least bad; first=N: no "

@@ -104,7 +104,7 @@ stop plain
 # The program hits no probe while the tool waits: the request is withdrawn, and the next probe
 # records nothing.
 start idle "$PROGRAMS/waiting"
-says "idle" 1 "passed no probe in time" attach --wait 50ms "$job"
+says "idle" 1 "hit no probe in time" attach --wait 50ms "$job"
 says "idle" 1 "is not recording" detach "$job"
 echo >&"$gate"
 stop idle

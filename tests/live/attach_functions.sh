@@ -388,7 +388,7 @@ for how in cut open link planted; do
     link) ln -s "$WORK/good" "$page" ;;
     planted) cp good "$page" && chmod 600 "$page" ;;
     esac
-    says "page: $how" 1 "passed no probe in time" attach --wait 100ms -o trace "$job"
+    says "page: $how" 1 "hit no probe in time" attach --wait 100ms -o trace "$job"
 done
 stop page
 [ ! -e "$page" ] || fail "page: not removed at exit"

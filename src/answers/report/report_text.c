@@ -407,8 +407,8 @@ static void put_traces(FILE *stream, int has_colour, const struct probity_reader
             fprintf(stream, "trace: the wall clock was adjusted %" PRIu64 " times; calls in "
                     "progress then have wrong times\n", facts->clock_steps);
         if (facts->counted_hits > 0)
-            fputs("trace: free locks or allocations are only counted from some moment on, to hold "
-                  "the budget: see `probity log`\n", stream);
+            fputs("trace: free locks or allocations are only counted from some point on, to keep "
+                  "within the budget: see `probity log`\n", stream);
         put_states(stream, facts->sched);
     }
 }
@@ -635,9 +635,9 @@ static void put_hidden(FILE *stream, uint64_t counted,
 static void put_least(FILE *stream, size_t least)
 {
     if (least > 0)
-        fprintf(stream, "%zu function%s %s called more often than shown: from some moment on, "
-                "%s not even counted, to hold the budget; that time, too, is in the self times of "
-                "callers\n", least, probity_text_s(least), probity_text_were(least),
+        fprintf(stream, "%zu function%s %s called more often than shown: from some point on, "
+                "%s not even counted, to keep within the budget; the self times of callers include "
+                "that time, too\n", least, probity_text_s(least), probity_text_were(least),
                 least == 1 ? "its calls were" : "their calls were");
 }
 
