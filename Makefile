@@ -61,7 +61,7 @@ SRC_FLAGS := -Isrc -Iinclude -I$(BUILD)/generated -fPIC -fvisibility=hidden -fex
              -ffunction-sections -fdata-sections \
              $(if $(FAST_FUZZ),-fsanitize-coverage=edge$(COMMA)inline-8bit-counters) $(ASSERT_FLAGS)
 
-# Two times that were just stored one by one are not yet there for a load of both.
+# A vector load of two times that were just stored one by one waits for the stores to complete.
 $(BUILD)/obj/src/analysis/%.o $(BUILD)/obj/src/answers/%.o: SRC_FLAGS += -fno-tree-slp-vectorize
 
 # The operating system: doc/porting.md.
@@ -83,12 +83,12 @@ LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base
              spool/place.c writer/discard.c writer/drainer.c writer/recover.c writer/snapshot.c writer/request.c writer/wake_process.c writer/wake_page.c), \
              $(wildcard src/base/*.c $(SYSTEM)/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
              src/embed/*.c))
-# Conditions and dumps: a separate member of the static library, which only programs have that refer
+# Conditions and dumps: a separate member of the static library, linked only into programs that refer
 # to probity_snapshot.
 DUMPS_SRC := $(addprefix src/,base/conditions.c base/selection.c format/dump.c runtime/change.c runtime/switches.c runtime/trigger.c \
                runtime/trigger_settings.c writer/dump_chunks.c writer/dump_file.c writer/dumps.c writer/watch.c writer/watch_gaps.c writer/watch_rates.c writer/watch_requests.c)
-# libprobity-print, linked or loaded only by those that also read their trace: for a CSV, a log or a
-# summary. It has its own copy of the code it shares with libprobity, and needs no library but libc.
+# libprobity-print, linked or loaded only by programs that also read their trace: for a CSV, a log or
+# a summary. It has its own copy of the code it shares with libprobity, and needs no library but libc.
 PRINT_SRC := $(filter-out src/spool/control_ask.c $(SYSTEM)/thread_count.c src/base/selection.c src/base/arguments.c src/base/called.c src/base/cpu_return.c \
                src/base/conditions.c src/base/window.c \
                $(addprefix src/reader/,activity.c ahead.c ahead_hits.c index_build.c index_group.c index_write.c thread_stack.c), \
@@ -126,7 +126,8 @@ $(addprefix $(OBJ)/src/,base/cpu.o base/error.o base/linux/functions.o spool/cel
     runtime/control_page.o runtime/frames.o runtime/scope.o runtime/thread.o spool/live.o spool/control.o base/linux/clock.o base/own_threads.o runtime/trigger_settings.o runtime/levels.o embed/embed.o base/temporary.o base/parent.o \
     base/linux/os_confine.o base/linux/os.o base/linux/os_signals.o format/block.o format/sites.o format/cost.o format/profile.o writer/pass.o writer/profile.o writer/ring.o writer/tally.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
 # Code that runs only in our own threads, at load, or while signals and cancellation are blocked, is
-# unwound by neither an exception nor a cancelled thread: its unwind tables, a fifth of it, stay out of programs.
+# unwound by neither an exception nor a cancelled thread. Its unwind tables, a fifth of its size, are
+# therefore left out of programs.
 # Debuggers have .debug_frame.
 NOT_UNWOUND := $(addprefix $(OBJ)/src/,$(addprefix base/,checksum.o conditions.o parent.o selection.o temporary.o window.o linux/objects.o linux/os.o linux/os_confine.o) \
     $(patsubst src/%.c,%.o,$(wildcard src/format/*.c src/writer/*.c)) \
@@ -135,8 +136,8 @@ NOT_UNWOUND := $(addprefix $(OBJ)/src/,$(addprefix base/,checksum.o conditions.o
 ifeq ($(SANITIZE),)
 $(NOT_UNWOUND): private SRC_FLAGS += -fno-exceptions -fno-asynchronous-unwind-tables
 endif
-# Code that runs while vector registers hold parameters or results of functions must not use them;
-# code that sanitizers call does.
+# Code that runs while vector registers hold parameters or results of functions must not use them.
+# Sanitizers would call code that does.
 GENERAL_OBJ := $(addprefix $(OBJ)/src/functions/,sled_calls.o site_calls.o fentry.o)
 $(GENERAL_OBJ): private SRC_FLAGS += -mgeneral-regs-only
 $(GENERAL_OBJ): private SANITIZE_FLAGS :=
@@ -192,7 +193,7 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 UNIT_COMMON_OBJ := $(UNIT_COMMON:%.c=$(OBJ)/%.o)
 UNITS    := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%)
-# Fuzz targets, each with what they share. Without a fuzzer a target has a driver.
+# Fuzz targets, each with the code that they share. Without a fuzzer, a target is linked with a driver.
 FUZZ_TARGET_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_TARGETS    := $(FUZZ_TARGET_SRC:tests/fuzz/%.c=$(BUILD)/tests/%)
 TRUNCATE_BITFLIP    := $(if $(findstring fuzzer,$(SANITIZE)),,$(BUILD)/tests/truncate_bitflip)
@@ -263,7 +264,7 @@ $(OBJ)/generated/%.o: $(GENERATED)/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC  )$(CC) $(C_FLAGS) $(SRC_FLAGS) -I$(GENERATED) -c -o $@ $<
 
-# Before the first compilation, nothing else tells which files include generated ones.
+# Before the first compilation, no dependency file lists which files include generated ones.
 PROTO_HEADERS := $(PROTO_SRC:src/%.proto=$(GENERATED)/%.pb-c.h)
 $(filter $(OBJ)/src/exports/%,$(TOOL_OBJ)): | $(PROTO_HEADERS)
 

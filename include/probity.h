@@ -60,7 +60,7 @@ extern "C" {
 #define PROBITY_API __attribute__((visibility("default")))
 #endif
 
-/* The record path is part of the function that it is in, even if the compiler is to call a hook in
+/* Makes the record path part of the calling function, even if the compiler inserts a hook into
  * every function. Not for direct use. */
 #define PROBITY_INLINE static inline __attribute__((__always_inline__, __no_instrument_function__))
 
@@ -137,7 +137,7 @@ struct probity_options {
     uint32_t spool_records;
     /* PROBITY_SPOOL_BYTES_MAX: limit for all segments together; default 512 MiB. */
     uint64_t spool_bytes_max;
-    /* PROBITY_CPU_GAP_NS: a thread that records again within this time is taken not to have left
+    /* PROBITY_CPU_GAP_NS: a thread that records again within this time is assumed not to have left
      * the CPU: 200 to 1,000,000; default 1,500. */
     uint32_t cpu_gap_ns;
     /* PROBITY_CPU_BUDGET_PERMILLE: share of its time that a thread may spend on readings of its
@@ -187,11 +187,11 @@ PROBITY_API int probity_start(const struct probity_options *options);
  * signal handler. */
 PROBITY_API int probity_flush(void);
 
-/* Requests a dump: a separate trace of what all threads have recorded in the last seconds,
- * while recording continues (man 1 probity-record, --ring). Returns at once; the writer thread
- * makes the file. reason: why, at most 127 bytes, or NULL. Returns 0; PROBITY_ERROR_STATE if no
- * ring with PROBITY_RING or PROBITY_WHEN is recorded, or there can be no writer thread;
- * PROBITY_ERROR_LIMIT if too much is asked for at a time. Any thread, signal handlers too; errno is
+/* Requests a dump: a separate trace of what all threads have recorded in the last seconds, while
+ * recording continues (man 1 probity-record, --ring). Returns at once; the writer thread makes the
+ * file. reason: why, at most 127 bytes, or NULL. Returns 0; PROBITY_ERROR_STATE if no ring with
+ * PROBITY_RING or PROBITY_WHEN is being recorded, or no writer thread can be created;
+ * PROBITY_ERROR_LIMIT if too many requests are pending. Any thread, signal handlers too; errno is
  * untouched. A program linked with libprobity.a has conditions and dumps only if it refers to this
  * function. */
 PROBITY_API int probity_snapshot(const char *reason);
@@ -310,7 +310,7 @@ PROBITY_INLINE uint64_t probity_ticks(void)
 #define PROBITY_FRAME __builtin_dwarf_cfa()
 #define PROBITY_FRAME_ABOVE 16u
 
-/* Returns the address of this instruction. Unique: each inlined copy has another address. */
+/* Returns the address of this instruction. Unique: each inlined copy has a different address. */
 PROBITY_INLINE uint64_t probity_code_address(void)
 {
     uint64_t address;

@@ -186,7 +186,7 @@ struct probity_scope_thread {
 /* As probity_thread_offset. */
 extern PROBITY_API uint64_t probity_scope_offset;
 
-/* Makes them for the calling thread; never NULL. */
+/* Creates them for the calling thread; never NULL. */
 PROBITY_API struct probity_scope_thread *probity_scope_thread_make(void)
     __attribute__((__cold__, __const__));
 
@@ -226,8 +226,8 @@ extern PROBITY_API __thread void *probity_scope_exceptions
     __attribute__((tls_model("initial-exec")));
 #endif
 
-/* Sets what returns where the C++ library counts the exceptions of the calling thread. Runs in
- * constructors. */
+/* Sets the function that returns where the C++ library counts the exceptions of the calling thread.
+ * Runs in constructors. */
 PROBITY_API void probity_scope_exceptions_by(void *(*find)(void));
 
 /* ---- Hooks -------------------------------------------------------------------------------------
@@ -258,9 +258,9 @@ PROBITY_API void probity_scope_defer_frame(struct probity_scope_here *scope,
 /* Records the leave of a scope, if it is open. */
 PROBITY_API void probity_scope_leave_open(struct probity_scope_here *scope);
 
-/* Whether an event in a scope is to be recorded. If the scope is open, ends what was jumped over:
- * an event is considered one of the innermost scope, and in profile mode, where there are no
- * events, so is the time. in: __func__. */
+/* Whether an event in a scope is to be recorded. If the scope is open, first ends the scopes that
+ * were jumped over, because an event belongs to the innermost scope; in profile mode, which has no
+ * events, so does the time. in: __func__. */
 PROBITY_API int probity_scope_is_reported(struct probity_scope_here *scope, uintptr_t frame,
                                           const char *in);
 
@@ -289,10 +289,10 @@ PROBITY_API void probity_scope_set_return(struct probity_scope_here *scope, cons
 #if PROBITY_HAS_HOOKS && !defined(PROBITY_UNNOTED)
 #define PROBITY_SCOPE_NOTED 1
 
-/* probity_scope_enter_frame() and probity_scope_leave_open(), called by assembly, which says what
- * they may change: arguments and results stay in their registers. The first takes its arguments in
- * r10, r11 and rax and returns 0 in rax; after the call there is a no-op instruction whose
- * operand is the distance to the note. The last takes the scope in r10. */
+/* probity_scope_enter_frame() and probity_scope_leave_open(), called from assembly, which declares
+ * what they may change: arguments and results stay in their registers. The first takes its
+ * arguments in r10, r11 and rax and returns 0 in rax; after the call there is a no-op instruction
+ * whose operand is the distance to the note. The last takes the scope in r10. */
 PROBITY_API void probity_scope_enter_hook(void);
 /* The same with values, which the note describes: r8 has the address of their bytes, one after the
  * other and up to a multiple of four, r9 that of the variable that is returned, or NULL. */
@@ -324,16 +324,16 @@ PROBITY_API void probity_scope_enter_site(struct probity_scope_here *scope,
 PROBITY_API uint64_t probity_scope_enter_slow(struct probity_site_function *function)
     __attribute__((__cold__));
 
-/* In its result: the duration of the call is compared with limits of `probity record --when`. Then
- * these are called at its enter, for the tick, and after its leave was recorded. Any thread,
- * async-signal-safe. */
+/* Set in its result if the duration of the call is compared with limits of `probity record --when`.
+ * Then the functions below are called: at its enter, for the tick, and after its leave was
+ * recorded. Any thread, async-signal-safe. */
 #define PROBITY_SCOPE_ENTERED_WATCHED (UINT64_C(1) << 63)
 PROBITY_API uint64_t probity_scope_watch_begin(void) __attribute__((__cold__));
 PROBITY_API void probity_scope_watch_end(const struct probity_site_function *function,
                                          uint64_t entered) __attribute__((__cold__));
 
 /* Bit of struct probity_scope_here.place of such a call: makes the place differ from the thread's
- * depth, which every leave compares. The index of the place is without it. */
+ * depth, which every leave compares. It is not part of the index of the place. */
 #define PROBITY_SCOPE_WATCHED (UINT32_C(1) << 31)
 
 /* Called if the scope at place - 1 may be over (probity_scope_is_suspect()): it was jumped over, or

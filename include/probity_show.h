@@ -86,8 +86,8 @@ inline size_t encode_utf8(uint32_t character, char bytes[4])
     return further + 1;
 }
 
-/* One character of text in quotes, escaped as in C. An escape is written as a whole or, with what
- * follows, not at all. */
+/* One character of text in quotes, escaped as in C. An escape is written whole; if it does not fit,
+ * it and what follows are left out. */
 inline void put_escaped(shown_text &to, uint32_t character, char quote)
 {
     char bytes[4] = {'\\'};
@@ -280,7 +280,7 @@ template <class Type> void insert_wide(std::ostream &stream, const Type &value)
     stream.width(wide.width());
 }
 
-/* Which operator: for a pointer or an array, one for exactly that type. */
+/* Which operator to use: for a pointer or an array, only one for exactly that type. */
 template <class Type>
 struct insertion_of
     : std::conditional<std::is_pointer<decayed<Type>>::value, own_insertion<decayed<Type>>,

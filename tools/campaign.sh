@@ -24,7 +24,7 @@ parts_of() {
     fi
     for part; do
         if [ ! -e "tests/campaign/$part.sh" ]; then
-            echo "campaign: no part '$part'; there are: $(parts_of | tr '\n' ' ')" >&2
+            echo "campaign: invalid part '$part' (valid: $(parts_of | paste -sd ' '))" >&2
             return 1
         fi
         echo "$part"

@@ -281,5 +281,5 @@ for suite in 'gcc g++' 'clang clang++'; do
     accept "$c" c "$directory/all.c" -std=c11 -U__linux__ -DPROBITY_DISABLE
 done
 
-[ "$failed" -eq 0 ] && echo "headers: $checked compilations as they should be"
+[ "$failed" -eq 0 ] && echo "headers: $checked compilations gave the expected result"
 exit "$failed"

@@ -95,7 +95,7 @@ compare "commands that the fish completion offers" "$expected" "$(commands_in_fi
 choices=0
 for command in $commands; do
     help=$("$tool" "$command" --help | options_in)
-    [ -n "$help" ] || { echo "options: $command --help names none" >&2; failed=1; }
+    [ -n "$help" ] || { echo "options: $command --help lists no option" >&2; failed=1; }
     compare "manual page of $command" "$help" "$(page_of "$command" | options_in)"
     if grep -qx -- --csv <<< "$help" && ! grep -q formulas "man/probity-$command.1"; then
         echo "options: man/probity-$command.1: mentions CSV, but not cells that are formulas" >&2

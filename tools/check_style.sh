@@ -72,7 +72,7 @@ check_systems() {
     done
 }
 
-# Answers and exports are rooms, a directory each: what one takes from another never leads back to
+# Answers and exports are rooms, a directory each: what one includes of another never leads back to
 # it. Commands are on top of all rooms.
 check_rooms() {
     find src/answers src/exports src/store -name '*.[ch]' ! -name '*_command.c' 2> /dev/null |
@@ -92,8 +92,8 @@ text_files() {
         sed 's,^\./,,'
 }
 
-# One process for all files: with some for each, this took a minute of CPU time.
-# $1 of the files, a regular expression of names; $2 of the lines; $3 what a line is that matches
+# One process for all files: with several for each file, this took a minute of CPU time. $1 regular
+# expression for names of files, $2 for lines; $3 what a matching line is
 find_lines() {
     text_files | grep -E "$1" | tr '\n' '\0' | xargs -0r grep -nE "$2" /dev/null |
         sed "s,^\([^:]*:[0-9]*\):.*,\1: $3," || true
@@ -109,8 +109,9 @@ check_text() {
 }
 
 # A background subshell that is killed right after it was forked runs the EXIT trap of its parent,
-# which then finds its directory gone. The trap has to ask who runs it, and without the builtin `[`:
-# such a subshell runs builtins in a process that it cannot wait for, and so sees each one fail.
+# which then finds its directory gone. The trap has to check which process runs it, and without the
+# builtin `[`: such a subshell runs builtins in a process that it cannot wait for, and so sees each
+# one fail.
 check_traps() {
     text_files | grep -E '\.(sh|bash)$' | tr '\n' '\0' |
         xargs -0r grep -nE "^[^#]*trap [^-].*[[:space:]]EXI[T]([[:space:]]|$)" /dev/null |
@@ -124,8 +125,8 @@ check_code() {
     [ ${#files[@]} -eq 0 ] || awk -f "$tools/check_style.awk" "${files[@]}"
 }
 
-# Whoever opens, makes, renames, removes or runs a file by name is listed in doc/security.md, itself
-# or with its directory.
+# A source file that opens, creates, renames, removes or runs a file by name is listed in
+# doc/security.md, by its own name or by its directory.
 check_files() {
     local calls='open|openat|fopen|freopen|opendir|rename|renameat2?|unlink|unlinkat|link|linkat'
     calls+='|symlink|symlinkat|mkdir|mkdirat|rmdir|mkstemp|mkostemp|mkdtemp|truncate|dlopen'

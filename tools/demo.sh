@@ -5,9 +5,9 @@
 #
 # How the loss is counted. The server keeps a scoreboard beside the trace: for each thread, how
 # often it passed each stage, in a mapped file that is independent of Probity and survives the kill
-# (examples/httpd/scoreboard.h). Each count is raised right after the probe, or after the last one
-# of the request. So for each thread and stage the hits must be equal to the count, or one more if
-# the kill came in between: fewer are lost records, more are invented ones. The load generator's
+# (examples/httpd/scoreboard.h). Each count is incremented right after the probe, or after the last
+# one of the request. So for each thread and stage the hits must be equal to the count, or one more
+# if the kill came in between: fewer are lost records, more are invented ones. The load generator's
 # count is printed beside it: answers in flight when the server died never reached it.
 
 set -eu

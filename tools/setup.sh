@@ -5,7 +5,7 @@
 #   tools/setup.sh --list [--for MANAGER] GROUP...
 #                                          print the packages instead, one a line
 #
-# On Debian and its derivatives they are installed with apt-get, as root or by sudo. With dnf,
+# On Debian and its derivatives they are installed with apt-get, as root or with sudo. With dnf,
 # pacman or apk the command to run is printed, and the exit status is 1 until nothing is missing.
 # Packages that apt-get does not know are named on stderr with what is left out without them; the
 # others are installed. If everything is there, nothing is printed.
@@ -195,7 +195,7 @@ manager_here() {
     echo none
 }
 
-# Those of the packages in the arguments that are not installed. $1 manager
+# Prints the packages in the arguments that are not installed. $1 manager
 missing_of() {
     local manager=$1 package
     shift
@@ -235,13 +235,13 @@ print_command() {
         apk) command='apk add' ;;
     esac
     shift
-    echo "setup: packages are missing; install them, or try without by SETUP=no:" >&2
+    echo "setup: packages are missing; install them, or set SETUP=no to try without:" >&2
     echo "    $root$command $*" >&2
 }
 
 # ---- apt-get -----------------------------------------------------------------------------------
 
-# Those of the packages in the arguments that can be installed.
+# Prints the packages in the arguments that can be installed.
 known_of() {
     apt-cache policy "$@" |
         awk '/^[^ ]/ { sub(":$", ""); name = $0 } /^  Candidate: / && $2 != "(none)" { print name }'
@@ -331,7 +331,7 @@ for group; do
 done
 
 if [ "$manager" = none ]; then
-    echo "setup: neither apt-get, dnf, pacman nor apk here; by Debian's names, these are needed:" \
+    echo "setup: no apt-get, dnf, pacman or apk here; these packages are needed (Debian's names):" \
         "$(packages_of apt "$@" | tr '\n' ' ')" >&2
     exit 0
 fi

@@ -91,8 +91,8 @@ prefix_of() {
     printf '%q ' "${command[@]}"
 }
 
-# What scripts say of themselves: header[SCRIPT:KEY] is the value of a line "# KEY: VALUE", or "yes"
-# for "# KEY".
+# Settings in the scripts' headers: header[SCRIPT:KEY] is the value of a line "# KEY: VALUE", or
+# "yes" for "# KEY".
 mapfile -t scripts < <(tools/test_scripts.sh)
 declare -A header
 read_headers() {
@@ -211,7 +211,7 @@ longest_first() {
         sort -s -t $'\t' -k 1,1nr | cut -f 2-
 }
 
-# Whether that worked. $1 variant, then targets of make. ONLY does not apply: all tests need it.
+# Returns 0 on success. $1 variant, then targets of make. ONLY does not apply: all tests need it.
 build_variant() {
     local variant=$1 settings
     shift
@@ -409,7 +409,7 @@ case $TIER in
     check) run_check ;;
     test) run_all ;;
     aarch64) run_all_aarch64 ;;
-    *) echo "test.sh: no tier '$TIER'; there are check, test and aarch64" >&2; exit 2 ;;
+    *) echo "test.sh: invalid TIER '$TIER' (check, test or aarch64)" >&2; exit 2 ;;
 esac
 run_failed_again
 keep_times

@@ -42,7 +42,7 @@ struct probity_thread_states;
 /* keeps: 1 to keep periods. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_thread_states_open(int keeps, struct probity_thread_states **ret_states);
 
-/* Since when the periods of a thread are needed; UINT64_MAX: none but the current one is. */
+/* The time from which a thread's periods are needed; UINT64_MAX: only the current one. */
 typedef uint64_t probity_thread_states_needed(void *context, uint32_t thread_slot);
 
 /* From now on, periods that are not needed may be forgotten; without this, all are needed. */
@@ -83,8 +83,8 @@ void probity_thread_states_split(const struct probity_thread_states *states, uin
                                  uint64_t from_ns, uint64_t to_ns,
                                  struct probity_thread_split *ret_split);
 
-/* The period that contains a moment. Before the first state that is kept, or without any, its
- * state is UNKNOWN and its from_ns 0. Only if periods are kept. */
+/* The period that contains a moment. Before the first state that is kept, or if there is none, its
+ * state is UNKNOWN and its from_ns is 0. Only if periods are kept. */
 void probity_thread_states_find(const struct probity_thread_states *states, uint32_t thread_slot,
                                 uint64_t wall_ns, struct probity_thread_period *ret_period);
 

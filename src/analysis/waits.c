@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * waits.c: follows each thread from the beginning of a wait to its end, and keeps what all threads
- * did as long as a wait for a lock is open.
+ * waits.c: follows each thread from the beginning of a wait to its end. While a wait for a lock is
+ * open, keeps what all threads did.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static void unlink_wait(struct probity_waits *waits, struct open_wait *wait)
     *(wait->newer != NULL ? &wait->newer->older : &waits->newest_wait) = wait->older;
 }
 
-/* Only for locks are earlier holders tracked. */
+/* Earlier holders are tracked for locks only. */
 static uint64_t needed_ns(const struct probity_waits *waits)
 {
     uint64_t oldest_ns = waits->oldest_wait != NULL ? waits->oldest_wait->from_ns : waits->now_ns;
@@ -164,7 +164,7 @@ static int begin_wait(struct probity_waits *waits, struct wait_thread *thread,
     return 0;
 }
 
-/* For a wait whose end no record explains. */
+/* For a wait that ended without a record that explains it. */
 static void take_unrecorded_waker(const struct wait_thread *thread, struct probity_wait *wait)
 {
     const struct thread_wake *wake = &thread->latest_wake;
@@ -395,8 +395,8 @@ static void lose(struct probity_waits *waits, struct wait_thread *thread)
     probity_past_lose(&waits->past, thread->wait.slot);
 }
 
-/* From here on, free locks of a kind are only counted: whether one that was taken before is still
- * held is not known. */
+/* From here on, free locks of a kind are only counted, so it is unknown whether one that was taken
+ * before is still held. */
 static void lose_holds(struct probity_waits *waits, const struct probity_event *event)
 {
     struct probity_budget_event budget;
@@ -419,7 +419,7 @@ static int put_point(struct probity_waits *waits, const struct probity_event *ev
     return probity_past_put(&waits->past, event->thread_slot, &point, needed_ns(waits));
 }
 
-/* Preempted threads become runnable, too, and have no waker. */
+/* Preempted threads also become runnable, without a waker. */
 static void take_state(struct probity_waits *waits, struct wait_thread *thread,
                        const struct probity_event *event)
 {
@@ -449,7 +449,7 @@ int probity_waits_put(struct probity_waits *waits, const struct probity_event *e
 
     if (thread == NULL)
         return PROBITY_ERROR_MEMORY;
-    if (event->kind == PROBITY_EVENT_THREAD_STATE) { /* no record: nothing ends or lasts by it */
+    if (event->kind == PROBITY_EVENT_THREAD_STATE) { /* not a record: it ends or extends nothing */
         take_state(waits, thread, event);
         return 0;
     }

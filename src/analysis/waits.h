@@ -3,15 +3,15 @@
  * waits.h: turns events into waits: which thread waited, for how long, for what, and which thread
  * caused it. The rules are in doc/calls.md, "How a reader assigns waiting". Anything uncertain
  * (records were dropped, the trace is cut, several threads may have woken the waiter) stays
- * unknown: no thread is guessed.
+ * unknown: this code never guesses a thread.
  *
  *     holder    ───────hold═══════════════════release──────────────
  *     waiter    ────────────wait·····························hold──
  *                           |------ held ------|-- wake-up --|
  *
  * Memory: threads; PROBITY_WAITS_OBJECTS_MAX locks and other objects, of which those not in use are
- * evicted first; PROBITY_WAITS_HOLDS_MAX holds of an object that is waited for; and thread_past.h.
- * Evictions are counted. Prints nothing.
+ * evicted first; PROBITY_WAITS_HOLDS_MAX holds of an object that threads wait for; and
+ * thread_past.h. Evictions are counted. Prints nothing.
  */
 #ifndef PROBITY_ANALYSIS_WAITS_H
 #define PROBITY_ANALYSIS_WAITS_H
@@ -52,7 +52,7 @@ struct probity_wait_object {
 struct probity_wait_holder {
     uint32_t thread_slot; /* PROBITY_WAITS_NO_THREAD: only its thread id is known */
     uint32_t tid;         /* 0: its slot is known */
-    uint64_t from_ns, to_ns; /* within the wait. If equal, how long it held is unknown */
+    uint64_t from_ns, to_ns; /* within the wait. If equal, it is unknown how long it held */
     int has_released;
 };
 
@@ -106,8 +106,8 @@ int probity_waits_put(struct probity_waits *waits, const struct probity_event *e
 /* Passes on the waits that have not ended, in order of their beginning. Returns as above. */
 int probity_waits_finish(struct probity_waits *waits);
 
-/* Events before ns are not needed for looking back, except for open waits. UINT64_MAX, the
- * initial value: none are. */
+/* Events before ns need not be kept, except for open waits. UINT64_MAX, the initial value: no
+ * events need be kept. */
 void probity_waits_need(struct probity_waits *waits, uint64_t ns);
 
 /* The beginning of the oldest open wait, calls to the C library included, or the time that

@@ -74,8 +74,8 @@ IO(site_fsync, int, fsync, (int fd), (fd), probity_call_enter_fd(&call, fd))
 SITE(int, fdatasync, (int fd));
 IO(site_fdatasync, int, fdatasync, (int fd), (fd), probity_call_enter_fd(&call, fd))
 
-/* Without these a number would keep the name of its previous file. A stream in memory has no
- * descriptor, which must not change errno. */
+/* Without these, a descriptor number would keep the name of its previous file. A stream in memory
+ * has no descriptor; that must not change errno. */
 static int number_of_stream(FILE *stream)
 {
     int saved = errno, fd = fileno(stream);

@@ -41,7 +41,7 @@ enum {
     PROBITY_CALLS_COUNTERS
 };
 
-/* Of what free ones are only counted: a bit for each of these numbers. */
+/* A bit for each of these numbers, set if it is only counted (of locks, the free ones). */
 extern uint32_t probity_calls_counted __attribute__((visibility("hidden")));
 
 static inline int probity_calls_only_counts(uint32_t counter)
@@ -49,7 +49,7 @@ static inline int probity_calls_only_counts(uint32_t counter)
     return (__atomic_load_n(&probity_calls_counted, __ATOMIC_RELAXED) >> counter & 1) != 0;
 }
 
-/* Sets it to what the families say. */
+/* Sets it as the families require. */
 void probity_calls_count_by(uint32_t families) __attribute__((visibility("hidden")));
 
 /* Sites of one kind of object, shared by all functions. */
@@ -95,14 +95,14 @@ void probity_calls_rare_hit_with(struct probity_site *site, enum probity_role ro
 
 enum { PROBITY_CALLS_REMEMBERED = 8 };
 
-/* If something is only counted: a thread's counts, and the locks of which it has a recorded
- * hold. */
+/* Used if something is only counted: a thread's counts, and the locks whose hold by it was
+ * recorded. */
 struct probity_calls_thread {
     struct probity_calls_thread *next; /* never changes */
     uint32_t tid;
     uint32_t is_used;
     uint64_t counts[PROBITY_CALLS_COUNTERS];
-    uint64_t told[PROBITY_CALLS_COUNTERS]; /* by records; for the thread that records them */
+    uint64_t told[PROBITY_CALLS_COUNTERS]; /* already recorded; for the thread that records them */
     uint32_t remembered_count;
     const volatile void *remembered[PROBITY_CALLS_REMEMBERED];
 };
@@ -166,7 +166,7 @@ enum {
     PROBITY_CALLS_BARRIER_COUNT = 8
 };
 
-/* A thread id in an object; 0 if it is none. */
+/* A thread id in an object; 0 if the value is not one. */
 static inline uint32_t probity_calls_owner(const volatile void *object, size_t offset)
 {
     enum { TID_MAX = 1 << 22 }; /* of the kernel */
@@ -237,8 +237,8 @@ void probity_calls_waited(enum probity_calls_kind kind, const volatile void *loc
 int probity_calls_limit_is_usual(clockid_t clock, const struct timespec *limit)
     __attribute__((visibility("hidden")));
 
-/* In locks_mutex.c: for the mutex of a condition. The last: before an unlock, which the mutex may
- * refuse. */
+/* In locks_mutex.c: for the mutex of a condition. The last one is for an unlock, which the mutex
+ * may refuse. */
 void probity_calls_mutex_gives(pthread_mutex_t *mutex, const void *place)
     __attribute__((visibility("hidden")));
 void probity_calls_mutex_took(pthread_mutex_t *mutex, const void *place)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks_thread.c: each thread's counts of what is only counted. They are recorded every few
- * thousand locks, when the thread ends, and for all threads when the recording ends. So a killed
- * program's counts are lower bounds. Memory of ended threads is reused.
+ * locks_thread.c: each thread's counters of what is counted but not recorded. They are written to
+ * the trace every few thousand locks, when the thread ends, and for all threads when the recording
+ * ends; after a kill they are lower bounds. Memory of ended threads is reused.
  */
 #include <pthread.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static struct probity_calls_thread *find_unused(void)
     uint32_t unused = 0;
 
     for (; thread != NULL; thread = thread->next, unused = 0) {
-        /* Acquire: pairs with the release at the end of the thread that had it. */
+        /* Acquire: pairs with the release at the end of its previous thread. */
         if (__atomic_compare_exchange_n(&thread->is_used, &unused, 1, 0, __ATOMIC_ACQUIRE,
                                         __ATOMIC_RELAXED))
             return thread;
@@ -115,8 +115,8 @@ static const char *name_of(int counter)
                                                : probity_calls_kind_names[counter];
 }
 
-/* The thread itself and the one that ends the recording may both be here: only one of them
- * records each count. */
+/* The thread itself and the one that ends the recording may be here at the same time: only one of
+ * them records each count. */
 static void tell(struct probity_calls_thread *thread)
 {
     uint32_t tid = __atomic_load_n(&thread->tid, __ATOMIC_RELAXED);

@@ -59,7 +59,8 @@ void probity_calls_prepare(void)
 
     if (!__atomic_load_n(&is_found, __ATOMIC_ACQUIRE)) {
         probity_calls_find();
-        /* Release: a thread that sees this sees the table. Two threads may do the same work. */
+        /* Release: a thread that sees this sees the table. Two threads may do this work at once,
+         * with the same result. */
         __atomic_store_n(&is_found, 1, __ATOMIC_RELEASE);
     }
     if (__atomic_load_n(&is_ready, __ATOMIC_ACQUIRE) && !is_describing) {
@@ -116,8 +117,8 @@ static void prepare_forks(void)
         pthread_atfork(NULL, NULL, begin_child);
 }
 
-/* What a recording that began without this library's calls has not described yet is described by
- * the next call. */
+/* If a recording began before calls were recorded, the next call describes what is still
+ * missing. */
 PROBITY_API int probity_calls_wake(const char *text)
 {
     uint32_t families;

@@ -15,7 +15,7 @@
                         enter)
 #define ENTER_PATH(path) probity_call_enter_path(&call, path)
 
-/* The scope is one of the parent: in the child it is closed without a record. */
+/* The scope belongs to the parent: in the child it is closed without a record. */
 SITE(pid_t, fork, (void));
 PROBITY_CALLS_WRAP(PROBITY_CALLS_THREADS, pid_t, fork, (void), ())
 {

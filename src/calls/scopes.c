@@ -54,10 +54,10 @@ static void record(uint32_t kind, uint32_t code, struct probity_site_format *for
 
 /* ---- Calls that a budget only counts -----------------------------------------------------------
  *
- * A call that waits is worth its record, but only its end shows that it has waited. So some calls
- * are timed, and from one that took long on, the thread's calls of the function are recorded, until
- * one takes less. Most calls jump to libc's function: code after a system call is expensive, since
- * the kernel has replaced the contents of the caches.
+ * A call that waits is worth recording, but only its end shows that it has waited. So some calls
+ * are timed, and once one has taken long, the thread's calls of the function are recorded until one
+ * takes less. Most calls jump to libc's function: code after a system call is expensive, since the
+ * kernel has replaced the contents of the caches.
  */
 
 enum { WAIT_NS = 50000, CALIBRATE_NS = 5000000, TIMED_EVERY = 8 };
@@ -65,7 +65,7 @@ enum { WAIT_NS = 50000, CALIBRATE_NS = 5000000, TIMED_EVERY = 8 };
 /* Whether the latest timed call took long: a bit for each function. Functions may share a bit. */
 static __thread uint64_t has_waited __attribute__((tls_model("initial-exec")));
 
-/* Two moments give the rate of ticks. */
+/* Two readings of both clocks give the rate of ticks. */
 static uint64_t first_tick, first_ns, wait_ticks;
 
 static uint64_t bit_of(const struct probity_site_function *function)
@@ -81,7 +81,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Until some time has passed, no call is taken for long. */
+/* Until some time has passed, no call counts as long. */
 static void calibrate(uint64_t tick)
 {
     int saved = errno;
@@ -111,8 +111,8 @@ static void note_wait(const struct probity_call *call)
         has_waited &= ~bit_of(call->scope.function);
 }
 
-/* The function's description does not have the code of its records any more. The leave takes the
- * slow path. In an unusual case, libprobity counts the call. */
+/* The function's description no longer has the code of its records. The leave takes the slow path.
+ * In an unusual case, libprobity counts the call. */
 static void begin_recorded(struct probity_call *call, struct probity_site_function *function,
                           uint32_t number, uintptr_t frame)
 {
@@ -126,7 +126,7 @@ static void begin_recorded(struct probity_call *call, struct probity_site_functi
 }
 
 /* Begins a call that is only counted, or recorded because it may wait. Returns -1 if it is neither,
- * 0 if nothing is to be done at its end, or 1. */
+ * 0 if its end needs no action, or 1. */
 static int begin_counted(struct probity_call *call, struct probity_site_function *function,
                          uintptr_t frame)
 {
@@ -177,7 +177,7 @@ void probity_call_enter_slow(const struct probity_call *call, struct probity_sit
     record(EVENT_ENTER, call->code, format, values);
 }
 
-/* Without the mark of a call whose duration is compared. */
+/* The place, without the bit that marks a call whose duration is compared. */
 static uint32_t place_of(const struct probity_call *call)
 {
     return call->scope.place & ~PROBITY_SCOPE_WATCHED;

@@ -21,7 +21,7 @@ enum {
     PROBITY_CALLS_LITERAL = 117
 };
 
-/* A function of libc that is recorded as a scope of its name. Not followed by a body. */
+/* A function of libc that is recorded as a scope with its name. Not followed by a body. */
 #define PROBITY_CALLS_SITE(family, type, name, parameters)                                         \
     static struct probity_site_function site_##name = {                                            \
         #name, "libc/" family, #type " " #name #parameters, #type, 0, 1, 0, 0, 0, 0}
@@ -45,8 +45,8 @@ enum {
 #define PROBITY_CALLS_SCOPE(families, site, type, name, parameters, arguments, enter)              \
     PROBITY_CALLS_SCOPE_IF(families, site, type, name, parameters, arguments, 1, enter)
 
-/* Whether the caller is not a child of vfork(), whose descriptors and program are its own but
- * whose thread is its parent's. Queries the kernel: only for rare calls. */
+/* Whether the caller is not a child of vfork(), which has its own descriptors and program but runs
+ * in its parent's thread. Makes a system call, so it is for rare calls only. */
 int probity_calls_is_own_process(void) __attribute__((visibility("hidden")));
 
 /* One call. */
@@ -82,8 +82,8 @@ uint64_t probity_calls_message_bytes(const struct msghdr *message)
     __attribute__((visibility("hidden")));
 int64_t probity_calls_limit_ns(const struct timespec *limit) __attribute__((visibility("hidden")));
 
-/* Whether `bytes` bytes can be read: queries the kernel, unless they are on the current page of
- * the stack. */
+/* Whether `bytes` bytes can be read. Asks the kernel, unless they are on the current page of the
+ * stack. */
 int probity_calls_can_read(const void *at, size_t bytes) __attribute__((visibility("hidden")));
 
 /* Bytes of the address of a peer as text, with its zero. */
@@ -102,9 +102,9 @@ void probity_call_leave_slow(struct probity_call *call, struct probity_site_form
 /* Closes the scope without a record. */
 void probity_call_close(struct probity_call *call) __attribute__((cold, visibility("hidden")));
 
-/* Does what probity_scope_begin_frame() does in the usual case. Inline, like all of the usual
- * path: after a system call, each return is mispredicted. Returns 0 in an unusual case: the
- * first call of a function, a jump over scopes, many open ones, profile mode. */
+/* Does what probity_scope_begin_frame() does in the usual case. Inline, like all of the usual path:
+ * after a system call, each return is mispredicted. Returns 0 in an unusual case: the first call of
+ * a function, a jump over scopes, many open scopes, profile mode. */
 static inline __attribute__((always_inline)) int
 probity_call_begin_usually(struct probity_call *call, const struct probity_site_function *function,
                            const void *back)
@@ -124,8 +124,8 @@ probity_call_begin_usually(struct probity_call *call, const struct probity_site_
     return 1;
 }
 
-/* Begins the scope. Returns 0 if nothing about the call is recorded. For the function that
- * records. */
+/* Begins the scope; only for the function that records the call. Returns 0 if nothing about the
+ * call is recorded. */
 static inline __attribute__((always_inline)) int
 probity_call_begin(struct probity_call *call, struct probity_site_function *function)
 {

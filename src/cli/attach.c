@@ -137,7 +137,7 @@ static int add_out(struct attach_call *call)
     return CLI_OK;
 }
 
-/* What libprobity-functions and libprobity-calls record. Rules select functions, so they ask for
+/* What libprobity-functions and libprobity-calls record. Rules select functions, so they imply
  * these. */
 static int add_others(struct attach_call *call)
 {
@@ -181,7 +181,7 @@ static int make_settings(struct attach_call *call)
     return status;
 }
 
-/* What the request named, and the program does not have. */
+/* Reports what the request requires and the program does not have. */
 static int report_missing(uint32_t pid, int result)
 {
     int why = result >> PROBITY_WAKE_ERRNO_SHIFT;
@@ -216,7 +216,7 @@ static int report_missing(uint32_t pid, int result)
     }
 }
 
-/* The program's environment has the value, which may not be readable from here. */
+/* The value is in the program's environment, which may not be readable from here. */
 static int report_limit(uint32_t pid)
 {
     const char *here = getenv("PROBITY_SPOOL_TOTAL");
@@ -254,7 +254,7 @@ static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int e
     case PROBITY_WAKE_BUSY:
         return cli_fail(ME, "another command is attaching to process %" PRIu32, pid);
     case PROBITY_WAKE_TIMEOUT:
-        return cli_fail(ME, "process %" PRIu32 " passed no probe in time, so nothing was started: "
+        return cli_fail(ME, "process %" PRIu32 " hit no probe in time, so nothing was started: "
                         "see --wait, or start it with PROBITY_CONTROL=1, which needs none", pid);
     case PROBITY_WAKE_REFUSED:
         if (error > 0)
@@ -289,7 +289,7 @@ static int refuse_recording(uint32_t pid)
     return status < 0 ? CLI_OK : status;
 }
 
-/* By its control page if it has one, which also wakes a program that passes no probe. */
+/* Uses the control page if there is one, which also works if the program hits no probe. */
 static enum probity_wake_refusal wake(const struct attach_call *call, uint32_t pid, int *ret_error)
 {
     enum probity_wake_refusal refusal = probity_wake_page(pid, call->settings, call->bytes,

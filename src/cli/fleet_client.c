@@ -282,8 +282,8 @@ int cli_fleet_connect(struct cli_fleet *fleet)
 /* ---- Inserting ---------------------------------------------------------------------------------
  */
 
-/* On a cluster, a server would otherwise acknowledge what no shard has yet. Newer servers would
- * also collect inserts of several clients into one. */
+/* Otherwise, a server of a cluster would acknowledge rows before any shard has them, and newer
+ * servers would merge the inserts of several clients. */
 static void put_settings(FILE *stream, const struct cli_fleet *fleet,
                          const struct cli_fleet_insert *insert)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_source.c: asks for the runs first, because the times of a range may be relative to them,
- * then for functions, threads and sums.
+ * fleet_source.c: queries the runs first, because the times of a range may be relative to them,
+ * then functions, threads and sums.
  */
 #include "cli/fleet_source.h"
 
@@ -83,8 +83,8 @@ static int take_run(struct cli_fleet_runs *runs, size_t *room, struct probity_fl
     return keep_texts(&facts->info, &runs->texts[runs->count++]);
 }
 
-/* Of a distributed table, each server would execute a subquery, which it refuses. Literals have no
- * '(', so that only subqueries are changed. */
+/* With a distributed table, each server would have to execute the subquery, and refuses to.
+ * Literals have no '(', so that only subqueries are changed. */
 static int make_global(char **sql)
 {
     static const char from[] = " IN (SELECT ", to[] = " GLOBAL IN (SELECT ";

@@ -64,9 +64,9 @@ static int put_library(const struct cli_command *command, const char *name, FILE
     return 0;
 }
 
-/* AddressSanitizer's library refuses to run if another one comes first. If the environment
- * preloads it, it is put first; other preloaded libraries follow Probity's. Returns the number
- * of libraries put. */
+/* AddressSanitizer's library refuses to run unless it comes first. If the environment preloads it,
+ * it is put first; other preloaded libraries follow Probity's. Returns the number of libraries
+ * added. */
 static int put_others(FILE *list, int is_sanitizer)
 {
     const char *others = getenv("LD_PRELOAD");

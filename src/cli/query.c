@@ -27,7 +27,7 @@ int cli_query_wants(struct cli_query *answer, const struct probity_event *event)
            cli_filter_passes(&answer->tids, event->tid, NULL, 0);
 }
 
-/* After the range, whose events are all that count as seen. */
+/* An event after the range: only events in the range count as seen. */
 static int pass_end(struct cli_query *answer, struct probity_reader *reader)
 {
     const struct cli_query_steps *steps = answer->steps;

@@ -206,7 +206,7 @@ static int is_file_new(const char *path, uint64_t start_ns, uid_t *ret_owner)
                20000000 >= start_ns; /* a file system's clock may lag by a kernel tick */
 }
 
-/* Sums up the traces that match. */
+/* Totals over the traces that match. */
 struct conclusion {
     const char *own; /* the program's own trace */
     uint64_t start_ns;
@@ -216,8 +216,8 @@ struct conclusion {
     struct cli_sched *sched;
 };
 
-/* Examines a trace that has appeared, and recovers it if necessary. A name says nothing about the
- * owner: only this user's traces count, and probity_recover() checks whatever it opens. */
+/* Examines a trace that has appeared, and recovers it if necessary. The name proves nothing about
+ * the owner: only this user's traces count, and probity_recover() checks each file it opens. */
 static void conclude_one(const char *path, struct conclusion *conclusion)
 {
     const char *paths[] = {path};
@@ -330,7 +330,8 @@ static void add_triggers(const struct cli_triggers *triggers, const char *dumps,
         environment[(*count)++] = (struct cli_variable){"PROBITY_DUMP", dumps};
 }
 
-/* Of the program's CPU time, in millionths: a third of the budget. 0: no limit. */
+/* Limit for states of threads, in millionths of the program's CPU time: a third of the budget. 0:
+ * no limit. */
 static uint32_t share_of_states(const struct record_call *call)
 {
     uint32_t share;
@@ -655,23 +656,23 @@ static const struct cli_option options[] = {
      .help = "when the writer cannot keep up: block (default), drop or ring",
      .noun = "mode", CLI_WORD(struct record_call, mode, "block drop ring")},
     {.name = "ring", .value = "WINDOW", .brief = "keep the last seconds in memory only",
-     .help = "keep what was recorded in the last WINDOW (30s), in so much memory (64M), or both "
+     .help = "keep what was recorded in the last WINDOW (30s), in this much memory (64M), or both "
              "(30s,256M), for dumps: --when, `probity snapshot` and probity_snapshot() write it to "
-             "files of their own while recording goes on",
+             "separate files while recording continues",
      CLI_TEXT(struct record_call, triggers.ring)},
     {.name = "when", .value = "CONDITION", .brief = "write a dump when this happens",
      .help = "write a dump when 'function NAME > 20ms' (or > p99.9: longer than 99.9 % of its "
              "calls in the last minutes), 'block 4->9 > 5ms', 'wait > 10ms' or 'signal USR2' "
              "happens; may be repeated; implies --ring",
      CLI_PATTERNS(struct record_call, triggers.when)},
-    {.name = "before", .value = "TIME", .brief = "time before a slow call that a dump has",
+    {.name = "before", .value = "TIME", .brief = "time before a slow call that a dump covers",
      .help = "a dump begins TIME before the call that met the condition (default: 2s)",
      CLI_TEXT(struct record_call, triggers.before)},
-    {.name = "after", .value = "TIME", .brief = "time after a slow call that a dump has",
+    {.name = "after", .value = "TIME", .brief = "time after a slow call that a dump covers",
      .help = "and ends TIME after it (default: 0s)",
      CLI_TEXT(struct record_call, triggers.after)},
     {.name = "at-most", .value = "N/TIME", .brief = "limit of dumps in a time",
-     .help = "no more than N dumps by conditions in any such time (default: 1/1s)",
+     .help = "at most N dumps by conditions in any period of this length (default: 1/1s)",
      CLI_TEXT(struct record_call, triggers.at_most)},
     {.name = "keep", .value = "WHICH", .brief = "which dumps to keep",
      .help = "worst=N: once there are N dumps, a worse one replaces the least bad; first=N: no "

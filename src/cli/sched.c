@@ -100,8 +100,9 @@ static void write_files(const struct cli_sched *sched)
         cli_warn(sched->command, "recording of states of threads ended early: %s",
                  strerror(result.cut_errno));
     if (error == 0 && result.pauses > 0)
-        cli_warn(sched->command, "states of threads were recorded %.3g %% of the time, to hold the "
-                 "budget", 100 - 100 * (double)result.paused_ns / (double)result.recorded_ns);
+        cli_warn(sched->command, "states of threads were recorded %.3g %% of the time, to keep "
+                 "within the budget",
+                 100 - 100 * (double)result.paused_ns / (double)result.recorded_ns);
     if (error == 0 && result.lost > 0)
         cli_warn(sched->command, "the kernel dropped %" PRIu64 " records of the scheduler: states "
                  "around them are unknown; see --sched-ring", result.lost);

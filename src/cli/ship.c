@@ -96,7 +96,7 @@ static int run_on(void *context, char **paths, size_t count)
     return status;
 }
 
-/* A server may be away for any time. */
+/* A server may be unreachable for any length of time. */
 static int watch(const struct ship_call *call, const struct cli_fleet_options *fleet)
 {
     struct cli_watch_options options = {
@@ -172,8 +172,8 @@ static const struct cli_option options[] = {
      .brief = "make the tables", CLI_FLAG(struct ship_call, init)},
     {.name = "print-schema", .help = "print the statements that make the tables, and do nothing",
      .brief = "print the tables", CLI_FLAG(struct ship_call, print_schema)},
-    {.name = "cluster", .value = "NAME", .brief = "make the tables on a cluster",
-     .help = "make the tables on the servers of this cluster: replicated, and distributed by run",
+    {.name = "cluster", .value = "NAME", .brief = "create the tables on a cluster",
+     .help = "create the tables on the servers of this cluster: replicated, and distributed by run",
      CLI_TEXT(struct ship_call, cluster)},
     {.name = "ttl", .value = "DAYS", .brief = "days to keep rows",
      .help = "make tables that remove calls, blocks, requests, records and sums after DAYS",

@@ -141,7 +141,7 @@ int cli_ledger_open(const struct cli_command *command, const char *trace, const 
         return CLI_OK;
     }
     if ((status.st_uid != geteuid() && status.st_uid != 0) || status.st_size > LEDGER_BYTES_MAX)
-        return cli_fail(command, "'%s' %s; remove it if it is not yours: the server is then asked "
+        return cli_fail(command, "'%s' %s; remove it if it is not yours: the server will be asked "
                         "which blocks it has", ret_ledger->path,
                         status.st_size > LEDGER_BYTES_MAX ? "is too large for a ledger"
                                                           : "belongs to another user");

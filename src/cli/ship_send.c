@@ -68,8 +68,8 @@ struct patience {
     int is_told;
 };
 
-/* Whether a request that failed may succeed later: the server is away or busy, or runs a query of
- * this id. */
+/* Whether a request that failed may succeed later: the server is unreachable or busy, or runs a
+ * query of this id. */
 static int is_passing(const struct cli_http_answer *answer)
 {
     static const unsigned codes[] = {
@@ -83,7 +83,7 @@ static int is_passing(const struct cli_http_answer *answer)
         241, /* memory limit */
         243, /* no disk space */
         252, /* too many parts */
-        279, 285, /* a shard, or too many replicas, are away */
+        279, 285, /* a shard, or too many replicas, are unreachable */
         319, /* unknown status of an insert */
         394  /* query was cancelled */
     };
@@ -99,7 +99,7 @@ static int is_passing(const struct cli_http_answer *answer)
     return 0;
 }
 
-/* Whoever waits without an end reports it otherwise. */
+/* A caller that retries without limit reports the failure itself. */
 static void tell(const struct cli_ship_send *send, struct patience *patience, uint64_t now,
                  const struct cli_http_answer *answer)
 {
@@ -112,7 +112,7 @@ static void tell(const struct cli_ship_send *send, struct patience *patience, ui
              cli_fleet_why(answer, why), send->retry_ms / 1000);
 }
 
-/* Returns 0 after waiting, or -1 after reporting that it is of no use. */
+/* Returns 0 after waiting, or -1 after reporting that retrying is of no use. */
 static int wait_for(struct cli_ship_send *send, struct patience *patience,
                     const struct cli_http_answer *answer)
 {
@@ -339,8 +339,8 @@ static int fail_rows(struct cli_ship_send *send, size_t table, uint32_t block, u
     return PROBITY_ERROR_WRITE;
 }
 
-/* What the server shall remember of an insert: its id; but if a block was sent before and is not
- * there, the server may remember that id all the same, so it is given another one. */
+/* The token by which the server recognizes an insert: its id. If a block was sent before and is not
+ * there, the server may remember that id nevertheless, so the block gets another token. */
 static void make_token(char ret_token[TOKEN_BYTES], const char *id, int is_again)
 {
     if (is_again)

@@ -188,7 +188,7 @@ const struct cli_command cli_command_snapshot = {
     .usage = "[OPTION]... PID|TRACE",
     .help =
         "Copies the last seconds that a program records in a ring (see probity-record(1)) to a "
-        "trace of their own, while the program goes on recording; it does nothing for it.",
+        "separate trace. The program continues to record, and does none of the work.",
     .options = options,
     .operands = operands,
     .statuses = "0 success; 1 failure; 2 usage error",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * rows.c: each function has a place in each thread, which its scopes point to, with the sums of the
- * minutes that are open. A row is numbered by the order of events alone: nothing may depend on
+ * rows.c: for each function in each thread there is a place, to which its scopes point, with the
+ * sums of the open minutes. A row is numbered by the order of events alone: nothing may depend on
  * hashes, addresses or the time of day.
  */
 #include "fleet/rows.h"
@@ -35,7 +35,7 @@ struct sums {
     struct probity_report_sums sums;
 };
 
-/* A function that was passed on, and its sums of the hours that are open. */
+/* A function that was passed on, with its sums of the open hours. */
 struct known {
     struct probity_link link;
     uint64_t number;
@@ -510,8 +510,8 @@ int probity_fleet_rows_profiled(struct probity_fleet_rows *rows,
     return rows->output.error;
 }
 
-/* Whether more calls were made than counted is passed on only here: before the end it depends on
- * how far the reader is ahead. */
+/* Whether more calls were made than counted is passed on only here: before the end, the answer
+ * depends on how far the reader is ahead. */
 static void finish_places(struct probity_fleet_rows *rows)
 {
     for (struct place *place = rows->places; place != NULL; place = place->next) {

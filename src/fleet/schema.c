@@ -145,7 +145,7 @@ static const struct probity_fleet_column minutes[] = {
     {"counts", U64S, PLAIN, "histogram of the durations: calls in each bucket"},
 };
 
-/* The same, of all threads. */
+/* The same for all threads together. */
 static const struct probity_fleet_column hours[] = {
     {"day", DATE, PLAIN, "UTC day in which the row was closed"},
     {"run", U64, PLAIN, "run"},

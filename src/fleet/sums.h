@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sums.h: statements whose answers are sums of calls, and how these become a report. Does no I/O.
+ * sums.h: statements that query sums of calls, and the conversion of their answers into a report.
+ * Does no I/O.
  */
 #ifndef PROBITY_FLEET_SUMS_H
 #define PROBITY_FLEET_SUMS_H
@@ -13,7 +14,7 @@
 #include "fleet/run.h"
 #include "fleet/sql.h"
 
-/* What a sum is of, besides a function. */
+/* What sums are grouped by, besides the function. */
 enum probity_fleet_group {
     PROBITY_FLEET_OF_ALL, /* all chosen runs */
     PROBITY_FLEET_OF_RUN,
@@ -25,7 +26,7 @@ struct probity_fleet_range {
     struct probity_fleet_choice choice;
     uint64_t from_ns, to_ns;
     enum probity_fleet_group group;
-    enum probity_report_key measure; /* what to take as the duration of a call, as for a report */
+    enum probity_report_key measure; /* what counts as the duration of a call, as in a report */
     const uint64_t *functions;       /* only calls of these, at least one; NULL: all */
     size_t function_count;
     const uint64_t *runs; /* only these of the chosen runs, at least one; NULL: all */
@@ -54,7 +55,7 @@ void probity_fleet_sql_repairs(FILE *stream, const struct probity_fleet_range *r
 void probity_fleet_sql_counts(FILE *stream, const struct probity_fleet_range *range);
 
 /* Writes the statement for the times of threads, from rows of calls. Rows do not have the pauses of
- * callees, so that if there are any, ends are too early. */
+ * callees, so ends are too early if there were any. */
 void probity_fleet_sql_spans(FILE *stream, const struct probity_fleet_range *range);
 
 /* Takes the answers to these statements, in this order. */
@@ -97,7 +98,8 @@ int probity_fleet_function_at(const struct probity_fleet_sums *sums, uint64_t nu
 const struct probity_thread_label *probity_fleet_thread_at(const struct probity_fleet_sums *sums,
                                                            uint64_t run, uint32_t thread);
 
-/* The index of a run in the order of the facts. Returns 0, or FORMAT if it is not a chosen one. */
+/* Finds the index of a run in the order of the facts. Returns 0, or FORMAT if the run was not
+ * chosen. */
 int probity_fleet_run_at(const struct probity_fleet_sums *sums, uint64_t run, size_t *ret_index);
 
 /* Reads a histogram, two arrays. Returns as above. */

@@ -36,7 +36,8 @@ static void put_list(FILE *stream, const char *column, const uint64_t *numbers, 
     fputc(')', stream);
 }
 
-/* A run has no calls outside its own time; the minute is for differences between clocks. */
+/* A run has no calls outside its own time; the extra minute allows for differences between
+ * clocks. */
 static void put_runs(FILE *stream, const struct probity_fleet_range *range)
 {
     struct probity_fleet_choice choice = range->choice;
@@ -113,7 +114,7 @@ static void put_sums(FILE *stream)
     fputs(", max(least), min(min_ns), max(max_ns), sumMap(buckets, counts)", stream);
 }
 
-/* Whether the rows of hours suffice, which are fewer by far. */
+/* Whether the rows of hours suffice: there are far fewer of them. */
 static int is_of_hours(const struct probity_fleet_range *range)
 {
     return range->has_hours && range->group != PROBITY_FLEET_OF_THREAD &&
@@ -136,7 +137,8 @@ static void put_minutes(FILE *stream, const struct probity_fleet_range *range)
     put_group(stream, range);
 }
 
-/* Columns of rows of minutes, of one call. CPU times count only if its run has them (has_cpu). */
+/* Columns of a row of minutes, computed from one call. CPU times count only if its run has them
+ * (has_cpu). */
 static const char call_columns[] =
     "SELECT function, run, thread, "
     "bitAnd(flags, 16) != 0 AS is_untimed, bitAnd(flags, 7) AS how, "
@@ -161,7 +163,7 @@ const char probity_fleet_bucket_columns[] =
     "toUInt16(if(duration < 128, duration, shift * 128 + bitShiftRight(duration, shift))) "
     "AS bucket, ";
 
-/* What is measured as the duration of a call. Time off the CPU is never below 0. */
+/* The expression for the duration of a call. Time off the CPU is never below 0. */
 static const char *duration_of(enum probity_report_key measure)
 {
     switch (measure) {
@@ -262,8 +264,8 @@ void probity_fleet_sql_threads(FILE *stream, const struct probity_fleet_range *r
     fputs(" GROUP BY run, thread", stream);
 }
 
-/* A moment counts if it is in the range and was recorded: beginnings all were, ends only of calls
- * that ended by their leave. */
+/* A moment counts if it is in the range and was recorded: all beginnings were, but ends only if the
+ * call ended by its leave. */
 void probity_fleet_sql_spans(FILE *stream, const struct probity_fleet_range *range)
 {
     uint64_t to_ns = range->to_ns > 0 ? range->to_ns : UINT64_MAX;

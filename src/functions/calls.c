@@ -207,7 +207,8 @@ static void find_abandoned(const struct probity_call_site *site)
 /* ---- Calls -------------------------------------------------------------------------------------
  */
 
-/* What a call's depth has of a tick: rounded up, so that no call seems longer than it was. */
+/* The part of a tick that a call's depth holds, rounded up so that no call seems longer than it
+ * was. */
 static uint32_t tick_after(uint64_t tick)
 {
     return (uint32_t)((tick >> PROBITY_CALL_TICK_SHIFT) + 1);
@@ -410,7 +411,7 @@ static __attribute__((noinline)) void watch_end(const struct probity_call *call)
 {
     struct probity_site_function *found = probity_function_at_once(call->site.function);
     uint64_t now = probity_scope_watch_begin();
-    /* It may begin after `now`. */
+    /* The rounded beginning may be after `now`. */
     uint64_t since = (uint64_t)(tick_after(now) - call->depth) << PROBITY_CALL_TICK_SHIFT;
     uint64_t next = ((now >> PROBITY_CALL_TICK_SHIFT) + 1) << PROBITY_CALL_TICK_SHIFT;
 
@@ -545,8 +546,7 @@ void probity_call_leave(uintptr_t function_at, uintptr_t back, uintptr_t from, u
  * when it begins and when it ends, and different from that of any other open call.
  */
 
-/* A call of whose end nothing will be known, so that it is not open. Profile mode has no place for
- * it. */
+/* A call whose end will never be known, so it is not kept as open. Profile mode cannot count it. */
 static void enter_only(struct probity_site_function *function,
                        const struct probity_registers *registers)
 {

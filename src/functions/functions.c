@@ -180,8 +180,8 @@ static const char *file_of_executable(void)
     return bytes > 0 ? file_of(path) : program_invocation_short_name;
 }
 
-/* Which of its functions come from the source files in the rules. Threads that do this for one
- * object at the same time find the same. */
+/* Which of its functions come from the source files in the rules. Several threads may do this for
+ * one object at the same time, with the same result. */
 static void find_sources(struct object *object, const char *rules)
 {
     const char *file = *object->path != '\0' ? object->path : "/proc/self/exe";
@@ -373,8 +373,8 @@ static struct probity_site_function *describe(const char *name, const struct obj
     return valued != NULL ? valued : &made->function;
 }
 
-/* The descriptors that were made before the rules changed, by place in the table. NULL: they never
- * did. */
+/* The descriptors that were made before the rules changed, by place in the table. NULL: the rules
+ * never changed. */
 static struct probity_site_function **earlier;
 
 static struct probity_site_function *make(const struct probity_entry *entry, uintptr_t address,
@@ -507,7 +507,7 @@ static void find_all_sources(const char *rules)
     }
 }
 
-/* Keeps the descriptors that exist: functions have numbers in the trace by them. */
+/* Keeps the descriptors that exist: the numbers of functions in the trace belong to them. */
 static void clear_table(struct probity_site_function **made)
 {
     struct probity_entry *all = __atomic_load_n(&probity_entries, __ATOMIC_ACQUIRE);

@@ -10,7 +10,7 @@
 #include "base/selection.h"
 #include "functions/symbol_table.h"
 
-/* The rules. The same rules have the same address. */
+/* The rules in force. Equal rules have the same address. */
 const char *probity_rules_now(void);
 
 /* The rules with this text, which probity_rules_set() puts in force. NULL: out of memory. One

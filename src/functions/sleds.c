@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * sleds.c: see sleds.h. Keeps a list of the objects that were loaded, and gives ids to their
- * functions. One thread at a time; another one that arrives makes the first one look again, so that
- * no thread waits, and a forked child does not wait for a thread that it does not have.
+ * sleds.c: see sleds.h. Keeps a list of the loaded objects, and gives ids to their functions. One
+ * thread at a time does this; one that arrives meanwhile makes it look again instead of waiting, so
+ * that no forked child waits for a thread that it does not have.
  */
 #include "functions/sleds.h"
 
@@ -48,8 +48,8 @@ static uint32_t ids_used = 1, own_process;
 static uint64_t looking; /* process id << 1 | whether to look again; 0: no thread is looking */
 
 /* Once a recording has begun on request, the calls of all functions are known, selected or not,
- * because the next one may select others. ASLEEP: between two recordings, and in one without
- * functions, all are removed. */
+ * because the next request may select others. ASLEEP: all are removed, between two recordings or in
+ * one without functions. */
 enum wake { NEVER_WOKEN, AWAKE, ASLEEP };
 static uint32_t wake;
 
@@ -58,8 +58,8 @@ static enum wake wake_now(void)
     return (enum wake)__atomic_load_n(&wake, __ATOMIC_RELAXED);
 }
 
-/* Whether the sites of FN_FUNC are to be calls: since the first recording, but not after one that
- * was made on request. */
+/* Whether the sites of FN_FUNC must be calls: from the first recording on, but not after one that
+ * was started by a request. */
 static int sites_are_wanted;
 
 static void want_sites(int is_wanted)
@@ -97,7 +97,7 @@ void probity_sled_enter_unusual(uint32_t id, const uintptr_t *back, uint64_t unu
         return;
     struct probity_site_function *found = probity_function_at_once(sled->address);
     /* Pairs with the load in probity_sled_enter(). If the rules are replaced meanwhile, the table
-     * is cleared before this, so one of both sees the other's store. */
+     * is cleared before this, so one of the two sees the other's store. */
     __atomic_store_n(&sled->function, found, __ATOMIC_SEQ_CST);
     if (probity_function_at_once(sled->address) != found)
         __atomic_store_n(&sled->function, NULL, __ATOMIC_RELEASE);
@@ -435,7 +435,7 @@ static void select_sleds(void)
     }
 }
 
-/* Whether the same object is still loaded, with code that somebody else has changed. */
+/* Whether the same object is still loaded, but its code was changed by something else. */
 static int has_successor(const struct object *object)
 {
     for (const struct object *other = objects; other != NULL; other = other->next) {
@@ -446,8 +446,8 @@ static int has_successor(const struct object *object)
     return 0;
 }
 
-/* An object that is not loaded any more. If another one may use the same code, a thread may be in
- * memory that it calls, which then remains. */
+/* An object that is no longer loaded. If another one may use the same code, a thread may be
+ * executing memory that this code calls, so that memory is kept. */
 static void discard_code(struct object *object)
 {
     object->sites = (struct probity_scope_sites){.table = NULL};
@@ -518,7 +518,7 @@ PROBITY_API void probity_scope_sites_loaded(void)
 /* ---- The budget --------------------------------------------------------------------------------
  */
 
-/* Of a forked child, the thread that held the dynamic linker's lock may be missing. */
+/* A forked child may lack the thread that held the dynamic linker's lock. */
 static int may_change(void)
 {
     return own_process == (uint32_t)getpid();
@@ -529,7 +529,7 @@ static int may_change(void)
  * a change waits for forks in progress. Each side stores its own number and then loads the other's;
  * a fork that has to wait takes its number back, so that they do not wait for each other. */
 static uint32_t changing, forks;
-static uint32_t may_child_change; /* of the last fork */
+static uint32_t may_child_change; /* for the child of the last fork */
 static uint32_t is_owed;          /* code could not be restored because of a fork */
 
 enum { FORK_TRIES = 1000, CHANGE_TRIES = 10000 };
@@ -580,7 +580,7 @@ static void after_fork_in_parent(void)
             (void)update(1);
             end_change();
         } else {
-            __atomic_store_n(&is_owed, 1, __ATOMIC_SEQ_CST); /* to the fork that has begun */
+            __atomic_store_n(&is_owed, 1, __ATOMIC_SEQ_CST); /* left to the fork that has begun */
         }
     }
     errno = before;
@@ -719,7 +719,7 @@ int probity_hooked_take_out(void)
     if (wake_now() != NEVER_WOKEN)
         __atomic_store_n(&wake, ASLEEP, __ATOMIC_RELAXED);
     sites_are_wanted = 0;
-    /* Before the attempt: the fork that prevents it takes over when it is done. */
+    /* Before the attempt, so that a fork that prevents it restores the code once it is done. */
     __atomic_store_n(&is_owed, 1, __ATOMIC_SEQ_CST);
     if (!begin_change(CHANGE_TRIES)) {
         errno = EAGAIN;

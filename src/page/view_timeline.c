@@ -11,11 +11,11 @@
  * follow; then the next 7 bits of the numbers that have more, and so on: high bits are mostly
  * alike, and low bits are not.
  *
- * The rest is 0 if a span is not merged: it is all busy, or, of a queue, busy for its length times
- * its duration; of calls that began before the range, and of time off the CPU, it is there.
- * Rows of tracks have, in place of times off the CPU, their numbers, each minus the previous one,
- * zigzag-coded. States of threads have both times only if they are merged, since the name says
- * them; and in place of the last, their CPU or waker.
+ * The rest is 0 if a span is not merged: such a span is all busy, or, for a queue, busy for its
+ * length times its duration. Calls that began before the range, and time off the CPU, always have a
+ * rest. Rows of tracks have, in place of times off the CPU, their numbers, each minus the previous
+ * one, zigzag-coded. States of threads have both times only if they are merged, since the name
+ * determines them; in place of times off the CPU they have their CPU or waker.
  *
  * Times are ns since the first record: JavaScript integers are exact only up to 2^53.
  */
@@ -504,8 +504,8 @@ static void fill_rests(const struct column *column)
     }
 }
 
-/* Numbers of requests, or lengths of queues, which mean nothing if spans are merged. Of a state
- * that is not merged, its name says how much of it is waiting for a CPU. */
+/* Numbers of requests, or lengths of queues, which mean nothing if spans are merged. The name of a
+ * state that is not merged shows how much of it is waiting for a CPU. */
 static void fill_off(const struct column *column)
 {
     uint64_t previous = 0;

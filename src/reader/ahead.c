@@ -452,7 +452,7 @@ static int next_event(struct probity_ahead *ahead, const struct probity_event **
 /* ---- Start and end -----------------------------------------------------------------------------
  */
 
-/* The new thread blocks all signals except those raised by its own faults. */
+/* The new thread blocks all signals except those that its own faults raise. */
 static int start_thread(struct probity_ahead *ahead)
 {
     static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * index_build.c: makes the index of a closed trace in one pass over its file. Each thread's records
- * are taken in order of time; nothing is merged. One drain of the spool may write a thread's newest
+ * index_build.c: makes the index of a closed trace in one pass over its file. Takes each thread's
+ * records in order of time, and merges nothing. One drain of the spool may write a thread's newest
  * block before an older one, so the blocks between two SYNCs are sorted, and no mark separates such
  * blocks. If a trace is out of order in any other way, it has no marks from there on. Runs only in
  * the tool.
@@ -29,7 +29,7 @@ enum {
     SEARCHES_MIN = 1 << 24 /* comparisons in stacks, in addition to those allowed for the records */
 };
 
-/* What a site number is, as far as it is known. */
+/* What is known of a site number. */
 enum { ROLE_UNKNOWN = 0, ROLE_ENTER, ROLE_LEAVE, ROLE_OTHER, ROLE_MET };
 
 struct thread_state {
@@ -439,8 +439,8 @@ static void add_to_sum(struct build *build, const struct probity_data *data)
     build->mark_tick = sum->last_tick;
 }
 
-/* Marks before which a thread has later records than in this block cannot be used, and no more
- * are made: its state is unknown from here on. */
+/* A mark cannot be used if the thread has records before it that are later than those of this
+ * block. No more marks are made either: the thread's state is unknown from here on. */
 static void check_order(struct build *build, const struct thread_state *state,
                         const struct probity_data *data)
 {
@@ -595,7 +595,7 @@ static int take_end(struct build *build, const struct probity_scan_item *item, u
     build->sum.end_checksum = item->header.checksum;
     if (item->offset + item->bytes != size)
         return PROBITY_ERROR_DAMAGED;
-    /* So that all threads are in the index. */
+    /* So that the index has all threads. */
     int error = build->is_out_of_order ? emit_states(build)
                                        : emit_mark(build, item->offset, item->header.serial);
     return error == 0 ? take_sync(build, item) : error;
@@ -707,8 +707,8 @@ static int begin(struct build *build)
     return probity_index_begin(&build->writer);
 }
 
-/* A function may be used, in the order of the file, before its declaration; the second time all are
- * known. */
+/* In the order of the file, a function may be used before its declaration; in the second pass all
+ * are known. */
 static int passes(struct build *build, const struct probity_index_options *options)
 {
     int error = begin(build);

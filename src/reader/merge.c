@@ -222,7 +222,8 @@ void probity_event_clear(struct probity_event *event)
     event->entered_wall_ns = 0;
 }
 
-/* Takes a site's name, or the function whose enter or leave the site is. NULL: it has no name. */
+/* Takes a site's name, or the function whose enter or leave the site is. NULL: the site has no
+ * name. */
 static inline void name_event(struct probity_event *event, const struct probity_name *name)
 {
     event->name = name != NULL ? name->bytes : NULL;
@@ -446,8 +447,8 @@ fill_event(struct probity_merge *merge, struct probity_open_block *block)
     return 1;
 }
 
-/* The same for a hit like most: of a site named lately, at a time near the one before. Everything
- * else is called last, so that no register is saved for it. */
+/* The same for the usual hit: its site was named recently, and its time is near the previous one.
+ * Everything else is called last, so that no register is saved for it. */
 static inline int fill_plain(struct probity_merge *merge, struct probity_open_block *block)
 {
     struct probity_event *event = &merge->event;
@@ -485,7 +486,7 @@ static int range_judge(const struct probity_merge *merge)
     return wall_ns >= merge->from_ns;
 }
 
-/* Takes the next event, of whichever block. Returns 1, 0 at the end, or an error. */
+/* Takes the next event of any block. Returns 1, 0 at the end, or an error. */
 static int step_to_block(struct probity_merge *merge)
 {
     int got = settle(merge);
@@ -563,7 +564,8 @@ next_any(struct probity_merge *merge)
     return next_wanted(merge, step(merge));
 }
 
-/* The next record of a block of which every record is wanted, but is not as expected. */
+/* The next record of a block, all of whose records are wanted, if the record is not of the expected
+ * form. */
 static __attribute__((noinline)) int
 next_rare(struct probity_merge *merge, struct probity_open_block *block)
 {

@@ -132,7 +132,7 @@ static void start_state(struct probity_merge *merge, struct probity_open_block *
         seen->cpu_ns = block->data.cpu_ns;
 }
 
-/* What concerns only the thread that recorded it. */
+/* Kinds of events that concern only the thread that recorded them. */
 static int is_of_thread(uint64_t kind)
 {
     switch (kind) {
@@ -153,8 +153,8 @@ static int is_of_thread(uint64_t kind)
     }
 }
 
-/* Whether a block of the other lane has anything for this one: most have at most stalls. Uses up
- * the unpacker. A damaged block counts, so that the damage is noted. */
+/* Whether a block of the other lane has anything for this one: most have only stalls, if any. Uses
+ * up the unpacker. A damaged block counts, so that the damage is reported. */
 static int concerns_lane(struct probity_open_block *block)
 {
     struct probity_record record;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * prescan.c: the first pass over a trace; reads block headers only, unless requested otherwise.
- * Finds what the merge needs in advance (late blocks, words that are in the file already) and the
+ * Finds what the merge needs in advance (late blocks, words that the file already has) and the
  * facts for `info`.
  */
 #include <fcntl.h>
@@ -153,7 +153,7 @@ static int take_data(struct prescan *prescan, struct probity_scan *scan,
     if (error != 0 || !trace->has_rest ||
         !probity_spool_tail_overlaps(&trace->rest, &data))
         return error;
-    /* Only a block whose records can be read removes its words from the rest of the spool. */
+    /* Only if its records can be read does a block replace its words in the rest of the spool. */
     int whole = probity_scan_verify(scan, item);
     return whole == 1 ? probity_spool_tail_cover(&trace->rest, &data) : whole < 0 ? whole : 0;
 }
@@ -310,8 +310,7 @@ static int take_rest(struct prescan *prescan)
     return error;
 }
 
-/* ---- Counting again if the trace has functions
- * -------------------------------------------------
+/* ---- Counting again if the trace has functions -------------------------------------------------
  */
 
 static int count_block(struct prescan *prescan, const uint8_t *payload, size_t bytes)

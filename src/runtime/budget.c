@@ -34,7 +34,7 @@ enum {
     COST_NS_DEFAULT = 40,       /* of a scope, if it could not be measured */
     COUNT_NS_DEFAULT = 4,
     CALL_NS = 60,       /* of a record of a call to libc: a system call leaves cold caches */
-    READING_FACTOR = 2, /* a reading of the CPU clock costs more than where it is measured */
+    READING_FACTOR = 2, /* a reading of the CPU clock costs more than when it is measured */
     PACK_NS_MAX = 25, /* of a record, in this thread, on a slow machine */
     MARGIN_PERCENT = 115,
     WORTH_PART = 50, /* of the budget: a function that costs less stays recorded */
@@ -44,7 +44,8 @@ enum {
 uint16_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
 
 static uint32_t hits[PROBITY_LIMIT_SITES];
-/* All functions are below this: usually far fewer than the limit, so the rest is not searched. */
+/* All functions have lower numbers: there are usually far fewer than the limit, so the rest is not
+ * searched. */
 static uint32_t site_end;
 static uint32_t numbers[PROBITY_LIMIT_SITES];
 static uint32_t number_count, list_lock;
@@ -385,8 +386,8 @@ static int64_t saving_of(const struct interval *interval, uint32_t site)
            (int64_t)(calls_of(site) * count_price_256(site) / PROBITY_COST_UNITS);
 }
 
-/* A short first interval has a few calls that open and close descriptors, which names depend on:
- * they are not worth it. */
+/* A short first interval has a few calls that open and close descriptors. Names depend on these,
+ * and counting so few would save nothing. */
 static int is_frequent(uint32_t site)
 {
     enum { CALLS_LEAST = 16 };
@@ -394,8 +395,8 @@ static int is_frequent(uint32_t site)
     return hits[site] != 0 && (!is_call(site) || calls_of(site) >= CALLS_LEAST);
 }
 
-/* To a gap or rate, calls that are not recorded would look like none, and a duration is compared
- * where a call is recorded. */
+/* A gap or rate would mistake calls that are not recorded for no calls at all, and durations are
+ * compared only when a call is recorded. */
 static int is_named_by_condition(const struct probity_session *session, uint32_t site)
 {
     const struct probity_watch *watch = session->dumps.watch;
@@ -404,7 +405,7 @@ static int is_named_by_condition(const struct probity_session *session, uint32_t
            (watch != NULL && probity_watch_names(watch, site));
 }
 
-/* The function with the most calls; PROBITY_LIMIT_SITES: none left that is worth it. */
+/* The function with the most calls; PROBITY_LIMIT_SITES: none is left that is worth counting. */
 static uint32_t find_most(const struct probity_session *session, const struct interval *interval,
                           uint64_t allowed_ns)
 {
@@ -457,7 +458,7 @@ static uint64_t calls_per_second(const struct interval *interval, uint64_t calls
     return interval->ns != 0 ? (uint64_t)((probity_wide)calls * 1000000000 / interval->ns) : 0;
 }
 
-/* Has libprobity-calls count what these hits are of. The event comes after the last hit. */
+/* Makes libprobity-calls count what these hits record. The event comes after the last hit. */
 static int demote_hits(struct probity_session *session, struct probity_pass *pass,
                        const struct interval *interval, uint32_t site, int64_t *excess_ns)
 {
@@ -557,8 +558,8 @@ static int remove_hooks(struct probity_session *session, struct probity_pass *pa
     return result;
 }
 
-/* Whether a function to be counted is still recorded. Of libc's functions, calls that wait are
- * recorded nevertheless: a thread can make only few of them. */
+/* Whether a function to be counted is still recorded. Calls to libc that wait are recorded
+ * nevertheless: a thread can make only a few of them. */
 static int is_still_recorded(const struct interval *interval, uint32_t index)
 {
     enum { WAIT_NS = 50000 }; /* as in src/calls/scopes.c */

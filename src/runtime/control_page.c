@@ -3,7 +3,7 @@
  * control_page.c: see control_page.h. The page is a file of the user's in a directory that only
  * that user may write to, so its content is trusted as far as the user is; it is opened and removed
  * by the directory's descriptor, and no link is followed. A lock, which only the mapping holds,
- * says that the program lives. A forked child has neither page nor thread.
+ * shows that the program is alive. A forked child has neither page nor thread.
  */
 #include "runtime/control_page.h"
 
@@ -54,7 +54,7 @@ static int lock_program(int file)
     return fcntl(file, F_OFD_SETLK, &program);
 }
 
-/* Removes the page of a program that was killed, whose process id this one has. */
+/* Removes the page that a killed program with the same process id has left. */
 static void remove_dead(int directory)
 {
     struct stat status, named;
@@ -81,7 +81,7 @@ static int open_new(int directory)
     return openat(directory, page_name, flags, 0600);
 }
 
-/* With all its pages, so that a full file system is no signal later. */
+/* Allocates all its pages, so that a full file system does not raise a signal later. */
 static struct probity_control_page *map_page(int file)
 {
     struct probity_control_page *made = MAP_FAILED;
@@ -154,9 +154,9 @@ static void take_request(void)
 enum { COUNT_UNKNOWN, COUNT_LEFT, COUNT_STAYS };
 static uint32_t count_state;
 
-/* The process ends with its last thread, and this one must not keep it alive. Threads that exit by
- * the system call do not make libc call exit(), which would end it, and the page with it. A return
- * would make libc count this thread. */
+/* The process ends with its last thread, so this one must not keep it alive. If the others exit by
+ * the system call, libc does not call exit(), which would end this thread and remove the page. A
+ * return would make libc count this thread. */
 static void leave_with_the_program(void)
 {
     if (!probity_own_threads_are_alone(&probity_session_own_threads, NULL))

@@ -37,7 +37,7 @@ enum {
     KIND_ENTER = 7, KIND_MESSAGE = 9
 };
 
-/* What is around a measurement is compiled for size. */
+/* The code around a measurement is compiled for size. */
 #define ONCE __attribute__((cold))
 
 struct trial {

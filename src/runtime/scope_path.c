@@ -116,13 +116,13 @@ static int is_counted(const struct probity_site_function *function)
            probity_budget_counts(function);
 }
 
-/* In C++: queries the library once in each thread for where it counts exceptions. */
+/* In C++: asks the C++ library, once in each thread, where it counts exceptions. */
 static void *(*find_exceptions)(void);
 
 PROBITY_API void probity_scope_exceptions_by(void *(*find)(void))
 {
     if (__atomic_exchange_n(&find_exceptions, find, __ATOMIC_RELAXED) == NULL)
-        probity_scope_exceptions = NULL; /* looked for again */
+        probity_scope_exceptions = NULL; /* to be looked up again */
 }
 
 static uint32_t raised_now(const struct probity_site_function *function)
@@ -152,13 +152,13 @@ static __attribute__((noinline)) int prepare(struct probity_scope_here *scope,
     return scope->function != NULL;
 }
 
-/* Without the mark of a call whose duration is compared. */
+/* The place, without the bit that marks a call whose duration is compared. */
 static uint32_t place_of(const struct probity_scope_here *scope)
 {
     return scope->place & ~PROBITY_SCOPE_WATCHED;
 }
 
-/* Whether the scope is one in profile mode that needs nothing else. */
+/* Whether the scope is in profile mode and needs nothing else. */
 static inline __attribute__((always_inline)) int
 is_only_profiled(const struct probity_scope_here *scope, uint32_t place, uint64_t minus)
 {
@@ -181,8 +181,8 @@ begin_profiled(struct probity_scope_here *scope, uint32_t place, uint64_t minus,
         probity_scope_take(place, minus, where);
 }
 
-/* The first scope of its function or thread, one in profile mode, one after a jump, or a deep
- * one. */
+/* Begins a scope that may be the first of its function or thread, in profile mode, after a jump, or
+ * deeply nested. */
 static inline __attribute__((always_inline)) uint32_t
 begin_any(struct probity_scope_here *scope, struct probity_site_function **function, uint64_t minus,
           uint64_t where, const void *note)
@@ -364,7 +364,7 @@ static __attribute__((noinline)) void record_bytes(uint32_t kind, uint32_t code,
     errno = before;
 }
 
-/* If there is no room yet, or the value is no number. */
+/* If there is no room yet, or the value is not a number. */
 static __attribute__((cold, noinline)) void leave_any_value(const struct probity_scope_here *scope)
 {
     struct probity_cpu_registers kept;
@@ -413,7 +413,8 @@ record_leave(const struct probity_scope_here *scope, uint32_t code)
         probity_hit(code + 2);
 }
 
-/* In profile mode, above an abandoned scope, deep, or if its duration is compared. */
+/* Ends a scope that is in profile mode, above an abandoned scope, deeply nested, or compared by its
+ * duration. */
 static __attribute__((noinline)) void leave_unusual(const struct probity_scope_here *scope)
 {
     uint32_t code = scope->code, place = place_of(scope);

@@ -236,7 +236,7 @@ static void left_alone(void *owner)
     probity_session_stop(owner, PROBITY_END_EXIT);
 }
 
-/* `probity detach` ends the recording. The program's code is as before when the tool sees that. */
+/* `probity detach` ends the recording. The program's code is restored before the tool sees that. */
 static void end_asked(void *owner)
 {
     const struct probity_session *session = owner;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * settings.c: defaults, options, environment, in this order; then limits. A setting out of its
- * range is an error, never silently another value.
+ * range is an error, and is never silently replaced.
  */
 #include "runtime/settings.h"
 
@@ -324,7 +324,7 @@ static int get_ring(struct probity_settings *settings, struct wanted *wanted)
     return 1;
 }
 
-/* A ring without a window of its own is as long as the dumps need. */
+/* A ring without its own window covers as much time as the dumps need. */
 static const char *apply_dumps(struct probity_settings *settings, struct wanted *wanted)
 {
     const char *when = variable("PROBITY_WHEN"), *names = variable("PROBITY_DUMP");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * trigger.c: conditions and what meets them. Threads compare, and post notices; the writer thread
- * makes dumps of them (src/writer/dumps.c) and computes percentiles.
+ * trigger.c: conditions, and the checks whether they are met. Threads compare, and post notices;
+ * from these, the writer thread makes dumps (src/writer/dumps.c) and computes percentiles.
  */
 #include "runtime/trigger.h"
 
@@ -29,19 +29,19 @@
 enum {
     OCTAVE = 16, /* buckets to a power of two of a duration: 6 % wide */
     DURATION_BUCKETS = 60 * OCTAVE,
-    CALLS_MIN = 1000,     /* from which a percentile is taken */
-    GENERATION_S = 60     /* a percentile is of this one and the one before */
+    CALLS_MIN = 1000,     /* needed for a percentile */
+    GENERATION_S = 60     /* a percentile covers this one and the one before */
 };
 
-/* Durations of the calls that a percentile is taken of. */
+/* Durations of the calls from which a percentile is taken. */
 struct durations {
-    uint32_t bucket[2][DURATION_BUCKETS]; /* of this generation and the one before, by turns */
+    uint32_t bucket[2][DURATION_BUCKETS]; /* of this generation and the previous one, alternating */
 };
 
-static uint32_t watched_end; /* no function from there on has conditions */
+static uint32_t watched_end; /* functions from here on have no conditions */
 
-/* Of the recording; those from condition_count on may be of an earlier one. Their names and limits
- * are read by all threads, and stored before any function is declared. */
+/* The recording's conditions; entries from condition_count on may be from an earlier one. Their
+ * names and limits are read by all threads, and stored before any function is declared. */
 static struct probity_condition conditions[PROBITY_CONDITIONS_MAX];
 static uint64_t limits[PROBITY_CONDITIONS_MAX]; /* ticks; UINT64_MAX: not known yet */
 static uint32_t condition_count;
@@ -276,16 +276,17 @@ static void call_ended(const struct probity_site_function *function, uint64_t en
 
 /* ---- Blocks and waits --------------------------------------------------------------------------
  *
- * Both end with a record that comes so long after the one before that the thread looks at its CPU
- * clock anyway. The one before is found in the words before it.
+ * Both end with a record that comes so long after the previous one that the thread reads its CPU
+ * clock anyway. The previous record is found in the words before it.
  */
 
-/* Conditions that a named site begins, and ends or names. By its number. */
+/* By the number of a named site: conditions that it begins, and those that it ends or that name
+ * it. */
 static uint64_t sites_from[PROBITY_LIMIT_SITES], sites_to[PROBITY_LIMIT_SITES];
 
 enum { KEPT_WORDS = 24 };
 
-/* The last words of this thread's chunk before. */
+/* The last words of this thread's previous chunk. */
 typedef uint64_t words_kept[KEPT_WORDS];
 PROBITY_THREAD_LOCAL(static, words_kept, kept_words);
 
@@ -351,7 +352,7 @@ static uint64_t word_at(uint64_t at)
     return __atomic_load_n((const uint64_t *)at, __ATOMIC_RELAXED);
 }
 
-/* Words of a special record of this kind whose head is there; 0: it is none. */
+/* Size in words of the special record of this kind whose head this is; 0: it is not one. */
 static uint32_t words_of(uint64_t word, uint32_t kind)
 {
     uint32_t code = (uint32_t)(word & PROBITY_WORD_CODE_MASK);
@@ -359,7 +360,7 @@ static uint32_t words_of(uint64_t word, uint32_t kind)
     return code < PROBITY_WORD_CODE_FIRST && (code & 15) == kind ? code >> 4 & 255 : 0;
 }
 
-/* The end of what precedes padding that ends at `end`. */
+/* Skips padding that ends at `end`: returns the end of what precedes it. */
 static uint64_t before_pads(uint64_t begin, uint64_t end)
 {
     enum { PADS_MAX = 4 };
@@ -376,8 +377,8 @@ static uint64_t before_pads(uint64_t begin, uint64_t end)
     return end;
 }
 
-/* Whether a head, or a record's full tick, may be of that moment. The tick that a record gets after
- * its CPU time was read is a little later than the one that the thread remembers. */
+/* Whether the tick of a head, or a record's full tick, may be that moment. The tick that a record
+ * gets after its CPU time was read is a little later than the one that the thread remembers. */
 static int is_about(uint64_t tick, uint64_t last)
 {
     return tick - last + (1 << 20) < 1 << 21;
@@ -390,7 +391,7 @@ static uint64_t full_tick(uint64_t word, uint64_t near)
     return near + (uint64_t)(delta >> PROBITY_WORD_CODE_BITS);
 }
 
-/* The head of the record with about the tick `last` that ends before `end`; 0: it is not found. */
+/* The head of the record with about the tick `last` that ends before `end`; 0: not found. */
 static uint64_t record_before(uint64_t begin, uint64_t end, uint64_t last)
 {
     uint64_t at = before_pads(begin, end) - 8;

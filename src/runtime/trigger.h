@@ -49,8 +49,7 @@ struct probity_trigger_calls {
     const char *(*read_settings)(const char *dumps, struct probity_settings *settings,
                                  uint64_t *ret_ring_ns);
 
-    /* To be called when a recording is prepared. Returns 0 or an error, which is reported. Lock
-     * held. */
+    /* Call when a recording is prepared. Returns 0 or an error, which is reported. Lock held. */
     int (*begin)(struct probity_session *session);
 
     /* A function got its number. Under declare_lock. Returns whether its calls are compared. */
@@ -63,7 +62,7 @@ struct probity_trigger_calls {
     /* Whether a function that got its number is switched off. Under declare_lock. */
     int (*is_off)(const struct probity_site_function *function, uint32_t number);
 
-    /* A call of a compared function has ended. */
+    /* A call has ended whose duration is compared. */
     void (*call_ended)(const struct probity_site_function *function, uint64_t entered);
 
     /* The record will be stored at `at` or later, with this tick; the thread's record before it has

@@ -42,15 +42,15 @@ __asm__(".pushsection .note.probity.wake, \"a\", %note\n\t"
 /* A request whose recording has begun, for the writer thread. NULL: none. */
 static struct {
     struct probity_wake *block;
-    uint32_t serial, pid; /* pid: a child that is forked meanwhile does not answer */
+    uint32_t serial, pid; /* pid: a child forked in the meantime does not answer */
     int has_functions;
     char rules[PROBITY_WAKE_TEXT_BYTES], calls[128];
 } answering;
 
 static uint32_t taking; /* process id of the thread that takes a request */
 
-/* Whether there are calls to be taken out, once the recording has ended. OVER: it ends while they
- * are put in, and whoever does that takes them out again. */
+/* Whether the other libraries must be stopped once the recording has ended. OVER: it ended while
+ * they were starting, so the thread that starts them stops them again. */
 enum { NOTHING, PUTTING, PUT, OVER };
 static uint32_t others;
 
@@ -97,7 +97,7 @@ static void copy_value(char *ret_copy, size_t room, const char *value)
     memcpy(ret_copy, value != NULL ? value : "", bytes);
 }
 
-/* What only the other libraries can do. */
+/* The part of the request that only the other libraries can do. */
 static int read_wishes(const char *text)
 {
     const char *calls = value_of(text, "PROBITY_CALLS");
@@ -146,7 +146,7 @@ static void answer(struct probity_wake *block, uint32_t serial, int result)
 {
     block->result = result;
     block->pid = (uint32_t)getpid();
-    /* Release: who sees it sees the result. */
+    /* Release: the tool sees the result once it sees the serial. */
     __atomic_store_n(&block->taken, serial, __ATOMIC_RELEASE);
     if (block != &probity_wake_block)
         probity_os_wake_shared(&block->taken, INT32_MAX);

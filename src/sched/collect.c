@@ -293,8 +293,8 @@ static void wait_for_events(struct pollfd *files, size_t count, int round_ms)
     (void)got; /* if there is no request, it fails */
 }
 
-/* Nothing is known about the time of a pause: a loss without dropped records. It begins with the
- * ring's record before it: PAUSED. */
+/* Nothing is known about a pause, so it is a loss without dropped records. It begins at the ring's
+ * record before it, PAUSED. */
 static void put_in_all(struct probity_sched_collect *collect, uint32_t kind, uint64_t time_ns)
 {
     const struct probity_sched_event event = {.time_ns = time_ns, .kind = kind};

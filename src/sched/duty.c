@@ -42,7 +42,7 @@ void probity_sched_duty_count(struct probity_sched_duty *duty, uint32_t kind)
 
 int probity_sched_duty_step_at(struct probity_sched_duty *duty, uint64_t now_ns, uint64_t cpu_ns)
 {
-    /* The program has ended: its clock is not there any more. */
+    /* The program has ended, and its clock with it. */
     uint64_t used_ns = cpu_ns > duty->cpu_ns ? cpu_ns - duty->cpu_ns : 0;
 
     probity_assert(duty->share <= MILLIONTHS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * duty.h: a share of the program's CPU time that recording of states may take. When that is used
- * up, the events are switched off until enough has been saved up for the next interval. Runs in
- * the thread that collects.
+ * duty.h: a share of the program's CPU time that recording of states may take. When it is used up,
+ * the events are switched off until enough is saved for the next interval. Runs in the thread that
+ * collects.
  */
 #ifndef PROBITY_SCHED_DUTY_H
 #define PROBITY_SCHED_DUTY_H

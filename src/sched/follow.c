@@ -41,7 +41,7 @@ static int put_held(struct probity_sched_context *context, struct probity_sched_
     return put(context, follow, follow->last_ns, event);
 }
 
-/* If records were lost since the latest event, the state is unknown since then. */
+/* If records were lost after the latest event, the state has been unknown since. */
 static int put_loss(struct probity_sched_context *context, struct probity_sched_follow *follow)
 {
     const struct probity_sched_order *order = context->order;

@@ -60,7 +60,8 @@ static int wait_for(const struct probity_attach *attach, uint32_t serial, int64_
     }
 }
 
-/* What is asked after it is not asked before its answer, so it will not be done later. */
+/* A timeout while waiting for an earlier request: ours was not made yet, so it will not be carried
+ * out later. */
 static int unasked(int result)
 {
     return result == PROBITY_ERROR_LIMIT ? PROBITY_ERROR_EXISTS : result;

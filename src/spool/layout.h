@@ -126,7 +126,7 @@ struct probity_chunk_header {
     uint64_t serial, base_tick, cpu_ns;
     uint32_t drained, flags;
     uint32_t set, threads; /* of a chunk of cells */
-    uint64_t handed_over;  /* tick at which it became full: no record is younger; 0: unknown */
+    uint64_t handed_over;  /* tick at which it became full: no record is newer; 0: unknown */
 };
 
 _Static_assert(sizeof(struct probity_chunk_header) == 64, "doc/spool.md");

@@ -3,8 +3,9 @@
  * pool.h: the free and full chunks of a live spool, for its own process. Readers of the spool use
  * the state in each chunk's header; the lists here are an index in private memory.
  *
- *     free ──probity_pool_take──► open (a thread's) ──probity_pool_hand_over──► full ──writer──►
- * free
+ *     free ──probity_pool_take──► open (a thread's) ──probity_pool_hand_over──► full
+ *       ▲                                                                         │
+ *       └──────────────────────────────────writer─────────────────────────────────┘
  *
  * Threads take and hand over; only the holder of the drain lock (the writer) frees. Lock-free: one
  * stack per direction, with a tag against ABA. Any thread, with signals blocked.

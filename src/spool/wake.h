@@ -18,15 +18,15 @@ enum {
     PROBITY_WAKE_TEXT_BYTES = 8192
 };
 
-/* Results beside those of enum probity_error, which are negative: what the request asked for, and
+/* Results besides those of enum probity_error, which are negative: what the request requires and
  * the program does not have. */
 enum {
     PROBITY_WAKE_NO_FUNCTIONS = 1, /* libprobity-functions */
     PROBITY_WAKE_NO_CALLS = 2,     /* libprobity-calls */
     PROBITY_WAKE_NO_PATCHING = 3,  /* code that can be changed; its errno is in the upper bits */
-    PROBITY_WAKE_FORKED = 4,       /* code that may be changed: it was forked from threads */
+    PROBITY_WAKE_FORKED = 4,       /* code it may change: its parent had threads */
     PROBITY_WAKE_CHANGING = 5,     /* a moment without a fork, or another thread changing code */
-    PROBITY_WAKE_ENDED = 6,        /* a recording: the program has ended it meanwhile */
+    PROBITY_WAKE_ENDED = 6,        /* a recording: the program has ended it in the meantime */
     PROBITY_WAKE_NO_SOURCES = 7    /* debugging information, for `file` rules */
 };
 
@@ -37,7 +37,7 @@ struct probity_wake {
     uint32_t version, bytes;
     uint64_t active, level; /* addresses of probity_active and probity_scope_level */
     uint64_t text;          /* address of PROBITY_WAKE_TEXT_BYTES: "NAME=VALUE", each with a zero */
-    uint64_t until_ns;      /* CLOCK_MONOTONIC up to which probes look for a request; the tool's */
+    uint64_t until_ns;      /* from the tool: CLOCK_MONOTONIC until which probes look for it */
     uint32_t requested;     /* serial of the last request; stored last by the tool */
     uint32_t taken;         /* serial of the last request that the library has answered */
     int32_t result;         /* of it: 0, an enum probity_error, or one of the above */

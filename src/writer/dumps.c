@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * dumps.c: windows that overlap become one; a window that has passed becomes a file, unless a limit
- * leaves it out. Runs in the writer thread of the traced program: no malloc(), and a failure
- * concerns the dump alone.
+ * dumps.c: merges windows that overlap, and writes a window to a file once it has passed, unless a
+ * limit prevents it. Runs in the writer thread of the traced program: no malloc(), and a failure
+ * affects the dump only.
  */
 #include "writer/dumps.h"
 
@@ -137,7 +137,7 @@ static uint64_t size_of(int64_t number)
     return number < 0 ? -(uint64_t)number : (uint64_t)number;
 }
 
-/* How much it was, and the limit. */
+/* The amount that is compared with the limit, and the limit. */
 static void amount_of(const struct probity_notice *notice, uint64_t *ret_amount,
                       uint64_t *ret_limit)
 {
@@ -164,7 +164,7 @@ static uint64_t badness_of(const struct probity_dumps_window *window)
     return badness;
 }
 
-/* The least bad of those that are kept. */
+/* The least bad of the dumps that are kept. */
 static uint32_t least_bad(const struct probity_dumps *dumps)
 {
     uint32_t least = 0;
@@ -205,7 +205,7 @@ static int is_left_out(const struct probity_dumps *dumps, const struct probity_d
     return is_full(dumps) && !may_replace(dumps, window);
 }
 
-/* Removes the file that this process has made, unless another one has its name by now. */
+/* Removes the file that this process created, unless its name now belongs to another one. */
 static void remove_kept(struct probity_dumps *dumps, uint32_t index)
 {
     const struct probity_dumps_kept *kept = &dumps->kept[index];
@@ -281,7 +281,7 @@ static void note_failure(struct probity_dumps *dumps, int system_error)
         __atomic_store_n(&dumps->failure_to_report, (uint32_t)system_error, __ATOMIC_RELEASE);
 }
 
-/* Of all dumps, without one whose place this takes. */
+/* Bytes of all dumps, without the one that this one replaces. */
 static uint64_t bytes_before(const struct probity_dumps *dumps,
                              const struct probity_dumps_window *window)
 {

@@ -15,7 +15,7 @@
 
 enum {
     COMMITS = 1024,
-    HOLE_WAIT_NS = 1000000000,      /* maximum time for a hole in a full chunk to fill */
+    HOLE_WAIT_NS = 1000000000,      /* how long to wait for a hole in a full chunk to fill */
     WATERMARK_MARGIN_NS = 100000    /* store buffers drain in far less */
 };
 
@@ -54,7 +54,7 @@ int probity_pass_init(struct probity_pass *pass, struct probity_live *live)
     pass->waiting = PROBITY_POOL_NONE;
     pass->held = PROBITY_POOL_NONE;
     pass->needed_from = UINT64_MAX;
-    pass->block_serial = 1; /* INFO at least is block 0 */
+    pass->block_serial = 1; /* block 0 is INFO */
     pass->synced_bytes = append.committed;
     size_t commits = COMMITS * sizeof *pass->commit;
     uint8_t *at = mmap(NULL, scratch_bytes(pass) + commits + batch_room(pass),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ring.c: which chunks a ring gives up, and when (doc/triggers.md, "The ring"). Runs in the writer
+ * ring.c: which chunks a ring discards, and when (doc/triggers.md, "The ring"). Runs in the writer
  * thread.
  */
 #include "writer/ring.h"
@@ -72,8 +72,8 @@ static int declarations_write(struct probity_pass *pass, uint32_t chunk, uint32_
 }
 
 /* A chunk whose owner may still store into it must not be given to another thread. Most chunks
- * declare nothing, and to see that costs far less than to drain them. Returns 1 if it was freed, 0
- * if not, or an error. */
+ * declare nothing, and finding that out costs far less than draining them. Returns 1 if it was
+ * freed, 0 if not, or an error. */
 static int forget_chunk(struct probity_pass *pass, uint32_t chunk)
 {
     struct probity_pool *pool = &pass->live->pool;
@@ -110,7 +110,8 @@ static uint32_t full_chunks_of_ring(const struct probity_pool *pool)
     return most < total / 4 * 3 ? most : total / 4 * 3;
 }
 
-/* If there are too many, some more are given up, so that the writer is not woken for each chunk. */
+/* If there are too many, a few more are discarded, so that the writer is not woken for each
+ * chunk. */
 static uint32_t chunks_to_forget(const struct probity_pool *pool)
 {
     uint32_t full = __atomic_load_n(&pool->full_chunks, __ATOMIC_RELAXED);
@@ -131,7 +132,7 @@ void probity_ring_note_drops(struct probity_pass *pass)
     pass->dropped = dropped;
 }
 
-/* Chunks that were handed over before this tick are of no use any more. 0: there are none. */
+/* Chunks handed over before this tick are no longer needed. 0: all are needed. */
 static uint64_t useful_from(const struct probity_pass *pass, uint64_t now)
 {
     const struct probity_live *live = pass->live;
@@ -165,8 +166,8 @@ int probity_ring_forget(struct probity_pass *pass)
             excess -= excess != 0;
             continue;
         }
-        /* Newer ones go in its place. Counted as open, so that no thread waits for it: if there
-         * are no others, records are dropped. */
+        /* Newer chunks are discarded instead. This one counts as open, so that no thread waits for
+         * it; if there are no others, records are dropped. */
         if (!own->is_pinned && own->waits_since == 0)
             probity_pool_wait_begins(pool, *tail, now);
         tail = &own->next;

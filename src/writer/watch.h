@@ -11,7 +11,7 @@
 #include "spool/notices.h"
 #include "writer/pass.h"
 
-/* Periods that a rate counts at a time: 102 s, if they are as short as they may be. */
+/* Number of periods that a rate counts at a time: 102 s of the shortest allowed. */
 enum { PROBITY_WATCH_PERIODS = 1024, PROBITY_WATCH_NUMBERED = 256, PROBITY_WATCH_STRETCHES = 1024 };
 
 /* Hits of a probe without a gap between them. */
@@ -24,12 +24,12 @@ struct probity_watch_stretch {
 struct probity_watch_state {
     uint64_t limit;  /* ticks: of a gap, or the period of a rate */
     uint64_t last;   /* tick of the latest hit; 0: none yet */
-    uint64_t period; /* number of the first one that is not judged yet */
+    uint64_t period; /* number of the first period that is not evaluated yet */
     uint64_t first_period; /* that of the first hit */
     uint64_t lost_begin, lost_end; /* periods in which hits may not have been counted */
     uint32_t thread, tid, code; /* of the latest hit */
-    int is_met;      /* not to be told again before it has ended */
-    int was_told;    /* of a value: in this pass */
+    int is_met;      /* not to be reported again before it has ended */
+    int was_told;    /* of a value: reported in this pass */
     uint32_t stretches, stretch; /* of a gap: how many; the latest of the chunk, if any */
     uint64_t hits[PROBITY_WATCH_PERIODS]; /* of a rate, by period */
 };
@@ -38,37 +38,37 @@ struct probity_watch {
     struct probity_notices *notices;
     const struct probity_condition *conditions;
     uint64_t gaps, rates, values, requests; /* sets of conditions */
-    uint64_t all_requests;           /* those of requests that name no site */
+    uint64_t all_requests;           /* conditions of requests that name no site */
     uint64_t begin;                  /* tick at which periods begin */
     uint64_t horizon;                /* older records have all been read */
     uint64_t pass_horizon;           /* the same, as far as this pass has seen */
     uint64_t now;                    /* tick at which the latest pass began */
-    uint64_t patience;               /* ticks after which a probe in progress is passed over */
+    uint64_t patience;               /* ticks after which a probe in progress is skipped */
     uint64_t margin;                 /* ticks: twice the time from the horizon to now */
-    /* Conditions by probe number, modulo, and by site number. */
+    /* Sets of conditions, by probe number (modulo) and by site number. */
     uint64_t numbered[PROBITY_WATCH_NUMBERED], sites[PROBITY_LIMIT_SITES];
     struct probity_watch_state state[PROBITY_CONDITIONS_MAX];
     struct probity_watch_stretch stretches[PROBITY_CONDITIONS_MAX][PROBITY_WATCH_STRETCHES];
     struct probity_watch_requests *open; /* NULL: no condition is of requests */
 };
 
-/* Takes the conditions that are compared here, of all those of a recording. Returns NULL if there
- * is no memory. */
+/* Takes all conditions of a recording, and keeps those that are compared here. Returns NULL if out
+ * of memory. */
 struct probity_watch *probity_watch_open(const struct probity_condition *conditions, uint32_t count,
                                          uint64_t rate, uint64_t begin,
                                          struct probity_notices *notices);
 void probity_watch_close(struct probity_watch *watch);
 
-/* Takes the memory that a condition of this kind needs. Returns 0, or PROBITY_ERROR_MEMORY with
+/* Allocates the memory that a condition of this kind needs. Returns 0, or PROBITY_ERROR_MEMORY with
  * nothing changed. In the writer thread, as are the next two. */
 int probity_watch_make_room(struct probity_watch *watch, enum probity_condition_kind kind);
 
-/* The condition with this number, for which there is room, was added to them; or its limit has
- * changed. */
+/* To be called when the condition with this number, for which there is room, was added, or when its
+ * limit has changed. */
 void probity_watch_add(struct probity_watch *watch, uint32_t number, uint64_t rate);
 void probity_watch_limit(struct probity_watch *watch, uint32_t number, uint64_t limit);
 
-/* A site is declared that these conditions name. Any thread. */
+/* To be called when a site is declared that these conditions name. Any thread. */
 void probity_watch_site(struct probity_watch *watch, uint32_t number, uint64_t conditions);
 
 /* Whether any do. Inline, for programs that have no conditions. */
@@ -84,7 +84,7 @@ int probity_watch_is_beyond(const struct probity_condition *condition, int64_t n
 /* Reads what is new in all chunks, and posts notices. */
 void probity_watch_pass(struct probity_watch *watch, struct probity_pass *pass);
 
-/* Reads what is new in one, up to `end` words. Returns how many have been read. */
+/* The same for one chunk, up to `end` words. Returns how many have been read. */
 uint32_t probity_watch_chunk(struct probity_watch *watch, struct probity_pass *pass, uint32_t chunk,
                              uint32_t end);
 

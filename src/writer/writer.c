@@ -83,7 +83,7 @@ static void lock_spool(struct probity_writer *writer, int *ret_descriptor)
 
 static int open_trace(struct probity_writer *writer, struct probity_append *ret_append)
 {
-    /* A dump takes from it what was declared. */
+    /* Dumps read declarations from it. */
     int descriptor = open_high(writer->trace_path, writer->dumps != NULL ? O_RDWR : O_WRONLY);
     struct stat status;
 
@@ -145,7 +145,8 @@ static int pass_once(struct probity_writer *writer, struct probity_pass *pass, i
     int is_flush = asked != writer->flush_done, result = 0;
 
     probity_assert(probity_pass_is_valid(pass));
-    /* A dump does not take what goes into the trace: before it leaves the ring, and afterwards. */
+    /* Records that a flush writes to the trace leave the ring. So they count as discarded before
+     * it, for a dump made meanwhile, and afterwards, for all that it has written. */
     if (writer->live->mode == PROBITY_MODE_RING && is_flush)
         give_up_all(writer->live);
     if (writer->live->mode == PROBITY_MODE_RING && !is_flush)
@@ -221,8 +222,8 @@ static int write_sites(struct probity_pass *pass, const struct probity_sites_par
     return result;
 }
 
-/* Before anything is given up, the windows of new notices are known; then those that are due become
- * files. */
+/* Takes the windows of new notices, before any chunk is discarded, then writes those that are
+ * due. */
 static void serve_dumps(struct probity_writer *writer, struct probity_pass *pass, int all)
 {
     if (writer->dumps == NULL || !writer->dumps->is_on)
@@ -315,8 +316,8 @@ static int answer_change(struct probity_writer *writer, struct probity_pass *pas
     return result;
 }
 
-/* Ends the recording if `probity detach` has asked for it. A thread waiting for a flush gets it
- * first. Returns whether it has ended. */
+/* Ends the recording if `probity detach` has asked for it. A thread waiting for a flush is served
+ * first. Returns whether the recording has ended. */
 static int end_on_request(struct probity_writer *writer, struct probity_pass *pass)
 {
     const struct probity_live *live = writer->live;
@@ -338,10 +339,9 @@ static void notify_owner(struct probity_writer *writer, int is_closed)
     writer->is_told_closed |= is_closed;
 }
 
-/* The process ends with its last thread, and this thread must not keep it alive, nor may another
- * one of ours. Usually the last
- * thread to exit calls exit(), which stops the writer. It does not if threads exited by the system
- * call, nor if libc counts this thread too (base/thread_count.h). */
+/* The process ends with its last thread, and so neither this thread nor another one of ours may
+ * keep it alive. Usually the last thread to exit calls exit(), which stops the writer; but not if
+ * threads exited by the system call, or if libc counts this thread too (base/thread_count.h). */
 static int is_left_alone(struct probity_writer *writer)
 {
     if (!probity_own_threads_are_alone(writer->own_threads, &writer->threads))

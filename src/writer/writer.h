@@ -26,7 +26,7 @@ enum probity_writer_state {
 struct probity_writer {
     struct probity_live *live;
     const char *trace_path, *spool_path; /* absolute; must stay valid while the writer runs */
-    uint64_t trace_device, trace_inode;  /* of the file: its path may lead to another one by now */
+    uint64_t trace_device, trace_inode;  /* of the file, since its path may now name another one */
     uint64_t trace_bytes;                /* size of the file when the writer takes over */
     uint64_t trace_blocks;               /* number of blocks then */
     const struct probity_cost *cost;     /* for the end of the trace; NULL or empty: none */
@@ -65,7 +65,8 @@ struct probity_writer {
     int (*judge_cost)(void *owner, struct probity_pass *pass, int is_last);
     int judge_soon; /* set by judge_cost: something has just been decided */
     struct probity_dumps *dumps; /* of a ring; or NULL */
-    /* Called once a second: percentiles that are limits of conditions. NULL: there are none. */
+    /* Called once a second: updates percentiles used as limits of conditions. NULL: there are
+     * none. */
     void (*publish_limits)(void *owner);
     struct probity_tally *tally; /* for it; or NULL */
     uint32_t *thread_numbers; /* the next free number; under live->slots_lock */
@@ -96,7 +97,7 @@ int probity_writer_stop(struct probity_writer *writer, uint32_t reason);
 /* To be called before the struct is used again: joins a thread that ended the trace by itself. */
 void probity_writer_reap(struct probity_writer *writer);
 
-/* Whether the system has ended the writer thread, since the process exits: 1 or 0. If so, releases
+/* Whether the system has ended the writer thread because the process exits: 1 or 0. If so, releases
  * the drainer's lock: what was not written is recovered from the spool. */
 int probity_writer_is_lost(struct probity_writer *writer);
 

@@ -46,8 +46,8 @@ PROBITY_MODE=ring PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=8192 PROBITY_O
     "$PROGRAMS/planted" 300 > ring.truth 2> /dev/null || fail "ring: status $?"
 same_causes ring 0 ring ring.truth 0
 
-# Blocks of the file are destroyed, so that records are missing without notice: whatever is left,
-# no cause is wrong. $1 description, $2 every how many bytes
+# Destroys blocks of the file, so that records are missing without notice: whatever is left, no
+# wrong cause may be named. $1 description, $2 every how many bytes
 destroyed() {
     local at size
     PROBITY_CHUNK_RECORDS=64 PROBITY_OUT=$WORK/destroyed "$PROGRAMS/planted" 300 \

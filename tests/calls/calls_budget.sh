@@ -42,9 +42,9 @@ for name in 'mutex:[a-z]*' 'semaphore:[a-z]*' '[a-z]*:\(allocate\|free\)'; do
         fail "no word of $name in the log: $(grep 'only counted' lines)"
 done
 expect "info" true "$("$PROBITY" info --json b.probity | jq '.[0].budget.hits_counted == 3')"
-"$PROBITY" info b.probity | grep -q '3 kinds of free locks, or allocations, from some moment on' ||
+"$PROBITY" info b.probity | grep -q '3 kinds of free locks, or allocations, from some point on' ||
     fail "info: no word of it"
-"$PROBITY" waits b.probity | grep -q 'locks or allocations are only counted from some moment on' ||
+"$PROBITY" waits b.probity | grep -q 'locks or allocations are only counted from some point on' ||
     fail "waits: no word of it"
 "$PROBITY" memory b.probity | grep -q 'frees were only counted from [0-9.]* s after the first on' ||
     fail "memory: no word of it"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Attach and detach at full load: 16 threads run functions that are put in place, by changing rules,
-# and taken out again. After every tenth cycle, and at the end, all code in memory is compared with
+# Attach and detach at full load: functions are patched, by changing rules, and restored while 16
+# threads run them. After every tenth cycle, and at the end, all code in memory is compared with
 # what it was; the program checks its own results.
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
@@ -27,8 +27,8 @@ code() {
     python3 "$SOURCE/tests/functions/text_of.py" "$1"
 }
 
-# Every tenth recording has each call, the others count them, which writes little. $1 process, $2
-# number of the cycle
+# Every tenth recording has each call; the others only count calls, so that little is written. $1
+# process, $2 number of the cycle
 cycle() {
     local options=(--functions --function=middle --exclude=leaf --file=second.c) how=--profile
     [ $(($2 % 10)) != 5 ] || how=--mode=drop

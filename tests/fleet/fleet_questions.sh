@@ -8,8 +8,8 @@
 . "$SOURCE/tests/fleet/clickhouse.bash"
 starts_database
 
-# $1 description, $2 filter of jq; then a command as for a file, with @ for the trace. The answer
-# from the file and from the fleet must have the same, and not nothing.
+# $1 description, $2 filter of jq; then a command as for a file, with @ for the trace. Both answers,
+# from the file and from the fleet, must be the same and not empty.
 same() {
     local what=$1 filter=$2 from=() of=() word
     shift 2

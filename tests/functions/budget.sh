@@ -121,7 +121,7 @@ else
         echo "skipped: -mfentry, because there is no gcc"
     fi
     if clang --version > clang.out 2>&1; then
-        # A budget that counting keeps, since calls take long, and one that it does not.
+        # One budget that counting keeps, because calls take long, and one that it exceeds.
         flags="-fxray-instrument -fxray-instruction-threshold=1"
         budget=3% times=200 calls=300000 hooked XRay clang "$flags" -fxray-instrument
         rm -rf trace

@@ -68,7 +68,7 @@ switches() {
     call later 3
     level '0 of 3 functions' --on '*'
     call later 2
-    # The last one that matches holds.
+    # The last pattern that matches applies.
     level '2 of 3 functions' --off '*' --on early
     for ((i = 0; i < 20; i++)); do
         level '0 of 3' --on '*'
@@ -170,7 +170,7 @@ call early 1
 is_refused "in profile mode, functions cannot be switched" --off early
 stop
 
-# Each recording begins with all of them on.
+# Each recording begins with all functions on.
 if unfollowed "a further recording" "its end reads counters of threads that end"; then
     finish
     exit

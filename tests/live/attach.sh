@@ -77,7 +77,7 @@ for program in counted counted.shared; do
     says "a wrong level" 1 "an option is invalid" attach --level 9 "$job"
     says "no directory" 1 "cannot be created" attach -o /nothing/here.probity "$job"
     says "after refusals" 0 "after" attach -o after.probity "$job"
-    # When the program ends, the recording ends.
+    # The recording ends with the program.
     stop "$program"
     is_whole after.probity
     rm -f ./*.probity
@@ -101,9 +101,10 @@ start plain sh -c 'echo ready; read -r line; true'
 says "no library" 1 "does not have the Probity library" attach "$job"
 stop plain
 
-# It passes no probe while it waits; then the request is withdrawn, and the probe records nothing.
+# The program hits no probe while the tool waits: the request is withdrawn, and the next probe
+# records nothing.
 start idle "$PROGRAMS/waiting"
-says "idle" 1 "passed no probe in time" attach --wait 50ms "$job"
+says "idle" 1 "hit no probe in time" attach --wait 50ms "$job"
 says "idle" 1 "is not recording" detach "$job"
 echo >&"$gate"
 stop idle
@@ -124,7 +125,7 @@ echo >&"$gate"
 stop ended
 expect "ended: no trace" "again.probity began.probity" "$(echo *.probity)"
 
-# Its file is gone, as after an upgrade.
+# The program's file was removed, as by an upgrade.
 cp "$PROGRAMS/counted" upgraded
 start upgraded ./upgraded 1
 rm upgraded
@@ -144,7 +145,7 @@ for level in 1 "" 2 3; do
 done
 stop levels
 
-# It records to a spool that the tool does not find: it is left unchanged.
+# A program that records to a spool that the tool cannot find is left unchanged.
 mkdir -m 700 elsewhere
 start elsewhere env PROBITY_SPOOL_DIR="$WORK/elsewhere" PROBITY_OUT="$WORK/elsewhere.probity" \
     PROBITY_LEVEL=2 "$PROGRAMS/counted" 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# `probity attach --functions`, `--function` and `--calls`, and the control page: functions are put
-# in place while 16 threads run them and taken out again, byte for byte; no record is lost between
-# attach and detach; what a program does not have is named; a planted page is refused.
+# `probity attach --functions`, `--function` and `--calls`, and the control page: functions are
+# patched while 16 threads run them, and restored byte for byte; no record is lost between attach
+# and detach; what a program does not have is named; a planted page is refused.
 # variants: clang
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -172,7 +172,8 @@ stop bare
 
 # ---- A budget of calls ----
 
-# Of a program that began without them: free locks are only counted, and so are their releases.
+# In a program that was started without --calls, free locks are only counted, and so are their
+# releases.
 cat > locks.c << 'END'
 #include <pthread.h>
 #include <stdio.h>
@@ -376,7 +377,8 @@ if [ "$(id -u)" = 0 ]; then
     says "page: no ptrace" 0 "$job: " detach "$job"
     rm trace
 fi
-# One that is planted, cut, open to others, or a link, is as none: the program's memory is asked.
+# A page that is planted, truncated, accessible to others or a link counts as missing: the tool uses
+# the program's memory.
 cp "$page" good
 for how in cut open link planted; do
     rm -f "$page"
@@ -386,18 +388,18 @@ for how in cut open link planted; do
     link) ln -s "$WORK/good" "$page" ;;
     planted) cp good "$page" && chmod 600 "$page" ;;
     esac
-    says "page: $how" 1 "passed no probe in time" attach --wait 100ms -o trace "$job"
+    says "page: $how" 1 "hit no probe in time" attach --wait 100ms -o trace "$job"
 done
 stop page
 [ ! -e "$page" ] || fail "page: not removed at exit"
-# That of a program that was killed is replaced by the next one of the same id, and serves nobody.
+# The page of a killed program is replaced by the next program with its id; no tool uses it.
 start killed env PROBITY_CONTROL=1 "./${kinds[0]}" 1 quiet
 page=$SPOOL/$job.control
 kill -KILL "$job"
 wait "$job" 2> /dev/null || true
 exec {gate}>&-
 says "killed" 1 "no process" attach "$job"
-# It can be removed; neither the page of a program that runs, nor a link or another file.
+# It can be removed, but not the page of a running program, nor a link or any other file.
 dead=$page
 start alive env PROBITY_CONTROL=1 "./${kinds[0]}" 1 quiet
 page=$SPOOL/$job.control

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Dumps of a ring: as many as there were slow calls, each with all records of its window, and
-# nothing half-written: whether the program is killed or the disk is full.
+# nothing half-written, even if the program is killed or the disk is full.
 # variants: clang asan tsan
 . "$(dirname "$0")/../common.bash"
 stalls=$PROGRAMS/stalls
@@ -55,7 +55,7 @@ are_explained() {
         "$PROBITY" why --json "$dump" > why.out 2> why.errors || fail "why: $(cat why.errors)"
         expect "$dump: condition" "$condition" "$(jq -r .condition why.out)"
         ms=$(jq '.cases | if length == 1 then .[0].ns / 1e6 else 0 end' why.out)
-        # If the thread lost its CPU beside them, the ends of a reason differ from the records.
+        # If the thread lost its CPU next to a record, the ends of a reason differ from the records.
         awk -v ms="$ms" 'BEGIN { exit !(ms > 0) }' ||
             fail "$dump: why explains $ms ms, not $took ms"
         "$PROBITY" why "$dump" | grep -q '^cause: ' || fail "$dump: no cause"
@@ -93,7 +93,7 @@ long_waits() {
         END { print count + 0 }'
 }
 
-# The same by what was passed before and after, and by the wait for a lock.
+# The same for blocks between two probes, and for waits for a lock.
 while read -r options kind condition; do
     # Sanitized builds record no calls of libc.
     case $options.${VARIANT:-gcc} in --calls*.[at]san) continue ;; esac
@@ -234,7 +234,7 @@ expect "again: second recording" 1 "$(reasons two-*.probity)"
 expect "again: third recording" "" "$(find . -name 'three-*.probity')"
 expect "again: stderr" "" "$(cat errors)"
 
-# Of a program from outside; by its id, and by its trace; an existing file stays.
+# Snapshots from outside, by process id and by trace; an existing file is kept.
 fresh
 PROBITY_OUT=trace.probity PROBITY_RING=1s,32M "$stalls" 2 0 dumping > out 2> errors &
 running=$!
@@ -290,7 +290,7 @@ for ((round = 0; round < rounds; round++)); do
 done
 echo "killed $rounds times, $((whole - rounds)) dumps were whole"
 
-# Dumps that cannot be written: one line, no file, and the program goes on.
+# Dumps that cannot be written: one line, no file, and the program continues.
 fresh
 PROBITY_OUT=trace.probity PROBITY_RING=2s,8M "$stalls" 2 0 dumping > >(cat > out) 2> errors &
 running=$!
@@ -345,7 +345,7 @@ fresh
     --dump-limit 1K -o '%i.probity' -- "$stalls" 1 2 sleep 60 > out || fail "limit: status $?"
 expect "limit: dumps" 0 "$(find . -name '[0-9]*.probity' | wc -l)"
 
-# A percentile needs some calls; then one in a hundred is more.
+# A percentile is known only after some calls; then one call in a hundred exceeds it.
 fresh
 "$PROBITY" record --when 'function handle_req* > p99' --before 10ms --at-most 1000/1s \
     -o '%i.probity' -- "$stalls" 1 40 none > out || fail "percentile: status $?"
@@ -387,7 +387,7 @@ is_refused "requires --ring or --when" -o 'x-%i'
 is_refused "column 4: expected n (program)" --ring 3s -o '%i%x'
 is_refused "mutually exclusive" --mode block --ring 3s
 
-# A directory of dumps that cannot be written is as one of the trace. $1 directory, $2 why
+# An unwritable directory of dumps is handled like that of the trace. $1 directory, $2 why
 is_no_directory() {
     local status=0
     "$PROBITY" record --ring 3s -o "$1/%i.probity" -- touch ran 2> errors || status=$?

@@ -37,13 +37,13 @@ are_met() {
 
 are_met request "" 'request > 15ms' ' took [0-9.]* ms in thread'
 are_met request "" 'request requ?st > 15ms' ' took [0-9.]* ms in thread'
-# A loaded machine makes further gaps, which the program counts, and periods with fewer hits.
+# A loaded machine causes further gaps, which the program counts, and periods with fewer hits.
 are_met gap "" 'gap beat > 100ms' ': none for [0-9.]* ms after thread'
 are_met rate "4 4" 'rate 77 > 150/200ms' ': [234][0-9]* in [0-9.]* ms'
 are_met value "4 4" 'value failed > 0' ': 7 in thread'
 are_met low "4 12" 'rate beat < 10/500ms' ': [0-9] in 500.000 ms'
 
-# What no site has, or none exceeds, is never met.
+# A condition that names no site, or that nothing exceeds, is never met.
 for condition in 'request queue > 1ms' 'gap heart > 10ms' 'rate 78 > 0/100ms' 'rate 77 < 1/100ms' \
     'value failed > 7' 'value failed < -1' 'value request > -9'; do
     fresh

@@ -5,7 +5,7 @@
  * with the roles of doc/calls.md. Each wait has a separate object. Prints a line for each: kind,
  * its address, thread id of the waiter, of the holder, and the holder's function. With
  * PLANTED_BY_CALLS defined, it records its functions only, and leaves locks to --calls: the holder
- * then counts the time from when the lock itself shows that it is waited for (glibc 2.36).
+ * then counts the time from when the lock itself shows that a thread waits for it (glibc 2.36).
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>

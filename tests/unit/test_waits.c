@@ -211,8 +211,7 @@ static void all_holders_have_their_parts(void **state)
     stop(test);
 }
 
-/* The record of the hold may follow the wait that it causes; the lock itself showed which thread
- * had it.
+/* The record of the hold may follow the wait that it causes; the lock itself showed its holder.
  */
 static void a_hold_may_be_recorded_after_the_wait(void **state)
 {

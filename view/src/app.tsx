@@ -144,7 +144,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
         setTab(to);
         history.replaceState(null, "", hashOf(to, latest.current));
     };
-    /** Does something in the timeline, when it is shown. */
+    /** Runs an action on the timeline once it is shown. */
     const inTimeline = (action: () => void): void => {
         if (tab === "timeline") {
             action();

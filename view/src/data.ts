@@ -232,7 +232,7 @@ export interface Tree { nodes_pruned: number; calls_lost: number; calls_profiled
 
 /** What threads waited for, with who held it and who ended the wait (src/page/view_waits.c). */
 export interface WaitsData {
-    /** Waits that are left out, and a length that all of them are below. */
+    /** The number of waits left out, all of which are shorter than this length. */
     dropped: number;
     least_ns: number;
     /** By slot: trace and number in it. */
@@ -251,7 +251,7 @@ export interface Data {
     base_runs?: number;
     base_why?: string | null;
     tool: string;
-    /** Whether a server is there that reads windows of the trace. */
+    /** Whether there is a server that reads windows of the trace. */
     served: boolean;
     /** Beside the page. */
     tiles?: TileIndex;

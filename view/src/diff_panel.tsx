@@ -56,7 +56,7 @@ function isChanged(change: Change | undefined): boolean {
     return change !== undefined && !["same", "inconclusive"].includes(change.verdict);
 }
 
-/** What a change of time comes from: slower calls, more calls, or both. */
+/** What causes a change of time: slower calls, more calls, or both. */
 function causeOf({ main, statistics: { mean, calls } }: Row): string {
     const causes = [isChanged(mean) ? `${mean?.verdict === "slower" ? "slower" : "faster"} per call` : "",
         isChanged(calls) ? `called ${calls?.verdict === "fewer" ? "less" : "more"}` : ""].filter((text) => text !== "");

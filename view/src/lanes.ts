@@ -151,7 +151,7 @@ export function sumUp(lane: Lane, size: number): void {
     }
 }
 
-/** States that are not merged have the times that their names say. */
+/** The name of a state that is not merged determines its times. */
 function setStateTimes({ size, length, count, name, busy, off }: Lane): void {
     for (let i = 0; i < size; i++) {
         if (count[i] > 1)
@@ -209,7 +209,7 @@ export function readLane(source: Source, thread: number, kind: number, depth: nu
     return lane;
 }
 
-/** "read → parsed"; "worker 17". The texts of names that the data has only numbers for. */
+/** "read → parsed"; "worker 17". Texts of names that the data has only as numbers. */
 function textOf(name: Name, { names, threads }: Data["timeline"]): string {
     if (name.kind === Kind.Block)
         return `${names[name.number].name} →${name.to !== undefined && name.to >= 0 ? ` ${names[name.to].name}` : ""}`;
@@ -297,7 +297,7 @@ export function before(lane: Lane, time: number, from = 0): number {
     return low;
 }
 
-/** The same, for a time that is mostly not far after the span at `from`. */
+/** The same, for a time that is usually close after the span at `from`. */
 export function beforeNear(lane: Lane, time: number, from: number): number {
     let step = 1;
     let low = from;

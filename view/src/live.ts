@@ -14,18 +14,18 @@ const REPLIES = 6;
 /** Windows that are not requested again. */
 const UNREAD = 50;
 
-/** With tiles, windows with more calls and blocks are not read from the trace. */
+/** With tiles, windows with more calls and blocks than this are not read from the trace. */
 const FEW = 30_000;
 
-/** Spans that begin in [from, to), for the page's own there. */
+/** Spans that begin in [from, to), to replace the page's own. */
 interface Source extends Window {
     /** Values of spans. */
     values: Timeline["values"];
     /** The unit of merged spans; 1: none are. */
     unit: number;
-    /** What there is for a lane of the page. isAll: with the thread's last record. */
+    /** The spans for a lane of the page. isAll: up to the thread's last record. */
     find: (thread: Thread, own: Lane) => { lanes: Lane[]; late?: Lane | undefined; isAll: boolean };
-    /** Names of the page for those of the spans, -1: unknown; null: they are the same. */
+    /** The page's names for the names of the spans; -1: unknown; null: they are the same. */
     names: Int32Array | null;
 }
 
@@ -116,7 +116,7 @@ export class Live {
         return this.shownRows === null ? "page" : "tiles";
     }
 
-    /** Shorter spans of the window are merged; 1: none are. */
+    /** Spans of the window shorter than this are merged; 1: none are. */
     get unitShown(): number {
         return this.shown === null ? this.unit : this.shown.unit;
     }
@@ -312,7 +312,7 @@ export class Live {
         if (size > 0 && lane.count[size - 1] > 1)
             lane.length[size - 1] = Math.min(lane.length[size - 1], source.from - lane.start[size - 1]);
         let from = first;
-        /** When the next of the page's spans that stay begins. */
+        /** The beginning of the next of the page's spans that are kept. */
         const nextLong = (): number => {
             while (from < end && !(own.count[from] === 1 && (own.length[from] >= this.unit || (own.flags[from] & Flag.Before) !== 0)))
                 from++;

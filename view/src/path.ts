@@ -18,7 +18,7 @@ export interface PathPart {
     state: PathState;
     thread: Thread | null;
     doing: string;
-    /** The waits because of which the path is in this thread, the innermost first. */
+    /** The waits that led the path to this thread, the innermost first. */
     waits: readonly Wait[];
 }
 
@@ -41,7 +41,8 @@ const PARTS = 20_000;
 
 interface Leg { thread: Thread | null; from: number; to: number; waits: readonly Wait[]; depth: number }
 
-/** What time off the CPU is, and what the thread was doing in all of it; null: what its calls say. */
+/** What time off the CPU counts as, and what the thread was doing throughout; null: what its calls
+ * show. */
 interface Own { off: "waiting" | "wake-up" | "off-cpu"; doing: string | null }
 
 class Walk {
@@ -140,8 +141,8 @@ class Walk {
         }
     }
 
-    /** Without states: by CPU time. When between two records a thread was off the CPU is
-     * unknown; that time is shown before the time on it. */
+    /** Without states: by CPU time. It is unknown when, between two records, a thread was off the
+     * CPU; that time is shown before the time on it. */
     private addTimes(leg: Leg, thread: Thread, from: number, to: number, { off, doing }: Own): void {
         const lane = thread.off;
         if (doing !== null) {
@@ -232,7 +233,7 @@ class Walk {
     }
 }
 
-/** The threads that a request was in, and since when; of calls and blocks it is one. */
+/** The threads that a request was in, and since when; for calls and blocks there is only one. */
 function hopsOf(model: Model, lane: Lane, index: number): { thread: Thread | null; from: number; to: number }[] {
     const thread = model.threads[lane.thread];
     if (thread.track !== Track.Requests)
@@ -243,7 +244,7 @@ function hopsOf(model: Model, lane: Lane, index: number): { thread: Thread | nul
         const { to: thread } = endsOf(model, lane, i);
         const hop = hops[hops.length - 1];
         const end = lane.start[i] + lane.length[i];
-        // From its last hit in a thread on, the next one has it.
+        // After its last hit in a thread, the request belongs to the next one.
         if (hop.thread === thread)
             hop.to = end;
         else
@@ -259,7 +260,7 @@ export function hasPath(model: Model, lane: Lane, index: number): boolean {
         (lane.kind === LaneKind.Calls || lane.kind === LaneKind.Blocks || (lane.kind === LaneKind.Rows && track === Track.Requests));
 }
 
-/** least: waits of less are not in the page; 0: all are. */
+/** least: shorter waits are not in the page; 0: all are. */
 export function pathOf(model: Model, lane: Lane, index: number, least: number): CriticalPath {
     const walk = new Walk(model);
     const hops = hopsOf(model, lane, index);

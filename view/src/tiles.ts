@@ -144,7 +144,7 @@ export class Tiles {
     }
 
     /** The tiles of a window for columns of some width: of the coarsest level that still fills each
-     * column, or a coarser one where that cannot be read or has too many spans. null: there is none.
+     * column, or a coarser one if that cannot be read or has too many spans. null: there is none.
      * failure: why a better level is not shown. */
     choose(window: Window, column: number): { range: TileRange | null; failure: string | null } {
         const { levels } = this.index;

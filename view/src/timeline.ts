@@ -24,7 +24,7 @@ const PLOT_ROW = 38;
 const MORE = 13;
 const STRIP = 7;
 const STATES = 10;
-/** Shares of states are drawn in parts of this many. */
+/** Shares of states are drawn in this many steps. */
 const STATE_LINES = 16;
 /** Arrows from wakers are shown if they are at least this far apart. */
 const WAKE_ROOM = 14;
@@ -548,7 +548,7 @@ export class TimelineView {
         return { thread, isAfter, edge: isAfter ? bottom : top };
     }
 
-    /** Arrows of what is selected. */
+    /** Arrows for the selection. */
     get shownArrows(): Arrow[] {
         const { selected, arrows } = this;
         if (this.only !== null)
@@ -581,7 +581,7 @@ export class TimelineView {
             const [from, to] = [place(arrow.from), place(arrow.to)];
             if (from === null || to === null)
                 continue;
-            // Curved, so that both ends are seen of one between two points at nearly the same time.
+            // Curved, so that both ends are visible if two points are at nearly the same time.
             const bend = Math.max(14, Math.abs(to.x - from.x) / 2);
             context.beginPath();
             context.moveTo(from.x, from.y);
@@ -599,7 +599,7 @@ export class TimelineView {
         context.restore();
     }
 
-    /** Every other thread has a background, so that the eye finds its row. */
+    /** Every other thread has a background, so that its row is easy to follow. */
     private drawBands(context: CanvasRenderingContext2D, isPinned: boolean): void {
         if (this.only !== null)
             return;
@@ -918,8 +918,8 @@ export class TimelineView {
         });
     }
 
-    /** Running, waiting for a CPU and blocked, on top of each other: what is merged, or shares a column,
-     * has the share of each. */
+    /** Running, waiting for a CPU and blocked, on top of each other: spans that are merged, or
+     * share a column, show the share of each. */
     private drawStates(context: CanvasRenderingContext2D, lane: Lane, y: number): void {
         const height = STATES - 2;
         const { running, runnable, blocked } = this.theme;
@@ -1167,9 +1167,9 @@ export class TimelineView {
         context.font = theme.font;
         const idWidth = context.measureText(ids).width;
         context.font = `600 ${theme.font}`;
-        // Where there is little room the name comes first.
+        // If there is little room, the name comes first.
         const room = gutter - 18 - (hasTwo || gutter < 150 ? 0 : idWidth + 6);
-        // Threads often differ only in the end of their names.
+        // Names of threads often differ only at the end.
         const title = titleOf(thread, false);
         const end = title.length > 8 ? title.slice(-3) : "";
         let name = fold + title;
@@ -1341,7 +1341,7 @@ export function titleOf(thread: Thread, withIds = true): string {
 function subtitleOf(track: Thread, tracks: readonly Thread[]): string {
     if (track.series !== undefined)
         return track.series.unit;
-    // The address tells those of one name apart.
+    // The address distinguishes objects with the same name.
     if (track.object !== "" && track.name !== "" && tracks.some((each) => each !== track && each.track === track.track && each.name === track.name))
         return track.object;
     return track.track === Track.Requests ? `${track.calls.length} at once` : track.track === Track.Lock ? "held, waited for" : "length";

@@ -179,7 +179,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
 
     const refresh = (): void => {
         painter.ask();
-        // Browsers allow few changes of the address in a second.
+        // Browsers limit how often the address may change.
         clearTimeout(address.current);
         if (only === null)
             address.current = window.setTimeout(() => { if (location.hash.startsWith("#timeline")) remember(view); }, 250);
@@ -388,7 +388,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
         if (event.ctrlKey || event.metaKey || event.altKey)
             return;
         const length = view.window.to - view.window.from;
-        // As in other viewers, keys zoom where the pointer is.
+        // As in other viewers, keys zoom around the pointer.
         const middle = pointer.current !== null && pointer.current > view.gutter ? view.timeAt(pointer.current) : (view.window.from + view.window.to) / 2;
         // The thread under the pointer, else that of the selected span.
         const thread = pointer.current !== null ? view.threadAt(row.current) : view.selected === null ? null : shared.model.threads[view.selected.lane.thread];

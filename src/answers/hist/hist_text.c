@@ -108,7 +108,7 @@ static void put_entry(FILE *stream, int has_colour, const struct probity_hist_an
                 entry->calls - hist->count, probity_text_s(entry->calls - hist->count),
                 entry->counted > 0 ? ": only counted (budget, or switched off)" : "");
     if (entry->is_least)
-        fputs("and more that were not even counted, to hold the budget\n", stream);
+        fputs("and more that were not even counted, to keep within the budget\n", stream);
     if (entry->error > 0.01)
         fprintf(stream, "counted in profile mode: times are accurate to %.0f %%, and a call may be "
                 "in an adjacent row\n", 100 * entry->error);

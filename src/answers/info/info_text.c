@@ -151,14 +151,15 @@ static void put_budget(FILE *stream, const struct probity_trace_facts *facts)
     const struct probity_budget_event *budget = &facts->budget;
 
     if (facts->counted_functions > 0)
-        put_line(stream, "only counted", "%" PRIu64 " function%s, from some moment on, to hold the "
-                 "budget", facts->counted_functions, facts->counted_functions == 1 ? "" : "s");
+        put_line(stream, "only counted", "%" PRIu64 " function%s, from some point on, to keep "
+                 "within the budget", facts->counted_functions,
+                 facts->counted_functions == 1 ? "" : "s");
     if (facts->counted_hits > 0)
         put_line(stream, "only counted", "%" PRIu64 " kind%s of free locks, or allocations, from "
-                 "some moment on, to hold the budget", facts->counted_hits,
+                 "some point on, to keep within the budget", facts->counted_hits,
                  facts->counted_hits == 1 ? "" : "s");
     if (facts->removed_functions > 0)
-        put_line(stream, "not counted", "%" PRIu64 " function%s of them, from a later moment on: "
+        put_line(stream, "not counted", "%" PRIu64 " function%s of them, from a later point on: "
                  "counts are lower bounds", facts->removed_functions,
                  facts->removed_functions == 1 ? "" : "s");
     if (budget->what == 0)

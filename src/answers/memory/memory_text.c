@@ -116,7 +116,7 @@ static void put_notes(FILE *stream, const struct probity_memory_facts *facts)
                 probity_text_s(facts->sums.failed));
     if (facts->counted_ns > 0)
         fprintf(stream, "allocations and frees were only counted from %.3f s after the first on, "
-                "to hold the budget: figures are as of then\n",
+                "to keep within the budget: figures are as of then\n",
                 (double)(facts->counted_ns - facts->start_ns) / 1e9);
     if (facts->unknown_frees > 0)
         fprintf(stream, "%" PRIu64 " block%s %s freed without a recorded allocation\n",

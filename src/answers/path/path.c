@@ -221,7 +221,7 @@ static int begin_span(struct probity_path *path, const struct probity_event *eve
     return 0;
 }
 
-/* A hit of the same piece of work, maybe in another thread. */
+/* A hit of the same request, possibly in another thread. */
 static void go_on(struct probity_path *path, struct path_open *open, uint32_t slot)
 {
     uint32_t *last = &open->slots[open->hop_count - 1];

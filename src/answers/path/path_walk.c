@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * path_walk.c: goes back from the end of a span. Each step covers time that no other step covers,
- * so that the parts sum to the span. How a thread spent its own time is said by the scheduler, if
- * that was recorded, else by the CPU time of each stretch between two records.
+ * so that the parts sum to the span. How a thread spent its own time is known from the scheduler's
+ * states, if they were recorded, otherwise from the CPU time of each stretch between two records.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 #include "base/array_grow.h"
 #include "probity.h"
 
-/* Shorter times are not recorded (doc/trace-format.md, "CPU time") but result from rounding. */
+/* Shorter times off the CPU are not recorded (doc/trace-format.md, "CPU time"): they are rounding
+ * errors. */
 enum { OFF_NS_LEAST = 100 };
 
 struct walk {
@@ -61,7 +62,7 @@ static void add_part(struct walk *walk, const struct leg *leg, uint64_t from_ns,
         from_ns, to_ns - from_ns, state, leg->slot, *doing, leg->link};
 }
 
-/* If so, any earlier time becomes one part, without looking at how it was spent. */
+/* If so, all earlier time becomes one part, however it was spent. */
 static int is_full(const struct walk *walk)
 {
     return walk->span->part_count >= PROBITY_PATH_PARTS_MAX ||
@@ -170,7 +171,8 @@ static uint32_t waker_at(const struct walk *walk, const struct leg *leg, uint64_
     return probity_waits_thread(walk->path->waits, leg->slot, next.waker);
 }
 
-/* Time in which the thread was blocked. If all of the block's end is in it, its waker is asked. */
+/* Time in which the thread was blocked. If the block ends within it, the path moves to its
+ * waker. */
 static void walk_block(struct walk *walk, const struct leg *leg, const struct own_time *time,
                        int is_end)
 {

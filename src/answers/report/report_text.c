@@ -15,7 +15,7 @@
 
 enum { CALLS_COLUMNS = 9, TIME_COLUMNS = 8, CORRECTED_COLUMNS = 10,
        SPREAD_COLUMNS = 2 + PROBITY_SPARKLINE_CELLS, PART_BYTES = 256,
-       WAIT_NS = 50000 /* calls to libc of this time wait, as doc/calls.md has it */ };
+       WAIT_NS = 50000 /* calls to libc this long count as waits (doc/calls.md) */ };
 
 static const enum probity_report_key usual_columns[] = {
     PROBITY_REPORT_CALLS,    PROBITY_REPORT_TOTAL, PROBITY_REPORT_SELF, PROBITY_REPORT_CPU_TOTAL,
@@ -407,8 +407,8 @@ static void put_traces(FILE *stream, int has_colour, const struct probity_reader
             fprintf(stream, "trace: the wall clock was adjusted %" PRIu64 " times; calls in "
                     "progress then have wrong times\n", facts->clock_steps);
         if (facts->counted_hits > 0)
-            fputs("trace: free locks or allocations are only counted from some moment on, to hold "
-                  "the budget: see `probity log`\n", stream);
+            fputs("trace: free locks or allocations are only counted from some point on, to keep "
+                  "within the budget: see `probity log`\n", stream);
         put_states(stream, facts->sched);
     }
 }
@@ -584,7 +584,7 @@ static double mean_recorded_ns(const struct probity_report_sums *sums)
                : 0;
 }
 
-/* The same of those that did not wait. */
+/* The same for those that did not wait. */
 static double mean_quick_ns(const struct probity_histogram *durations)
 {
     struct probity_histogram_bucket bucket;
@@ -635,13 +635,13 @@ static void put_hidden(FILE *stream, uint64_t counted,
 static void put_least(FILE *stream, size_t least)
 {
     if (least > 0)
-        fprintf(stream, "%zu function%s %s called more often than shown: from some moment on, "
-                "%s not even counted, to hold the budget; that time, too, is in the self times of "
-                "callers\n", least, probity_text_s(least), probity_text_were(least),
+        fprintf(stream, "%zu function%s %s called more often than shown: from some point on, "
+                "%s not even counted, to keep within the budget; the self times of callers include "
+                "that time, too\n", least, probity_text_s(least), probity_text_were(least),
                 least == 1 ? "its calls were" : "their calls were");
 }
 
-/* Those that were not held. */
+/* Reports the budgets that were exceeded. */
 static void put_budgets(FILE *stream, const struct probity_reader *reader)
 {
     const double unit = 100.0 / PROBITY_BUDGET_UNITS;
@@ -691,7 +691,7 @@ static void put_notes(const struct table *table)
         probity_table_put_scale(table->stream, &table->spread);
 }
 
-/* Ends a line; marks a function whose times are those of a part of its calls. */
+/* Ends a line; marks a function whose times cover only some of its calls. */
 static void put_counted(FILE *stream, const struct probity_report_sums *sums)
 {
     if (sums->entries > 0)

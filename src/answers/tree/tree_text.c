@@ -308,8 +308,8 @@ static void put_foot(const struct table *table, const struct probity_tree_answer
                 probity_text_are(answer->counted));
     uint64_t removed = removed_of(answer->reader);
     if (removed > 0)
-        fprintf(stream, "calls of %" PRIu64 " function%s were not even counted from some moment "
-                "on, to hold the budget\n", removed, probity_text_s(removed));
+        fprintf(stream, "calls of %" PRIu64 " function%s were not even counted from some point "
+                "on, to keep within the budget\n", removed, probity_text_s(removed));
     if (answer->lost > 0)
         fprintf(stream, "%" PRIu64 " call%s %s omitted: too many different paths (--fold-recursion "
                 "may help)\n", answer->lost, probity_text_s(answer->lost),

@@ -144,7 +144,7 @@ static int is_holder(const struct probity_waiting_holder *a, const struct probit
            a->doing.function == b->doing.function && a->doing.call == b->doing.call;
 }
 
-/* The last place is for all others. */
+/* The last entry is for all others. */
 static int add_holder(struct probity_waiting_row *row, const struct probity_waiting_holder *part)
 {
     struct probity_waiting_holder added = *part, *holder = NULL;
@@ -179,7 +179,7 @@ static int add_holder(struct probity_waiting_row *row, const struct probity_wait
     return 0;
 }
 
-/* Adds what a thread did in a range, and finds what it did most. */
+/* Adds what a thread did in a range, and finds what took most of that time. */
 static int add_doings(struct probity_waiting *waiting, struct probity_waiting_row *row,
                       const struct probity_wait_holder *range, int is_culprit,
                       struct probity_past_doing *ret_most)
@@ -261,7 +261,7 @@ static int add_holders(struct probity_waiting *waiting, struct probity_waiting_r
     return error;
 }
 
-/* The notifying thread, in the notifying function, is considered the cause of the wait up to
+/* The notifying thread, in the function that notified, counts as the cause of the wait up to
  * then. */
 static int add_waker(struct probity_waiting *waiting, struct probity_waiting_row *row,
                      const struct probity_wait *wait, struct probity_waiting_case *instance)
