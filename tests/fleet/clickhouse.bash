@@ -84,6 +84,7 @@ starts_database() {
     start_server
     trap '[[ $BASHPID != $$ ]] || { stop_server KILL; rm -rf "$WORK" "$SPOOL"; }' EXIT
     sql 'CREATE DATABASE probity' default
+    # shellcheck disable=SC2034 # for the scripts
     url=http://127.0.0.1:$http_port/probity
 }
 
