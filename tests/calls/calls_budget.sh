@@ -69,6 +69,10 @@ found=$(jq '[.rows[] | select(.kind == "peer" and .name == "pipe") | .waits] | a
     fail "waits: no word of calls that were only counted"
 "$PROBITY" report --states r.probity | grep -q '^[0-9]* calls were only counted .* not shown' ||
     fail "report --states: no word of calls that were only counted"
+expect "waits: JSON" true \
+    "$(jq --argjson counted "$(of_reads calls_counted)" '.calls_counted >= $counted' waits.json)"
+"$PROBITY" report --states --json r.probity > states.json
+expect "report --states: JSON" "$(jq .calls_counted waits.json)" "$(jq .calls_counted states.json)"
 # The estimate is not by the mean of recorded calls, most of whose time is of waits.
 hidden=$("$PROBITY" report r.probity | sed -n 's/.* did not wait) about \([0-9.e+-]*\) s,.*/\1/p')
 limit=$(of_reads 'calls_counted * 0.000005')

@@ -165,10 +165,10 @@ static void put_budget(FILE *stream, const struct probity_trace_facts *facts)
     if (budget->what == 0)
         return;
     if (budget->cost <= budget->budget)
-        put_line(stream, "budget", "%.4g %%, held: recording took %.2f %% by estimate",
+        put_line(stream, "budget", "%.3g %%, held: recording took %.2f %% by estimate",
                  percent(budget->budget), percent(budget->cost));
     else
-        put_line(stream, "budget", "%.4g %%, NOT held: recording took %.2f %% by estimate, "
+        put_line(stream, "budget", "%.3g %%, NOT held: recording took %.2f %% by estimate, "
                  "%.2f points too much", percent(budget->budget), percent(budget->cost),
                  percent(budget->cost - budget->budget));
 }

@@ -650,7 +650,7 @@ static void put_budgets(FILE *stream, const struct probity_reader *reader)
         const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
         if (facts->budget.what == 0 || facts->budget.cost <= facts->budget.budget)
             continue;
-        fprintf(stream, "%s: the budget of %.4g %% was NOT held: by estimate, recording took "
+        fprintf(stream, "%s: the budget of %.3g %% was NOT held: by estimate, recording took "
                 "%.2f %% of the program's CPU time%s\n", facts->path,
                 facts->budget.budget * unit, facts->budget.cost * unit,
                 facts->counted_functions > facts->removed_functions

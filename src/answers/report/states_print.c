@@ -219,7 +219,7 @@ int probity_states_json(FILE *stream, const struct probity_states_answer *answer
                                  &answer->rows[i]);
         fputc('}', stream);
     }
-    fputs("]}\n", stream);
+    fprintf(stream, "],\n\"calls_counted\": %" PRIu64 "}\n", answer->counted);
     return error == 0 && ferror(stream) ? PROBITY_ERROR_WRITE : error;
 }
 

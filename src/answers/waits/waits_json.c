@@ -123,6 +123,7 @@ int probity_waits_json(FILE *stream, const struct probity_waits_answer *answer)
 
     fprintf(stream, ",\n\"start_ns\": %" PRIu64, probity_reader_start_ns(answer->reader));
     probity_wait_json_facts(stream, &facts);
+    fprintf(stream, ",\n\"calls_counted\": %" PRIu64, answer->counted);
     fprintf(stream, ",\n\"rows_left_out\": %zu,\n\"rows\": [", count - shown);
     for (size_t i = 0; error == 0 && i < shown; i++) {
         fputs(i > 0 ? ",\n" : "\n", stream);
