@@ -15,8 +15,8 @@
 #define CALLS "libprobity-calls.so.0"
 #define FUNCTIONS "libprobity-functions.so.0"
 
-/* Whether no other user can have put the file there: it belongs to root, the caller or the owner of
- * this tool, and no other user may write to it. */
+/* Whether the file belongs to root, the caller or the owner of this tool, and not everybody may write
+ * to it. Its group may: with a umask of 002, users build files that their own groups may write. */
 static int is_trusted(const char *path)
 {
     struct stat tool, status;
