@@ -47,7 +47,8 @@ static inline void *probity_fleet_open_find(struct probity_fleet_open *open, uin
 /* Ends all. */
 void probity_fleet_open_end(struct probity_fleet_open_list *list, int is_put);
 
-/* When a period of so many minutes began, in seconds, as a DateTime can have it. */
+/* When the period with this number began, in seconds, if each has `minutes`; within the limits of
+ * DateTime. */
 uint64_t probity_fleet_open_seconds(uint64_t period, unsigned minutes);
 
 #endif
