@@ -139,7 +139,7 @@ test_others() {
     test_other pacman 'pacman -S --needed'
     test_other apk 'apk add'
     setup none build
-    check "no known package manager" "0 1" "$status $(grep -c 'needed: .*gcc' "$work/err")"
+    check "no known package manager" "0 1" "$status $(grep -c 'are needed .*gcc' "$work/err")"
 }
 
 make_apt
