@@ -15,8 +15,9 @@
 #define CALLS "libprobity-calls.so.0"
 #define FUNCTIONS "libprobity-functions.so.0"
 
-/* Whether the file belongs to root, the caller or the owner of this tool, and not everybody may write
- * to it. Its group may: with a umask of 002, users build files that their own groups may write. */
+/* Whether the file belongs to root, the caller or the owner of this tool, and not everybody may
+ * write to it. Its group may: with a umask of 002, users build files that their own groups may
+ * write. */
 static int is_trusted(const char *path)
 {
     struct stat tool, status;
