@@ -5,6 +5,7 @@
 #include "answers/model/model_print.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "answers/blocks/blocks_print.h"
@@ -151,9 +152,9 @@ static void put_station(const struct page *page, const struct probity_model_stat
         put_share(stream, "  ", (double)station->waits.count, (double)station->arrivals,
                   " of holders had to wait\n");
     }
-    fprintf(stream, "  %s: mean %.6g, at most %" PRIu64 "; rate * mean time is %+.3g %% off\n",
+    fprintf(stream, "  %s: mean %.6g, at most %" PRIu64 "; %.2f %% off Little's law\n",
             words[station->kind].level, little->length, station->level.max,
-            100 * little->difference);
+            100 * fabs(little->difference));
     put_oddities(stream, station);
     fputc('\n', stream);
 }
