@@ -131,6 +131,15 @@ bytes_of_scope 'FN_FUNC_PARAMS(int, r, FN_1, 4, a, b, c, d)' "the same, patchabl
 "$tree/tools/npm_install.sh" "$bench" "$build/npm-real" --omit=optional --legacy-peer-deps
 packages=$build/npm-real/node_modules
 
+# Hooks that only return: what the calls cost that the compiler inserts.
+cat > "$work/empty.s" << 'END'
+        .globl  __fentry__, __return__
+__fentry__:
+__return__:
+        ret
+        .section .note.GNU-stack, "", @progbits
+END
+
 # $1 target of a program with FN_FUNC, off / plain
 by_gcc() {
     local plain time calls entered
@@ -143,17 +152,23 @@ by_gcc() {
     compile hooks "$large" -finstrument-functions
     LINK=-lprobity-functions compile hooks_linked "$large" -finstrument-functions
     LINK=-lprobity-functions compile fentry "$large" -pg -mfentry -minstrument-return=call
+    LINK="$work/empty.s" compile empty "$large" -pg -mfentry -minstrument-return=call
+    LINK="-Wl,--as-needed -Wl,-Bstatic -lprobity-functions -lprobity -Wl,-Bdynamic -pthread" \
+        compile static "$large" -pg -mfentry -minstrument-return=call
     row "$program, plain: text" "$(text_of plain)" KiB ""
     row "with FN_FUNC: text" "$(text_of scopes)" KiB ""
     row "with FN_FUNC, patchable: text" "$(text_of patchable)" KiB ""
     row "with -mfentry: text" "$(text_of fentry)" KiB ""
-    in_turn plain scopes patchable hooks hooks_linked fentry
+    in_turn plain scopes patchable hooks hooks_linked empty static fentry
     plain=${least_of[plain]}
     row "with FN_FUNC, nothing recorded / plain" "$(ratio "${least_of[scopes]}" "$plain")" x "$1"
     row "with FN_FUNC, patchable, nothing recorded / plain" \
         "$(ratio "${least_of[patchable]}" "$plain")" x "$1"
     row "-finstrument-functions, no library / plain" "$(ratio "${least_of[hooks]}" "$plain")" x ""
     row "-finstrument-functions, nothing recorded / plain" "$(ratio "${least_of[hooks_linked]}" \
+        "$plain")" x ""
+    row "-mfentry, empty hooks / plain" "$(ratio "${least_of[empty]}" "$plain")" x ""
+    row "-mfentry, static libraries, nothing recorded / plain" "$(ratio "${least_of[static]}" \
         "$plain")" x ""
     row "-mfentry, nothing recorded / plain" "$(ratio "${least_of[fentry]}" "$plain")" x ""
 
