@@ -2,6 +2,7 @@
 # "FILE:LINE: complaint" for each fault, and at the end of each file "#share GROUP LINES COMMENTED"
 # for the report. It understands only the house style: functions close with a brace in column 1,
 # and open with one there or at the end of their first line.
+#
 # Comments, strings and preprocessor lines are removed character by character; the remaining code is
 # split at ; { } into statements, whose leading control words give the nesting.
 

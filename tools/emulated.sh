@@ -3,6 +3,7 @@
 # script of the same name that starts the emulator with the program.
 #
 #   tools/emulated.sh BUILD DIRECTORY EMULATOR [ARGUMENT]...
+#
 # A program that such a program starts by name is a script as well, so no emulator has to be
 # registered with the kernel. EMULATOR is qemu in user mode, started by a link with the program's
 # name, so that the main thread has that name. Files that are not programs are linked to.
