@@ -53,7 +53,7 @@ COMMON = $(OPTIMIZE) -g $(WARNINGS) -pthread -D_GNU_SOURCE $(SANITIZE_FLAGS) -MM
 C_FLAGS   = -std=gnu11 $(COMMON) $(CFLAGS)
 CXX_FLAGS = -std=gnu++17 $(COMMON) $(CXXFLAGS)
 LINK_FLAGS = -pthread $(SANITIZE_FLAGS) $(LDFLAGS)
-# -fexceptions: a thread that is cancelled or thrown through must unwind across library frames.
+# -fexceptions: cancellation and exceptions must unwind across library frames.
 # -fno-plt: binding a function at its first call needs 3 KiB more stack, which a signal handler may
 # not have.
 # -ffunction-sections: the linker drops functions that nothing uses.
@@ -61,7 +61,7 @@ SRC_FLAGS := -Isrc -Iinclude -I$(BUILD)/generated -fPIC -fvisibility=hidden -fex
              -ffunction-sections -fdata-sections \
              $(if $(FAST_FUZZ),-fsanitize-coverage=edge$(COMMA)inline-8bit-counters) $(ASSERT_FLAGS)
 
-# A vector load of two times that were just stored one by one waits for the stores to complete.
+# A vector load of two times waits for their stores to complete if they were stored one by one.
 $(BUILD)/obj/src/analysis/%.o $(BUILD)/obj/src/answers/%.o: SRC_FLAGS += -fno-tree-slp-vectorize
 
 # The operating system: doc/porting.md.
@@ -88,7 +88,7 @@ LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base
 DUMPS_SRC := $(addprefix src/,base/conditions.c base/selection.c format/dump.c runtime/change.c runtime/switches.c runtime/trigger.c \
                runtime/trigger_settings.c writer/dump_chunks.c writer/dump_file.c writer/dumps.c writer/watch.c writer/watch_gaps.c writer/watch_rates.c writer/watch_requests.c)
 # libprobity-print, linked or loaded only by programs that also read their trace: for a CSV, a log or
-# a summary. It has its own copy of the code it shares with libprobity, and needs no library but libc.
+# a summary. It has a separate copy of the code that it shares with libprobity, and needs only libc.
 PRINT_SRC := $(filter-out src/spool/control_ask.c $(SYSTEM)/thread_count.c src/base/selection.c src/base/arguments.c src/base/called.c src/base/cpu_return.c \
                src/base/conditions.c src/base/window.c \
                $(addprefix src/reader/,activity.c ahead.c ahead_hits.c index_build.c index_group.c index_write.c thread_stack.c), \
@@ -126,9 +126,8 @@ $(addprefix $(OBJ)/src/,base/cpu.o base/error.o base/linux/functions.o spool/cel
     runtime/control_page.o runtime/frames.o runtime/scope.o runtime/thread.o spool/live.o spool/control.o base/linux/clock.o base/own_threads.o runtime/trigger_settings.o runtime/levels.o embed/embed.o base/temporary.o base/parent.o \
     base/linux/os_confine.o base/linux/os.o base/linux/os_signals.o format/block.o format/sites.o format/cost.o format/profile.o writer/pass.o writer/profile.o writer/ring.o writer/tally.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
 # Code that runs only in our own threads, at load, or while signals and cancellation are blocked, is
-# unwound by neither an exception nor a cancelled thread. Its unwind tables, a fifth of its size, are
-# therefore left out of programs.
-# Debuggers have .debug_frame.
+# never unwound by an exception or a cancellation. So its unwind tables, a fifth of its size, are left
+# out; debuggers have .debug_frame.
 NOT_UNWOUND := $(addprefix $(OBJ)/src/,$(addprefix base/,checksum.o conditions.o parent.o selection.o temporary.o window.o linux/objects.o linux/os.o linux/os_confine.o) \
     $(patsubst src/%.c,%.o,$(wildcard src/format/*.c src/writer/*.c)) \
     $(addprefix spool/,cells.o control.o drain.o pool.o segment.o usage.o) \
@@ -136,8 +135,8 @@ NOT_UNWOUND := $(addprefix $(OBJ)/src/,$(addprefix base/,checksum.o conditions.o
 ifeq ($(SANITIZE),)
 $(NOT_UNWOUND): private SRC_FLAGS += -fno-exceptions -fno-asynchronous-unwind-tables
 endif
-# Code that runs while vector registers hold parameters or results of functions must not use them.
-# Sanitizers would call code that does.
+# Code that runs while vector registers hold parameters or results of functions must not use these
+# registers. Sanitizers would call code that does.
 GENERAL_OBJ := $(addprefix $(OBJ)/src/functions/,sled_calls.o site_calls.o fentry.o)
 $(GENERAL_OBJ): private SRC_FLAGS += -mgeneral-regs-only
 $(GENERAL_OBJ): private SANITIZE_FLAGS :=
@@ -171,7 +170,7 @@ SHARED_CALLS := $(BUILD)/lib/$(CALLS_SHARED)
 HAS_CALLS := $(shell printf '\043include <features.h>\n' | $(CC) -E -dM - 2>/dev/null | grep -o __GLIBC__)
 LIBRARIES  := $(STATIC_LIB) $(SHARED_LIB) $(STATIC_PRINT) $(SHARED_PRINT) $(STATIC_FUNCTIONS) \
     $(SHARED_FUNCTIONS) $(if $(HAS_CALLS),$(SHARED_CALLS))
-# Only libprobity refers to it, weakly.
+# Only libprobity refers to this name, weakly.
 LINK_DUMPS := -Wl,-u,probity_snapshot
 LINK_PRINT := -Wl,-u,probity_print_hooks $(STATIC_PRINT)
 TOOL       := $(BUILD)/bin/probity
@@ -193,7 +192,7 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 UNIT_COMMON_OBJ := $(UNIT_COMMON:%.c=$(OBJ)/%.o)
 UNITS    := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%)
-# Fuzz targets, each with the code that they share. Without a fuzzer, a target is linked with a driver.
+# Fuzz targets, each linked with the code that they share and, without a fuzzer, with a driver.
 FUZZ_TARGET_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_TARGETS    := $(FUZZ_TARGET_SRC:tests/fuzz/%.c=$(BUILD)/tests/%)
 TRUNCATE_BITFLIP    := $(if $(findstring fuzzer,$(SANITIZE)),,$(BUILD)/tests/truncate_bitflip)
@@ -203,7 +202,7 @@ FUZZ_TARGET_OBJ := $(addprefix $(OBJ)/tests/fuzz/,fix_checksums.o mutate_fields.
               $(if $(findstring fuzzer,$(SANITIZE)),mutate.o,standalone_main.o)))
 WRAPPED  := $(if $(FAST_FUZZ),malloc calloc realloc free strdup strndup open close)
 DEATH_SRC := $(wildcard tests/death/*.c)
-# Built for x86-64 only: programs that use its registers or step by its instructions.
+# Built for x86-64 only: programs that use its registers or single-step its instructions.
 OTHER_CPU   := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),,tests/programs/registers_avx512.c)
 DEATH    := $(if $(OTHER_CPU),,$(BUILD)/tests/death)
 # plugin*.c are loaded with dlopen() or preloaded, and must not contain the library themselves;
@@ -302,10 +301,10 @@ PUBLIC_NAMES = $(shell sed -n 's/^ *\(probity_[a-z_]*\);/\1/p' src/libprobity.ma
 # $(1) and $(2) objects: the names that one refers to and the other defines.
 names_between = $(shell { $(NM) -u $(1); echo; echo of; $(NM) --defined-only -g $(2); } 2> /dev/null | \
     awk '/^of$$/ { of = 1 } !of && NF == 2 { wanted[$$2] } of && NF == 3 && $$3 in wanted { print $$3 }' | sort -u)
-# One object: constructor and exit handler come with any symbol, and hidden symbols stay hidden.
-# Except DW.ref.*, which unwinding reads: the linker keeps one of each, the program's or ours, and
-# references to a local one would dangle. The linker makes strong any name to which only dropped
-# sections refer weakly, so all of these are made weak again.
+# One object: constructor and exit handler come with any symbol, and hidden symbols stay hidden,
+# except DW.ref.*, which unwinding reads: the linker keeps one of each, the program's or ours, and
+# references to a local one would dangle. If only dropped sections refer to a name weakly, the linker
+# makes it strong, so all weak names are made weak again.
 # $(1) the object, $(2) the names that stay, $(3) objcopy's choice of what is hidden, $(4) objects,
 # $(5) names that stay for another member of the archive
 define one_object
@@ -328,13 +327,13 @@ $(STATIC_LIB): $(LIB_OBJ) src/libprobity.map
 	$(call one_object,$(OBJ)/probity-dumps.o,probity_snapshot,--localize-hidden,$(DUMPS_OBJ), \
 	    $(call names_between,$(CORE_OBJ),$(DUMPS_OBJ)))
 	$(call archive,$(OBJ)/probity.o $(OBJ)/probity-dumps.o)
-# It also has public functions of libprobity, for its own use.
+# It also contains public functions of libprobity, for internal use.
 $(STATIC_PRINT): $(PRINT_OBJ)
 	$(call one_object,$(archive_object),probity_print_hooks,--localize-hidden $(PUBLIC_NAMES:%=--localize-symbol=%),$(PRINT_OBJ))
 	$(call archive,$(archive_object))
 
-# nodelete: threads and exit handlers of the library outlive a dlclose() of whatever loaded it.
-# A sanitizer's runtime is in the program, so only an unchecked build can refuse undefined symbols.
+# nodelete: threads and exit handlers of the library survive a dlclose() of whatever loaded it.
+# A sanitizer's runtime is in the program, so only a build without one can refuse undefined symbols.
 # $(1) soname, $(2) version script, $(3) further flags, $(4) objects
 define shared_library
 	@mkdir -p $(@D)
@@ -349,7 +348,7 @@ $(SHARED_LIB): $(LIB_OBJ) src/libprobity.map
 	    $(PRINT_RUNPATH:%=-Wl$(COMMA)-rpath$(COMMA)'%'),$(LIB_OBJ))
 $(SHARED_PRINT): $(PRINT_OBJ) src/libprobity-print.map
 	$(call shared_library,$(PRINT_SONAME),src/libprobity-print.map,,$(PRINT_OBJ))
-# It has its own copies of the code it shares with libprobity.
+# It has separate copies of the code that it shares with libprobity.
 FUNCTIONS_NAMES = __cyg_profile_func_enter __cyg_profile_func_exit \
     $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),__fentry__ __return__ \
     probity_scope_site_enter_hook probity_scope_sites_loaded probity_hooked_start \
@@ -361,7 +360,7 @@ $(SHARED_FUNCTIONS): $(FUNCTIONS_OBJ) src/libprobity-functions.map $(SHARED_LIB)
 	$(call shared_library,$(FUNCTIONS_SONAME),src/libprobity-functions.map,$(PRINT_RUNPATH:%=-Wl$(COMMA)-rpath$(COMMA)'%'),$(FUNCTIONS_OBJ) \
 	    -L$(BUILD)/lib -lprobity)
 
-# Shared only: a static program looks up nothing by name.
+# Shared only: static programs have no symbol lookup that could be intercepted.
 $(SHARED_CALLS): $(CALLS_OBJ) src/libprobity-calls.map $(SHARED_LIB)
 	$(call shared_library,$(CALLS_SONAME),src/libprobity-calls.map,$(PRINT_RUNPATH:%=-Wl$(COMMA)-rpath$(COMMA)'%'),$(CALLS_OBJ) \
 	    -L$(BUILD)/lib -lprobity)
@@ -409,8 +408,8 @@ $(2): $(OBJ)/$(basename $(1)).o $(3) $(5)
 	@mkdir -p $$(@D)
 	$$(call say,LINK)$$(call linker,$(1)) $$(LINK_FLAGS) -o $$@ $(OBJ)/$(basename $(1)).o $(3) $(4) $$(LDLIBS)
 endef
-# The archive is one object without internal names; the linker omits it if its names are already
-# defined.
+# The archive is one object without internal names; the linker omits it if all names that it offers
+# are already defined.
 internal_objects = $(if $(filter %_internal,$(basename $(1))),$(BOTH_OBJ))
 
 $(foreach s,$(EXAMPLE_SRC),$(eval $(call program_rule,$(s),\
@@ -461,35 +460,35 @@ PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(nproc))
 setup: ## Install with apt-get what building and testing need (as root or with sudo)
 	$(call setup)
 
-# Setup comes first whatever -j says: before it there may be no compiler.
-check: ## Install what is missing, build with gcc, run the quick tests (2 minutes)
+# Setup runs first, even with -j: before it there may be no compiler.
+check: ## Install what is missing, build with gcc, and run the quick tests (2 minutes)
 	$(call setup,build test)
 	@BUILD='$(BUILD)' TIER=check tools/test.sh
 
-test: ## Install what is missing, build all variants, run all tests
+test: ## Install what is missing, build all variants, and run all tests
 	$(call setup,build page test fleet)
 	$(if $(filter no,$(SETUP)),,@tests/engine/install.sh $(BUILD)/engine || \
 	    echo "test: without a current ClickHouse engine; tests/fleet/fleet_current.sh is skipped")
 	@BUILD='$(BUILD)' tools/test.sh
 
-demo: ## Install what is missing, build, trace a web server under load
+demo: ## Install what is missing, build, and trace a web server under load
 	$(call setup,build demo)
 	@echo "demo: building the library, the tool and the examples in $(BUILD)/"
 	@$(MAKE) -s --no-print-directory $(PARALLEL) QUIET=1 lib tool examples
 	@tools/demo.sh $(BUILD)
 
-fleet-demo: ## Install what is missing, build, send traces of web servers to a ClickHouse server
+fleet-demo: ## Install what is missing, build, and send traces of web servers to a ClickHouse server
 	$(call setup,build demo fleet)
 	@echo "fleet-demo: building the library, the tool and the examples in $(BUILD)/"
 	@$(MAKE) -s --no-print-directory $(PARALLEL) QUIET=1 lib tool examples
 	@CC='$(CC)' tools/fleet_demo.sh $(BUILD)
 
-bench: ## Install what is missing, build, run the benchmarks
+bench: ## Install what is missing, build, and run the benchmarks
 	$(call setup,build bench)
 	@$(MAKE) all
 	@bench/run.sh $(BUILD)
 
-page: ## Make view/dist/page.html, which is kept in the tree, from view/
+page: ## Build view/dist/page.html, which is kept in the tree, from view/
 	$(call setup,page)
 	@tools/build_page.sh $(BUILD)/view view/dist/page.html
 
@@ -511,7 +510,7 @@ campaign: ## Run the long campaigns of doc/reliability.md, or PARTS of them; res
 	@$(MAKE) BUILD=$(BUILD) all test-programs
 	@BUILD=$(BUILD) tools/campaign.sh $(PARTS)
 
-completion: $(TOOL) ## Make completion/, which is kept in the tree, from the tables of options
+completion: $(TOOL) ## Write completion/, which is kept in the tree, from the tables of options
 	@$(TOOL) --completion bash > completion/probity.bash
 	@$(TOOL) --completion zsh > completion/_probity
 	@$(TOOL) --completion fish > completion/probity.fish

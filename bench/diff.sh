@@ -37,21 +37,21 @@ row() { printf 'row\tdiff\t%s\t%s\t%%\t%s\n' "$1" "$2" "$3"; }
 
 # Prints how many percent of the repetitions have a matching line. $1 condition, $2 file
 share() {
-    awk -F '\t' -v all="$repetitions" "$1"' { told = 1 } $1 == "." { n += told; told = 0 }
+    awk -F '\t' -v all="$repetitions" "$1"' { found = 1 } $1 == "." { n += found; found = 0 }
         END { printf "%.3g", 100 * n / all }' "$2"
 }
 
 # Prints how many percent of the reported changes are false, averaged over repetitions. $1 file
 share_of_false() {
-    awk -F '\t' "$is_told"' { told++; is_false += $1 != "changed" }
-        $1 == "." { sum += told ? is_false / told : 0; n++; told = is_false = 0 }
+    awk -F '\t' "$is_reported"' { reported++; is_false += $1 != "changed" }
+        $1 == "." { sum += reported ? is_false / reported : 0; n++; reported = is_false = 0 }
         END { printf "%.3g", 100 * sum / n }' "$1"
 }
 
-is_told='($3 == "slower" || $3 == "faster" || $3 == "more" || $3 == "fewer")'
+is_reported='($3 == "slower" || $3 == "faster" || $3 == "more" || $3 == "fewer")'
 repeat 1 0 a >"$directory/same"
 row "same program, $runs runs a side: comparisons with any false alarm" \
-    "$(share "$is_told" "$directory/same")" "<= 5"
+    "$(share "$is_reported" "$directory/same")" "<= 5"
 # The noise of a to d, and of the spans after 1 and 3. If it is as large as the change, no test can
 # detect it in nine of ten cases.
 while read -r which seeds noise what target; do
@@ -93,5 +93,5 @@ for program in "varied 0 5" "blocks"; do
     # shellcheck disable=SC2086
     repeat_real $program >"$directory/real"
     row "real runs of ${program%% *}, $runs runs a side: comparisons with any false alarm" \
-        "$(share "$is_told" "$directory/real")" "<= 5"
+        "$(share "$is_reported" "$directory/real")" "<= 5"
 done

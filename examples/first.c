@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * first.c: the first program of README: a function that computes, one that waits, and SIGKILL.
+ * first.c: the first program of README: a function that computes, one that waits, then SIGKILL.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * httpd_load: a load generator for the example web server (httpd/), for machines without wrk. One
- * thread keeps N connections to 127.0.0.1 busy: each sends a GET for the next of the paths as soon
- * as the answer to its last one is complete. It ends when its time is up, when it has the answers
- * that were requested, by SIGINT or SIGTERM, or when no connection can be made any more, and then
- * prints what it counted. It talks to loopback only, and for at most an hour.
+ * thread keeps N connections to 127.0.0.1 busy: each sends a GET for the next path as soon as the
+ * response to its last request is complete. It ends when its time is up, when it has received the
+ * requested number of responses, on SIGINT or SIGTERM, or when no connection can be made any more,
+ * and then prints its counts. It connects only to loopback, and for at most an hour.
  */
 #define _GNU_SOURCE 1
 #include <arpa/inet.h>
@@ -27,14 +27,14 @@ enum {
     EXIT_USAGE = 2,
     CONNECTIONS_MAX = 1024,
     SECONDS_MAX = 3600,
-    HEAD_BYTES_MAX = 16384, /* with what comes of the body in the same read */
+    HEAD_BYTES_MAX = 16384, /* includes the part of the body that the same read returns */
     REQUEST_BYTES_MAX = 1024,
     SCRAP_BYTES = 1 << 16,
     EVENTS_AT_ONCE = 64
 };
 
 struct connection {
-    int socket; /* -1: given up, as nobody listens */
+    int socket; /* -1: abandoned, as nobody listens */
     bool is_in_body;
     uint64_t body_left;
     size_t head_bytes; /* of head, while it is being read */
@@ -50,8 +50,8 @@ struct load {
     uint64_t seconds;
     uint64_t answers_max;
     uint64_t answers;
-    uint64_t errors; /* status not 2xx, or not HTTP as it is understood here */
-    size_t alive;    /* connections that are not given up */
+    uint64_t errors; /* status other than 2xx, or a response that cannot be parsed */
+    size_t alive;    /* connections that are not abandoned */
     int epoll;
     struct connection *connections;
     char scrap[SCRAP_BYTES];
@@ -90,7 +90,7 @@ static void give_up(struct load *load, struct connection *connection)
     load->alive--;
 }
 
-/* Without waiting: epoll reports when the connection is there, or refused. */
+/* Does not wait: epoll reports when the connection is established or refused. */
 static void connect_to_server(struct load *load, struct connection *connection)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
@@ -131,7 +131,7 @@ static bool send_request(struct load *load, struct connection *connection)
     return send(connection->socket, request, (size_t)bytes, MSG_NOSIGNAL) == bytes;
 }
 
-/* A complete head, followed by a 0. Returns false for one that is not understood. */
+/* Parses a complete head, followed by a 0. Returns false if it is not understood. */
 static bool read_head(struct load *load, struct connection *connection)
 {
     static const char field[] = "\r\nContent-Length:";
@@ -151,7 +151,7 @@ static bool read_head(struct load *load, struct connection *connection)
     return true;
 }
 
-/* Reads what is there. Returns false if the connection ended, or what came is not understood. */
+/* Reads what is available. Returns false if the connection ended or sent something invalid. */
 static bool read_some(struct load *load, struct connection *connection)
 {
     char *to = connection->is_in_body ? load->scrap : connection->head + connection->head_bytes;
@@ -210,9 +210,9 @@ static void handle_event(struct load *load, const struct epoll_event *event)
         watch(load, connection, EPOLL_CTL_MOD, EPOLLIN);
 }
 
-/* ---- All of them ---------------------------------------------------------------------------- */
+/* ---- All connections ------------------------------------------------------------------------ */
 
-/* Returns why it ended. */
+/* Returns why the load ended. */
 static const char *run(struct load *load, const sigset_t *waiting, uint64_t end_ns)
 {
     struct epoll_event events[EVENTS_AT_ONCE];
@@ -236,7 +236,7 @@ static const char *run(struct load *load, const sigset_t *waiting, uint64_t end_
     }
 }
 
-/* The signals come only while the loop waits. */
+/* Signals are delivered only while the loop waits. */
 static void catch_signals(sigset_t *ret_waiting)
 {
     struct sigaction action = {.sa_handler = interrupt};

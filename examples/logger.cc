@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// logger.cc: a program as it was written for Logger, Probity's ancestor: nothing but Initialize()
-// and LogEvent().
+// logger.cc: a program written for Logger, Probity's predecessor: it uses only Initialize() and
+// LogEvent().
 #define LOG_FILE_NAME "logger.csv"
 #include <Logger.h>
 

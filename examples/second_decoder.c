@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * A second decoder of Probity traces, written from doc/trace-format.md and doc/spool.md alone: it
- * proves that the two suffice. It reads a trace, and the spool of a program that died before it
- * wrote END; prints each hit as pid,tid,probe,cpu_s,cpu_ns,wall_s,wall_ns in time order. Simplicity
- * over speed: all is held in memory. Of a dump, stderr has the window and the reasons.
- * Exit: 0 whole (or merely cut), 1 damage, 2 usage. */
+ * A second decoder of Probity traces, written only from doc/trace-format.md and doc/spool.md, to
+ * prove that the two suffice. It reads a trace, and the spool of a program that died before it
+ * wrote END, and prints each hit as pid,tid,probe,cpu_s,cpu_ns,wall_s,wall_ns in time order. Simple
+ * rather than fast: everything is kept in memory. For a dump, prints the window and the reasons to
+ * stderr. Exit status: 0 whole (or merely cut), 1 damage, 2 usage error. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,36 +13,36 @@
 #include <sys/stat.h>
 
 enum { HEADER = 24, MAX_PAYLOAD = 1 << 24, INFO = 1, DATA, SYNC, END, DUMP = 8 };
-#define NO_HIT UINT64_MAX  /* in the place of a code: another moment of the thread */
+#define NO_HIT UINT64_MAX  /* instead of a code: another moment of the thread */
 __extension__ typedef __int128 Wide;
 typedef struct { const uint8_t *p; uint64_t n; int bad; } Bytes;
 typedef struct { void *p; size_t n; } List;
 typedef struct { uint64_t tick, mono, real; } Anchor;
 typedef struct { uint64_t tick, thread, order, tid, code, cpu; int has_cpu; } Hit;
 typedef struct { uint64_t first, end, late; } Words;
-/* Of a chunk ('c'): words in the trace. Site ('s'): name, and ns = 1 where it is a scope's. Thread
- * ('t'): CPU time shown. */
+/* Chunk ('c'): words in the trace. Site ('s'): name, and ns = 1 if it is a scope's. Thread ('t'):
+ * CPU time shown. */
 typedef struct Item { struct Item *next; uint64_t key, ns; int kind; Bytes name; List words; } Item;
 
 static struct { const char *name; FILE *stream; uint8_t *p; size_t n; } file;  /* now being read */
 static const uint8_t *info;  /* payload of the INFO block */
 static Bytes spool;          /* path of its segment 0 */
-static List anchors, hits, files;  /* files: all that were read, as names point into them */
+static List anchors, hits, files;  /* files: all that were read, since names point into them */
 static uint64_t rate;        /* ns per tick x 2^32: the nominal one, then the spool's */
 static uint64_t yielded;     /* records in all DATA blocks, events included */
 static int damaged, ended;
 
-/* Most functions return what is wrong, or NULL: it ends here. */
+/* Most functions return what is wrong, or NULL; it is reported here. */
 static void say(const uint8_t *at, const char *what, int harm) {
     if (what) damaged |= harm, fprintf(stderr, "%s: byte %td: %s\n", file.name, at - file.p, what);
 }
 
-static void push(List *l, const void *item, size_t size) {  /* room doubles at powers of two */
+static void push(List *l, const void *item, size_t size) {  /* capacity doubles at powers of two */
     if (!(l->n & (l->n - 1))) l->p = realloc(l->p, (l->n ? 2 * l->n : 1) * size);
     if (!l->p) perror("second_decoder"), exit(1);
     memcpy((char *)l->p + l->n++ * size, item, size);
 }
-static Item *find(int kind, uint64_t key) {  /* makes it where there is none */
+static Item *find(int kind, uint64_t key) {  /* makes it if there is none */
     static Item *table[1 << 16];
     Item **slot = &table[key & 0xffff], *e = *slot;
     for (; e; e = e->next) if (e->key == key && e->kind == kind) return e;
@@ -56,7 +56,7 @@ static uint64_t get(const uint8_t *p, int bytes) {
     while (bytes--) v = v << 8 | p[bytes];
     return v;
 }
-static Bytes take(Bytes *b, uint64_t n) {  /* where fewer are left: "bad", and zeroes to read on */
+static Bytes take(Bytes *b, uint64_t n) {  /* if fewer remain: "bad", and zeroes */
     static const uint8_t zeroes[16];
     Bytes r = { b->p, n, b->bad };
     if (n > b->n) *b = r = (Bytes){ zeroes, 0, 1 };
@@ -83,11 +83,11 @@ static int load(const char *name) {  /* a hostile trace may name a FIFO as its s
     return !ferror(file.stream);
 }
 
-static void add_anchor(const uint8_t *p) {  /* those in the spool may be in the trace already */
+static void add_anchor(const uint8_t *p) {  /* the spool's may already be in the trace */
     const Anchor a = { get(p, 8), get(p + 16, 8), get(p + 24, 8) }, *all = anchors.p;
     if (!anchors.n || a.tick > all[anchors.n - 1].tick) push(&anchors, &a, sizeof a);
 }
-/* Names of sites, hits with ids, and moments of a thread that are no hits: for its CPU time. */
+/* Names of sites, hits with ids, and other moments of a thread, for its CPU time. */
 static void add_event(uint64_t kind, Bytes b, Hit h) {
     const uint8_t *event = b.p;
     h.code = NO_HIT;
@@ -171,7 +171,7 @@ static const char *read_block(const uint8_t *block) {
     static uint64_t serial;
     Bytes b = { block + HEADER, get(block + 4, 4), 0 };
     const uint64_t type = get(block + 12, 2), mine = get(block + 16, 8);
-    if (ended || mine < serial) return "block is behind END, or repeated: serial steps back";
+    if (ended || mine < serial) return "block is after END, or repeated: serial steps back";
     if (mine != serial) say(block, "serial jumps: blocks before are lost", 1);
     serial = mine + 1;
     if (type == DUMP) return read_dump(b);
@@ -184,7 +184,7 @@ static const char *read_block(const uint8_t *block) {
     return !damaged && get(b.p + 48, 8) != yielded ? "count of records is wrong" : NULL;
 }
 
-static size_t block_end(size_t at) {  /* 0: no whole block is there */
+static size_t block_end(size_t at) {  /* 0: there is no whole block */
     const uint8_t *b = file.p + at;
     const uint64_t left = file.n - at, n = left < HEADER ? left : get(b + 4, 4);
     uint32_t crc = UINT32_MAX;
@@ -214,10 +214,10 @@ static int covered(List l, uint64_t word, uint64_t late) {  /* late: only such b
         if (word >= w->first && word < w->end && w->late >= late) return 1;
     return 0;
 }
-/* c: the chunk's header. Later ticks depend on those of words that are in the trace, too. */
+/* c: the chunk's header. Later ticks also depend on those of words that are in the trace. */
 static const char *read_words(const uint8_t *c, Bytes w) {
     static const uint8_t least[16] = { 0, 0, 0, 3, 2, 3 };
-    const uint64_t order = UINT64_C(1) << 63 | get(c + 16, 8) << 16;  /* behind the trace's own */
+    const uint64_t order = UINT64_C(1) << 63 | get(c + 16, 8) << 16;  /* after those in the trace */
     const uint64_t all = w.n / 8, drained = get(c + 40, 4), held = c[44] >> 1 & 1;
     const List done = find('c', get(c + 16, 8))->words;
     uint64_t base = get(c + 24, 8), cpu = get(c + 32, 8);
@@ -268,7 +268,7 @@ static const char *read_segment(uint64_t number, uint64_t *segments) {
         *segments = get(s + 72, 4), rate = get(s + 144, 8) ? get(s + 144, 8) : rate;
         for (; k < taken; k++) add_anchor(s + 160 + k % 8 * 40);  /* the 8th may be half stored */
     }
-    if (get(s + 68, 4) != 1) return NULL;  /* being made, or all is in the trace */
+    if (get(s + 68, 4) != 1) return NULL;  /* being created, or all is in the trace */
     for (const uint8_t *w = s + at + window / 2; n--; c += 64, w += window) {
         uint64_t state = get(c, 4), used = state == 2 ? get(c + 12, 4) : words;
         if (state > 3 || used > words) say(c, "header of a chunk is wrong", 1);
@@ -303,7 +303,7 @@ static uint64_t wall_time(uint64_t tick) {
     const Anchor *from = &a[i + 1 < anchors.n ? i : i - 1];
     Wide span = from[1].tick - from->tick, real = (int64_t)(from[1].real - from->real);
     Wide mono = (int64_t)(from[1].mono - from->mono);
-    if (real < 0 || real - mono > 10000000 || mono - real > 10000000) real = mono;  /* it was set */
+    if (real < 0 || real - mono > 10000000 || mono - real > 10000000) real = mono;  /* set */
     Wide rise = ((Wide)tick - (Wide)a[i].tick) * real;
     return a[i].real + (uint64_t)(rise / span - (rise % span < 0));  /* rounded down */
 }

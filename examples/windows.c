@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * windows.c: the demo of the FnTrace article on any system: a window with a message queue and a
- * window procedure that is called for every message, yet is in the log only where it came to a
- * checkpoint. The names are the article's.
+ * windows.c: the demo of the FnTrace article, for any system: a window with a message queue, and a
+ * window procedure that is called for every message but logged only if it reaches a checkpoint. The
+ * names are the article's.
  *
  *     PROBITY_OUT=windows.probity ./windows && probity log windows.probity
  */
 #include <stdio.h>
 #include <time.h>
 
-/* Without this line no macro below leaves a trace in the program. */
+/* Without this line, the macros below expand to nothing. */
 #define FN_INSTRUMENT
-/* How the log shows a rectangle: a function that writes text, declared once. */
+/* How the log shows a rectangle: by a function that writes its text. */
 #define FN_USER_TYPES FN_USER_TYPE(const struct rectangle *, format_rectangle)
 #include <FnTrace.h>
 
@@ -100,7 +100,7 @@ static long WndProc(struct window *hWnd, unsigned message, unsigned wParam, long
         FN_CHECKPOINT("WM_DESTROY", FN_5, 4, hWnd, message, wParam, lParam);
         PostMessage(NULL, WM_QUIT, 0, 0);
         break;
-    default: break; /* of the many others nothing is reported */
+    default: break; /* the many others are not reported */
     }
     return 0;
 }
@@ -142,7 +142,7 @@ static int WinMain(struct instance *hInstance, struct instance *hPrevInstance,
 
     if (!InitInstance(hInstance, nCmdShow))
         return result;
-    FN_PAUSE(); /* the wait for messages is no time of this function */
+    FN_PAUSE(); /* waiting for messages does not count as time of this function */
     while (GetMessage(&msg)) {
         FN_RESUME();
         WndProc(msg.hWnd, msg.message, msg.wParam, msg.lParam);

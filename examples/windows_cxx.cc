@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * windows_cxx.cc: windows.c as a C++ program has it: the window is a class, its procedure a member
- * function, and what is shown are strings, enums and anything that a std::ostream takes.
+ * windows_cxx.cc: windows.c in C++: the window is a class, its procedure a member function, and
+ * the values shown are strings, enums and anything that can be written to a std::ostream.
  *
  *     PROBITY_OUT=windows.probity ./windows_cxx && probity log windows.probity
  */
@@ -91,7 +91,7 @@ long Window::send(Message message, unsigned wParam, long lParam)
         FN_CHECKPOINT("WM_DESTROY", FN_5, 3, message, wParam, lParam);
         is_open_ = false;
         break;
-    default: break; // of the many others nothing is reported
+    default: break; // the many others are not reported
     }
     return 0;
 }
@@ -102,7 +102,7 @@ template <class Queue> static unsigned dispatch(Window &window, Queue queue)
     FN_FUNC_RETVAL(unsigned, count, FN_3);
 
     while (window.is_open() && !queue.empty()) {
-        FN_PAUSE(); // the wait for messages is no time of this function
+        FN_PAUSE(); // waiting for messages does not count as time of this function
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
         FN_RESUME();
         window.send(queue.front(), IDM_OK, 2080871584);

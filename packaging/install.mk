@@ -2,10 +2,10 @@
 
 CMAKE_DIR := $(LIBDIR)/cmake/Probity
 PKGCONFIG_DIR := $(LIBDIR)/pkgconfig
-# Headers in a directory that only Probity uses: Logger.h and FnTrace.h are names that others have too.
+# Headers are in a separate directory: other packages may have a Logger.h or FnTrace.h too.
 HEADER_DIR := $(INCLUDEDIR)/probity
 MAN_PAGES := $(wildcard man/*.1 man/*.3 man/*.7)
-# An installed tree may be moved: what is in it names the rest by the way from its own directory.
+# An installed tree may be moved, so its files refer to each other by relative paths.
 way = $$(realpath -m -s --relative-to='$(1)' '$(2)')
 SUBSTITUTE = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@SHARED@|$(SHARED)|g' -e 's|@SONAME@|$(SONAME)|g' \
     -e 's|@PRINT_SHARED@|$(PRINT_SHARED)|g' -e 's|@PRINT_SONAME@|$(PRINT_SONAME)|g' \

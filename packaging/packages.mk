@@ -1,5 +1,5 @@
-# What is made of the tree for others: one file for vendoring, a tarball, Debian packages. Included by
-# the Makefile, which sets the variables.
+# Distribution: one file for vendoring, a tarball, Debian packages. Included by the Makefile, which sets
+# the variables.
 
 AMALGAMATION := $(BUILD)/amalgamation
 PUBLIC_HEADERS := $(sort $(wildcard include/*.h))
@@ -7,7 +7,7 @@ PUBLIC_HEADERS := $(sort $(wildcard include/*.h))
 print-lib-sources:
 	@printf '%s\n' $(sort $(LIB_SRC))
 
-# CMake has no list of the library's sources but this one.
+# This is CMake's only list of the library's sources.
 cmake-sources: ## Write packaging/sources.cmake, the library's sources as CMakeLists.txt reads them
 	@{ echo '# Made by `make cmake-sources`.'; echo 'set(PROBITY_SOURCES'; \
 	    printf '  %s\n' $(sort $(LIB_SRC)) | sed '$$s/$$/)/'; } > packaging/sources.cmake
@@ -19,12 +19,12 @@ $(AMALGAMATION)/probity.c: tools/amalgamate.awk $(wildcard src/*/*.[ch] src/*/*/
 	@install -m 644 $(PUBLIC_HEADERS) LICENSE $(@D)/
 
 DIST ?= $(BUILD)/dist/probity-$(VERSION).tar.gz
-dist: $(PAGE) ## Make the release tarball, with the page of `probity view` in it
+dist: $(PAGE) ## Make the release tarball, which includes the page of `probity view`
 	@mkdir -p $(dir $(DIST))
 	$(if $(V),,@)tools/dist.sh $(VERSION) $(PAGE) $(DIST)
 	@echo '  DIST $(DIST)'
 
-# DEB_BUILD names a build to make packages of, instead of one with Debian's compiler flags.
+# DEB_BUILD names a build to package, instead of one with Debian's compiler flags.
 DEB_BUILD ?= $(BUILD)/deb/build
 DEB_OUT ?= $(BUILD)/deb
 deb: ## Make Debian packages in BUILD/deb (needs dpkg-dev)

@@ -1,4 +1,4 @@
-# Builds for Windows, x86-64, with Debian's mingw-w64, into a directory of its own. Included by the
+# Builds for Windows on x86-64 with Debian's mingw-w64, into a separate directory. Included by the
 # Makefile.
 
 WINDOWS     ?= $(BUILD)-windows
@@ -6,13 +6,13 @@ WINDOWS_CC  ?= x86_64-w64-mingw32-gcc
 WINDOWS_CXX ?= x86_64-w64-mingw32-g++
 WINDOWS_AR  ?= x86_64-w64-mingw32-ar
 WINDOWS_SYSTEM := src/base/windows
-# msvcrt's printf() knows neither %zu nor %lld. Windows 8 has WaitOnAddress().
+# msvcrt's printf() supports neither %zu nor %lld. WaitOnAddress() needs Windows 8.
 WINDOWS_COMMON := -O2 -g $(WARNINGS) -Wno-format -D_WIN32_WINNT=0x0602 -DWIN32_LEAN_AND_MEAN \
     -D__USE_MINGW_ANSI_STDIO=1 -D_FILE_OFFSET_BITS=64 -MD -MP
 WINDOWS_FLAGS := -std=gnu11 $(WINDOWS_COMMON) -D_GNU_SOURCE -DNO_OLDNAMES -Isrc -Iinclude -isystem $(WINDOWS_SYSTEM)/posix \
     -include $(WINDOWS_SYSTEM)/thread_local.h -ffunction-sections -fdata-sections $(ASSERT_FLAGS)
 WINDOWS_LIBS := -lsynchronization -ladvapi32 -lntdll
-# The library also prints, as libprobity and libprobity-print do together.
+# This library also prints: it is libprobity and libprobity-print in one.
 WINDOWS_LEFT_OUT := src/reader/spools.c src/runtime/thread_self.c
 WINDOWS_SRC := $(filter-out $(SYSTEM)/% $(WINDOWS_LEFT_OUT),$(sort $(LIB_SRC) $(PRINT_SRC))) \
     $(wildcard $(WINDOWS_SYSTEM)/*.c)
@@ -21,8 +21,8 @@ WINDOWS_DLL := $(WINDOWS)/bin/libprobity.dll
 WINDOWS_LIB := $(WINDOWS)/lib/libprobity.a
 
 
-# probity.exe: what needs a library that mingw-w64 has no package of, or changes running programs, is left
-# out, and replaced by messages (doc/porting.md). It runs alone, and does not record itself.
+# probity.exe: commands that need a library without a mingw-w64 package, or that change running programs,
+# are replaced by messages (doc/porting.md). It does not need libprobity.dll, and does not record itself.
 WINDOWS_EXE := $(WINDOWS)/bin/probity.exe
 WINDOWS_TOOL_LEFT_OUT := $(addprefix src/cli/,arguments.c attach.c drain.c launch.c preload.c program_file.c sched_dumps.c \
         terminal.c) \
@@ -38,11 +38,11 @@ $(WINDOWS_TOOL_OBJ): private WINDOWS_FLAGS += -isystem $(WINDOWS_SYSTEM)/tool $(
 
 .PHONY: windows windows-lib windows-tool windows-test
 
-windows: ## Install what is missing, build the libraries and the tool for Windows in build-windows
+windows: ## Install what is missing, and build the libraries and the tool for Windows in build-windows
 	$(call setup,windows)
 	+@$(MAKE) --no-print-directory $(PARALLEL) windows-lib windows-tool
 
-windows-test: windows tool ## Build for Windows, run its tests under Wine (ROUNDS=10 kills)
+windows-test: windows tool ## Build for Windows, and run the tests under Wine (ROUNDS=10 kills)
 	@for script in tests/windows/*.sh; do \
 	    echo "  TEST $$script" && PROBITY='$(abspath $(TOOL))' WINDOWS='$(abspath $(WINDOWS))' \
 	        ROUNDS=$(or $(ROUNDS),10) bash $$script || exit; done
@@ -54,7 +54,7 @@ $(WINDOWS)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC  )$(WINDOWS_CC) $(WINDOWS_FLAGS) -c -o $@ $<
 
-# Of the names in the map, those that are variables of threads, or for hooks in assembly, do not exist.
+# Names in the map that do not exist on Windows: thread-local variables, and hooks in assembly.
 WINDOWS_MISSING := probity_thread_self|probity_thread_inside|probity_scope_(counters|depth|exceptions|frame|never|enter_hook|enter_values_hook|leave_hook)
 WINDOWS_VARIABLES := probity_(active|thread_offset|scope_(offset|level|profiles|param_level))
 $(WINDOWS)/libprobity.def: src/libprobity.map packaging/windows.mk
@@ -68,7 +68,7 @@ $(WINDOWS_DLL): $(WINDOWS_OBJ) $(WINDOWS)/libprobity.def
 	$(call say,LINK)$(WINDOWS_CC) -shared -static-libgcc -Wl,--gc-sections -Wl,--out-implib,$(WINDOWS)/lib/libprobity.dll.a \
 	    -o $@ $^ $(WINDOWS_LIBS)
 
-# One object, since constructor and exit handler must come with any symbol.
+# One object: constructor and exit handler must come with any symbol.
 $(WINDOWS_LIB): $(WINDOWS_OBJ)
 	@mkdir -p $(@D)
 	@rm -f $@

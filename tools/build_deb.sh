@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the Debian packages libprobity0, libprobity-dev and probity of a build, using only the tools
-# of dpkg-dev. `make deb` calls it. The result depends on the build only: times are those of
+# Makes the Debian packages libprobity0, libprobity-dev and probity from a build, using only the
+# tools of dpkg-dev. `make deb` calls it. The result depends only on the build: times are those of
 # packaging/debian/changelog. Usage: tools/build_deb.sh BUILD OUT
 set -eu
 export LC_ALL=C
@@ -54,7 +54,7 @@ split_installation() {
     chmod 644 "libprobity0/$library"/lib*.so.*.*.*
 }
 
-# Every package has: copyright, changes, checksums, and the control file with its dependencies.
+# Every package has copyright, changes, checksums, and a control file with its dependencies.
 # $1 package
 add_metadata() {
     local package=$1

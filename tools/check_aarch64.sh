@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds the library for AArch64, with and without its atomic instructions (words are then reserved
-# by exclusive pairs, and what `make aarch64` has built is used if it is there), runs an
-# instrumented program of several threads in qemu, on a processor without these instructions in the
-# second case, and reads its trace with the tool of this machine. Exit status 1 if something is
-# missing from it; 77 without a cross compiler. BUILD names the build directory whose tool is used.
+# Builds the library for AArch64 with and without atomic instructions, runs an instrumented program
+# with several threads in qemu, and reads its trace with the tool of this machine. Without the
+# instructions, words are reserved by exclusive pairs, qemu emulates a processor that lacks them,
+# and what `make aarch64` has built is used if it exists. Exit status 1 if the trace lacks anything;
+# 77 without a cross compiler. BUILD names the build directory whose tool is used.
 set -eu
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Compiles each public header alone, and a user of every probe macro, as C11 and C++11 to C++20
-# by gcc and clang with the warnings that the project promises. Exit status 1 if one complains, or
-# if an unsupported standard or platform is not refused in one line.
+# Compiles each public header alone, and a file that uses every probe macro, as C11 and C++11 to
+# C++20, with gcc and clang and the warnings that the project promises. Exit status 1 if a compiler
+# complains, or if an unsupported standard or platform is not refused in one line.
 set -eu
 directory=$(mktemp -d)
 trap '[[ $BASHPID != $$ ]] || rm -rf "$directory"' EXIT
@@ -213,8 +213,8 @@ compile_as_cxx "$directory/scopes.c" -fno-exceptions -fno-rtti
 cp "$directory/scopes.h" "$directory/off.c"
 compile_everywhere "$directory/off.c"
 
-# Macros of programs that include the headers: single letters, except two that the C++ library uses
-# for literals ("s", "h"), and other common ones.
+# Macros that programs may define before they include the headers: single letters, except two that
+# the C++ library uses for literals ("s", "h"), and other common names.
 user_macros=()
 for name in {A..Z} {a..g} {i..r} {t..z} min max debug info check assert emit signals slots \
     OK FAIL ERROR NONE EMPTY MIN MAX ABS SIZE LEN COUNT IN OUT BOOL BYTE WORD INT CHAR STR CAT \

@@ -35,7 +35,7 @@ check_sources() {
         fail "packaging/sources.cmake is out of date: run make cmake-sources"
 }
 
-# As a program that uses FetchContent. $1 name, then arguments of cmake
+# Builds a program that uses FetchContent. $1 name, then arguments of cmake
 check_fetch_content() {
     local name=$1
     shift
@@ -89,7 +89,7 @@ join_both() {
         awk -v version=1 -f "$OLDPWD/tools/amalgamate.awk" src/a/one.c src/a/two.c)
 }
 
-# Two files may have the same static names; anything that cannot be joined is refused by name.
+# Two files may have the same static names; what cannot be joined is refused, and named.
 check_joining() {
     mkdir -p "$work/join/src/a"
     echo 'struct shared;' > "$work/join/src/a/one.h"
@@ -112,7 +112,7 @@ check_joining() {
     done
 }
 
-# The tarball makes the same amalgamation and tarball again, without git.
+# From the tarball, without git, the same amalgamation and tarball can be made.
 check_dist() {
     local name=probity-$version tarball
     tarball=$work/dist/$name.tar.gz

@@ -1,10 +1,10 @@
 # The part of the style check that reads C. Input: any number of .c and .h files; output: one line
 # "FILE:LINE: complaint" for each fault, and at the end of each file "#share GROUP LINES COMMENTED"
-# for the report. It knows the house style and no more: functions close with a brace in column 1,
+# for the report. It understands only the house style: functions close with a brace in column 1,
 # and open with one there or at the end of their first line.
 #
-# A file is read character by character into code without comments, strings and preprocessor lines;
-# what is left is cut at ; { } into statements, whose leading control words give the nesting.
+# Comments, strings and preprocessor lines are removed character by character; the remaining code is
+# split at ; { } into statements, whose leading control words give the nesting.
 
 BEGIN {
     FUNCTION_LINES = 70; FILE_LINES = 800; FILE_LINES_LOOK = 600; COLUMNS = 100; NESTING = 3
@@ -40,7 +40,7 @@ function end_file(file, lines,    group) {
     print "#share", group, text_lines, comment_lines
 }
 
-# Characters of UTF-8, whatever the locale: bytes that do not go on with one.
+# Number of UTF-8 characters, in any locale: bytes that do not continue a character.
 function columns_of(line) {
     gsub(/[\200-\277]/, "", line)
     return length(line)
@@ -81,7 +81,7 @@ function code_of(line,    out, rest, at, two, quote) {
     return out
 }
 
-# How many control words open the statement: "for if" nests by two without a brace.
+# Number of control words that open the statement: "for if" nests by two without a brace.
 function control_words(text,    words, before) {
     words = 0
     gsub(/ +/, " ", text)
@@ -95,9 +95,9 @@ function control_words(text,    words, before) {
 }
 
 function nesting_is(levels) {
-    if (levels > NESTING && !nesting_told) {
+    if (levels > NESTING && !nesting_reported) {
         complain(FNR, "nesting of " levels " levels, at most " NESTING)
-        nesting_told = 1
+        nesting_reported = 1
     }
 }
 
@@ -114,8 +114,8 @@ function open_brace(    words, head) {
     gsub(/ +/, " ", head)
     words = control_words(head)
     depth++
-    # A brace behind "=", "," or a cast is an initializer, and one behind "case" is the switch's
-    # own.
+    # A brace after "=", "," or a cast is an initializer, and one after "case" belongs to the
+    # switch.
     weight[depth] = words > 0 ? words : 0
     nesting_is(open_levels())
     saved_parens[depth] = parens
@@ -156,7 +156,7 @@ function scan(code,    i, c) {
 
 function check_function(code,    lines) {
     if (!function_from && (code ~ /^\{/ || code ~ /^[A-Za-z_].*\) *\{ *$/ && code !~ /=/)) {
-        function_from = FNR; depth = 0; statement = ""; parens = 0; nesting_told = 0
+        function_from = FNR; depth = 0; statement = ""; parens = 0; nesting_reported = 0
         sub(/.*\{/, "{", code)
     }
     if (function_from)

@@ -8,8 +8,9 @@ tools=$(cd "$(dirname "$0")" && pwd)
 cd "${1:-$tools/..}"
 
 # Which directories of src/ a file may include. Only commands include cli/, and the half that runs
-# in the traced program never meets the half that reads traces, with two exceptions: embed/, because
-# the library needs both, and recover.c, which completes what a dead writer left.
+# in the traced program never includes the half that reads traces, with these exceptions:
+# embed_print/, which needs both, and the files of writer/ that complete what a dead
+# writer left.
 allowed_includes() {
     case $1 in
         *_command.c)
@@ -56,7 +57,8 @@ check_includes() {
     done
 }
 
-# Each system has every function that the headers of the seam declare (doc/porting.md).
+# Each operating system must have every function that the headers of the seam declare
+# (doc/porting.md).
 check_systems() {
     local header name system
     for system in $(find src/base -mindepth 1 -maxdepth 1 -type d 2> /dev/null | sort); do
@@ -72,8 +74,8 @@ check_systems() {
     done
 }
 
-# Answers and exports are rooms, a directory each: what one includes of another never leads back to
-# it. Commands are on top of all rooms.
+# Answers and exports are rooms, a directory each: their includes must form no cycle. Commands are
+# on top of all rooms.
 check_rooms() {
     find src/answers src/exports src/store -name '*.[ch]' ! -name '*_command.c' 2> /dev/null |
         while read -r file; do
@@ -81,7 +83,7 @@ check_rooms() {
         sed -n 's,^ *# *include *"\(\(answers\|exports\|store\)/[^"]*\)/[^/"]*".*,\1,p' "$file" |
             sed "s,^,${room%/*} ,"
     done | sort -u | tsort 2>&1 > /dev/null | sed -n 's,^tsort: -*:* *,,p' | grep / |
-        sed 's,^.*$,src/&: in a circle of rooms,' || true
+        sed 's,^.*$,src/&: in a cycle of rooms,' || true
 }
 
 text_files() {
@@ -92,14 +94,14 @@ text_files() {
         sed 's,^\./,,'
 }
 
-# One process for all files: with several for each file, this took a minute of CPU time. $1 regular
+# One process for all files: several for each file took a minute of CPU time. $1 regular
 # expression for names of files, $2 for lines; $3 what a matching line is
 find_lines() {
     text_files | grep -E "$1" | tr '\n' '\0' | xargs -0r grep -nE "$2" /dev/null |
         sed "s,^\([^:]*:[0-9]*\):.*,\1: $3," || true
 }
 
-# The brackets keep this file from finding itself. Markers in C are found by check_style.awk.
+# The brackets keep this file from matching itself. Markers in C are found by check_style.awk.
 check_text() {
     find_lines . '(^|[^A-Za-z0-9_./])/(wor[k]|roo[t]|hom[e])/[a-z]' 'path of one machine'
     find_lines '[.](sh|awk|bash|md|mk|[137]|in|py)$|(^|/)Makefile$' \
@@ -108,10 +110,10 @@ check_text() {
         print FILENAME ":" FNR ": line of " length($0) " columns, at most 100" }'
 }
 
-# A background subshell that is killed right after it was forked runs the EXIT trap of its parent,
-# which then finds its directory gone. The trap has to check which process runs it, and without the
-# builtin `[`: such a subshell runs builtins in a process that it cannot wait for, and so sees each
-# one fail.
+# A background subshell that is killed right after the fork runs the EXIT trap of its parent,
+# whose directory is then gone. So the trap has to check which process runs it, without the
+# builtin `[`: such a subshell runs builtins in a process that it cannot wait for, so that each of
+# them seems to fail.
 check_traps() {
     text_files | grep -E '\.(sh|bash)$' | tr '\n' '\0' |
         xargs -0r grep -nE "^[^#]*trap [^-].*[[:space:]]EXI[T]([[:space:]]|$)" /dev/null |

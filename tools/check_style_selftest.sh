@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Gives the style check small trees with one fault each: every fault must be found, and a clean tree
-# must pass. Exit status 1 when a rule has gone blind or cries wolf.
+# Runs the style check on small trees with one fault each: every fault must be found, and a clean
+# tree must pass. Exit status 1 if a rule misses its fault or finds one in a clean tree.
 set -eu
-shopt -s lastpipe # the cases count in this shell, though their input is piped
+shopt -s lastpipe # cases whose input is piped are counted in this shell
 check=$(cd "$(dirname "$0")" && pwd)/check_style.sh
 root=$(mktemp -d)
 trap '[[ $BASHPID != $$ ]] || rm -rf "$root"' EXIT
@@ -14,7 +14,8 @@ fresh_tree() {
     mkdir -p "$root"/src/{base/linux,runtime,reader,cli,answers/{list,tree}} "$root"/include
 }
 
-# $1 what the check must say, $2 file; its text comes from stdin. $3 $4 another file and its text.
+# $1 what the check must report, $2 file; its text comes from stdin. $3 $4 another file and its
+# text.
 expect_fault() {
     cases=$((cases + 1))
     fresh_tree
@@ -88,7 +89,7 @@ printf '/* A file. */\n#include "cli/query.h"\n' |
 printf '/* A file. */\n#include "cli/query.h"\n' | expect_clean src/answers/tree/a_command.c
 printf '/* A file. */\n#include "answers/list/b.h"\n' | expect_clean src/answers/tree/a.h
 printf '/* A file. */\n#include "answers/list/b.h"\n' |
-    expect_fault "answers/list: in a circle of rooms" src/answers/tree/a.h src/answers/list/b.h \
+    expect_fault "answers/list: in a cycle of rooms" src/answers/tree/a.h src/answers/list/b.h \
         $'/* A file. */\n#include "answers/tree/a.h"'
 printf '/* A file. */\n\nPROBITY_API int f(void);\n' | expect_fault "without a comment" include/a.h
 printf '/* A file. */\n\n/* Two. */\nPROBITY_API int f(void);\nPROBITY_API int g(int);\n' |

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Compares what the libraries of a build offer with what the headers promise:
+# Compares what the libraries of a build export with what the headers promise:
 #   - the shared library exports exactly the names that include/ declares with visibility "default";
 #   - libprobity-print has one name, for libprobity;
-#   - libprobity-calls has the functions that src/calls/names.h lists, and four for libprobity;
+#   - libprobity-calls has the functions that src/calls/names.h lists, and those that libprobity
+#     calls;
 #   - every global name in the static library begins with probity_ or alexta_ (it shares the name
 #     space of other people's programs);
-#   - file-scope mutable state is in src/runtime only; the tool's one progress line on the terminal,
-#     which is the process's, may have its own in src/cli/cli.c.
+#   - mutable state at file scope is in src/runtime only, except in the files that mutable_state()
+#     lists with their reasons.
 # Usage: tools/check_symbols.sh BUILD, of a build without sanitizers. Exit status 1 when something
 # differs.
 set -eu
@@ -19,7 +20,8 @@ complain() {
     failed=1
 }
 
-# Preprocessed, one declaration a line; of those with the attribute, the declared name.
+# Preprocesses the headers into one declaration a line, and prints the names declared with the
+# attribute.
 declared_names() {
     local header
     for header in include/*.h; do
@@ -40,7 +42,7 @@ stray_names() {
         awk 'NF == 3 && $3 !~ /^(probity|alexta)_/ && $3 !~ /^(__|DW\.)/ { print $3 }' | sort -u
 }
 
-# Of each object whose source still exists: names in writable sections.
+# Names in writable sections of each object whose source still exists.
 mutable_state() {
     local object source
     # log_command.o: the flag that its handler of SIGINT raises; cli_unfinished.o: what a handler

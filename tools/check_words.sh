@@ -6,7 +6,8 @@ set -eu
 cd "${1:-$(dirname "$0")/..}"
 
 # Files and directories that are clean.
-SCOPE=(completion man README.md CONTRIBUTING.md SECURITY.md doc include tests/README.md)
+SCOPE=(completion man README.md CONTRIBUTING.md SECURITY.md CHANGES.md Makefile CMakeLists.txt
+    doc include packaging tests/README.md)
 # C files of which only string literals are checked, not comments.
 STRINGS=(src/answers src/base src/cli src/embed src/embed_print src/exports src/format src/log
     src/page src/print src/reader src/runtime src/store src/writer)
@@ -57,8 +58,7 @@ report() {
     failed=1
 }
 
-# Line by line: a phrase that is split across two lines is
-# not found.
+# Line by line: a phrase that is split across two lines is not found.
 for place in "${SCOPE[@]}"; do
     [ -e "$place" ] || continue
     while IFS= read -r found; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Gives the check of words small trees: each phrase must be found, and clean text must pass. Exit
-# status 1 when a phrase is missed or clean text is refused.
+# Runs the check of words on small trees: each phrase must be found, and clean text must pass. Exit
+# status 1 if a phrase is missed or clean text is refused.
 set -eu
 check=$(cd "$(dirname "$0")" && pwd)/check_words.sh
 root=$(mktemp -d)

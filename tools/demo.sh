@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# demo.sh BUILD_DIRECTORY: the example web server under full load, killed by SIGKILL in the middle
-# of it, and what its trace shows; then the log and the report of a small program with instrumented
-# functions. Run by `make demo`, after the build.
+# demo.sh BUILD_DIRECTORY: kills the example web server with SIGKILL under full load and shows its
+# trace; then the log and the report of a small program with instrumented functions, and a dump of a
+# slow request. Run by `make demo`, after the build.
 #
 # How the loss is counted. The server keeps a scoreboard beside the trace: for each thread, how
 # often it passed each stage, in a mapped file that is independent of Probity and survives the kill
 # (examples/httpd/scoreboard.h). Each count is incremented right after the probe, or after the last
-# one of the request. So for each thread and stage the hits must be equal to the count, or one more
-# if the kill came in between: fewer are lost records, more are invented ones. The load generator's
-# count is printed beside it: answers in flight when the server died never reached it.
+# one of the request. So for each thread and stage the number of hits must equal the count, or
+# exceed it by one if the kill came in between: fewer hits mean lost records, more mean invented
+# ones. The load generator's count is printed too; it lacks the responses in flight when the server
+# died.
 
 set -eu
 
@@ -34,7 +35,7 @@ fail() {
     exit 1
 }
 
-# $1 title, $2 what is to be seen
+# $1 title, $2 what the output shows
 section() {
     printf '\n==== %s\n%s\n\n' "$1" "$2"
 }

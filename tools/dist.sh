@@ -16,7 +16,7 @@ fail() {
     exit 1
 }
 
-# What git has; in a tarball, everything but builds.
+# The files that git tracks; in an unpacked tarball, everything except builds.
 list_files() {
     if [ -e .git ]; then
         git ls-files

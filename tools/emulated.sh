@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Makes a directory like a build directory whose programs run in an emulator, for tests: each is a
+# For tests, makes a directory like a build directory whose programs run in an emulator: each is a
 # script of the same name that starts the emulator with the program.
 #
 #   tools/emulated.sh BUILD DIRECTORY EMULATOR [ARGUMENT]...
 #
-# A program that such a program starts by name is a script as well, which the kernel of this machine
-# runs: so nothing has to be registered with it. EMULATOR is qemu, of user mode; it is started by a
-# link with the program's name, which the main thread then has. What is no program is linked to.
+# A program that such a program starts by name is a script as well, so no emulator has to be
+# registered with the kernel. EMULATOR is qemu in user mode, started by a link with the program's
+# name, so that the main thread has that name. Files that are not programs are linked to.
 set -eu
 if [ $# -lt 3 ]; then
     echo "usage: tools/emulated.sh BUILD DIRECTORY EMULATOR [ARGUMENT]..." >&2

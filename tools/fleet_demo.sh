@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# fleet_demo.sh BUILD_DIRECTORY: three "hosts" (labels on one machine) that run the example web
-# server, whose traces go to a ClickHouse server on loopback; the sender is killed in the middle of
-# one. Then what a team would ask. Run by `make fleet-demo`, after the build. All processes are
-# started here and ended by their ids; all files are below BUILD_DIRECTORY/fleet-demo.
+# fleet_demo.sh BUILD_DIRECTORY: three "hosts" (labels on one machine) run the example web server,
+# and their traces are sent to a ClickHouse server on loopback; the sender is killed in the middle
+# of one. Typical queries of a team follow. Run by `make fleet-demo`, after the build. All processes
+# are started here and ended by their ids; all files are below BUILD_DIRECTORY/fleet-demo.
 
 set -eu
 
@@ -36,7 +36,7 @@ show() {
     "$@"
 }
 
-# $1 how often to try, with a pause between; then a command that succeeds when it is so
+# $1 how often to try, with pauses between; then the command that must succeed
 wait_for() {
     local times=$1
     shift

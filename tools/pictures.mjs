@@ -30,8 +30,8 @@ const drawn = (page) => page.evaluate(() => new Promise((done) =>
 
 const picture = (page, name) => page.screenshot({ path: `${directory}/${name}.png` });
 
-// A request is selected, so that its times and those of its function can be seen: the first one
-// that is in the page as a whole.
+// Select the first request that is completely on the page, to show its times and those of its
+// function.
 let page = await open(server, "timeline", 1280, 560);
 await page.keyboard.press("/");
 await page.keyboard.type("worker_serve_request");

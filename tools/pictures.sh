@@ -51,8 +51,8 @@ record_server() {
     "$probity" recover httpd.probity > recovered
 }
 
-# Prints the beginning of the stretch of window_us in which most workers ended a request (probe 9),
-# and of those in which equally many did, the one with most requests: seconds since 1970.
+# Prints, in seconds since 1970, when the stretch of window_us begins in which the most workers
+# ended a request (probe 9); of several such stretches, the one with the most requests.
 busiest() {
     "$probity" csv --columns tid,wall_s,wall_ns --probe 9 httpd.probity |
         awk -F, -v us="$window_us" '{

@@ -7,8 +7,8 @@
 #
 # On Debian and its derivatives they are installed with apt-get, as root or with sudo. With dnf,
 # pacman or apk the command to run is printed, and the exit status is 1 until nothing is missing.
-# Packages that apt-get does not know are named on stderr with what is left out without them; the
-# others are installed. If everything is there, nothing is printed.
+# Packages that apt-get does not know are reported on stderr, with what is left out without them;
+# the others are installed. If nothing is missing, nothing is printed.
 set -eu
 export LC_ALL=C
 
@@ -211,7 +211,7 @@ missing_of() {
     esac
 }
 
-# A Node.js from another source conflicts with Debian's, and works just as well.
+# A Node.js from another source conflicts with Debian's, and works as well.
 without_node() {
     if command -v node > /dev/null && command -v npm > /dev/null; then
         grep -vxE 'nodejs|npm' || true
@@ -294,7 +294,7 @@ use_apt() {
     fi
     log=$(mktemp)
     mapfile -t known < <(known_of "$@")
-    # If the lists know a compiler but none of these, an update is unlikely to help.
+    # If the lists have a compiler but none of these, an update is unlikely to help.
     if [ ${#known[@]} -gt 0 ] || [ -z "$(known_of gcc)" ]; then
         quietly "$log" as_root apt-get update -q ||
             echo "setup: apt-get update failed; continuing with the existing lists" >&2

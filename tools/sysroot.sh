@@ -54,10 +54,10 @@ for package in "$work"/cache/archives/*.deb; do
     esac
     step "unpacking ${package##*/}" dpkg-deb --extract "$package" "$work/root"
 done
-# Only what is linked and included; qemu looks for every other file in the directory first.
+# Only files for linking and including: qemu looks for all other files in the directory first.
 find "$work/root" -mindepth 1 -maxdepth 1 ! -name usr ! -name lib -exec rm -rf {} +
 find "$work/root/usr" -mindepth 1 -maxdepth 1 ! -name include ! -name lib -exec rm -rf {} +
-# Links say where files are on a system of that architecture.
+# Absolute links refer to places on a system of that architecture.
 find "$work/root" -type l -lname '/*' | while read -r link; do
     ln -snf "$(realpath -m -s --relative-to="${link%/*}" "$work/root$(readlink "$link")")" "$link"
 done

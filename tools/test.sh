@@ -13,7 +13,7 @@
 #   ONLY    a regular expression: run only the tests whose name (as printed) matches
 #   AGAIN   the largest number of failed tests to run again; 0: none, 6 if not set
 #   CAMPAIGN  yes: scripts also run in the variants that their line "# campaign: tsan" names, and
-#           tests/shortened does not count
+#           tests/shortened is ignored
 #
 # The tests: tests/unit/test_*.c (cmocka; in all variants) and the scripts in tests/SUBJECT
 # (tools/test_scripts.sh; in gcc and clang, or in gcc and those that a line "# variants: clang asan
@@ -23,7 +23,7 @@
 # repeats less often. tests/windows/*.sh run under Wine, one after another, if it is installed.
 set -eu
 cd "$(dirname "$0")/.."
-# The outer make's flags would name a job server that we do not have.
+# The outer make's flags would name a job server that is not available here.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
 BUILD=${BUILD:-build}
@@ -40,12 +40,12 @@ cores=$(nproc)
 # Lines "NAME SECONDS": how long each test took when it last ran here.
 TIMES=$BUILD/test-times
 touch "$TIMES"
-# What has not changed since the last run need not be compiled again.
+# Unchanged sources are not compiled again.
 for directory in /usr/lib/ccache/bin /usr/lib/ccache /usr/lib64/ccache; do
     if [ -x "$directory/gcc" ]; then PATH=$directory:$PATH && break; fi
 done
-# A warning fails the build here, and only here: users have other compilers. Exported, so that a
-# script that calls make rebuilds nothing.
+# Warnings are errors only here, since users have other compilers. Exported, so that a script that
+# calls make rebuilds nothing.
 export WERROR=${WERROR--Werror}
 # Inherited settings must not reach the traced programs.
 for name in "${!PROBITY_@}"; do unset "$name"; done
@@ -77,9 +77,9 @@ settings_of() {
     esac
 }
 
-# Prefix of a test's command. Sanitizers need their shadow memory where a strongly
-# randomized address space may have put something else. The thread sanitizer would kill the children
-# of programs with threads, as it cannot follow them.
+# Prefix of a test's command. With a strongly randomized address space, something else may be where
+# sanitizers need their shadow memory. The thread sanitizer would kill the children of programs with
+# threads, which it cannot follow.
 prefix_of() {
     local command=(env "PROBITY=$(build_of "$1")/bin/probity" "VARIANT=$1")
     mapfile -t -O ${#command[@]} command < <(settings_of "$1")
@@ -123,7 +123,7 @@ read_shortened() {
 }
 
 # Sets "how" to what the table's first line for a test says: "out", "whole" or settings for it.
-# Without a line, it is whole. $1 variant, $2 name
+# A test without a line runs in full. $1 variant, $2 name
 find_shortened() {
     local i
     how=whole
@@ -136,7 +136,7 @@ find_shortened() {
     done
 }
 
-# ---- What there is to run: lines "NAME <tab> LIMIT IN SECONDS <tab> COMMAND" ----
+# ---- Lists of tests: lines "NAME <tab> LIMIT IN SECONDS <tab> COMMAND" ----
 
 job() {
     if [[ $1 =~ $ONLY ]]; then printf '%s\t%s\t%s\n' "$1" "$2" "$3"; fi
@@ -204,7 +204,7 @@ run_jobs() {
 }
 
 # Those that took longest in the last run come first, so that no core is idle while the last test
-# runs. For others, the limit says how long they may be.
+# runs. Tests without a last run are sorted by their limit.
 longest_first() {
     awk -F '\t' 'FILENAME != "-" { split($0, part, " "); seconds[part[1]] = part[2]; next }
         { print ($1 in seconds ? seconds[$1] : $2 / 20) "\t" $0 }' "$TIMES" - |
@@ -221,8 +221,8 @@ build_variant() {
     grep -q "^pass 1 0 $variant/build " "$RESULTS"
 }
 
-# What the tests of a variant need. Under the thread sanitizer neither benchmarks nor fuzz targets
-# run, and few unit tests, except in a campaign.
+# Targets that the tests of a variant need. Under the thread sanitizer no benchmarks and no fuzz
+# targets run, and except in a campaign only a few unit tests.
 targets_of() {
     case $1$CAMPAIGN in
         tsan)
@@ -337,7 +337,7 @@ run_check() {
 run_all() {
     local variant
     run_variant gcc
-    # Both mostly wait: for Wine, and for single tests at the end.
+    # Both mostly wait, for Wine and for single tests at the end.
     run_windows &
     run_aarch64_quick
     wait
@@ -348,7 +348,7 @@ run_all() {
     done
 }
 
-# The programs of this machine are built for what compares the two.
+# Programs for this machine are built too, for tests that compare the two.
 run_all_aarch64() {
     build_variant gcc tool lib examples "$BUILD"/tests/programs/{tree,typed} || return 0
     run_aarch64 ""

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * cgi.c: runs a program below cgi-bin/ and makes an answer of what it prints (CGI/1.1, RFC 3875).
+ * cgi.c: runs a program below cgi-bin/ and turns its output into a response (CGI/1.1, RFC 3875).
  * Runs in a worker, which waits for the program, but never longer than CGI_TIME_MS_MAX. The
- * program starts by posix_spawn: no code of ours runs between fork and exec, where the other
- * threads' locks would be held forever. It gets an environment made for it, and no descriptor but
- * the standard three.
+ * program is started by posix_spawn: no code of ours runs between fork and exec, where locks of
+ * other threads would be held forever. It gets a new environment, and only the three standard
+ * descriptors.
  */
 #define _GNU_SOURCE 1
 #include "response.h"
@@ -28,8 +28,8 @@ static const char cgi_prefix[] = "/cgi-bin/";
 
 struct cgi {
     pid_t process; /* also its process group: what it starts dies with it at a timeout */
-    int input;     /* we write the request's body */
-    int output;    /* we read the answer */
+    int input;     /* the request's body is written to it */
+    int output;    /* the response is read from it */
     int64_t end_ms;
     size_t written;
     char *text;
@@ -44,7 +44,7 @@ struct environment {
     size_t used;
 };
 
-/* The limits of a request's head bound the sum of all values, so the room suffices. */
+/* The limits of a request's head bound the sum of all values, so there is enough room. */
 static void environment_add(struct environment *environment, const char *name, const char *value)
 {
     char *variable = environment->room + environment->used;
@@ -80,8 +80,8 @@ int cgi_find(int root, const struct request *request)
     return S_ISREG(status.st_mode) && faccessat(root, path, X_OK, 0) == 0 ? 0 : 403;
 }
 
-/* Nothing of the server's own environment: neither its secrets, nor a PROBITY_OUT that would have
- * the program write over the server's trace. Nor "HTTP_" variables, which clients would choose. */
+/* Nothing from the server's environment: neither its secrets, nor a PROBITY_OUT that would let
+ * the program overwrite the server's trace. No "HTTP_" variables either, which clients control. */
 static void cgi_set_environment(const struct request *request, uint16_t port, const char *program,
                                 const char *path_info, struct environment *environment)
 {
@@ -111,7 +111,7 @@ static void cgi_set_environment(const struct request *request, uint16_t port, co
     environment->variables[environment->count] = NULL;
 }
 
-/* The program must not inherit what the server needs: blocked signals and an ignored SIGPIPE. */
+/* The program must not inherit the server's blocked signals and ignored SIGPIPE. */
 static int cgi_spawn(const char *directory, const char *program, char **variables, int input,
                      int output, pid_t *ret_process)
 {
@@ -143,7 +143,7 @@ static int cgi_spawn(const char *directory, const char *program, char **variable
     return error ? -1 : 0;
 }
 
-/* Starts the program. Returns 0, or -1 with nothing left behind. */
+/* Starts the program. Returns 0, or -1 with everything released. */
 static int cgi_start(const char *root_path, uint16_t port, const struct request *request,
                      struct cgi *cgi)
 {
@@ -154,7 +154,7 @@ static int cgi_start(const char *root_path, uint16_t port, const struct request 
     int output[2];
 
     /* Close-on-exec from the start: another worker may spawn at any moment, and a program that
-     * holds the other end of a pipe keeps it from ever ending. */
+     * holds the other end of a pipe would keep the pipe from ending. */
     *cgi = (struct cgi){.end_ms = clock_now_ms() + CGI_TIME_MS_MAX};
     const char *path_info = cgi_split(request, program, sizeof(program));
     cgi_set_environment(request, port, program, path_info, &environment);
@@ -180,8 +180,8 @@ static int cgi_start(const char *root_path, uint16_t port, const struct request 
     return -1;
 }
 
-/* Writes what the pipe takes of the body; closes the pipe at its end, or where nobody reads it: a
- * program may ignore its input. */
+/* Writes as much of the body as the pipe takes; closes the pipe at the end of the body, or if
+ * nobody reads: a program may ignore its input. */
 static void cgi_write(struct cgi *cgi, const struct request *request)
 {
     size_t left = request->body ? request->content_length - cgi->written : 0;
@@ -196,7 +196,7 @@ static void cgi_write(struct cgi *cgi, const struct request *request)
     }
 }
 
-/* Reads what the pipe holds. Returns > 0 for more to come, 0 at the end, -1 when it is too much. */
+/* Reads what is in the pipe. Returns > 0 if more may come, 0 at the end, -1 if it is too much. */
 static int cgi_read(struct cgi *cgi)
 {
     if (cgi->used == cgi->capacity) {
@@ -214,8 +214,8 @@ static int cgi_read(struct cgi *cgi)
     return count > 0;
 }
 
-/* Feeds the program and collects its output, at once: one after the other could fill both pipes and
- * stand still. Returns 0 or a status. */
+/* Feeds the program and collects its output at the same time: otherwise both pipes could fill up
+ * and cause a deadlock. Returns 0 or a status. */
 static int cgi_exchange(struct cgi *cgi, const struct request *request)
 {
     for (;;) {
@@ -233,7 +233,7 @@ static int cgi_exchange(struct cgi *cgi, const struct request *request)
     }
 }
 
-/* Takes leave of the program. One that closed its output and goes on has the rest of its time. */
+/* Waits for the program's end. If it has closed its output, it may run for the rest of its time. */
 static void cgi_end(struct cgi *cgi, bool at_once)
 {
     if (cgi->input >= 0)
@@ -250,7 +250,7 @@ static void cgi_end(struct cgi *cgi, bool at_once)
         ;
 }
 
-/* One header line of the program. Returns 0, or -1 for what cannot be passed on. */
+/* Handles a header line of the program. Returns 0, or -1 if it cannot be passed on. */
 static int cgi_take_field(char *line, struct response *response)
 {
     static const char *const ours[] = {"Content-Length", "Connection", "Transfer-Encoding", "Date"};
@@ -278,7 +278,7 @@ static int cgi_take_field(char *line, struct response *response)
     return response_add_field(response, line, value);
 }
 
-/* Splits the output into header and body; the answer keeps the memory. Returns the status. */
+/* Splits the output into header and body; the response owns the memory. Returns the status. */
 static int cgi_take_output(struct cgi *cgi, struct response *response)
 {
     size_t at = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * connection.c: the changes of a connection's state. Called by listener and workers; neither waits
- * for the network here, but for the bounded linger of connection_close().
+ * for the network here, except in the bounded linger of connection_close().
  */
 #define _GNU_SOURCE 1
 #include "connection.h"
@@ -28,7 +28,7 @@ int64_t clock_now_ms(void)
 
 struct connection *connections_new(size_t count)
 {
-    /* calloc: buffers of connections that never come take no memory. */
+    /* calloc: buffers of unused connections take no memory. */
     struct connection *connections = calloc(count, sizeof(*connections));
 
     for (size_t i = 0; connections && i < count; i++) {
@@ -53,7 +53,7 @@ static int connection_watch(struct server *server, struct connection *connection
     return epoll_ctl(server->epoll, operation, connection->socket, &event);
 }
 
-/* The lock is held. */
+/* Call with the lock held. */
 static void connection_end(struct connection *connection, struct scoreboard_slot *slot)
 {
     close(connection->socket);
@@ -105,12 +105,12 @@ void connection_hand_back(struct server *server, struct connection *connection,
     bool head_begun = connection->used > 0;
 
     pthread_mutex_lock(&connection->lock);
-    /* A head that comes drop by drop has one idle period in all, not one for each drop. */
+    /* A head that trickles in has one idle period in all, not one for each piece. */
     if (!head_begun || !connection->head_begun)
         connection->deadline_ms = clock_now_ms() + server->idle_ms_max;
     connection->head_begun = head_begun;
     connection->state = CONNECTION_IDLE;
-    /* Looked at under the lock: the listener sets it before it closes what is idle. */
+    /* Read under the lock: the listener sets it before it closes idle connections. */
     if (atomic_load(&server->stopping) || connection_watch(server, connection, EPOLL_CTL_MOD) < 0)
         connection_end(connection, slot);
     pthread_mutex_unlock(&connection->lock);

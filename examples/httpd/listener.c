@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * listener.c: the thread that accepts connections, watches all that wait for a request, queues
- * those that are readable, and closes those that have been idle too long. It reads and writes no
- * connection's data, so that no client can hold it up.
+ * listener.c: the thread that accepts connections, watches those that wait for a request, queues
+ * those that are readable, and closes those that have been idle too long. It neither reads nor
+ * writes data of a connection, so that no client can block it.
  */
 #define _GNU_SOURCE 1
 #include "server.h"
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-    TAG_LISTENING = CONNECTIONS_MAX, /* epoll reports an index below it, or one of these */
+    TAG_LISTENING = CONNECTIONS_MAX, /* epoll reports a lower index, or one of these */
     TAG_STOP,
     EVENTS_AT_ONCE = 64,
     SWEEP_MS = 500
@@ -49,14 +49,14 @@ static void listener_refuse(int socket, struct scoreboard_slot *slot)
     static const char answer[] = "HTTP/1.1 503 Service Unavailable\r\n"
                                  "Content-Length: 0\r\nConnection: close\r\n\r\n";
 
-    /* Best effort: the client learns the reason, or at least that it is closed. */
+    /* Best effort: the client gets the reason, or at least sees the connection close. */
     (void)send(socket, answer, sizeof(answer) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     close(socket);
     STAGE_HIT(STAGE_CLOSED);
     scoreboard_count(&slot->closed);
 }
 
-/* Takes what is waiting, but not without end: readable connections get their turn in between. */
+/* Accepts pending connections, up to a limit, so that readable ones get their turn in between. */
 static void listener_accept(struct server *server, struct scoreboard_slot *slot, size_t *next)
 {
     for (int i = 0; i < EVENTS_AT_ONCE; i++) {
@@ -80,7 +80,7 @@ static void listener_queue(struct server *server, struct scoreboard_slot *slot, 
 {
     struct connection *connection = &server->connections[index];
 
-    /* What is queued is counted: from 1, and each turn has another number. */
+    /* Turns are numbered from 1. */
     if (!connection_claim(connection, slot->queued + 1))
         return;
     STAGE_PUT(STAGE_QUEUED, &server->queue, connection->turn);
@@ -138,8 +138,9 @@ void *listener_run(void *argument)
         listener_sweep(server, self->slot, false);
         sweep_at_ms = clock_now_ms() + SWEEP_MS;
     }
-    /* The order matters. Nobody new; requests that have arrived are still served; from the flag on
-     * workers close instead of handing back; and what is idle by then has no request. */
+    /* The order matters. No new connections; requests that have arrived are still served; once the
+     * flag is set, workers close connections instead of handing them back; and connections that are
+     * idle then have no request. */
     close(server->listening);
     listener_turn(server, self->slot, &next, 0);
     atomic_store(&server->stopping, true);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * httpd: a small HTTP/1.1 server, instrumented with Probity at its stages (stages.h). main.c reads
- * the options, makes what the threads share, and then waits for the signal that ends the server.
+ * the options, creates what the threads share, and then waits for the signal that ends the server.
  *
- * It listens on 127.0.0.1 only: it is an example, and speaks neither TLS nor to strangers.
+ * It listens on 127.0.0.1 only: it is an example, without TLS, and not meant for a network.
  */
 #define _GNU_SOURCE 1
 #include "server.h"
@@ -42,13 +42,13 @@ static const char usage[] =
     "usage: httpd [options]\n"
     "Serves files, and CGI programs below cgi-bin/, on 127.0.0.1 until SIGINT or SIGTERM.\n"
     "  --root DIRECTORY    document root (default: the working directory)\n"
-    "  --port NUMBER       0 takes a free one (default: 8080)\n"
+    "  --port NUMBER       port; 0: a free one (default: 8080)\n"
     "  --threads NUMBER    workers, 1 to 256 (default: 4)\n"
-    "  --idle SECONDS      a silent connection is closed after 1 to 3600 (default: 5)\n"
-    "  --plain-stages      probes tell stages only, not which request, queue and lock\n"
-    "  --plant             a request for /stall/KIND/MS holds up its worker for so long; KIND:\n"
-    "                      lock, cpu, fault (of a page), write\n"
-    "  --scoreboard FILE   keep the threads' counts in this file; it survives a kill\n"
+    "  --idle SECONDS      close silent connections after 1 to 3600 (default: 5)\n"
+    "  --plain-stages      record only stages, not their request, queue and lock\n"
+    "  --plant             a request for /stall/KIND/MS delays its worker by MS milliseconds;\n"
+    "                      KIND: lock, cpu, fault (of a page), write\n"
+    "  --scoreboard FILE   keep the threads' counts in FILE, which survives a kill\n"
     "  --help              show this help\n";
 
 static int fail(const char *what, const char *name)
@@ -64,7 +64,7 @@ static int option_number(const char *name, unsigned min, unsigned max, unsigned 
     errno = 0;
     unsigned long number = strtoul(optarg, &end, 10);
     if (errno || end == optarg || *end || *optarg == '-' || number < min || number > max) {
-        fprintf(stderr, "httpd: --%s wants a number from %u to %u, not '%s'\n", name, min, max,
+        fprintf(stderr, "httpd: --%s requires a number from %u to %u, not '%s'\n", name, min, max,
                 optarg);
         return -1;
     }
@@ -72,7 +72,7 @@ static int option_number(const char *name, unsigned min, unsigned max, unsigned 
     return 0;
 }
 
-/* Returns 0 to go on, 1 when the help was printed, -1 for an error that was told. */
+/* Returns 0 to continue, 1 if the help was printed, -1 after reporting an error. */
 static int options_read(int argc, char **argv, struct options *ret_options)
 {
     static const struct option names[] = {
@@ -111,12 +111,12 @@ static int options_read(int argc, char **argv, struct options *ret_options)
         case 'h':
             result = fputs(usage, stdout) < 0 ? -1 : 1;
             break;
-        default: /* getopt_long has told what is wrong */
+        default: /* getopt_long has reported the error */
             result = -1;
         }
     }
     if (result == 0 && optind < argc) {
-        fprintf(stderr, "httpd: what is '%s'? See --help\n", argv[optind]);
+        fprintf(stderr, "httpd: unexpected argument '%s'; see --help\n", argv[optind]);
         result = -1;
     }
     *ret_options = options;
@@ -136,7 +136,7 @@ static int listening_open(uint16_t *port)
 
     if (socket_ < 0)
         return -1;
-    /* Accepted sockets inherit the last two: no calls for each connection. */
+    /* Accepted sockets inherit the last two, so no calls are needed for each connection. */
     (void)setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &enabled, sizeof(enabled));
     (void)setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &enabled, sizeof(enabled));
     (void)setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &send_time_max, sizeof(send_time_max));
@@ -152,7 +152,7 @@ static int listening_open(uint16_t *port)
     return -1;
 }
 
-/* Fills the server. Returns 0, or -1 with the reason told; what was made ends with the process. */
+/* Initializes the server. Returns 0, or -1 after reporting the reason; exit releases the rest. */
 static int server_init(const struct options *options, char *root_path, struct server *server)
 {
     struct rlimit files;
@@ -172,7 +172,7 @@ static int server_init(const struct options *options, char *root_path, struct se
     server->connections = connections_new(CONNECTIONS_MAX);
     if (!server->connections || queue_init(CONNECTIONS_MAX, &server->queue) < 0)
         return fail("allocate", "connections");
-    /* The usual soft limit of 1024 descriptors is less than all connections with their files. */
+    /* The usual soft limit of 1024 descriptors is too low for all connections and their files. */
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &files);
@@ -197,8 +197,8 @@ static void server_release(struct server *server)
     scoreboard_release(&server->scoreboard);
 }
 
-/* Starts the listener and the workers. Returns how many threads run: fewer than count where one
- * could not be started, which was told. */
+/* Starts the listener and the workers. Returns how many threads run: fewer than count if one could
+ * not be started, which is reported. */
 static unsigned threads_start(struct server *server, struct server_thread *arguments,
                               pthread_t *threads, unsigned count)
 {
@@ -215,7 +215,7 @@ static unsigned threads_start(struct server *server, struct server_thread *argum
     return count;
 }
 
-/* Runs the threads until a signal comes. Returns 0, or -1 with the reason told. */
+/* Runs the threads until a signal comes. Returns 0, or -1 after reporting the reason. */
 static int server_run(struct server *server, unsigned threads_wanted)
 {
     struct server_thread arguments[THREADS_MAX + 1];
@@ -227,7 +227,7 @@ static int server_run(struct server *server, unsigned threads_wanted)
     sigemptyset(&ending);
     sigaddset(&ending, SIGINT);
     sigaddset(&ending, SIGTERM);
-    /* Blocked in all threads that follow; this one takes them by sigwait. */
+    /* Blocked in all threads created from here on; this one receives them by sigwait. */
     pthread_sigmask(SIG_BLOCK, &ending, NULL);
     unsigned running = threads_start(server, arguments, threads, threads_wanted);
     if (running == threads_wanted) {
@@ -235,7 +235,7 @@ static int server_run(struct server *server, unsigned threads_wanted)
         fflush(stdout);
         sigwait(&ending, &signal_number);
     }
-    /* From here on the impatient can end the process by a second signal. */
+    /* From here on, a second signal ends the process at once. */
     pthread_sigmask(SIG_UNBLOCK, &ending, NULL);
     if (write(server->stop_event, &stop, sizeof(stop)) != sizeof(stop))
         return fail("stop", "listener");
@@ -253,7 +253,7 @@ int main(int argc, char **argv)
 
     if (result != 0)
         return result > 0 ? EXIT_SUCCESS : EXIT_USAGE;
-    signal(SIGPIPE, SIG_IGN); /* a client that leaves is an error of one write, not of the server */
+    signal(SIGPIPE, SIG_IGN); /* if a client leaves, only a write to it fails */
     stages_set_names();
     if (server_init(&options, root_path, &server) < 0)
         return EXIT_FAILURE;

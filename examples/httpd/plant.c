@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * plant.c: stalls on demand, for demonstrations and tests of what finds them: with --plant, a
- * request for /stall/KIND/MS is answered after a worker has been held up for so long. Runs in a
- * worker, which waits for the other threads that it starts.
+ * plant.c: stalls on demand, to demonstrate and test commands that find them: with --plant, a
+ * request for /stall/KIND/MS is answered after its worker has been delayed by MS milliseconds.
+ * Runs in a worker, which waits for the other threads that it starts.
  */
 #define _GNU_SOURCE 1
 #include "plant.h"
@@ -25,7 +25,7 @@
 
 enum { MS_MAX = 1000, NEIGHBOURS = 3, PIPE_BYTES = 256 << 10, FAULT_BYTES = 4096 };
 
-/* What a thread that helps to stall gets. */
+/* Argument of a thread that helps to stall. */
 struct stall {
     unsigned ms;
     atomic_bool is_ready, is_over;
@@ -73,7 +73,7 @@ static void *neighbour_run(void *argument)
     return NULL;
 }
 
-/* Reads what the worker writes, after a while. */
+/* Reads what the worker writes, after a delay. */
 static void *reader_run(void *argument)
 {
     struct stall *stall = argument;
@@ -85,7 +85,7 @@ static void *reader_run(void *argument)
     return NULL;
 }
 
-/* Gives the page that the worker has touched, after a while. */
+/* Provides the page that the worker has touched, after a delay. */
 static void *pager_run(void *argument)
 {
     struct stall *stall = argument;
@@ -142,7 +142,7 @@ static void stall_by_neighbours(struct stall *stall)
     sched_setaffinity(0, sizeof before, &before);
 }
 
-/* The other end of a pipe reads late. */
+/* The reader of a pipe is late. */
 static void stall_by_write(struct stall *stall)
 {
     pthread_t reader;
@@ -178,7 +178,7 @@ static int pages_register(void *pages)
     return descriptor;
 }
 
-/* A page that comes late, as from a slow disk. */
+/* A page arrives late, as from a slow disk. */
 static bool stall_by_fault(struct stall *stall)
 {
     pthread_t pager;

@@ -9,8 +9,8 @@
 
 #define PLANT_PATH "/stall/"
 
-/* Holds up the worker as the path says: /stall/KIND/MS, where KIND is lock, cpu, fault or write,
- * and MS 1 to 1000. Returns the status of the answer: 404 if that cannot be done. */
+/* Delays the worker as the path requests: /stall/KIND/MS, where KIND is lock, cpu, fault or write,
+ * and MS 1 to 1000. Returns the status of the response: 404 if that is not possible. */
 int plant_stall(const struct request *request, struct response *response);
 
 #endif

@@ -30,7 +30,7 @@ void queue_release(struct queue *queue)
     queue->items = NULL;
 }
 
-/* Where the lock is free, as it mostly is, nobody has to be told of a wait. */
+/* If the lock is free, as it usually is, no wait is recorded. */
 static void queue_lock(struct queue *queue)
 {
     if (pthread_mutex_trylock(&queue->lock) != 0) {
@@ -46,7 +46,7 @@ static void queue_unlock(struct queue *queue)
     pthread_mutex_unlock(&queue->lock);
 }
 
-/* Gives the lock back for as long as it waits. */
+/* Releases the lock while it waits. */
 static void queue_wait(struct queue *queue)
 {
     QUEUE_LOCK_RELEASED(&queue->lock);
@@ -61,7 +61,7 @@ void queue_push(struct queue *queue, struct connection *connection)
     queue->items[(queue->first + queue->count) % queue->capacity] = connection;
     queue->count++;
     queue_unlock(queue);
-    /* Behind the unlock: the woken worker then does not run into a held lock. */
+    /* After the unlock, so that the woken worker does not find the lock held. */
     pthread_cond_signal(&queue->changed);
 }
 

@@ -3,7 +3,7 @@
  * queue.h: readable connections on their way from the listener to the workers; first in, first out.
  *
  * A connection is in the queue at most once: the listener watches it with EPOLLONESHOT, and only
- * the worker that took it has it watched again. With room for every connection a push never waits.
+ * the worker that took it has it watched again. There is room for all, so a push never waits.
  */
 #ifndef HTTPD_QUEUE_H
 #define HTTPD_QUEUE_H
@@ -24,16 +24,16 @@ struct queue {
     bool closed;
 };
 
-/* Returns 0, or -1 when there is no memory. */
+/* Returns 0, or -1 if out of memory. */
 int queue_init(size_t capacity, struct queue *ret_queue);
 void queue_release(struct queue *queue);
 
 void queue_push(struct queue *queue, struct connection *connection);
 
-/* The oldest item; waits for one. NULL when the queue is closed and empty: work is over. */
+/* Returns the oldest item, for which it waits, or NULL once the queue is closed and empty. */
 struct connection *queue_pop(struct queue *queue);
 
-/* What is queued is still handed out; nothing may be pushed any more. */
+/* Queued items are still handed out; nothing may be pushed any more. */
 void queue_close(struct queue *queue);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * request.c: frames, parses and completes a request. Runs in a worker on bytes that this worker
- * owns. Lines end with CR LF and nothing else: where two programs disagree on the end of a line,
- * one of them can be made to see a request that the other did not.
+ * owns. Lines end only with CR LF: if two programs disagree on where a line ends, one of them can
+ * be made to see a request that the other does not.
  */
 #define _GNU_SOURCE 1
 #include "request.h"
@@ -48,7 +48,7 @@ static int hex_value(char digit)
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Takes one character of a target, decoded; -1 for what may not be there. */
+/* Takes one character of a target, decoded; -1 for one that is not allowed. */
 static int target_decode(const char **cursor)
 {
     const char *at = *cursor;
@@ -66,11 +66,11 @@ static int target_decode(const char **cursor)
     return value;
 }
 
-/* Decodes first and looks at the segments after: "%2e%2e" and "a%2f.." must not pass. */
+/* Decodes first and checks the segments then: "%2e%2e" and "a%2f.." must not pass. */
 static int target_clean(const char *target, char *path)
 {
     size_t length = 0;
-    size_t segment = 1; /* where the present one begins, behind its '/' */
+    size_t segment = 1; /* where the current one begins, after its '/' */
 
     path[length++] = '/';
     for (bool more = true; more;) {
@@ -96,7 +96,7 @@ static int target_clean(const char *target, char *path)
 
 static int request_set_target(char *target, struct request *request)
 {
-    /* Clients write the absolute form to proxies, and every server must take it. */
+    /* Clients send the absolute form to proxies, and every server must accept it. */
     if (strncasecmp(target, "http://", 7) == 0) {
         target = strchr(target + 7, '/');
         if (!target)
@@ -146,12 +146,12 @@ static int request_parse_line(char *line, struct request *request)
     if (version[5] != '1')
         return 505;
     request->keep_alive = version[7] != '0';
-    request->has_host = version[7] == '0'; /* 1.0 needs none */
+    request->has_host = version[7] == '0'; /* optional in 1.0 */
     int status = request_set_method(line, request);
     return status ? status : request_set_target(target, request);
 }
 
-/* A second, different length would let two readers disagree on where the body ends. */
+/* With a second, different length, two readers could disagree on where the body ends. */
 static int request_set_length(const char *value, struct request *request)
 {
     size_t length = 0;
@@ -194,7 +194,7 @@ static int request_parse_header(char *line, struct request *request)
 {
     char *colon = strchr(line, ':');
 
-    /* No blank before the name (a folded line) or behind it: both have been used to smuggle. */
+    /* No blank before the name (a folded line) or after it: both are used to smuggle requests. */
     if (!colon || colon == line || strcspn(line, " \t") < (size_t)(colon - line))
         return 400;
     *colon = '\0';
@@ -205,8 +205,8 @@ static int request_parse_header(char *line, struct request *request)
     return request_set_header(line, value, request);
 }
 
-/* Ends the line that begins at *cursor with a zero and moves on; NULL at the blank line or where a
- * line does not end as it must. */
+/* Terminates the line at *cursor with a zero and moves to the next; NULL at the blank line, or if
+ * a line does not end with CR LF. */
 static char *head_next_line(char **cursor)
 {
     char *line = *cursor;
@@ -238,8 +238,8 @@ int request_parse(char *head, size_t head_bytes, struct request *request)
     int refusal = line ? request_parse_line(line, request) : 400;
     if (refusal == 400 || refusal == 505)
         return refusal;
-    /* A method or path that is refused leaves the framing intact: the headers tell where the
-     * request ends, and the connection can be kept. */
+    /* If a method or path is refused, the framing is intact: the headers say where the request
+     * ends, and the connection can be kept. */
     while (*cursor != '\0') {
         line = head_next_line(&cursor);
         int status = line ? request_parse_header(line, request) : 400;
@@ -261,7 +261,7 @@ static int socket_read_until(int socket, char *data, size_t bytes, int64_t end_m
             return 408;
         ssize_t count = recv(socket, data, bytes, MSG_DONTWAIT);
         if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR))
-            return 408; /* the client left; nobody will read the answer */
+            return 408; /* the client left; nobody will read the response */
         if (count > 0) {
             data += count;
             bytes -= (size_t)count;
@@ -279,7 +279,7 @@ int request_read_body(struct request *request, int socket, const char *buffered,
     *ret_taken = taken;
     if (request->content_length == 0)
         return 0;
-    request->framing_lost = true; /* until all of it is read */
+    request->framing_lost = true; /* until it has been read completely */
     request->body = malloc(request->content_length);
     if (!request->body)
         return 500;

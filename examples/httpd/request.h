@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * request.h: what a client asked for. Functions that can refuse return 0 or the HTTP status that
- * answers the refusal; every byte of a request is hostile.
+ * request.h: a client's request. Functions that may refuse it return 0 or the HTTP status of the
+ * response; every byte of a request is hostile.
  */
 #ifndef HTTPD_REQUEST_H
 #define HTTPD_REQUEST_H
@@ -16,9 +16,9 @@ enum method { METHOD_GET, METHOD_HEAD, METHOD_POST };
 /* Strings point into the connection's buffer, or to a literal; none is NULL. */
 struct request {
     enum method method;
-    const char *target;             /* as it came, without the query */
-    const char *query;              /* behind the '?', or "" */
-    char path[LINE_BYTES_MAX + 2];  /* decoded and cleaned: "/a/b", never "..", "." or "//" */
+    const char *target;             /* as received, without the query */
+    const char *query;              /* after the '?', or "" */
+    char path[LINE_BYTES_MAX + 2];  /* decoded and normalized: "/a/b", never "..", "." or "//" */
     const char *content_type;
     const char *if_modified_since;
     bool has_host;
@@ -27,27 +27,27 @@ struct request {
     bool keep_alive;
     bool framing_lost; /* where this request ends is unknown: the connection must close */
     size_t content_length;
-    char *body; /* content_length bytes, owned; NULL when there is none */
+    char *body; /* content_length bytes, owned; NULL if there is none */
 };
 
-/* Looks whether the buffer holds a whole head. Returns 0 and its length, with the blank line, in
+/* Checks whether the buffer holds a whole head. Returns 0 and its length, with the blank line, in
  * *ret_head_bytes, which is 0 while more must be read; or a status: 400, 414, 431. */
 int request_frame(const char *buffer, size_t used, size_t *ret_head_bytes);
 
-/* A request of which nothing is known yet; it can be answered (with an error) and released. */
+/* Initializes an empty request, which can be answered (with an error) and released. */
 void request_init(struct request *request);
 
-/* Takes the head apart, in place. Returns 0 or a status. */
+/* Parses the head, in place. Returns 0 or a status. */
 int request_parse(char *head, size_t head_bytes, struct request *request);
 
-/* Reads the body: what the buffer holds behind the head, then the socket. *ret_taken is how much
- * came from the buffer. Returns 0 or a status: 408, 413, 500. */
+/* Reads the body: first what follows the head in the buffer, then from the socket. *ret_taken is
+ * how much came from the buffer. Returns 0 or a status: 408, 413, 500. */
 int request_read_body(struct request *request, int socket, const char *buffered,
                       size_t buffered_bytes, size_t *ret_taken);
 
 void request_release(struct request *request);
 
-/* "GET" and so on. */
+/* Returns "GET" and so on. */
 const char *request_method_name(enum method method);
 
 #endif

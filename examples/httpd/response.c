@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * response.c: puts an answer together and sends it. Runs in a worker, which waits here for slow
+ * response.c: builds a response and sends it. Runs in a worker, which waits here for slow
  * clients, but never longer than TRANSFER_TIME_MS_MAX.
  */
 #define _GNU_SOURCE 1
@@ -41,14 +41,14 @@ static const struct {
     {505, "HTTP Version Not Supported"},
 };
 
-/* Clients show it to people and read only the number. */
+/* Clients show this text to users, and evaluate only the number. */
 static const char *status_reason(int status)
 {
     for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++) {
         if (reasons[i].status == status)
             return reasons[i].text;
     }
-    return "Status"; /* a CGI program's own */
+    return "Status"; /* one that a CGI program chose */
 }
 
 void response_init(struct response *response, int status)
@@ -82,7 +82,7 @@ int response_add_field(struct response *response, const char *name, const char *
 {
     size_t room = sizeof(response->fields) - response->fields_bytes;
 
-    /* A line break in a value would let its author write further header lines. */
+    /* With a line break in a value, its author could add header lines. */
     if (strpbrk(name, "\r\n") || strpbrk(value, "\r\n"))
         return -1;
     int length =
@@ -93,7 +93,7 @@ int response_add_field(struct response *response, const char *name, const char *
     return 0;
 }
 
-/* Waits until the socket takes more. Returns 0, or -1 when the time is over. */
+/* Waits until the socket takes more. Returns 0, or -1 if the time is up. */
 static int socket_wait_writable(int socket, int64_t end_ms)
 {
     struct pollfd output = {.fd = socket, .events = POLLOUT};
@@ -104,7 +104,7 @@ static int socket_wait_writable(int socket, int64_t end_ms)
 
 int socket_send(int socket, const char *data, size_t bytes, int flags)
 {
-    int64_t end_ms = 0; /* the clock is read only where there is something to wait for */
+    int64_t end_ms = 0; /* the clock is read only if there is something to wait for */
 
     while (bytes > 0) {
         ssize_t sent = send(socket, data, bytes, flags | MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -122,8 +122,8 @@ int socket_send(int socket, const char *data, size_t bytes, int flags)
     return 0;
 }
 
-/* sendfile(2) has no flag against waiting: the socket's own timeout (main.c) ends a call that
- * makes no way, and the deadline a transfer that makes too little. */
+/* sendfile(2) has no flag against waiting: the socket's timeout (main.c) ends a call that makes no
+ * progress, and the deadline ends a transfer that is too slow. */
 static int socket_send_file(int socket, int file, off_t length)
 {
     int64_t end_ms = clock_now_ms() + TRANSFER_TIME_MS_MAX + length / TRANSFER_BYTES_PER_MS_MIN;
@@ -132,7 +132,7 @@ static int socket_send_file(int socket, int file, off_t length)
     while (offset < length) {
         ssize_t sent = sendfile(socket, file, &offset, (size_t)(length - offset));
         if (sent == 0 || (sent < 0 && errno != EINTR))
-            return -1; /* 0: the file became shorter than its announced length */
+            return -1; /* 0: the file is now shorter than its announced length */
         if (offset < length && clock_now_ms() >= end_ms)
             return -1;
     }
@@ -153,7 +153,7 @@ int response_send_header(const struct response *response, int socket, bool keep_
                           "HTTP/1.1 %d %s\r\nDate: %s\r\nConnection: %s\r\n", response->status,
                           status_reason(response->status), date,
                           keep_alive ? "keep-alive" : "close");
-    /* 304 has no body and no length of its own. */
+    /* 304 has neither body nor length. */
     if (response->status != 304)
         length += snprintf(header + length, sizeof(header) - (size_t)length,
                            "Content-Length: %lld\r\n", (long long)response->length);
@@ -162,7 +162,7 @@ int response_send_header(const struct response *response, int socket, bool keep_
                            "Content-Type: %s\r\n", response->content_type);
     length += snprintf(header + length, sizeof(header) - (size_t)length, "%.*s\r\n",
                        (int)response->fields_bytes, response->fields);
-    /* MSG_MORE: header and body leave in one packet where they fit. */
+    /* MSG_MORE: header and body are sent in one packet if they fit. */
     return socket_send(socket, header, (size_t)length, has_body ? MSG_MORE : 0);
 }
 

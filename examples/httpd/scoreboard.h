@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * scoreboard.h: what each thread has done, counted in memory that can be a file. Each thread
- * writes its own slot only, right behind the stage's probe; so in a scoreboard that survived a
- * kill a count is equal to the number of hits, or one less on the thread that was killed between
+ * scoreboard.h: counts of what each thread has done, in memory that may be a file. Each thread
+ * writes only its own slot, right after the stage's probe; so in a scoreboard that survived a
+ * kill, a count equals the number of hits, or is one less in a thread that was killed between
  * the two.
  */
 #ifndef HTTPD_SCOREBOARD_H
@@ -30,18 +30,18 @@ struct scoreboard {
     size_t count;
 };
 
-/* Maps a scoreboard of count slots, all zero: the file path, made anew, or plain memory where path
- * is NULL. Returns 0, or -1 with errno set. */
+/* Maps a scoreboard of count slots, all zero: a new file, or plain memory if path is NULL. Returns
+ * 0, or -1 with errno set. */
 int scoreboard_init(size_t count, const char *path, struct scoreboard *ret_board);
 void scoreboard_release(struct scoreboard *board);
 
-/* Requests answered by all threads. Exact once the threads are joined. */
+/* Requests answered by all threads. Exact once the threads have been joined. */
 uint64_t scoreboard_requests(const struct scoreboard *board);
 
 /* Adds one to a field of the calling thread's own slot. */
 static inline void scoreboard_count(uint64_t *field)
 {
-    /* Relaxed: one writer; readers want no order, only whole values. */
+    /* Relaxed: there is one writer, and readers need whole values but no order. */
     __atomic_store_n(field, __atomic_load_n(field, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * server.h: what all threads of the server share, and the limits. Made by main before the threads
- * start and released after they are joined; between the two only what is marked changes.
+ * server.h: what all threads of the server share, and the limits. Created by main before the
+ * threads start and released after they have been joined; in between, only marked fields change.
  *
  *     listener ── readable connections ──► queue ──► worker 1 … N
  *        ▲                                              │
@@ -19,18 +19,18 @@
 #include <stdint.h>
 
 enum {
-    CONNECTIONS_MAX = 1024,        /* further ones get 503 */
+    CONNECTIONS_MAX = 1024,        /* more get 503 */
     THREADS_MAX = 256,
     BODY_BYTES_MAX = 1 << 20,      /* of a request; beyond it: 413 */
     CGI_OUTPUT_BYTES_MAX = 4 << 20, /* of a CGI program, headers included; beyond it: 500 */
     CGI_TIME_MS_MAX = 10000,       /* then the program is killed: 504 */
-    TRANSFER_TIME_MS_MAX = 30000,  /* for a body to arrive or an answer to leave … */
-    TRANSFER_BYTES_PER_MS_MIN = 64 /* … and a file has what it needs at this rate besides */
+    TRANSFER_TIME_MS_MAX = 30000,  /* to receive a body or send a response … */
+    TRANSFER_BYTES_PER_MS_MIN = 64 /* … plus the time that a file needs at this rate */
 };
 
 struct server {
     const char *root_path; /* absolute, without links */
-    int root;              /* descriptor of the same */
+    int root;              /* its descriptor */
     uint16_t port;
     int listening; /* closed by the listener when it stops */
     int epoll;
@@ -43,18 +43,18 @@ struct server {
     struct scoreboard scoreboard;
 };
 
-/* What a thread gets. */
+/* Argument of a thread. */
 struct server_thread {
     struct server *server;
-    struct scoreboard_slot *slot; /* its own */
+    struct scoreboard_slot *slot; /* written only by this thread */
     unsigned number;              /* 0: the listener */
 };
 
-/* Makes the epoll set that watches the listening socket and the stop event. Returns 0, or -1 with
- * errno set. Before the threads start. */
+/* Creates the epoll set that watches the listening socket and the stop event. Returns 0, or -1
+ * with errno set. Call before the threads start. */
 int listener_init(struct server *server);
 
-/* The bodies of the threads; argument is a struct server_thread. Both return NULL. */
+/* The threads' functions; argument is a struct server_thread. Both return NULL. */
 void *listener_run(void *argument);
 void *worker_run(void *argument);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * stages.h: the stages of a connection and of a request, each of them a probe. The only file of the
- * server that knows Probity; with PROBITY_DISABLE the program neither calls nor links it.
+ * stages.h: the stages of a connection and of a request, each of them a probe. Only this file of
+ * the server uses Probity; with PROBITY_DISABLE the program neither calls nor links it.
  *
  * How often a stage is hit is fixed, so that a trace can be checked against the server's own counts
  * (scoreboard.h), also after SIGKILL:
@@ -12,23 +12,24 @@
  *     read (begin) parsed         once each for every request, whatever      worker's thread,
  *     resolved header body        the answer, errors and HEAD included       in this order
  *     done (end)
- *     cgi_started cgi_done        once each for a request that ran a CGI     likewise, between
+ *     cgi_started cgi_done        once each for a request that ran a CGI     the same, between
  *                                 program                                    resolved and header
- *     closed                      once for each connection                   whoever closed it
+ *     closed                      once for each connection                   thread that closed it
  *
- * So a request costs 6 hits, with CGI 8. A client that waits for each answer (no pipelining) and
- * sends each request in one piece adds 2 (queued, taken): 8 hits for a static file on a kept
- * connection.
+ * So a request has 6 hits, with CGI 8. If the client waits for each response (no pipelining) and
+ * sends each request in one piece, there are 2 more (queued, taken): 8 hits for a static file on a
+ * kept connection.
  *
- * Those with a word in parentheses say what they are about (probity_typed.h): the turn, a number
- * that is given out each time that a connection becomes readable, so that its way can be followed
- * from thread to thread. The lock of the queue has probes with names: queue:hold when a thread has
- * it, queue:release when it gives it back, queue:wait in front where it was taken. Each push, each
- * pop, and each time that a worker waits on the empty queue is one holding: 4 hits more for that
- * request, 6 where the worker had to wait, and 1 more for each time that the lock was not free.
+ * Those with a word in parentheses have an id (probity_typed.h): the turn, a number that is
+ * assigned each time that a connection becomes readable, so that it can be followed from thread to
+ * thread. The lock of the queue has named probes: queue:wait if it was not free, queue:hold when a
+ * thread has taken it, and queue:release before the thread releases it. Each push, each pop, and
+ * each wait of a worker on the empty queue holds the lock once: 4 more hits for that request, 6 if
+ * the worker had to wait, and 1 more each time that the lock was not free.
  *
- * Compiled with FN_INSTRUMENT, the functions that serve are scopes (FnTrace.h): once for each turn
- * worker_serve_connection, once for each request the others, cgi_run where a program was run.
+ * Compiled with FN_INSTRUMENT, the functions that serve are scopes (FnTrace.h):
+ * worker_serve_connection once for each turn, the others once for each request, and cgi_run if a
+ * program was run.
  */
 #ifndef HTTPD_STAGES_H
 #define HTTPD_STAGES_H
@@ -42,11 +43,11 @@ enum stage {
     STAGE_ACCEPTED = 1,
     STAGE_QUEUED = 2,
     STAGE_TAKEN = 3,
-    STAGE_READ = 4,     /* the head is in the buffer, or is known to be too long */
+    STAGE_READ = 4,     /* the head is in the buffer, or too long */
     STAGE_PARSED = 5,   /* the head is understood or refused, the body is read */
-    STAGE_RESOLVED = 6, /* the file is open, the CGI program found, or the error chosen */
+    STAGE_RESOLVED = 6, /* the file is open, the CGI program found, or the error decided */
     STAGE_HEADER = 7,   /* the header is handed to the kernel */
-    STAGE_BODY = 8,     /* likewise the body, where there is one */
+    STAGE_BODY = 8,     /* the same for the body, if there is one */
     STAGE_DONE = 9,
     STAGE_CGI_STARTED = 10,
     STAGE_CGI_DONE = 11,
@@ -55,7 +56,7 @@ enum stage {
 
 #define STAGE_HIT(stage) PROBITY_PROBE(stage)
 
-/* --plain-stages clears it before the threads start: stages then are plain hits, and the lock has
+/* --plain-stages clears it before the threads start: stages are then plain hits, and the lock has
  * no probes. */
 extern bool stages_have_ids;
 
@@ -87,7 +88,7 @@ static inline void stages_set_names(void)
 {
 }
 #else
-/* Puts the names into the trace. Where nothing is recorded it fails, and nobody misses them. */
+/* Adds the names to the trace. Fails harmlessly if nothing is recorded. */
 static inline void stages_set_names(void)
 {
     static const char *const names[] = {NULL,     "accepted", "queued", "taken", "read",

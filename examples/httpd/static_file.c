@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * static_file.c: answers from files below the document root. Runs in a worker. Symbolic links
- * inside the root are followed: they are the owner's word. The client's word, the path, has no way
- * up: request.c leaves no "..", and no "//" that would make it absolute.
+ * static_file.c: responses from files below the document root. Runs in a worker. Symbolic links
+ * inside the root are followed, since its owner made them. The client's path cannot leave the
+ * root: request.c leaves no "..", and no "//" that would make it absolute.
  */
 #define _GNU_SOURCE 1
 #include "response.h"
@@ -61,13 +61,13 @@ static int response_fail(struct response *response, int status)
     return status;
 }
 
-/* Links inside a page are relative to its directory, so the address must show that it is one. */
+/* Links in a page are relative to its directory, so the address of a directory must end in '/'. */
 static int static_file_redirect(const struct request *request, struct response *response)
 {
     char location[LINE_BYTES_MAX + 2];
 
     response_init(response, 301);
-    /* More than one slash in front would be a link to another host. */
+    /* With more than one leading slash, it would be a link to another host. */
     snprintf(location, sizeof(location), "/%s/", request->target + strspn(request->target, "/"));
     if (response_add_field(response, "Location", location) < 0)
         return response_fail(response, 414);
@@ -89,7 +89,7 @@ static int static_file_describe(const struct request *request, const char *path,
         return response_fail(response, 403);
     strftime(modified, sizeof(modified), "%a, %d %b %Y %H:%M:%S GMT",
              gmtime_r(&status.st_mtime, &calendar));
-    /* Clients send back what they were given: comparing text is enough. */
+    /* Clients send back the text that they received, so comparing text is enough. */
     response_init(response, strcmp(request->if_modified_since, modified) == 0 ? 304 : 200);
     (void)response_add_field(response, "Last-Modified", modified);
     if (response->status == 200) {
@@ -109,7 +109,7 @@ int static_file_open(int root, const struct request *request, struct response *r
         return response_fail(response, 405);
     snprintf(path, sizeof(path), "%s%s", request->path + 1,
              request->path[length - 1] == '/' ? "index.html" : "");
-    /* O_NONBLOCK: a FIFO in the root must not hold up the worker. */
+    /* O_NONBLOCK: a FIFO in the root must not block the worker. */
     int file = openat(root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0)
         return response_fail(response, status_of_error(errno));

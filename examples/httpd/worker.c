@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * worker.c: a thread of the pool. It takes a readable connection, serves the requests that are
- * whole in its buffer, and hands it back: so a few workers serve many kept connections, and one
- * that sends its request in drops costs no worker. All stages of a request are in
- * worker_serve_request().
+ * worker.c: a thread of the pool. It takes a readable connection, serves the complete requests in
+ * its buffer, and hands it back. So a few workers serve many persistent connections, and a slow
+ * client does not occupy a worker. All stages of a request are in worker_serve_request().
  */
 #define _GNU_SOURCE 1
 #include "plant.h"
@@ -34,7 +33,7 @@ static int worker_understand(struct connection *connection, size_t head_bytes,
     int refusal = request_parse(connection->buffer, head_bytes, request);
     int status = 0;
 
-    /* Also the body of a refused request must be out of the way of the next one. */
+    /* The body of a refused request must be skipped too, before the next one. */
     if (!request->framing_lost)
         status = request_read_body(request, connection->socket, connection->buffer + head_bytes,
                                    connection->used - head_bytes, &body_bytes);
@@ -42,7 +41,7 @@ static int worker_understand(struct connection *connection, size_t head_bytes,
     return refusal ? refusal : status;
 }
 
-/* Finds what answers the request. Returns the status, or STATUS_RUN_CGI. */
+/* Finds the response to the request. Returns the status, or STATUS_RUN_CGI. */
 static int worker_resolve(struct server *server, const struct request *request, int status,
                           struct response *response)
 {
@@ -60,8 +59,8 @@ static int worker_resolve(struct server *server, const struct request *request, 
     return status ? status : STATUS_RUN_CGI;
 }
 
-/* Serves the request at the start of the buffer; a status other than 0 has refused it already.
- * Returns whether the connection can be kept, *ret_linger how to close it if not. */
+/* Serves the request at the start of the buffer; with a status other than 0, it has already been
+ * refused. Returns whether the connection can be kept; *ret_linger is how to close it if not. */
 static bool worker_serve_request(struct server_thread *self, struct connection *connection,
                                  int status, size_t head_bytes, bool *ret_linger)
 {
@@ -89,7 +88,7 @@ static bool worker_serve_request(struct server_thread *self, struct connection *
     if (sent == 0 && has_body)
         sent = response_send_body(&response, connection->socket);
     STAGE_HIT(STAGE_BODY);
-    /* Nobody knows what the client is still sending; it must not cost it the answer. */
+    /* The client may still be sending, and must get its response nevertheless. */
     *ret_linger = request.framing_lost;
     response_release(&response);
     request_release(&request);
@@ -99,7 +98,7 @@ static bool worker_serve_request(struct server_thread *self, struct connection *
     return keep && sent == 0;
 }
 
-/* Returns false when the client is gone. */
+/* Returns false if the client is gone. */
 static bool worker_receive(struct connection *connection)
 {
     ssize_t count = recv(connection->socket, connection->buffer + connection->used,
@@ -119,7 +118,7 @@ static void worker_serve_connection(struct server_thread *self, struct connectio
     while (keep) {
         size_t head_bytes = 0;
 
-        /* Some clients send an empty line behind a body. */
+        /* Some clients send an empty line after a body. */
         while (connection->used >= 2 && memcmp(connection->buffer, "\r\n", 2) == 0)
             connection_drop(connection, 2);
         int status = request_frame(connection->buffer, connection->used, &head_bytes);

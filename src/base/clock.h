@@ -61,7 +61,7 @@ static inline void probity_clock_cpu_copy(struct probity_clock_cpu *to,
     probity_cpu_copy_pair(to, from);
 }
 
-/* Whether the system can tell a thread's CPU time: 1 or 0. Not in a signal handler. */
+/* Whether the system provides a thread's CPU time: 1 or 0. Not in a signal handler. */
 int probity_clock_has_cpu(void);
 
 /* Reads the CPU clock; again if the bracket took bracket_ticks_max or longer, because the thread

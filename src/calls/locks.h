@@ -102,7 +102,7 @@ struct probity_calls_thread {
     uint32_t tid;
     uint32_t is_used;
     uint64_t counts[PROBITY_CALLS_COUNTERS];
-    uint64_t told[PROBITY_CALLS_COUNTERS]; /* already recorded; for the thread that records them */
+    uint64_t recorded[PROBITY_CALLS_COUNTERS]; /* of these; for the thread that records them */
     uint32_t remembered_count;
     const volatile void *remembered[PROBITY_CALLS_REMEMBERED];
 };
@@ -124,7 +124,7 @@ void probity_calls_thread_prepare(void) __attribute__((visibility("hidden")));
 int probity_calls_thread_count_begin(void) __attribute__((cold, visibility("hidden")));
 
 /* Records what the calling thread has counted since its last such record. */
-void probity_calls_thread_tell(void) __attribute__((cold, visibility("hidden")));
+void probity_calls_thread_record(void) __attribute__((cold, visibility("hidden")));
 
 /* The same, for the last time: later locks are recorded instead. */
 void probity_calls_thread_ends(void) __attribute__((visibility("hidden")));
@@ -197,7 +197,7 @@ static inline __attribute__((always_inline)) int probity_calls_count(uint32_t co
         self = probity_calls_thread_self;
     }
     if (__builtin_expect(++self->counts[counter] % TELL_EVERY == 0, 0))
-        probity_calls_thread_tell();
+        probity_calls_thread_record();
     return 1;
 }
 

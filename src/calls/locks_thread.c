@@ -117,29 +117,29 @@ static const char *name_of(int counter)
 
 /* The thread itself and the one that ends the recording may be here at the same time: only one of
  * them records each count. */
-static void tell(struct probity_calls_thread *thread)
+static void record_counts(struct probity_calls_thread *thread)
 {
     uint32_t tid = __atomic_load_n(&thread->tid, __ATOMIC_RELAXED);
 
     for (int kind = 0; kind < PROBITY_CALLS_COUNTERS; kind++) {
         uint64_t now = __atomic_load_n(&thread->counts[kind], __ATOMIC_RELAXED);
-        uint64_t told = __atomic_load_n(&thread->told[kind], __ATOMIC_RELAXED);
-        while (told < now) {
-            if (!__atomic_compare_exchange_n(&thread->told[kind], &told, now, 0, __ATOMIC_RELAXED,
-                                             __ATOMIC_RELAXED))
+        uint64_t recorded = __atomic_load_n(&thread->recorded[kind], __ATOMIC_RELAXED);
+        while (recorded < now) {
+            if (!__atomic_compare_exchange_n(&thread->recorded[kind], &recorded, now, 0,
+                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED))
                 continue;
-            record_count(tid, name_of(kind), now - told);
+            record_count(tid, name_of(kind), now - recorded);
             break;
         }
     }
 }
 
-void probity_calls_thread_tell(void)
+void probity_calls_thread_record(void)
 {
     int saved = errno;
 
     probity_thread_inside++;
-    tell(probity_calls_thread_self);
+    record_counts(probity_calls_thread_self);
     probity_thread_inside--;
     errno = saved;
 }
@@ -151,7 +151,7 @@ void probity_calls_thread_ends(void)
     has_ended = 1;
     if (thread == NULL)
         return;
-    probity_calls_thread_tell();
+    probity_calls_thread_record();
     probity_calls_thread_self = NULL;
     thread->remembered_count = 0;
     __atomic_store_n(&thread->is_used, 0, __ATOMIC_RELEASE);
@@ -165,7 +165,7 @@ PROBITY_API void probity_calls_ending(void)
 
     probity_thread_inside++;
     for (; thread != NULL; thread = thread->next)
-        tell(thread);
+        record_counts(thread);
     probity_thread_inside--;
     errno = saved;
 }
@@ -205,7 +205,7 @@ static void begin_child(void)
     own_id = 0;
     for (struct probity_calls_thread *thread = threads; thread != NULL; thread = thread->next) {
         thread->is_used = thread == self;
-        memcpy(thread->told, thread->counts, sizeof thread->told);
+        memcpy(thread->recorded, thread->counts, sizeof thread->recorded);
     }
     if (self != NULL)
         self->tid = probity_calls_thread_id();

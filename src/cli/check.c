@@ -12,21 +12,21 @@
 #include "cli/cli.h"
 #include "cli/option.h"
 
-enum { FAULTS_TOLD_MAX = 100 }; /* per file */
+enum { FAULTS_PRINTED_MAX = 100 }; /* per file */
 
-struct telling {
+struct faults {
     const char *path;
-    uint64_t told;
+    uint64_t count;
 };
 
 /* Errors are the requested output, so they go to stdout; the progress line must be erased first. */
 static void report_fault(void *context, uint64_t offset, const char *text)
 {
-    struct telling *telling = context;
+    struct faults *faults = context;
 
     cli_progress_end();
-    if (telling->told++ < FAULTS_TOLD_MAX)
-        printf("%s: byte %" PRIu64 ": %s\n", telling->path, offset, text);
+    if (faults->count++ < FAULTS_PRINTED_MAX)
+        printf("%s: byte %" PRIu64 ": %s\n", faults->path, offset, text);
 }
 
 /* The listener's context is used for faults only. */
@@ -37,7 +37,7 @@ static void report_progress(void *context, uint64_t done, uint64_t total)
 }
 
 /* Reports faults that follow from the trace's state. */
-static void judge_state(struct telling *telling, const struct probity_trace_facts *facts,
+static void judge_state(struct faults *faults, const struct probity_trace_facts *facts,
                        const struct probity_check_result *result)
 {
     static const char unfinished[] = "no END block and no spool on this machine; the last records "
@@ -46,23 +46,23 @@ static void judge_state(struct telling *telling, const struct probity_trace_fact
 
     if (facts->state == PROBITY_TRACE_UNFINISHED || facts->is_short) {
         if (result->cut_bytes > 0)
-            report_fault(telling, result->cut_offset, "the file ends in the middle of a block");
+            report_fault(faults, result->cut_offset, "the file ends in the middle of a block");
         probity_trace_is_complete(facts, why, sizeof why);
-        report_fault(telling, result->bytes, facts->is_short ? why : unfinished);
+        report_fault(faults, result->bytes, facts->is_short ? why : unfinished);
     } else if (facts->state == PROBITY_TRACE_CLOSED && result->cut_bytes > 0) {
-        report_fault(telling, result->cut_offset, "data after the END block");
+        report_fault(faults, result->cut_offset, "data after the END block");
     }
 }
 
 /* One line per trace. All blocks may be valid even if the recording is incomplete. */
-static void print_verdict(const struct telling *telling, const struct probity_trace_facts *facts,
+static void print_verdict(const struct faults *faults, const struct probity_trace_facts *facts,
                           const struct probity_check_result *result)
 {
     const char *verdict = facts->has_failed ? "INCOMPLETE" : "ok";
     char why[256];
 
     printf("%s: %s: %" PRIu64 " faults in %" PRIu64 " blocks, %" PRIu64 " records, %" PRIu64
-           " bytes", telling->path, telling->told > 0 ? "DAMAGED" : verdict, telling->told,
+           " bytes", faults->path, faults->count > 0 ? "DAMAGED" : verdict, faults->count,
            result->blocks, result->records, result->bytes);
     if (facts->state == PROBITY_TRACE_LIVE && !facts->has_failed)
         fputs("; still recording", stdout);
@@ -80,8 +80,8 @@ static int check_one(const char *name, const char *path)
     struct probity_reader_options options = {0};
     struct probity_check_result result;
     struct probity_reader *reader;
-    struct telling telling = {.path = path};
-    struct probity_check_listener listener = {report_fault, report_progress, &telling};
+    struct faults faults = {.path = path};
+    struct probity_check_listener listener = {report_fault, report_progress, &faults};
     char *paths[] = {(char *)(uintptr_t)path};
     (void)name;
     int status = cli_open_reader(&cli_command_check, paths, 1, &options, &reader);
@@ -94,11 +94,11 @@ static int check_one(const char *name, const char *path)
     if (error != 0) {
         status = cli_fail_trace(&cli_command_check, path, error, errno);
     } else {
-        judge_state(&telling, facts, &result);
-        if (telling.told > FAULTS_TOLD_MAX)
-            printf("%s: %" PRIu64 " more faults\n", path, telling.told - FAULTS_TOLD_MAX);
-        print_verdict(&telling, facts, &result);
-        status = telling.told > 0 || facts->has_failed ? CLI_DAMAGED : CLI_OK;
+        judge_state(&faults, facts, &result);
+        if (faults.count > FAULTS_PRINTED_MAX)
+            printf("%s: %" PRIu64 " more faults\n", path, faults.count - FAULTS_PRINTED_MAX);
+        print_verdict(&faults, facts, &result);
+        status = faults.count > 0 || facts->has_failed ? CLI_DAMAGED : CLI_OK;
     }
     probity_reader_close(reader);
     return status;

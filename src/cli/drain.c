@@ -323,7 +323,7 @@ static int drain_process(struct follow *follow, const char *pid)
         return cli_fail(follow->command, "the spool of process %s cannot be read: %s", pid,
                         probity_error_text(found));
     const struct probity_recover_file file = {entry.device, entry.inode};
-    if (found == PROBITY_SPOOLS_UNTOLD)
+    if (found == PROBITY_SPOOLS_UNRECORDED)
         status = cli_fail(follow->command, "the spool of process %s does not contain the path of "
                           "its trace; give the trace", pid);
     else if (found != PROBITY_SPOOLS_FOUND)

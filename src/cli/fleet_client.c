@@ -14,7 +14,7 @@
 #include "probity.h"
 
 enum { STATEMENT_SECONDS = 300, INSERT_SECONDS = 120, PASSWORD_BYTES_MAX = 1024,
-       STATEMENT_BYTES = 200000 /* a server takes 262,144 unless told otherwise */ };
+       STATEMENT_BYTES = 200000 /* by default, a server takes 262,144 */ };
 
 const char cli_fleet_version_sql[] = "SELECT version()";
 

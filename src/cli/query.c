@@ -94,7 +94,7 @@ void cli_query_warn_shortened(const struct cli_query *answer, uint64_t shortened
 {
     if (shortened > 0)
         cli_warn(answer->command, "paths deeper than %d levels, shortened to their outermost and "
-                 "innermost %d: %" PRIu64, PROBITY_TREE_LEVELS_TOLD, PROBITY_TREE_LEVELS_INNER,
+                 "innermost %d: %" PRIu64, PROBITY_TREE_LEVELS_SHOWN, PROBITY_TREE_LEVELS_INNER,
                  shortened);
 }
 

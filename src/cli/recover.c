@@ -133,7 +133,7 @@ int cli_recover_finish(const struct cli_command *command, const char *trace, int
 }
 
 /* Names the CSV, or else the trace. */
-static void tell(const char *trace, const struct probity_recover_result *result)
+static void print_result(const char *trace, const struct probity_recover_result *result)
 {
     const char *made = result->csv_path[0] != '\0' ? result->csv_path : trace;
 
@@ -189,7 +189,7 @@ static int recover_one(const char *name, const char *trace, int is_trusted)
     } else {
         status = cli_recover_trace(&cli_command_recover, trace, is_trusted, &result);
         if (status == CLI_OK)
-            tell(trace, &result);
+            print_result(trace, &result);
         if (status == CLI_OK && result.csv_path[0] == '\0')
             status = verify(trace);
     }

@@ -28,7 +28,7 @@
 enum {
     WAIT_MS = 50, /* doubled each time */
     WAIT_MS_MAX = 5000,
-    TELL_MS = 5000,
+    WARN_MS = 5000,
     BLOCKS_MAX = 1 << 24,
     STATEMENT_BYTES = 320,
     ID_BYTES = 128,
@@ -65,7 +65,7 @@ uint64_t cli_ship_now_ns(void)
 /* A series of failures; all zero: none yet. */
 struct patience {
     uint64_t since_ms, wait_ms;
-    int is_told;
+    int is_reported;
 };
 
 /* Whether a request that failed may succeed later: the server is unreachable or busy, or runs a
@@ -100,14 +100,14 @@ static int is_passing(const struct cli_http_answer *answer)
 }
 
 /* A caller that retries without limit reports the failure itself. */
-static void tell(const struct cli_ship_send *send, struct patience *patience, uint64_t now,
-                 const struct cli_http_answer *answer)
+static void warn_of_wait(const struct cli_ship_send *send, struct patience *patience, uint64_t now,
+                         const struct cli_http_answer *answer)
 {
     char why[CLI_FLEET_WHY_BYTES];
 
-    if (patience->is_told || send->retry_ms == UINT64_MAX || now - patience->since_ms < TELL_MS)
+    if (patience->is_reported || send->retry_ms == UINT64_MAX || now - patience->since_ms < WARN_MS)
         return;
-    patience->is_told = 1;
+    patience->is_reported = 1;
     cli_warn(send->fleet->command, "'%s' %s; retrying for up to %" PRIu64 " s", send->fleet->url,
              cli_fleet_why(answer, why), send->retry_ms / 1000);
 }
@@ -124,7 +124,7 @@ static int wait_for(struct cli_ship_send *send, struct patience *patience,
         cli_fleet_fail(send->fleet, answer);
         return -1;
     }
-    tell(send, patience, now, answer);
+    warn_of_wait(send, patience, now, answer);
     wait_ms(patience->wait_ms);
     patience->wait_ms = patience->wait_ms * 2 < WAIT_MS_MAX ? patience->wait_ms * 2 : WAIT_MS_MAX;
     return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * export_states.h: the states of threads by the scheduler (doc/sched.md), each passed on when the
- * next one begins. Unknown time is in none.
+ * next one begins. Unknown time belongs to no state.
  */
 #ifndef PROBITY_EXPORTS_EXPORT_STATES_H
 #define PROBITY_EXPORTS_EXPORT_STATES_H

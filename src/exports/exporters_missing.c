@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * exporters_missing.c: replaces the formats whose libraries the tool is built without, with
- * -DPROBITY_WITHOUT_SQLITE or -DPROBITY_WITHOUT_PROTOBUF: they have names, and are refused.
+ * -DPROBITY_WITHOUT_SQLITE or -DPROBITY_WITHOUT_PROTOBUF: their names are known, but using them is
+ * an error.
  */
 #include "exports/export.h"
 #include "exports/otlp/otlp_answer.h"

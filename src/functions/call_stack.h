@@ -101,7 +101,8 @@ static inline int probity_calls_count(const struct probity_site_function *functi
 static inline struct probity_call *probity_calls_top(uint32_t count);
 
 /* For -finstrument-functions: counts the call, whose leave then belongs to no open call, unless
- * the innermost open one is of the same function: then the two leaves could not be told apart. */
+ * the innermost open one is of the same function: then the two leaves would be
+ * indistinguishable. */
 static inline int probity_calls_enter_counted(uintptr_t function_at)
 {
     if (__builtin_expect(probity_scope_counters == NULL, 1))

@@ -84,7 +84,7 @@ static int open_trace(struct probity_spools_entry *entry)
     struct probity_parent parent = {.directory = -1};
 
     if (entry->trace_path == NULL || (entry->device == 0 && entry->inode == 0)) {
-        entry->trace = PROBITY_SPOOLS_UNTOLD;
+        entry->trace = PROBITY_SPOOLS_UNRECORDED;
         return -1;
     }
     int file = -1, error = probity_parent_open(entry->trace_path, &parent) != 0 ? errno : 0;

@@ -133,7 +133,7 @@ static struct declaration **bucket_of(uint32_t kind, const void *payload, size_t
 /* Returns the number, or UINT32_MAX if the event is dropped: records with that number would be
  * undeclared. The next caller tries again; if the recording has ended in the meantime, the next one
  * declares everything again. */
-static uint32_t tell(struct declaration *entry)
+static uint32_t record_once(struct declaration *entry)
 {
     if (!entry->is_reported)
         entry->is_reported =
@@ -155,7 +155,7 @@ static uint32_t number_of(uint32_t kind, uint8_t *payload, size_t bytes, uint32_
         if (entry->kind == kind && entry->bytes == bytes &&
             memcmp(entry->payload + NUMBER_BYTES, payload + NUMBER_BYTES, bytes - NUMBER_BYTES) ==
                 0)
-            return tell(entry);
+            return record_once(entry);
     }
     if (*numbers + step > PROBITY_LIMIT_SITES)
         return UINT32_MAX;
@@ -169,7 +169,7 @@ static uint32_t number_of(uint32_t kind, uint8_t *payload, size_t bytes, uint32_
         return UINT32_MAX;
     made->next_in_bucket = *bucket;
     __atomic_store_n(bucket, made, __ATOMIC_RELEASE); /* complete, for a child */
-    return tell(made);
+    return record_once(made);
 }
 
 /* See number_of(). */

@@ -217,7 +217,7 @@ void probity_levels_record(struct probity_session *session, struct probity_threa
 
 /* Existing records were made under other levels, so the change is recorded as an event. If nothing
  * has been recorded yet, the event at the beginning of the recording is enough. */
-static void tell(enum probity_levels_origin origin)
+static void record_change(enum probity_levels_origin origin)
 {
     struct probity_os_signals before;
     uint8_t payload[PROBITY_LEVELS_BYTES];
@@ -245,7 +245,7 @@ PROBITY_API int probity_level_set(int functions, int parameters)
     if (!is_level(functions) || !is_level(parameters))
         return PROBITY_ERROR_ARGUMENT;
     change(functions, parameters, BY_CALL);
-    tell(PROBITY_LEVELS_PROGRAM);
+    record_change(PROBITY_LEVELS_PROGRAM);
     return 0;
 }
 
@@ -260,5 +260,5 @@ PROBITY_API void probity_level_get(int *ret_functions, int *ret_parameters)
 PROBITY_API void probity_level_default(int functions, int parameters)
 {
     if (is_level(functions) && is_level(parameters) && change(functions, parameters, BY_UNIT))
-        tell(PROBITY_LEVELS_START);
+        record_change(PROBITY_LEVELS_START);
 }

@@ -424,8 +424,8 @@ static void remove_further(const struct probity_attach *attach, uint32_t number)
 int probity_attach_retire(const struct probity_attach *attach)
 {
     /* One more than the header says: it existed when the program died, but was not counted yet. */
-    uint32_t told = __atomic_load_n(&probity_attach_header(attach)->segments, __ATOMIC_ACQUIRE);
-    uint32_t number = told < PROBITY_SPOOL_SEGMENTS_MAX ? told + 1 : PROBITY_SPOOL_SEGMENTS_MAX;
+    uint32_t count = __atomic_load_n(&probity_attach_header(attach)->segments, __ATOMIC_ACQUIRE);
+    uint32_t number = count < PROBITY_SPOOL_SEGMENTS_MAX ? count + 1 : PROBITY_SPOOL_SEGMENTS_MAX;
     uint32_t closed = PROBITY_SPOOL_CLOSED;
     /* States differ only in their first byte. */
     _Static_assert(PROBITY_SPOOL_CLOSED < 256, "the others are zero");

@@ -76,7 +76,7 @@ struct probity_spool_header {
     /* EXTERNAL only: doc/spool.md, "An external drainer". */
     uint32_t beat, freed, end_reason, flush_asked, flush_done;
     uint32_t end_asked; /* not 0: `probity detach` requests the end of the recording */
-    uint64_t given_up; /* of a ring: later records are complete (doc/triggers.md, "Had") */
+    uint64_t complete_from; /* of a ring: later records are complete (doc/triggers.md, "Had") */
     uint32_t change_asked, change_taken; /* serials of struct probity_spool_change */
 };
 

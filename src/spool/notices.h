@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * notices.h: what threads tell the writer of a ring: a condition was met, or a dump is wanted. In
- * the private memory of a recording. Any thread posts, also in a signal handler, between any two
- * instructions of another post; only the writer thread takes.
+ * notices.h: messages from threads to the writer of a ring: a condition was met, or a dump is
+ * requested. In the private memory of a recording. Any thread may post, also in a signal handler,
+ * between any two instructions of another post; only the writer thread takes.
  */
 #ifndef PROBITY_SPOOL_NOTICES_H
 #define PROBITY_SPOOL_NOTICES_H

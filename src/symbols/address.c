@@ -40,7 +40,7 @@ struct symbols_addresses {
     void (*no_memory)(void);
 };
 
-static void tell(void (*no_memory)(void))
+static void report_no_memory(void (*no_memory)(void))
 {
     if (no_memory != NULL)
         no_memory();
@@ -55,7 +55,7 @@ struct symbols_addresses *symbols_addresses_open(void (*no_memory)(void))
     if (addresses != NULL)
         addresses->no_memory = no_memory;
     else
-        tell(no_memory);
+        report_no_memory(no_memory);
     return addresses;
 }
 
@@ -281,7 +281,7 @@ int symbols_address_find(struct symbols_addresses *addresses, const char *path,
         return 0;
     struct found wanted = {file_of(addresses, path, build_id), address, {0}};
     if (wanted.file == NULL) {
-        tell(addresses->no_memory);
+        report_no_memory(addresses->no_memory);
         return 0;
     }
     if (wanted.file->module == NULL)
@@ -289,7 +289,7 @@ int symbols_address_find(struct symbols_addresses *addresses, const char *path,
     struct found **place = tfind(&wanted, &addresses->found, compare_found);
     struct found *found = place != NULL ? *place : find_anew(addresses, &wanted);
     if (found == NULL) {
-        tell(addresses->no_memory);
+        report_no_memory(addresses->no_memory);
         return 0;
     }
     *ret_place = found->place;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * description.c: see description.h. Each table grows by itself; they are joined at the end.
+ * description.c: see description.h. Tables grow separately, and are joined at the end.
  */
 #include "symbols/description.h"
 

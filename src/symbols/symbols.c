@@ -25,7 +25,7 @@ struct symbols {
     void (*no_memory)(void);
 };
 
-static void tell(void (*no_memory)(void))
+static void report_no_memory(void (*no_memory)(void))
 {
     if (no_memory != NULL)
         no_memory();
@@ -40,7 +40,7 @@ struct symbols *symbols_open(void (*no_memory)(void))
     if (symbols != NULL)
         symbols->no_memory = no_memory;
     else
-        tell(no_memory);
+        report_no_memory(no_memory);
     return symbols;
 }
 
@@ -55,7 +55,7 @@ static struct symbols_object *object_of(struct symbols *symbols, const char *pat
         return object;
     object = symbols_object_open(path);
     if (object == NULL || object->is_short)
-        tell(symbols->no_memory);
+        report_no_memory(symbols->no_memory);
     if (object != NULL) {
         object->next = symbols->objects;
         symbols->objects = object;
@@ -79,7 +79,7 @@ static char *make_signature(struct symbols *symbols, const struct probity_functi
     symbols_prototype(&die, text, sizeof text);
     char *signature = strdup(text);
     if (signature == NULL)
-        tell(symbols->no_memory);
+        report_no_memory(symbols->no_memory);
     return signature;
 }
 
@@ -110,7 +110,7 @@ const char *symbols_signature(struct symbols *symbols, const struct probity_func
         free(made->signature);
         free(made);
     }
-    tell(symbols->no_memory);
+    report_no_memory(symbols->no_memory);
     return NULL;
 }
 

@@ -337,8 +337,8 @@ static void make(struct probity_dumps *dumps, struct probity_pass *pass,
         note_failure(dumps, dumps->directory < 0 ? ENOENT : ENOMEM);
         return;
     }
-    uint64_t given_up = pass->live->header->given_up;
-    dump.had = given_up > window->begin ? given_up : window->begin;
+    uint64_t complete_from = pass->live->header->complete_from;
+    dump.had = complete_from > window->begin ? complete_from : window->begin;
     dump.flags = dump.had <= dump.wanted && !chunks.is_partial ? PROBITY_DUMP_WHOLE : 0;
     dump.had = dump.had < dump.end ? dump.had : dump.end;
     chunks.content.dump = &dump;

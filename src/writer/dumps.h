@@ -65,8 +65,8 @@ struct probity_dumps_calls {
     void (*open)(struct probity_dumps *dumps);
     void (*close)(struct probity_dumps *dumps);
 
-    /* Compares conditions with the records that are new; takes the notices, and tells the pass what
-     * to keep. */
+    /* Compares conditions with the new records, takes the notices, and sets what the pass has to
+     * keep. */
     void (*take)(struct probity_dumps *dumps, struct probity_pass *pass);
 
     /* The tick at which the next dump is due, or a condition must be compared; UINT64_MAX: none. */

@@ -93,8 +93,8 @@ static int forget_chunk(struct probity_pass *pass, uint32_t chunk)
         if (result <= 0)
             return result;
     }
-    if (handed_over > pass->live->header->given_up)
-        __atomic_store_n(&pass->live->header->given_up, handed_over, __ATOMIC_RELEASE);
+    if (handed_over > pass->live->header->complete_from)
+        __atomic_store_n(&pass->live->header->complete_from, handed_over, __ATOMIC_RELEASE);
     probity_pool_free(pool, chunk);
     return 1;
 }
@@ -128,7 +128,7 @@ void probity_ring_note_drops(struct probity_pass *pass)
                        __atomic_load_n(&header->dropped_memory, __ATOMIC_RELAXED);
 
     if (dropped != pass->dropped)
-        __atomic_store_n(&pass->live->header->given_up, now, __ATOMIC_RELEASE);
+        __atomic_store_n(&pass->live->header->complete_from, now, __ATOMIC_RELEASE);
     pass->dropped = dropped;
 }
 

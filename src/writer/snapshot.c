@@ -214,10 +214,10 @@ static int write_dump(struct snapshot *snapshot)
 {
     const struct probity_spool_header *header = probity_attach_header(&snapshot->ring.attach);
     const char *text = snapshot->wanted->reason != NULL ? snapshot->wanted->reason : "";
-    uint64_t given_up = __atomic_load_n(&header->given_up, __ATOMIC_ACQUIRE);
+    uint64_t complete_from = __atomic_load_n(&header->complete_from, __ATOMIC_ACQUIRE);
     uint64_t first = snapshot->info.anchor.ticks, now = snapshot->began;
     struct probity_dump dump = {.flags = PROBITY_DUMP_WHOLE, .reasons = 1,
-                                .had = given_up > first ? given_up : first};
+                                .had = complete_from > first ? complete_from : first};
     struct probity_dump_reason reason = {
         .kind = PROBITY_DUMP_COMMAND, .thread = (uint32_t)PROBITY_DUMP_NONE,
         .number = (uint32_t)PROBITY_DUMP_NONE, .from = (uint32_t)PROBITY_DUMP_NONE,

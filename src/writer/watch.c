@@ -44,7 +44,7 @@ static struct probity_notice notice_of(const struct probity_watch *watch, uint32
 }
 
 /* Returns which conditions the request has met. */
-static uint64_t tell_request(void *context, const struct probity_watch_request *request)
+static uint64_t report_request(void *context, const struct probity_watch_request *request)
 {
     struct probity_watch *watch = context;
     uint64_t met = 0;
@@ -78,14 +78,15 @@ static void compare_value(struct probity_watch *watch, uint32_t condition, uint6
 {
     struct probity_watch_state *state = &watch->state[condition];
 
-    if (state->was_told || !probity_watch_is_beyond(&watch->conditions[condition], (int64_t)value))
+    if (state->was_reported ||
+        !probity_watch_is_beyond(&watch->conditions[condition], (int64_t)value))
         return;
     struct probity_notice notice = notice_of(watch, condition);
     notice.start = notice.end = tick;
     notice.limit = (uint64_t)watch->conditions[condition].number;
     notice.id = value;
     probity_notices_post(watch->notices, &notice);
-    state->was_told = 1;
+    state->was_reported = 1;
 }
 
 /* ---- Records -----------------------------------------------------------------------------------
@@ -311,7 +312,7 @@ static void read_full(struct probity_watch *watch, struct probity_pass *pass)
     }
 }
 
-static void tell_gap(struct probity_watch *watch, uint32_t condition, uint64_t end)
+static void report_gap(struct probity_watch *watch, uint32_t condition, uint64_t end)
 {
     struct probity_notice notice = notice_of(watch, condition);
 
@@ -326,15 +327,15 @@ static void judge_gaps(struct probity_watch *watch)
     for (uint64_t set = watch->gaps; set != 0; set &= set - 1) {
         uint32_t condition = (uint32_t)__builtin_ctzll(set);
         const struct probity_watch_state *state = &watch->state[condition];
-        probity_watch_gaps_follow(watch, condition, tell_gap);
+        probity_watch_gaps_follow(watch, condition, report_gap);
         if (!state->is_met && state->last != 0 &&
             (int64_t)(watch->horizon - state->last) > (int64_t)state->limit)
-            tell_gap(watch, condition, watch->horizon);
+            report_gap(watch, condition, watch->horizon);
     }
 }
 
-static void tell_rate(struct probity_watch *watch, uint32_t condition,
-                      const struct probity_watch_period *period)
+static void report_rate(struct probity_watch *watch, uint32_t condition,
+                        const struct probity_watch_period *period)
 {
     struct probity_notice notice = notice_of(watch, condition);
 
@@ -349,9 +350,9 @@ static void judge(struct probity_watch *watch)
 {
     judge_gaps(watch);
     for (uint64_t set = watch->rates; set != 0; set &= set - 1)
-        probity_watch_rates_judge(watch, (uint32_t)__builtin_ctzll(set), tell_rate);
+        probity_watch_rates_judge(watch, (uint32_t)__builtin_ctzll(set), report_rate);
     for (uint64_t set = watch->values; set != 0; set &= set - 1)
-        watch->state[__builtin_ctzll(set)].was_told = 0;
+        watch->state[__builtin_ctzll(set)].was_reported = 0;
     if (watch->open != NULL)
         probity_watch_requests_follow(watch->open, watch->horizon);
 }
@@ -445,7 +446,7 @@ int probity_watch_make_room(struct probity_watch *watch, enum probity_condition_
 {
     if (kind != PROBITY_CONDITION_REQUEST || watch->open != NULL)
         return 0;
-    watch->open = probity_watch_requests_open(UINT64_MAX, tell_request, watch);
+    watch->open = probity_watch_requests_open(UINT64_MAX, report_request, watch);
     return watch->open != NULL ? 0 : PROBITY_ERROR_MEMORY;
 }
 

@@ -29,7 +29,7 @@ struct probity_watch_state {
     uint64_t lost_begin, lost_end; /* periods in which hits may not have been counted */
     uint32_t thread, tid, code; /* of the latest hit */
     int is_met;      /* not to be reported again before it has ended */
-    int was_told;    /* of a value: reported in this pass */
+    int was_reported;    /* of a value: reported in this pass */
     uint32_t stretches, stretch; /* of a gap: how many; the latest of the chunk, if any */
     uint64_t hits[PROBITY_WATCH_PERIODS]; /* of a rate, by period */
 };

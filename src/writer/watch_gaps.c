@@ -48,13 +48,13 @@ static uint32_t join(struct probity_watch_stretch *stretches, uint32_t count, ui
 
 static void follow(struct probity_watch *watch, uint32_t condition,
                    const struct probity_watch_stretch *stretch,
-                   void (*told)(struct probity_watch *, uint32_t, uint64_t))
+                   void (*report)(struct probity_watch *, uint32_t, uint64_t))
 {
     struct probity_watch_state *state = &watch->state[condition];
     int64_t apart = (int64_t)(stretch->begin - state->last);
 
     if (state->last != 0 && !state->is_met && apart > (int64_t)state->limit)
-        told(watch, condition, stretch->begin);
+        report(watch, condition, stretch->begin);
     if (state->last != 0 && (int64_t)(stretch->end - state->last) <= 0)
         return;
     state->is_met = 0;
@@ -65,8 +65,8 @@ static void follow(struct probity_watch *watch, uint32_t condition,
 }
 
 void probity_watch_gaps_follow(struct probity_watch *watch, uint32_t condition,
-                               void (*told)(struct probity_watch *watch, uint32_t condition,
-                                            uint64_t end))
+                               void (*report)(struct probity_watch *watch, uint32_t condition,
+                                              uint64_t end))
 {
     struct probity_watch_state *state = &watch->state[condition];
     struct probity_watch_stretch *stretches = watch->stretches[condition];
@@ -74,7 +74,7 @@ void probity_watch_gaps_follow(struct probity_watch *watch, uint32_t condition,
 
     sort(stretches, state->stretches);
     for (; done < state->stretches && (int64_t)(stretches[done].begin - watch->horizon) < 0; done++)
-        follow(watch, condition, &stretches[done], told);
+        follow(watch, condition, &stretches[done], report);
     state->stretches -= done;
     memmove(stretches, stretches + done, state->stretches * sizeof *stretches);
 }

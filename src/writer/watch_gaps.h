@@ -14,9 +14,9 @@ void probity_watch_gaps_begin(struct probity_watch *watch);
 void probity_watch_gaps_hit(struct probity_watch *watch, uint32_t condition,
                             const struct probity_watch_stretch *hit);
 
-/* All hits that are older than the horizon have come. told: called for each gap. */
+/* All hits that are older than the horizon have come. report: called for each gap. */
 void probity_watch_gaps_follow(struct probity_watch *watch, uint32_t condition,
-                               void (*told)(struct probity_watch *watch, uint32_t condition,
-                                            uint64_t end));
+                               void (*report)(struct probity_watch *watch, uint32_t condition,
+                                              uint64_t end));
 
 #endif

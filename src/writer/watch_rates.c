@@ -47,8 +47,8 @@ void probity_watch_rates_hit(struct probity_watch *watch, uint32_t condition, ui
 
 /* is_over: nothing more is to come. */
 static void judge(struct probity_watch *watch, uint32_t condition, int is_over,
-                  void (*told)(struct probity_watch *, uint32_t,
-                               const struct probity_watch_period *))
+                  void (*report)(struct probity_watch *, uint32_t,
+                                 const struct probity_watch_period *))
 {
     struct probity_watch_state *state = &watch->state[condition];
     const struct probity_condition *of = &watch->conditions[condition];
@@ -63,22 +63,22 @@ static void judge(struct probity_watch *watch, uint32_t condition, int is_over,
     period.end = is_over ? period.begin + state->limit : watch->horizon;
     period.end = period.end > period.begin ? period.end : period.begin;
     if (is_met && !state->is_met)
-        told(watch, condition, &period);
+        report(watch, condition, &period);
     state->is_met = is_met || (state->is_met && !is_over);
 }
 
 void probity_watch_rates_judge(struct probity_watch *watch, uint32_t condition,
-                               void (*told)(struct probity_watch *, uint32_t,
-                                            const struct probity_watch_period *))
+                               void (*report)(struct probity_watch *, uint32_t,
+                                              const struct probity_watch_period *))
 {
     struct probity_watch_state *state = &watch->state[condition];
     uint64_t now = period_of(watch, state, watch->horizon);
 
     probity_assert(state->limit > 0);
     for (uint32_t i = 0; state->period < now && i < PROBITY_WATCH_PERIODS; i++) {
-        judge(watch, condition, 1, told);
+        judge(watch, condition, 1, report);
         *hits_of(state, state->period++) = 0;
     }
     state->period = now > state->period ? now : state->period;
-    judge(watch, condition, 0, told);
+    judge(watch, condition, 0, report);
 }

@@ -20,10 +20,10 @@ void probity_watch_rates_begin(struct probity_watch *watch, uint32_t condition);
 /* To be called before the hit is noted as the latest. */
 void probity_watch_rates_hit(struct probity_watch *watch, uint32_t condition, uint64_t tick);
 
-/* All hits that are older than the horizon have come. told: called for a period that meets the
+/* All hits that are older than the horizon have come. report: called for a period that meets the
  * condition, unless the one before did. */
 void probity_watch_rates_judge(struct probity_watch *watch, uint32_t condition,
-                               void (*told)(struct probity_watch *watch, uint32_t condition,
-                                            const struct probity_watch_period *period));
+                               void (*report)(struct probity_watch *watch, uint32_t condition,
+                                              const struct probity_watch_period *period));
 
 #endif

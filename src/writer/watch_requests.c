@@ -24,7 +24,7 @@ struct open {
 };
 
 struct probity_watch_requests {
-    uint64_t (*told)(void *context, const struct probity_watch_request *);
+    uint64_t (*report)(void *context, const struct probity_watch_request *);
     void *context;
     uint64_t least;
     uint32_t count;
@@ -34,8 +34,8 @@ struct probity_watch_requests {
 
 struct probity_watch_requests *
 probity_watch_requests_open(uint64_t least,
-                            uint64_t (*told)(void *context,
-                                             const struct probity_watch_request *),
+                            uint64_t (*report)(void *context,
+                                               const struct probity_watch_request *),
                             void *context)
 {
     /* Zeroes; what is not touched takes no memory. */
@@ -45,7 +45,7 @@ probity_watch_requests_open(uint64_t least,
 
     if (requests == MAP_FAILED)
         return NULL;
-    requests->told = told;
+    requests->report = report;
     requests->context = context;
     requests->least = least;
     return requests;
@@ -122,15 +122,15 @@ static struct open *find(struct probity_watch_requests *requests, uint64_t id)
     return place;
 }
 
-static void tell(struct probity_watch_requests *requests, struct open *open,
-                 const struct probity_watch_hit *hit)
+static void report_request(struct probity_watch_requests *requests, struct open *open,
+                           const struct probity_watch_hit *hit)
 {
     const struct probity_watch_request request = {
         open->begin, hit->tick, open->id, open->conditions & ~open->met,
         open->from, hit->code, hit->thread, hit->tid, open->thread == hit->thread};
 
     if (request.conditions != 0)
-        open->met |= requests->told(requests->context, &request);
+        open->met |= requests->report(requests->context, &request);
 }
 
 static void follow(struct probity_watch_requests *requests, const struct probity_watch_hit *hit)
@@ -147,7 +147,7 @@ static void follow(struct probity_watch_requests *requests, const struct probity
     open->conditions |= hit->conditions;
     int is_end = hit->role == PROBITY_ROLE_REQUEST_END;
     if ((is_end || !open->has_role) && hit->tick - open->begin > requests->least)
-        tell(requests, open, hit);
+        report_request(requests, open, hit);
     open->is_used = !is_end;
 }
 

@@ -24,12 +24,12 @@ struct probity_watch_request {
 
 struct probity_watch_requests;
 
-/* Returns NULL if out of memory. told: called for each request that took longer than the least of
+/* Returns NULL if out of memory. report: called for each request that took longer than the least of
  * the limits. Returns the conditions that it has met, which are not given again. */
 struct probity_watch_requests *
 probity_watch_requests_open(uint64_t least,
-                            uint64_t (*told)(void *context,
-                                             const struct probity_watch_request *),
+                            uint64_t (*report)(void *context,
+                                               const struct probity_watch_request *),
                             void *context);
 void probity_watch_requests_limit(struct probity_watch_requests *requests, uint64_t least);
 void probity_watch_requests_close(struct probity_watch_requests *requests);

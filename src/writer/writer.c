@@ -136,7 +136,8 @@ static int sleep_until_work(struct probity_writer *writer, uint64_t *next_all, i
 
 static void give_up_all(struct probity_live *live)
 {
-    __atomic_store_n(&live->header->given_up, probity_clock_ticks(live->clock), __ATOMIC_RELEASE);
+    __atomic_store_n(&live->header->complete_from, probity_clock_ticks(live->clock),
+                     __ATOMIC_RELEASE);
 }
 
 static int pass_once(struct probity_writer *writer, struct probity_pass *pass, int all)
@@ -329,14 +330,14 @@ static int end_on_request(struct probity_writer *writer, struct probity_pass *pa
         pass_once(writer, pass, 1) != 0)
         return 0;
     writer->end_asked(writer->owner);
-    return writer->is_told_closed; /* or another thread ends it, and joins this one */
+    return writer->is_close_reported; /* or another thread ends it, and joins this one */
 }
 
 static void notify_owner(struct probity_writer *writer, int is_closed)
 {
-    if (writer->grown != NULL && !writer->is_told_closed)
+    if (writer->grown != NULL && !writer->is_close_reported)
         writer->grown(writer->owner, is_closed);
-    writer->is_told_closed |= is_closed;
+    writer->is_close_reported |= is_closed;
 }
 
 /* The process ends with its last thread, and so neither this thread nor another one of ours may

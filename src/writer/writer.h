@@ -44,7 +44,7 @@ struct probity_writer {
     struct probity_os_threads threads; /* of the process; open while the thread runs */
     int is_uncounted;    /* 1: libc does not count the thread */
     int spool;           /* descriptor of segment 0 with the drainer's lock, or -1 */
-    int is_told_closed;  /* 1: `grown` was called for the last time */
+    int is_close_reported;  /* 1: `grown` was called for the last time */
     struct probity_pass *pass; /* of the running thread */
     /* Called in the writer thread when it begins, before any pass. May be NULL. */
     void (*begun)(void *owner);

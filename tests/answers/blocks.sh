@@ -270,8 +270,8 @@ for (wall, corrected, error, below), line in zip(rows, lines):
     found = re.match(r" *\d+ +[\d.]+% +(\S+) +(< )?(\S+) +(\S+) ", line)
     most = int(corrected) + int(error) if below == "1" else int(corrected)
     assert (found[2] is not None) == (below == "1"), line
-    for told, exact in ((found[1], int(wall)), (found[3], most), (found[4], int(error))):
-        assert abs(ns(told) - exact) <= 1e-3 * exact + 1, (told, exact, line)
+    for reported, exact in ((found[1], int(wall)), (found[3], most), (found[4], int(error))):
+        assert abs(ns(reported) - exact) <= 1e-3 * exact + 1, (reported, exact, line)
 END
 tool "not corrected" 0 blocks walk
 ! head -n 1 output | grep -q corrected || fail "unexpected corrected times"

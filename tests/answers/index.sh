@@ -12,10 +12,11 @@ compare() {
         "$PROBITY" index --force --every 1 "$trace" || { fail "$trace: no index"; return; }
     done
     python3 "$SOURCE/tests/answers/index_windows.py" "$PROBITY" "$seed" "${WINDOWS:-4}" "$@" \
-        > told ||
-        fail "$*: $(cat told)"
+        > reported ||
+        fail "$*: $(cat reported)"
     # 'N different outputs of M': some windows are empty.
-    [ "$(tail -n 1 told | cut -d ' ' -f 1)" -ge $((2 * ${WINDOWS:-4})) ] || fail "$*: $(cat told)"
+    [ "$(tail -n 1 reported | cut -d ' ' -f 1)" -ge $((2 * ${WINDOWS:-4})) ] ||
+        fail "$*: $(cat reported)"
 }
 
 # $1 name of the trace, then program and arguments
@@ -37,7 +38,7 @@ record hits "$BUILD/bench/gen" hits 4 1
 indexed=0
 for trace in typed signals exported jumps far coroutines varied scopes hits; do
     # Some have late records or deferred scopes.
-    "$PROBITY" index --force --every 1 "$trace" 2> told || { cat told; continue; }
+    "$PROBITY" index --force --every 1 "$trace" 2> reported || { cat reported; continue; }
     indexed=$((indexed + 1))
     compare "$indexed" "$trace"
 done
@@ -51,7 +52,7 @@ for seed in $(seq "${SEEDS:-3}"); do
     $CC -O1 -w $SANITIZE_FLAG -I"$SOURCE/include" -o program program.c \
         "$BUILD/lib/libprobity.a" -lpthread -lm || { fail "seed $seed"; continue; }
     record "random$seed" ./program
-    "$PROBITY" index --force --every 1 "random$seed" 2> told || { cat told; continue; }
+    "$PROBITY" index --force --every 1 "random$seed" 2> reported || { cat reported; continue; }
     compare "$seed" "random$seed"
 done
 
@@ -67,16 +68,16 @@ head -c 3000 scopes.index > short && mv short scopes.index
 "$PROBITY" report --json --since 40% --until 60% scopes > found || fail "a cut index"
 cmp expected found || fail "a cut index is used"
 status=0
-"$PROBITY" index scopes 2> told || status=$?
+"$PROBITY" index scopes 2> reported || status=$?
 expect "an index that exists" 1 "$status"
-grep -q "already exists" told || fail "$(cat told)"
+grep -q "already exists" reported || fail "$(cat reported)"
 
 # Golden traces, good and bad: those that can have an index give the same output as without one.
 indexed=0
 for golden in "$SOURCE"/tests/golden/{good,bad}/*.probity; do
     trace=$(basename "$golden")
     cp "$golden" "$trace"
-    "$PROBITY" index --every 1 "$trace" 2> told || continue
+    "$PROBITY" index --every 1 "$trace" 2> reported || continue
     indexed=$((indexed + 1))
     for command in csv log "report --json" "tree --json"; do
         for range in "--since 20% --until 70%" "--since 50%"; do
@@ -94,10 +95,10 @@ done
 [ ! -e last_tick_wrong.probity.index ] || fail "an index though a block's last tick is wrong"
 
 # A killed program's trace has none, and is read as a whole.
-PROBITY_OUT=killed "$PROGRAMS/tree" kill > out 2> told && fail "it was not killed"
+PROBITY_OUT=killed "$PROGRAMS/tree" kill > out 2> reported && fail "it was not killed"
 status=0
-"$PROBITY" index killed 2> told || status=$?
+"$PROBITY" index killed 2> reported || status=$?
 expect "the index of a killed program's trace" 1 "$status"
-grep -q 'cannot have an index' told || fail "$(cat told)"
+grep -q 'cannot have an index' reported || fail "$(cat reported)"
 "$PROBITY" report --since 0 killed > out || fail "a killed program's trace with a range"
 finish

@@ -93,7 +93,7 @@ fi
 
 # With an index, the part after the range is not read.
 for trace in typed varied ${small:+exported} $([ -n "$small" ] || echo scopes hits); do
-    "$PROBITY" index --force --every 1 "$trace" 2> told || { cat told; continue; }
+    "$PROBITY" index --force --every 1 "$trace" 2> reported || { cat reported; continue; }
     ranges "$trace"
     rm -f "$trace.index"
 done
@@ -180,11 +180,11 @@ fi
 # Usage errors
 for option in '--jobs 0' '--jobs x' '--jobs' '--jobs=' '--jobs 2'; do
     # shellcheck disable=SC2086
-    status=0; "$PROBITY" $option > told 2>&1 || status=$?
+    status=0; "$PROBITY" $option > reported 2>&1 || status=$?
     expect "$option: status" 2 "$status"
 done
 status=0
-PROBITY_JOBS=-1 "$PROBITY" csv typed > told 2>&1 || status=$?
+PROBITY_JOBS=-1 "$PROBITY" csv typed > reported 2>&1 || status=$?
 expect "PROBITY_JOBS=-1: status" 2 "$status"
 echo "$compared comparisons"
 finish

@@ -18,7 +18,7 @@ overhead() {
 }
 
 # $1 description, $2 text of the single line on stderr
-told() {
+reported() {
     [ "$(wc -l < errors)" -eq 1 ] || fail "$1: not one line: $(cat errors)"
     grep -qF -- "$2" errors || fail "$1: '$2' is not in: $(cat errors)"
 }
@@ -156,30 +156,30 @@ expect "the base runs" "ran word ran word ran word" "$(paste -sd' ' ran)"
 [ ! -e none ] || fail "a trace outside of the temporary directory"
 
 overhead "failing program" 1 -n 2 -- "$ENDS" exit
-told "failing program" "without recording, failed with status 7"
+reported "failing program" "without recording, failed with status 7"
 overhead "ignored status" 0 -n 2 -i -- "$ENDS" exit
 overhead "killed program" 1 -n 2 -- "$ENDS" kill
-told "killed program" "without recording, was terminated by signal 9 (Killed)"
+reported "killed program" "without recording, was terminated by signal 9 (Killed)"
 overhead "killed program, ignored" 0 -n 2 -i --json -- "$ENDS" kill 2 100
 { PROBITY_OUT=$WORK/killed "$ENDS" kill 2 100; } > /dev/null 2>&1 || true
 records=$("$PROBITY" info killed | awk '$1 == "records" { n += $2 + $6 } END { print n }')
 rm -rf "${SPOOL:?}"/*
 expect "its records" "$records" "$(jq .records.least output)"
 overhead "no probes" 1 -n 2 true
-told "no probes" "'true' wrote no trace"
+reported "no probes" "'true' wrote no trace"
 overhead "no program" 1 ./none
-told "no program" "cannot run './none': No such file or directory"
+reported "no program" "cannot run './none': No such file or directory"
 overhead "no base" 1 --base ./none -- "$PROGRAMS/tree"
-told "no base" "cannot run './none': No such file or directory"
+reported "no base" "cannot run './none': No such file or directory"
 overhead "no operand" 2
 overhead "no number" 2 -n 0 true
 overhead "no time" 2 --min-time x true
 overhead "both" 2 --json --csv true
 touch there
 overhead "existing output" 1 -o there true
-told "existing output" "'there' already exists"
+reported "existing output" "'there' already exists"
 TMPDIR=/dev/null "$PROBITY" overhead true 2> errors && fail "no directory: exit status 0"
-told "no directory" "cannot create a directory in '/dev/null'"
+reported "no directory" "cannot create a directory in '/dev/null'"
 
 # Interrupted while it runs a program that does not end by itself: the program ends, too, and leaves
 # nothing.

@@ -36,7 +36,7 @@ same_percentiles() {
 }
 
 # Prints the column "percentile_error" of "report".
-errors_told() {
+errors_stated() {
     awk -F , 'NR == 1 { while ($++at != "percentile_error") { } }
               NR > 1 { gsub(/"[^"]*"/, ""); print $at }' report | sort -u
 }
@@ -48,7 +48,7 @@ for trace in varied walk; do
     calls_of $trace
     "$PROBITY" report --csv $trace > report
     same_percentiles $trace 0.01
-    expect "$trace: error as told" 0.0039 "$(errors_told)"
+    expect "$trace: error as reported" 0.0039 "$(errors_stated)"
 done
 calls_of varied walk
 "$PROBITY" report --csv varied walk > report
@@ -59,7 +59,7 @@ same_percentiles "two traces" 0.01
 # In profile mode the functions take about the same time; the report must state the error.
 PROBITY_PROFILE=1 PROBITY_OUT=$WORK/counted "$PROGRAMS/varied" 3 300
 "$PROBITY" report --csv counted > report
-expect "error in profile mode" 0.1289 "$(errors_told)"
+expect "error in profile mode" 0.1289 "$(errors_stated)"
 "$PROBITY" report counted > report
 grep -q '^percentiles of 5 functions are accurate to 13 %: profile mode' report ||
     fail "expected a note about percentiles: $(cat report)"

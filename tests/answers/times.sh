@@ -50,7 +50,7 @@ expect_since "$(date -d "@$((seconds - 86400))" +%F)" "$start"
 for wrong in '' 1x -x 101% 50%% 2026-02-30 2026-13-01 2026-01-01T25:00 2026-01-01T1 \
     2026-01-01T01:00+1 2026-01-01T01:00:00. 1969-12-31 @ 20260101; do
     status=0
-    "$PROBITY" csv --since="$wrong" trace > out 2> told || status=$?
+    "$PROBITY" csv --since="$wrong" trace > out 2> reported || status=$?
     [ "$wrong" = 20260101 ] || expect "--since '$wrong'" 2 "$status"
 done
 
@@ -69,12 +69,12 @@ cmp new old && grep -q '2 -> 5' new || fail "blocks: --from and --to mean someth
 suggests() {
     local suggested=$1 status=0
     shift
-    "$PROBITY" "$@" > out 2> told || status=$?
+    "$PROBITY" "$@" > out 2> reported || status=$?
     expect "$*: status" 2 "$status"
     if [ -n "$suggested" ]; then
-        grep -q "did you mean '$suggested'?" told || fail "$*: $(cat told)"
+        grep -q "did you mean '$suggested'?" reported || fail "$*: $(cat reported)"
     else
-        ! grep -q 'did you mean' told || fail "$*: $(cat told)"
+        ! grep -q 'did you mean' reported || fail "$*: $(cat reported)"
     fi
 }
 suggests report reprot trace
@@ -90,16 +90,16 @@ suggests '' report --zebra trace
 "$PROBITY" csv - < trace | cmp - named || fail "a file as standard input"
 cat trace | "$PROBITY" csv - | cmp - named || fail "a pipe as standard input"
 status=0
-TMPDIR=$WORK/nowhere "$PROBITY" csv - < <(cat trace) > out 2> told || status=$?
+TMPDIR=$WORK/nowhere "$PROBITY" csv - < <(cat trace) > out 2> reported || status=$?
 expect "no room for a copy" 1 "$status"
-grep -q 'cannot copy standard input' told || fail "$(cat told)"
+grep -q 'cannot copy standard input' reported || fail "$(cat reported)"
 
 # What a trace has instead of what was requested
-"$PROBITY" report trace 2> told > out
-grep -q 'see `probity blocks`' told || fail "report of hits: $(cat told)"
+"$PROBITY" report trace 2> reported > out
+grep -q 'see `probity blocks`' reported || fail "report of hits: $(cat reported)"
 "$BUILD/bench/gen_scopes" scopes 1 1
-"$PROBITY" blocks scopes 2> told > out
-grep -q 'see `probity report`' told || fail "blocks of scopes: $(cat told)"
-"$PROBITY" report scopes 2> told > out
-! grep -q 'see `probity' told || fail "report of scopes: $(cat told)"
+"$PROBITY" blocks scopes 2> reported > out
+grep -q 'see `probity report`' reported || fail "blocks of scopes: $(cat reported)"
+"$PROBITY" report scopes 2> reported > out
+! grep -q 'see `probity' reported || fail "report of scopes: $(cat reported)"
 finish

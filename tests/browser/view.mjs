@@ -14,7 +14,7 @@ import { fileURLToPath } from "node:url";
 
 const [modules, directory, ...rest] = process.argv.slice(2);
 const { chromium } = createRequire(`${resolve(modules)}/x.js`)("playwright-core");
-let scenario, url, told;
+let scenario, url, answers;
 let failures = 0;
 
 function fail(text) {
@@ -144,7 +144,7 @@ async function filters(page, report) {
 
 // The table has the numbers of `probity report --json`, in the same order.
 async function functions() {
-  const [report] = told;
+  const [report] = answers;
   const page = await open();
   await show(page, "functions");
   const rows = await rowsOf(page);
@@ -184,7 +184,7 @@ async function functions() {
 
 // Zooming by wheel and keyboard, panning by drag, search, click.
 async function timeline() {
-  const [wanted] = told;
+  const [wanted] = answers;
   const page = await open();
   await show(page, "timeline");
   const box = await page.locator("canvas").boundingBox();
@@ -298,7 +298,7 @@ async function closer() {
 
 // Calls within one nanosecond have no more detailed page, so there is no command.
 async function finest() {
-  const [{ together }] = told;
+  const [{ together }] = answers;
   const page = await open();
   await show(page, "timeline");
   await page.waitForFunction(() => document.querySelector(".status").textContent !== "");
@@ -317,7 +317,7 @@ async function part() {
 
 // The flame graph equals `probity tree --json`; a span equals `probity blocks --json`.
 async function flame() {
-  const [tree, thread] = told;
+  const [tree, thread] = answers;
   const page = await open();
   await show(page, "flame");
   await page.focus("canvas");
@@ -344,7 +344,7 @@ async function flame() {
 
 // A trace without functions opens with its blocks, and has no empty parts.
 async function blocks() {
-  const [{ blocks: wanted }] = told;
+  const [{ blocks: wanted }] = answers;
   const page = await open();
   await page.waitForSelector("#tab-blocks[aria-selected=true]");
   expect("parts", "overview timeline flame blocks", (await tabsOf(page)).join(" "));
@@ -370,7 +370,7 @@ async function blocks() {
 // Times have the text that the commands print: durations of blocks and the beginnings of the slowest,
 // and the ends of the timeline. A beginning is also that of the record in `probity csv`.
 async function clock() {
-  const [{ blocks: wanted, first, last, recorded }] = told;
+  const [{ blocks: wanted, first, last, recorded }] = answers;
   const page = await open();
   await show(page, "overview");
   const ends = await page.$$eval(".activity figcaption span", (spans) => spans.map((span) => span.textContent));
@@ -396,7 +396,7 @@ async function clock() {
 // for it, the length of a queue, each selected by its address, with the times that were recorded. The
 // sums of a range over everything are those of `probity blocks`.
 async function tracks() {
-  const [{ rows, blocks: wanted }] = told;
+  const [{ rows, blocks: wanted }] = answers;
   const page = await open();
   for (const { place, title, begins, took, arrows } of rows) {
     await page.goto("about:blank");
@@ -478,7 +478,7 @@ async function address() {
   await page.goto("about:blank");
   await page.goto(url);
   await show(page, "timeline");
-  const [{ name }] = told;
+  const [{ name }] = answers;
   await page.fill("input[aria-label='Search names']", name);
   const starts = [];
   for (let i = 0; i < 3; i++) {
@@ -494,7 +494,7 @@ async function address() {
 // Many threads of deep recursion: one row each when folded, a few screens in all; "+N deeper" and
 // names of threads unfold by a click; order and filter.
 async function deep() {
-  const [{ threads: count }] = told;
+  const [{ threads: count }] = answers;
   const page = await open();
   await show(page, "timeline");
   const height = async () => {
@@ -534,7 +534,7 @@ async function deep() {
 // A range in the address: tables and graphs have the numbers of the commands with --from and --to, and
 // say so; without the range they have those of everything again.
 async function ranged() {
-  const [{ from, to }, report, tree, blocks] = told;
+  const [{ from, to }, report, tree, blocks] = answers;
   const page = await open();
   await page.goto("about:blank");
   await page.goto(`${url}#timeline&r=${from}-${to}`);
@@ -586,7 +586,7 @@ async function ranged() {
 
 // Callers and callees from the details of a function, in both directions, by the paths of the tree.
 async function callers() {
-  const [tree, report] = told;
+  const [tree, report] = answers;
   const page = await open();
   await show(page, "functions");
   const sums = (name) => {
@@ -821,7 +821,7 @@ async function themes() {
 
 // Printed: the current view, complete and in light colors, without controls.
 async function print() {
-  const [report] = told;
+  const [report] = answers;
   const page = await open("dark");
   await show(page, "functions");
   await page.emulateMedia({ media: "print", colorScheme: "dark" });
@@ -835,7 +835,7 @@ async function print() {
 
 // Names are text: shown unchanged, never interpreted.
 async function odd() {
-  const [report] = told;
+  const [report] = answers;
   const page = await open();
   const scripts = await page.evaluate(() => document.scripts.length);
   const tabs = await tabsOf(page);
@@ -903,7 +903,7 @@ async function single() {
 // Profile mode: the page shows counts, and a note about what is missing; the overhead is the
 // trace's.
 async function counted() {
-  const [report, [info]] = told;
+  const [report, [info]] = answers;
   const page = await open();
   const text = await page.textContent(".panel");
   const calls = report.functions.reduce((sum, row) => sum + row.calls, 0);
@@ -916,7 +916,7 @@ async function counted() {
 
 // Many threads: the last one can be reached, and nothing is drawn off screen.
 async function threads() {
-  const [wanted] = told;
+  const [wanted] = answers;
   const page = await open();
   expectThat("counted", (await page.textContent(".figures")).includes(`${wanted.threads}threads`));
   await show(page, "timeline");
@@ -974,7 +974,7 @@ async function changes(page, base, now) {
 
 // The comparison equals `probity diff --json`.
 async function diff() {
-  const [wanted, base, now] = told;
+  const [wanted, base, now] = answers;
   const page = await open();
   await page.keyboard.press(String((await tabsOf(page)).indexOf("diff") + 1));
   await page.waitForSelector("#tab-diff[aria-selected=true]");
@@ -995,7 +995,7 @@ async function diff() {
 
 // Blocks are compared as `probity diff --json` does, with what the change comes from.
 async function diffBlocks() {
-  const [wanted] = told;
+  const [wanted] = answers;
   const page = await open();
   await show(page, "diff");
   const rows = await allRows(page);
@@ -1027,7 +1027,7 @@ async function labelled() {
 
 // How long a page takes to load, and to draw its timeline.
 async function speed() {
-  const [wanted] = told;
+  const [wanted] = answers;
   const start = performance.now();
   const page = await open();
   const opened = performance.now() - start;
@@ -1139,7 +1139,7 @@ async function served() {
 // A page with tiles: zooming in goes through units that tiles have, down to the finest, and if a
 // server is there to each call. The first JSON has the units.
 async function tiles() {
-  const [{ units }] = told;
+  const [{ units }] = answers;
   const page = await open();
   await show(page, "timeline");
   await page.focus("canvas");
@@ -1236,7 +1236,7 @@ async function partsOf(page) {
 
 // The critical path of each span is that of `probity path`, part by part, and sums to its time.
 async function paths() {
-  const [{ spans, near }] = told;
+  const [{ spans, near }] = answers;
   const page = await open();
   for (const [index, { place, ns, parts }] of spans.entries()) {
     await openAt(page, place);
@@ -1293,7 +1293,7 @@ async function stateColours(page, scheme) {
 
 // A blocked stretch names who held the lock and who woke the thread; a click and Enter jump there.
 async function states() {
-  const [{ blocked, running, split }] = told;
+  const [{ blocked, running, split }] = answers;
   for (const [width, scheme] of [[1440, "light"], [1440, "dark"], [390, "light"], [390, "dark"]]) {
     const page = await open(scheme);
     await page.setViewportSize({ width, height: width > 1000 ? 900 : 844 });
@@ -1360,7 +1360,7 @@ for (let from = 0, end; from < rest.length; from = end + 1) {
   let file, jsons;
   [scenario, file, ...jsons] = rest.slice(from, end);
   url = file.startsWith("http://127.0.0.1:") ? file : `file://${resolve(file)}`;
-  told = jsons.map((path) => JSON.parse(readFileSync(path, "utf8")));
+  answers = jsons.map((path) => JSON.parse(readFileSync(path, "utf8")));
   const start = performance.now();
   try {
     await scenarios[scenario]();

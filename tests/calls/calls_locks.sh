@@ -34,7 +34,7 @@ check_planted() {
             least[NR] = $5; code[NR] = $6; count = NR; next }
         $2 == "lock-release" || $2 == "notify" { by[$3] = $1 }
         $2 == "lock-wait" || $2 == "condition-wait" {
-            since[$1, $3] = $5; told[$1, $3] = $6; at[$1, $3] = $4; by[$3] = 0 }
+            since[$1, $3] = $5; reported[$1, $3] = $6; at[$1, $3] = $4; by[$3] = 0 }
         $2 == "lock-hold" || $2 == "woken" {
             if ((($1, $3) in since) && !(($1, $3) in length_ns)) {
                 length_ns[$1, $3] = $5 - since[$1, $3]
@@ -50,8 +50,8 @@ check_planted() {
                     length_ns[key] + 1000 < least[i] || far <= 0 || far > 4096)
                     print kind[i], "name", name[key], "culprit", culprit[key], holder[i],
                         "ns", length_ns[key], least[i], "place", far
-                if ((kind[i] == "mutex" || kind[i] == "rwlock-read") && told[key] != holder[i])
-                    print kind[i], "holder that the lock names:", told[key], "is", holder[i]
+                if ((kind[i] == "mutex" || kind[i] == "rwlock-read") && reported[key] != holder[i])
+                    print kind[i], "holder that the lock names:", reported[key], "is", holder[i]
             }
             if (count != 8) print count, "waits were planted"
         }' printed hits > wrong

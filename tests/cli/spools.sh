@@ -82,7 +82,7 @@ grep -qx "$WORK/killed.probity: $records records from the spool of process [0-9]
     fail "to recover: $(cat output)"
 grep -qx "$WORK/new name: [0-9]* records from the spool of process [0-9]*" output ||
     fail "to recover, renamed: $(cat output)"
-expect "to recover: told" 3 "$(grep -c 'is gone' errors)"
+expect "to recover: reported" 3 "$(grep -c 'is gone' errors)"
 expect "recovered: hits" 100 "$("$PROBITY" csv killed.probity | wc -l)"
 expect "recovered, renamed: hits" 10 "$("$PROBITY" csv 'new name' | wc -l)"
 "$PROBITY" check killed.probity 'new name' > /dev/null || fail "recovered: check"

@@ -40,8 +40,8 @@ for trace in trace* many*; do
     same_times "$trace"
 done
 hits=$("$PROBITY" csv trace* | wc -l)
-told=$("$PROBITY" info trace* | awk '$1 == "hits" { n += $2 } END { print n }')
-expect "hits in info" "$hits" "$told"
+reported=$("$PROBITY" info trace* | awk '$1 == "hits" { n += $2 } END { print n }')
+expect "hits in info" "$hits" "$reported"
 gives "one trace is missing" 1 '"trace"' info --json none trace
 
 # Outputs of different kinds.

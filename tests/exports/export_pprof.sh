@@ -77,8 +77,8 @@ expect "deep: total of the outermost" "$(report_of '.total_ns, 0' deep | grep '^
 expect "deep: longest stack" 1025 "$(go tool pprof -raw out 2> faults |
     awk -F : '/^Locations/ { exit }
         NF == 2 { n = split($2, levels, " "); most = n > most ? n : most } END { print most }')"
-told="paths deeper than 1024 levels, shortened to their outermost and innermost 512"
-expect "deep: comment" "$told: $(grep -o "$told: [0-9]*" errors |
+reported="paths deeper than 1024 levels, shortened to their outermost and innermost 512"
+expect "deep: comment" "$reported: $(grep -o "$reported: [0-9]*" errors |
     sed 's/.*: //')" "$(go tool pprof -comments out 2> faults)"
 for levels in 1024 1025; do
     "$PROGRAMS/gen_adversarial_traces_internal" open_scopes $levels > deep

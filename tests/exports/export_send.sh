@@ -42,12 +42,12 @@ for format in otlp otlp-json; do
     start_receiver
     export_at "$format" 0 --format "$format" --header 'X-Token: a b' -o "$url" trace other
     stop_receiver
-    told=$(sed -n "s,.*'$url' accepted \([0-9]*\) requests.*,\1,p" errors)
+    reported=$(sed -n "s,.*'$url' accepted \([0-9]*\) requests.*,\1,p" errors)
     export_to "$format: file" 0 "$format" trace other
     cat received/body.* | cmp - out || fail "$format: the request body differs from the file"
     requests=$(find received -name 'body.*' | wc -l)
     [ "$requests" -gt 20 ] || fail "$format: $requests requests"
-    expect "$format: requests told" "$requests" "$told"
+    expect "$format: requests reported" "$requests" "$reported"
     largest=$(stat -c %s received/body.* | sort -n | tail -n 1)
     [ "$largest" -le "$most" ] || fail "$format: a request of $largest bytes"
     expect "$format: path" 1 "$(head -qn 1 received/headers.* | sort -u | grep -cFx /v1/traces)"

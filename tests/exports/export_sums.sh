@@ -192,9 +192,9 @@ for value in "wall 3" "calls 2"; do
     # shellcheck disable=SC2086
     check_folded deep $value
 done
-told="paths deeper than 1024 levels, shortened to their outermost and innermost 512"
+reported="paths deeper than 1024 levels, shortened to their outermost and innermost 512"
 expect "deep: stacks that lack levels" "$(grep -cF ';[truncated];' out)" \
-    "$(sed -n "s/.* $told: //p" errors)"
+    "$(sed -n "s/.* $reported: //p" errors)"
 expect "deep: longest stack" 1025 "$(awk -F ';' '{ most = NF > most ? NF : most }
     END { print most }' out)"
 for levels in 1024 1025; do
@@ -203,7 +203,7 @@ for levels in 1024 1025; do
     expect "$levels levels: lacking" $((levels - 1024)) "$(grep -cF '[truncated]' out || true)"
     diff <("$PROBITY" tree --folded --by-thread --value calls deep 2> tree.errors) out \
         > difference || fail "$levels levels: tree (<): $(head -c 200 difference)"
-    expect "$levels levels: word of tree" $((levels - 1024)) "$(grep -c "$told: 1$" \
+    expect "$levels levels: word of tree" $((levels - 1024)) "$(grep -c "$reported: 1$" \
         tree.errors || true)"
 done
 

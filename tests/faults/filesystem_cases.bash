@@ -346,7 +346,7 @@ clock_jumps() {
         go_to_end
         expect "clock $jump: status" 5 "$steps_status"
         judge_program "clock $jump" steps 5
-        expect "clock $jump: steps told" 1 \
+        expect "clock $jump: steps reported" 1 \
             "$("$PROBITY" info --json trace | jq '[.. | .wall_steps? // empty] | max')"
     done
     rm -f "$SPOOL.clock"

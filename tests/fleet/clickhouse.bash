@@ -97,7 +97,7 @@ probity() {
 }
 
 # $1 description, $2 text that the errors of the latest command must have
-told() {
+reported() {
     grep -qF -- "$2" errors || fail "$1: $(head -c 1000 errors)"
 }
 

@@ -40,14 +40,14 @@ probity "a password in the URL" 2 ship --to "http://user:s3cret!@127.0.0.1:$http
 grep -q 's3cret' errors && fail "a password is repeated: $(cat errors)"
 probity "a name that is none" 2 ship --to "http://127.0.0.1:$http_port/a;b" trace
 probity "no database" 2 ship trace
-told "no database" "PROBITY_FLEET is not set"
+reported "no database" "PROBITY_FLEET is not set"
 probity "options without a database" 2 report --host a trace
 probity "nobody listens" 1 ship --to "http://127.0.0.1:1/probity" --init
-told "nobody listens" "127.0.0.1:1/probity"
+reported "nobody listens" "127.0.0.1:1/probity"
 
 PROBITY_OUT=$WORK/tree "$PROGRAMS/tree"
 probity "no tables" 1 ship --to "$url" --retry 0 tree
-told "no tables" "probity_"
+reported "no tables" "probity_"
 [ ! -e tree.shipped ] || [ ! -s tree.shipped ] || fail "a ledger without a block"
 probity schema 0 ship --print-schema
 columns=$(grep -c COMMENT output)
@@ -123,7 +123,7 @@ PROBITY_LABEL=$odd PROBITY_OUT=$WORK/odd "$PROGRAMS/tree"
 probity "an odd label" 0 ship --to "$url" odd
 same_report "an odd label" "$odd" odd
 probity "a label that nobody has" 1 report --from-fleet "$url" --label "' OR 1 = 1 --"
-told "a label that nobody has" "no such runs"
+reported "a label that nobody has" "no such runs"
 probity "its statements" 0 report --from-fleet "$url" --label "$odd" --sql
 grep -q "DROP TABLE probity_calls'" output && fail "a label is pasted: $(cat output)"
 grep -qF "label = 'it\\x27s \\x5c \\x22odd\\x22\\x3b DROP" output || fail "$(cat output)"
@@ -134,7 +134,7 @@ record brief "$PROGRAMS/varied" 0 20
 probity "a summary" 0 ship --to "$url" --detail summary brief
 same_report "a summary" brief brief
 probity "a part of a summary" 1 report --from-fleet "$url" --label brief --since 50%
-told "a part of a summary" "whole minutes"
+reported "a part of a summary" "whole minutes"
 probity "more detail" 0 ship --to "$url" brief
 same_report "a part" brief brief --since 50%
 for option in --states --corrected "--tid 1" "--suggest 5"; do
@@ -148,15 +148,15 @@ record changed "$PROGRAMS/varied" 0 20
 probity "before the change" 0 ship --to "$url" --detail summary changed
 sed -i 's/ [0-9a-f]*$/ 00000000/' changed.shipped
 probity "a changed trace" 1 ship --to "$url" changed
-told "a changed trace" "has changed since"
+reported "a changed trace" "has changed since"
 ln -sf /etc/passwd linked.shipped
 cp several linked
 probity "a ledger that is a link" 0 ship --to "$url" linked
-told "a ledger that is a link" "cannot write 'linked.shipped'"
+reported "a ledger that is a link" "cannot write 'linked.shipped'"
 (
     flock -n 9
     probity "a second sender" 1 ship --to "$url" several
-    told "a second sender" "another process"
+    reported "a second sender" "another process"
     exit "$failures"
 ) 9>> several.shipped || failures=$((failures + 1))
 

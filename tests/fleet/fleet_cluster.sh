@@ -164,7 +164,8 @@ has_some() { [ "$(sql_of 1 "SELECT count() FROM probity_calls" 2> /dev/null)" -g
 wait_until "$sender" has_some || fail "nothing was sent: $(cat shipped.err)"
 kills "${servers[2]}"
 servers[2]=0
-wait_until "$sender" grep -q 'retrying for up to' shipped.err || fail "not told: $(cat shipped.err)"
+wait_until "$sender" grep -q 'retrying for up to' shipped.err ||
+    fail "not reported: $(cat shipped.err)"
 is_running "$sender" || fail "the sender gave up: $(cat shipped.err)"
 sleep "$OUTAGE" # the length of an outage, not a wait for something
 starts_shard 2

@@ -48,7 +48,7 @@ arrives() {
 }
 
 arrives lost
-grep -q 'no longer had .* sent again' errors || fail "lost: not told: $(cat errors)"
+grep -q 'no longer had .* sent again' errors || fail "lost: not reported: $(cat errors)"
 stop_server
 for fault in full slow refused; do
     arrives "$fault"

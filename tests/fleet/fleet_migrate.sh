@@ -40,14 +40,14 @@ expect "calls in old tables" "$(sql 'SELECT count() FROM probity_calls')" \
     "$(sql 'SELECT count() FROM probity_calls' old)"
 rm recursion.shipped
 probity "sending to old tables" 1 ship --to "$old" recursion
-told "sending to old tables" "\`probity ship --init\` makes them, or migrates"
+reported "sending to old tables" "\`probity ship --init\` makes them, or migrates"
 probity "asking old tables" 1 report --from-fleet "$old"
-told "asking old tables" "probity ship --init"
+reported "asking old tables" "probity ship --init"
 
 # ---- Migrated
 
 probity "migrating" 0 ship --to "$old" --init
-told "migrating" "has the tables of schema version 2; migrated from version 1"
+reported "migrating" "has the tables of schema version 2; migrated from version 1"
 columns_of probity new.columns
 columns_of old old.columns
 cmp -s new.columns old.columns || fail "columns: $(diff new.columns old.columns | head -n 5)"
@@ -55,7 +55,7 @@ expect "the version" 2 "$(sql 'SELECT max(version) FROM probity_versions' old)"
 probity "migrating again" 0 ship --to "$old" --init
 grep -q migrated errors && fail "migrated again: $(cat errors)"
 probity "before the traces are sent again" 3 report --from-fleet "$old"
-grep -q 'INCOMPLETE: not all of it was sent' output || fail "not told: $(cat output)"
+grep -q 'INCOMPLETE: not all of it was sent' output || fail "not reported: $(cat output)"
 calls='[.functions[] | {name, calls, self_ns, total_ns, p99_ns}] | sort_by(.name)'
 "$PROBITY" report --json --from-fleet "$url" | jq -S "$calls" > new.report
 "$PROBITY" report --json --from-fleet "$old" 2> errors | jq -S "$calls" > old.report || true
@@ -85,7 +85,7 @@ stays() {
     sql "$2" "$1"
     columns_of "$1" before
     probity "$1" 1 ship --to "http://127.0.0.1:$http_port/$1" --init
-    told "$1" "$3"
+    reported "$1" "$3"
     columns_of "$1" after
     cmp -s before after || fail "$1: changed all the same: $(diff before after | head -n 3)"
 }
@@ -97,7 +97,7 @@ stays keys "CREATE TABLE probity_threads (run UInt64, thread UInt32) ENGINE = Me
 stays newer "CREATE TABLE probity_versions ENGINE = MergeTree ORDER BY version AS
     SELECT toUInt32(99) AS version, now() AS made" "schema version 99"
 probity "newer tables" 1 ship --to "http://127.0.0.1:$http_port/newer" recursion
-told "newer tables" "schema version 99"
+reported "newer tables" "schema version 99"
 probity "a cluster" 1 ship --to "$old" --init --cluster two
-told "a cluster" "are of a single server"
+reported "a cluster" "are of a single server"
 finish

@@ -92,7 +92,7 @@ done
 # A database does not have the pauses of callees.
 same "threads with pauses" '[.processes[].threads[] | {tid, name, first_ns, scopes}]' \
     threads @recursion
-told "threads with pauses" "lower bounds"
+reported "threads with pauses" "lower bounds"
 same "one function" "$histograms" hist work @several
 same "one function's report" '[.functions[] | {name, calls, self_ns, total_ns, p99_ns}]' \
     report --function work @several
@@ -163,9 +163,9 @@ for range in "" "--since 0ms"; do
         fail "diff of blocks $range: $(diff from.file from.fleet | head -n 10)"
 done
 probity "a trace in a fleet's diff" 2 diff --from-fleet "$url" before1 -- @after
-told "a trace in a fleet's diff" "@LABEL"
+reported "a trace in a fleet's diff" "@LABEL"
 probity "a label that nobody has" 1 diff --from-fleet "$url" @nobody -- @after
-told "a label that nobody has" "no such runs"
+reported "a label that nobody has" "no such runs"
 
 # ---- Hostile names: each selects the runs that have it, and no other
 
@@ -184,15 +184,15 @@ done
 for name in "${odd[@]}" "$long" "$quotes"; do
     for option in --host --executable --build; do
         probity "report $option" 1 report --from-fleet "$url" $option "$name"
-        told "report $option" "no such runs"
+        reported "report $option" "no such runs"
     done
     probity "a function" 1 report --from-fleet "$url" --label several --function "${name}["
-    told "a function" "no calls match"
+    reported "a function" "no calls match"
     probity "a function" 1 hist "${name}[" --from-fleet "$url" --label several
-    told "a function" "no calls match"
+    reported "a function" "no calls match"
 done
 probity "a long label" 1 report --from-fleet "$url" --label "$quotes"
-told "a long label" "no such runs"
+reported "a long label" "no such runs"
 expect "tables" 0 "$(sql "SELECT count() = 0 FROM probity_calls")"
 
 # ---- Statements, and what has no answer
@@ -215,7 +215,7 @@ expect "statements of a diff" 10 "$(grep -c ';$' output)"
 
 for command in timeline log csv waits path why memory model view info export; do
     probity "$command" 2 $command --from-fleet "$url"
-    told "$command" "use the traces"
+    reported "$command" "use the traces"
 done
 for call in "list --tid 1" "list --probe 1 --since 1ms" "tree --tid 1" "tree --states" \
     "tree --fold-recursion" "tree --corrected" "blocks --start-probe 1" "blocks --tid 1" \
@@ -225,7 +225,7 @@ for call in "list --tid 1" "list --probe 1 --since 1ms" "tree --tid 1" "tree --s
     probity "$call" 2 $call --from-fleet "$url"
 done
 probity "without a database" 2 threads --host a several
-told "without a database" "require --from-fleet"
+reported "without a database" "require --from-fleet"
 PROBITY_FLEET=$url probity "from the environment" 0 threads --label several
 PROBITY_FLEET=$url probity "a trace goes first" 0 threads several
 
@@ -244,7 +244,7 @@ probity "as text" 0 fleet --from-fleet "$url" --request 0x4d --label rounds
 expect "its lines" "job:begin (request-begin) leaf leaf half job:end (request-end)" \
     "$(awk 'NR > 2 { print $4, $5 ~ /request/ ? $5 : "" }' output | xargs)"
 probity "other runs" 1 fleet --from-fleet "$url" --request 77 --label varied
-told "other runs" "has no hit with the id 77 in such runs"
+reported "other runs" "has no hit with the id 77 in such runs"
 probity "an id that nobody has" 1 fleet --from-fleet "$url" --request 18446744073709551615
 probity "no id" 2 fleet --from-fleet "$url" --request "1 OR 1"
 probity "its statements" 0 fleet --from-fleet "$url" --request 77 --label rounds --sql
@@ -256,12 +256,12 @@ same "hist of a summary" "$histograms" hist '*' @brief
 same "list of a summary" "$sites" list --hit @brief
 same "tree of a summary" "$tree" tree @brief
 probity "slowest blocks of a summary" 1 blocks --slowest 2 --from-fleet "$url" --label brief
-told "slowest blocks of a summary" "--detail summary"
+reported "slowest blocks of a summary" "--detail summary"
 probity "a tree of a part of a minute" 1 tree --from-fleet "$url" --label several --since 1ms
-told "a tree of a part of a minute" "whole minutes"
+reported "a tree of a part of a minute" "whole minutes"
 probity "threads of a summary" 1 threads --from-fleet "$url" --label brief
-told "threads of a summary" "--detail summary"
+reported "threads of a summary" "--detail summary"
 probity "self times of a summary" 1 hist '*' --self --from-fleet "$url" --label brief
-told "self times of a summary" "--detail summary"
+reported "self times of a summary" "--detail summary"
 
 finish

@@ -62,7 +62,7 @@ expect "the story of a request" "begin half end" "$(sql "SELECT
 # ---- Bytes
 
 probity "no records yet" 1 fetch --from-fleet "$url" "$(run_of rounds > /dev/null; cat run)" -o back
-told "no records yet" "without its records"
+reported "no records yet" "without its records"
 echo 3000 | PROBITY_OUT=$WORK/damaged "$PROGRAMS/steady" > /dev/null
 printf 'damage' | dd of=damaged bs=1 seek=3000 conv=notrunc 2> /dev/null
 for trace in typed blocks damaged; do
@@ -93,11 +93,11 @@ sql 'DROP TABLE probity_records' gap
 sql 'CREATE TABLE probity_records AS copy ENGINE = Memory' gap
 sql 'INSERT INTO probity_records SELECT * FROM copy' gap
 probity "a gap" 1 fetch --from-fleet "http://127.0.0.1:$http_port/gap" "$(cat run)" -o gap
-told "a gap" "has no bytes from 16"
+reported "a gap" "has no bytes from 16"
 [ ! -e gap ] || fail "a gap: a file was left"
 PROBITY_OUT=$WORK/victim "$PROGRAMS/killed_after" 100 || true
 probity "records of a killed program" 1 ship --to "$url" --detail records victim
-told "records of a killed program" "recover"
+reported "records of a killed program" "recover"
 probity "recover" 0 recover victim
 probity "records of a recovered one" 0 ship --to "$url" --detail records victim
 
@@ -108,7 +108,7 @@ sql 'DROP DATABASE gap' default
 sql 'CREATE DATABASE gap' default
 probity "blocks of another size" 0 ship --to "http://127.0.0.1:$http_port/gap" --init \
     --block-rows 70 blocks
-told "blocks of another size" "no longer had"
+reported "blocks of another size" "no longer had"
 expect "rows after that" "$("$PROBITY" blocks --json blocks | jq '[.blocks[].calls] | add')" \
     "$(sql 'SELECT count() FROM probity_blocks' gap)"
 run_of blocks > number
@@ -137,7 +137,7 @@ does_rounds 1000 1500
 wait_until "$sender" has_calls 500 living || fail "living: $(cat shipped.err)"
 is_running "$program" || fail "living: the program has ended"
 "$PROBITY" fleet --from-fleet "$url" --label living > output 2> errors || true
-grep -q 'INCOMPLETE' output || fail "living: not told: $(cat output)"
+grep -q 'INCOMPLETE' output || fail "living: not reported: $(cat output)"
 kill -s KILL "$sender"
 wait "$sender" 2> /dev/null || true
 does_rounds 2500 4000

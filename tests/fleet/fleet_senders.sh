@@ -48,8 +48,8 @@ sender=$!
 wait_until "$sender" has_rows second || fail "the first: $(cat a.err)"
 kill -s STOP "$sender"
 probity "the second" 1 ship --to "$url" b/second
-told "the second" "is sending run"
-told "the second" "process $sender on host"
+reported "the second" "is sending run"
+reported "the second" "process $sender on host"
 kill -s CONT "$sender"
 wait "$sender" || fail "the first: $(cat a.err)"
 is_there_once second
@@ -65,7 +65,7 @@ wait_until "$sender" has_rows killed || fail "the killed one: $(cat a.err)"
 kill -s KILL "$sender"
 wait "$sender" 2> /dev/null || true
 probity "too early" 1 ship --to "$url" b/killed
-told "too early" "if it has ended, try again in"
+reported "too early" "if it has ended, try again in"
 ages_claims killed
 probity "the heir" 0 ship --to "$url" --block-rows 1000 b/killed
 is_there_once killed

@@ -73,7 +73,8 @@ records_until() {
 starts_watching turns --senders 1 --flush 1
 records_until 200
 records_until $((rounds + 200))
-grep -q 'waiting for their turn (--senders 1)' watch.err || fail "turns: not told: $(cat watch.err)"
+grep -q 'waiting for their turn (--senders 1)' watch.err ||
+    fail "turns: not reported: $(cat watch.err)"
 for feed in "${feeds[@]}"; do
     echo end >&"$feed"
     exec {feed}>&-

@@ -4,7 +4,7 @@
 # variants: asan tsan clang
 . "$(dirname "$0")/../common.bash"
 
-told=$PROGRAMS/levels_told_internal
+print_levels=$PROGRAMS/print_levels_internal
 
 run() {
     local status=0
@@ -13,11 +13,11 @@ run() {
 }
 
 # $1 trace, the rest: the expected events as "F P ORIGIN"; other fields are ignored
-tells() {
+reports() {
     local trace=$1
     shift
-    expect "$program: $trace tells" "$*" \
-        "$("$told" "$trace" | cut -d' ' -f1-3 | tr '\n' ' ' | sed 's/ $//')"
+    expect "$program: $trace reports" "$*" \
+        "$("$print_levels" "$trace" | cut -d' ' -f1-3 | tr '\n' ' ' | sed 's/ $//')"
 }
 
 # Starts a program whose levels are set from outside: $1 level to wait for, $2 how often. It prints
@@ -62,8 +62,8 @@ refused() {
 for program in levels levels.shared; do
     fresh
     run api
-    tells trace 5 5 1 5 5 2 0 0 2 3 3 2 3 4 2 2 4 2
-    tells second 1 2 1
+    reports trace 5 5 1 5 5 2 0 0 2 3 3 2 3 4 2 2 4 2
+    reports second 1 2 1
 
     fresh
     for levels in 0 5 2,4 4,1; do
@@ -74,7 +74,7 @@ for program in levels levels.shared; do
         pair="${levels%,*} $parameters"
         printf '%s in force %s\nin force -1 -1\n' "$pair" "$pair" | diff - out > found ||
             fail "$program PROBITY_LEVEL=$levels: $(cat found)"
-        tells "trace$levels" "$pair 1"
+        reports "trace$levels" "$pair 1"
     done
     PROBITY_LEVEL=1,2 run show
     expect "$program, not recording" "1 2 in force -1 -1" "$(head -n 1 out)"
@@ -82,19 +82,19 @@ for program in levels levels.shared; do
     fresh
     PROBITY_OUT=$WORK/trace run default
     expect "$program default" "2 3 in force 2 3" "$(head -n 1 out)"
-    tells trace 2 3 1
+    reports trace 2 3 1
     PROBITY_OUT=$WORK/other PROBITY_LEVEL=1 run default
     expect "$program default and environment" "1 5 in force 1 5" "$(head -n 1 out)"
 
     fresh
     PROBITY_OUT=$WORK/trace run fork
-    tells trace 5 5 1 3 4 2
-    tells "$(find . -name 'trace.*')" 3 4 1 1 1 2
+    reports trace 5 5 1 3 4 2
+    reports "$(find . -name 'trace.*')" 3 4 1 1 1 2
     expect "$program fork: traces" 2 "$(find . -name 'trace*' | wc -l)"
 
     fresh
     PROBITY_OUT=$WORK/trace run flight 2000
-    expect "$program flight" "$(($(cat out) + 1))" "$("$told" trace | wc -l)"
+    expect "$program flight" "$(($(cat out) + 1))" "$("$print_levels" trace | wc -l)"
     "$PROBITY" check trace > /dev/null || fail "$program flight: damaged"
     no_leftovers "$program flight"
 done
@@ -143,12 +143,12 @@ for i in 1 2 3 4 5; do
 done
 asked "$waiting: levels 1, 4" "$waiting" 1 4
 wait "$waiting" || fail "the program: $(cat errors)"
-"$told" trace > found
+"$print_levels" trace > found
 expect "the writer's last event" "1 4 3 writer" "$(tail -n 1 found | cut -d' ' -f1-4)"
 expect "events" 14 "$(wc -l < found)"
 # A thread may read the level before a change and probe after it, once per thread; the same goes for
 # the first hit.
-others=$("$told" trace x | sed -n 's/^other \([0-9]*\) .*/\1/p')
+others=$("$print_levels" trace x | sed -n 's/^other \([0-9]*\) .*/\1/p')
 [ "$others" -le 27 ] || fail "$others hits at levels that differ from the trace"
 "$PROBITY" check trace > /dev/null || fail "damaged: $("$PROBITY" check trace 2>&1)"
 refused 1 "no process $waiting" "$waiting" 1
@@ -163,12 +163,12 @@ start_waiting 0 1
 asked "$waiting: levels 2, 5" "$waiting" 2
 kill -9 "$waiting"
 wait "$waiting" 2> /dev/null || true
-"$told" trace | cut -d' ' -f1-3 > found
+"$print_levels" trace | cut -d' ' -f1-3 > found
 printf '5 5 1\n2 5 3\n' | cmp - found || fail "killed: $(cat found)"
 refused 1 "no process $waiting" "$waiting" 1
 refused 1 "no longer recording" trace 1
 "$PROBITY" recover trace > /dev/null
-expect "recovered" "2 5 3" "$("$told" trace | tail -n 1 | cut -d' ' -f1-3)"
+expect "recovered" "2 5 3" "$("$print_levels" trace | tail -n 1 | cut -d' ' -f1-3)"
 
 # Killed before it replies.
 fresh
@@ -193,5 +193,5 @@ refused 1 "did not reply within 5 s" "$waiting" 2
 refused 1 "has not answered an earlier request yet: nothing is changed" "$waiting" 3
 kill -CONT "$waiting"
 wait "$waiting" || fail "continued: $(cat errors)"
-expect "continued" "2 5 3" "$("$told" trace | tail -n 1 | cut -d' ' -f1-3)"
+expect "continued" "2 5 3" "$("$print_levels" trace | tail -n 1 | cut -d' ' -f1-3)"
 finish

@@ -103,7 +103,7 @@ int valued(int a, int b)
     r += b;
     return r;
 }
-int told(int a)
+int reported(int a)
 {
     FN_ENTRY(FN_1);
     return a * 7;
@@ -115,7 +115,7 @@ if [ -z "${SANITIZE:-}" ]; then
     expect "sites of a leaf" 2 "$(grep -c 'test  *\$0x' code)"
     expect "branches of a leaf" 0 "$(grep -cE '\b(j[a-z]+|call)\b' code)"
     [ "$(wc -l < code)" -le 11 ] || fail "a leaf: $(cat code)"
-    for name in valued told; do
+    for name in valued reported; do
         objdump -d --no-show-raw-insn leaf.o | sed -n "/<$name>:/,/ret/p" > code
         expect "sites of $name" 2 "$(grep -c 'test  *\$0x' code)"
         expect "branches of $name" 0 "$(grep -cE '\b(j[a-z]+|call)\b' code)"

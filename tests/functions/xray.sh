@@ -414,7 +414,7 @@ for how in random zeros ones bits shifted kinds versions far short long; do
         [ ! -e trace ] || "$PROBITY" check trace > checked 2>&1 || fail "$what: $(cat checked)"
     done
 done
-# Other code where the table says a sled is: its function is left alone, and the user is told.
+# Other code where the table says a sled is: its function is left alone, and the user is reported.
 what="other code"
 at=$(nm code | awk '$3 == "get_one" { print $1 }')
 python3 - "$at" << 'END'

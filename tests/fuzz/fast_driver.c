@@ -128,7 +128,7 @@ static uint64_t hash(const uint8_t *bytes, size_t size)
     return sum;
 }
 
-static void tell_executed(void)
+static void report_executed(void)
 {
     dprintf(2, "stat::number_of_executed_units: %llu\nstat::new_units_added: %llu\n",
             (unsigned long long)fuzzer.executed, (unsigned long long)fuzzer.added);
@@ -142,7 +142,7 @@ void fast_driver_found(const char *why)
              (unsigned long long)hash(fuzzer.now, fuzzer.now_size));
     save(name, fuzzer.now, fuzzer.now_size);
     dprintf(2, "ERROR: %s: see %s\n", why, name);
-    tell_executed();
+    report_executed();
     _exit(77);
 }
 
@@ -435,6 +435,6 @@ int main(int argc, char **argv)
     if (fuzzer.corpus == NULL || fuzzer.count == 0)
         return 2;
     fuzz(start + (time_t)fuzzer.seconds);
-    tell_executed();
+    report_executed();
     return 0;
 }

@@ -123,13 +123,13 @@ static int is_part(const char *part, const char *whole)
     return 1;
 }
 
-/* Runs all commands on the changed trace. is_told: they must report the change. */
-static void run_all(struct sweep *sweep, int is_told, int all_commands)
+/* Runs all commands on the changed trace. is_reported: they must report the change. */
+static void run_all(struct sweep *sweep, int is_reported, int all_commands)
 {
     int status = run_on(sweep, records);
     char *text = take_text(sweep);
 
-    if (is_told && status == CLI_OK)
+    if (is_reported && status == CLI_OK)
         fault(sweep, records, "the change was not found");
     if (!is_part(text, sweep->reference))
         fault(sweep, records, "a record that is not in the whole");
@@ -138,7 +138,7 @@ static void run_all(struct sweep *sweep, int is_told, int all_commands)
         int is_first = strcmp(lines[line][0], "info") == 0 || strcmp(lines[line][0], "check") == 0;
         if (!is_first && !all_commands)
             continue;
-        if (run_on(sweep, lines[line]) == CLI_OK && is_told)
+        if (run_on(sweep, lines[line]) == CLI_OK && is_reported)
             fault(sweep, lines[line], "the change was not found");
     }
 }

@@ -27,7 +27,7 @@ model() {
         *" -DNO_DEATH "*) limits='' ;;
     esac
     if grep -q ') provided (' "$MODELS/$file"; then
-        reduce=-DNOREDUCE # reduction cannot tell which steps are independent
+        reduce=-DNOREDUCE # reduction cannot find out which steps are independent
     fi
     mkdir "$directory"
     cp names.pml "$MODELS"/*.pml "$directory"

@@ -44,10 +44,10 @@ for trace in short long requests; do
     "$PROBITY" threads --json $trace.probity > $trace.threads
     "$PROBITY" path "${which[@]}" --json $trace.probity > $trace.path
     python3 "$SOURCE/tests/tool/page_states.py" $trace.html $trace.threads $trace.path \
-        $trace.told 8000 || fail "$trace: the page's states"
+        $trace.reported 8000 || fail "$trace: the page's states"
 done
-jq -e '.near == false' short.told > /dev/null || fail "spans of the short trace are merged"
-jq -e '.near' long.told > /dev/null || fail "no spans of the long trace are merged"
+jq -e '.near == false' short.reported > /dev/null || fail "spans of the short trace are merged"
+jq -e '.near' long.reported > /dev/null || fail "no spans of the long trace are merged"
 
 if ! command -v /usr/bin/chromium > /dev/null || ! command -v node > /dev/null; then
     echo "neither chromium nor node: pages were not looked at" >&2
@@ -58,7 +58,7 @@ MODULES=$BUILD/npm-view
 "$SOURCE/tools/npm_install.sh" "$SOURCE/view" "$MODULES" --include=dev
 mkdir -p "$BUILD/test-logs/view"
 HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
-    states short.html short.told -- paths short.html short.told -- \
-    paths long.html long.told -- paths requests.html requests.told > faults ||
+    states short.html short.reported -- paths short.html short.reported -- \
+    paths long.html long.reported -- paths requests.html requests.reported > faults ||
     fail "in chromium: $(cat faults)"
 finish

@@ -58,9 +58,9 @@ printf '#!/bin/sh\nexit 3\n' > bin/xdg-open
 chmod +x bin/xdg-open
 PATH=$WORK/bin:$PATH view "browser that fails" 1 -f --open -o opened.html small.probity
 # shellcheck disable=SC2016
-printf '#!/bin/sh\necho "$1" > told\n' > bin/xdg-open
+printf '#!/bin/sh\necho "$1" > reported\n' > bin/xdg-open
 PATH=$WORK/bin:$PATH view "browser" 0 -f --open -o opened.html small.probity
-expect "arguments of the browser" "opened.html" "$(cat told)"
+expect "arguments of the browser" "opened.html" "$(cat reported)"
 
 # ---- Data ----
 

@@ -110,7 +110,7 @@ static void show(void)
 }
 
 /* The id of each hit is the level that its thread saw. */
-static void *probe_until_told(void *argument)
+static void *probe_until_requested(void *argument)
 {
     static const struct timespec a_moment = {0, 1000000};
     uint64_t count = 0;
@@ -132,7 +132,7 @@ static void wait_for_levels(void)
     puts("begun");
     fflush(stdout);
     for (int i = 0; i < 2; i++)
-        pthread_create(&thread[i], NULL, probe_until_told, NULL);
+        pthread_create(&thread[i], NULL, probe_until_requested, NULL);
     for (uint64_t i = 0; i < number; i++) {
         while (in_force() != wanted_level)
             nanosleep(&a_moment, NULL);
@@ -165,7 +165,7 @@ static void flight(void)
 
     PROBITY_PROBE(1);
     for (int i = 0; i < 2; i++) {
-        pthread_create(&reader[i], NULL, probe_until_told, NULL);
+        pthread_create(&reader[i], NULL, probe_until_requested, NULL);
         pthread_create(&setter[i], NULL, set_levels, i ? &number : NULL);
     }
     for (int i = 0; i < 2; i++)

@@ -48,7 +48,7 @@ static void nest(unsigned depth)
 }
 
 /* Whether stdin has a line, or ends, within 50 ms. */
-static int is_told_to_end(void)
+static int is_end_requested(void)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
 
@@ -70,7 +70,7 @@ int main(int argc, char **argv)
     FN_FUNC_PARAMS(int, ret, FN_1, 1, argc);
 
     if (argc == 2 && strcmp(argv[1], "steps") == 0) {
-        for (int i = 0; !is_told_to_end(); i++)
+        for (int i = 0; !is_end_requested(); i++)
             step(i);
     } else if (argc == 3 && strcmp(argv[1], "steps") == 0) {
         for (int i = 0; i < atoi(argv[2]); i++) {

@@ -2,7 +2,7 @@
  *
  * refused.c: programs in which calls of the library fail. Each checks for itself that errno, signal
  * mask, descriptors and output are as they would be without recording. Its own system calls are
- * marked, to tell them from the library's (tool/fault_inject.h).
+ * marked, to distinguish them from the library's (tool/fault_inject.h).
  *
  *     refused WAY [HITS]
  *         prints what must be recorded: "PID STREAM HITS" or "FUNCTION CALLS"; exit status 5, or

@@ -7,9 +7,9 @@
 
 # Compares the recorded hits with what the program printed. $1 description
 held_against() {
-    "$PROBITY" csv --columns tid,cpu_s,cpu_ns trace > told
+    "$PROBITY" csv --columns tid,cpu_s,cpu_ns trace > reported
     bound=$("$PROBITY" info --json trace | jq '.[0].times.cpu_bound_ns')
-    expect "$1: hits" "$(wc -l < expected)" "$(wc -l < told)"
+    expect "$1: hits" "$(wc -l < expected)" "$(wc -l < reported)"
     # The clock is read at some point within the call that returns it.
     awk -v bound="$bound" '
         NR == FNR { before[$1, ++count[$1]] = $2; behind[$1, count[$1]] = $3; next }
@@ -21,7 +21,7 @@ held_against() {
             high = behind[field[1], i] + bound + 2000
             if (cpu < low || cpu > high)
                 print "hit " i " of " field[1] ": " cpu ", not " low " to " high
-        }' expected told > off
+        }' expected reported > off
     [ ! -s off ] || fail "$1: $(wc -l < off) off: $(head -n 3 off)"
 }
 

@@ -10,10 +10,10 @@
 record() {
     local try
     for try in $(seq 400); do
-        "$PROGRAMS/ordered" "$1" > told || return 1
-        from=$(awk '/^from/ { print $2 }' told)
-        truth=$(awk '/^truth/ { print $2 }' told)
-        disturbed=$(awk '/^others/ && $2 >= 2 || /^spread/ && $2 >= 3' told)
+        "$PROGRAMS/ordered" "$1" > reported || return 1
+        from=$(awk '/^from/ { print $2 }' reported)
+        truth=$(awk '/^truth/ { print $2 }' reported)
+        disturbed=$(awk '/^others/ && $2 >= 2 || /^spread/ && $2 >= 3' reported)
         [ -n "$disturbed" ] || return 0
     done
     echo "the machine is busy: none of $try runs was undisturbed"
@@ -99,7 +99,8 @@ grep -q 'TSC.*strict order\|CNTVCT_EL0.*strict order' output errors ||
 for order in relaxed strict; do
     for try in 1 2 3 4 5 6 7 8; do
         PROBITY_ORDER=$order record cost > /dev/null || fail "$order: status $?"
-        beyond=$("$PROBITY" info --json cost | jq -r --arg hit "$(awk '/^hit/ { print $2 }' told)" \
+        hit=$(awk '/^hit/ { print $2 }' reported)
+        beyond=$("$PROBITY" info --json cost | jq -r --arg hit "$hit" \
             '.[0].overhead.hit.most_ns as $most | ($hit | tonumber) as $hit |
             if $hit > 1.15 * $most then "a hit takes \($hit) ns, stated: up to \($most)"
             else "" end')

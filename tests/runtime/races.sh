@@ -38,7 +38,7 @@ status=0
 # The relocation of a hit that a jump abandoned, and one that is still in progress.
 status=0
 "$PROGRAMS/moving_internal" > moving 2> errors || status=$?
-[ "$status" = 77 ] || expect "moving_internal ($(cat errors)): still told" "0 0 1" \
+[ "$status" = 77 ] || expect "moving_internal ($(cat errors)): still reported" "0 0 1" \
     "$status $(cat moving)"
 # A handler forks inside a probe, and the child returns into it.
 fresh

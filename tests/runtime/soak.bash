@@ -211,7 +211,7 @@ soak_done() {
 }
 
 # The same from the trace. $1 mode, $2 trace
-soak_told() {
+soak_reported() {
     if [ "$1" = profile ]; then
         "$PROBITY" report --json "$2" |
             jq -r '.functions[] | select(.calls > 0) | "all \(.name) \(.calls)"'
@@ -226,7 +226,7 @@ soak_told() {
 # one call that is not yet on the scoreboard. $1 mode, $2 trace, $3 "killed" or ""
 soak_hits() {
     soak_done "$1" > made
-    soak_told "$1" "$2" > told
+    soak_reported "$1" "$2" > reported
     awk -v killed="$3" -v least="$([ "$1" = profile ] && echo -$SOAK_WORKERS || echo 0)" \
         -v most="$([ "$1" = profile ] && echo $SOAK_WORKERS || echo 1)" '
         NR == FNR { done[$1 " " $2] = $3; next }
@@ -235,7 +235,7 @@ soak_hits() {
         END {
             for (key in done) if (!(key in seen)) print key, done[key], 0
             print sum + 0 > "sum"
-        }' made told > off
+        }' made reported > off
     [ ! -s off ] || fail "$1 $3: thread, stage, done, recorded: $(head -n 5 off | tr '\n' ';')"
     [ "$(cat sum)" -gt 0 ] || fail "$1 $3: nothing was recorded"
 }

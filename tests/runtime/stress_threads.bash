@@ -265,7 +265,7 @@ void *calloc(size_t count, size_t bytes)
     look();
     return __libc_calloc(count, bytes);
 }
-__attribute__((destructor)) static void tell(void)
+__attribute__((destructor)) static void print_counts(void)
 {
     fprintf(stderr, "allocated by the writer: %d\n", by_writer);
 }
@@ -350,8 +350,8 @@ other_link() {
     rm -rf trace* log summary
     PROBITY_OUT=$WORK/trace PROBITY_LOG=$WORK/log PROBITY_SUMMARY=$WORK/summary \
         "./logged.$name" steps 3 > /dev/null || fail "$name, logged: status $?"
-    "$PROBITY" log --color=never trace | sed 's/(.*//' > told
-    sed 's/(.*//' log | cmp -s - told || fail "$name: the log differs: $(diff log told | head -n 5)"
+    "$PROBITY" log --color=never trace | sed 's/(.*//' > reported
+    sed 's/(.*//' log | cmp -s - reported || fail "$name: the log differs: $(diff log reported | head -n 5)"
     [ -s log ] && [ -s summary ] || fail "$name: no log or no summary"
 }
 

@@ -170,7 +170,7 @@ static void probes_are_numbers_and_names(void **state)
 }
 
 /* Each probe follows each other one: no pair is lost or counted for another. */
-static void many_pairs_are_told_apart(void **state)
+static void many_pairs_are_distinguished(void **state)
 {
     enum { PROBES = 60 };
     struct probity_blocks *blocks;
@@ -290,7 +290,7 @@ int main(void)
         cmocka_unit_test(blocks_are_printed_as_ever),
         cmocka_unit_test(hits_outside_the_range_are_none),
         cmocka_unit_test(probes_are_numbers_and_names),
-        cmocka_unit_test(many_pairs_are_told_apart),
+        cmocka_unit_test(many_pairs_are_distinguished),
         cmocka_unit_test(names_may_come_late),
         cmocka_unit_test(the_slowest_are_the_slowest),
         cmocka_unit_test(between_two_threads_there_is_no_cpu_time),

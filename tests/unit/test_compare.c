@@ -321,7 +321,7 @@ static void verdicts_are_as_the_runs(void **state)
     probity_compare_close(compare);
 }
 
-static void one_run_tells_ratios_only(void **state)
+static void one_run_gives_only_ratios(void **state)
 {
     struct probity_compare *compare = compare_known(&usual, 1);
     const struct probity_compare_result *result =
@@ -531,7 +531,7 @@ static void set_text(struct probity_info *info, enum probity_info_tag tag, const
     info->text[tag] = (struct probity_text){text, strlen(text)};
 }
 
-static void other_machines_are_told(void **state)
+static void other_machines_are_reported(void **state)
 {
     struct probity_compare *compare = open_compare(&usual);
     struct probity_trace_facts facts = {.path = "one", .state = PROBITY_TRACE_CLOSED,
@@ -773,7 +773,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(three_percent_are_found_in_twenty_runs),
         cmocka_unit_test(limits_fail_seldom_by_mistake),
         cmocka_unit_test(verdicts_are_as_the_runs),
-        cmocka_unit_test(one_run_tells_ratios_only),
+        cmocka_unit_test(one_run_gives_only_ratios),
         cmocka_unit_test(scopes_of_one_name_stay_apart),
         cmocka_unit_test(blocks_stand_for_themselves),
         cmocka_unit_test(patterns_choose_kinds),
@@ -781,7 +781,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(one_session_is_one_run),
         cmocka_unit_test(limits_need_more_than_to_be_observed),
         cmocka_unit_test(coarse_quantiles_are_not_called_same),
-        cmocka_unit_test(other_machines_are_told),
+        cmocka_unit_test(other_machines_are_reported),
         cmocka_unit_test(rows_come_in_order),
         cmocka_unit_test(outputs_are_as_ever),
     };

@@ -94,7 +94,7 @@ static void *keep_a_chunk(void *unused)
     return unused;
 }
 
-static void what_is_dropped_is_counted_and_told(void **state)
+static void what_is_dropped_is_counted_and_reported(void **state)
 {
     pthread_t threads[CHUNKS - 1];
 
@@ -162,7 +162,7 @@ static void *hit_by_another_name(void *unused)
     return unused;
 }
 
-static void a_thread_is_told_by_its_name(void **state)
+static void a_thread_is_identified_by_its_name(void **state)
 {
     (void)state;
     start(PROBITY_MODE_BLOCK);
@@ -335,10 +335,10 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_dropped_is_counted_and_told),
+        cmocka_unit_test(what_is_dropped_is_counted_and_reported),
         cmocka_unit_test(mode_block_loses_nothing),
         cmocka_unit_test(threads_in_turn_use_the_same_memory),
-        cmocka_unit_test(a_thread_is_told_by_its_name),
+        cmocka_unit_test(a_thread_is_identified_by_its_name),
         cmocka_unit_test(the_end_of_a_chunk_is_no_hole),
         cmocka_unit_test(ids_come_back_however_large),
 #if PROBITY_HAS_FAST_PATH

@@ -216,7 +216,7 @@ static void an_inline_function_is_found_in_another_library(void **state)
 }
 
 /* Two traces with more numbers than a table holds initially. */
-static void many_numbers_are_told_apart(void **state)
+static void many_numbers_are_distinguished(void **state)
 {
     enum { NUMBERS = 5000 };
     struct probity_coverage *coverage;
@@ -340,7 +340,7 @@ int main(void)
         cmocka_unit_test(traces_of_a_program_are_one),
         cmocka_unit_test(hits_outside_the_range_do_not_count),
         cmocka_unit_test(an_inline_function_is_found_in_another_library),
-        cmocka_unit_test(many_numbers_are_told_apart),
+        cmocka_unit_test(many_numbers_are_distinguished),
         cmocka_unit_test(rows_stay_in_their_block),
         cmocka_unit_test(repeated_texts_have_an_end),
     };

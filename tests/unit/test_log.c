@@ -287,7 +287,7 @@ static void what_is_not_a_scope_is_a_notice(void **state)
                         "\033[2m101:\033[0m \033[34mleave;\033[0m\n");
 }
 
-static void lost_declarations_are_told(void **state)
+static void lost_declarations_are_reported(void **state)
 {
     static const uint8_t enter[] = {10, 0, 0, 0, 9, 0, 0, 0, 1, 2, 3};
     (void)state;
@@ -444,7 +444,7 @@ int main(void)
         cmocka_unit_test(short_scopes_are_left_out),
         cmocka_unit_test(threads_interleave_by_time_or_follow_each_other),
         cmocka_unit_test(what_is_not_a_scope_is_a_notice),
-        cmocka_unit_test(lost_declarations_are_told),
+        cmocka_unit_test(lost_declarations_are_reported),
         cmocka_unit_test(many_lines_stay_with_their_thread),
         cmocka_unit_test(what_is_held_back_is_bounded),
         cmocka_unit_test(random_events_are_shown_safely),

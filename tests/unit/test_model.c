@@ -155,7 +155,7 @@ static void lengths_are_summed_over_time(void **state)
 
 /* Items present at the beginning or end, or put twice, are counted and reported; Little's law then
  * does not hold. */
-static void items_in_part_are_told(void **state)
+static void items_in_part_are_reported(void **state)
 {
     static const struct hit hits[] = {
         {0, 1, 0, PUT, 1, 7, NEVER},  {1, 2, 5, GET, 99, 7, NEVER}, {0, 1, 10, PUT, 2, 7, NEVER},
@@ -528,7 +528,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(regular_items_make_a_regular_queue),
         cmocka_unit_test(lengths_are_summed_over_time),
-        cmocka_unit_test(items_in_part_are_told),
+        cmocka_unit_test(items_in_part_are_reported),
         cmocka_unit_test(holds_and_waits_are_of_threads),
         cmocka_unit_test(a_lock_may_have_several_holders),
         cmocka_unit_test(requests_are_of_their_begin),

@@ -166,7 +166,7 @@ static void a_factor_is_found(void **state)
 }
 
 /* The idle runs start 2 processes and the others 3; anything else is due to records. */
-static void starts_are_told_apart_from_records(void **state)
+static void starts_are_distinguished_from_records(void **state)
 {
     enum {
         PAIRS = 8,
@@ -210,7 +210,7 @@ int main(void)
         cmocka_unit_test(the_textbook_agrees), cmocka_unit_test(all_signs_agree),
         cmocka_unit_test(intervals_hold_what_they_say), cmocka_unit_test(many_pairs),
         cmocka_unit_test(a_factor_is_found),
-        cmocka_unit_test(starts_are_told_apart_from_records)};
+        cmocka_unit_test(starts_are_distinguished_from_records)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

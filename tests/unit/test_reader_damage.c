@@ -75,7 +75,7 @@ static int check_finds_fault(void)
            result.cut_bytes > 0 || !result.has_end;
 }
 
-static int is_told(struct probity_reader *reader)
+static int is_reported(struct probity_reader *reader)
 {
     char why[200];
 
@@ -89,7 +89,7 @@ static void a_sound_file_has_no_fault(void **state)
     make_sample();
     make_write(&make, "sound");
     assert_int_equal(read_ids(&reader), 0xff);
-    assert_false(is_told(reader));
+    assert_false(is_reported(reader));
     assert_false(probity_trace_is_damaged(probity_reader_facts(reader, 0)));
     assert_false(check_finds_fault());
     probity_reader_close(reader);
@@ -112,7 +112,7 @@ static void a_file_cut_anywhere_is_read_up_to_the_cut(void **state)
         int expected = cut >= block_at[7] ? 0xff : cut >= block_at[5] ? 0x3f
                        : cut >= block_at[4] ? 0x0f : cut >= block_at[2] ? 0x03 : 0;
         assert_int_equal(seen, expected);
-        assert_true(is_told(reader));
+        assert_true(is_reported(reader));
         /* The file ends within a block and has no other damage. */
         size_t last = 7;
         while (block_at[last] > cut)
@@ -124,7 +124,7 @@ static void a_file_cut_anywhere_is_read_up_to_the_cut(void **state)
     unlink(make.path);
 }
 
-static void any_changed_byte_is_told(void **state)
+static void any_changed_byte_is_reported(void **state)
 {
     struct probity_reader *reader;
     (void)state;
@@ -142,7 +142,7 @@ static void any_changed_byte_is_told(void **state)
         }
         /* A single block of at most two records is lost. */
         assert_true(__builtin_popcount((unsigned)seen) >= 6);
-        assert_true(is_told(reader));
+        assert_true(is_reported(reader));
         probity_reader_close(reader);
     }
     unlink(make.path);
@@ -181,7 +181,7 @@ static void bytes_that_do_not_belong_are_skipped(void **state)
     unlink(make.path);
 }
 
-static void a_missing_block_is_told(void **state)
+static void a_missing_block_is_reported(void **state)
 {
     struct probity_reader *reader;
     (void)state;
@@ -191,14 +191,14 @@ static void a_missing_block_is_told(void **state)
         put_in_place(block_at[block], block_at[block + 1] - block_at[block], NULL, 0);
         make_write(&make, "missing");
         assert_int_equal(read_ids(&reader), 0xff & ~ids[block]);
-        assert_true(is_told(reader));
+        assert_true(is_reported(reader));
         assert_true(check_finds_fault());
         probity_reader_close(reader);
     }
     unlink(make.path);
 }
 
-static void a_block_that_tells_of_more_records_than_it_has_is_damage(void **state)
+static void a_block_that_claims_more_records_than_it_has_is_damage(void **state)
 {
     struct probity_reader *reader;
     (void)state;
@@ -228,7 +228,7 @@ static void a_block_that_was_there_before_is_passed_over(void **state)
     put_in_place(block_at[4], 0, block, bytes);
     make_write(&make, "twice");
     assert_int_equal(read_ids(&reader), 0xff);
-    assert_true(is_told(reader));
+    assert_true(is_reported(reader));
     assert_true(check_finds_fault());
     probity_reader_close(reader);
     unlink(make.path);
@@ -260,12 +260,12 @@ static void a_damaged_late_block_leaves_the_next_one_single(void **state)
         assert_int_equal(event->id, expected[count++]);
     }
     assert_int_equal(count, 2);
-    assert_true(is_told(reader));
+    assert_true(is_reported(reader));
     probity_reader_close(reader);
     unlink(make.path);
 }
 
-static void what_stands_behind_end_is_ignored_and_told(void **state)
+static void what_follows_end_is_ignored_and_reported(void **state)
 {
     struct probity_reader *reader;
     (void)state;
@@ -273,7 +273,7 @@ static void what_stands_behind_end_is_ignored_and_told(void **state)
     make_data(&make, (struct probity_data){.thread = 1}, (struct make_hit[]){{1009000, 14, 0}}, 1);
     make_write(&make, "behind");
     assert_int_equal(read_ids(&reader), 0xff);
-    assert_true(is_told(reader));
+    assert_true(is_reported(reader));
     assert_true(check_finds_fault());
     probity_reader_close(reader);
     unlink(make.path);
@@ -294,7 +294,7 @@ static void unknown_blocks_and_longer_payloads_are_accepted(void **state)
     make_block(&make, PROBITY_BLOCK_END, PROBITY_SYNC_BYTES + 24);
     make_write(&make, "unknown");
     assert_int_equal(read_ids(&reader), 0xff);
-    assert_false(is_told(reader));
+    assert_false(is_reported(reader));
     assert_false(check_finds_fault());
     probity_reader_close(reader);
     unlink(make.path);
@@ -364,13 +364,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sound_file_has_no_fault),
         cmocka_unit_test(a_file_cut_anywhere_is_read_up_to_the_cut),
-        cmocka_unit_test(any_changed_byte_is_told),
+        cmocka_unit_test(any_changed_byte_is_reported),
         cmocka_unit_test(bytes_that_do_not_belong_are_skipped),
-        cmocka_unit_test(a_missing_block_is_told),
-        cmocka_unit_test(a_block_that_tells_of_more_records_than_it_has_is_damage),
+        cmocka_unit_test(a_missing_block_is_reported),
+        cmocka_unit_test(a_block_that_claims_more_records_than_it_has_is_damage),
         cmocka_unit_test(a_block_that_was_there_before_is_passed_over),
         cmocka_unit_test(a_damaged_late_block_leaves_the_next_one_single),
-        cmocka_unit_test(what_stands_behind_end_is_ignored_and_told),
+        cmocka_unit_test(what_follows_end_is_ignored_and_reported),
         cmocka_unit_test(unknown_blocks_and_longer_payloads_are_accepted),
         cmocka_unit_test(check_sees_through_right_checksums),
         cmocka_unit_test(random_changes_under_a_right_checksum_do_no_harm),

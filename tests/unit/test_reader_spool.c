@@ -375,7 +375,7 @@ static void the_spool_goes_when_its_records_are_on_the_disk(void **state)
 }
 
 /* A probe was killed in a held chunk; its record is older than the watermark in the file. */
-static void recover_tells_what_comes_late(void **state)
+static void recover_reports_what_comes_late(void **state)
 {
     struct probity_recover_result result;
     (void)state;
@@ -619,7 +619,7 @@ int main(void)
         cmocka_unit_test(recover_may_be_interrupted_anywhere),
         cmocka_unit_test(recover_on_a_full_disk_leaves_all_as_it_was),
         cmocka_unit_test(the_spool_goes_when_its_records_are_on_the_disk),
-        cmocka_unit_test(recover_tells_what_comes_late),
+        cmocka_unit_test(recover_reports_what_comes_late),
         cmocka_unit_test(recover_leaves_a_live_spool_alone),
         cmocka_unit_test(a_spool_without_a_lock_is_read_and_never_folded),
         cmocka_unit_test(a_released_lock_is_the_only_sign_of_death),

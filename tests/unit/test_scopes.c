@@ -280,7 +280,7 @@ static void what_profiling_did_not_see_is_untimed(void **state)
                                "0: a 0/0 left 150-50-0=100 150\n");
 }
 
-static void functions_without_declaration_are_told_apart_by_number(void **state)
+static void functions_without_declaration_are_distinguished_by_number(void **state)
 {
     (void)state;
     RUN("lost", EVENT(100, PROBITY_EVENT_ENTER, "\144\0\0\0\0\0\0\0", 8),
@@ -362,7 +362,7 @@ int main(void)
         cmocka_unit_test(a_deferred_scope_unwinds_what_began_later),
         cmocka_unit_test(many_siblings_are_forgotten_without_harm),
         cmocka_unit_test(what_profiling_did_not_see_is_untimed),
-        cmocka_unit_test(functions_without_declaration_are_told_apart_by_number),
+        cmocka_unit_test(functions_without_declaration_are_distinguished_by_number),
         cmocka_unit_test(a_stack_of_any_depth_is_kept),
         cmocka_unit_test(threads_that_are_gone_are_forgotten),
     };

@@ -234,7 +234,7 @@ static void a_deferred_scope_adopts_what_it_called(void **state)
     close_run(&run);
 }
 
-static void too_many_paths_are_told(void **state)
+static void too_many_paths_are_reported(void **state)
 {
     const struct probity_tree_options options = {.nodes_max = 2};
 
@@ -582,7 +582,7 @@ int main(void)
         cmocka_unit_test(threads_of_other_processes_have_other_stacks),
         cmocka_unit_test(direct_recursion_folds_on_request),
         cmocka_unit_test(a_deferred_scope_adopts_what_it_called),
-        cmocka_unit_test(too_many_paths_are_told),
+        cmocka_unit_test(too_many_paths_are_reported),
         cmocka_unit_test(calls_outside_the_range_have_no_part),
         cmocka_unit_test(views_keep_the_totals_of_the_function),
         cmocka_unit_test(what_is_cut_stays_in_the_sum),

@@ -17,13 +17,13 @@
 #include "writer/watch_rates.h"
 #include "writer/watch_requests.h"
 
-static struct probity_watch_request told[4096];
+static struct probity_watch_request reported[4096];
 static uint32_t count;
 
-static uint64_t tell(void *context, const struct probity_watch_request *request)
+static uint64_t report(void *context, const struct probity_watch_request *request)
 {
-    assert_true(count < sizeof told / sizeof told[0]);
-    told[count++] = *request;
+    assert_true(count < sizeof reported / sizeof reported[0]);
+    reported[count++] = *request;
     return request->end - request->begin > *(uint64_t *)context ? request->conditions : 0;
 }
 
@@ -37,7 +37,7 @@ static void hit(struct probity_watch_requests *requests, uint64_t tick, uint64_t
 
 static struct probity_watch_requests *begin(uint64_t *limit)
 {
-    struct probity_watch_requests *requests = probity_watch_requests_open(*limit, tell, limit);
+    struct probity_watch_requests *requests = probity_watch_requests_open(*limit, report, limit);
 
     assert_non_null(requests);
     count = 0;
@@ -60,16 +60,16 @@ static void requests_pass_threads_in_any_order(void **state)
     probity_watch_requests_follow(requests, UINT64_C(1) << 40);
     assert_int_equal(count, 10);
     for (uint32_t i = 0; i < count; i++) {
-        assert_int_equal(told[i].begin, 1000 * i + 300);
-        assert_int_equal(told[i].end - told[i].begin, 11);
-        assert_int_equal(told[i].thread, 2);
-        assert_false(told[i].has_begun_there);
-        assert_int_equal(told[i].from, PROBITY_ROLE_REQUEST_BEGIN);
+        assert_int_equal(reported[i].begin, 1000 * i + 300);
+        assert_int_equal(reported[i].end - reported[i].begin, 11);
+        assert_int_equal(reported[i].thread, 2);
+        assert_false(reported[i].has_begun_there);
+        assert_int_equal(reported[i].from, PROBITY_ROLE_REQUEST_BEGIN);
     }
     probity_watch_requests_close(requests);
 }
 
-/* Without an end, a hit that is too late is told, once; with a begin, only the end is. */
+/* Without an end, a hit that is too late is reported, once; with a begin, only the end is. */
 static void requests_without_an_end(void **state)
 {
     uint64_t limit = 10;
@@ -85,12 +85,12 @@ static void requests_without_an_end(void **state)
     hit(requests, 300, 3, PROBITY_ROLE_REQUEST_END, 1);
     probity_watch_requests_follow(requests, 1000);
     assert_int_equal(count, 1);
-    assert_int_equal(told[0].end, 111);
-    assert_true(told[0].has_begun_there);
+    assert_int_equal(reported[0].end, 111);
+    assert_true(reported[0].has_begun_there);
     hit(requests, 2000, 2, PROBITY_ROLE_REQUEST_END, 1);
     probity_watch_requests_follow(requests, 3000);
     assert_int_equal(count, 2);
-    assert_int_equal(told[1].end - told[1].begin, 1800);
+    assert_int_equal(reported[1].end - reported[1].begin, 1800);
     probity_watch_requests_close(requests);
 }
 
@@ -112,7 +112,7 @@ static void requests_beyond_all_limits(void **state)
 
 static uint64_t gap_begin, gap_end;
 
-static void tell_gap(struct probity_watch *watch, uint32_t condition, uint64_t end)
+static void report_gap(struct probity_watch *watch, uint32_t condition, uint64_t end)
 {
     gap_begin = watch->state[condition].last;
     gap_end = end;
@@ -136,10 +136,10 @@ static void gaps_are_those_of_all_threads(void **state)
         }
     }
     watch.horizon = 400;
-    probity_watch_gaps_follow(&watch, 0, tell_gap);
+    probity_watch_gaps_follow(&watch, 0, report_gap);
     assert_int_equal(count, 0);
     watch.horizon = 2000;
-    probity_watch_gaps_follow(&watch, 0, tell_gap);
+    probity_watch_gaps_follow(&watch, 0, report_gap);
     assert_int_equal(count, 1);
     assert_int_equal(gap_begin, 496);
     assert_int_equal(gap_end, 550);
@@ -171,13 +171,13 @@ static void gaps_beyond_the_room(void **state)
         hit_at(&watch, 1, 1000 + 10 * (CHUNKS - i) + (i < CHUNKS / 2 ? 1 : 0));
     }
     watch.horizon = 1000000;
-    probity_watch_gaps_follow(&watch, 1, tell_gap);
+    probity_watch_gaps_follow(&watch, 1, report_gap);
     assert_int_equal(count, 1);
     assert_int_equal(gap_begin, 1000 + 10 * (CHUNKS / 2));
     assert_int_equal(gap_end - gap_begin, 11);
     /* All of these are gaps; those that do not fit are lost, and nothing else is reported. */
     count = 0;
-    probity_watch_gaps_follow(&watch, 0, tell_gap);
+    probity_watch_gaps_follow(&watch, 0, report_gap);
     assert_in_range(count, PROBITY_WATCH_STRETCHES - 2, CHUNKS - 1);
     assert_int_equal(gap_end - gap_begin, 20);
     assert_int_equal(watch.state[0].last, 1000 + 20 * (CHUNKS - 1));
@@ -185,8 +185,8 @@ static void gaps_beyond_the_room(void **state)
 
 static struct probity_watch_period periods[PROBITY_WATCH_PERIODS];
 
-static void tell_period(struct probity_watch *watch, uint32_t condition,
-                        const struct probity_watch_period *period)
+static void report_period(struct probity_watch *watch, uint32_t condition,
+                          const struct probity_watch_period *period)
 {
     (void)watch;
     assert_int_equal(condition, 0);
@@ -204,7 +204,7 @@ static void hits_in(struct probity_watch *watch, uint64_t begin, uint32_t hits)
 static void judge_until(struct probity_watch *watch, uint64_t horizon)
 {
     watch->horizon = horizon;
-    probity_watch_rates_judge(watch, 0, tell_period);
+    probity_watch_rates_judge(watch, 0, report_period);
 }
 
 /* 6.4 s and more at once, with periods of 0.1 s; then more than there is room for. */

@@ -245,7 +245,7 @@ function BlockSpanDetails({ lane, index, shared }: { lane: Lane; index: number; 
     );
 }
 
-/** A stage of a request, a holder of a lock or who waits for it, the length of a queue. */
+/** A stage of a request, a holder of a lock or a waiter for it, the length of a queue. */
 function TrackDetails({ lane, index, shared }: { lane: Lane; index: number; shared: Shared }): VNode {
     const track = shared.model.threads[lane.thread];
     const { name, kind } = shared.model.names[lane.name[index]];

@@ -99,8 +99,8 @@ export interface Shared {
 /** For a name of the timeline: the signature from the trace, or from the program's DWARF. */
 export function signatureOf({ data, model }: Shared, name: number): string {
     const row = model.rowOfName[name];
-    const told = model.names[name].signature ?? "";
-    return told !== "" || row < 0 ? told : data.report.functions[row].signature ?? "";
+    const own = model.names[name].signature ?? "";
+    return own !== "" || row < 0 ? own : data.report.functions[row].signature ?? "";
 }
 
 /** Whether a text matches the query: it contains every word, ignoring case. */

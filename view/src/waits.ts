@@ -1,4 +1,4 @@
-/* Waits of threads: for what, which thread had it, and which thread ended them. */
+/* Waits of threads: what they waited for, which thread had it, and which thread ended the wait. */
 import type { Data } from "./data";
 import { before, type Lane, type Model, State, type Thread } from "./lanes";
 

@@ -59,7 +59,7 @@ static const char *trace_note(const struct probity_spools_entry *entry)
 {
     switch (entry->trace) {
     case PROBITY_SPOOLS_GONE: return " (gone)";
-    case PROBITY_SPOOLS_UNTOLD: return "path not in the spool";
+    case PROBITY_SPOOLS_UNRECORDED: return "path not in the spool";
     case PROBITY_SPOOLS_UNREADABLE: return " (unreadable)";
     default: return "";
     }

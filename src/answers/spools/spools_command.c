@@ -52,7 +52,7 @@ static int recover(const struct spools_call *call, const struct probity_spools_e
 
     if (!is_own(call, entry))
         return CLI_DAMAGED;
-    if (entry->trace == PROBITY_SPOOLS_UNTOLD) {
+    if (entry->trace == PROBITY_SPOOLS_UNRECORDED) {
         cli_warn(ME, "'%s' does not contain the path of its trace; use `probity recover TRACE`",
                  entry->path);
         return CLI_DAMAGED;

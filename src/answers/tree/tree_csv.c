@@ -241,7 +241,7 @@ static int put_stack(FILE *stream, const struct stack *stack, size_t depth, size
                      uint64_t value)
 {
     const size_t *ends = stack->ends.items;
-    int is_deep = depth - outside > PROBITY_TREE_LEVELS_TOLD;
+    int is_deep = depth - outside > PROBITY_TREE_LEVELS_SHOWN;
 
     if (is_deep)
         fprintf(stream, "%.*s;" PROBITY_TREE_LEVELS_BETWEEN "%s",

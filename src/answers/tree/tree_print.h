@@ -32,7 +32,7 @@ struct probity_tree_answer {
  * outermost and innermost levels of a deeper path are written: self times stay with their
  * functions, and functions near the outermost level keep their full totals. */
 enum { PROBITY_TREE_LEVELS_OUTER = 512, PROBITY_TREE_LEVELS_INNER = 512,
-       PROBITY_TREE_LEVELS_TOLD = PROBITY_TREE_LEVELS_OUTER + PROBITY_TREE_LEVELS_INNER };
+       PROBITY_TREE_LEVELS_SHOWN = PROBITY_TREE_LEVELS_OUTER + PROBITY_TREE_LEVELS_INNER };
 
 #define PROBITY_TREE_LEVELS_BETWEEN "[truncated]"
 
@@ -61,7 +61,7 @@ int probity_tree_csv(FILE *stream, const struct probity_tree_answer *answer);
 
 /* Lines "outermost;...;function VALUE". key is CALLS, or one of the self times in ns, to which the
  * total time of pruned children is added. Lines with 0 are left out. Returns as above;
- * *ret_shortened: number of lines with levels left out, see PROBITY_TREE_LEVELS_TOLD. */
+ * *ret_shortened: number of lines with levels left out, see PROBITY_TREE_LEVELS_SHOWN. */
 int probity_tree_folded(FILE *stream, const struct probity_tree_answer *answer,
                         enum probity_tree_key key, uint64_t *ret_shortened);
 

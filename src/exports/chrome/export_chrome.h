@@ -102,7 +102,7 @@ extern const struct export_spans_listener chrome_spans_listener;
 void chrome_put_rows_names(struct probity_export *export,
                            const struct probity_export_thread *thread);
 
-/* Writes a state to a row of its own below the thread. */
+/* Writes a state to a separate row below the thread. */
 void chrome_put_state(struct probity_export *export, struct probity_export_thread *thread,
                       const struct probity_export_state *state);
 

@@ -81,7 +81,7 @@ static int number_of(struct openmetrics *state, const char *text, uint64_t *ret_
     }
 }
 
-/* Makes `labels` of a set. */
+/* Formats a set into `labels`. */
 static int make_labels(struct openmetrics *state, const struct label *labels, size_t count)
 {
     char *text = NULL;

@@ -224,19 +224,19 @@ static void opened(struct probity_export *export, struct probity_export_thread *
     if (own == NULL)
         return;
     learn_cpu(export, own, event);
-    struct perfetto_event told = {
+    struct perfetto_event item = {
         TYPE_BEGIN, perfetto_function_of(export, scope),
         category_of(export, scope->is_untimed ? category_untimed : category_function),
         0, scope->enter_wall_ns, scope->enter_cpu_ns, 0};
     if (scope->function != NULL && scope->function->line != 0)
-        told.location = told.name;
+        item.location = item.name;
     own->depth++;
     /* A checkpoint has separate values, and an event of a single word has none. */
     struct probity_value_walk walk = {.format = NULL};
     if (event->kind == PROBITY_EVENT_ENTER)
         walk = probity_value_walk_of(event);
     put_names(export, &walk, NULL);
-    struct perfetto_open open = begin_event(export, own, &told);
+    struct perfetto_open open = begin_event(export, own, &item);
     open.at = put_annotations(export, open.at, &walk, NULL);
     end_event(export, &open);
 }
@@ -244,8 +244,8 @@ static void opened(struct probity_export *export, struct probity_export_thread *
 static void end_pause(struct probity_export *export, struct perfetto_thread *own, uint64_t wall_ns,
                       uint64_t cpu_ns)
 {
-    const struct perfetto_event told = {TYPE_END, 0, 0, 0, wall_ns, cpu_ns, 0};
-    struct perfetto_open open = begin_event(export, own, &told);
+    const struct perfetto_event item = {TYPE_END, 0, 0, 0, wall_ns, cpu_ns, 0};
+    struct perfetto_open open = begin_event(export, own, &item);
 
     end_event(export, &open);
     own->pause_count--;
@@ -262,7 +262,7 @@ static void closed(struct probity_export *export, struct probity_export_thread *
 {
     static const char name_result[] = "return", name_end[] = "end";
     struct probity_scope_time end = probity_export_leave(scope);
-    const struct perfetto_event told = {TYPE_END, 0, 0, 0, end.wall_ns, end.cpu_ns, 0};
+    const struct perfetto_event item = {TYPE_END, 0, 0, 0, end.wall_ns, end.cpu_ns, 0};
     struct probity_value_walk walk = {.format = NULL};
 
     make_room(export, end.wall_ns);
@@ -278,7 +278,7 @@ static void closed(struct probity_export *export, struct probity_export_thread *
     const char *of_result = walk.format != NULL && walk.format->count > 1 ? NULL : name_result;
     put_names(export, &walk, of_result);
     uint32_t name = how != PROBITY_SCOPE_LEFT ? annotation_of(export, name_end) : 0;
-    struct perfetto_open open = begin_event(export, own, &told);
+    struct perfetto_open open = begin_event(export, own, &item);
     open.at = put_annotations(export, open.at, &walk, of_result);
     if (how != PROBITY_SCOPE_LEFT)
         open.at = put_fact(open.at, name, how == PROBITY_SCOPE_RAISED    ? "exception"
@@ -297,10 +297,10 @@ static void pause_or_resume(struct probity_export *export, struct perfetto_threa
     if (event->kind == PROBITY_EVENT_RESUME || own->depth == 0 || is_paused(own) ||
         own->pause_count == PAUSES_MAX)
         return;
-    const struct perfetto_event told = {
+    const struct perfetto_event item = {
         TYPE_BEGIN, name_of(export, name_pause),
         category_of(export, category_pause), 0, event->wall_ns, event->cpu_ns, 0};
-    struct perfetto_open open = begin_event(export, own, &told);
+    struct perfetto_open open = begin_event(export, own, &item);
     end_event(export, &open);
     own->pauses[own->pause_count++] = own->depth;
 }
@@ -312,7 +312,7 @@ static void pause_or_resume(struct probity_export *export, struct perfetto_threa
 static __attribute__((noinline)) void put_hit_with(struct probity_export *export,
                                                    struct perfetto_thread *own,
                                                    const struct probity_event *event,
-                                                   const struct perfetto_event *told)
+                                                   const struct perfetto_event *item)
 {
     static const char name_correlation[] = "correlation", name_object[] = "object",
                       name_place[] = "place";
@@ -320,7 +320,7 @@ static __attribute__((noinline)) void put_hit_with(struct probity_export *export
     uint32_t correlation = annotation_of(export, name_correlation);
     uint32_t object = annotation_of(export, name_object);
     uint32_t place = event->has_place ? annotation_of(export, name_place) : 0;
-    struct perfetto_open open = begin_event(export, own, told);
+    struct perfetto_open open = begin_event(export, own, item);
 
     if (event->has_correlation && probity_role_is_of_work(event->role))
         open.at = protobuf_put_fixed(
@@ -337,43 +337,43 @@ static __attribute__((noinline)) void put_hit_with(struct probity_export *export
 static inline void put_hit(struct probity_export *export, struct perfetto_thread *own,
                            const struct probity_event *event)
 {
-    const struct perfetto_event told = {
+    const struct perfetto_event item = {
         TYPE_INSTANT, perfetto_hit_of(export, event), category_of(export, category_hit), 0,
         event->wall_ns, event->cpu_ns, 0};
     if (__builtin_expect(event->has_correlation || event->has_object ||
                          event->has_place, 0)) {
-        put_hit_with(export, own, event, &told);
+        put_hit_with(export, own, event, &item);
         return;
     }
-    struct perfetto_open open = begin_event(export, own, &told);
+    struct perfetto_open open = begin_event(export, own, &item);
 
     end_event(export, &open);
 }
 
 /* An event within a scope, under a separate name. */
-static void put_told(struct probity_export *export, struct perfetto_thread *own,
-                     const struct probity_event *event)
+static void put_message(struct probity_export *export, struct perfetto_thread *own,
+                        const struct probity_event *event)
 {
-    struct perfetto_event told = {TYPE_INSTANT, 0, 0, 0, event->wall_ns, event->cpu_ns, 0};
+    struct perfetto_event item = {TYPE_INSTANT, 0, 0, 0, event->wall_ns, event->cpu_ns, 0};
     struct probity_value_walk walk = {.format = NULL}, values = probity_value_walk_of(event);
     struct probity_value_view label = {.at = NULL};
     static const char name_values[] = "parameters", name_checkpoint[] = "checkpoint";
 
     if (event->kind == PROBITY_EVENT_MESSAGE) {
-        told.category = category_of(export, category_message);
+        item.category = category_of(export, category_message);
     } else if (event->kind == PROBITY_EVENT_PARAMETERS) {
-        told.category = category_of(export, category_values);
-        told.name = name_of(export, name_values);
+        item.category = category_of(export, category_values);
+        item.name = name_of(export, name_values);
         walk = values;
     } else {
-        told.category = category_of(export, category_checkpoint);
+        item.category = category_of(export, category_checkpoint);
         if (!probity_value_walk_next(&values, &label))
-            told.name = name_of(export, name_checkpoint);
+            item.name = name_of(export, name_checkpoint);
         walk = values;
     }
     put_names(export, &walk, NULL);
-    struct perfetto_open open = begin_event(export, own, &told);
-    if (told.name == 0) {
+    struct perfetto_open open = begin_event(export, own, &item);
+    if (item.name == 0) {
         char *content = protobuf_open(open.at, EVENT_NAME);
         const char *end = content + PROBITY_VALUE_TEXT_MAX;
         open.at = event->kind == PROBITY_EVENT_MESSAGE
@@ -390,14 +390,14 @@ static void put_notice(struct probity_export *export, struct perfetto_thread *ow
                        const struct probity_event *event, const char *name,
                        const struct perfetto_number numbers[2])
 {
-    const struct perfetto_event told = {TYPE_INSTANT, name_of(export, name),
+    const struct perfetto_event item = {TYPE_INSTANT, name_of(export, name),
                                         category_of(export, category_notice), 0, event->wall_ns, 0,
                                         1};
     uint32_t names[2];
 
     for (size_t i = 0; i < 2; i++)
         names[i] = numbers[i].name != NULL ? annotation_of(export, numbers[i].name) : 0;
-    struct perfetto_open open = begin_event(export, own, &told);
+    struct perfetto_open open = begin_event(export, own, &item);
     for (size_t i = 0; i < 2; i++) {
         if (numbers[i].name != NULL)
             open.at = put_id(open.at, names[i], numbers[i].number);
@@ -464,7 +464,7 @@ static void put_event(struct probity_export *export, struct probity_export_threa
     case PROBITY_EVENT_PROBE_NAME: rename_probe(export, event); break;
     case PROBITY_EVENT_MESSAGE:
     case PROBITY_EVENT_PARAMETERS:
-    case PROBITY_EVENT_CHECKPOINT: put_told(export, own, event); break;
+    case PROBITY_EVENT_CHECKPOINT: put_message(export, own, event); break;
     case PROBITY_EVENT_PAUSE:
     case PROBITY_EVENT_RESUME: pause_or_resume(export, own, event); break;
     case PROBITY_EVENT_STALL:

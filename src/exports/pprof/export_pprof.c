@@ -40,7 +40,7 @@ struct pprof {
     int64_t name;
     uint64_t *path;      /* locations, outermost first */
     size_t room;
-    uint64_t locations[PROBITY_TREE_LEVELS_TOLD + 1]; /* of one sample, innermost first */
+    uint64_t locations[PROBITY_TREE_LEVELS_SHOWN + 1]; /* of one sample, innermost first */
     char text[PROBITY_VALUE_TEXT_MAX];
 };
 
@@ -219,7 +219,7 @@ static size_t add_levels(struct pprof *pprof, size_t written, size_t depth, size
 static int put_node(struct pprof *pprof, const struct probity_tree_node *node, size_t depth,
                     uint64_t *shortened)
 {
-    int is_deep = depth > PROBITY_TREE_LEVELS_TOLD;
+    int is_deep = depth > PROBITY_TREE_LEVELS_SHOWN;
     int error = make_room(pprof, depth);
 
     if (error == 0)
@@ -340,7 +340,7 @@ static int put_shortened(struct pprof *pprof, uint64_t shortened)
     if (shortened == 0)
         return 0;
     snprintf(text, sizeof text, "paths deeper than %d levels, shortened to their outermost and "
-             "innermost %d: %" PRIu64, PROBITY_TREE_LEVELS_TOLD, PROBITY_TREE_LEVELS_INNER,
+             "innermost %d: %" PRIu64, PROBITY_TREE_LEVELS_SHOWN, PROBITY_TREE_LEVELS_INNER,
              shortened);
     return put_comment(pprof, text);
 }

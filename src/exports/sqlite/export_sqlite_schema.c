@@ -35,7 +35,7 @@ const char export_sqlite_tables[] =
     "  probe INTEGER REFERENCES probe, thread INTEGER REFERENCES thread,\n"
     "  wall_ns INTEGER, cpu_ns INTEGER,\n"
     "  role TEXT, correlation INTEGER, object INTEGER, -- ids as signed numbers\n"
-    "  place INTEGER); -- address after the call that it is of; NULL: of none\n"
+    "  place INTEGER); -- return address of the recorded call; NULL: none\n"
     "CREATE TABLE event(event INTEGER PRIMARY KEY, -- in time order\n"
     "  thread INTEGER REFERENCES thread, wall_ns INTEGER, cpu_ns INTEGER,\n"
     "  kind TEXT, -- message, checkpoint, parameters, pause, resume, stall, levels, profiling,\n"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * levels_told_internal.c: prints the level events of a trace, one per line: functions, parameters,
+ * print_levels_internal.c: prints the level events of a trace, one per line: functions, parameters,
  * origin, "writer" if the writer thread recorded it, and how many of the program's hits preceded
  * it. With a second argument, counts the hits whose id is neither the level of functions in the
  * event before nor in the one after, and prints their number at the end: threads see a level before
  * its event is recorded.
  *
- *     levels_told_internal TRACE [x]
+ *     print_levels_internal TRACE [x]
  */
 #include <stdio.h>
 #include <string.h>
