@@ -45,13 +45,10 @@ static struct probity_mapping_list *list_of(struct probity_mappings *mappings, u
     if (trace < mappings->trace_count)
         return &mappings->traces[trace];
     struct probity_mapping_list *traces =
-        realloc(mappings->traces, ((size_t)trace + 1) * sizeof *traces);
+        probity_array_grow(mappings->traces, sizeof *traces, trace, &mappings->trace_count);
     if (traces == NULL)
         return NULL;
-    memset(traces + mappings->trace_count, 0,
-           ((size_t)trace + 1 - mappings->trace_count) * sizeof *traces);
     mappings->traces = traces;
-    mappings->trace_count = (size_t)trace + 1;
     return &traces[trace];
 }
 

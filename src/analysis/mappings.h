@@ -28,7 +28,7 @@ struct probity_mapping_list {
 
 struct probity_mappings {
     struct probity_mapping_list *traces;
-    size_t trace_count;
+    uint32_t trace_count;
     uint64_t beyond; /* number beyond the limit */
 };
 

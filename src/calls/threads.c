@@ -234,7 +234,7 @@ JOIN(pthread_clockjoin_np,
      (pthread_t thread, void **result, clockid_t clock, const struct timespec *limit),
      (thread, result, clock, limit))
 
-/* Its errors have no number. */
+/* C11 has no error numbers for it. */
 PROBITY_CALLS_WRAP(PROBITY_CALLS_THREADS, int, thrd_join, (thrd_t thread, int *result),
                    (thread, result))
 {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
 #include "cli/cli.h"
 #include "cli/cli_process.h"
 #include "cli/option.h"
@@ -241,7 +242,7 @@ static int take_switch(const struct cli_given *given)
 {
     struct level_request *wanted = given->at;
     size_t bytes = strlen(given->option->name) + strlen(given->value) + 2;
-    char **made = realloc(wanted->made, (wanted->made_count + 1) * sizeof *made);
+    char **made = probity_array_append(wanted->made, sizeof *made, wanted->made_count);
     char *text = malloc(bytes);
 
     wanted->made = made != NULL ? made : wanted->made;

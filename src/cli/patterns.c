@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/array_grow.h"
 #include "cli/filter.h"
 #include "probity.h"
 
@@ -13,11 +14,12 @@ int cli_patterns_add(const struct cli_command *command, struct cli_patterns *pat
                      const char *text)
 {
     size_t count = patterns->count;
-    const char **items = realloc(patterns->items, (count + 2) * sizeof(const char *));
+    const char **items = probity_array_append(patterns->items, sizeof *items, count + 1);
 
-    if (items != NULL)
-        patterns->items = items;
-    int *is_found = items != NULL ? realloc(patterns->is_found, (count + 1) * sizeof(int)) : NULL;
+    if (items == NULL)
+        return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    patterns->items = items; /* one more than there are patterns: NULL ends the list */
+    int *is_found = probity_array_append(patterns->is_found, sizeof *is_found, count);
     if (is_found == NULL)
         return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     patterns->is_found = is_found;

@@ -86,30 +86,54 @@ static int fail_type(const struct cli_fleet *fleet, const struct probity_fleet_t
                     probity_fleet_type_name(column->type));
 }
 
+/* A row of an answer: two texts about a table. */
+struct row {
+    size_t table;
+    const char *text[2];
+    size_t length[2];
+};
+
+/* Takes rows until one is about a table of ours. Returns 0 after the last, or if the answer is
+ * invalid. */
+static int next_row(struct probity_fleet_answer *answer, struct row *ret_row)
+{
+    while (!probity_fleet_answer_is_over(answer)) {
+        size_t length;
+        const char *name = probity_fleet_take_text(answer, &length);
+        for (int i = 0; i < 2; i++)
+            ret_row->text[i] = probity_fleet_take_text(answer, &ret_row->length[i]);
+        ret_row->table = answer->is_bad ? PROBITY_FLEET_TABLES : table_at(name, length);
+        if (ret_row->table != PROBITY_FLEET_TABLES)
+            return 1;
+    }
+    return 0;
+}
+
+static int all_rows(const struct cli_fleet *fleet, const struct probity_fleet_answer *answer)
+{
+    return answer->is_bad ? cli_fail(fleet->command, "'%s' returned an invalid answer", fleet->url)
+                          : CLI_OK;
+}
+
+/* Rows of a table, a column and its type. */
 static int take_columns(struct cli_fleet *fleet, struct probity_fleet_answer *answer,
                         struct found *found)
 {
-    while (!probity_fleet_answer_is_over(answer)) {
-        size_t name_length, length, type_length;
-        const char *name = probity_fleet_take_text(answer, &name_length);
-        const char *column = probity_fleet_take_text(answer, &length);
-        const char *type = probity_fleet_take_text(answer, &type_length);
-        size_t number = answer->is_bad ? PROBITY_FLEET_TABLES : table_at(name, name_length);
-        if (number == PROBITY_FLEET_TABLES)
-            continue;
-        const struct probity_fleet_table *table = &probity_fleet_tables[number];
+    struct row row;
+
+    while (next_row(answer, &row)) {
+        const struct probity_fleet_table *table = &probity_fleet_tables[row.table];
         for (size_t i = 0; i < table->column_count; i++) {
             const struct probity_fleet_column *wanted = &table->columns[i];
             const char *expected = probity_fleet_type_name(wanted->type);
-            if (!is_text(column, length, wanted->name, strlen(wanted->name)))
+            if (!is_text(row.text[0], row.length[0], wanted->name, strlen(wanted->name)))
                 continue;
-            if (!is_text(type, type_length, expected, strlen(expected)))
-                return fail_type(fleet, table, wanted, type, type_length);
-            found->columns[number] |= UINT64_C(1) << i;
+            if (!is_text(row.text[1], row.length[1], expected, strlen(expected)))
+                return fail_type(fleet, table, wanted, row.text[1], row.length[1]);
+            found->columns[row.table] |= UINT64_C(1) << i;
         }
     }
-    return answer->is_bad ? cli_fail(fleet->command, "'%s' returned an invalid answer", fleet->url)
-                          : CLI_OK;
+    return all_rows(fleet, answer);
 }
 
 static int find_columns(struct cli_fleet *fleet, struct found *found)
@@ -133,29 +157,24 @@ static int fail_key(const struct cli_fleet *fleet, const struct probity_fleet_ta
                     (int)wanted_length, wanted);
 }
 
-/* Of a distributed table, the server does not say how it is sorted. */
+/* Rows of a table, its engine and its sorting key, which is unknown for a distributed table. */
 static int take_tables(struct cli_fleet *fleet, struct probity_fleet_answer *answer,
                        struct found *found)
 {
     static const char distributed[] = "Distributed";
+    struct row row;
 
-    while (!probity_fleet_answer_is_over(answer)) {
-        size_t name_length, engine_length, key_length;
-        const char *name = probity_fleet_take_text(answer, &name_length);
-        const char *engine = probity_fleet_take_text(answer, &engine_length);
-        const char *key = probity_fleet_take_text(answer, &key_length), *wanted;
-        size_t number = answer->is_bad ? PROBITY_FLEET_TABLES : table_at(name, name_length);
-        if (number == PROBITY_FLEET_TABLES)
-            continue;
-        size_t wanted_length = probity_fleet_schema_key(&probity_fleet_tables[number], &wanted);
-        found->is_table[number] = 1;
-        if (is_text(engine, engine_length, distributed, sizeof distributed - 1))
+    while (next_row(answer, &row)) {
+        const struct probity_fleet_table *table = &probity_fleet_tables[row.table];
+        const char *wanted;
+        size_t wanted_length = probity_fleet_schema_key(table, &wanted);
+        found->is_table[row.table] = 1;
+        if (is_text(row.text[0], row.length[0], distributed, sizeof distributed - 1))
             found->is_cluster = 1;
-        else if (!is_text(key, key_length, wanted, wanted_length))
-            return fail_key(fleet, &probity_fleet_tables[number], key, key_length);
+        else if (!is_text(row.text[1], row.length[1], wanted, wanted_length))
+            return fail_key(fleet, table, row.text[1], row.length[1]);
     }
-    return answer->is_bad ? cli_fail(fleet->command, "'%s' returned an invalid answer", fleet->url)
-                          : CLI_OK;
+    return all_rows(fleet, answer);
 }
 
 static int find_tables(struct cli_fleet *fleet, struct found *found)

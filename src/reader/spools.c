@@ -226,7 +226,7 @@ static enum probity_spools_state state_of(const struct probity_attach *attach)
     switch (probity_attach_owner(attach)) {
     case PROBITY_ATTACH_DEAD: return PROBITY_SPOOLS_DEAD;
     case PROBITY_ATTACH_ALIVE: return PROBITY_SPOOLS_ALIVE;
-    case PROBITY_ATTACH_FOLDED: return PROBITY_SPOOLS_FOLDED;
+    case PROBITY_ATTACH_FOLDED: return PROBITY_SPOOLS_RECOVERING;
     default: return PROBITY_SPOOLS_UNKNOWN;
     }
 }
@@ -379,21 +379,21 @@ static int add_entries(struct probity_spools *spools, const struct parts *parts,
 
 static int keep_directory(struct probity_spools *spools, const char *directory, uint32_t owner)
 {
-    size_t count = spools->directory_count + 1;
-    char **directories = realloc(spools->directories, count * sizeof *directories);
+    size_t count = spools->directory_count;
+    char **directories = probity_array_append(spools->directories, sizeof *directories, count);
 
     if (directories == NULL)
         return PROBITY_ERROR_MEMORY;
     spools->directories = directories;
-    uint32_t *owners = realloc(spools->owners, count * sizeof *owners);
+    uint32_t *owners = probity_array_append(spools->owners, sizeof *owners, count);
     if (owners == NULL)
         return PROBITY_ERROR_MEMORY;
     spools->owners = owners;
-    directories[count - 1] = strdup(directory);
-    if (directories[count - 1] == NULL)
+    directories[count] = strdup(directory);
+    if (directories[count] == NULL)
         return PROBITY_ERROR_MEMORY;
-    owners[count - 1] = owner;
-    spools->directory_count = count;
+    owners[count] = owner;
+    spools->directory_count = count + 1;
     return 0;
 }
 

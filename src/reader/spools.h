@@ -15,7 +15,7 @@ enum probity_spools_state {
     PROBITY_SPOOLS_DEAD,
     PROBITY_SPOOLS_ALIVE,
     PROBITY_SPOOLS_CLOSED,  /* everything is in the trace */
-    PROBITY_SPOOLS_FOLDED,  /* another process is recovering it */
+    PROBITY_SPOOLS_RECOVERING, /* another process is recovering it */
     PROBITY_SPOOLS_UNKNOWN, /* its program holds no lock, or it cannot be queried */
     PROBITY_SPOOLS_OTHER_BOOT,
     PROBITY_SPOOLS_BROKEN   /* not a spool that this version can read */
@@ -24,7 +24,7 @@ enum probity_spools_state {
 enum probity_spools_trace {
     PROBITY_SPOOLS_FOUND,     /* and it is the file that the program wrote */
     PROBITY_SPOOLS_GONE,      /* neither at its path nor renamed in its directory */
-    PROBITY_SPOOLS_UNRECORDED,    /* the spool does not record where it is */
+    PROBITY_SPOOLS_UNRECORDED, /* the spool does not record where it is */
     PROBITY_SPOOLS_UNREADABLE /* it may exist */
 };
 

@@ -37,8 +37,8 @@ same_report() {
 
 probity "not a database" 2 ship --to "ftp://a/b" trace
 probity "a password in the URL" 2 ship --to "http://user:s3cret!@127.0.0.1:$http_port/probity" trace
-grep -q 's3cret' errors && fail "a password is repeated: $(cat errors)"
-probity "a name that is none" 2 ship --to "http://127.0.0.1:$http_port/a;b" trace
+grep -q 's3cret' errors && fail "a password is printed: $(cat errors)"
+probity "an invalid name" 2 ship --to "http://127.0.0.1:$http_port/a;b" trace
 probity "no database" 2 ship trace
 reported "no database" "PROBITY_FLEET is not set"
 probity "options without a database" 2 report --host a trace

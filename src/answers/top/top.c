@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "answers/top/top_internal.h"
+#include "base/array_grow.h"
 #include "base/hash.h"
 #include "print/text.h"
 #include "probity.h"
@@ -17,7 +18,7 @@ struct probity_top {
     struct probity_hashtable rows;
     struct probity_top_row **list; /* all rows, in order of appearance */
     struct probity_top_row **sorted;
-    size_t count, room;
+    size_t count;
 };
 
 static const char *const key_names[PROBITY_TOP_KEYS] = {"calls", "wall", "cpu", "off-cpu",
@@ -57,18 +58,15 @@ static void row_free(struct probity_top_row *row)
 /* Adds to the list, and makes room for sorting. */
 static int list_add(struct probity_top *top, struct probity_top_row *row)
 {
-    if (top->count == top->room) {
-        size_t room = top->room > 0 ? 2 * top->room : 64;
-        struct probity_top_row **list = realloc(top->list, room * sizeof *list);
-        if (list == NULL)
-            return PROBITY_ERROR_MEMORY;
-        top->list = list;
-        struct probity_top_row **sorted = realloc(top->sorted, room * sizeof *sorted);
-        if (sorted == NULL)
-            return PROBITY_ERROR_MEMORY;
-        top->sorted = sorted;
-        top->room = room;
-    }
+    struct probity_top_row **list = probity_array_append(top->list, sizeof *list, top->count);
+
+    if (list == NULL)
+        return PROBITY_ERROR_MEMORY;
+    top->list = list;
+    struct probity_top_row **sorted = probity_array_append(top->sorted, sizeof *sorted, top->count);
+    if (sorted == NULL)
+        return PROBITY_ERROR_MEMORY;
+    top->sorted = sorted;
     top->list[top->count++] = row;
     return 0;
 }
