@@ -77,13 +77,14 @@ struct cli_query {
 #define CLI_QUERY_RANGE_ROWS(CALL, WHAT) CLI_RANGE_ROWS(CALL, answer.range, "from", "to", WHAT)
 #define CLI_QUERY_SINCE_ROWS(CALL, WHAT) CLI_RANGE_ROWS(CALL, answer.range, NULL, NULL, WHAT)
 #define CLI_QUERY_TID_ROW(CALL, HELP)                                                              \
-    {.name = "tid", .value = "N,...", .help = HELP " these thread ids",                            \
+    {.name = "tid", .older = "thread", .value = "N,...", .help = HELP " these thread ids",         \
      .brief = HELP " these threads", CLI_NUMBERS(CALL, answer.tids)}
 #define CLI_QUERY_JSON_ROW(CALL, HELP)                                                             \
     {.name = "json", .help = HELP, .brief = "print JSON", CLI_FLAG(CALL, answer.as_json)}
 #define CLI_QUERY_CSV_ROW(CALL, HELP)                                                              \
     {.name = "csv", .help = HELP, .brief = "print CSV", CLI_FLAG(CALL, answer.as_csv)}
-#define CLI_QUERY_OUTPUT_ROWS(CALL) CLI_OUTPUT_ROWS(CALL, answer.out, answer.force), CLI_HELP_ROW
+#define CLI_QUERY_OUTPUT_ROWS(CALL)                                                                \
+    CLI_OUTPUT_ROWS(CALL, answer.out, answer.force), CLI_COLOR_ROW, CLI_QUIET_ROW, CLI_HELP_ROW
 
 /* Whether an event passes --tid; some events concern all threads. */
 int cli_query_wants(struct cli_query *answer, const struct probity_event *event);

@@ -19,6 +19,7 @@
 #include "cli/filter.h"
 #include "cli/index.h"
 #include "cli/option.h"
+#include "cli/output_stream.h"
 #include "cli/time_range.h"
 #include "cli/signatures.h"
 
@@ -26,13 +27,10 @@
 
 enum { FOLLOW_EVERY_MS = 50 };
 
-enum colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
-
 struct log_call {
     const char *out;
     struct cli_range range;
     int force, follow;
-    enum colour colour;
     struct probity_log_options log;
     const char **functions;
     struct cli_filter tids;
@@ -236,16 +234,6 @@ static int judge(struct log_call *call, const struct probity_log_counts *counts)
     return status == CLI_OK ? judged : status;
 }
 
-static int has_colour(const struct log_call *call, int descriptor)
-{
-    const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");
-
-    if (call->colour != COLOUR_AUTO)
-        return call->colour == COLOUR_ALWAYS;
-    return (refused == NULL || *refused == '\0') && isatty(descriptor) &&
-           (terminal == NULL || strcmp(terminal, "dumb") != 0);
-}
-
 static int write_output(struct log_call *call)
 {
     struct cli_output output;
@@ -257,7 +245,7 @@ static int write_output(struct log_call *call)
 
     if (status != CLI_OK)
         return status;
-    call->log.has_colour = has_colour(call, output.descriptor);
+    call->log.has_colour = cli_has_color(output.descriptor);
     int error = probity_log_open(output.descriptor, call->reader, &call->log, &log);
     if (error == PROBITY_ERROR_OPEN) {
         status = cli_fail(ME, "cannot create a temporary file: %s", strerror(errno));
@@ -352,7 +340,7 @@ static const struct cli_option options[] = {
     {.name = "min-duration", .value = "T", .brief = "minimum duration of a scope",
      .help = "only scopes that took at least T: seconds, or with a unit (5ms)",
      .take = take_duration},
-    {.name = "tid", .value = "N,...", .help = "only these thread ids",
+    {.name = "tid", .older = "thread", .value = "N,...", .help = "only these thread ids",
      .brief = "only these threads", CLI_NUMBERS(struct log_call, tids)},
     CLI_RANGE_ROWS(struct log_call, range, "from", "to", "only events"),
     {.name = "by-thread", .help = "print one thread after another",
@@ -361,9 +349,7 @@ static const struct cli_option options[] = {
     {.name = "time", .value = "FORM", .brief = "time stamps",
      .help = "time stamps: none, relative (to the start of recording) or wall",
      CLI_CHOICE(struct log_call, log.time, "none relative wall")},
-    {.name = "color", .value = "WHEN", .brief = "when to use colors",
-     .help = "auto (if the output is a terminal), always or never",
-     CLI_CHOICE(struct log_call, colour, "auto always never")},
+    CLI_COLOR_ROW, CLI_QUIET_ROW,
     CLI_HELP_ROW,
     {.name = NULL},
 };

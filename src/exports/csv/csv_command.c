@@ -165,11 +165,11 @@ static const struct cli_option options[] = {
      .choices = "pid tid probe name cpu_s cpu_ns wall_s wall_ns cpu wall tick thread role "
                 "correlation object place"},
     CLI_RANGE_ROWS(struct csv_call, range, "from", "to", "only hits"),
-    {.name = "tid", .value = "N,...", .help = "only these thread ids",
+    {.name = "tid", .older = "thread", .value = "N,...", .help = "only these thread ids",
      .brief = "only these threads", CLI_NUMBERS(struct csv_call, tids)},
     {.name = "probe", .value = "ID,...", .help = "only these probe numbers or names",
      .brief = "only these probes", CLI_NAMES(struct csv_call, probes)},
-    CLI_HELP_ROW,
+    CLI_QUIET_ROW, CLI_HELP_ROW,
     {.name = NULL},
 };
 
