@@ -65,6 +65,7 @@ struct cli_query {
     int has_states;  /* 1: states of threads are among the events, if there are any */
     int keeps_sites; /* 1: --tid does not filter declarations of sites */
     uint64_t begin_ns, end_ns; /* of the range; begin_ns is the maximum after its end */
+    int wants; /* as of the steps, if it depends on the options; 0: as they say */
     int is_whole; /* 1: do not make it in parts, although that is possible */
     int is_again; /* 1: it must be made again from the beginning, and not in parts */
     unsigned seen; /* bits of kinds of events in the range, up to CHECKPOINT */

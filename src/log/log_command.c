@@ -34,6 +34,7 @@ struct log_call {
     struct probity_log_options log;
     const char **functions;
     struct cli_filter tids;
+    unsigned seen; /* bits of kinds of events, up to CHECKPOINT */
     struct symbols *symbols;
     struct probity_reader *reader;
 };
@@ -154,18 +155,22 @@ static int wait_for_more(struct probity_log *log)
     return error;
 }
 
+static int take_event(struct log_call *call, struct probity_log *log,
+                      const struct probity_event *event)
+{
+    call->seen |= 1U << (event->kind & 31);
+    return call->tids.count == 0 || is_wanted(call, event) ? probity_log_put(log, event) : 0;
+}
+
 /* Returns 0 or an error. */
 static int copy_events(struct log_call *call, struct probity_log *log)
 {
     const struct probity_event *event;
-    int got, has_tids = call->tids.count > 0;
+    int got;
 
     while ((got = probity_reader_next(call->reader, &event)) > 0 && !is_interrupted) {
-        int error = 0;
-        if (got == PROBITY_READER_WAITS)
-            error = wait_for_more(log);
-        else if (!has_tids || is_wanted(call, event))
-            error = probity_log_put(log, event);
+        int error = got == PROBITY_READER_WAITS ? wait_for_more(log)
+                                                : take_event(call, log, event);
         if (error < 0)
             return error;
     }
@@ -194,14 +199,21 @@ static void report_counts(const struct log_call *call, const struct probity_log_
 }
 
 /* Without this, an empty log would look like a program that did nothing. */
-static void warn_profiled(const struct log_call *call)
+static void warn_empty(const struct log_call *call)
 {
+    const unsigned shown = 1U << PROBITY_EVENT_ENTER | 1U << PROBITY_EVENT_CHECKPOINT |
+                           1U << PROBITY_EVENT_MESSAGE | 1U << PROBITY_READER_ENTRY;
+
     for (size_t i = 0; i < probity_reader_traces(call->reader); i++) {
         const struct probity_trace_facts *facts = probity_reader_facts(call->reader, i);
         if (facts->info.flags & PROBITY_INFO_PROFILE)
             cli_warn(ME, "'%s': profile mode counts scopes and does not record them; see `probity "
                      "report`", facts->path);
     }
+    if ((call->seen & shown) == 0 && (call->seen & 1U << PROBITY_EVENT_HIT) != 0 &&
+        !call->log.has_probes)
+        cli_warn(ME, "no function calls, only hits of probes; see `probity csv`, `probity blocks` "
+                 "and --probes");
 }
 
 static int fail_copy(const struct log_call *call, int error, int error_number)
@@ -222,7 +234,7 @@ static int judge(struct log_call *call, const struct probity_log_counts *counts)
     int status = CLI_OK;
 
     report_counts(call, counts);
-    warn_profiled(call);
+    warn_empty(call);
     cli_filter_see_tids(&call->tids, call->reader);
     if (cli_filter_warn_unseen(ME, &call->tids, "thread id"))
         status = CLI_FAILURE;

@@ -340,6 +340,7 @@ static int run_on(void *context, char **operands, size_t count)
         return cli_fail_usage(&cli_command_hist, "expected a function, --start-probe or "
                               "--end-probe");
     call->pattern = are_blocks ? NULL : operands[0];
+    call->answer.wants = are_blocks ? CLI_QUERY_HITS : CLI_QUERY_CALLS;
     int is_of_fleet = cli_fleet_is_wanted(&call->answer.source, count - !are_blocks);
     int status = is_of_fleet ? CLI_OK
                              : cli_fleet_is_unused(&cli_command_hist, &call->answer.source);
