@@ -248,7 +248,7 @@ complete -c probity -n "$in tree" -l color -x -a 'auto always never' -d 'when to
 complete -c probity -n "$in tree" -s q -l quiet -d 'print no warnings and no progress'
 
 complete -c probity -n "$in waits" -l by -x -a 'object lock file peer function thread' -d 'what a row is about'
-complete -c probity -n "$in waits" -s n -l limit -x -d 'number of rows'
+complete -c probity -n "$in waits" -s n -l limit -x -d 'maximum number of rows'
 complete -c probity -n "$in waits" -l since -x -d 'only waits that begin at or after this time'
 complete -c probity -n "$in waits" -l until -x -d 'only waits that begin before this time'
 complete -c probity -n "$in waits" -l json -d 'print JSON'
