@@ -94,10 +94,10 @@ while read -r line; do
     answer "$line" 2 --sicne 1 "$trace"
     grep -q "did you mean '--since'?" errors || fail "$line: $(cat errors)"
     # Quiet: a truncated trace has the same status, without a message.
-    head -c $(($(stat -c %s "$trace") * 3 / 4)) "$trace" > cut
+    head -c $(($(stat -c %s "$trace") * 3 / 4)) "$trace" > part
     status=0
     # shellcheck disable=SC2086
-    "$PROBITY" ${line%|*} --quiet cut > output 2> errors || status=$?
+    "$PROBITY" ${line%|*} --quiet part > output 2> errors || status=$?
     [ "$status" = 3 ] || [ "$status" = 1 ] || fail "$line: truncated: status $status"
     [ "$status" = 1 ] || expect "$line: quiet" "" "$(cat errors)"
     if has_option "$command" tid; then
