@@ -52,7 +52,7 @@ _probity() {
             esac
             ;;
         csv)
-            options='-o --output -f --force --header --columns --since --until --tid --probe -h --help'
+            options='-o --output -f --force --header --columns --since --until --tid --probe -q --quiet -h --help'
             case $previous in
                 -o | --output) value=path ;;
                 --columns) value=list words='pid tid probe name cpu_s cpu_ns wall_s wall_ns cpu wall tick thread role correlation object place' ;;
@@ -63,7 +63,7 @@ _probity() {
             esac
             ;;
         log)
-            options='-o --output -f --force --follow --function --level --depth --min-duration --tid --since --until --by-thread --probes --time --color -h --help'
+            options='-o --output -f --force --follow --function --level --depth --min-duration --tid --since --until --by-thread --probes --time --color -q --quiet -h --help'
             case $previous in
                 -o | --output) value=path ;;
                 --function) value=any ;;
@@ -78,7 +78,7 @@ _probity() {
             esac
             ;;
         report)
-            options='--sort --wide --corrected --states --columns -n --limit --by-thread --signature --places --since --until --tid --function --suggest --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force -h --help'
+            options='--sort --wide --corrected --states --columns -n --limit --by-thread --signature --places --since --until --tid --function --suggest --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --sort) value=words words='calls total self cpu-total cpu-self off-total off-self paused elapsed parallelism min mean p50 p90 p99 max total-corrected total-error self-corrected self-error name' ;;
                 --columns) value=list words='calls total self cpu-total cpu-self off-total off-self paused elapsed parallelism min mean p50 p90 p99 max total-corrected total-error self-corrected self-error distribution' ;;
@@ -95,13 +95,14 @@ _probity() {
                 --build) value=any ;;
                 --label) value=any ;;
                 -o | --output) value=path ;;
+                --color) value=words words='auto always never' ;;
             esac
             ;;
         info)
-            options='--json -h --help'
+            options='--json -q --quiet -h --help'
             ;;
         index)
-            options='--every -f --force -h --help'
+            options='--every -f --force -q --quiet -h --help'
             case $previous in
                 --every) value=any ;;
             esac
@@ -166,7 +167,7 @@ _probity() {
             options='--json -h --help'
             ;;
         tree)
-            options='--by-thread --depth --min-percent --function --callers --callees --fold-recursion --sort --corrected --states --places --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv --folded --value -o --output -f --force -h --help'
+            options='--by-thread --depth --min-percent --function --callers --callees --fold-recursion --sort --corrected --states --places --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv --folded --value -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --depth) value=any ;;
                 --min-percent) value=any ;;
@@ -185,20 +186,22 @@ _probity() {
                 --label) value=any ;;
                 --value) value=words words='wall cpu off-cpu calls' ;;
                 -o | --output) value=path ;;
+                --color) value=words words='auto always never' ;;
             esac
             ;;
         waits)
-            options='--by --top --since --until --json --csv -o --output -f --force -h --help'
+            options='--by -n --limit --since --until --json --csv -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --by) value=words words='object lock file peer function thread' ;;
-                --top) value=any ;;
+                -n | --limit) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
                 -o | --output) value=path ;;
+                --color) value=words words='auto always never' ;;
             esac
             ;;
         path)
-            options='--request --function --from --to --slowest --since --until --json --csv -o --output -f --force -h --help'
+            options='--request --function --from --to --slowest --since --until --json --csv -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --request) value=any ;;
                 --function) value=any ;;
@@ -208,10 +211,11 @@ _probity() {
                 --since) value=any ;;
                 --until) value=any ;;
                 -o | --output) value=path ;;
+                --color) value=words words='auto always never' ;;
             esac
             ;;
         why)
-            options='--function --from --to --slowest --since --until --json -o --output -f --force -h --help'
+            options='--function --from --to --slowest --since --until --json -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --function) value=any ;;
                 --from) value=any ;;
@@ -220,6 +224,7 @@ _probity() {
                 --since) value=any ;;
                 --until) value=any ;;
                 -o | --output) value=path ;;
+                --color) value=words words='auto always never' ;;
             esac
             ;;
         ship)
@@ -261,9 +266,10 @@ _probity() {
             esac
             ;;
         threads)
-            options='--sort --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force -h --help'
+            options='--sort -n --limit --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --sort) value=words words='first last lifetime cpu off-cpu records hits scopes tid name' ;;
+                -n | --limit) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
@@ -274,10 +280,11 @@ _probity() {
                 --build) value=any ;;
                 --label) value=any ;;
                 -o | --output) value=path ;;
+                --color) value=words words='auto always never' ;;
             esac
             ;;
         memory)
-            options='--by --leaks --sort -n --limit --since --until --json --csv -o --output -f --force -h --help'
+            options='--by --leaks --sort -n --limit --since --until --json --csv -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --by) value=words words='path function call' ;;
                 --sort) value=words words='peak live bytes allocations frees lifetime name' ;;
@@ -285,10 +292,11 @@ _probity() {
                 --since) value=any ;;
                 --until) value=any ;;
                 -o | --output) value=path ;;
+                --color) value=words words='auto always never' ;;
             esac
             ;;
         blocks)
-            options='--start-probe --end-probe --probe --by --by-thread --corrected --slowest --sort -n --limit --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force -h --help'
+            options='--start-probe --end-probe --probe --by --by-thread --corrected --slowest --sort -n --limit --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --start-probe) value=any ;;
                 --end-probe) value=any ;;
@@ -307,10 +315,11 @@ _probity() {
                 --build) value=any ;;
                 --label) value=any ;;
                 -o | --output) value=path ;;
+                --color) value=words words='auto always never' ;;
             esac
             ;;
         hist)
-            options='--self --cpu --off-cpu --start-probe --end-probe --probe --linear --rows --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force -h --help'
+            options='--self --cpu --off-cpu --start-probe --end-probe --probe --linear --rows --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --start-probe) value=any ;;
                 --end-probe) value=any ;;
@@ -326,10 +335,11 @@ _probity() {
                 --build) value=any ;;
                 --label) value=any ;;
                 -o | --output) value=path ;;
+                --color) value=words words='auto always never' ;;
             esac
             ;;
         diff)
-            options='--statistic --function --block --changed --tolerance --fail-on --sort -n --limit --since --until --from-fleet --password-file --host --executable --build --sql --project --json --csv -o --output -f --force -h --help'
+            options='--statistic --function --block --changed --tolerance --fail-on --sort -n --limit --since --until --from-fleet --password-file --host --executable --build --sql --project --json --csv -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --statistic) value=list words='calls self total cpu mean median p99' ;;
                 --function) value=any ;;
@@ -347,10 +357,11 @@ _probity() {
                 --build) value=any ;;
                 --project) value=directory ;;
                 -o | --output) value=path ;;
+                --color) value=words words='auto always never' ;;
             esac
             ;;
         export)
-            options='--format -o --output -f --force --gzip --header --value --by-thread --blocks --graph --since --until --tid -h --help'
+            options='--format -o --output -f --force --gzip --header --value --by-thread --blocks --graph --since --until --tid -q --quiet -h --help'
             case $previous in
                 --format) value=words words='chrome speedscope callgrind folded sqlite graphviz perfetto pprof ctf otlp otlp-json openmetrics firefox' ;;
                 -o | --output) value=path ;;
@@ -363,7 +374,7 @@ _probity() {
             esac
             ;;
         list)
-            options='--never --hit --function --file --probe --sort -n --limit --signature --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force -h --help'
+            options='--never --hit --function --file --probe --sort -n --limit --signature --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --function) value=any ;;
                 --file) value=any ;;
@@ -380,15 +391,17 @@ _probity() {
                 --build) value=any ;;
                 --label) value=any ;;
                 -o | --output) value=path ;;
+                --color) value=words words='auto always never' ;;
             esac
             ;;
         model)
-            options='--json --dot --text --since --until --tid -o --output -f --force -h --help'
+            options='--json --dot --text --since --until --tid -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
                 -o | --output) value=path ;;
+                --color) value=words words='auto always never' ;;
             esac
             ;;
         overhead)
@@ -416,17 +429,18 @@ _probity() {
             esac
             ;;
         timeline)
-            options='--cpu --width --since --until --tid --json -o --output -f --force -h --help'
+            options='--cpu --width --since --until --tid --json -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --width) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
                 -o | --output) value=path ;;
+                --color) value=words words='auto always never' ;;
             esac
             ;;
         view)
-            options='--diff --open --port --project --serve --spans --since --until --tid --tiles -o --output -f --force -h --help'
+            options='--diff --open --port --project --serve --spans --since --until --tid --tiles -o --output -f --force -q --quiet -h --help'
             case $previous in
                 --diff) value=path ;;
                 --port) value=any ;;

@@ -51,23 +51,24 @@ int probity_probes_name(struct probity_probe *probe, const struct probity_event 
     return probe->name != NULL ? 0 : PROBITY_ERROR_MEMORY;
 }
 
-static struct probity_probe *find_text(struct probity_probes *probes,
-                                       const struct probity_event *event)
+static struct probity_probe *probe_at(const struct probity_probes *probes, int is_site,
+                                      const char *text, size_t bytes, uint64_t hash)
 {
-    char number[24];
-    const char *text = event->name;
-    size_t bytes = event->name_bytes;
-
-    if (!event->is_site || text == NULL) {
-        bytes = (size_t)snprintf(number, sizeof number, "%s%" PRIu32,
-                                 event->is_site ? "site-" : "", event->id);
-        text = number;
-    }
-    uint64_t hash = hash_text(text, bytes);
     struct probity_probe *probe = probity_hashtable_at(&probes->probes, hash);
-    while (probe != NULL && (probe->link.hash != hash || probe->is_site != event->is_site ||
+
+    while (probe != NULL && (probe->link.hash != hash || probe->is_site != is_site ||
                              strncmp(probe->text, text, bytes) != 0 || probe->text[bytes] != '\0'))
         probe = (void *)probe->link.next;
+    return probe;
+}
+
+static struct probity_probe *add_text(struct probity_probes *probes,
+                                      const struct probity_event *event, const char *text,
+                                      size_t bytes)
+{
+    uint64_t hash = hash_text(text, bytes);
+    struct probity_probe *probe = probe_at(probes, event->is_site, text, bytes, hash);
+
     if (probe != NULL)
         return probe;
     probe = make_probe(probes, event, text, bytes);
@@ -75,6 +76,37 @@ static struct probity_probe *find_text(struct probity_probes *probes,
         free(probe);
         return NULL;
     }
+    return probe;
+}
+
+static struct probity_probe *find_text(struct probity_probes *probes,
+                                       const struct probity_event *event)
+{
+    char number[24];
+
+    if (event->is_site && event->name != NULL)
+        return add_text(probes, event, event->name, event->name_bytes);
+    int bytes = snprintf(number, sizeof number, "%s%" PRIu32, event->is_site ? "site-" : "",
+                         event->id);
+    return add_text(probes, event, number, (size_t)bytes);
+}
+
+struct probity_probe *probity_probes_like(const struct probity_probes *probes,
+                                          const struct probity_probe *other)
+{
+    size_t bytes = strlen(other->text);
+
+    return probe_at(probes, other->is_site, other->text, bytes, hash_text(other->text, bytes));
+}
+
+struct probity_probe *probity_probes_same(struct probity_probes *probes,
+                                          const struct probity_probe *other)
+{
+    const struct probity_event event = {.id = other->number, .is_site = other->is_site};
+    struct probity_probe *probe = add_text(probes, &event, other->text, strlen(other->text));
+
+    if (probe != NULL && probe->name == NULL)
+        probe->name = other->name;
     return probe;
 }
 

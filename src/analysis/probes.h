@@ -43,6 +43,14 @@ struct probity_probe *probity_probes_find(struct probity_probes *probes,
 /* Takes the name from an event, which may follow hits. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_probes_name(struct probity_probe *probe, const struct probity_event *event);
 
+/* Finds the probe with the same text as one of another table; NULL: there is none. */
+struct probity_probe *probity_probes_like(const struct probity_probes *probes,
+                                          const struct probity_probe *other);
+
+/* Finds or adds it, and takes over its name. NULL if out of memory. */
+struct probity_probe *probity_probes_same(struct probity_probes *probes,
+                                          const struct probity_probe *other);
+
 /* The key includes the trace, because sites of different traces share numbers. A site and a probe
  * with the same number have different slots, so that they do not evict each other. */
 static inline uint64_t probity_probes_key(const struct probity_event *event, size_t *ret_place)

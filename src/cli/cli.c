@@ -19,6 +19,7 @@
 #include "base/os.h"
 #include "base/parent.h"
 #include "base/temporary.h"
+#include "cli/filter.h"
 #include "cli/jobs.h"
 #include "cli/option.h"
 #include "print/text.h"
@@ -74,10 +75,20 @@ int cli_fail_usage(const struct cli_command *command, const char *format, ...)
     return CLI_USAGE;
 }
 
+/* As requested for this process. */
+static int is_quiet;
+
+void cli_be_quiet(void)
+{
+    is_quiet = 1;
+}
+
 void cli_warn(const struct cli_command *command, const char *format, ...)
 {
     va_list arguments;
 
+    if (is_quiet)
+        return;
     va_start(arguments, format);
     print_line(command, format, arguments);
     va_end(arguments);
@@ -103,6 +114,10 @@ int cli_print_help(const struct cli_command *command)
 
 int cli_fail_function(const struct cli_command *command, const char *pattern)
 {
+    const char *nearest = cli_function_nearest(pattern);
+
+    if (nearest != NULL)
+        return cli_fail(command, "no calls match '%s'; did you mean '%s'?", pattern, nearest);
     return cli_fail(command, "no calls match '%s'; `probity report` lists the functions", pattern);
 }
 
@@ -397,7 +412,7 @@ void cli_progress(void *context, uint64_t done, uint64_t total)
     if (progress.start_ms == 0)
         progress.start_ms = progress.last_ms = now;
     if (now - progress.start_ms < PROGRESS_AFTER_MS || now - progress.last_ms < PROGRESS_EVERY_MS ||
-        total == 0 || !isatty(STDERR_FILENO))
+        total == 0 || is_quiet || !isatty(STDERR_FILENO))
         return;
     progress.last_ms = now;
     progress.is_shown = 1;

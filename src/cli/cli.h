@@ -90,7 +90,7 @@ int cli_fail(const struct cli_command *command, const char *format, ...)
 int cli_fail_usage(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Same as above without affecting the exit status. */
+/* Same as above without affecting the exit status; nothing with --quiet. */
 void cli_warn(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -135,7 +135,11 @@ int cli_judge_traces(const struct cli_command *command, const struct probity_rea
  * that dropped records. */
 int cli_judge_bare(const struct cli_command *command, const struct probity_reader *reader);
 
-/* Shows a progress line on stderr, if that is a terminal and the work takes more than a second. */
+/* For --quiet. */
+void cli_be_quiet(void);
+
+/* Shows a progress line on stderr, if that is a terminal and the work takes more than a second,
+ * but not with --quiet. */
 void cli_progress(void *command, uint64_t done, uint64_t total);
 void cli_progress_end(void);
 

@@ -74,6 +74,22 @@ int cli_filter_parse(const struct cli_command *command, struct cli_filter *filte
     return CLI_OK;
 }
 
+/* Remembers a name that does not pass, for a suggestion. */
+static __attribute__((noinline)) void refuse(struct cli_filter *filter, const char *name,
+                                             size_t bytes)
+{
+    size_t place = (uintptr_t)name / sizeof(void *) % CLI_FILTER_REFUSED;
+
+    if (filter->refused[place] == name)
+        return;
+    filter->refused[place] = name;
+    for (size_t i = filter->numbers; i < filter->count; i++) {
+        struct cli_filter_item *item = &filter->items[i];
+        if (!item->is_seen)
+            cli_nearest_take(&item->nearest, item->name, item->name_bytes, name, bytes);
+    }
+}
+
 int cli_filter_passes(struct cli_filter *filter, uint64_t number, const char *name,
                       size_t name_bytes)
 {
@@ -96,6 +112,8 @@ int cli_filter_passes(struct cli_filter *filter, uint64_t number, const char *na
             return 1;
         }
     }
+    if (filter->count > filter->numbers && name != NULL)
+        refuse(filter, name, name_bytes);
     return 0;
 }
 
@@ -114,7 +132,10 @@ int cli_filter_warn_unseen(const struct cli_command *command, const struct cli_f
         const struct cli_filter_item *item = &filter->items[i];
         if (item->is_seen)
             continue;
-        if (item->name != NULL)
+        if (item->nearest.best[0] != '\0')
+            cli_warn(command, "no match for %s '%.*s'; did you mean '%s'?", noun,
+                     (int)item->name_bytes, item->name, item->nearest.best);
+        else if (item->name != NULL)
             cli_warn(command, "no match for %s '%.*s'; run `probity %s` without filters to see all",
                      noun, (int)item->name_bytes, item->name, command->name);
         else
@@ -125,10 +146,74 @@ int cli_filter_warn_unseen(const struct cli_command *command, const struct cli_f
     return 0;
 }
 
+int cli_filter_copy(const struct cli_filter *filter, struct cli_filter *ret_copy)
+{
+    struct cli_filter copy = {.count = filter->count, .numbers = filter->numbers};
+
+    if (copy.count > 0) {
+        copy.items = calloc(copy.count, sizeof *copy.items);
+        if (copy.items == NULL)
+            return PROBITY_ERROR_MEMORY;
+    }
+    for (size_t i = 0; i < copy.count; i++) {
+        copy.items[i] = filter->items[i];
+        copy.items[i].is_seen = 0;
+    }
+    *ret_copy = copy;
+    return 0;
+}
+
+void cli_filter_see(struct cli_filter *filter, const struct cli_filter *copy)
+{
+    for (size_t i = 0; i < copy->count; i++) {
+        struct cli_filter_item *item = &filter->items[i];
+        const struct cli_nearest *nearest = &copy->items[i].nearest;
+        item->is_seen |= copy->items[i].is_seen;
+        if (nearest->best[0] != '\0' &&
+            (item->nearest.best[0] == '\0' || nearest->errors < item->nearest.errors ||
+             (nearest->errors == item->nearest.errors &&
+              strcmp(nearest->best, item->nearest.best) < 0)))
+            item->nearest = *nearest;
+    }
+}
+
 void cli_filter_release(struct cli_filter *filter)
 {
     free(filter->items);
     *filter = (struct cli_filter){0};
+}
+
+/* For each of the first patterns, the name most like it. */
+static struct {
+    const char *pattern;
+    struct cli_nearest nearest;
+} missed[CLI_FUNCTION_PATTERNS];
+
+static struct cli_nearest *nearest_of(const char *pattern)
+{
+    for (size_t i = 0; i < CLI_FUNCTION_PATTERNS; i++) {
+        if (missed[i].pattern == NULL)
+            missed[i].pattern = pattern;
+        if (missed[i].pattern == pattern)
+            return &missed[i].nearest;
+    }
+    return NULL;
+}
+
+static int miss(const char *pattern, const char *name)
+{
+    struct cli_nearest *nearest = nearest_of(pattern);
+
+    if (nearest != NULL)
+        cli_nearest_take(nearest, pattern, strlen(pattern), name, strlen(name));
+    return 0;
+}
+
+const char *cli_function_nearest(const char *pattern)
+{
+    const struct cli_nearest *nearest = nearest_of(pattern);
+
+    return nearest != NULL && nearest->best[0] != '\0' ? nearest->best : NULL;
 }
 
 int cli_function_matches(const char *pattern, const char *name, const char *signature)
@@ -141,7 +226,7 @@ int cli_function_matches(const char *pattern, const char *name, const char *sign
     char *qualified = strndup(from, bytes);
     int is_found = qualified != NULL && fnmatch(pattern, qualified, 0) == 0;
     free(qualified);
-    return is_found;
+    return is_found || miss(pattern, name);
 }
 
 int cli_parse_number(const char *text, size_t least, size_t most, size_t *ret_number)

@@ -6,18 +6,23 @@
 #define PROBITY_CLI_FILTER_H
 
 #include "cli/cli.h"
+#include "cli/suggest.h"
 
 struct cli_filter_item {
     uint64_t number;
     const char *name; /* NULL for a number */
     size_t name_bytes;
     int is_seen;
+    struct cli_nearest nearest; /* of the names that did not match, until it is seen */
 };
+
+enum { CLI_FILTER_REFUSED = 64 }; /* a power of two */
 
 /* Sorted, numbers first. If empty, everything passes. */
 struct cli_filter {
     struct cli_filter_item *items;
     size_t count, numbers;
+    const char *refused[CLI_FILTER_REFUSED]; /* names that were compared, by address */
 };
 
 /* Adds the items of "1,2,name". The text must stay valid. Returns CLI_OK or CLI_USAGE. */
@@ -35,11 +40,22 @@ void cli_filter_see_tids(struct cli_filter *filter, const struct probity_reader 
 int cli_filter_warn_unseen(const struct cli_command *command, const struct cli_filter *filter,
                            const char *noun);
 
+/* A copy in which nothing is seen. Returns 0 or PROBITY_ERROR_MEMORY. */
+int cli_filter_copy(const struct cli_filter *filter, struct cli_filter *ret_copy);
+
+/* Counts items as seen that a copy has seen. */
+void cli_filter_see(struct cli_filter *filter, const struct cli_filter *copy);
+
 void cli_filter_release(struct cli_filter *filter);
 
 /* Whether a shell pattern matches a function's name, its name with its classes, or its signature
- * (or ""): 1 or 0. */
+ * (or ""): 1 or 0. Remembers which name was most like the pattern. Not for several threads. */
 int cli_function_matches(const char *pattern, const char *name, const char *signature);
+
+enum { CLI_FUNCTION_PATTERNS = 8 }; /* more get no suggestion */
+
+/* The name of a function that did not match a pattern, but is similar; or NULL. */
+const char *cli_function_nearest(const char *pattern);
 
 /* Parses a decimal integer from least to most. Returns 0 or -1. */
 int cli_parse_number(const char *text, size_t least, size_t most, size_t *ret_number);

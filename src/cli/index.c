@@ -169,7 +169,7 @@ static const struct cli_option options[] = {
      CLI_NUMBER(struct index_call, every_kib, 1, 1 << 20)},
     {.name = "force", .letter = 'f', .help = "overwrite an existing index",
      CLI_FLAG(struct index_call, force)},
-    CLI_HELP_ROW,
+    CLI_QUIET_ROW, CLI_HELP_ROW,
     {.name = NULL},
 };
 

@@ -10,11 +10,12 @@
 
 #include "cli/filter.h"
 #include "cli/fleet_options.h"
+#include "cli/output_stream.h"
 #include "cli/patterns.h"
 #include "cli/suggest.h"
 
 /* Options without a letter get numbers above all letters. */
-enum { OPTIONS_MAX = 32, FIRST_UNLETTERED = 256 };
+enum { OPTIONS_MAX = 40, FIRST_UNLETTERED = 256 };
 
 struct getopt_arguments {
     struct option names[2 * OPTIONS_MAX + 1];
@@ -227,6 +228,23 @@ int cli_take_numbers(const struct cli_given *given)
 int cli_take_names(const struct cli_given *given)
 {
     return cli_filter_parse(given->command, given->at, given->value, 1);
+}
+
+int cli_take_quiet(const struct cli_given *given)
+{
+    (void)given;
+    cli_be_quiet();
+    return CLI_OK;
+}
+
+int cli_take_color(const struct cli_given *given)
+{
+    int choice = cli_choice_find(given);
+
+    if (choice < 0)
+        return cli_fail_choice(given);
+    cli_color_use((enum cli_color)choice);
+    return CLI_OK;
 }
 
 int cli_take_help(const struct cli_given *given)

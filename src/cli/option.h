@@ -57,6 +57,8 @@ cli_take cli_take_word;     /* stores the value, which must be one of the choice
 cli_take cli_take_patterns; /* adds to a struct cli_patterns */
 cli_take cli_take_numbers;  /* adds a list of numbers to a struct cli_filter */
 cli_take cli_take_names;    /* same as above for numbers and names */
+cli_take cli_take_quiet;
+cli_take cli_take_color;
 cli_take cli_take_help;
 
 /* Offset of a member, which must have one of the given types. */
@@ -96,6 +98,15 @@ cli_take cli_take_help;
      .take = cli_take_output, .offset = CLI_OFFSET(CALL, OUT, const char *: 0)},                   \
     {.name = "force", .letter = 'f', .help = "overwrite FILE if it exists",                        \
      .brief = "overwrite an existing file", CLI_FLAG(CALL, FORCE)}
+
+#define CLI_QUIET_ROW                                                                              \
+    {.name = "quiet", .letter = 'q', .help = "print no warnings and no progress",                  \
+     .take = cli_take_quiet}
+
+#define CLI_COLOR_ROW                                                                              \
+    {.name = "color", .value = "WHEN", .brief = "when to use colors",                              \
+     .help = "auto (if the output is a terminal), always or never",                                \
+     .choices = "auto always never", .take = cli_take_color}
 
 #define CLI_HELP_ROW                                                                               \
     {.name = "help", .letter = 'h', .help = "show this help", .brief = "show help",                \

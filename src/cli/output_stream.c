@@ -10,11 +10,21 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static int is_coloured(void)
+/* As requested for this process. */
+static enum cli_color wanted;
+
+void cli_color_use(enum cli_color color)
+{
+    wanted = color;
+}
+
+int cli_has_color(int descriptor)
 {
     const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
 
-    return (none == NULL || *none == '\0') && isatty(STDOUT_FILENO) &&
+    if (wanted != CLI_COLOR_AUTO)
+        return wanted == CLI_COLOR_ALWAYS;
+    return (none == NULL || *none == '\0') && isatty(descriptor) &&
            (terminal == NULL || strcmp(terminal, "dumb") != 0);
 }
 
@@ -30,7 +40,7 @@ size_t cli_line_columns(const char *out)
 /* Standard output is checked when it is closed, for all commands. */
 static int print_here(cli_printer *print, void *context)
 {
-    int error = print(context, stdout, is_coloured());
+    int error = print(context, stdout, cli_has_color(STDOUT_FILENO));
 
     return error == 0 && ferror(stdout) ? PROBITY_ERROR_WRITE : error;
 }
@@ -39,7 +49,10 @@ static int print_file(int descriptor, cli_printer *print, void *context)
 {
     int copy = dup(descriptor);
     FILE *stream = copy >= 0 ? fdopen(copy, "w") : NULL;
-    int error = stream != NULL ? print(context, stream, 0) : PROBITY_ERROR_MEMORY;
+    int error = PROBITY_ERROR_MEMORY;
+
+    if (stream != NULL)
+        error = print(context, stream, cli_has_color(descriptor));
 
     if (error == 0 && ferror(stream))
         error = PROBITY_ERROR_WRITE;

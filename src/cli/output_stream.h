@@ -13,6 +13,15 @@
  * errors. */
 typedef int cli_printer(void *context, FILE *stream, int has_colour);
 
+/* In the order of the choices of --color. */
+enum cli_color { CLI_COLOR_AUTO, CLI_COLOR_ALWAYS, CLI_COLOR_NEVER };
+
+/* For --color. */
+void cli_color_use(enum cli_color color);
+
+/* Whether text for an open file has colors. */
+int cli_has_color(int descriptor);
+
 /* path NULL or "-": standard output. Returns CLI_OK, or CLI_FAILURE and reports why. */
 int cli_print_answer(const struct cli_command *command, const char *path, int force,
                      cli_printer *print, void *context);

@@ -33,6 +33,11 @@ unsigned cli_probe_range_role(void *context, const struct probity_event *event);
 int cli_probe_range_warn_unseen(const struct cli_command *command,
                                 const struct cli_probe_range *chosen);
 
+/* A copy for another thread, which has seen nothing; and what it has seen, added to the original.
+ * Returns 0 or PROBITY_ERROR_MEMORY. */
+int cli_probe_range_copy(const struct cli_probe_range *chosen, struct cli_probe_range *ret_copy);
+void cli_probe_range_join(struct cli_probe_range *chosen, const struct cli_probe_range *copy);
+
 void cli_probe_range_release(struct cli_probe_range *chosen);
 
 #endif

@@ -178,7 +178,7 @@ static void suggest_other(const struct cli_query *answer)
     enum { CALLS = 1U << PROBITY_EVENT_ENTER | 1U << PROBITY_EVENT_CHECKPOINT |
                    1U << PROBITY_READER_ENTRY,
            HITS = 1U << PROBITY_EVENT_HIT };
-    int wants = answer->steps->wants;
+    int wants = answer->wants != 0 ? answer->wants : answer->steps->wants;
 
     for (size_t i = 0; i < probity_reader_traces(answer->reader); i++) {
         if (probity_reader_facts(answer->reader, i)->info.flags & PROBITY_INFO_PROFILE)

@@ -65,6 +65,7 @@ struct cli_query {
     int has_states;  /* 1: states of threads are among the events, if there are any */
     int keeps_sites; /* 1: --tid does not filter declarations of sites */
     uint64_t begin_ns, end_ns; /* of the range; begin_ns is the maximum after its end */
+    int wants; /* as of the steps, if it depends on the options; 0: as they say */
     int is_whole; /* 1: do not make it in parts, although that is possible */
     int is_again; /* 1: it must be made again from the beginning, and not in parts */
     unsigned seen; /* bits of kinds of events in the range, up to CHECKPOINT */
@@ -77,13 +78,14 @@ struct cli_query {
 #define CLI_QUERY_RANGE_ROWS(CALL, WHAT) CLI_RANGE_ROWS(CALL, answer.range, "from", "to", WHAT)
 #define CLI_QUERY_SINCE_ROWS(CALL, WHAT) CLI_RANGE_ROWS(CALL, answer.range, NULL, NULL, WHAT)
 #define CLI_QUERY_TID_ROW(CALL, HELP)                                                              \
-    {.name = "tid", .value = "N,...", .help = HELP " these thread ids",                            \
+    {.name = "tid", .older = "thread", .value = "N,...", .help = HELP " these thread ids",         \
      .brief = HELP " these threads", CLI_NUMBERS(CALL, answer.tids)}
 #define CLI_QUERY_JSON_ROW(CALL, HELP)                                                             \
     {.name = "json", .help = HELP, .brief = "print JSON", CLI_FLAG(CALL, answer.as_json)}
 #define CLI_QUERY_CSV_ROW(CALL, HELP)                                                              \
     {.name = "csv", .help = HELP, .brief = "print CSV", CLI_FLAG(CALL, answer.as_csv)}
-#define CLI_QUERY_OUTPUT_ROWS(CALL) CLI_OUTPUT_ROWS(CALL, answer.out, answer.force), CLI_HELP_ROW
+#define CLI_QUERY_OUTPUT_ROWS(CALL)                                                                \
+    CLI_OUTPUT_ROWS(CALL, answer.out, answer.force), CLI_COLOR_ROW, CLI_QUIET_ROW, CLI_HELP_ROW
 
 /* Whether an event passes --tid; some events concern all threads. */
 int cli_query_wants(struct cli_query *answer, const struct probity_event *event);

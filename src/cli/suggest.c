@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { WORD_MAX = 32 };
+enum { WORD_MAX = CLI_SUGGEST_BYTES };
 
 void cli_suggest_begin(struct cli_suggestion *suggestion, const char *word, size_t length)
 {
@@ -54,4 +54,32 @@ void cli_suggest_take(struct cli_suggestion *suggestion, const char *candidate)
         return;
     suggestion->least = errors;
     suggestion->best = candidate;
+}
+
+static int is_before(const char *name, size_t bytes, const char *other)
+{
+    int order = strncmp(name, other, bytes);
+
+    return order < 0 || (order == 0 && other[bytes] != '\0');
+}
+
+void cli_nearest_take(struct cli_nearest *nearest, const char *word, size_t length,
+                      const char *candidate, size_t bytes)
+{
+    struct cli_suggestion suggestion;
+
+    cli_suggest_begin(&suggestion, word, length);
+    if (bytes > WORD_MAX || suggestion.least == 0)
+        return;
+    size_t errors = distance(word, length, candidate, bytes);
+    if (errors > suggestion.least)
+        return;
+    /* Among equals the first by name, so that the order of candidates does not matter. */
+    if (nearest->best[0] != '\0' &&
+        (errors > nearest->errors ||
+         (errors == nearest->errors && !is_before(candidate, bytes, nearest->best))))
+        return;
+    nearest->errors = errors;
+    memcpy(nearest->best, candidate, bytes);
+    nearest->best[bytes] = '\0';
 }

@@ -443,7 +443,7 @@ static const struct cli_option options[] = {
      .choices = "calls blocks", .take = take_graph},
     CLI_QUERY_RANGE_ROWS(struct export_call, "only what begins"),
     CLI_QUERY_TID_ROW(struct export_call, "only"),
-    CLI_HELP_ROW,
+    CLI_QUIET_ROW, CLI_HELP_ROW,
     {.name = NULL},
 };
 

@@ -19,6 +19,7 @@
 #include "cli/filter.h"
 #include "cli/index.h"
 #include "cli/option.h"
+#include "cli/output_stream.h"
 #include "cli/time_range.h"
 #include "cli/signatures.h"
 
@@ -26,16 +27,14 @@
 
 enum { FOLLOW_EVERY_MS = 50 };
 
-enum colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
-
 struct log_call {
     const char *out;
     struct cli_range range;
     int force, follow;
-    enum colour colour;
     struct probity_log_options log;
     const char **functions;
     struct cli_filter tids;
+    unsigned seen; /* bits of kinds of events, up to CHECKPOINT */
     struct symbols *symbols;
     struct probity_reader *reader;
 };
@@ -156,18 +155,22 @@ static int wait_for_more(struct probity_log *log)
     return error;
 }
 
+static int take_event(struct log_call *call, struct probity_log *log,
+                      const struct probity_event *event)
+{
+    call->seen |= 1U << (event->kind & 31);
+    return call->tids.count == 0 || is_wanted(call, event) ? probity_log_put(log, event) : 0;
+}
+
 /* Returns 0 or an error. */
 static int copy_events(struct log_call *call, struct probity_log *log)
 {
     const struct probity_event *event;
-    int got, has_tids = call->tids.count > 0;
+    int got;
 
     while ((got = probity_reader_next(call->reader, &event)) > 0 && !is_interrupted) {
-        int error = 0;
-        if (got == PROBITY_READER_WAITS)
-            error = wait_for_more(log);
-        else if (!has_tids || is_wanted(call, event))
-            error = probity_log_put(log, event);
+        int error = got == PROBITY_READER_WAITS ? wait_for_more(log)
+                                                : take_event(call, log, event);
         if (error < 0)
             return error;
     }
@@ -196,14 +199,21 @@ static void report_counts(const struct log_call *call, const struct probity_log_
 }
 
 /* Without this, an empty log would look like a program that did nothing. */
-static void warn_profiled(const struct log_call *call)
+static void warn_empty(const struct log_call *call)
 {
+    const unsigned shown = 1U << PROBITY_EVENT_ENTER | 1U << PROBITY_EVENT_CHECKPOINT |
+                           1U << PROBITY_EVENT_MESSAGE | 1U << PROBITY_READER_ENTRY;
+
     for (size_t i = 0; i < probity_reader_traces(call->reader); i++) {
         const struct probity_trace_facts *facts = probity_reader_facts(call->reader, i);
         if (facts->info.flags & PROBITY_INFO_PROFILE)
             cli_warn(ME, "'%s': profile mode counts scopes and does not record them; see `probity "
                      "report`", facts->path);
     }
+    if ((call->seen & shown) == 0 && (call->seen & 1U << PROBITY_EVENT_HIT) != 0 &&
+        !call->log.has_probes)
+        cli_warn(ME, "no function calls, only hits of probes; see `probity csv`, `probity blocks` "
+                 "and --probes");
 }
 
 static int fail_copy(const struct log_call *call, int error, int error_number)
@@ -224,7 +234,7 @@ static int judge(struct log_call *call, const struct probity_log_counts *counts)
     int status = CLI_OK;
 
     report_counts(call, counts);
-    warn_profiled(call);
+    warn_empty(call);
     cli_filter_see_tids(&call->tids, call->reader);
     if (cli_filter_warn_unseen(ME, &call->tids, "thread id"))
         status = CLI_FAILURE;
@@ -234,16 +244,6 @@ static int judge(struct log_call *call, const struct probity_log_counts *counts)
     }
     int judged = cli_judge_traces(ME, call->reader);
     return status == CLI_OK ? judged : status;
-}
-
-static int has_colour(const struct log_call *call, int descriptor)
-{
-    const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");
-
-    if (call->colour != COLOUR_AUTO)
-        return call->colour == COLOUR_ALWAYS;
-    return (refused == NULL || *refused == '\0') && isatty(descriptor) &&
-           (terminal == NULL || strcmp(terminal, "dumb") != 0);
 }
 
 static int write_output(struct log_call *call)
@@ -257,7 +257,7 @@ static int write_output(struct log_call *call)
 
     if (status != CLI_OK)
         return status;
-    call->log.has_colour = has_colour(call, output.descriptor);
+    call->log.has_colour = cli_has_color(output.descriptor);
     int error = probity_log_open(output.descriptor, call->reader, &call->log, &log);
     if (error == PROBITY_ERROR_OPEN) {
         status = cli_fail(ME, "cannot create a temporary file: %s", strerror(errno));
@@ -352,7 +352,7 @@ static const struct cli_option options[] = {
     {.name = "min-duration", .value = "T", .brief = "minimum duration of a scope",
      .help = "only scopes that took at least T: seconds, or with a unit (5ms)",
      .take = take_duration},
-    {.name = "tid", .value = "N,...", .help = "only these thread ids",
+    {.name = "tid", .older = "thread", .value = "N,...", .help = "only these thread ids",
      .brief = "only these threads", CLI_NUMBERS(struct log_call, tids)},
     CLI_RANGE_ROWS(struct log_call, range, "from", "to", "only events"),
     {.name = "by-thread", .help = "print one thread after another",
@@ -361,9 +361,7 @@ static const struct cli_option options[] = {
     {.name = "time", .value = "FORM", .brief = "time stamps",
      .help = "time stamps: none, relative (to the start of recording) or wall",
      CLI_CHOICE(struct log_call, log.time, "none relative wall")},
-    {.name = "color", .value = "WHEN", .brief = "when to use colors",
-     .help = "auto (if the output is a terminal), always or never",
-     CLI_CHOICE(struct log_call, colour, "auto always never")},
+    CLI_COLOR_ROW, CLI_QUIET_ROW,
     CLI_HELP_ROW,
     {.name = NULL},
 };

@@ -19,6 +19,12 @@ int log_lines_init(struct log_lines *lines, int descriptor,
                    const struct probity_log_options *options)
 {
     *lines = (struct log_lines){.options = options};
+    for (unsigned i = 0; i < 1000; i++) {
+        lines->thousand[i].digits[0] = (char)('0' + i / 100);
+        lines->thousand[i].digits[1] = (char)('0' + i / 10 % 10);
+        lines->thousand[i].digits[2] = (char)('0' + i % 10);
+        lines->thousand[i].zeros = (uint8_t)(i < 10 ? 2 : i < 100);
+    }
     return log_writer_init(&lines->writer, descriptor, options->duration_ns_min > 0,
                            options->by_thread);
 }
@@ -125,43 +131,56 @@ void log_line_put_time(struct log_lines *lines, uint64_t wall_ns)
 /* ---- Times -------------------------------------------------------------------------------------
  */
 
+/* A number below 1000; three bytes must be writable. */
+static inline char *put_small(const struct log_lines *lines, char *at, uint64_t number)
+{
+    uint32_t digits;
+
+    memcpy(&digits, &lines->thousand[number], sizeof digits);
+    unsigned zeros = lines->thousand[number].zeros;
+    digits >>= 8 * zeros;
+    memcpy(at, &digits, sizeof digits);
+    return at + 3 - zeros;
+}
+
 /* Three decimals, in the unit that leaves at least one digit before them; whole nanoseconds below a
- * microsecond. */
-static inline void put_duration(struct log_lines *lines, uint64_t ns)
+ * microsecond. Returns the end; 32 bytes must be writable. */
+static inline char *put_duration(const struct log_lines *lines, char *at, uint64_t ns)
 {
     static const char units[][4] = {" ns", " us", " ms", " s"};
     unsigned unit = (ns >= 1000) + (ns >= 1000000) + (ns >= SECOND_NS);
     uint64_t thousandths = unit <= 1 ? ns : unit == 2 ? ns / 1000 : ns / 1000000;
 
     if (unit == 0) {
-        put_number(lines, ns);
+        at = put_small(lines, at, ns);
     } else {
-        uint32_t rest = (uint32_t)(thousandths % 1000);
-        put_number(lines, thousandths / 1000);
-        char *at = lines->writer.at;
-        at[0] = '.';
-        at[1] = (char)('0' + rest / 100);
-        at[2] = (char)('0' + rest / 10 % 10);
-        at[3] = (char)('0' + rest % 10);
-        lines->writer.at = at + 4;
+        uint64_t whole = thousandths / 1000;
+        at = __builtin_expect(whole < 1000, 1) ? put_small(lines, at, whole)
+                                               : probity_digits_put(at, whole);
+        *at++ = '.';
+        memcpy(at, &lines->thousand[thousandths - 1000 * whole], 4);
+        at += 3;
     }
-    memcpy(lines->writer.at, units[unit], 4);
-    lines->writer.at += unit == 3 ? 2 : 3;
+    memcpy(at, units[unit], 4);
+    return at + (unit == 3 ? 2 : 3);
 }
 
+/* With a local pointer: the bytes written might otherwise be those of `lines`. */
 void log_line_put_elapsed(struct log_lines *lines, const struct probity_scope *scope,
                           int has_cpu_time)
 {
     colour(lines, LOG_COLOUR_ELAPSED);
-    put(lines, "elapsed:\t");
-    put_duration(lines, scope->elapsed.wall_ns);
-    put(lines, " (self ");
-    put_duration(lines, probity_scope_self(scope).wall_ns);
+    char *at = lines->writer.at;
+    memcpy(at, "elapsed:\t", 9);
+    at = put_duration(lines, at + 9, scope->elapsed.wall_ns);
+    memcpy(at, " (self ", 7);
+    at = put_duration(lines, at + 7, probity_scope_self(scope).wall_ns);
     if (has_cpu_time) {
-        put(lines, ", cpu ");
-        put_duration(lines, scope->elapsed.cpu_ns);
+        memcpy(at, ", cpu ", 6);
+        at = put_duration(lines, at + 6, scope->elapsed.cpu_ns);
     }
-    put(lines, ")");
+    *at++ = ')';
+    lines->writer.at = at;
     end_line(lines);
 }
 
@@ -384,7 +403,7 @@ void log_line_put_notice(struct log_lines *lines, const struct probity_event *ev
         put_text(lines, (const char *)payload, event->payload_bytes, '\0');
     } else if (event->kind == PROBITY_EVENT_STALL) {
         put(lines, "waited ");
-        put_duration(lines, stall_ns);
+        lines->writer.at = put_duration(lines, lines->writer.at, stall_ns);
         put(lines, " for a free chunk");
     } else if (event->kind == PROBITY_EVENT_LOST) {
         put(lines, "records lost here: ");

@@ -29,6 +29,11 @@ struct log_lines {
     uint64_t second; /* which `day` is for, since 1970, + 1 */
     uint32_t day_bytes;
     char day[48]; /* date and time of day to the second */
+    /* The numbers below 1000 with leading zeros, and how many of the digits are zeros. */
+    struct {
+        char digits[3];
+        uint8_t zeros;
+    } thousand[1000];
 };
 
 /* Returns as log_writer_init(). */
@@ -44,17 +49,21 @@ void log_line_put_time(struct log_lines *lines, uint64_t wall_ns);
 static inline void log_line_start(struct log_lines *lines, const struct log_prefix *prefix,
                                   struct log_queue *queue, uint64_t wall_ns, uint32_t indent)
 {
+    enum { USUAL = 32 };
     struct log_writer *writer = &lines->writer;
 
     log_writer_make_room(writer, queue);
     lines->count++;
     if (__builtin_expect(lines->options->time != PROBITY_LOG_TIME_NONE, 0))
         log_line_put_time(lines, wall_ns);
-    memcpy(writer->at, prefix->text, LOG_PREFIX_BYTES);
-    writer->at += prefix->bytes;
+    char *at = writer->at;
+    memcpy(at, prefix->text, LOG_PREFIX_BYTES);
+    at += prefix->bytes;
     size_t spaces = 2 * (size_t)(indent < LOG_INDENT_MAX ? indent : LOG_INDENT_MAX);
-    memset(writer->at, ' ', spaces);
-    writer->at += spaces;
+    memset(at, ' ', USUAL); /* more than needed takes less time than the right number */
+    if (__builtin_expect(spaces > USUAL, 0))
+        memset(at + USUAL, ' ', spaces - USUAL);
+    writer->at = at + spaces;
 }
 
 /* Ends a line with a short, safe text that includes the line feed. */

@@ -491,7 +491,7 @@ static const struct cli_option options[] = {
      .help = "keep up to N spans for the timeline (default: 640000)",
      CLI_NUMBER(struct view_call, spans_max, 100, 99999999)},
     CLI_QUERY_RANGE_ROWS(struct view_call, "only what begins"),
-    {.name = "tid", .value = "N,...", .help = "only these thread ids",
+    {.name = "tid", .older = "thread", .value = "N,...", .help = "only these thread ids",
      .brief = "only these threads", .take = take_tids},
     {.name = "tiles", .value = "DIR", .brief = "write a page with tiles",
      .help = "for long traces, write a page to the new directory DIR that loads finer spans as it "
@@ -502,7 +502,7 @@ static const struct cli_option options[] = {
              "in the working directory; the name is printed", .take = take_output},
     {.name = "force", .letter = 'f', .help = "overwrite FILE or DIR if it exists",
      .brief = "overwrite an existing file", CLI_FLAG(struct view_call, answer.force)},
-    CLI_HELP_ROW,
+    CLI_QUIET_ROW, CLI_HELP_ROW,
     {.name = NULL},
 };
 

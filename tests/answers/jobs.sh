@@ -38,6 +38,16 @@ all_commands() {
     same report --json --corrected "$@"
     same blocks --json --by correlation "$@"
     same tree --folded "$@"
+    same tree --json "$@"
+    same tree --csv --by-thread "$@"
+    same report --corrected "$@"
+    same report --corrected --by-thread "$@"
+    same blocks --json --by-thread "$@"
+    same blocks --csv --sort name "$@"
+    same blocks --slowest 3 "$@"
+    same blocks --start-probe 2,taken --end-probe 4 "$@"
+    same blocks --probe 1,3,nothing "$@"
+    same hist --start-probe 1 --end-probe 3 "$@"
     same threads --json "$@"
     same timeline --json "$@"
     for format in chrome speedscope callgrind folded graphviz perfetto pprof otlp otlp-json \
@@ -81,7 +91,11 @@ ranges varied jumps
 if [ -z "$small" ]; then
     for command in csv log report tree blocks 'hist inner' 'export --format speedscope' \
                    'report --by-thread' 'report --wide' 'report --columns self,p99,distribution' \
-                   'tree --by-thread' 'tree --folded' 'tree --callers inner' 'hist --cpu outer'; do
+                   'tree --by-thread' 'tree --folded' 'tree --callers inner' 'hist --cpu outer' \
+                   'tree --json' 'report --corrected' 'blocks --by-thread --csv' \
+                   'blocks --corrected --slowest 5' 'blocks --probe 1,3,9' \
+                   'blocks --start-probe 2,5 --end-probe 4,8 --json' \
+                   'hist --start-probe 1 --end-probe 3' 'hist --cpu --start-probe 4'; do
         # shellcheck disable=SC2086
         same $command scopes
         # shellcheck disable=SC2086

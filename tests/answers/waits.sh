@@ -33,7 +33,7 @@ cmp -s sum.object sum.function || fail "by function: another total: $(cat sum.fu
 cmp -s sum.object sum.thread || fail "by thread: another total"
 tool "by function" 0 waits --json --by function planted
 expect "by function" want "$(jq -r '.rows[].function' output)"
-tool "by lock" 0 waits --by lock --top 3 planted
+tool "by lock" 0 waits --by lock --limit 3 planted
 expect "top" 3 "$(grep -cE '^ +1 .*(lock|condition) ' output)"
 grep -q 'more rows are not shown' output || fail "top: not said to be incomplete"
 tool "by file" 0 waits --by file planted

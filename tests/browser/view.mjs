@@ -288,7 +288,7 @@ async function closer() {
     await page.waitForFunction((length) => { const { from, to } = document.querySelector(".stage").dataset; return to - from !== length; }, to - from);
   }
   const command = await page.textContent(".command code");
-  expectThat(`command (${command})`, /^probity view --from [\d.]+s --to [\d.]+s /.test(command));
+  expectThat(`command (${command})`, /^probity view --since [\d.]+s --until [\d.]+s /.test(command));
   expectThat("calls in view", digits(await statusOf(page)) > 0);
   await page.click(".command button");
   expect("selected", command, await page.evaluate(() => String(getSelection())));
@@ -531,7 +531,7 @@ async function deep() {
   expectThat("no wider than the screen", await page.evaluate(() => document.documentElement.scrollWidth <= 390));
 }
 
-// A range in the address: tables and graphs have the numbers of the commands with --from and --to, and
+// A range in the address: tables and graphs have the numbers of the commands with --since and --until, and
 // say so; without the range they have those of everything again.
 async function ranged() {
   const [{ from, to }, report, tree, blocks] = answers;
@@ -551,7 +551,7 @@ async function ranged() {
         expect(`${each.name} ${key}`, String(each[key] ?? ""), rows.get(each.name)?.[key].value);
     }
     await page.click(".ranged button:text-is('Command')");
-    expectThat("command", (await page.textContent(".ranged code")).startsWith("probity report --from "));
+    expectThat("command", (await page.textContent(".ranged code")).startsWith("probity report --since "));
     await page.locator("tbody tr[aria-rowindex]").first().click();
     await page.waitForSelector(".details h2");
     expectThat("details of the range", (await page.textContent(".details")).includes("Calls that begin in the range"));

@@ -260,7 +260,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
                         <button key={id} id={`tab-${id}`} type="button" role="tab" aria-selected={tab === id} aria-controls="panel"
                             tabIndex={tab === id ? 0 : -1} title={`${name} (${index + 1})`} onClick={() => { go(id); }}>{name}</button>))}
                 </nav>
-                <input ref={search} type="search" placeholder="Search names  /" aria-label="Search names" value={query}
+                <input ref={search} type="search" placeholder="Search  /" aria-label="Search names" value={query}
                     onInput={(event) => { setQuery(event.currentTarget.value); }}
                     onKeyDown={(event) => { if (event.key === "Enter") find(event.shiftKey); }} />
                 <button type="button" class="help" aria-label="Help" title="Keys and pointer (?)" onClick={() => { setHelping(true); }}>?</button>

@@ -21,9 +21,7 @@ function seconds(ns: number): string {
 /** The command with the numbers of a range. */
 export function rangeCommand(data: Data, model: Model, range: Window, command: string): string {
     const to = range.to >= model.last ? model.last + 1 : range.to;
-    // Of blocks, these options are probes.
-    const [since, until] = command === "blocks" ? ["--since", "--until"] : ["--from", "--to"];
-    const words = ["probity", command, since, seconds(range.from), until, seconds(to)];
+    const words = ["probity", command, "--since", seconds(range.from), "--until", seconds(to)];
     if (data.timeline.tids !== null)
         words.push("--tid", data.timeline.tids);
     return [...words, ...data.info.map(({ trace }) => trace)].map(quoted).join(" ");
@@ -36,7 +34,7 @@ export function commandFor(data: Data, model: Model, window: Window, spans: numb
     const { timeline, info } = data;
     const from = Math.max(model.first, Math.floor(window.from));
     const to = Math.min(model.last + 1, Math.ceil(window.to));
-    const words = ["probity", "view", "--from", seconds(from), "--to", seconds(Math.max(to, from + 1))];
+    const words = ["probity", "view", "--since", seconds(from), "--until", seconds(Math.max(to, from + 1))];
     const tids = tid === null ? timeline.tids : String(tid);
     if (tids !== null)
         words.push("--tid", tids);

@@ -58,6 +58,9 @@ function isChanged(change: Change | undefined): boolean {
 
 /** What causes a change of time: slower calls, more calls, or both. */
 function causeOf({ main, statistics: { mean, calls } }: Row): string {
+    // What is in one run only has no calls to compare.
+    if (main.verdict === "gone" || main.verdict === "new")
+        return "";
     const causes = [isChanged(mean) ? `${mean?.verdict === "slower" ? "slower" : "faster"} per call` : "",
         isChanged(calls) ? `called ${calls?.verdict === "fewer" ? "less" : "more"}` : ""].filter((text) => text !== "");
     return causes.length > 0 ? causes.join(", ") : isChanged(main) ? "undetermined" : "";

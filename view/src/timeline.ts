@@ -1159,7 +1159,8 @@ export class TimelineView {
     private drawHead(context: CanvasRenderingContext2D, row: Row, y: number): void {
         const { theme, gutter } = this;
         const { thread } = row;
-        const hasTwo = (this.ends.get(thread) ?? 0) - row.y >= 30;
+        // In a narrow column, where the id has no room beside the name, it may reach into the gap.
+        const hasTwo = (this.ends.get(thread) ?? 0) - row.y >= (gutter < 150 ? 24 : 30);
         const pin = row.isPinned ? "⚲ " : "";
         const fold = pin + (!TimelineView.canFold(thread) ? "" : this.isFolded(thread) ? "▸ " : "▾ ");
         const ids = thread.track !== Track.Thread ? subtitleOf(thread, this.model.tracks)

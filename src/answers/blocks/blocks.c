@@ -3,7 +3,7 @@
  * blocks.c: pairs of hits. Each probe caches the pairs that followed it recently; the hash table is
  * searched only on a miss.
  */
-#include "answers/blocks/blocks.h"
+#include "answers/blocks/blocks_internal.h"
 
 #include <stdlib.h>
 
@@ -13,57 +13,9 @@
 #include "base/hashtable.h"
 #include "probity.h"
 
-enum { RECENT = 64 }; /* a power of two */
-
-/* A pair of probes, for all threads or for one. */
-struct pair_item {
-    struct probity_link link;
-    struct probity_blocks_pair pair;
-    struct probe_item *from, *to;
-    struct pair_item *first; /* for all threads: its rows by thread, newest first; */
-    struct pair_item *other; /* for one thread: the next row */
-    size_t rows;
-};
-
-/* How often another hit followed a hit of a probe in one thread. */
-struct followed_item {
-    struct probity_link link;
-    const struct probe_item *from;
-    const struct probity_thread_label *thread;
-    uint64_t count;
-};
-
-struct probe_item {
-    struct probity_probe probe;
-    const char *named; /* its name when the role was determined */
-    int has_role;
-    unsigned role;
-    uint64_t followed; /* hits that were followed by another */
-    struct pair_item *recent[RECENT]; /* cache of pairs from here, by second probe */
-};
-
-struct last_hit {
-    struct probe_item *probe; /* NULL before the first hit */
-    uint64_t wall_ns, cpu_ns;
-    uint32_t is_cpu_known, thread_slot;
-};
-
-struct probity_blocks {
-    struct probity_blocks_options options;
-    struct probity_thread_table threads;
-    struct last_hit *last; /* by thread slot */
-    struct probity_inflight ways; /* by correlation */
-    uint32_t last_count;
-    size_t pair_count; /* excludes pairs of single threads */
-    const struct probity_blocks_pair **sorted;
-    struct probity_probes probes;
-    struct probity_hashtable pairs, followed; /* followed: by thread */
-};
-
 /* A probe may get its name after its first hits, and the name may change its role. */
-static __attribute__((noinline)) void set_role(const struct probity_blocks *blocks,
-                                               struct probe_item *item,
-                                               const struct probity_event *event)
+void probity_blocks_set_role(const struct probity_blocks *blocks, struct probe_item *item,
+                             const struct probity_event *event)
 {
     item->has_role = 1;
     item->named = item->probe.name;
@@ -72,22 +24,12 @@ static __attribute__((noinline)) void set_role(const struct probity_blocks *bloc
                       : PROBITY_BLOCKS_BEGINS | PROBITY_BLOCKS_ENDS;
 }
 
-static inline struct probe_item *probe_of(struct probity_blocks *blocks,
-                                          const struct probity_event *event)
-{
-    struct probe_item *item = (void *)probity_probes_of(&blocks->probes, event);
-
-    if (__builtin_expect(item != NULL && (!item->has_role || item->named != item->probe.name), 0))
-        set_role(blocks, item, event);
-    return item;
-}
-
 /* ---- Pairs -------------------------------------------------------------------------------------
  */
 
-/* Finds or adds a pair; NULL if out of memory. thread NULL: for all threads. */
-static struct pair_item *pair_at(struct probity_blocks *blocks, struct probe_item *from,
-                                 struct probe_item *to, const struct probity_thread_label *thread)
+struct pair_item *probity_blocks_pair_at(struct probity_blocks *blocks, struct probe_item *from,
+                                         struct probe_item *to,
+                                         const struct probity_thread_label *thread)
 {
     uint64_t hash = probity_hash((uint64_t)from->probe.place << 32 | to->probe.place);
     hash = thread != NULL ? probity_hash(hash ^ (uintptr_t)thread) : hash;
@@ -121,16 +63,16 @@ static __attribute__((noinline)) struct pair_item *find_pair(struct probity_bloc
                                                              struct probe_item *from,
                                                              struct probe_item *to)
 {
-    struct pair_item *item = pair_at(blocks, from, to, NULL);
+    struct pair_item *item = probity_blocks_pair_at(blocks, from, to, NULL);
 
     if (item != NULL)
         from->recent[to->probe.place & (RECENT - 1)] = item;
     return item;
 }
 
-static struct followed_item *followed_at(struct probity_blocks *blocks,
-                                         const struct probe_item *from,
-                                         const struct probity_thread_label *thread)
+struct followed_item *probity_blocks_followed_at(struct probity_blocks *blocks,
+                                                 const struct probe_item *from,
+                                                 const struct probity_thread_label *thread)
 {
     uint64_t hash = probity_hash(probity_hash(from->probe.place) ^ (uintptr_t)thread);
     struct followed_item *item = probity_hashtable_at(&blocks->followed, hash);
@@ -191,7 +133,7 @@ static __attribute__((noinline)) int keep_instance(struct probity_blocks *blocks
         slowest[place] = slowest[place - 1];
     slowest[place] = (struct probity_blocks_instance){
         thread, last->wall_ns, wall_of(last, event), cpu_of(last, event), value_ns,
-        event->cpu_known && last->is_cpu_known};
+        event->cpu_known && last->is_cpu_known, event->tick};
     return 0;
 }
 
@@ -231,15 +173,13 @@ static __attribute__((noinline)) int add_to_thread(struct probity_blocks *blocks
                                                    const struct probity_event *event)
 {
     const struct probity_thread_label *thread = probity_thread_table_at(&blocks->threads, event);
-    struct pair_item *item = thread != NULL ? pair_at(blocks, all->from, all->to, thread) : NULL;
+    struct pair_item *item =
+        thread != NULL ? probity_blocks_pair_at(blocks, all->from, all->to, thread) : NULL;
 
     if (item == NULL)
         return PROBITY_ERROR_MEMORY;
-    if (item->pair.calls == 0) {
-        item->other = all->first;
-        all->first = item;
-        all->rows++;
-    }
+    if (item->pair.calls == 0)
+        probity_blocks_add_row(all, item);
     return add_block(blocks, &item->pair, last, event);
 }
 
@@ -251,7 +191,8 @@ static inline int count_followed(struct probity_blocks *blocks, struct probe_ite
     if (__builtin_expect(!blocks->options.by_thread, 1))
         return 0;
     const struct probity_thread_label *thread = probity_thread_table_at(&blocks->threads, event);
-    struct followed_item *item = thread != NULL ? followed_at(blocks, from, thread) : NULL;
+    struct followed_item *item =
+        thread != NULL ? probity_blocks_followed_at(blocks, from, thread) : NULL;
     if (item == NULL)
         return PROBITY_ERROR_MEMORY;
     item->count++;
@@ -279,7 +220,7 @@ static inline int end_block(struct probity_blocks *blocks, const struct last_hit
 static inline int put_hit(struct probity_blocks *blocks, struct last_hit *last,
                           const struct probity_event *event)
 {
-    struct probe_item *to = probe_of(blocks, event);
+    struct probe_item *to = probity_blocks_probe(blocks, event);
     int error = 0;
 
     if (to == NULL)
@@ -346,77 +287,6 @@ int probity_blocks_put(struct probity_blocks *blocks, const struct probity_event
     return put_hit(blocks, &blocks->last[event->thread_slot], event);
 }
 
-/* ---- Blocks that were added up elsewhere -------------------------------------------------------
- */
-
-static int add_sums(struct probity_blocks_pair *to, const struct probity_blocks_pair *sums)
-{
-    to->calls += sums->calls;
-    to->wall_ns += sums->wall_ns;
-    to->cpu_calls += sums->cpu_calls;
-    to->cpu_ns += sums->cpu_ns;
-    to->cpu_wall_ns += sums->cpu_wall_ns;
-    to->sum_ns += sums->sum_ns;
-    to->min_ns = sums->min_ns < to->min_ns ? sums->min_ns : to->min_ns;
-    to->max_ns = sums->max_ns > to->max_ns ? sums->max_ns : to->max_ns;
-    return probity_histogram_merge(&to->durations, &sums->durations);
-}
-
-static int add_thread_sums(struct probity_blocks *blocks, struct pair_item *all,
-                           const struct probity_blocks_pair *sums)
-{
-    struct pair_item *item = pair_at(blocks, all->from, all->to, sums->thread);
-    struct followed_item *followed =
-        item != NULL ? followed_at(blocks, all->from, sums->thread) : NULL;
-
-    if (followed == NULL)
-        return PROBITY_ERROR_MEMORY;
-    if (item->pair.calls == 0) {
-        item->other = all->first;
-        all->first = item;
-        all->rows++;
-    }
-    followed->count += sums->calls;
-    return add_sums(&item->pair, sums);
-}
-
-static struct pair_item *pair_of(struct probity_blocks *blocks, const struct probity_event *from,
-                                 const struct probity_event *to)
-{
-    struct probe_item *of_from = probe_of(blocks, from);
-    struct probe_item *of_to = of_from != NULL ? probe_of(blocks, to) : NULL;
-
-    return of_to != NULL ? pair_at(blocks, of_from, of_to, NULL) : NULL;
-}
-
-int probity_blocks_add(struct probity_blocks *blocks, const struct probity_event *from,
-                       const struct probity_event *to, const struct probity_blocks_pair *sums)
-{
-    struct pair_item *item = pair_of(blocks, from, to);
-
-    if (item == NULL)
-        return PROBITY_ERROR_MEMORY;
-    if (sums->calls == 0)
-        return 0;
-    blocks->pair_count += item->pair.calls == 0;
-    item->from->followed += sums->calls;
-    int error = add_sums(&item->pair, sums);
-    return error == 0 && sums->thread != NULL ? add_thread_sums(blocks, item, sums) : error;
-}
-
-int probity_blocks_add_instance(struct probity_blocks *blocks, const struct probity_event *from,
-                                const struct probity_event *to,
-                                const struct probity_blocks_instance *instance)
-{
-    struct pair_item *item = pair_of(blocks, from, to);
-
-    if (item == NULL)
-        return PROBITY_ERROR_MEMORY;
-    if (item->pair.slowest_count < blocks->options.slowest)
-        item->pair.slowest[item->pair.slowest_count++] = *instance;
-    return 0;
-}
-
 uint64_t probity_blocks_forgotten(const struct probity_blocks *blocks)
 {
     return blocks->ways.forgotten;
@@ -470,7 +340,8 @@ static int sort_rows(struct probity_blocks *blocks, struct pair_item *item,
     if (item->rows == 0)
         return 0;
     for (struct pair_item *row = item->first; items != NULL && row != NULL; row = row->other) {
-        const struct followed_item *followed = followed_at(blocks, row->from, row->pair.thread);
+        const struct followed_item *followed =
+            probity_blocks_followed_at(blocks, row->from, row->pair.thread);
         row->pair.followed = followed != NULL ? followed->count : row->pair.calls;
         items[count++] = (struct sort_item){probity_blocks_value(&row->pair, key), &row->pair};
     }

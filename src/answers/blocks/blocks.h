@@ -23,6 +23,7 @@ struct probity_blocks_instance {
     uint64_t wall_ns, cpu_ns;
     uint64_t value_ns; /* the measure: wall, CPU or off-CPU time */
     int is_cpu_known;
+    uint64_t end_tick; /* of its end, for the order of equal ones */
 };
 
 /* All blocks from one probe to another. Minimum, maximum and durations are of the measure. */
@@ -92,6 +93,16 @@ int probity_blocks_add(struct probity_blocks *blocks, const struct probity_event
 int probity_blocks_add_instance(struct probity_blocks *blocks, const struct probity_event *from,
                                 const struct probity_event *to,
                                 const struct probity_blocks_instance *instance);
+
+/* Adds the blocks of other threads of the same traces, not by correlation. Labels of threads and
+ * names stay those of `part`, which must live as long as `blocks`. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
+int probity_blocks_join(struct probity_blocks *blocks, const struct probity_blocks *part);
+
+/* Whether two parts have the same names for probes, so that joining them is the same as taking all
+ * events in time order: 1 or 0. */
+int probity_blocks_are_joinable(const struct probity_blocks *left,
+                                const struct probity_blocks *right);
 
 /* Number of ids evicted (by correlation): each one's flow is split in two or more. */
 uint64_t probity_blocks_forgotten(const struct probity_blocks *blocks);

@@ -6,6 +6,7 @@
 
 #include "answers/blocks/blocks.h"
 #include "answers/blocks/blocks_print.h"
+#include "cli/blocks_part.h"
 #include "cli/fleet_source.h"
 #include "cli/probe_range.h"
 #include "cli/query.h"
@@ -33,6 +34,48 @@ static int open_blocks(void *context, uint64_t from_ns, uint64_t to_ns)
     call->options.role = cli_probe_range_role;
     call->options.context = &call->chosen;
     return probity_blocks_open(&call->options, &call->blocks);
+}
+
+static int is_possible_in_parts(void *context)
+{
+    const struct blocks_call *call = context;
+
+    return !call->options.by_correlation;
+}
+
+static int make_part(void *context, void **ret_part)
+{
+    const struct blocks_call *call = context;
+    struct cli_blocks_part *part;
+    int error = cli_blocks_part_make(&call->options, &call->chosen, &part);
+
+    if (error == 0)
+        *ret_part = part;
+    return error;
+}
+
+static int put_in_part(void *part, const struct probity_event *event)
+{
+    return cli_blocks_part_put(part, event);
+}
+
+static int are_joinable(const void *left, const void *right)
+{
+    const struct cli_blocks_part *a = left, *b = right;
+
+    return probity_blocks_are_joinable(a->blocks, b->blocks);
+}
+
+static int join_part(void *context, void *part)
+{
+    struct blocks_call *call = context;
+
+    return cli_blocks_part_join(call->blocks, &call->chosen, part);
+}
+
+static void drop_part(void *part)
+{
+    cli_blocks_part_drop(part);
 }
 
 static int put_event(void *context, const struct probity_event *event)
@@ -121,8 +164,11 @@ static void release(void *context)
 
 static int run(int argc, char **argv)
 {
+    static const struct cli_query_parts parts = {
+        .is_possible = is_possible_in_parts, .make = make_part, .put = put_in_part,
+        .are_joinable = are_joinable, .join = join_part, .drop = drop_part};
     static const struct cli_query_steps steps = {
-        .run = run_on,
+        .run = run_on, .parts = &parts,
         .open = open_blocks, .put = put_event, .finish = finish_blocks, .print = print_blocks,
         .release = release, .is_windowed = 1,
         .wants = CLI_QUERY_HITS};

@@ -311,7 +311,7 @@ static const struct cli_option options[] = {
     {.name = "csv", .help = "print CSV, one row per function or block and statistic",
      .brief = "print CSV", .take = take_form, .number = FORM_CSV},
     CLI_OUTPUT_ROWS(struct diff_call, out, force),
-    CLI_HELP_ROW,
+    CLI_COLOR_ROW, CLI_QUIET_ROW, CLI_HELP_ROW,
     {.name = NULL},
 };
 

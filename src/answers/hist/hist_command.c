@@ -8,10 +8,12 @@
 #include "answers/hist/hist_print.h"
 #include "answers/report/report.h"
 #include "base/array_grow.h"
+#include "cli/blocks_part.h"
 #include "cli/fleet_source.h"
 #include "cli/probe_range.h"
 #include "cli/query.h"
 #include "print/text.h"
+#include "probity.h"
 
 /* The default fits a terminal; the maximum exceeds the number of fine buckets. */
 enum { ROWS_USUAL = 32, ROWS_MAX = 10000 };
@@ -76,11 +78,27 @@ static uint64_t count_pending(void *context)
     return call->report != NULL ? probity_report_pending(call->report) : 0;
 }
 
+/* Of calls or of blocks. */
+struct hist_part {
+    struct probity_report *report;
+    struct cli_blocks_part *blocks;
+};
+
 static int is_possible_in_parts(void *context)
 {
-    const struct hist_call *call = context;
+    (void)context;
+    return 1;
+}
 
-    return call->pattern != NULL;
+static void drop_part(void *context)
+{
+    struct hist_part *part = context;
+
+    if (part->report != NULL)
+        probity_report_close(part->report);
+    if (part->blocks != NULL)
+        cli_blocks_part_drop(part->blocks);
+    free(part);
 }
 
 static int make_part(void *context, void **ret_part)
@@ -88,29 +106,44 @@ static int make_part(void *context, void **ret_part)
     const struct hist_call *call = context;
     const struct probity_report_options options = {.measure = measures[call->of].key,
                                                    .without_elapsed = 1};
-    struct probity_report *part;
-    int error = probity_report_open(&options, &part);
+    const struct probity_blocks_options of_blocks = {.measure = measures[call->of].measure};
+    struct hist_part *part = calloc(1, sizeof *part);
 
+    if (part == NULL)
+        return PROBITY_ERROR_MEMORY;
+    int error = call->pattern != NULL
+                    ? probity_report_open(&options, &part->report)
+                    : cli_blocks_part_make(&of_blocks, &call->chosen, &part->blocks);
     if (error == 0)
         *ret_part = part;
+    else
+        drop_part(part);
     return error;
 }
 
-static int put_in_part(void *part, const struct probity_event *event)
+static int put_in_part(void *context, const struct probity_event *event)
 {
-    return probity_report_put(part, event);
+    struct hist_part *part = context;
+
+    return part->report != NULL ? probity_report_put(part->report, event)
+                                : cli_blocks_part_put(part->blocks, event);
 }
 
-static int join_part(void *context, void *part)
+static int are_joinable(const void *left, const void *right)
+{
+    const struct hist_part *a = left, *b = right;
+
+    return a->report != NULL || probity_blocks_are_joinable(a->blocks->blocks, b->blocks->blocks);
+}
+
+static int join_part(void *context, void *joined)
 {
     struct hist_call *call = context;
+    struct hist_part *part = joined;
 
-    return probity_report_join(call->report, part);
-}
-
-static void drop_part(void *part)
-{
-    probity_report_close(part);
+    return part->report != NULL
+               ? probity_report_join(call->report, part->report)
+               : cli_blocks_part_join(call->blocks, &call->chosen, part->blocks);
 }
 
 static int put_event(void *context, const struct probity_event *event)
@@ -307,6 +340,7 @@ static int run_on(void *context, char **operands, size_t count)
         return cli_fail_usage(&cli_command_hist, "expected a function, --start-probe or "
                               "--end-probe");
     call->pattern = are_blocks ? NULL : operands[0];
+    call->answer.wants = are_blocks ? CLI_QUERY_HITS : CLI_QUERY_CALLS;
     int is_of_fleet = cli_fleet_is_wanted(&call->answer.source, count - !are_blocks);
     int status = is_of_fleet ? CLI_OK
                              : cli_fleet_is_unused(&cli_command_hist, &call->answer.source);
@@ -342,7 +376,7 @@ static int run(int argc, char **argv)
 {
     static const struct cli_query_parts parts = {
         .is_possible = is_possible_in_parts, .make = make_part, .put = put_in_part,
-        .join = join_part, .drop = drop_part};
+        .are_joinable = are_joinable, .join = join_part, .drop = drop_part};
     static const struct cli_query_steps steps = {
         .parts = &parts,
         .run = run_on,

@@ -97,7 +97,7 @@ static int run(int argc, char **argv)
 static const struct cli_option options[] = {
     {.name = "json", .help = "print a JSON array with one object per trace", .brief = "print JSON",
      CLI_FLAG(struct info_call, as_json)},
-    CLI_HELP_ROW,
+    CLI_QUIET_ROW, CLI_HELP_ROW,
     {.name = NULL},
 };
 
@@ -105,7 +105,7 @@ const struct cli_command cli_command_info = {
     .name = "info",
     .run = run,
     .summary = "Show a trace's contents, accuracy and completeness",
-    .usage = "[--json] TRACE...",
+    .usage = "[OPTION]... TRACE...",
     .help =
         "Shows program, host, threads, counts, times and their error bounds, bytes per record, "
         "and whether the trace is complete. Verifies every checksum.",

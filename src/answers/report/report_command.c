@@ -133,7 +133,7 @@ static int is_possible_in_parts(void *context)
 {
     const struct report_call *call = context;
 
-    return !wants_elapsed(call) && !wants_costs(call);
+    return !wants_elapsed(call);
 }
 
 static int make_part(void *context, void **ret_part)
@@ -143,6 +143,7 @@ static int make_part(void *context, void **ret_part)
     struct probity_report *part;
 
     options.without_elapsed = 1;
+    options.costs_of = wants_costs(call) ? call->answer.reader : NULL;
     int error = probity_report_open(&options, &part);
     if (error == 0)
         *ret_part = part;

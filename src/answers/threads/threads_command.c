@@ -12,6 +12,7 @@ struct threads_call {
     struct cli_query answer;
     struct probity_threads *threads;
     enum probity_threads_key key;
+    size_t limit;
 };
 
 static int open_threads(void *context, uint64_t from_ns, uint64_t to_ns)
@@ -52,7 +53,7 @@ static int print_threads(void *context, FILE *stream, const struct probity_reade
                          int has_colour)
 {
     struct threads_call *call = context;
-    struct probity_threads_answer answer = {.reader = reader};
+    struct probity_threads_answer answer = {.reader = reader, .limit = call->limit};
 
     answer.processes = probity_threads_processes(call->threads, &answer.count);
     answer.repairs = probity_threads_repairs(call->threads);
@@ -113,6 +114,9 @@ static const struct cli_option options[] = {
     {.name = "sort", .value = "KEY", .brief = "sort key", .noun = "sort key", .initial = "first",
      CLI_CHOICE(struct threads_call, key,
                 "first last lifetime cpu off-cpu records hits scopes tid name")},
+    {.name = "limit", .letter = 'n', .value = "N", .brief = "maximum number of threads",
+     .help = "show only the first N threads of each process",
+     CLI_NUMBER(struct threads_call, limit, 0, CLI_LIMIT_MAX)},
     CLI_QUERY_RANGE_ROWS(struct threads_call, "only records"),
     CLI_QUERY_TID_ROW(struct threads_call, "only"),
     CLI_FLEET_ROWS(struct threads_call, answer.source),

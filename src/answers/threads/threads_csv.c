@@ -34,7 +34,7 @@ void probity_threads_csv(FILE *stream, const struct probity_threads_answer *answ
         probity_columns_put_names(stream, probity_threads_states, PROBITY_THREADS_STATES);
     fputc('\n', stream);
     for (size_t i = 0; i < answer->count; i++) {
-        for (size_t j = 0; j < answer->processes[i].thread_count; j++) {
+        for (size_t j = 0; j < probity_threads_shown(answer, &answer->processes[i]); j++) {
             row.sums = &answer->processes[i].threads[j]->sums;
             put_thread(stream, answer->processes[i].threads[j], &row, has_states);
         }

@@ -37,7 +37,7 @@ int probity_threads_json(FILE *stream, const struct probity_threads_answer *answ
         fprintf(stream, "%s\n{\"pid\": %" PRIu32 ", ", i > 0 ? "," : "", process->pid);
         put_sums(stream, &process->sums, row, has_states);
         fputs(", \"threads\": [", stream);
-        for (size_t j = 0; error == 0 && j < process->thread_count; j++) {
+        for (size_t j = 0; error == 0 && j < probity_threads_shown(answer, process); j++) {
             const struct probity_threads_thread *thread = process->threads[j];
             fprintf(stream, "%s\n {\"tid\": %" PRIu32 ", \"thread\": %" PRIu32 ", \"name\": ",
                     j > 0 ? "," : "", thread->tid, thread->thread);

@@ -15,7 +15,16 @@ struct probity_threads_answer {
     const struct probity_threads_process *processes;
     size_t count;
     const struct probity_scopes_repairs *repairs;
+    size_t limit; /* number of threads of each process to print; 0: all */
 };
+
+static inline size_t probity_threads_shown(const struct probity_threads_answer *answer,
+                                           const struct probity_threads_process *process)
+{
+    size_t count = process->thread_count;
+
+    return answer->limit > 0 && answer->limit < count ? answer->limit : count;
+}
 
 /* Whether states of threads were read, of any trace: 1 or 0. */
 int probity_threads_has_states(const struct probity_threads_answer *answer);

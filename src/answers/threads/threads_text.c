@@ -187,7 +187,7 @@ void probity_threads_text(FILE *stream, int has_colour, size_t line_columns,
     fprintf(stream, "  name%s\n", has_colour ? "\033[0m" : "");
     for (size_t i = 0; i < answer->count; i++) {
         put_process(&table, answer->reader, &answer->processes[i]);
-        for (size_t j = 0; j < answer->processes[i].thread_count; j++)
+        for (size_t j = 0; j < probity_threads_shown(answer, &answer->processes[i]); j++)
             put_thread(&table, answer->processes[i].threads[j]);
     }
     fputc('\n', stream);

@@ -102,9 +102,9 @@ static const struct cli_option options[] = {
      .help = "one row for each object (whatever was waited for), lock, file, peer, waiting "
              "function or waiting thread: object (the default), lock, file, peer, function, thread",
      CLI_CHOICE(struct waits_call, by, "object lock file peer function thread")},
-    {.name = "top", .value = "N", .help = "show the N rows with the most waiting (default: 20 in "
-                                          "text, all in JSON and CSV)",
-     .brief = "number of rows", CLI_NUMBER(struct waits_call, top, 1, CLI_LIMIT_MAX)},
+    {.name = "limit", .older = "top", .letter = 'n', .value = "N",
+     .help = "show only the first N rows (default: 20 in text, all in JSON and CSV)",
+     .brief = "maximum number of rows", CLI_NUMBER(struct waits_call, top, 1, CLI_LIMIT_MAX)},
     CLI_QUERY_SINCE_ROWS(struct waits_call, "only waits that begin"),
     CLI_QUERY_JSON_ROW(struct waits_call, "print one JSON object; times in ns"),
     CLI_QUERY_CSV_ROW(struct waits_call, "print CSV with a header, one line per row; times in ns"),

@@ -22,6 +22,7 @@ struct csv_call {
     int force;
     struct probity_csv_layout layout;
     struct cli_filter tids, probes;
+    unsigned seen; /* bits of kinds of events, up to CHECKPOINT */
 };
 
 /* Only the invalid name is shown, not the rest of the list. */
@@ -62,6 +63,7 @@ static int copy_events(struct csv_call *call, struct probity_reader *reader,
 
     if (call->tids.count == 0 && call->probes.count == 0) {
         while ((got = probity_reader_next(reader, &event)) > 0) {
+            call->seen |= 1U << (event->kind & 31);
             got = probity_csv_put(csv, event);
             if (got < 0)
                 return got;
@@ -69,6 +71,7 @@ static int copy_events(struct csv_call *call, struct probity_reader *reader,
         return got < 0 ? got : probity_csv_flush(csv);
     }
     while ((got = probity_reader_next(reader, &event)) > 0) {
+        call->seen |= 1U << (event->kind & 31);
         if (event->kind != PROBITY_EVENT_HIT ||
             !cli_filter_passes(&call->tids, event->tid, NULL, 0) ||
             !cli_filter_passes(&call->probes, event->is_site ? UINT64_MAX : event->id, event->name,
@@ -79,6 +82,18 @@ static int copy_events(struct csv_call *call, struct probity_reader *reader,
             return got;
     }
     return got < 0 ? got : probity_csv_flush(csv);
+}
+
+/* An empty CSV looks like a program that did nothing. */
+static void suggest_other(const struct csv_call *call)
+{
+    const unsigned calls = 1U << PROBITY_EVENT_ENTER | 1U << PROBITY_EVENT_CHECKPOINT |
+                           1U << PROBITY_READER_ENTRY;
+
+    if ((call->seen & (calls | 1U << PROBITY_EVENT_HIT)) != 0 &&
+        (call->seen & 1U << PROBITY_EVENT_HIT) == 0)
+        cli_warn(&cli_command_csv, "no hits of probes, only function calls; see `probity log` and "
+                 "`probity report --csv`");
 }
 
 static int fail_copy(struct csv_call *call, const struct probity_reader *reader, int error,
@@ -118,6 +133,7 @@ static int write_output(struct csv_call *call, struct probity_reader *reader)
     if (status == CLI_OK && (cli_filter_warn_unseen(&cli_command_csv, &call->tids, "thread id") ||
                              cli_filter_warn_unseen(&cli_command_csv, &call->probes, "probe")))
         status = CLI_FAILURE;
+    suggest_other(call);
     int judged = cli_judge_bare(&cli_command_csv, reader);
     return status == CLI_OK ? judged : status;
 }
@@ -165,11 +181,11 @@ static const struct cli_option options[] = {
      .choices = "pid tid probe name cpu_s cpu_ns wall_s wall_ns cpu wall tick thread role "
                 "correlation object place"},
     CLI_RANGE_ROWS(struct csv_call, range, "from", "to", "only hits"),
-    {.name = "tid", .value = "N,...", .help = "only these thread ids",
+    {.name = "tid", .older = "thread", .value = "N,...", .help = "only these thread ids",
      .brief = "only these threads", CLI_NUMBERS(struct csv_call, tids)},
     {.name = "probe", .value = "ID,...", .help = "only these probe numbers or names",
      .brief = "only these probes", CLI_NAMES(struct csv_call, probes)},
-    CLI_HELP_ROW,
+    CLI_QUIET_ROW, CLI_HELP_ROW,
     {.name = NULL},
 };
 
