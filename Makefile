@@ -432,8 +432,14 @@ $(BUILD)/examples/httpd-plain: $(HTTPD_PLAIN_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(LDLIBS)
 
+# Everything but src/cli, of which a unit test is linked with what it needs: a quarter of the time.
+UNIT_PARTS := $(OBJ)/unit_parts.a
+$(UNIT_PARTS): $(UNIT_COMMON_OBJ) $(TOOL_OBJ) $(PAGE_OBJ) $(BOTH_OBJ)
+	@rm -f $@
+	$(call say,AR  )$(AR) rcsT $@ $^
+
 # A unit test may name additional linker flags in a comment: "link-flags: -Wl,--wrap=write".
-$(BUILD)/tests/unit/%: $(OBJ)/tests/unit/%.o $(UNIT_COMMON_OBJ) $(TOOL_OBJ) $(PAGE_OBJ) $(BOTH_OBJ)
+$(BUILD)/tests/unit/%: $(OBJ)/tests/unit/%.o $(UNIT_PARTS)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) $$(sed -n 's,.*link-flags: *\(.*[^ */]\).*,\1,p' tests/unit/$*.c) \
 	    -o $@ $^ -lcmocka $(TOOL_LIBS)
