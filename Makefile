@@ -231,7 +231,8 @@ say = $(if $(V),,@$(if $(QUIET),,echo '  $(1) $@' && ))
 .SECONDARY:
 FORCE:
 
-.PHONY: all lib tool examples bench-programs unit-tests traced-programs test-programs page completion pictures setup check test demo fleet-demo bench \
+.PHONY: all lib tool examples bench-programs trace-generators unit-tests traced-programs fuzz-programs death-programs \
+        test-programs page completion pictures setup check test demo fleet-demo bench \
         fuzz fuzz-coverage campaign install install-strip uninstall print-lib-sources cmake-sources amalgamation \
         dist deb clean help FORCE
 
@@ -240,9 +241,12 @@ lib: $(LIBRARIES) ## Build the static and the shared libraries
 tool: $(if $(CLI_SRC),$(TOOL)) ## Build the command-line tool (needs jansson, libdw, SQLite, protobuf-c, zlib; libcurl to send)
 examples: $(EXAMPLES) $(HTTPD) ## Build the example programs
 bench-programs: $(BENCHES)
+trace-generators: $(addprefix $(BUILD)/bench/,gen gen_scopes corrected)
 unit-tests: $(UNITS)
 traced-programs: $(PROGRAMS)
-test-programs: unit-tests traced-programs $(FUZZ_TARGETS) $(DEATH) $(TRUNCATE_BITFLIP) ## Build the unit tests and the programs that tests run
+fuzz-programs: $(FUZZ_TARGETS) $(TRUNCATE_BITFLIP)
+death-programs: $(DEATH)
+test-programs: unit-tests traced-programs fuzz-programs death-programs ## Build the unit tests and the programs that tests run
 
 # A build with other compilers or flags in the same directory starts from scratch.
 FLAGS_LINE = $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS) $(SRC_FLAGS)
