@@ -477,7 +477,7 @@ check: ## Install what is missing, build with gcc, run the quick tests (2 minute
 	@BUILD='$(BUILD)' TIER=check tools/test.sh
 
 test: ## Install what is missing, build all variants, run all tests
-	$(call setup,build page test fleet)
+	$(call setup,build page test fleet windows)
 	$(if $(filter no,$(SETUP)),,@tests/engine/install.sh $(BUILD)/engine || \
 	    echo "test: without a current ClickHouse engine; tests/fleet/fleet_current.sh is skipped")
 	@BUILD='$(BUILD)' tools/test.sh
