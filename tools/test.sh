@@ -17,10 +17,11 @@
 #
 # The tests: tests/unit/test_*.c (cmocka; in all variants) and the scripts in tests/SUBJECT
 # (tools/test_scripts.sh; in gcc and clang, or in gcc and those that a line "# variants: clang asan
-# tsan" names). A script gets PROBITY (the tool), BUILD (absolute), CC, CXX and VARIANT; it exits
-# with 0 for passed, 77 for skipped. "# serial" keeps other tests from running at the same time, "#
-# timeout: 600" gives it that many seconds. tests/shortened names what a variant leaves out or
-# repeats less often. tests/windows/*.sh run under Wine, one after another, if it is installed.
+# tsan" names). A script gets PROBITY (the tool), BUILD (absolute), CC, CXX, VARIANT and LINKED
+# (forms_of in tests/common.bash); it exits with 0 for passed, 77 for skipped. "# serial" keeps
+# other tests from running at the same time, "# timeout: 600" gives it that many seconds.
+# tests/shortened names what a variant leaves out or repeats less often. tests/windows/*.sh run
+# under Wine, one after another, if it is installed.
 set -eu
 cd "$(dirname "$0")/.."
 # The outer make's flags would name a job server that we do not have.
@@ -85,6 +86,11 @@ settings_of() {
 prefix_of() {
     local command=(env "PROBITY=$(build_of "$1")/bin/probity" "VARIANT=$1")
     mapfile -t -O ${#command[@]} command < <(settings_of "$1")
+    # Both libraries are of the same objects.
+    case $1$CAMPAIGN in
+        asan) command+=(LINKED=static) ;;
+        tsan) command+=(LINKED=shared) ;;
+    esac
     [ "$1" != tsan ] ||
         command+=("TSAN_OPTIONS=die_after_fork=0:suppressions=$PWD/tests/tool/tsan.supp")
     case $1 in
@@ -232,8 +238,8 @@ build_variant() {
     is_built "$variant"
 }
 
-# What the tests of a variant need. All sources are compiled by gcc; those of the libraries, the tool
-# and the traced programs also in the other variants.
+# What the tests of a variant need. gcc compiles all sources, the others those of the libraries, the
+# tool and the traced programs, and what they run.
 targets_of() {
     echo lib tool examples traced-programs
     case $1$CAMPAIGN in
