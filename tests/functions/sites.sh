@@ -2,8 +2,8 @@
 # Scopes of files compiled with PROBITY_PATCHABLE: programs have the same log and report as
 # without, by both compilers and with various flags; code that is not recorded is two instructions;
 # it is changed when a recording begins, also in the middle of open scopes and while threads run it,
-# and restored byte for byte after one that was made on request. FLAGS: with how many further sets of
-# flags, chosen by SEED, by default with all.
+# and restored byte for byte after one that was made on request. FLAGS: with how many further sets
+# of flags, chosen by SEED, by default with all.
 # variants: clang asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
