@@ -61,6 +61,16 @@ unfollowed() {
     echo "left out under the thread sanitizer: $1: $2"
 }
 
+# The forms of a program that a script runs: with the static library and with the shared one, or, if
+# LINKED is set, with one of them. $1 program
+forms_of() {
+    case ${LINKED:-both} in
+        static) echo "$1" ;;
+        shared) echo "$1.shared" ;;
+        *) printf '%s\n' "$1" "$1.shared" ;;
+    esac
+}
+
 # The file "expected" (what the program says it recorded) and the given traces must agree, hit by
 # hit. $1 description; CHECK: options of check_hits
 same_hits() {

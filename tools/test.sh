@@ -17,10 +17,11 @@
 #
 # The tests: tests/unit/test_*.c (cmocka; in all variants) and the scripts in tests/SUBJECT
 # (tools/test_scripts.sh; in gcc and clang, or in gcc and those that a line "# variants: clang asan
-# tsan" names). A script gets PROBITY (the tool), BUILD (absolute), CC, CXX and VARIANT; it exits
-# with 0 for passed, 77 for skipped. "# serial" keeps other tests from running at the same time, "#
-# timeout: 600" gives it that many seconds. tests/shortened names what a variant leaves out or
-# repeats less often. tests/windows/*.sh run under Wine, one after another, if it is installed.
+# tsan" names). A script gets PROBITY (the tool), BUILD (absolute), CC, CXX, VARIANT and LINKED
+# (forms_of in tests/common.bash); it exits with 0 for passed, 77 for skipped. "# serial" keeps
+# other tests from running at the same time, "# timeout: 600" gives it that many seconds.
+# tests/shortened names what a variant leaves out or repeats less often. tests/windows/*.sh run
+# under Wine, one after another, if it is installed.
 set -eu
 cd "$(dirname "$0")/.."
 # The outer make's flags would name a job server that is not available here.
@@ -37,6 +38,8 @@ TIER=${TIER:-test}
 CAMPAIGN=${CAMPAIGN:-}
 AGAIN=${AGAIN:-6}
 cores=$(nproc)
+# A quarter of the time of the tests is waiting.
+workers=$((cores + 1))
 # Lines "NAME SECONDS": how long each test took when it last ran here.
 TIMES=$BUILD/test-times
 touch "$TIMES"
@@ -83,6 +86,11 @@ settings_of() {
 prefix_of() {
     local command=(env "PROBITY=$(build_of "$1")/bin/probity" "VARIANT=$1")
     mapfile -t -O ${#command[@]} command < <(settings_of "$1")
+    # Both libraries are of the same objects.
+    case $1$CAMPAIGN in
+        asan) command+=(LINKED=static) ;;
+        tsan) command+=(LINKED=shared) ;;
+    esac
     [ "$1" != tsan ] ||
         command+=("TSAN_OPTIONS=die_after_fork=0:suppressions=$PWD/tests/tool/tsan.supp")
     case $1 in
@@ -167,10 +175,14 @@ check_jobs() {
     job check/words-selftest 600 tools/check_words_selftest.sh
     job check/headers 600 tools/check_headers.sh
     job check/symbols 600 "tools/check_symbols.sh $BUILD"
-    job check/aarch64 600 "BUILD=$BUILD tools/check_aarch64.sh"
     job check/page 600 "BUILD=$BUILD tools/check_page.sh"
     job check/install 600 "BUILD=$BUILD tools/check_install.sh"
     job check/packages 600 "BUILD=$BUILD tools/check_packages.sh"
+}
+
+# It uses what was built for the tests in qemu, if there is something.
+aarch64_check_job() {
+    job check/aarch64 600 "BUILD=$BUILD tools/check_aarch64.sh"
 }
 
 unit_jobs() {
@@ -211,6 +223,11 @@ longest_first() {
         sort -s -t $'\t' -k 1,1nr | cut -f 2-
 }
 
+# Whether the build of a variant, aarch64 or windows has succeeded. $1 its name
+is_built() {
+    grep -q "^pass 1 0 $1/build " "$RESULTS"
+}
+
 # Returns 0 on success. $1 variant, then targets of make. ONLY does not apply: all tests need it.
 build_variant() {
     local variant=$1 settings
@@ -218,32 +235,32 @@ build_variant() {
     mapfile -t settings < <(settings_of "$variant")
     printf '%s\t%s\t%s\n' "$variant/build" 1800 \
         "make -j$cores $(printf '%q ' "${settings[@]}") $*" | run_jobs 1
-    grep -q "^pass 1 0 $variant/build " "$RESULTS"
+    is_built "$variant"
 }
 
-# Targets that the tests of a variant need. Under the thread sanitizer no benchmarks and no fuzz
-# targets run, and except in a campaign only a few unit tests.
+# What the tests of a variant need. gcc compiles all sources, the others those of the libraries, the
+# tool and the traced programs, and what they run.
 targets_of() {
+    echo lib tool examples traced-programs
     case $1$CAMPAIGN in
-        tsan)
-            echo lib tool examples traced-programs
-            unit_jobs "$1" | sed "s,.* ,,"
-            ;;
-        *) echo all test-programs ;;
+        gcc | *yes) echo all test-programs ;;
+        clang) echo trace-generators death-programs ;;
+        asan) echo trace-generators fuzz-programs ;;
     esac
+    unit_jobs "$1" | sed "s,.* ,,"
 }
 
-# All of one variant: build, then the tests that may run in parallel, then those that must not.
-run_variant() {
-    local jobs targets
-    jobs=$(unit_jobs "$1"; script_jobs "$1" ""; script_jobs "$1" yes)
-    if [ -z "$jobs" ] && [ "$1" != gcc ]; then
-        return 0
-    fi
+# The tests of a variant that may run in parallel.
+parallel_jobs() {
+    { unit_jobs "$1"; script_jobs "$1" ""; } | longest_first
+}
+
+# Builds a variant that has tests to run; that of gcc always, which the other tests need.
+build_for_tests() {
+    local targets
+    [ "$1" = gcc ] || [ -n "$(parallel_jobs "$1"; script_jobs "$1" yes)" ] || return 0
     mapfile -t targets < <(targets_of "$1" | tr ' ' '\n')
-    build_variant "$1" "${targets[@]}" || return 0
-    { unit_jobs "$1"; script_jobs "$1" ""; } | longest_first | run_jobs "$cores"
-    script_jobs "$1" yes | run_jobs 1
+    build_variant "$1" "${targets[@]}" || true
 }
 
 # ---- AArch64, in qemu ----
@@ -272,11 +289,10 @@ aarch64_jobs() {
 }
 
 # Skipped without the cross compiler or the emulator. $1 as above, the rest: settings of make
-run_aarch64() {
-    local jobs wrap
-    jobs=$(aarch64_jobs "$1")
+build_aarch64() {
+    local wrap
+    [ -n "$(aarch64_jobs "$1")" ] || return 0
     shift
-    [ -n "$jobs" ] || return 0
     if ! command -v aarch64-linux-gnu-g++ > /dev/null || ! command -v qemu-aarch64 > /dev/null; then
         printf 'aarch64/build\t10\techo needs g++-aarch64-linux-gnu and qemu-user; exit 77\n' |
             run_jobs 1
@@ -285,19 +301,20 @@ run_aarch64() {
     wrap="tools/emulated.sh $BUILD/aarch64 $BUILD/aarch64/qemu qemu-aarch64 -L $BUILD/aarch64-root"
     printf 'aarch64/build\t1800\tmake -j%s SETUP=no %s aarch64-programs && %s\n' "$cores" \
         "$(printf '%q ' "BUILD=$BUILD" "$@")" "$wrap" | run_jobs 1
-    grep -q "^pass 1 0 aarch64/build " "$RESULTS" || return 0
-    printf '%s\n' "$jobs" | longest_first | run_jobs "$cores"
 }
 
 # The quick part: the library's atomic instructions, kills, and traces read on the other machine.
-run_aarch64_quick() {
-    local pattern units=(pool segment control counts drain stream block live) programs
+quick_units=(pool segment control counts drain stream block live)
+quick_tests="^((cli/smoke|runtime/ring|faults/killed_at_start)[.]sh|unit/test_($(
+    IFS='|'; echo "${quick_units[*]}")))\$"
+
+build_aarch64_quick() {
+    local programs
     programs=({tree,typed,planted,waiting,victim,kill_rounds,kill_scopes,ends,own_log}
         {heap,ends,own_log}.shared plugin_kill_at_link.so)
-    programs=("${programs[@]/#/tests/programs/}" "${units[@]/#/tests/unit/test_}")
-    pattern=$(IFS='|'; echo "${units[*]}")
-    run_aarch64 "^((cli/smoke|runtime/ring|faults/killed_at_start)[.]sh|unit/test_($pattern))\$" \
-        "AARCH64_ALL=lib tool examples" "AARCH64_PROGRAMS=${programs[*]/#/$BUILD/aarch64/}"
+    programs=("${programs[@]/#/tests/programs/}" "${quick_units[@]/#/tests/unit/test_}")
+    build_aarch64 "$quick_tests" "AARCH64_ALL=lib tool examples" \
+        "AARCH64_PROGRAMS=${programs[*]/#/$BUILD/aarch64/}"
 }
 
 # ---- Windows, under Wine ----
@@ -312,46 +329,77 @@ WINDOWS=$BUILD-windows ROUNDS=${ROUNDS:-2} QUICK=yes bash $script"
     done
 }
 
-run_windows() {
-    local jobs
-    jobs=$(windows_jobs)
-    [ -n "$jobs" ] || return 0
+build_windows() {
+    [ -n "$(windows_jobs)" ] || return 0
     if ! command -v x86_64-w64-mingw32-g++ > /dev/null || ! command -v wine > /dev/null; then
         printf 'windows/build\t10\techo needs %s; exit 77\n' "mingw-w64 and wine" | run_jobs 1
         return 0
     fi
     printf 'windows/build\t1800\tmake -j%s SETUP=no %s windows\n' "$cores" "BUILD=$BUILD" |
         run_jobs 1
-    grep -q "^pass 1 0 windows/build " "$RESULTS" || return 0
-    printf '%s\n' "$jobs" | run_jobs 1
 }
+
+# ---- All of it ----
 
 run_check() {
     build_variant gcc tool lib examples unit-tests \
         "$BUILD"/tests/programs/{heap.shared,planted,tree,typed,waiting} ||
         return 0
     { style_jobs; script_jobs gcc "" tests/cli/smoke.sh; unit_jobs gcc; } | longest_first |
-        run_jobs "$cores"
+        run_jobs "$workers"
+}
+
+# Everything but the gcc variant, one after another while tests run, which are served first.
+build_others() {
+    renice -n 5 -p "$BASHPID" > /dev/null
+    build_for_tests clang
+    build_windows
+    build_for_tests asan
+    build_aarch64_quick
+    build_for_tests tsan
+}
+
+# Prints the output of a command when something has been built. $1 its name, $2 the job that builds,
+# then the command
+when_built() {
+    local name=$1 builder=$2
+    shift 2
+    until grep -q " $name/build " "$RESULTS"; do
+        # It has ended, and there was nothing to build.
+        kill -0 "$builder" 2> /dev/null || break
+        sleep 0.2
+    done
+    ! is_built "$name" || "$@"
 }
 
 run_all() {
-    local variant
-    run_variant gcc
-    # Both mostly wait, for Wine and for single tests at the end.
-    run_windows &
-    run_aarch64_quick
+    local variant builder
+    build_for_tests gcc
+    is_built gcc || return 0
+    build_others &
+    builder=$!
+    when_built windows "$builder" windows_jobs | run_jobs 1 &
+    {
+        parallel_jobs gcc
+        { check_jobs; style_jobs; } | longest_first
+        when_built clang "$builder" parallel_jobs clang
+        when_built asan "$builder" parallel_jobs asan
+        when_built aarch64 "$builder" aarch64_jobs "$quick_tests"
+        aarch64_check_job
+        when_built tsan "$builder" parallel_jobs tsan
+    } | run_jobs "$workers"
     wait
-    # One of them uses what was built for AArch64.
-    { check_jobs; style_jobs; } | longest_first | run_jobs "$cores"
-    for variant in clang asan tsan; do
-        run_variant "$variant"
+    for variant in gcc clang asan tsan; do
+        ! is_built "$variant" || script_jobs "$variant" yes | run_jobs 1
     done
 }
 
 # Programs for this machine are built too, for tests that compare the two.
 run_all_aarch64() {
     build_variant gcc tool lib examples "$BUILD"/tests/programs/{tree,typed} || return 0
-    run_aarch64 ""
+    build_aarch64 ""
+    is_built aarch64 || return 0
+    aarch64_jobs "" | longest_first | run_jobs "$cores"
 }
 
 # Runs failed tests again, without building. The log of the first run is kept beside the second's.
@@ -380,7 +428,7 @@ print_slowest() {
 
 # A group is a variant and a kind: gcc/unit, asan/run; or check.
 print_groups() {
-    echo "groups (tests, elapsed and CPU seconds, summed; tests run $cores at a time):"
+    echo "groups (tests, elapsed and CPU seconds, summed; tests run $workers at a time):"
     awk '{
              split($4, part, "/")
              group = part[1] == "check" ? "check" : part[1] "/" part[2]

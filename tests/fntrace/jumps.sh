@@ -23,7 +23,7 @@ of() {
     jq ".functions[] | select(.name == \"$1\") | .$2" report
 }
 
-for program in jumps jumps.shared; do
+for program in $(forms_of jumps); do
     for mode in 0 1; do
         export PROBITY_PROFILE=$mode
         case_of inlined 100 0

@@ -59,7 +59,7 @@ refused() {
     grep -qF -- "$text" errors || fail "level $*: expected '$text', found '$(cat errors)'"
 }
 
-for program in levels levels.shared; do
+for program in $(forms_of levels); do
     fresh
     run api
     reports trace 5 5 1 5 5 2 0 0 2 3 3 2 3 4 2 2 4 2
@@ -100,7 +100,7 @@ for program in levels levels.shared; do
 done
 
 # One of the two threads is announced.
-for program in levels levels.shared; do
+for program in $(forms_of levels); do
     fresh
     PROBITY_OUT=$WORK/trace PROBITY_THREADS=announced run announced 1000
     expect "$program announced" "1000 1" \

@@ -64,7 +64,7 @@ await() {
     wait_until "$1" has_lines "$2" "$3" "$4" || fail "$2: fewer than $3 lines with $4"
 }
 
-for program in logged logged.shared; do
+for program in $(forms_of logged); do
     PROBITY_OUT=$WORK/trace "$PROGRAMS/$program" || fail "$program: status $?"
     article | shows "$program" trace
     article | shows "$program by thread" --by-thread trace

@@ -22,7 +22,7 @@ same_log() {
     [ -s "$2" ] || fail "$program: $2 is empty"
 }
 
-for program in own_log own_log.shared; do
+for program in $(forms_of own_log); do
     fresh
     PROBITY_OUT=$WORK/trace PROBITY_LOG=$WORK/%n.log run 0 run $count
     same_log trace "$program.log"

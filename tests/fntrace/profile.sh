@@ -38,7 +38,8 @@ case_of() {
     no_leftovers "$*"
 }
 
-for program in "$P" "$P.shared"; do
+mapfile -t forms < <(forms_of "$P")
+for program in "${forms[@]}"; do
     case_of "$program" threads 1
     case_of "$program" threads 8
     case_of "$program" jumps
@@ -135,7 +136,7 @@ same_calls "recovered" trace
 no_leftovers "recovered"
 
 seed=${SEED:-$RANDOM}
-for program in "$P" "$P.shared"; do
+for program in "${forms[@]}"; do
     fresh
     "$PROGRAMS/profile_kill" "$PROBITY" "$program" "${ROUNDS:-60}" "$seed" ||
         fail "killed at random, seed $seed"

@@ -8,7 +8,7 @@ table() {
     grep -v '^trace: ' "$1"
 }
 
-for program in tree tree.shared; do
+for program in $(forms_of tree); do
     for profile in 0 1; do
         fresh
         PROBITY_PROFILE=$profile PROBITY_OUT=$WORK/trace PROBITY_SUMMARY=$WORK/%n.sum \

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Compares the call counts of `probity report` with valgrind's callgrind, for the same run of two
 # real programs: the example web server, and the tool itself writing a CSV. All functions in a copy
-# of their sources are instrumented and compiled without inlining.
-# Also the unmodified tool, optimized, compiled with -pg -mfentry -minstrument-return=call.
+# of their sources, for the tool in the directories that a CSV runs through, are instrumented and
+# compiled without inlining.
+# Also the unmodified tool, optimized, with the same directories compiled with -pg -mfentry
+# -minstrument-return=call.
 # variants: gcc
 # timeout: 1800
 . "$(dirname "$0")/../common.bash"
@@ -28,20 +30,39 @@ instrument() {
     done
 }
 
-# $1 program, $2 further libraries, the rest: sources to instrument
+# $1 program, $2 library and further objects and libraries, $3 flags, the rest: sources to compile
 build() {
-    local program=$1 libraries=$2 flags
-    shift 2
-    flags="-std=gnu11 -O0 -g -fno-inline -fexceptions -pthread -D_GNU_SOURCE -DFN_INSTRUMENT"
-    flags+=" -include $tree/include/FnTrace.h -I$tree/include -I$BUILD/generated"
+    local program=$1 libraries=$2 flags=$3
+    shift 3
+    flags+=" -std=gnu11 -g -pthread -D_GNU_SOURCE -I$tree/include -I$BUILD/generated"
     # shellcheck disable=SC2016
     printf '%s\n' "$@" | FLAGS="$flags" xargs -P 2 -n 4 bash -c '
         for source in "$@"; do
             $CC $FLAGS -I"$PWD/src" -c -o "${source%.c}.o" "$PWD/$source" || exit 255
         done' -
     # shellcheck disable=SC2086
-    "$CC" -pthread -o "$program" "${@/%.c/.o}" -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -lprobity \
-        $libraries
+    "$CC" -pthread -o "$program" "${@/%.c/.o}" -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" $libraries
+}
+
+scopes="-O0 -fno-inline -fexceptions -DFN_INSTRUMENT -include $tree/include/FnTrace.h"
+
+# The sources of the tool that are compiled here: what a CSV runs through.
+directories=(src/base src/base/linux src/cli src/format src/print src/reader src/exports/csv)
+# Sets "sources" to them, and "others" to the objects of the rest as they were built.
+sources_of_tool() {
+    local source
+    sources=() others=("$BUILD"/obj/generated/exports/*/*.o "$BUILD/obj/src/page/view_page.o")
+    for source in $(cd "$tree" && find src -name '*.c' | LC_ALL=C sort); do
+        if [[ $source =~ ^src/(runtime|embed|embed_print|functions|calls|base/windows)/ ||
+            $source == src/writer/writer.c ]]; then
+            continue
+        elif [[ " ${directories[*]} " == *" ${source%/*} "* ]]; then
+            sources+=("$source")
+        else
+            others+=("$BUILD/obj/${source%.c}.o")
+        fi
+    done
+    others+=("$(sed -n 's/^TOOL_LIBS = \(.*\) \$.*/\1/p' "$tree/Makefile")")
 }
 
 # $1 description, $2 trace, $3 callgrind file, $4 minimum number of functions
@@ -58,7 +79,8 @@ same_counts() {
 check_server() {
     local port server
     instrument examples/httpd
-    build server "" examples/httpd/*.c || { fail "server: does not build"; return; }
+    build server -lprobity "$scopes" examples/httpd/*.c ||
+        { fail "server: does not build"; return; }
     mkdir -p root
     seq 500 > root/page.html
     PROBITY_OUT=server.probity under_callgrind server.callgrind ./server --root root --port 0 \
@@ -81,19 +103,14 @@ run_tool() {
 }
 
 check_tool() {
-    local directory sources=() source
+    local directory
     PROBITY_OUT=logger.probity "$BUILD/examples/logger"
-    for directory in $(cd "$tree" && find src -name '*.c' -printf '%h\n' | sort -u); do
-        [[ ! $directory/ =~ ^src/(runtime|embed|embed_print|functions|calls|base/windows)/ ]] ||
-            continue
+    cp -r "$tree/src" .
+    find src -name '*.h' -exec sed -i 's/\bstruct probity_scope\b/struct scope_of_tool/' {} +
+    for directory in "${directories[@]}"; do
         instrument "$directory"
-        for source in "$directory"/*.c; do
-            [ "$source" = src/writer/writer.c ] || sources+=("$source")
-        done
     done
-    local generated="$BUILD/obj/generated/exports/*/*.o $BUILD/obj/src/page/view_page.o"
-    build tool "$generated $(sed -n 's/^TOOL_LIBS = \(.*\) \$.*/\1/p' "$tree/Makefile")" \
-        "${sources[@]}" ||
+    build tool "-lprobity ${others[*]}" "$scopes" "${sources[@]}" ||
         { fail "tool: does not build"; return; }
     run_tool > tool.csv || fail "tool: status $?"
     "$PROBITY" csv logger.probity | cmp - tool.csv || fail "tool: the CSV differs"
@@ -102,26 +119,10 @@ check_tool() {
 
 # Copied, so that callgrind's files are below this directory.
 check_fentry() {
-    local sources=() source flags generated
     [ "$(uname -m)" = x86_64 ] || { echo "no -mfentry here"; return; }
-    rm -rf src && mkdir src && cp -r "$tree"/src/* src
-    for source in $(find src -name '*.c' | LC_ALL=C sort); do
-        [[ $source =~ ^src/(runtime|embed|embed_print|functions|calls|base/windows)/ ||
-            $source == src/writer/writer.c ]] ||
-            sources+=("$source")
-    done
-    flags="-std=gnu11 -O2 -g -fno-optimize-sibling-calls -pthread -D_GNU_SOURCE -DPROBITY_DISABLE"
-    flags+=" -I$tree/include -I$BUILD/generated -pg -mfentry -minstrument-return=call"
-    # shellcheck disable=SC2016
-    printf '%s\n' "${sources[@]}" | FLAGS="$flags" xargs -P 2 -n 4 bash -c '
-        for source in "$@"; do
-            $CC $FLAGS -I"$PWD/src" -c -o "${source%.c}.o" "$PWD/$source" || exit 255
-        done' -
-    generated="$BUILD/obj/generated/exports/*/*.o $BUILD/obj/src/page/view_page.o"
-    # shellcheck disable=SC2046,SC2086
-    "$CC" -pthread -o tool "${sources[@]/%.c/.o}" $generated -L"$BUILD/lib" \
-        -Wl,-rpath,"$BUILD/lib" -lprobity-functions \
-        $(sed -n 's/^TOOL_LIBS = \(.*\) \$.*/\1/p' "$tree/Makefile") ||
+    rm -rf src && cp -r "$tree/src" .
+    build tool "-lprobity-functions ${others[*]}" "-O2 -fno-optimize-sibling-calls \
+        -DPROBITY_DISABLE -pg -mfentry -minstrument-return=call" "${sources[@]}" ||
         { fail "fentry: does not build"; return; }
     rm -f tool.probity
     run_tool > tool.csv || fail "fentry: status $?"
@@ -130,6 +131,7 @@ check_fentry() {
 }
 
 export CC
+sources_of_tool
 check_server
 check_tool
 check_fentry

@@ -2,7 +2,8 @@
 # Scopes of files compiled with PROBITY_PATCHABLE: programs have the same log and report as
 # without, by both compilers and with various flags; code that is not recorded is two instructions;
 # it is changed when a recording begins, also in the middle of open scopes and while threads run it,
-# and restored byte for byte after one that was made on request.
+# and restored byte for byte after one that was made on request. FLAGS: with how many further sets
+# of flags, chosen by SEED, by default with all.
 # variants: clang asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -60,9 +61,14 @@ build_both() {
 }
 
 ways=(jump recursion itself leave pauses levels profile entries fork)
-flags=(-O0 "-O2" "-O3" "-O2 -fPIE -pie" "-O2 -fno-pie -no-pie" "-O2 -fcf-protection"
+further=("-O3" "-O2 -fPIE -pie" "-O2 -fno-pie -no-pie" "-O2 -fcf-protection"
     "-O2 -fomit-frame-pointer" "-O2 -ffunction-sections -Wl,--gc-sections" "-O2 -masm=intel")
-[ -n "${SANITIZE:-}" ] || flags+=("-O2 -static" "-O2 -flto")
+[ -n "${SANITIZE:-}" ] || further+=("-O2 -static" "-O2 -flto")
+seed=${SEED:-$RANDOM}
+echo "seed $seed"
+mapfile -t flags < <(printf '%s\n' "${further[@]}" | awk -v seed="$seed" 'BEGIN { srand(seed) }
+    { print rand() "\t" $0 }' | sort | cut -f 2 | head -n "${FLAGS:-99}")
+flags=(-O0 -O2 "${flags[@]}")
 for flag in "${flags[@]}"; do
     read -r -a words <<< "$flag"
     # As tests/fntrace/fntrace.sh says, functions that are inlined into one another have another

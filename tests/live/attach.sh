@@ -11,7 +11,7 @@ CYCLES=${CYCLES:-15}
 
 # ---- Cycles under load ----
 
-for program in counted counted.shared; do
+for program in $(forms_of counted); do
     start "$program" "$PROGRAMS/$program" 4
     for ((i = 1; i <= CYCLES; i++)); do
         says "cycle $i" 0 "$job: $WORK/$i.probity" attach -o $i.probity "$job"

@@ -14,7 +14,7 @@ ids=2000000 many=3000000
 case ${VARIANT:-gcc} in
     asan | tsan) many=300000 ;;
 esac
-for program in control control.shared; do
+for program in $(forms_of control); do
     fresh
     run $program restart 20
     same_hits "$program restart" trace*

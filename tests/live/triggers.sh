@@ -181,8 +181,9 @@ if [ "${VARIANT:-gcc}" = gcc ]; then
 fi
 
 # The last records before a request are in the dump, of all threads.
+mapfile -t forms < <(forms_of "$stalls")
 for kind in snapshot signal; do
-    for program in "$stalls" "$stalls.shared"; do
+    for program in "${forms[@]}"; do
         fresh
         "$PROBITY" record --ring 2s --when 'signal USR2' -o 'now-%p-%i.probity' -- \
             "$program" 3 3 $kind > out 2> errors || fail "$kind: status $?: $(cat errors)"

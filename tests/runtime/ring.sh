@@ -24,7 +24,7 @@ has_turned() {
     [ "${round:-0}" -gt 20000 ]
 }
 
-for program in own_log own_log.shared; do
+for program in $(forms_of own_log); do
     fresh
     PROBITY_OUT=$WORK/trace "$PROGRAMS/$program" run 20000 > out || fail "$program: status $?"
     names_are_there "$program"

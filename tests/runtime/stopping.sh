@@ -3,7 +3,7 @@
 # variants: clang asan tsan
 . "$(dirname "$0")/../common.bash"
 
-for program in stopping stopping.shared; do
+for program in $(forms_of stopping); do
     for _ in 1 2 3 4 5 6 7 8; do
         PROBITY_OUT=ending.probity "$PROGRAMS/$program" ending || fail "$program ending: status $?"
         expect "$program ending: hits" 800 "$("$PROBITY" csv ending.probity | wc -l)"

@@ -29,7 +29,7 @@ fi
 threads threads churn 10000 3
 threads threads beside 4000 3
 threads threads alive "${ALIVE:-3000}" 20
-for program in threads threads.shared; do
+for program in $(forms_of threads); do
     threads $program churn 300 2000
     threads $program pthread_exit 50 1000
     threads $program cancel 50 1000
