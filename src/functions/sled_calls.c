@@ -6,7 +6,7 @@
  */
 #include "base/cpu.h"
 
-#if PROBITY_CPU_HAS_FENTRY
+#if PROBITY_CPU_HAS_SLEDS
 
 #define probity_probe_slow probity_sled_probe_slow
 #define probity_probe_gap probity_sled_probe_gap

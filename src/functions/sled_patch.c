@@ -92,6 +92,7 @@ static int make_stubs(const struct range *range, struct probity_sleds *sleds)
         change->stub = next;
         next += PROBITY_CPU_SLED_STUB_BYTES;
     }
+    __builtin___clear_cache((char *)made, (char *)made + bytes);
     if (mprotect(made, bytes, PROT_READ | PROT_EXEC) == 0) {
         sleds->stubs[sleds->stub_count++] = (struct probity_sled_stubs){made, bytes};
         return 0;
@@ -172,6 +173,9 @@ static void change(struct probity_sleds *sleds)
                 probity_cpu_sled_take_out(change->at, change->kind, step);
             else if (change->is_changing)
                 probity_cpu_sled_put(change->at, change->stub, step);
+            if (change->is_changing)
+                __builtin___clear_cache((char *)change->at,
+                                        (char *)change->at + PROBITY_CPU_SLED_BYTES);
         }
         probity_os_code_barrier();
     }
