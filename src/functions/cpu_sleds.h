@@ -79,6 +79,11 @@ void probity_sled_enter(uint32_t id, const uintptr_t *back) __attribute__((visib
 void probity_sled_leave(uint32_t id, const uintptr_t *back) __attribute__((visibility("hidden")));
 void probity_sled_tail(uint32_t id, const uintptr_t *back) __attribute__((visibility("hidden")));
 
+/* The same for the entry of a function that was compiled with -fpatchable-function-entry, on
+ * AArch64. from: the address after the branch. */
+void probity_patchable_enter(uintptr_t from, const uintptr_t *back)
+    __attribute__((visibility("hidden")));
+
 /* Words from the first saved register to `back`. On x86-64 that is r9, which r8, rdi, rsi, rdx, rcx
  * and rax follow; at an enter the return address of the stub's call is between them. On AArch64 x0
  * to x15. */

@@ -56,7 +56,7 @@ enum {
     "stp x0, x1, [sp, #16]\n\tstp x2, x3, [sp, #32]\n\tstp x4, x5, [sp, #48]\n\t"                  \
     "stp x6, x7, [sp, #64]\n\tstp x8, x9, [sp, #80]\n\tstp x10, x11, [sp, #96]\n\t"                \
     "stp x12, x13, [sp, #112]\n\tstp x14, x15, [sp, #128]\n\tstr x18, [sp, #144]\n\t"              \
-    "mov w0, w16\n\tadd x1, sp, #184\n\tbl " function "\n\t"                                       \
+    "mov x0, x16\n\tadd x1, sp, #184\n\tbl " function "\n\t"                                       \
     "ldp x0, x1, [sp, #16]\n\tldp x2, x3, [sp, #32]\n\tldp x4, x5, [sp, #48]\n\t"                  \
     "ldp x6, x7, [sp, #64]\n\tldp x8, x9, [sp, #80]\n\tldp x10, x11, [sp, #96]\n\t"                \
     "ldp x12, x13, [sp, #112]\n\tldp x14, x15, [sp, #128]\n\tldr x18, [sp, #144]\n\t"              \
@@ -86,6 +86,7 @@ __asm__(".pushsection .text.probity_cpu_sleds, \"ax\", %progbits\n\t"
         SLED("probity_cpu_sled_enter_code", "probity_sled_enter")
         SLED("probity_cpu_sled_leave_code", "probity_sled_leave")
         SLED("probity_cpu_sled_tail_code", "probity_sled_tail")
+        SLED("probity_cpu_patchable_code", "probity_patchable_enter")
         BEGIN("probity_keep_vectors")
         "stp x29, x30, [sp, #-48]!\n\t.cfi_def_cfa_offset 48\n\t.cfi_offset x29, -48\n\t"
         ".cfi_offset x30, -40\n\tmov x29, sp\n\t.cfi_def_cfa_register x29\n\t"

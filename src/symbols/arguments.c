@@ -53,12 +53,13 @@ struct machine {
     uint16_t elf;
     uint8_t generals, general[8], first_vector;
     uint8_t sled_bytes;
+    uint8_t nops_max; /* of patchable entries, which gcc 12 leaves out of DWARF's functions */
 };
 enum { VECTORS = 8 };
 
 static const struct machine machines[] = {
-    {EM_X86_64, 6, {5, 4, 1, 2, 8, 9}, 17, 11},
-    {EM_AARCH64, 8, {0, 1, 2, 3, 4, 5, 6, 7}, 64, 32},
+    {EM_X86_64, 6, {5, 4, 1, 2, 8, 9}, 17, 11, 0},
+    {EM_AARCH64, 8, {0, 1, 2, 3, 4, 5, 6, 7}, 64, 32, 8},
 };
 
 /* Returns 0 for any register that has no argument. */
@@ -319,8 +320,8 @@ static const struct machine *machine_of(const struct symbols_object *object, GEl
     return NULL;
 }
 
-/* Whether the file has sleds. */
-static int has_sleds(Elf *elf)
+/* Whether the file has sleds, or patchable entries. */
+static int has_places(Elf *elf)
 {
     Elf_Scn *section = NULL;
     GElf_Shdr header;
@@ -332,7 +333,8 @@ static int has_sleds(Elf *elf)
         const char *name = gelf_getshdr(section, &header) != NULL
                                ? elf_strptr(elf, names, header.sh_name)
                                : NULL;
-        if (name != NULL && strcmp(name, "xray_instr_map") == 0)
+        if (name != NULL && (strcmp(name, "xray_instr_map") == 0 ||
+                             strcmp(name, "__patchable_function_entries") == 0))
             return 1;
     }
     return 0;
@@ -366,7 +368,7 @@ static int has_hooks(const struct symbols_object *object)
         if (name != NULL && is_hook(name, &symbol))
             return 1;
     }
-    return has_sleds(dwfl_module_getelf(object->module, &bias));
+    return has_places(dwfl_module_getelf(object->module, &bias));
 }
 
 static int is_wanted(const struct adding *adding, const char *rules, const char *symbol,
@@ -396,6 +398,21 @@ static struct probity_arguments_function *new_function(struct adding *adding)
     return &adding->functions[adding->count++];
 }
 
+/* Whether DWARF has the function; sets where it begins there. */
+static int find_function(struct adding *adding, uint64_t bytes, struct subject *subject)
+{
+    enum { NOP_BYTES = 4 };
+    uint64_t most = NOP_BYTES * (uint64_t)subject->machine->nops_max, symbol = subject->entry;
+
+    for (uint64_t skipped = 0; skipped <= most && (skipped == 0 || skipped < bytes);
+         skipped += NOP_BYTES) {
+        subject->entry = symbol + skipped;
+        if (symbols_object_at(adding->object, subject->entry, &subject->die))
+            return 1;
+    }
+    return 0;
+}
+
 static void add_function(struct adding *adding, const char *symbol, const GElf_Sym *facts,
                          uint64_t address)
 {
@@ -408,7 +425,7 @@ static void add_function(struct adding *adding, const char *symbol, const GElf_S
     if (!with_arguments && !with_results)
         return;
     adding->found->functions++;
-    if (!symbols_object_at(adding->object, address, &subject.die)) {
+    if (!find_function(adding, facts->st_size, &subject)) {
         adding->found->undescribed++;
         return;
     }

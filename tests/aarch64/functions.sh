@@ -67,6 +67,21 @@ for libraries in "$static" "$shared"; do
     run -- ./calls
     same_counts
 done
+
+# Patchable entries: the calls of functions that were not inlined, without their ends.
+for flags in "-O1 -fpatchable-function-entry=1" \
+    "-O2 -fpatchable-function-entry=2 -mbranch-protection=standard"; do
+    what="patchable entries, $flags"
+    build_gcc calls "$sources/calls.c" "$flags -fno-inline"
+    run "LD_PRELOAD=$library" -- ./calls
+    counts trace > found
+    grep -vE '^fib | 0$' out | LC_ALL=C sort | LC_ALL=C comm -23 - found > difference
+    expect "$what" "" "$(cat difference)"
+    [ "$(wc -l < found)" -ge 16 ] || fail "$what: $(cat found)"
+done
+what="patchable entries: selection"
+run "LD_PRELOAD=$library" "PROBITY_SELECT=function handler" -- ./calls
+expect "$what" "handler 2" "$(counts trace)"
 if [ -z "$has_clang" ]; then
     echo "left out: no clang here, which has XRay"
     finish
@@ -151,22 +166,25 @@ done
 
 # ---- Arguments -----------------------------------------------------------------------------------
 
-# $1 what, $2 regular expression of functions that are not compared. The tool starts a script of the
-# program's name, which runs it in the emulator.
-same_values() {
-    local errors
+# The tool starts a script, which runs the program in the emulator.
+record_values() {
     printf '#!/bin/sh\nexec %q -L %q -0 "$0" %q "$@"\n' "$EMULATOR" "$EMULATOR_ROOT" \
         "$PWD/values" > started
     chmod +x started
     rm -f trace truth
     "$PROBITY" record --functions -o trace --function '*do_*' --args '*do_*' --returns '*do_*' \
-        --args-in values -- ./started truth > out 2> errors || fail "$1: $(cat errors)"
-    "$native/bin/probity" log --time none trace > log 2> errors || fail "$1: $(cat errors)"
-    python3 "$sources/arguments.py" do_ < log | grep -vE "$2" > found
-    sed -E 's/^(do_[a-z_0-9]+)\((.*)\) = (.*)$/\1(\2)\n\1 returns \3/' truth | grep -vE "$2" \
+        --args-in values -- ./started truth > out 2> errors || fail "$what: $(cat errors)"
+    "$native/bin/probity" log --time none trace > log 2> messages || fail "$what: $(cat messages)"
+}
+
+# $1 regular expression of functions that are not compared, $2 least number of lines
+same_values() {
+    record_values
+    python3 "$sources/arguments.py" do_ < log | grep -vE "$1" > found
+    sed -E 's/^(do_[a-z_0-9]+)\((.*)\) = (.*)$/\1(\2)\n\1 returns \3/' truth | grep -vE "$1" \
         > wanted
-    diff wanted found > difference || fail "$1: $(cut -c1-300 difference)"
-    [ "$(wc -l < wanted)" -ge "$3" ] || fail "$1: the program has printed $(wc -l < wanted) lines"
+    diff wanted found > difference || fail "$what: $(cut -c1-300 difference)"
+    [ "$(wc -l < wanted)" -ge "$2" ] || fail "$what: the program has printed: $(cat wanted)"
 }
 # On x86-64, the result of do_long_double() is not shown, and the program does not print it.
 result='^do_long_double returns'
@@ -176,11 +194,26 @@ for flags in -O0 -O2 "-O0 -gdwarf-4"; do
     [[ $flags != -O0* ]] || without=$result
     what="arguments, $flags"
     build_xray values "$sources/arguments.c" "$flags"
-    same_values "$what" "$without" 40
+    same_values "$without" 40
     what="arguments, C++, $flags"
     build_xray values "$sources/arguments_cxx.cc" "$flags -std=c++17" clang++
     # Of an optimized bool, DWARF has an expression that is not read.
     [[ $flags = -O0* ]] || without="$without|flag = "
-    same_values "$what" "$without" 20
+    same_values "$without" 20
+done
+
+# At a patchable entry, arguments are known too.
+for flags in -O0 -O2; do
+    what="arguments at patchable entries, $flags"
+    build_gcc values "$sources/arguments.c" "$flags -fpatchable-function-entry=1"
+    record_values
+    # "NAME(A = VALUE, ...)" for each entry
+    sed 's/^[0-9]*: *//' log | awk '/^entered do_/ { finish(); name = substr($2, 1, length($2) - 1) }
+        / = / && name != "" { values = values (values != "" ? ", " : "") $0 }
+        function finish() { if (name != "") print name "(" values ")"; values = "" }
+        END { finish() }' > found
+    grep -v ' returns ' truth | sed 's/) = .*/)/' > wanted
+    diff wanted found > difference || fail "$what: $(cut -c1-300 difference)"
+    [ "$(wc -l < wanted)" -ge 25 ] || fail "$what: the program has printed: $(cat wanted)"
 done
 finish
