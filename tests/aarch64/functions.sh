@@ -164,6 +164,34 @@ for name in called jumping; do
 done
 "$native/bin/probity" check trace > checked 2>&1 || fail "$what: $(cat checked)"
 
+# A budget removes them while the program runs: the sled's first branch is the compiler's again.
+what=budget
+cat > hot.c << 'END'
+#include <stdio.h>
+#include <string.h>
+__attribute__((noinline)) int hot(int x)
+{
+    __asm__ volatile("" : "+r"(x));
+    return x + 1;
+}
+__attribute__((xray_never_instrument)) int main(void)
+{
+    unsigned first, calls = 0;
+    int sum = 0;
+    do {
+        sum = hot(sum);
+        calls++;
+        memcpy(&first, (const void *)hot, sizeof first);
+    } while (first != 0x14000008);
+    printf("%u\n", calls);
+    return sum == 0;
+}
+END
+build_xray hot hot.c -O1
+run "LD_PRELOAD=$library" PROBITY_BUDGET=1% -- ./hot
+calls=$(counts trace | sed 's/^hot //')
+[ "${calls:-0}" -ge 1 ] && [ "$calls" -le "$(cat out)" ] || fail "$what: $calls of $(cat out)"
+
 # ---- Arguments -----------------------------------------------------------------------------------
 
 # The tool starts a script, which runs the program in the emulator.
