@@ -122,7 +122,8 @@ static size_t choose(const struct probity_object *object, const uint8_t *section
 /* ---- Stubs -------------------------------------------------------------------------------------
  */
 
-static void make_stub(uint8_t *stub, const uint8_t *link, const struct probity_patchable_entry *entry)
+static void make_stub(uint8_t *stub, const uint8_t *link,
+                      const struct probity_patchable_entry *entry)
 {
     enum { CALL_AT = 3 * WORD, BACK_AT = 6 * WORD, FROM_AT = STUB_WORDS * WORD };
     uintptr_t from = after(entry);

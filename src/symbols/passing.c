@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * passing.c: see passing.h; the rules of x86-64. A type is classified 8 bytes at a time. Nothing is guessed: anything
- * that the ABI or DWARF does not determine is lost, and so is everything after it.
+ * passing.c: see passing.h; the rules of x86-64. A type is classified 8 bytes at a time. Nothing is
+ * guessed: anything that the ABI or DWARF does not determine is lost, and so is everything after
+ * it.
  */
 #include "symbols/passing.h"
 
@@ -390,7 +391,8 @@ enum symbols_convention symbols_convention_of(const struct symbols_type *type)
     Dwarf_Die die = type->die;
     int steps = 0;
 
-    return symbols_is_aggregate(type) ? convention_of_class(&die, DEPTH_MAX, &steps) : SYMBOLS_BY_VALUE;
+    return symbols_is_aggregate(type) ? convention_of_class(&die, DEPTH_MAX, &steps)
+                                      : SYMBOLS_BY_VALUE;
 }
 
 /* 0: unknown. An attribute raises the alignment of a type or of a member. */
@@ -503,8 +505,9 @@ static struct symbols_passing pass_address(struct symbols_taken *taken)
 {
     static const struct classes address = {{CLASS_INTEGER, CLASS_NONE}, 0};
     static const struct symbols_type pointer = {.bytes = WORD};
-    struct symbols_passing passing = taken->general < 6 ? pass_in_registers(&address, taken)
-                                                        : symbols_pass_on_stack(&pointer, WORD, taken);
+    struct symbols_passing passing = taken->general < 6
+                                         ? pass_in_registers(&address, taken)
+                                         : symbols_pass_on_stack(&pointer, WORD, taken);
 
     if (passing.how == SYMBOLS_PASSED_IN_PLACES)
         passing.how = SYMBOLS_PASSED_BY_ADDRESS;

@@ -48,8 +48,8 @@ chmod +x started
 "$native/bin/probity" report --json trace | jq -r '.functions[] | "\(.name) \(.calls)"' |
     grep -E '^(write|usleep|pthread_create|open|close) ' | LC_ALL=C sort | xargs > found
 expect "calls" "close 1 open 1 pthread_create 2 usleep 200 write 50" "$(cat found)"
-"$native/bin/probity" memory --by call --csv trace | cut -d , -f 1,4,5 | grep -E '^(malloc|realloc),' \
-    > found
+"$native/bin/probity" memory --by call --csv trace | cut -d , -f 1,4,5 |
+    grep -E '^(malloc|realloc),' > found
 expect "allocations" "malloc,51,600 realloc,50,100000" "$(LC_ALL=C sort found | xargs)"
 "$native/bin/probity" waits trace > waits || fail "waits"
 grep -q 'lock mutex mutex' waits || fail "waits: $(head -n 5 waits)"

@@ -236,7 +236,8 @@ for flags in -O0 -O2; do
     build_gcc values "$sources/arguments.c" "$flags -fpatchable-function-entry=1"
     record_values
     # "NAME(A = VALUE, ...)" for each entry
-    sed 's/^[0-9]*: *//' log | awk '/^entered do_/ { finish(); name = substr($2, 1, length($2) - 1) }
+    sed 's/^[0-9]*: *//' log | awk '
+        /^entered do_/ { finish(); name = substr($2, 1, length($2) - 1) }
         / = / && name != "" { values = values (values != "" ? ", " : "") $0 }
         function finish() { if (name != "") print name "(" values ")"; values = "" }
         END { finish() }' > found

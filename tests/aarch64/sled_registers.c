@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * sled_registers.c: fills every register that may hold an argument or a result, calls functions that
- * do nothing, and compares: recording must not change any of them, even when the library takes a
- * slow path. With SVE, the whole vectors, and the predicates. Compiled with clang's
+ * sled_registers.c: fills every register that may hold an argument or a result, calls functions
+ * that do nothing, and compares: recording must not change any of them, even when the library takes
+ * a slow path. With SVE, the whole vectors, and the predicates. Compiled with clang's
  * -fxray-instrument. Prints how many calls it made.
  *
  *     sled_registers CALLS
