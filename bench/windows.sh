@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 build=$(realpath "${BUILD:-build}") windows=$(realpath "${WINDOWS:-build-windows}")
 source=$PWD
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap '[[ $BASHPID != $$ ]] || rm -rf "$work"' EXIT
 export WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml=' WINEPREFIX=${WINEPREFIX:-$windows/wine}
 export PROBITY_SPOOL_DIR=$work/spools
 mkdir "$PROBITY_SPOOL_DIR"
@@ -82,8 +82,10 @@ echo "                   ticks        ticks         least  median  most  least  
 for program in {linux,static,dll}.{300,16384}*; do
     [ -x "$program" ] || continue
     for column in 4 5; do
-        awk -v name="$program" -v column=$column '$1 == name { print $column }' results | sort -n > sorted
-        awk '{ all[NR] = $1 } END { printf "%s %s %s ", all[1], all[int((NR + 1) / 2)], all[NR] }' sorted
+        awk -v name="$program" -v column=$column '$1 == name { print $column }' results |
+            sort -n > sorted
+        awk '{ all[NR] = $1 }
+            END { printf "%s %s %s ", all[1], all[int((NR + 1) / 2)], all[NR] }' sorted
     done > ratios
     awk -v name="$program" -v ratios="$(cat ratios)" '$1 == name {
             if (!count++ || $2 < floor) floor = $2
