@@ -2,9 +2,9 @@
  *
  * patchable.h: functions that were compiled with -fpatchable-function-entry=5 or more, on AArch64
  * with =1 or more: they begin with no-op instructions, which are replaced with a call to
- * __fentry__, on AArch64 with a branch to a stub, while the program runs. Their addresses are in the section
- * __patchable_function_entries, which is not trusted: bytes are changed only if they are such
- * instructions. One thread at a time.
+ * __fentry__, on AArch64 with a branch to a stub, while the program runs. Their addresses are in
+ * the section __patchable_function_entries, which is not trusted: bytes are changed only if they
+ * are such instructions. One thread at a time.
  */
 #ifndef PROBITY_FUNCTIONS_PATCHABLE_H
 #define PROBITY_FUNCTIONS_PATCHABLE_H
