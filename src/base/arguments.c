@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/cpu.h"
 
 _Static_assert(sizeof(struct probity_arguments_head) == 40, "as in doc/arguments.md");
 _Static_assert(sizeof(struct probity_arguments_object) == 80, "as in doc/arguments.md");
@@ -31,8 +32,10 @@ static int is_place_valid(const struct probity_arguments_place *place, uint32_t 
                           int is_result)
 {
     static const uint16_t arguments[PROBITY_ARGUMENTS_WHERES] = {
-        6, 8, PROBITY_ARGUMENTS_STACK_WORDS_MAX};
-    static const uint16_t results[PROBITY_ARGUMENTS_WHERES] = {2, 2, 0};
+        PROBITY_CPU_ARGUMENTS, PROBITY_CPU_ARGUMENT_VECTORS, PROBITY_ARGUMENTS_STACK_WORDS_MAX,
+        PROBITY_CPU_ARGUMENT_VECTORS};
+    static const uint16_t results[PROBITY_ARGUMENTS_WHERES] = {
+        PROBITY_CPU_RESULTS, PROBITY_CPU_RESULT_VECTORS, 0, PROBITY_CPU_RESULT_VECTORS};
 
     if (place->where >= PROBITY_ARGUMENTS_WHERES || bytes > 8 || place->offset > 8 - bytes)
         return 0;

@@ -55,11 +55,13 @@ enum probity_arguments_kind {
 };
 
 /* GENERAL: arguments 0 to 5 are in rdi, rsi, rdx, rcx, r8, r9; results 0 and 1 in rax, rdx. VECTOR:
- * the low 8 bytes of xmm0 to xmm7. STACK: words above the return address. */
+ * the low 8 bytes of xmm0 to xmm7. STACK: words above the return address. On AArch64 x0 to x7, v0
+ * to v7, and the words at the stack pointer; VECTOR_HIGH: the high 8 bytes of v0 to v7. */
 enum probity_arguments_where {
     PROBITY_ARGUMENTS_GENERAL,
     PROBITY_ARGUMENTS_VECTOR,
     PROBITY_ARGUMENTS_STACK,
+    PROBITY_ARGUMENTS_VECTOR_HIGH,
     PROBITY_ARGUMENTS_WHERES
 };
 

@@ -10,13 +10,27 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Whether compilers have -mfentry and sleds for this CPU, and its record path needs no other
+/* Whether compilers have -mfentry for this CPU, and sleds; and its record path needs no other
  * registers than general ones (src/functions/). */
 #if defined(__x86_64__)
 #define PROBITY_CPU_HAS_FENTRY 1
+#define PROBITY_CPU_HAS_SLEDS 1
+#elif defined(__aarch64__)
+#define PROBITY_CPU_HAS_FENTRY 0
+#define PROBITY_CPU_HAS_SLEDS 1
 #else
 #define PROBITY_CPU_HAS_FENTRY 0
+#define PROBITY_CPU_HAS_SLEDS 0
 #endif
+
+/* Number of this machine in ELF files; registers that may hold the first arguments and the results
+ * of a function: general ones, and vectors. */
+#if defined(__aarch64__)
+enum { PROBITY_CPU_ELF_MACHINE = 183, PROBITY_CPU_ARGUMENTS = 8, PROBITY_CPU_RESULT_VECTORS = 4 };
+#else
+enum { PROBITY_CPU_ELF_MACHINE = 62, PROBITY_CPU_ARGUMENTS = 6, PROBITY_CPU_RESULT_VECTORS = 2 };
+#endif
+enum { PROBITY_CPU_ARGUMENT_VECTORS = 8, PROBITY_CPU_RESULTS = 2 };
 
 /* For a function that returns after a system call that another function made: it ends in a jump to
  * its return address. A return would be mispredicted, at 15 ns on Zen 4: the kernel has filled the

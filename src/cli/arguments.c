@@ -147,7 +147,7 @@ static int add_files(struct adding *adding, const struct cli_patterns *files)
     for (size_t i = 0; i < files->count; i++) {
         if (!add(adding, files->items[i], 1).is_readable)
             return cli_fail(adding->command, "'%s' is not an executable or shared library for "
-                            "x86-64", files->items[i]);
+                            "this machine", files->items[i]);
     }
     return CLI_OK;
 }

@@ -10,6 +10,7 @@
 
 #include "base/os.h"
 #include "functions/arena.h"
+#include "functions/cpu_sleds.h"
 
 enum {
     TYPE_POINTER = 16, /* of doc/trace-format.md */
@@ -152,15 +153,17 @@ static int read_place(const struct probity_registers *registers,
                       const struct probity_arguments_place *place, int is_result,
                       uint64_t *ret_word)
 {
-    static const uint8_t arguments[] = {2, 3, 4, 5, 1, 0}, results[] = {6, 4};
-    enum { XMM_AT = 160, XMM_BYTES = 16 };
+    int is_high = place->where == PROBITY_ARGUMENTS_VECTOR_HIGH;
 
     switch (place->where) {
     case PROBITY_ARGUMENTS_GENERAL:
-        *ret_word = registers->general[(is_result ? results : arguments)[place->index]];
+        *ret_word = registers->general[probity_cpu_sled_word_of(place->index, is_result)];
         break;
     case PROBITY_ARGUMENTS_VECTOR:
-        memcpy(ret_word, registers->vectors + XMM_AT + XMM_BYTES * place->index, WORD);
+    case PROBITY_ARGUMENTS_VECTOR_HIGH:
+        memcpy(ret_word,
+               registers->vectors + probity_cpu_sled_vector_at(place->index) + WORD * is_high,
+               WORD);
         break;
     default:
         if (read_stack(registers, place->index, ret_word) != 0)

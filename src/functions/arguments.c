@@ -87,7 +87,7 @@ void probity_arguments_load(void)
     int before = errno, descriptor;
     size_t bytes;
 
-    if (!PROBITY_CPU_HAS_FENTRY || probity_os_is_privileged())
+    if (!PROBITY_CPU_HAS_SLEDS || probity_os_is_privileged())
         return;
     descriptor = descriptor_of(getenv("PROBITY_ARGUMENTS"));
     if (descriptor >= 0 && is_description(descriptor, &bytes)) {

@@ -27,8 +27,8 @@ struct probity_valued_function {
     struct probity_site_format addressed[2];
 };
 
-/* Registers of the program in a hook. general: r9, r8, rdi, rsi, rdx, rcx, rax; vectors: an area of
- * FXSAVE or XSAVE; stack: where the return address of the function is. */
+/* Registers of the program in a hook. general, vectors: as saved (cpu_sleds.h); stack: where the
+ * return address of the function is, or on AArch64 would be: below the arguments on the stack. */
 struct probity_registers {
     const uint64_t *general;
     const uint8_t *vectors;

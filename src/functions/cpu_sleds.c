@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_sleds.c: cpu_sleds.h on x86-64; other CPUs have no sleds here.
+ * cpu_sleds.c: cpu_sleds.h on x86-64, and on CPUs without sleds.
  *
  * Sleds have 11 bytes at an even address, so that two bytes can be stored at once:
  *
@@ -164,7 +164,7 @@ void probity_cpu_sled_take_out(uint8_t *at, enum probity_cpu_sled_kind kind, int
     else
         memcpy(at + HEAD_BYTES, rest, JUMP_BYTES - HEAD_BYTES);
 }
-#else
+#elif !PROBITY_CPU_HAS_SLEDS
 int probity_cpu_sleds_are_usable(void)
 {
     return 0;

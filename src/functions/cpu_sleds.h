@@ -36,8 +36,13 @@ enum probity_cpu_sled_state {
 };
 
 enum {
+#ifdef __aarch64__
+    PROBITY_CPU_SLED_BYTES = 32,
+    PROBITY_CPU_SLED_STUB_BYTES = 32,
+#else
     PROBITY_CPU_SLED_BYTES = 11,
     PROBITY_CPU_SLED_STUB_BYTES = 16,
+#endif
     PROBITY_CPU_SLED_LINKS_BYTES = 16 * PROBITY_CPU_SLED_KINDS
 };
 
@@ -74,8 +79,42 @@ void probity_sled_enter(uint32_t id, const uintptr_t *back) __attribute__((visib
 void probity_sled_leave(uint32_t id, const uintptr_t *back) __attribute__((visibility("hidden")));
 void probity_sled_tail(uint32_t id, const uintptr_t *back) __attribute__((visibility("hidden")));
 
-/* Words from the saved r9, which r8, rdi, rsi, rdx, rcx and rax follow, to `back`: at an enter the
- * return address of the stub's call is between them. */
+/* The same for the entry of a function that was compiled with -fpatchable-function-entry, on
+ * AArch64. from: the address after the branch. */
+void probity_patchable_enter(uintptr_t from, const uintptr_t *back)
+    __attribute__((visibility("hidden")));
+
+/* Words from the first saved register to `back`. On x86-64 that is r9, which r8, rdi, rsi, rdx, rcx
+ * and rax follow; at an enter the return address of the stub's call is between them. On AArch64 x0
+ * to x15. */
+#ifdef __aarch64__
+enum { PROBITY_CPU_SLED_ENTER_WORDS = 21, PROBITY_CPU_SLED_LEAVE_WORDS = 21 };
+#else
 enum { PROBITY_CPU_SLED_ENTER_WORDS = 8, PROBITY_CPU_SLED_LEAVE_WORDS = 7 };
+#endif
+
+/* Where argument or result `index` is in these words, and in the area of the vectors. */
+static inline uint32_t probity_cpu_sled_word_of(uint32_t index, int is_result)
+{
+#ifdef __aarch64__
+    (void)is_result;
+    return index;
+#else
+    static const uint8_t arguments[] = {2, 3, 4, 5, 1, 0}, results[] = {6, 4};
+
+    return is_result ? results[index] : arguments[index];
+#endif
+}
+
+static inline uint32_t probity_cpu_sled_vector_at(uint32_t index)
+{
+    enum { VECTOR_BYTES = 16 };
+#ifdef __aarch64__
+    enum { FIRST = 0 };
+#else
+    enum { FIRST = 160 }; /* as FXSAVE */
+#endif
+    return FIRST + VECTOR_BYTES * index;
+}
 
 #endif

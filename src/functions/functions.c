@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cpu.h"
 #include "base/hooked.h"
 #include "base/objects.h"
 #include "base/os.h"
@@ -285,9 +286,11 @@ static void report_without_return(const struct object *object)
     if (__atomic_exchange_n(&is_reported, 1, __ATOMIC_RELAXED) || getenv("PROBITY_OUT") == NULL)
         return;
     int length = snprintf(message, sizeof message, "probity: %.80s: recording only the entries of "
-                          "functions: they were compiled without -pg -mfentry "
-                          "-minstrument-return=call (see man 7 probity-functions)\n",
-                          object->file);
+                          "functions: they were compiled without %s "
+                          "(see man 7 probity-functions)\n",
+                          object->file, PROBITY_CPU_HAS_FENTRY
+                                            ? "-pg -mfentry -minstrument-return=call"
+                                            : "-fxray-instrument");
     probity_os_say(message, (size_t)length);
 }
 
@@ -337,8 +340,11 @@ static uintptr_t start_without_symbol(const struct object *object, uintptr_t add
 {
     static const uint8_t landing[] = {0xf3, 0x0f, 0x1e, 0xfa}; /* ENDBR64 */
     enum { CALL = 0xe8, NOP = 0x90, LONG_NOP = 0x0f, CALL_BYTES = 5, LONG_CALL_BYTES = 6 };
+    enum { BRANCH_BYTES = 4 };
     const uint8_t *at = (const uint8_t *)address;
 
+    if (!PROBITY_CPU_HAS_FENTRY)
+        return address - BRANCH_BYTES;
     if (address - object->start < LONG_CALL_BYTES + sizeof landing)
         return address;
     /* A call through the GOT, which the linker may have made direct, has six bytes. */

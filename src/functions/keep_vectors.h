@@ -7,16 +7,27 @@
 
 #include <stdint.h>
 
+#include "base/cpu.h"
+
+#if PROBITY_CPU_HAS_FENTRY
+#define PROBITY_KEEPING __attribute__((no_caller_saved_registers, visibility("hidden")))
+#else
+#define PROBITY_KEEPING __attribute__((visibility("hidden")))
+#define probity_keep_low_vectors probity_keep_vectors
+#endif
+
 /* Calls the function with these arguments, and as a fourth one the area that the vectors are
- * saved in, in the layout of FXSAVE; changes no register at all (fentry_x86_64.S); only if
- * PROBITY_CPU_HAS_FENTRY is 1. Signal-safe if the function is. */
+ * saved in; only if PROBITY_CPU_HAS_SLEDS is 1. Signal-safe if the function is. On x86-64 it
+ * changes no register at all (fentry_x86_64.S), and the area has the layout of FXSAVE. On AArch64
+ * it changes general registers as any function does (cpu_sleds_aarch64.c); the area has q0 to
+ * q31. */
 void probity_keep_vectors(void (*function)(void), uint64_t a, uint64_t b, uint64_t c)
-    __attribute__((no_caller_saved_registers, visibility("hidden")));
+    PROBITY_KEEPING;
 
 /* The same, faster, for a function that uses of all vector registers only the first 16, as
  * libprobity does where it is called by hooks, and without the fourth argument. */
 void probity_keep_low_vectors(void (*function)(void), uint64_t a, uint64_t b, uint64_t c)
-    __attribute__((no_caller_saved_registers, visibility("hidden")));
+    PROBITY_KEEPING;
 
 /* Not a tail call: clang 14 would restore the registers of the arguments before its jump. */
 #define PROBITY_KEEP_VECTORS(function, a, b, c)                                                    \

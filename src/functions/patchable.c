@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * patchable.c: see patchable.h. gcc makes five nops of one byte, between which a thread may be
- * stopped at any time. So the call that replaces them has a distance whose bytes are no-op
+ * patchable.c: see patchable.h; for x86-64. gcc makes five nops of one byte, between which a thread
+ * may be stopped at any time. So the call that replaces them has a distance whose bytes are no-op
  * instructions, too: a thread that continues inside the call executes them, and only the first
  * byte, and before it the last one, are stored.
  *
@@ -424,7 +424,7 @@ int probity_patchable_update(struct probity_patchable *patchable,
     return why != 0 ? -1 : 0;
 }
 
-#else
+#elif !PROBITY_CPU_HAS_SLEDS
 
 long probity_patchable_take(const struct probity_object *object, const char *path,
                             int takes_all, struct probity_patchable *ret_patchable)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * patchable.h: functions that were compiled with -fpatchable-function-entry=5 or more: they begin
- * with no-op instructions, which are replaced with a call to __fentry__ while the program runs.
- * Their addresses are in the section __patchable_function_entries, which is not trusted: bytes are
- * changed only if they are such instructions. One thread at a time.
+ * patchable.h: functions that were compiled with -fpatchable-function-entry=5 or more, on AArch64
+ * with =1 or more: they begin with no-op instructions, which are replaced with a call to
+ * __fentry__, on AArch64 with a branch to a stub, while the program runs. Their addresses are in
+ * the section __patchable_function_entries, which is not trusted: bytes are changed only if they
+ * are such instructions. One thread at a time.
  */
 #ifndef PROBITY_FUNCTIONS_PATCHABLE_H
 #define PROBITY_FUNCTIONS_PATCHABLE_H
@@ -17,7 +18,7 @@ enum { PROBITY_PATCHABLE_BYTES = 5 };
 
 struct probity_patchable_entry {
     uint8_t *at;      /* PROBITY_PATCHABLE_BYTES of code */
-    int32_t distance; /* of the call */
+    int32_t distance; /* of the call, or the branch to the stub */
     uint8_t is_long;  /* one instruction of five bytes, not five of one */
     uint8_t last;     /* its last byte, as the compiler made it */
     uint8_t is_on, is_changing;

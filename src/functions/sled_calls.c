@@ -6,7 +6,7 @@
  */
 #include "base/cpu.h"
 
-#if PROBITY_CPU_HAS_FENTRY
+#if PROBITY_CPU_HAS_SLEDS
 
 #define probity_probe_slow probity_sled_probe_slow
 #define probity_probe_gap probity_sled_probe_gap
@@ -141,5 +141,23 @@ void probity_sled_tail(uint32_t id, const uintptr_t *back)
 {
     leave(id, back, 1);
 }
+
+#if !PROBITY_CPU_HAS_FENTRY
+/* As __fentry__ of a function without a call of __return__. */
+void probity_patchable_enter(uintptr_t from, const uintptr_t *back)
+{
+    const struct probity_site_function *function = probity_function_at_once(from);
+
+    if (!probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL) || function == &probity_function_left_out ||
+        (function != NULL && probity_calls_count(function)))
+        return;
+    uint32_t code = function != NULL ? __atomic_load_n(&function->code, __ATOMIC_RELAXED) : 0;
+    if (__builtin_expect(code == 0 || probity_scope_profiles, 0))
+        PROBITY_KEEP_VECTORS(probity_fentry_enter_unusual, from, (uintptr_t)back,
+                             (uintptr_t)(back - PROBITY_CPU_SLED_ENTER_WORDS));
+    else
+        probity_hit(code);
+}
+#endif
 
 #endif

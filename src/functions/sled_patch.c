@@ -39,31 +39,31 @@ static size_t page_bytes(void)
 }
 
 /* New memory at or near an address; NULL if it would be out of reach. */
-static uint8_t *map_at(const struct range *range, uintptr_t address, size_t bytes)
+static uint8_t *map_at(uintptr_t first, uintptr_t last, uintptr_t address, size_t bytes)
 {
     void *at = mmap((void *)(address / page_bytes() * page_bytes()), bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
     if (at == MAP_FAILED)
         return NULL;
-    if (probity_cpu_sled_reaches(range->first, (uintptr_t)at, bytes) &&
-        probity_cpu_sled_reaches(range->last, (uintptr_t)at, bytes))
+    if (probity_cpu_sled_reaches(first, (uintptr_t)at, bytes) &&
+        probity_cpu_sled_reaches(last, (uintptr_t)at, bytes))
         return at;
     munmap(at, bytes);
     return NULL;
 }
 
 /* Below the code first, since the heap of a program is above it. */
-static uint8_t *map_near(const struct range *range, size_t bytes)
+uint8_t *probity_sleds_map_near(uintptr_t first, uintptr_t last, size_t bytes)
 {
     uint8_t *at = NULL;
 
     for (uintptr_t distance = NEAREST; at == NULL && distance <= FARTHEST; distance *= 2) {
-        if (distance < range->first)
-            at = map_at(range, range->first - distance, bytes);
+        if (distance < first)
+            at = map_at(first, last, first - distance, bytes);
     }
     for (uintptr_t distance = FARTHEST; at == NULL && distance >= NEAREST; distance /= 2)
-        at = map_at(range, range->last + distance, bytes);
+        at = map_at(first, last, last + distance, bytes);
     return at;
 }
 
@@ -76,7 +76,9 @@ static int is_in(const struct range *range, const struct probity_sled_change *ch
 static int make_stubs(const struct range *range, struct probity_sleds *sleds)
 {
     size_t bytes = PROBITY_CPU_SLED_LINKS_BYTES + range->count * PROBITY_CPU_SLED_STUB_BYTES;
-    uint8_t *made = sleds->stub_count < PROBITY_SLED_SEGMENTS_MAX ? map_near(range, bytes) : NULL;
+    uint8_t *made = sleds->stub_count < PROBITY_SLED_SEGMENTS_MAX
+                        ? probity_sleds_map_near(range->first, range->last, bytes)
+                        : NULL;
     uint8_t *next = made + PROBITY_CPU_SLED_LINKS_BYTES;
 
     if (made == NULL) {
@@ -92,6 +94,7 @@ static int make_stubs(const struct range *range, struct probity_sleds *sleds)
         change->stub = next;
         next += PROBITY_CPU_SLED_STUB_BYTES;
     }
+    __builtin___clear_cache((char *)made, (char *)made + bytes);
     if (mprotect(made, bytes, PROT_READ | PROT_EXEC) == 0) {
         sleds->stubs[sleds->stub_count++] = (struct probity_sled_stubs){made, bytes};
         return 0;
@@ -172,6 +175,9 @@ static void change(struct probity_sleds *sleds)
                 probity_cpu_sled_take_out(change->at, change->kind, step);
             else if (change->is_changing)
                 probity_cpu_sled_put(change->at, change->stub, step);
+            if (change->is_changing)
+                __builtin___clear_cache((char *)change->at,
+                                        (char *)change->at + PROBITY_CPU_SLED_BYTES);
         }
         probity_os_code_barrier();
     }

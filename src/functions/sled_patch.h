@@ -44,6 +44,10 @@ int probity_sleds_are_there(const struct probity_sleds *sleds,
 int probity_sleds_change(struct probity_sleds *sleds, const struct probity_object *object,
                          int (*is_removed)(uint32_t id));
 
+/* New memory that branches in all of the code from first to last reach, and that reaches it; NULL
+ * if there is none. */
+uint8_t *probity_sleds_map_near(uintptr_t first, uintptr_t last, size_t bytes);
+
 /* Of an object that is not loaded any more, or has no sleds that are replaced. */
 void probity_sleds_forget(struct probity_sleds *sleds);
 

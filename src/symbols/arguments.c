@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/array_grow.h"
+#include "base/cpu.h"
 #include "base/selection.h"
 #include "symbols/object.h"
 #include "symbols/values.h"
@@ -47,28 +48,41 @@ enum location {
     LOCATION_MEMORY    /* on the stack, or in the frame, which does not exist yet */
 };
 
-/* Registers of arguments by their numbers in DWARF. Returns 0 for any other one. */
-static int place_of_register(unsigned number, struct probity_arguments_place *ret_place)
-{
-    static const uint8_t general[] = {5, 4, 1, 2, 8, 9};
-    enum { XMM0 = 17 };
+/* Registers of arguments by their numbers in DWARF. */
+struct machine {
+    uint16_t elf;
+    uint8_t generals, general[8], first_vector;
+    uint8_t sled_bytes;
+    uint8_t nops_max; /* of patchable entries, which gcc 12 leaves out of DWARF's functions */
+};
+enum { VECTORS = 8 };
 
-    for (uint16_t i = 0; i < sizeof general; i++) {
-        if (general[i] == number) {
+static const struct machine machines[] = {
+    {EM_X86_64, 6, {5, 4, 1, 2, 8, 9}, 17, 11, 0},
+    {EM_AARCH64, 8, {0, 1, 2, 3, 4, 5, 6, 7}, 64, 32, 8},
+};
+
+/* Returns 0 for any register that has no argument. */
+static int place_of_register(const struct machine *machine, uint64_t number,
+                             struct probity_arguments_place *ret_place)
+{
+    for (uint16_t i = 0; i < machine->generals; i++) {
+        if (machine->general[i] == number) {
             *ret_place = (struct probity_arguments_place){.where = PROBITY_ARGUMENTS_GENERAL,
                                                           .index = i};
             return 1;
         }
     }
-    *ret_place = (struct probity_arguments_place){.where = PROBITY_ARGUMENTS_VECTOR,
-                                                  .index = (uint16_t)(number - XMM0)};
-    return number >= XMM0 && number < XMM0 + 8;
+    *ret_place = (struct probity_arguments_place){
+        .where = PROBITY_ARGUMENTS_VECTOR, .index = (uint16_t)(number - machine->first_vector)};
+    return number >= machine->first_vector && number - machine->first_vector < VECTORS;
 }
 
-/* after: the end of what the compiler has inserted before the function's own code. */
-static enum location locate(Dwarf_Die *parameter, Dwarf_Addr entry, Dwarf_Addr after,
-                            struct probity_arguments_place *ret_place)
+/* has_sled: the function's own code may begin after a sled. */
+static enum location locate(Dwarf_Die *parameter, Dwarf_Addr entry, const struct machine *machine,
+                            int has_sled, struct probity_arguments_place *ret_place)
 {
+    Dwarf_Addr after = entry + (has_sled ? machine->sled_bytes : 0);
     Dwarf_Attribute attribute;
     Dwarf_Op *operations;
     size_t count;
@@ -79,12 +93,14 @@ static enum location locate(Dwarf_Die *parameter, Dwarf_Addr entry, Dwarf_Addr a
         return LOCATION_NONE;
     unsigned operation = operations[0].atom;
     if (operation >= DW_OP_reg0 && operation <= DW_OP_reg31 &&
-        place_of_register(operation - DW_OP_reg0, ret_place))
+        place_of_register(machine, operation - DW_OP_reg0, ret_place))
+        return LOCATION_REGISTER;
+    if (operation == DW_OP_regx && place_of_register(machine, operations[0].number, ret_place))
         return LOCATION_REGISTER;
     /* A bool is some bits of a register. */
     if (operation >= DW_OP_breg0 && operation <= DW_OP_breg31 && operations[0].number == 0 &&
         operations[count - 1].atom == DW_OP_stack_value &&
-        place_of_register(operation - DW_OP_breg0, ret_place))
+        place_of_register(machine, operation - DW_OP_breg0, ret_place))
         return LOCATION_REGISTER;
     return operation == DW_OP_fbreg || operation == DW_OP_call_frame_cfa ||
                    (operation >= DW_OP_breg0 && operation <= DW_OP_breg31 && count == 1)
@@ -109,6 +125,7 @@ struct parameter {
 struct subject {
     Dwarf_Die die;
     Dwarf_Addr entry;
+    const struct machine *machine;
     const char *symbol;
     int is_local; /* its symbol */
     struct parameter parameters[PARAMETERS_MAX];
@@ -159,8 +176,7 @@ static const char *shown_name(Dwarf_Die *parameter)
 /* Returns 0 if there are too many. */
 static int read_parameters(struct subject *subject)
 {
-    enum { SLED_BYTES = 11 };
-    Dwarf_Addr after = subject->entry + (is_by_clang(subject) ? SLED_BYTES : 0);
+    int has_sled = is_by_clang(subject);
     Dwarf_Die child;
 
     for (int error = dwarf_child(&subject->die, &child); error == 0;
@@ -174,17 +190,19 @@ static int read_parameters(struct subject *subject)
         *parameter = (struct parameter){.name = shown_name(&child)};
         if (!symbols_type_of(&child, &parameter->type))
             parameter->type.tag = 0;
-        parameter->location = locate(&child, subject->entry, after, &parameter->place);
+        parameter->location =
+            locate(&child, subject->entry, subject->machine, has_sled, &parameter->place);
     }
     return 1;
 }
 
 static void pass_all(struct subject *subject, const struct symbols_passing *result)
 {
-    struct symbols_taken taken = {0};
+    struct symbols_taken taken = {.machine = subject->machine->elf};
 
     /* The caller passes the address where a large result goes. */
-    if (result->how == SYMBOLS_PASSED_IN_MEMORY || result->how == SYMBOLS_PASSED_BY_ADDRESS)
+    if (symbols_address_is_argument(taken.machine) &&
+        (result->how == SYMBOLS_PASSED_IN_MEMORY || result->how == SYMBOLS_PASSED_BY_ADDRESS))
         taken.general = 1;
     taken.is_lost = result->how == SYMBOLS_PASSED_LOST;
     for (size_t i = 0; i < subject->count; i++)
@@ -224,6 +242,8 @@ static void trust_locations(struct parameter *parameter)
     parameter->passing.how = SYMBOLS_PASSED_LOST;
     if (parameter->location == LOCATION_REGISTER && is_scalar && parameter->type.bytes <= WORD) {
         parameter->passing.how = SYMBOLS_PASSED_IN_PLACES;
+        parameter->passing.unit = WORD;
+        parameter->passing.count = 1;
         parameter->passing.place[0] = parameter->place;
     }
 }
@@ -241,7 +261,7 @@ static void describe(struct symbols_values *values, struct subject *subject, int
     struct symbols_type type;
     int has_type = symbols_type_of(&subject->die, &type);
     struct symbols_passing result = has_type
-                                        ? symbols_pass_result(&type)
+                                        ? symbols_pass_result(&type, subject->machine->elf)
                                         : (struct symbols_passing){.how = SYMBOLS_PASSED_LOST};
 
     if (!read_parameters(subject))
@@ -277,23 +297,31 @@ struct adding {
     struct symbols_found *found;
     struct symbols_object *object;
     const char *file; /* its name without directories */
+    const struct machine *machine;
     struct symbols_values values;
     struct probity_arguments_function *functions;
     size_t count, room;
 };
 
-static int is_x86_64(const struct symbols_object *object, GElf_Addr *ret_bias)
+/* NULL: not an executable or shared library for this machine. */
+static const struct machine *machine_of(const struct symbols_object *object, GElf_Addr *ret_bias)
 {
     GElf_Ehdr head;
     Elf *elf = object->module != NULL ? dwfl_module_getelf(object->module, ret_bias) : NULL;
 
-    return elf != NULL && gelf_getehdr(elf, &head) != NULL && head.e_machine == EM_X86_64 &&
-           head.e_ident[EI_CLASS] == ELFCLASS64 &&
-           (head.e_type == ET_EXEC || head.e_type == ET_DYN);
+    if (elf == NULL || gelf_getehdr(elf, &head) == NULL ||
+        head.e_machine != PROBITY_CPU_ELF_MACHINE || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+        (head.e_type != ET_EXEC && head.e_type != ET_DYN))
+        return NULL;
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        if (machines[i].elf == head.e_machine)
+            return &machines[i];
+    }
+    return NULL;
 }
 
-/* Whether the file has sleds. */
-static int has_sleds(Elf *elf)
+/* Whether the file has sleds, or patchable entries. */
+static int has_places(Elf *elf)
 {
     Elf_Scn *section = NULL;
     GElf_Shdr header;
@@ -305,7 +333,8 @@ static int has_sleds(Elf *elf)
         const char *name = gelf_getshdr(section, &header) != NULL
                                ? elf_strptr(elf, names, header.sh_name)
                                : NULL;
-        if (name != NULL && strcmp(name, "xray_instr_map") == 0)
+        if (name != NULL && (strcmp(name, "xray_instr_map") == 0 ||
+                             strcmp(name, "__patchable_function_entries") == 0))
             return 1;
     }
     return 0;
@@ -339,7 +368,7 @@ static int has_hooks(const struct symbols_object *object)
         if (name != NULL && is_hook(name, &symbol))
             return 1;
     }
-    return has_sleds(dwfl_module_getelf(object->module, &bias));
+    return has_places(dwfl_module_getelf(object->module, &bias));
 }
 
 static int is_wanted(const struct adding *adding, const char *rules, const char *symbol,
@@ -369,18 +398,34 @@ static struct probity_arguments_function *new_function(struct adding *adding)
     return &adding->functions[adding->count++];
 }
 
+/* Whether DWARF has the function; sets where it begins there. */
+static int find_function(struct adding *adding, uint64_t bytes, struct subject *subject)
+{
+    enum { NOP_BYTES = 4 };
+    uint64_t most = NOP_BYTES * (uint64_t)subject->machine->nops_max, symbol = subject->entry;
+
+    for (uint64_t skipped = 0; skipped <= most && (skipped == 0 || skipped < bytes);
+         skipped += NOP_BYTES) {
+        subject->entry = symbol + skipped;
+        if (symbols_object_at(adding->object, subject->entry, &subject->die))
+            return 1;
+    }
+    return 0;
+}
+
 static void add_function(struct adding *adding, const char *symbol, const GElf_Sym *facts,
                          uint64_t address)
 {
     struct subject subject = {
-        .entry = address, .symbol = symbol, .is_local = GELF_ST_BIND(facts->st_info) == STB_LOCAL};
+        .entry = address, .machine = adding->machine, .symbol = symbol,
+        .is_local = GELF_ST_BIND(facts->st_info) == STB_LOCAL};
     int with_arguments = is_wanted(adding, adding->wanted->arguments, symbol, facts->st_size);
     int with_results = is_wanted(adding, adding->wanted->results, symbol, facts->st_size);
 
     if (!with_arguments && !with_results)
         return;
     adding->found->functions++;
-    if (!symbols_object_at(adding->object, address, &subject.die)) {
+    if (!find_function(adding, facts->st_size, &subject)) {
         adding->found->undescribed++;
         return;
     }
@@ -490,7 +535,8 @@ void symbols_arguments_add(struct symbols_arguments *arguments, const char *path
         arguments->description.is_short = 1;
         return;
     }
-    ret_found->is_readable = is_x86_64(adding.object, &bias);
+    adding.machine = machine_of(adding.object, &bias);
+    ret_found->is_readable = adding.machine != NULL;
     if (ret_found->is_readable && (wanted->is_any || has_hooks(adding.object))) {
         add_symbols(&adding, bias);
         add_object(&adding);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * arguments.h: describes arguments and results of functions, from the DWARF of the executables and
- * shared libraries that contain them, for `probity record --args`. Only for x86-64.
+ * shared libraries that contain them, for `probity record --args`. Only for the machine
+ * that the tool runs on.
  */
 #ifndef PROBITY_SYMBOLS_ARGUMENTS_H
 #define PROBITY_SYMBOLS_ARGUMENTS_H
@@ -22,7 +23,7 @@ struct symbols_found {
     uint32_t functions;      /* that match */
     uint32_t described;      /* those of them that DWARF describes and that have values */
     uint32_t undescribed;    /* those without DWARF */
-    int is_readable;         /* 0: not an executable or shared library for x86-64 */
+    int is_readable;         /* 0: not an executable or shared library of this machine */
 };
 
 /* NULL if out of memory. */

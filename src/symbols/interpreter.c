@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cpu.h"
+
 static int read_at(int file, void *to, size_t bytes, uint64_t at)
 {
     return at <= INT64_MAX && pread(file, to, bytes, (off_t)at) == (ssize_t)bytes ? 0 : -1;
@@ -22,7 +24,7 @@ static int find(int file, char *ret_path, size_t room)
 
     if (read_at(file, &head, sizeof head, 0) != 0 ||
         memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
-        head.e_machine != EM_X86_64 || head.e_phentsize != sizeof header)
+        head.e_machine != PROBITY_CPU_ELF_MACHINE || head.e_phentsize != sizeof header)
         return -1;
     for (size_t i = 0; i < head.e_phnum; i++) {
         if (read_at(file, &header, sizeof header, head.e_phoff + i * sizeof header) != 0)

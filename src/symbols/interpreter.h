@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* Writes its path. Returns 0, or -1 if the file is not an executable for x86-64, is linked
+/* Writes its path. Returns 0, or -1 if the file is not an executable for this machine, is linked
  * statically, or cannot be read. */
 int symbols_interpreter(const char *path, char *ret_path, size_t room);
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * passing.c: see passing.h. A type is classified 8 bytes at a time. Nothing is guessed: anything
- * that the ABI or DWARF does not determine is lost, and so is everything after it.
+ * passing.c: see passing.h; the rules of x86-64. A type is classified 8 bytes at a time. Nothing is
+ * guessed: anything that the ABI or DWARF does not determine is lost, and so is everything after
+ * it.
  */
 #include "symbols/passing.h"
 
-#include <dwarf.h>
+#include <elf.h>
 #include <string.h>
+
+#include "symbols/passing_parts.h"
 
 enum { DEPTH_MAX = 16, MEMBERS_MAX = 64, TYPEDEFS_MAX = 64, STEPS_MAX = 1000, WORD = 8 };
 
@@ -96,6 +99,21 @@ Dwarf_Word symbols_array_count(Dwarf_Die *array)
     return 0;
 }
 
+int symbols_has_vector(const struct symbols_type *type)
+{
+    Dwarf_Die die = type->die;
+
+    return dwarf_hasattr(&die, DW_AT_GNU_vector);
+}
+
+int symbols_is_part(Dwarf_Die *die)
+{
+    int tag = dwarf_tag(die);
+
+    return (tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
+           !dwarf_hasattr(die, DW_AT_declaration) && !dwarf_hasattr(die, DW_AT_external);
+}
+
 /* ---- Classes -----------------------------------------------------------------------------------
  */
 
@@ -123,7 +141,7 @@ static void merge(struct classes *classes, Dwarf_Word offset, enum class add)
     *word = add > *word ? add : *word;
 }
 
-static int is_float(struct symbols_type *type)
+int symbols_is_float(struct symbols_type *type)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word encoding;
@@ -134,7 +152,7 @@ static int is_float(struct symbols_type *type)
            (encoding == DW_ATE_float || encoding == DW_ATE_complex_float);
 }
 
-static int is_named(struct symbols_type *type, const char *part)
+int symbols_is_named(struct symbols_type *type, const char *part)
 {
     const char *name = dwarf_diename(&type->die);
 
@@ -144,7 +162,7 @@ static int is_named(struct symbols_type *type, const char *part)
 /* Of a base type, enum or pointer. */
 static Dwarf_Word alignment_of_scalar(struct symbols_type *type)
 {
-    if (is_named(type, "complex"))
+    if (symbols_is_named(type, "complex"))
         return type->bytes / 2;
     return type->tag == DW_TAG_ptr_to_member_type ? WORD : type->bytes;
 }
@@ -158,17 +176,17 @@ static void classify_scalar(struct symbols_type *type, Dwarf_Word offset, struct
         merge(classes, offset, type->bytes == 0 ? CLASS_LOST : CLASS_MEMORY);
         return;
     }
-    if (!is_float(type)) {
+    if (!symbols_is_float(type)) {
         merge(classes, offset, type->bytes > 2 * WORD ? CLASS_LOST : CLASS_INTEGER);
         if (type->bytes > WORD)
             merge(classes, offset + WORD, CLASS_INTEGER);
     } else if (type->bytes <= WORD) {
         merge(classes, offset, CLASS_SSE);
-    } else if (is_named(type, "complex")) {
+    } else if (symbols_is_named(type, "complex")) {
         merge(classes, offset, type->bytes == 2 * WORD ? CLASS_SSE : CLASS_LOST);
         merge(classes, offset + WORD, CLASS_SSE);
     } else { /* __float128 is in one register of 16 bytes */
-        merge(classes, offset, is_named(type, "long double") ? CLASS_X87 : CLASS_LOST);
+        merge(classes, offset, symbols_is_named(type, "long double") ? CLASS_X87 : CLASS_LOST);
         merge(classes, offset + WORD, CLASS_X87);
     }
 }
@@ -220,11 +238,9 @@ static void classify_members(struct symbols_type *type, Dwarf_Word offset, int d
     if (dwarf_child(&type->die, &child) != 0)
         return;
     do {
-        int tag = dwarf_tag(&child);
         struct symbols_type member;
         Dwarf_Word at;
-        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
-            dwarf_hasattr(&child, DW_AT_declaration) || dwarf_hasattr(&child, DW_AT_external))
+        if (!symbols_is_part(&child))
             continue;
         if (dwarf_hasattr(&child, DW_AT_bit_size))
             classify_bits(&child, offset, classes);
@@ -260,17 +276,11 @@ static void classify(struct symbols_type *type, Dwarf_Word offset, int depth,
         merge(classes, offset, CLASS_LOST);
 }
 
-static int is_aggregate(const struct symbols_type *type)
+int symbols_is_aggregate(const struct symbols_type *type)
 {
     return type->tag == DW_TAG_structure_type || type->tag == DW_TAG_class_type ||
            type->tag == DW_TAG_union_type;
 }
-
-enum convention {
-    CONVENTION_BY_VALUE,
-    CONVENTION_BY_ADDRESS,
-    CONVENTION_UNKNOWN
-};
 
 static int flag(Dwarf_Die *die, unsigned attribute_name)
 {
@@ -313,7 +323,7 @@ static int takes_own_class(Dwarf_Die *function, Dwarf_Die *class_die)
 
 /* What a member function implies for its class: with a user-provided copy or a destructor,
  * objects are passed by address. */
-static enum convention convention_by(Dwarf_Die *function, Dwarf_Die *class_die)
+static enum symbols_convention convention_by(Dwarf_Die *function, Dwarf_Die *class_die)
 {
     const char *name = dwarf_diename(function);
     int is_destructor = name != NULL && *name == '~';
@@ -321,14 +331,14 @@ static enum convention convention_by(Dwarf_Die *function, Dwarf_Die *class_die)
     if (name == NULL || strncmp(name, "operator", strlen("operator")) == 0 ||
         flag(function, DW_AT_artificial) || is_defaulted(function) ||
         (!is_destructor && !takes_own_class(function, class_die)))
-        return CONVENTION_BY_VALUE;
-    return flag(function, DW_AT_deleted) ? CONVENTION_UNKNOWN : CONVENTION_BY_ADDRESS;
+        return SYMBOLS_BY_VALUE;
+    return flag(function, DW_AT_deleted) ? SYMBOLS_CONVENTION_UNKNOWN : SYMBOLS_BY_ADDRESS;
 }
 
-static enum convention convention_of_class(Dwarf_Die *class_die, int depth, int *steps);
+static enum symbols_convention convention_of_class(Dwarf_Die *class_die, int depth, int *steps);
 
 /* A member or a base class. */
-static enum convention convention_of_part(Dwarf_Die *part, int depth, int *steps)
+static enum symbols_convention convention_of_part(Dwarf_Die *part, int depth, int *steps)
 {
     const char *name = dwarf_diename(part);
     struct symbols_type type;
@@ -336,52 +346,53 @@ static enum convention convention_of_part(Dwarf_Die *part, int depth, int *steps
 
     if (dwarf_attr(part, DW_AT_virtuality, &attribute) != NULL ||
         (name != NULL && strncmp(name, "_vptr", strlen("_vptr")) == 0))
-        return CONVENTION_BY_ADDRESS;
+        return SYMBOLS_BY_ADDRESS;
     int is_known = symbols_type_of(part, &type);
     while (is_known && type.tag == DW_TAG_array_type)
         is_known = ++*steps <= STEPS_MAX && symbols_type_of(&type.die, &type);
     if (!is_known)
-        return CONVENTION_UNKNOWN;
-    return is_aggregate(&type) ? convention_of_class(&type.die, depth, steps)
-                               : CONVENTION_BY_VALUE;
+        return SYMBOLS_CONVENTION_UNKNOWN;
+    return symbols_is_aggregate(&type) ? convention_of_class(&type.die, depth, steps)
+                               : SYMBOLS_BY_VALUE;
 }
 
 /* Itanium C++ ABI, 3.1.2.3: by address if copying or destroying the object is not trivial. clang
  * states this in DWARF 5; otherwise it follows from members and functions of the class. */
-static enum convention convention_of_class(Dwarf_Die *class_die, int depth, int *steps)
+static enum symbols_convention convention_of_class(Dwarf_Die *class_die, int depth, int *steps)
 {
-    enum convention found = CONVENTION_BY_VALUE;
+    enum symbols_convention found = SYMBOLS_BY_VALUE;
     Dwarf_Attribute attribute;
     Dwarf_Word how;
     Dwarf_Die child;
 
     if (dwarf_attr(class_die, DW_AT_calling_convention, &attribute) != NULL &&
         dwarf_formudata(&attribute, &how) == 0)
-        return how == DW_CC_pass_by_reference ? CONVENTION_BY_ADDRESS : CONVENTION_BY_VALUE;
+        return how == DW_CC_pass_by_reference ? SYMBOLS_BY_ADDRESS : SYMBOLS_BY_VALUE;
     if (depth == 0 || ++*steps > STEPS_MAX || dwarf_hasattr(class_die, DW_AT_declaration))
-        return CONVENTION_UNKNOWN;
+        return SYMBOLS_CONVENTION_UNKNOWN;
     for (int error = dwarf_child(class_die, &child); error == 0;
          error = dwarf_siblingof(&child, &child)) {
         int tag = dwarf_tag(&child);
-        enum convention one = CONVENTION_BY_VALUE;
+        enum symbols_convention one = SYMBOLS_BY_VALUE;
         if (tag == DW_TAG_subprogram)
             one = convention_by(&child, class_die);
         else if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) &&
                  !flag(&child, DW_AT_declaration) && !flag(&child, DW_AT_external))
             one = convention_of_part(&child, depth - 1, steps);
-        if (one == CONVENTION_BY_ADDRESS)
+        if (one == SYMBOLS_BY_ADDRESS)
             return one;
         found = one > found ? one : found;
     }
     return found;
 }
 
-static enum convention convention_of(const struct symbols_type *type)
+enum symbols_convention symbols_convention_of(const struct symbols_type *type)
 {
     Dwarf_Die die = type->die;
     int steps = 0;
 
-    return is_aggregate(type) ? convention_of_class(&die, DEPTH_MAX, &steps) : CONVENTION_BY_VALUE;
+    return symbols_is_aggregate(type) ? convention_of_class(&die, DEPTH_MAX, &steps)
+                                      : SYMBOLS_BY_VALUE;
 }
 
 /* 0: unknown. An attribute raises the alignment of a type or of a member. */
@@ -396,13 +407,11 @@ static Dwarf_Word alignment_of(const struct symbols_type *type, int depth, int *
         return 0;
     if (type->tag == DW_TAG_array_type)
         return symbols_type_of(&copy.die, &part) ? alignment_of(&part, depth - 1, steps) : 0;
-    if (!is_aggregate(type))
+    if (!symbols_is_aggregate(type))
         return alignment_of_scalar(&copy);
     for (int error = dwarf_child(&copy.die, &child); error == 0;
          error = dwarf_siblingof(&child, &child)) {
-        int tag = dwarf_tag(&child);
-        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
-            dwarf_hasattr(&child, DW_AT_declaration) || dwarf_hasattr(&child, DW_AT_external))
+        if (!symbols_is_part(&child))
             continue;
         Dwarf_Word alignment = dwarf_hasattr(&child, DW_AT_alignment) ||
                                        !symbols_type_of(&child, &part)
@@ -415,12 +424,19 @@ static Dwarf_Word alignment_of(const struct symbols_type *type, int depth, int *
     return most;
 }
 
+Dwarf_Word symbols_alignment_of(const struct symbols_type *type)
+{
+    int steps = 0;
+
+    return alignment_of(type, DEPTH_MAX, &steps);
+}
+
 static struct classes classes_of(const struct symbols_type *type)
 {
     struct symbols_type copy = *type;
     struct classes classes = {{CLASS_NONE, CLASS_NONE}, 0};
 
-    if (is_aggregate(type) && type->bytes > 2 * WORD) {
+    if (symbols_is_aggregate(type) && type->bytes > 2 * WORD) {
         classes.word[0] = CLASS_MEMORY;
         return classes;
     }
@@ -435,32 +451,32 @@ static struct classes classes_of(const struct symbols_type *type)
 /* ---- Places ------------------------------------------------------------------------------------
  */
 
-static struct probity_arguments_place place_at(enum probity_arguments_where where, uint16_t index)
+struct probity_arguments_place symbols_place(enum probity_arguments_where where, uint16_t index)
 {
     return (struct probity_arguments_place){.where = (uint8_t)where, .index = index};
 }
 
-static struct symbols_passing lose(struct symbols_taken *taken)
+struct symbols_passing symbols_lose(struct symbols_taken *taken)
 {
     taken->is_lost = 1;
     return (struct symbols_passing){.how = SYMBOLS_PASSED_LOST};
 }
 
-static struct symbols_passing pass_on_stack(const struct symbols_type *type,
-                                            Dwarf_Word alignment, struct symbols_taken *taken)
+struct symbols_passing symbols_pass_on_stack(const struct symbols_type *type, Dwarf_Word alignment,
+                                             struct symbols_taken *taken)
 {
-    struct symbols_passing passing = {.how = SYMBOLS_PASSED_IN_MEMORY};
+    struct symbols_passing passing = {.how = SYMBOLS_PASSED_IN_MEMORY, .unit = WORD, .count = 2};
     Dwarf_Word words = (type->bytes + WORD - 1) / WORD;
 
     if (alignment > WORD)
         taken->stack = (uint16_t)((taken->stack + 1) & ~1u);
     if (words > PROBITY_ARGUMENTS_STACK_WORDS_MAX ||
         taken->stack + words > PROBITY_ARGUMENTS_STACK_WORDS_MAX)
-        return lose(taken);
+        return symbols_lose(taken);
     if (words <= 2) {
         passing.how = SYMBOLS_PASSED_IN_PLACES;
-        passing.place[0] = place_at(PROBITY_ARGUMENTS_STACK, taken->stack);
-        passing.place[1] = place_at(PROBITY_ARGUMENTS_STACK, (uint16_t)(taken->stack + 1));
+        passing.place[0] = symbols_place(PROBITY_ARGUMENTS_STACK, taken->stack);
+        passing.place[1] = symbols_place(PROBITY_ARGUMENTS_STACK, (uint16_t)(taken->stack + 1));
     }
     taken->stack = (uint16_t)(taken->stack + words);
     return passing;
@@ -469,13 +485,13 @@ static struct symbols_passing pass_on_stack(const struct symbols_type *type,
 static struct symbols_passing pass_in_registers(const struct classes *classes,
                                                 struct symbols_taken *taken)
 {
-    struct symbols_passing passing = {.how = SYMBOLS_PASSED_IN_PLACES};
+    struct symbols_passing passing = {.how = SYMBOLS_PASSED_IN_PLACES, .unit = WORD, .count = 2};
 
     for (int i = 0; i < 2; i++) {
         if (classes->word[i] == CLASS_INTEGER)
-            passing.place[i] = place_at(PROBITY_ARGUMENTS_GENERAL, taken->general++);
+            passing.place[i] = symbols_place(PROBITY_ARGUMENTS_GENERAL, taken->general++);
         else if (classes->word[i] == CLASS_SSE)
-            passing.place[i] = place_at(PROBITY_ARGUMENTS_VECTOR, taken->vector++);
+            passing.place[i] = symbols_place(PROBITY_ARGUMENTS_VECTOR, taken->vector++);
     }
     return passing;
 }
@@ -489,53 +505,53 @@ static struct symbols_passing pass_address(struct symbols_taken *taken)
 {
     static const struct classes address = {{CLASS_INTEGER, CLASS_NONE}, 0};
     static const struct symbols_type pointer = {.bytes = WORD};
-    struct symbols_passing passing = taken->general < 6 ? pass_in_registers(&address, taken)
-                                                        : pass_on_stack(&pointer, WORD, taken);
+    struct symbols_passing passing = taken->general < 6
+                                         ? pass_in_registers(&address, taken)
+                                         : symbols_pass_on_stack(&pointer, WORD, taken);
 
     if (passing.how == SYMBOLS_PASSED_IN_PLACES)
         passing.how = SYMBOLS_PASSED_BY_ADDRESS;
     return passing;
 }
 
-struct symbols_passing symbols_pass_argument(const struct symbols_type *type,
-                                             struct symbols_taken *taken)
+static struct symbols_passing pass_argument(const struct symbols_type *type,
+                                            struct symbols_taken *taken)
 {
-    enum convention convention = convention_of(type);
-    int steps = 0;
+    enum symbols_convention convention = symbols_convention_of(type);
 
-    if (taken->is_lost || convention == CONVENTION_UNKNOWN || type->tag == 0)
-        return lose(taken);
-    if (convention == CONVENTION_BY_ADDRESS)
+    if (taken->is_lost || convention == SYMBOLS_CONVENTION_UNKNOWN || type->tag == 0)
+        return symbols_lose(taken);
+    if (convention == SYMBOLS_BY_ADDRESS)
         return pass_address(taken);
     struct classes classes = classes_of(type);
     if (classes.word[0] == CLASS_LOST)
-        return lose(taken);
-    Dwarf_Word alignment = alignment_of(type, DEPTH_MAX, &steps);
+        return symbols_lose(taken);
+    Dwarf_Word alignment = symbols_alignment_of(type);
     if (classes.word[0] == CLASS_NONE && classes.word[1] == CLASS_NONE)
         return (struct symbols_passing){.how = SYMBOLS_PASSED_NOT};
     if (alignment == 0 || alignment > 2 * WORD)
-        return lose(taken);
+        return symbols_lose(taken);
     if (classes.word[0] == CLASS_MEMORY || count_of(&classes, CLASS_X87) > 0 ||
         taken->general + count_of(&classes, CLASS_INTEGER) > 6 ||
         taken->vector + count_of(&classes, CLASS_SSE) > 8)
-        return pass_on_stack(type, alignment, taken);
+        return symbols_pass_on_stack(type, alignment, taken);
     return pass_in_registers(&classes, taken);
 }
 
-struct symbols_passing symbols_pass_result(const struct symbols_type *type)
+static struct symbols_passing pass_result(const struct symbols_type *type)
 {
-    enum convention convention = convention_of(type);
+    enum symbols_convention convention = symbols_convention_of(type);
     struct symbols_taken taken = {0};
 
     if (type->tag == 0)
         return (struct symbols_passing){.how = SYMBOLS_PASSED_NOT};
-    if (convention == CONVENTION_UNKNOWN)
-        return lose(&taken);
-    if (convention == CONVENTION_BY_ADDRESS)
+    if (convention == SYMBOLS_CONVENTION_UNKNOWN)
+        return symbols_lose(&taken);
+    if (convention == SYMBOLS_BY_ADDRESS)
         return (struct symbols_passing){.how = SYMBOLS_PASSED_BY_ADDRESS};
     struct classes classes = classes_of(type);
     if (classes.word[0] == CLASS_LOST)
-        return lose(&taken);
+        return symbols_lose(&taken);
     if (classes.word[0] == CLASS_MEMORY)
         return (struct symbols_passing){.how = SYMBOLS_PASSED_IN_MEMORY};
     if (count_of(&classes, CLASS_X87) > 0)
@@ -543,4 +559,24 @@ struct symbols_passing symbols_pass_result(const struct symbols_type *type)
     if (classes.word[0] == CLASS_NONE && classes.word[1] == CLASS_NONE)
         return (struct symbols_passing){.how = SYMBOLS_PASSED_NOT};
     return pass_in_registers(&classes, &taken);
+}
+
+/* ---- Machines ----------------------------------------------------------------------------------
+ */
+
+struct symbols_passing symbols_pass_argument(const struct symbols_type *type,
+                                             struct symbols_taken *taken)
+{
+    return taken->machine == EM_AARCH64 ? symbols_pass_argument_aarch64(type, taken)
+                                        : pass_argument(type, taken);
+}
+
+struct symbols_passing symbols_pass_result(const struct symbols_type *type, uint16_t machine)
+{
+    return machine == EM_AARCH64 ? symbols_pass_result_aarch64(type) : pass_result(type);
+}
+
+int symbols_address_is_argument(uint16_t machine)
+{
+    return machine != EM_AARCH64; /* there, x8 has it */
 }

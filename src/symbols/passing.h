@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * passing.h: where a function's arguments and results are when it is entered and left, by their
- * types: System V ABI, AMD64, 3.2.3, and the Itanium C++ ABI, 3.1.2.
+ * types: System V ABI, AMD64, 3.2.3; AAPCS64; and the Itanium C++ ABI, 3.1.2.
  */
 #ifndef PROBITY_SYMBOLS_PASSING_H
 #define PROBITY_SYMBOLS_PASSING_H
@@ -29,26 +29,35 @@ Dwarf_Word symbols_array_count(Dwarf_Die *array);
 
 enum symbols_passed {
     SYMBOLS_PASSED_NOT,        /* nothing to pass: void, an empty class */
-    SYMBOLS_PASSED_IN_PLACES,  /* each 8 bytes in a place */
+    SYMBOLS_PASSED_IN_PLACES,  /* each unit of bytes in a place */
     SYMBOLS_PASSED_BY_ADDRESS, /* in a place is the address of a C++ object */
     SYMBOLS_PASSED_IN_MEMORY,  /* an argument on the stack, too large for values to be shown */
     SYMBOLS_PASSED_IN_X87,     /* a result */
     SYMBOLS_PASSED_LOST        /* unknown, as is the place of everything after it */
 };
 
-/* Registers and words of stack that are taken by the arguments so far. */
+/* Registers and words of stack that are taken by the arguments so far. machine: EM_X86_64 or
+ * EM_AARCH64. */
 struct symbols_taken {
-    uint16_t general, vector, stack;
+    uint16_t machine, general, vector, stack;
     int is_lost;
 };
 
+/* unit: 8 but for floating-point numbers of AArch64, which have one register each: then 4, 8 or
+ * 16. */
+enum { SYMBOLS_PLACES_MAX = 4 };
 struct symbols_passing {
     enum symbols_passed how;
-    struct probity_arguments_place place[2];
+    uint8_t unit, count; /* count: of places */
+    struct probity_arguments_place place[SYMBOLS_PLACES_MAX];
 };
 
 struct symbols_passing symbols_pass_argument(const struct symbols_type *type,
                                              struct symbols_taken *taken);
-struct symbols_passing symbols_pass_result(const struct symbols_type *type);
+struct symbols_passing symbols_pass_result(const struct symbols_type *type, uint16_t machine);
+
+/* Whether the caller passes the address of a result that is returned in memory like a first
+ * argument. */
+int symbols_address_is_argument(uint16_t machine);
 
 #endif

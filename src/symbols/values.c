@@ -255,6 +255,24 @@ static void put_unknown(struct symbols_values *values, const char *name)
     put(values, name, &value);
 }
 
+/* Returns 0 if the value is in several registers, each with less than half of it. */
+static int set_places(struct probity_arguments_value *value, const struct symbols_passing *passing,
+                      Dwarf_Word offset, Dwarf_Word bytes)
+{
+    Dwarf_Word index = offset / passing->unit, last = (offset + bytes - 1) / passing->unit;
+    int is_long = bytes > WORD;
+
+    if (bytes == 0 || last >= passing->count || (last != index && passing->unit != WORD))
+        return 0;
+    value->place[0] = passing->place[index];
+    value->place[0].offset = (uint8_t)(offset % passing->unit);
+    if (is_long)
+        value->place[1] = passing->place[last];
+    if (is_long && last == index)
+        value->place[1].where = PROBITY_ARGUMENTS_VECTOR_HIGH;
+    return is_long || last == index;
+}
+
 /* One value, `offset` bytes into its parameter. */
 static void put_scalar(struct symbols_values *values, const char *name,
                        const struct symbols_type *type, const struct symbols_passing *passing,
@@ -266,14 +284,10 @@ static void put_scalar(struct symbols_values *values, const char *name,
     int is_shown = is_reference ? set_reference(values, type, &value)
                                 : set_kind(values, type, &value);
 
-    if (!is_shown || offset + type->bytes > 2 * WORD) {
+    if (!is_shown || !set_places(&value, passing, offset, type->bytes)) {
         put_unknown(values, name);
         return;
     }
-    value.place[0] = passing->place[offset / WORD];
-    value.place[0].offset = (uint8_t)(offset % WORD);
-    if (type->bytes > WORD)
-        value.place[1] = passing->place[1];
     put(values, name, &value);
 }
 

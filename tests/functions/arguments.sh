@@ -82,6 +82,19 @@ else
     echo "left out: no clang here, which has XRay"
 fi
 
+# At a patchable entry, arguments are known, and results are not.
+gcc -g -O1 -pthread -fpatchable-function-entry=5 -o values "$sources/arguments.c" -lm -ldl ||
+    fail "patchable: does not compile"
+record "patchable" "${all[@]}" -- ./values truth
+sed 's/^[0-9]*: *//' log | awk '
+    /^entered do_/ { finish(); name = substr($2, 1, length($2) - 1) }
+    / = / && name != "" { values = values (values != "" ? ", " : "") $0 }
+    function finish() { if (name != "") print name "(" values ")"; values = "" }
+    END { finish() }' > found
+grep -v ' returns ' truth | sed 's/) = .*/)/' > wanted
+diff wanted found > difference || fail "patchable: $(cut -c1-300 difference)"
+[ "$(wc -l < wanted)" -ge 25 ] || fail "patchable: the program has printed: $(cat wanted)"
+
 # The result of a copy that gcc has changed, .isra.0, is unknown.
 build_fentry values_cxx "$sources/arguments_cxx.cc" "-O0 -std=c++17" g++
 record "g++ -O0" "${all[@]}" -- ./values_cxx truth

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/arguments.h"
+#include "base/cpu.h"
 
 /* The smallest description with one of everything, and a second function. */
 struct small {
@@ -126,8 +127,8 @@ static void every_number_is_checked(void **state)
     REFUSES(values[0].reserved, 1);
     REFUSES(values[0].first_enumerator, 1);
     REFUSES(values[0].enumerators, UINT32_MAX);
-    REFUSES(values[0].place[0].where, 3);
-    REFUSES(values[0].place[0].index, 6);
+    REFUSES(values[0].place[0].where, PROBITY_ARGUMENTS_WHERES);
+    REFUSES(values[0].place[0].index, PROBITY_CPU_ARGUMENTS);
     REFUSES(values[0].place[0].offset, 5);
     REFUSES(values[1].type, 0);
     REFUSES(values[1].type, 24);
@@ -135,7 +136,7 @@ static void every_number_is_checked(void **state)
     REFUSES(values[1].bytes, 17);
     REFUSES(values[1].place[0].index, 256);
     REFUSES(values[1].place[0].offset, 1);
-    REFUSES(values[1].place[1].index, 6);
+    REFUSES(values[1].place[1].index, PROBITY_CPU_ARGUMENTS);
     REFUSES(values[1].place[1].where, 255);
     REFUSES(values[2].place[0].index, 2); /* a result */
     REFUSES(values[2].place[0].where, PROBITY_ARGUMENTS_STACK);

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# What a probe takes in programs for Windows under Wine, and natively. In one process, windows of a
+# floor, which stores the counter, alternate with windows of probes; the least and the median of the
+# windows are divided by the floor's. RUNS runs of each program in turn, of at most 10 s.
+#
+#     make && make windows && BUILD=build WINDOWS=build-windows bench/windows.sh
+set -eu
+cd "$(dirname "$0")/.."
+build=$(realpath "${BUILD:-build}") windows=$(realpath "${WINDOWS:-build-windows}")
+source=$PWD
+work=$(mktemp -d)
+trap '[[ $BASHPID != $$ ]] || rm -rf "$work"' EXIT
+export WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml=' WINEPREFIX=${WINEPREFIX:-$windows/wine}
+export PROBITY_SPOOL_DIR=$work/spools
+mkdir "$PROBITY_SPOOL_DIR"
+cd "$work"
+cat > probe.c << 'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include "probity.h"
+#ifndef HITS
+#define HITS 300
+#endif
+enum { WINDOWS = 6000000 / HITS };
+static uint64_t words[HITS];
+static double floors[WINDOWS], probes[WINDOWS];
+static int compare(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+__attribute__((noinline)) static void make_floor(void)
+{
+    volatile uint64_t *at = words;
+    for (int i = 0; i < HITS; i++)
+        at[i] = probity_ticks() << 24 | 7;
+}
+__attribute__((noinline)) static void make_hits(void)
+{
+    for (int i = 0; i < HITS; i++)
+        PROBITY_PROBE(7);
+}
+int main(void)
+{
+    for (int i = 0; i < WINDOWS; i++) {
+        uint64_t first = probity_ticks();
+        make_floor();
+        uint64_t second = probity_ticks();
+        make_hits();
+        floors[i] = (double)(second - first) / HITS;
+        probes[i] = (double)(probity_ticks() - second) / HITS;
+    }
+    qsort(floors, WINDOWS, sizeof *floors, compare);
+    qsort(probes, WINDOWS, sizeof *probes, compare);
+    printf("%.2f %.2f %.3f %.3f\n", floors[0], probes[0], probes[0] / floors[0],
+           probes[WINDOWS / 2] / floors[WINDOWS / 2]);
+    return 0;
+}
+END
+cp "$windows/bin/libprobity.dll" .
+for hits in 300 16384; do
+    flags=(-O2 "-DHITS=$hits" "-I$source/include")
+    x86_64-w64-mingw32-gcc "${flags[@]}" -o "static.$hits.exe" probe.c "$windows/lib/libprobity.a" \
+        -lsynchronization -ladvapi32 -lntdll
+    x86_64-w64-mingw32-gcc "${flags[@]}" -o "dll.$hits.exe" probe.c "$windows/lib/libprobity.dll.a"
+    gcc "${flags[@]}" -pthread -o "linux.$hits" probe.c "$build/lib/libprobity.a"
+done
+first=
+chrt -f 50 true 2> /dev/null && first="chrt -f 50"
+for ((i = 0; i < ${RUNS:-15}; i++)); do
+    for program in {linux,static,dll}.{300,16384}*; do
+        [ -x "$program" ] || continue
+        start=./$program
+        [[ $program != *.exe ]] || start="wine $program"
+        # shellcheck disable=SC2086 # several words
+        PROBITY_OUT=trace $first timeout 10 $start 2> /dev/null | tr -d '\r' | sed "s/^/$program /"
+        rm -f trace
+    done
+done > results
+echo "program            floor least  probe least   least / least        median / median"
+echo "                   ticks        ticks         least  median  most  least  median  most"
+for program in {linux,static,dll}.{300,16384}*; do
+    [ -x "$program" ] || continue
+    for column in 4 5; do
+        awk -v name="$program" -v column=$column '$1 == name { print $column }' results |
+            sort -n > sorted
+        awk '{ all[NR] = $1 }
+            END { printf "%s %s %s ", all[1], all[int((NR + 1) / 2)], all[NR] }' sorted
+    done > ratios
+    awk -v name="$program" -v ratios="$(cat ratios)" '$1 == name {
+            if (!count++ || $2 < floor) floor = $2
+            if (count == 1 || $3 < probe) probe = $3 }
+        END { printf "%-18s %-12s %-13s %s\n", name, floor, probe, ratios }' results
+done

@@ -1,0 +1,248 @@
+#!/usr/bin/env bash
+# Functions without macros, in qemu: -finstrument-functions, linked and preloaded; clang's sleds,
+# which are replaced in loaded code, also while threads execute it; arguments and results.
+. "$(dirname "$0")/../common.bash"
+native=${NATIVE:?the build directory of this machine}
+sources=$SOURCE/tests/functions
+library=$BUILD/lib/libprobity-functions.so
+static="-Wl,-u,__cyg_profile_func_enter $BUILD/lib/libprobity-functions.a $BUILD/lib/libprobity.a"
+shared="-L$BUILD/lib -Wl,-rpath,$BUILD/lib -Wl,--no-as-needed -lprobity-functions -lprobity"
+xray="-fxray-instrument -fxray-instruction-threshold=1"
+has_clang=$(command -v clang || true)
+
+# "NAME CALLS" of the functions of the executable in a trace, sorted
+counts() {
+    "$native/bin/probity" report --json "$1" > report.json || fail "$what: no report"
+    jq -r '.functions[] | select(.calls > 0 and (.object == "" or .object == null)) |
+        "\(.name) \(.calls)"' report.json | LC_ALL=C sort
+}
+
+# $1: a function that is not compared with what the program has counted
+same_counts() {
+    grep -vE " 0\$|^${1:-none} " out | LC_ALL=C sort > expected
+    counts trace | grep -v "^${1:-none} " > found
+    diff expected found > difference || fail "$what: made (<) and counted (>): $(cat difference)"
+    [ -s expected ] || fail "$what: the program has printed nothing"
+    "$native/bin/probity" check trace > /dev/null 2> errors || fail "$what: $(cat errors)"
+}
+
+# Settings, --, program and arguments. CPU: qemu's name of the processor
+run() {
+    local settings=(-E PROBITY_OUT=trace)
+    while [ "$1" != -- ]; do
+        settings+=(-E "$1")
+        shift
+    done
+    shift
+    rm -f trace
+    "${EMULATOR:?}" -L "${EMULATOR_ROOT:?}" ${CPU:+-cpu "$CPU"} "${settings[@]}" "$@" > out \
+        2> errors || fail "$what: status $?: $(cat out errors)"
+}
+
+# $1 program, $2 source, $3 flags, $4 compiler, $5 libraries
+build_gcc() {
+    # shellcheck disable=SC2086
+    "${4:-aarch64-linux-gnu-gcc}" -g -pthread $3 -o "$1" "$2" ${5:-} -lm -ldl ||
+        fail "$1, $3: does not compile"
+}
+build_xray() {
+    local link=aarch64-linux-gnu-gcc
+    [ "${4:-clang}" = clang ] || link=aarch64-linux-gnu-g++
+    # shellcheck disable=SC2086
+    { "${4:-clang}" --target=aarch64-linux-gnu -g -pthread $3 $xray -c -o "$1.o" "$2" &&
+        $link -pthread -o "$1" "$1.o" ${5:-} -lm -ldl; } || fail "$1, $3: does not compile"
+}
+
+# ---- Calls ---------------------------------------------------------------------------------------
+
+for flags in -O0 -O2 "-O2 -fno-omit-frame-pointer" "-O2 -mbranch-protection=standard"; do
+    what="-finstrument-functions $flags"
+    build_gcc calls "$sources/calls.c" "$flags -finstrument-functions"
+    run "LD_PRELOAD=$library" -- ./calls
+    same_counts
+done
+for libraries in "$static" "$shared"; do
+    what="-finstrument-functions, linked with $libraries"
+    build_gcc calls "$sources/calls.c" "-O1 -finstrument-functions" "" "$libraries"
+    run -- ./calls
+    same_counts
+done
+
+# Patchable entries: the calls of functions that were not inlined, without their ends.
+for flags in "-O1 -fpatchable-function-entry=1" \
+    "-O2 -fpatchable-function-entry=2 -mbranch-protection=standard"; do
+    what="patchable entries, $flags"
+    build_gcc calls "$sources/calls.c" "$flags -fno-inline"
+    run "LD_PRELOAD=$library" -- ./calls
+    counts trace > found
+    grep -vE '^fib | 0$' out | LC_ALL=C sort | LC_ALL=C comm -23 - found > difference
+    expect "$what" "" "$(cat difference)"
+    [ "$(wc -l < found)" -ge 16 ] || fail "$what: $(cat found)"
+done
+what="patchable entries: selection"
+run "LD_PRELOAD=$library" "PROBITY_SELECT=function handler" -- ./calls
+expect "$what" "handler 2" "$(counts trace)"
+if [ -z "$has_clang" ]; then
+    echo "left out: no clang here, which has XRay"
+    finish
+fi
+for flags in -O0 "-O2 -fno-inline" "-O3 -fno-inline -fomit-frame-pointer" \
+    "-O1 -fno-inline -mbranch-protection=standard"; do
+    what="sleds, $flags"
+    build_xray calls "$sources/calls.c" "$flags"
+    run "LD_PRELOAD=$library" -- ./calls
+    # An optimizing compiler turns one of the two calls in fib() into a loop.
+    if [ "$flags" = -O0 ]; then same_counts; else same_counts fib; fi
+done
+for libraries in "$static" "$shared"; do
+    what="sleds, linked with $libraries"
+    build_xray calls "$sources/calls.c" -O0 "" "$libraries"
+    run -- ./calls
+    same_counts
+done
+
+# Only selected functions are changed: a sled begins with a branch over its rest.
+cat > code.c << 'END'
+#include <stdio.h>
+#include <string.h>
+static int is_on(const void *function) { return memcmp(function, "\x08\0\0\x14", 4) != 0; }
+__attribute__((noinline)) static int get_one(int x)
+{
+    __asm__ volatile("" : "+r"(x));
+    return x + 1;
+}
+__attribute__((noinline)) static int get_two(int x) { return get_one(x) + get_one(x); }
+__attribute__((noinline)) static int put_two(int x) { return get_two(x) + 2; }
+__attribute__((xray_never_instrument)) int main(void)
+{
+    int sum = put_two(1) + put_two(2) - 14;
+    printf("%d%d%d\n", is_on(get_one), is_on(get_two), is_on(put_two));
+    return sum;
+}
+END
+what=selection
+build_xray code code.c -O1
+run "LD_PRELOAD=$library" "PROBITY_SELECT=function get_*" -- ./code
+expect "$what" "110 get_one 4 get_two 2" "$(cat out) $(counts trace | xargs)"
+
+# Registers, with and without SVE, on the common path and on all others.
+what="registers: compile"
+build_xray registers "$SOURCE/tests/aarch64/sled_registers.c" -O2
+for CPU in cortex-a53 max max,sve-default-vector-length=32; do
+    for settings in PROBITY_MODE=block "PROBITY_CHUNK_RECORDS=64 PROBITY_CPU_GAP_NS=200" \
+        PROBITY_PROFILE=1 PROBITY_LEVEL=4 "PROBITY_CHUNK_RECORDS=64 PROBITY_ORDER=strict"; do
+        what="registers, $CPU, $settings"
+        # shellcheck disable=SC2086 # several
+        run "LD_PRELOAD=$library" $settings -- ./registers 400
+        [ "$settings" = PROBITY_LEVEL=4 ] || expect "$what" "$(cat out)" "$(counts trace)"
+    done
+done
+CPU=
+
+# Code that threads execute while it is changed.
+what="while it runs"
+build_xray running.so "$sources/patched_running.c" "-O2 -fPIC" "" -shared
+cat > running.c << 'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+    void *library = dlopen("./running.so", RTLD_NOW);
+    if (library == 0)
+        return 1;
+    printf("%lu\n", ((unsigned long (*)(void))dlsym(library, "finish"))());
+    return 0;
+}
+END
+build_gcc running running.c -O1
+run "LD_PRELOAD=$library" -- ./running
+"$native/bin/probity" report --json trace | jq -r '.functions[] | "\(.name) \(.calls)"' > found
+for name in called jumping; do
+    calls=$(sed -n "s/^$name //p" found)
+    [ "${calls:-0}" -ge 60000 ] && [ "$calls" -le "$(cat out)" ] ||
+        fail "$what: $name: $calls of $(cat out)"
+done
+"$native/bin/probity" check trace > checked 2>&1 || fail "$what: $(cat checked)"
+
+# A budget removes them while the program runs: the sled's first branch is the compiler's again.
+what=budget
+cat > hot.c << 'END'
+#include <stdio.h>
+#include <string.h>
+__attribute__((noinline)) int hot(int x)
+{
+    __asm__ volatile("" : "+r"(x));
+    return x + 1;
+}
+__attribute__((xray_never_instrument)) int main(void)
+{
+    unsigned first, calls = 0;
+    int sum = 0;
+    do {
+        sum = hot(sum);
+        calls++;
+        memcpy(&first, (const void *)hot, sizeof first);
+    } while (first != 0x14000008);
+    printf("%u\n", calls);
+    return sum == 0;
+}
+END
+build_xray hot hot.c -O1
+run "LD_PRELOAD=$library" PROBITY_BUDGET=1% -- ./hot
+calls=$(counts trace | sed 's/^hot //')
+[ "${calls:-0}" -ge 1 ] && [ "$calls" -le "$(cat out)" ] || fail "$what: $calls of $(cat out)"
+
+# ---- Arguments -----------------------------------------------------------------------------------
+
+# The tool starts a script, which runs the program in the emulator.
+record_values() {
+    printf '#!/bin/sh\nexec %q -L %q -0 "$0" %q "$@"\n' "$EMULATOR" "$EMULATOR_ROOT" \
+        "$PWD/values" > started
+    chmod +x started
+    rm -f trace truth
+    "$PROBITY" record --functions -o trace --function '*do_*' --args '*do_*' --returns '*do_*' \
+        --args-in values -- ./started truth > out 2> errors || fail "$what: $(cat errors)"
+    "$native/bin/probity" log --time none trace > log 2> messages || fail "$what: $(cat messages)"
+}
+
+# $1 regular expression of functions that are not compared, $2 least number of lines
+same_values() {
+    record_values
+    python3 "$sources/arguments.py" do_ < log | grep -vE "$1" > found
+    sed -E 's/^(do_[a-z_0-9]+)\((.*)\) = (.*)$/\1(\2)\n\1 returns \3/' truth | grep -vE "$1" \
+        > wanted
+    diff wanted found > difference || fail "$what: $(cut -c1-300 difference)"
+    [ "$(wc -l < wanted)" -ge "$2" ] || fail "$what: the program has printed: $(cat wanted)"
+}
+# On x86-64, the result of do_long_double() is not shown, and the program does not print it.
+result='^do_long_double returns'
+structs='^do_(mixed|point|wide|triple|outer|many|split|classes|int128)\('
+for flags in -O0 -O2 "-O0 -gdwarf-4"; do
+    without="$structs|$result"
+    [[ $flags != -O0* ]] || without=$result
+    what="arguments, $flags"
+    build_xray values "$sources/arguments.c" "$flags"
+    same_values "$without" 40
+    what="arguments, C++, $flags"
+    build_xray values "$sources/arguments_cxx.cc" "$flags -std=c++17" clang++
+    # Of an optimized bool, DWARF has an expression that is not read.
+    [[ $flags = -O0* ]] || without="$without|flag = "
+    same_values "$without" 20
+done
+
+# At a patchable entry, arguments are known too.
+for flags in -O0 -O2; do
+    what="arguments at patchable entries, $flags"
+    build_gcc values "$sources/arguments.c" "$flags -fpatchable-function-entry=1"
+    record_values
+    # "NAME(A = VALUE, ...)" for each entry
+    sed 's/^[0-9]*: *//' log | awk '
+        /^entered do_/ { finish(); name = substr($2, 1, length($2) - 1) }
+        / = / && name != "" { values = values (values != "" ? ", " : "") $0 }
+        function finish() { if (name != "") print name "(" values ")"; values = "" }
+        END { finish() }' > found
+    grep -v ' returns ' truth | sed 's/) = .*/)/' > wanted
+    diff wanted found > difference || fail "$what: $(cut -c1-300 difference)"
+    [ "$(wc -l < wanted)" -ge 25 ] || fail "$what: the program has printed: $(cat wanted)"
+done
+finish
