@@ -11,9 +11,10 @@
 
 enum { PROBITY_PAIRS_BITS = 12 };
 
-/* Of each pair the hash; a later pair replaces an earlier one. */
+/* Of each pair a part of its hash; a later pair replaces an earlier one. The table takes 16 KiB,
+ * half of a first-level cache. */
 struct probity_pairs {
-    uint64_t kept[1 << PROBITY_PAIRS_BITS];
+    uint32_t kept[1 << PROBITY_PAIRS_BITS];
 };
 
 static inline uint64_t probity_pairs_hash(uint64_t one, uint64_t other)
@@ -23,19 +24,26 @@ static inline uint64_t probity_pairs_hash(uint64_t one, uint64_t other)
     return hash * UINT64_C(0xd6e8feb86659fd93);
 }
 
+/* Not 0, which an empty place holds. */
+static inline uint32_t probity_pairs_mark(uint64_t hash)
+{
+    return (uint32_t)(hash >> (32 - PROBITY_PAIRS_BITS)) | 1;
+}
+
 static inline int probity_pairs_has(const struct probity_pairs *pairs, uint64_t one, uint64_t other)
 {
-    uint64_t pair = probity_pairs_hash(one, other);
+    uint64_t hash = probity_pairs_hash(one, other);
 
-    return __atomic_load_n(&pairs->kept[pair >> (64 - PROBITY_PAIRS_BITS)], __ATOMIC_RELAXED) ==
-           pair;
+    return __atomic_load_n(&pairs->kept[hash >> (64 - PROBITY_PAIRS_BITS)], __ATOMIC_RELAXED) ==
+           probity_pairs_mark(hash);
 }
 
 static inline void probity_pairs_keep(struct probity_pairs *pairs, uint64_t one, uint64_t other)
 {
-    uint64_t pair = probity_pairs_hash(one, other);
+    uint64_t hash = probity_pairs_hash(one, other);
 
-    __atomic_store_n(&pairs->kept[pair >> (64 - PROBITY_PAIRS_BITS)], pair, __ATOMIC_RELAXED);
+    __atomic_store_n(&pairs->kept[hash >> (64 - PROBITY_PAIRS_BITS)], probity_pairs_mark(hash),
+                     __ATOMIC_RELAXED);
 }
 
 #endif
