@@ -14,6 +14,7 @@
 #include "base/functions.h"
 #include "base/hooked.h"
 #include "base/os.h"
+#include "base/pairs.h"
 #include "functions/arena.h"
 #include "functions/arguments.h"
 #include "functions/call_stack.h"
@@ -174,6 +175,32 @@ static __attribute__((noinline)) void abandon(uint32_t alive)
     cut(alive);
 }
 
+/* Of open calls in one frame, because one function was inlined into the other: where their hooks
+ * are called from. */
+static struct probity_pairs pairs;
+
+/* None of the open calls in this frame was abandoned. */
+static void keep_pairs(const struct probity_call_site *site)
+{
+    for (uint32_t i = known(); i > 0 && call_at(i - 1)->site.stack == site->stack; i--)
+        probity_pairs_keep(&pairs, call_at(i - 1)->site.from, site->from);
+}
+
+/* Whether the open calls in this frame are those of functions into which this one was inlined, as
+ * count_open() found before. count: of those in the first table. */
+static inline int is_inlined(uint32_t count, uintptr_t back, uintptr_t from, uintptr_t stack)
+{
+    for (uint32_t i = count; i > 0; i--) {
+        const struct probity_call *call = &probity_calls.call[i - 1];
+        if (call->site.stack > stack)
+            break;
+        if (call->site.stack != stack || call->site.back != back || call->site.from == from ||
+            !probity_pairs_has(&pairs, call->site.from, from))
+            return 0;
+    }
+    return 1;
+}
+
 /* Number of open calls when one begins there. A frame on another stack gives no information. */
 static __attribute__((noinline)) uint32_t count_open(const struct probity_call_site *site)
 {
@@ -189,6 +216,8 @@ static __attribute__((noinline)) uint32_t count_open(const struct probity_call_s
     if (alive < count && (!probity_os_is_own_stack(site->stack) ||
                           !probity_os_is_own_stack(call_at(alive)->site.stack)))
         return count;
+    if (alive == count)
+        keep_pairs(site);
     return alive;
 }
 
@@ -326,7 +355,8 @@ enter(int is_on, uintptr_t function_at, uintptr_t back, uintptr_t from, uintptr_
     if (__builtin_expect(!is_on || function == NULL || !probity_calls_have_room() ||
                              probity_scope_profiles || depth >= PROBITY_SCOPE_FRAMES ||
                              !probity_is_raised_known(&in_flight) ||
-                             (count > 0 && probity_calls.call[count - 1].site.stack <= stack), 0)) {
+                             (count > 0 && probity_calls.call[count - 1].site.stack <= stack &&
+                              !is_inlined(count, back, from, stack)), 0)) {
         enter_unusual(function_at, back, from, stack);
         return;
     }

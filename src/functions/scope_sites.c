@@ -16,7 +16,7 @@
 #include "functions/symbol_table.h"
 
 struct probity_scope_sites_found probity_scope_sites_found;
-uint64_t probity_site_pairs[1 << PROBITY_SITE_PAIRS_BITS];
+struct probity_pairs probity_site_pairs;
 
 #if PROBITY_CPU_HAS_FENTRY
 
@@ -260,7 +260,7 @@ static void keep_pairs(uint32_t place)
         const struct probity_scope_place *open = &probity_scope_frame[i];
         if (open->minus != own->minus)
             break;
-        probity_site_pair_keep(open->where >> 16, own->where >> 16);
+        probity_pairs_keep(&probity_site_pairs, open->where >> 16, own->where >> 16);
     }
 }
 

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/objects.h"
+#include "base/pairs.h"
 #include "probity_scope.h"
 
 /* Those of one object. */
@@ -92,34 +93,8 @@ void probity_site_enter_unusual(struct probity_scope_here *scope, uintptr_t fram
                                 const uint8_t *back)
     __attribute__((visibility("hidden")));
 
-/* Pairs of instructions that are not known to be in different functions, as a hash of both. Of
- * functions inlined into each other the same pairs come again and again. */
-enum { PROBITY_SITE_PAIRS_BITS = 12 };
-extern uint64_t probity_site_pairs[1 << PROBITY_SITE_PAIRS_BITS]
-    __attribute__((visibility("hidden")));
-
-static inline uint64_t probity_site_pair(uint64_t one, uint64_t other)
-{
-    uint64_t hash = one * UINT64_C(0x9e3779b97f4a7c15) ^ other;
-
-    return hash * UINT64_C(0xd6e8feb86659fd93);
-}
-
-static inline int probity_site_pair_is_kept(uint64_t one, uint64_t other)
-{
-    uint64_t pair = probity_site_pair(one, other);
-
-    return __atomic_load_n(&probity_site_pairs[pair >> (64 - PROBITY_SITE_PAIRS_BITS)],
-                           __ATOMIC_RELAXED) == pair;
-}
-
-static inline void probity_site_pair_keep(uint64_t one, uint64_t other)
-{
-    uint64_t pair = probity_site_pair(one, other);
-
-    __atomic_store_n(&probity_site_pairs[pair >> (64 - PROBITY_SITE_PAIRS_BITS)], pair,
-                     __ATOMIC_RELAXED);
-}
+/* Of scopes in one frame: instructions that are not known to be in different functions. */
+extern struct probity_pairs probity_site_pairs __attribute__((visibility("hidden")));
 
 extern PROBITY_API uint64_t probity_scope_epoch;
 PROBITY_API void probity_scope_site_enter_hook(void);

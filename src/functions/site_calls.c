@@ -55,7 +55,7 @@ static inline int is_inlined(uint32_t place, uint64_t minus, uint64_t where)
         if (open->minus < (minus & ~UINT64_C(0xffff)))
             break;
         if (open->minus != minus || ((open->where ^ where) & 0xffff) == 0 ||
-            !probity_site_pair_is_kept(open->where >> 16, where >> 16))
+            !probity_pairs_has(&probity_site_pairs, open->where >> 16, where >> 16))
             return 0;
     }
     return 1;

@@ -139,6 +139,8 @@ static void cut_off(uint32_t alive)
     probity_scope_depth = alive;
 }
 
+struct probity_pairs probity_frames_pairs;
+
 static uint64_t frame_part(uint64_t minus)
 {
     return minus & ~UINT64_C(0xffff);
@@ -225,14 +227,23 @@ static int is_suspect(uint64_t top, uint64_t minus)
     return top >= minus;
 }
 
+/* None of the open scopes in this frame was jumped over. */
+static void keep_pairs(uint32_t known, uint64_t minus, uint64_t where)
+{
+    for (uint32_t i = known; i > 0 && frame_at(i)->minus == minus; i--)
+        probity_pairs_keep(&probity_frames_pairs, frame_at(i)->where >> 16, where >> 16);
+}
+
 /* How many of the scopes whose frames are known have not been left by a jump. top: the frame of the
  * innermost one. */
 static uint32_t count_alive(uint32_t known, uint64_t top, uint64_t minus, uint64_t where)
 {
     uint32_t alive = count_below(known, minus, where);
 
-    if (alive == known && top >= frame_part(minus))
-        return known; /* inlined */
+    if (alive == known && top >= frame_part(minus)) {
+        keep_pairs(known, minus, where); /* inlined */
+        return known;
+    }
     if (!is_own_frame(minus) || !is_own_frame(top))
         return known;
     return count_above(alive);

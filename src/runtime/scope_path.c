@@ -11,6 +11,7 @@
 #include "probity_scope.h"
 #include "runtime/budget.h"
 #include "runtime/declare.h"
+#include "runtime/frames.h"
 #include "runtime/profile.h"
 #include "runtime/record.h"
 #include "runtime/scope.h"
@@ -288,6 +289,38 @@ enter_rare_at(struct probity_scope_here *scope, struct probity_site_function **f
         probity_hit(code);
 }
 
+/* Whether the open scopes in this frame are those of functions into which this one was inlined, as
+ * src/runtime/frames.c found before. */
+static inline int is_inlined(uint32_t place, uint64_t minus, uint64_t where)
+{
+    for (uint32_t i = place; i > 0; i--) {
+        const struct probity_scope_place *open = &probity_scope_frame[i];
+        if (open->minus < (minus & ~UINT64_C(0xffff)))
+            break;
+        if (open->minus != minus || ((open->where ^ where) & 0xffff) == 0 ||
+            !probity_pairs_has(&probity_frames_pairs, open->where >> 16, where >> 16))
+            return 0;
+    }
+    return 1;
+}
+
+/* Begins such a scope. Returns the code of its enter, or 0 if this is not such a scope. */
+static inline __attribute__((always_inline)) uint32_t
+begin_inlined(struct probity_scope_here *scope, uint32_t place, uint64_t minus, uint64_t where)
+{
+    const struct probity_site_function *function = scope->function;
+    struct coming here = {.minus = minus, .where = where, .place = place};
+
+    if (is_prepared(function))
+        here.code = __atomic_load_n(&function->code, __ATOMIC_RELAXED);
+    if (here.code == 0 || place >= PROBITY_SCOPE_FRAMES ||
+        __atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED) ||
+        !is_inlined(place, minus, where))
+        return 0;
+    begin_usual(scope, &here);
+    return here.code;
+}
+
 static __attribute__((noinline)) void
 enter_unusual_at(struct probity_scope_here *scope, struct probity_site_function **function,
                  uint64_t minus, uint64_t where, const uint8_t *back)
@@ -298,7 +331,11 @@ enter_unusual_at(struct probity_scope_here *scope, struct probity_site_function 
         begin_profiled(scope, place, minus, where);
         return;
     }
-    enter_rare_at(scope, function, minus, where, back);
+    uint32_t code = begin_inlined(scope, place, minus, where);
+    if (__builtin_expect(code != 0, 1))
+        probity_hit(code);
+    else
+        enter_rare_at(scope, function, minus, where, back);
 }
 
 /* What the hook of the same name calls. back: where it returns to. */
@@ -505,7 +542,9 @@ static __attribute__((noinline)) uint32_t
 begin_unusual_at(struct probity_scope_here *scope, struct probity_site_function **function,
                  uint64_t minus, uint64_t where, const uint8_t *back)
 {
-    return begin_any(scope, function, minus, where, note_after(back));
+    uint32_t code = begin_inlined(scope, probity_scope_depth, minus, where);
+
+    return code != 0 ? code : begin_any(scope, function, minus, where, note_after(back));
 }
 
 /* What the hook of the same name calls. */
