@@ -7,6 +7,10 @@ set -eu
 cd "$(dirname "$0")/.."
 tool=${1:?usage: check_options.sh PROBITY}
 failed=0
+# Empty, so that `top` does not find what else is being recorded, and watch it.
+PROBITY_SPOOL_DIR=$(mktemp -d)
+export PROBITY_SPOOL_DIR
+trap 'rmdir "$PROBITY_SPOOL_DIR"' EXIT
 
 # Options in a text, one a line.
 options_in() {
