@@ -88,7 +88,7 @@ $(WINDOWS)/obj/view_page.o: $(WINDOWS_SYSTEM)/tool/view_page.S $(PAGE)
 	@mkdir -p $(@D)
 	$(call say,AS  )$(WINDOWS_CC) -c -DPAGE='"$(PAGE)"' -o $@ $<
 
-# Its code has warnings of its own.
+# SQLite's code has warnings.
 $(WINDOWS)/obj/sqlite3.o: $(WINDOWS_SQLITE)/sqlite3.c
 	@mkdir -p $(@D)
 	$(call say,CC  )$(WINDOWS_CC) -O2 -w -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_DQS=0 -c -o $@ $<

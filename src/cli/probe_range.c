@@ -36,7 +36,7 @@ int cli_probe_range_warn_unseen(const struct cli_command *command,
 
 int cli_probe_range_copy(const struct cli_probe_range *chosen, struct cli_probe_range *ret_copy)
 {
-    struct cli_probe_range copy = {.from = {NULL, 0, 0}};
+    struct cli_probe_range copy = {.from = {.count = 0}};
 
     if (cli_filter_copy(&chosen->from, &copy.from) == 0 &&
         cli_filter_copy(&chosen->to, &copy.to) == 0 &&

@@ -34,7 +34,7 @@ struct log_call {
     struct probity_log_options log;
     const char **functions;
     struct cli_filter tids;
-    unsigned seen; /* bits of kinds of events, up to CHECKPOINT */
+    unsigned seen; /* bits of kinds of events in the range, up to CHECKPOINT */
     struct symbols *symbols;
     struct probity_reader *reader;
 };
@@ -158,7 +158,8 @@ static int wait_for_more(struct probity_log *log)
 static int take_event(struct log_call *call, struct probity_log *log,
                       const struct probity_event *event)
 {
-    call->seen |= 1U << (event->kind & 31);
+    if (event->wall_ns >= call->log.from_ns) /* whatever is read of what precedes it */
+        call->seen |= 1U << (event->kind & 31);
     return call->tids.count == 0 || is_wanted(call, event) ? probity_log_put(log, event) : 0;
 }
 
