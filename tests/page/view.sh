@@ -367,8 +367,8 @@ command=$(cat "$BUILD/test-logs/view/command")
 word() {
     sed -n "s/.* $1 \([^ ]*\) .*/\1/p" <<< "$command"
 }
-expect "calls of $command" "$("$PROBITY" report --json --from "$(word --from)" --to "$(word --to)" \
-    big.probity | jq '[.functions[].calls] | add') 0" \
+expect "calls of $command" "$("$PROBITY" report --json --since "$(word --since)" \
+    --until "$(word --until)" big.probity | jq '[.functions[].calls] | add') 0" \
     "$(unpack data "$(word -o)" | jq -r '.timeline | "\(.calls) \(.together)"')"
 HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
     part "$(word -o)" > said 2> /dev/null || fail "$(cat said)"
