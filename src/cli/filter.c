@@ -226,7 +226,12 @@ int cli_function_matches(const char *pattern, const char *name, const char *sign
     char *qualified = strndup(from, bytes);
     int is_found = qualified != NULL && fnmatch(pattern, qualified, 0) == 0;
     free(qualified);
-    return is_found || miss(pattern, name);
+    return is_found;
+}
+
+int cli_function_is_like(const char *pattern, const char *name, const char *signature)
+{
+    return cli_function_matches(pattern, name, signature) || miss(pattern, name);
 }
 
 int cli_parse_number(const char *text, size_t least, size_t most, size_t *ret_number)

@@ -49,8 +49,11 @@ void cli_filter_see(struct cli_filter *filter, const struct cli_filter *copy);
 void cli_filter_release(struct cli_filter *filter);
 
 /* Whether a shell pattern matches a function's name, its name with its classes, or its signature
- * (or ""): 1 or 0. Remembers which name was most like the pattern. Not for several threads. */
+ * (or ""): 1 or 0. */
 int cli_function_matches(const char *pattern, const char *name, const char *signature);
+
+/* The same once for each function, by one thread: remembers which name was most like the pattern. */
+int cli_function_is_like(const char *pattern, const char *name, const char *signature);
 
 enum { CLI_FUNCTION_PATTERNS = 8 }; /* more get no suggestion */
 

@@ -35,7 +35,7 @@ int cli_patterns_match(struct cli_patterns *patterns, const char *name, const ch
     int is_like = patterns->count == 0;
 
     for (size_t i = 0; i < patterns->count; i++) {
-        if (!cli_function_matches(patterns->items[i], name, signature))
+        if (!cli_function_is_like(patterns->items[i], name, signature))
             continue;
         patterns->is_found[i] = 1;
         is_like = 1;

@@ -199,7 +199,7 @@ static int add_functions(struct hist_call *call)
         const struct probity_function *function = functions[i].function;
         const struct probity_report_sums *sums = &functions[i].sums;
         if (function == NULL ||
-            !cli_function_matches(call->pattern, function->name, function->signature))
+            !cli_function_is_like(call->pattern, function->name, function->signature))
             continue;
         const struct probity_hist_entry entry = {
             qualified_name(function), function->file, function->line, sums->calls,
@@ -309,7 +309,7 @@ static int is_wanted(void *context, const struct probity_function *function)
     struct hist_call *call = context;
 
     return function != NULL &&
-           cli_function_matches(call->pattern, function->name, function->signature);
+           cli_function_is_like(call->pattern, function->name, function->signature);
 }
 
 static int run_from_fleet(struct hist_call *call, size_t traces)
