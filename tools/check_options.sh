@@ -10,7 +10,7 @@ failed=0
 # Empty, so that `top` does not find what else is being recorded, and watch it.
 PROBITY_SPOOL_DIR=$(mktemp -d)
 export PROBITY_SPOOL_DIR
-trap 'rmdir "$PROBITY_SPOOL_DIR"' EXIT
+trap '[[ $BASHPID != $$ ]] || rmdir "$PROBITY_SPOOL_DIR"' EXIT
 
 # Options in a text, one a line.
 options_in() {

@@ -52,7 +52,8 @@ void cli_filter_release(struct cli_filter *filter);
  * (or ""): 1 or 0. */
 int cli_function_matches(const char *pattern, const char *name, const char *signature);
 
-/* The same once for each function, by one thread: remembers which name was most like the pattern. */
+/* The same, once for each function and by one thread: remembers which name was most like the
+ * pattern. */
 int cli_function_is_like(const char *pattern, const char *name, const char *signature);
 
 enum { CLI_FUNCTION_PATTERNS = 8 }; /* more get no suggestion */
