@@ -6,6 +6,7 @@
  * saved.
  */
 #include "base/cpu.h"
+#include "base/inlined.h"
 
 #if PROBITY_CPU_HAS_FENTRY
 
@@ -44,21 +45,6 @@ static __attribute__((noinline)) void enter_first(struct probity_scope_here *sco
         enter_unusual(scope, frame, back);
     else
         scope->is_open = 0;
-}
-
-/* Whether the open scopes in the same frame are those of functions into which this one was inlined,
- * as src/runtime/frames.c found before. */
-static inline int is_inlined(uint32_t place, uint64_t minus, uint64_t where)
-{
-    for (uint32_t i = place; i > 0; i--) {
-        const struct probity_scope_place *open = &probity_scope_frame[i];
-        if (open->minus < (minus & ~UINT64_C(0xffff)))
-            break;
-        if (open->minus != minus || ((open->where ^ where) & 0xffff) == 0 ||
-            !probity_pairs_has(&probity_site_pairs, open->where >> 16, where >> 16))
-            return 0;
-    }
-    return 1;
 }
 
 /* Whether the scope can begin without a call, if it is not suspect. */
@@ -112,7 +98,8 @@ static __attribute__((noinline)) void enter_other(struct probity_scope_here *sco
     uint64_t minus = (0 - (uint64_t)frame) << 16 | back_of(frame);
     uint64_t where = (uint64_t)PROBITY_NUMBER(back) << 16 | (PROBITY_NUMBER(scope) & 0xffff);
 
-    if (is_plain(function, place) && is_inlined(place, minus, where))
+    if (is_plain(function, place) &&
+        probity_scope_is_inlined(&probity_site_pairs, place, minus, where))
         enter_plain(scope, function, place, minus, where);
     else if (!count(scope, function))
         enter_unusual(scope, frame, back);

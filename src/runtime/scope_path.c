@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "base/inlined.h"
 #include "probity_scope.h"
 #include "runtime/budget.h"
 #include "runtime/declare.h"
@@ -289,21 +290,6 @@ enter_rare_at(struct probity_scope_here *scope, struct probity_site_function **f
         probity_hit(code);
 }
 
-/* Whether the open scopes in this frame are those of functions into which this one was inlined, as
- * src/runtime/frames.c found before. */
-static inline int is_inlined(uint32_t place, uint64_t minus, uint64_t where)
-{
-    for (uint32_t i = place; i > 0; i--) {
-        const struct probity_scope_place *open = &probity_scope_frame[i];
-        if (open->minus < (minus & ~UINT64_C(0xffff)))
-            break;
-        if (open->minus != minus || ((open->where ^ where) & 0xffff) == 0 ||
-            !probity_pairs_has(&probity_frames_pairs, open->where >> 16, where >> 16))
-            return 0;
-    }
-    return 1;
-}
-
 /* Begins such a scope. Returns the code of its enter, or 0 if this is not such a scope. */
 static inline __attribute__((always_inline)) uint32_t
 begin_inlined(struct probity_scope_here *scope, uint32_t place, uint64_t minus, uint64_t where)
@@ -315,7 +301,7 @@ begin_inlined(struct probity_scope_here *scope, uint32_t place, uint64_t minus, 
         here.code = __atomic_load_n(&function->code, __ATOMIC_RELAXED);
     if (here.code == 0 || place >= PROBITY_SCOPE_FRAMES ||
         __atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED) ||
-        !is_inlined(place, minus, where))
+        !probity_scope_is_inlined(&probity_frames_pairs, place, minus, where))
         return 0;
     begin_usual(scope, &here);
     return here.code;

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * inlined.h: tells scopes of functions that were inlined into each other from those that a jump
+ * left open: both are in one frame.
+ */
+#ifndef PROBITY_BASE_INLINED_H
+#define PROBITY_BASE_INLINED_H
+
+#include <stdint.h>
+
+#include "base/pairs.h"
+#include "probity_scope.h"
+
+/* Whether the open scopes in the same frame are those of functions into which this one was inlined,
+ * as was found before. place: of the innermost open scope of this thread. */
+static inline int probity_scope_is_inlined(const struct probity_pairs *pairs, uint32_t place,
+                                           uint64_t minus, uint64_t where)
+{
+    for (uint32_t i = place; i > 0; i--) {
+        const struct probity_scope_place *open = &probity_scope_frame[i];
+        if (open->minus < (minus & ~UINT64_C(0xffff)))
+            break;
+        if (open->minus != minus || ((open->where ^ where) & 0xffff) == 0 ||
+            !probity_pairs_has(pairs, open->where >> 16, where >> 16))
+            return 0;
+    }
+    return 1;
+}
+
+#endif
