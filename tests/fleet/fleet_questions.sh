@@ -239,12 +239,13 @@ request-end 0 job:end" "$(jq -r '.runs[0].hits[] | "\(.role // "-") \(.thread) \
 expect "its calls" "leaf 1 leaf 1" "$(jq -r '.runs[0] | .hits[0].at_ns as $begin |
     [.calls[] | select(.function != "work" or .start_ns != $begin) |
     "\(.function) \(.depth)"] | join(" ")' output)"
+calls=$(jq -r '[.runs[0].calls[].function] | join(" ")' output)
 expect "times" true "$(jq '.runs[0] | .hits[0].at_ns <= .calls[0].start_ns and
     .calls[-1].start_ns <= .hits[1].at_ns and .hits[1].at_ns <= .hits[2].at_ns and
     .hits[1].wall_ns > 0 and .hits[0].wall_ns == null' output)"
 probity "as text" 0 fleet --from-fleet "$url" --request 0x4d --label rounds
-expect "its lines" "job:begin (request-begin) leaf leaf half job:end (request-end)" \
-    "$(awk 'NR > 2 && $4 != "work" { print $4, $5 ~ /request/ ? $5 : "" }' output | xargs)"
+expect "its lines" "job:begin (request-begin) $calls half job:end (request-end)" \
+    "$(awk 'NR > 2 { print $4, $5 ~ /request/ ? $5 : "" }' output | xargs)"
 probity "other runs" 1 fleet --from-fleet "$url" --request 77 --label varied
 reported "other runs" "has no hit with the id 77 in such runs"
 probity "an id that nobody has" 1 fleet --from-fleet "$url" --request 18446744073709551615
