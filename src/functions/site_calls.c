@@ -6,24 +6,17 @@
  * saved.
  */
 #include "base/cpu.h"
-#include "base/inlined.h"
 
 #if PROBITY_CPU_HAS_FENTRY
 
-#define probity_probe_slow probity_sled_probe_slow
-#define probity_probe_gap probity_sled_probe_gap
-#define probity_event_refused probity_site_event_refused
-#include "probity_scope.h"
-#undef probity_probe_slow
-#undef probity_probe_gap
-#undef probity_event_refused
+#include "functions/hits_keeping_vectors.h"
 
+#include "base/inlined.h"
 #include "functions/call_stack.h"
 #include "functions/keep_vectors.h"
 #include "functions/scope_sites.h"
 
 PROBITY_API uint64_t probity_scope_epoch;
-PROBITY_API void probity_event_refused(uint64_t slot, uint32_t words);
 
 /* The low bits of the return address in a frame. */
 static uint64_t back_of(uintptr_t frame)

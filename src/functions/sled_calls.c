@@ -8,20 +8,13 @@
 
 #if PROBITY_CPU_HAS_SLEDS
 
-#define probity_probe_slow probity_sled_probe_slow
-#define probity_probe_gap probity_sled_probe_gap
-#include "probity_scope.h"
-#undef probity_probe_slow
-#undef probity_probe_gap
+#include "functions/hits_keeping_vectors.h"
 
 #include "functions/call_stack.h"
 #include "functions/cpu_sleds.h"
 #include "functions/functions.h"
 #include "functions/keep_vectors.h"
 #include "functions/sleds.h"
-
-PROBITY_API void probity_probe_slow(uint32_t code);
-PROBITY_API void probity_probe_gap(uint32_t code, uint64_t slot, uint64_t tick);
 
 /* The slow parts of probity_hit(). */
 void probity_sled_probe_slow(uint32_t code)
