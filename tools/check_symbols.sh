@@ -7,7 +7,8 @@
 #   - every global name in the static library begins with probity_ or alexta_ (it shares the name
 #     space of other people's programs);
 #   - mutable state at file scope is in src/runtime only, except in the files that mutable_state()
-#     lists with their reasons.
+#     lists with their reasons;
+#   - code that runs while vector registers are in use (x86-64) calls only what keeps them.
 # Usage: tools/check_symbols.sh BUILD, of a build without sanitizers. Exit status 1 when something
 # differs.
 set -eu
@@ -67,6 +68,16 @@ mutable_state() {
     done
 }
 
+# Functions that this code calls or jumps to, except those that keep the registers.
+calls_changing_vectors() {
+    local object kept='keep_(low_)?vectors|sled_probe_(slow|gap)|site_(enter|leave|event_refused)'
+    for object in sled_calls site_calls fentry; do
+        objdump -dr "$build/obj/src/functions/$object.o" | awk '
+            / R_X86_64_/ { if (is_branch) { sub(/-0x4$/, "", $3); print $3 } }
+            { is_branch = $0 ~ /\t(call|j[a-z]+) / }'
+    done | grep -vE "^(\.text.*|probity_($kept))\$"
+}
+
 declared=$(declared_names)
 [ -n "$declared" ] || complain "found no public declaration in include/: the check itself is broken"
 difference=$(diff <(echo "$declared") <(exported_names) | grep '^[<>]' || true)
@@ -94,6 +105,11 @@ difference=$(diff <(echo "$wanted") <(echo "$names") | grep '^[<>]' || true)
 
 state=$(mutable_state)
 [ -z "$state" ] || complain "mutable state outside src/runtime: ${state//$'\n'/, }"
+
+if [ "$(uname -m)" = x86_64 ]; then
+    names=$(calls_changing_vectors | sort -u)
+    [ -z "$names" ] || complain "called while vector registers are in use: ${names//$'\n'/, }"
+fi
 
 [ "$failed" -eq 0 ] && echo "symbols: $(wc -l <<< "$declared") public names, all exported"
 exit "$failed"
