@@ -102,11 +102,13 @@ static int take_wait(void *context, const struct probity_wait *wait,
     if (waits == NULL)
         return PROBITY_ERROR_MEMORY;
     thread->waits = waits;
+    struct probity_wait completed = *wait;
+    int error = probity_wait_names_complete_wait(&path->names, label->trace, &completed);
     struct probity_wait_name name = probity_wait_names_of(&path->names, label->trace, wait);
-    int error = path->options.waited != NULL
-                    ? path->options.waited(path->options.context, wait, &name) : 0;
+    if (error == 0 && path->options.waited != NULL)
+        error = path->options.waited(path->options.context, &completed, &name);
     if (error == 0)
-        error = copy_wait(wait, &name, &waits[thread->count]);
+        error = copy_wait(&completed, &name, &waits[thread->count]);
     thread->count += error == 0;
     path->wait_count += error == 0;
     return error;

@@ -283,6 +283,7 @@ static int open_wait_of(struct probity_path *path, uint32_t slot, uint64_t befor
 
     if (!probity_waits_open_wait(path->waits, slot, before_ns, &wait))
         return 0;
+    (void)probity_wait_names_complete_wait(&path->names, wait.object->trace, &wait);
     struct probity_wait_name of = probity_wait_names_of(&path->names, wait.object->trace, &wait);
     strncpy(name, of.text, PROBITY_WAIT_NAME_BYTES - 1);
     *ret_wait = (struct path_wait){wait.kind, of.what, name, of.object, wait.from_ns, wait.to_ns,
