@@ -188,7 +188,8 @@ static int describe(struct probity_waits *waits, struct open_wait *open, int err
     *ret_wait = (struct probity_wait){
         .kind = open->kind, .thread_slot = open->slot, .from_ns = open->from_ns,
         .to_ns = waits->now_ns, .waited_ns = waits->now_ns - open->from_ns, .doing = open->doing,
-        .place = open->place, .error = error, .is_open = is_open, .object = &open->object->public, .culprit = -1,
+        .place = open->place, .error = error, .is_open = is_open,
+        .object = &open->object->public, .culprit = -1,
         .mutex = open->kind == PROBITY_WAIT_CONDITION && open->has_correlation ? open->correlation
                                                                                : 0,
         .waker_slot = PROBITY_WAITS_NO_THREAD};

@@ -71,6 +71,11 @@ check_functions() {
         ($1 in wanted) && $0 != wanted[$1] { print $0 ", not " wanted[$1] }
         END { if (n != 8) print n " waits of 8" }' wanted functions > wrong
     [ ! -s wrong ] || fail "functions: $(cat wrong)"
+    "$PROBITY" path --from mutex:wait --to mutex:hold "$1" > path
+    grep -q ' planted in take, while .* planted waits for lock mutex mutex ' path ||
+        fail "path: $(cat path)"
+    "$PROBITY" why --from mutex:wait --to mutex:hold "$1" > why
+    grep -q ' in wait_for, held by thread .* planted in take$' why || fail "why: $(cat why)"
 }
 
 # Hits of an object in the order of time: $1 name that the program has printed
