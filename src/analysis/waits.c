@@ -156,7 +156,8 @@ static int begin_wait(struct probity_waits *waits, struct wait_thread *thread,
         .from_ns = waits->now_ns, .correlation = event->correlation,
         .has_correlation = event->has_correlation, .is_shared = is_read_lock(event),
         .waker_slot = PROBITY_WAITS_NO_THREAD,
-        .doing = probity_past_now(&waits->past, event->thread_slot)};
+        .doing = probity_past_now(&waits->past, event->thread_slot),
+        .place = waits_place_of(event)};
     thread->first_wake.at_ns = 0;
     waits_object_add_waiter(object, wait);
     if (wait->kind != PROBITY_WAIT_CONDITION)
@@ -187,7 +188,8 @@ static int describe(struct probity_waits *waits, struct open_wait *open, int err
     *ret_wait = (struct probity_wait){
         .kind = open->kind, .thread_slot = open->slot, .from_ns = open->from_ns,
         .to_ns = waits->now_ns, .waited_ns = waits->now_ns - open->from_ns, .doing = open->doing,
-        .error = error, .is_open = is_open, .object = &open->object->public, .culprit = -1,
+        .place = open->place, .error = error, .is_open = is_open,
+        .object = &open->object->public, .culprit = -1,
         .mutex = open->kind == PROBITY_WAIT_CONDITION && open->has_correlation ? open->correlation
                                                                                : 0,
         .waker_slot = PROBITY_WAITS_NO_THREAD};
@@ -199,6 +201,7 @@ static int describe(struct probity_waits *waits, struct open_wait *open, int err
         ret_wait->waker_slot = open->waker_slot;
         ret_wait->waker_ns = open->waker_ns;
         ret_wait->waker_doing = open->waker_doing;
+        ret_wait->waker_place = open->waker_place;
     }
     int failed = waits_find_holders(waits, open, ret_wait);
     if (failed == 0 && !is_open && error == 0 && !open->is_ambiguous)

@@ -48,12 +48,19 @@ struct probity_wait_object {
     int is_place_made;
 };
 
+/* Where a thread called the C library to wait, to take a lock or to wake others. */
+struct probity_wait_place {
+    uint64_t address; /* that the call returned to; 0: not recorded */
+    uint64_t tick;
+};
+
 /* A thread that held the object during a wait. */
 struct probity_wait_holder {
     uint32_t thread_slot; /* PROBITY_WAITS_NO_THREAD: only its thread id is known */
     uint32_t tid;         /* 0: its slot is known */
     uint64_t from_ns, to_ns; /* within the wait. If equal, it is unknown how long it held */
     int has_released;
+    struct probity_wait_place place; /* where it took the object */
 };
 
 struct probity_wait {
@@ -62,6 +69,7 @@ struct probity_wait {
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME */
     uint64_t waited_ns;      /* to - from; for calls to the C library, the time off the CPU */
     struct probity_past_doing doing; /* of the waiter, when the wait began */
+    struct probity_wait_place place;
     int error;               /* error number, if it was given up */
     int is_open;             /* has not ended; to_ns is that of the last event */
     const struct probity_wait_object *object; /* NULL for calls to the C library */
@@ -76,6 +84,7 @@ struct probity_wait {
     uint32_t waker_slot;
     uint64_t waker_ns;
     struct probity_past_doing waker_doing;
+    struct probity_wait_place waker_place;
     const struct probity_scope *scope; /* of calls to the C library */
 };
 

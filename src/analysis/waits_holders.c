@@ -62,7 +62,7 @@ static int add_past(struct probity_waits *waits, const struct open_wait *open,
             continue;
         const struct probity_wait_holder holder = {
             held->slot, 0, held->from_ns > open->from_ns ? held->from_ns : open->from_ns,
-            held->to_ns, 1};
+            held->to_ns, 1, held->place};
         wait->culprit = (int)wait->holder_count;
         error = add_holder(waits, wait, &holder);
     }
@@ -81,13 +81,14 @@ static int add_present(struct probity_waits *waits, const struct open_wait *open
         return 0;
     for (size_t i = 0; error == 0 && i < object->hold_count; i++) {
         const struct object_hold *hold = &object->holds[i];
-        const struct object_held held = {hold->slot, hold->tid, 0, 0, hold->is_shared};
+        const struct object_held held = {.slot = hold->slot, .tid = hold->tid,
+                                         .is_shared = hold->is_shared};
         if (hold->is_doubtful || hold->epoch != waits->threads[hold->slot]->epoch ||
             open->kind == PROBITY_WAIT_SEMAPHORE || !is_in_the_way(open, &held))
             continue;
         const struct probity_wait_holder holder = {
             hold->slot, 0, hold->from_ns > open->from_ns ? hold->from_ns : open->from_ns,
-            wait->to_ns, 0};
+            wait->to_ns, 0, hold->place};
         error = add_holder(waits, wait, &holder);
     }
     return error;
@@ -99,7 +100,7 @@ static int add_named(struct probity_waits *waits, const struct open_wait *open,
 {
     struct probity_wait_holder named = {
         waits_slot_of(waits, open->object->public.trace, open->correlation),
-        (uint32_t)open->correlation, open->from_ns, open->from_ns, 0};
+        (uint32_t)open->correlation, open->from_ns, open->from_ns, 0, {0, 0}};
     struct probity_wait_holder *first = NULL;
 
     for (size_t i = 0; i < wait->holder_count; i++) {
@@ -126,7 +127,7 @@ static int add_latest(struct probity_waits *waits, const struct open_wait *open,
                       struct probity_wait *wait)
 {
     const struct probity_wait_holder latest = {open->object->released_slot, 0, open->from_ns,
-                                               open->from_ns, 1};
+                                               open->from_ns, 1, open->object->released_place};
 
     if (latest.thread_slot == PROBITY_WAITS_NO_THREAD || latest.thread_slot == open->slot)
         return 0;

@@ -18,6 +18,7 @@ struct object_hold {
     uint32_t slot, tid, depth;
     uint32_t epoch;     /* of the thread when it took the object: see wait_thread */
     uint64_t from_ns;
+    struct probity_wait_place place;
     uint8_t is_shared, is_doubtful; /* doubtful: another thread took it, too, so the release may
                                        be lost; if it does come, the hold was a shared one */
 };
@@ -26,6 +27,7 @@ struct object_hold {
 struct object_held {
     uint32_t slot, tid;
     uint64_t from_ns, to_ns;
+    struct probity_wait_place place;
     uint8_t is_shared;
 };
 
@@ -34,6 +36,7 @@ struct object_token {
     uint32_t slot;
     uint64_t at_ns, left;
     struct probity_past_doing doing;
+    struct probity_wait_place place;
     int is_doubtful; /* may have woken one that was assigned to another */
 };
 
@@ -52,6 +55,7 @@ struct wait_object {
     struct open_wait *waiters;
     uint64_t waiter_count, unassigned; /* unassigned: waiters without a waker */
     uint32_t released_slot;            /* the thread that released last; NO_THREAD: unknown */
+    struct probity_wait_place released_place; /* where it had taken the object */
 };
 
 /* The kernel has ended a block of a thread. */
@@ -73,6 +77,7 @@ struct open_wait {
     uint32_t waker_slot;
     uint64_t waker_ns;
     struct probity_past_doing doing, waker_doing;
+    struct probity_wait_place place, waker_place;
 };
 
 struct wait_thread {
@@ -114,6 +119,11 @@ struct probity_waits {
     size_t holder_capacity;
 };
 
+static inline struct probity_wait_place waits_place_of(const struct probity_event *event)
+{
+    return (struct probity_wait_place){event->has_place ? event->place : 0, event->tick};
+}
+
 /* ---- waits_objects.c ---- */
 
 /* Finds or adds an object of an event. NULL if out of memory. */
@@ -125,7 +135,7 @@ void waits_object_reset(struct probity_waits *waits, struct wait_object *object)
 /* Removes an object that no thread waits for. */
 void waits_object_remove(struct probity_waits *waits, struct wait_object *object);
 
-/* A thread took the object. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* A thread took the object, by the current event. Returns 0 or PROBITY_ERROR_MEMORY. */
 int waits_object_hold(struct probity_waits *waits, struct wait_object *object,
                       const struct wait_thread *thread, int is_shared);
 
@@ -136,7 +146,7 @@ int waits_object_release(struct probity_waits *waits, struct wait_object *object
 void waits_object_add_waiter(struct wait_object *object, struct open_wait *wait);
 void waits_object_remove_waiter(struct wait_object *object, struct open_wait *wait);
 
-/* At most `limit` waiters are woken. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* The current event wakes at most `limit` waiters. Returns 0 or PROBITY_ERROR_MEMORY. */
 int waits_object_notify(struct probity_waits *waits, struct wait_object *object, uint32_t slot,
                         uint64_t limit);
 

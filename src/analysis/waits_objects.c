@@ -9,7 +9,7 @@
 #include "analysis/waits_internal.h"
 #include "base/array_grow.h"
 #include "base/hash.h"
-#include "probity.h"
+#include "probity_typed.h"
 
 enum { PAST_FIRST = 8, TOKENS_MAX = 64, HOLDS_MAX = 4096 };
 
@@ -242,7 +242,7 @@ int waits_object_hold(struct probity_waits *waits, struct wait_object *object,
         hold += object->hold_count++;
     }
     *hold = (struct object_hold){thread->wait.slot, thread->tid, 0, thread->epoch, waits->now_ns,
-                                 (uint8_t)is_shared, 0};
+                                 waits_place_of(waits->event), (uint8_t)is_shared, 0};
     doubt_others(object, is_shared);
     hold->is_doubtful = 0;
     hold->depth = 1;
@@ -253,13 +253,16 @@ int waits_object_release(struct probity_waits *waits, struct wait_object *object
                          const struct wait_thread *thread, int is_counted)
 {
     struct object_hold *hold = find_hold(object, thread->wait.slot);
-    struct object_held held = {thread->wait.slot, thread->tid, waits->now_ns, waits->now_ns, 0};
+    struct object_held held = {.slot = thread->wait.slot, .tid = thread->tid,
+                               .from_ns = waits->now_ns, .to_ns = waits->now_ns};
 
     object->released_slot = thread->wait.slot;
+    object->released_place = (struct probity_wait_place){0, 0};
     if (hold != NULL && hold->epoch == thread->epoch && --hold->depth > 0)
         return 0;
     if (hold != NULL && hold->epoch == thread->epoch && !hold->is_doubtful) {
         held.from_ns = hold->from_ns;
+        held.place = object->released_place = hold->place;
         held.is_shared = hold->is_shared;
     } else {
         waits->facts.orphans += !is_counted;
@@ -342,6 +345,29 @@ static int is_same_waker(const struct object_token *a, const struct object_token
            a->doing.call == b->doing.call;
 }
 
+/* Whether another notify, from another place, may have woken a waiter. */
+static int has_other_place(const struct wait_object *object, const struct open_wait *wait,
+                           const struct object_token *token)
+{
+    for (size_t i = 0; i < object->token_count; i++) {
+        const struct object_token *other = &object->tokens[i];
+        if (may_wake(other, wait) && other->place.address != token->place.address)
+            return 1;
+    }
+    return 0;
+}
+
+static void set_waker(const struct wait_object *object, struct open_wait *wait,
+                      const struct object_token *token)
+{
+    wait->waker_slot = token->slot;
+    wait->waker_ns = token->at_ns;
+    wait->waker_doing = token->doing;
+    wait->waker_place = token->place;
+    if (has_other_place(object, wait, token))
+        wait->waker_place.address = 0;
+}
+
 /* Whether an earlier notify, by another thread or in another function, may have woken a waiter. */
 static int is_rivalled(const struct wait_object *object, const struct open_wait *wait,
                        const struct object_token *token)
@@ -358,7 +384,11 @@ int waits_object_notify(struct probity_waits *waits, struct wait_object *object,
                         uint64_t limit)
 {
     struct object_token token = {slot, waits->now_ns, limit,
-                                 probity_past_now(&waits->past, slot), 0};
+                                 probity_past_now(&waits->past, slot),
+                                 waits_place_of(waits->event), 0};
+
+    if (waits->event->role == PROBITY_ROLE_THREAD_END) /* its place is where it was created */
+        token.place.address = 0;
 
     if (object->unassigned == 0 || limit == 0)
         return 0;
@@ -368,9 +398,7 @@ int waits_object_notify(struct probity_waits *waits, struct wait_object *object,
         if (wait->waker_slot != PROBITY_WAITS_NO_THREAD || wait->slot == slot)
             continue;
         wait->is_ambiguous = is_rivalled(object, wait, &token);
-        wait->waker_slot = slot;
-        wait->waker_ns = token.at_ns;
-        wait->waker_doing = token.doing;
+        set_waker(object, wait, &token);
         object->unassigned--;
     }
     return 0;
@@ -386,14 +414,6 @@ static struct object_token *token_of(struct wait_object *object, const struct op
             return token;
     }
     return NULL;
-}
-
-static void set_waker(struct open_wait *wait, uint32_t slot, uint64_t at_ns,
-                      const struct probity_past_doing *doing)
-{
-    wait->waker_slot = slot;
-    wait->waker_ns = at_ns;
-    wait->waker_doing = *doing;
 }
 
 /* If it is not certain which of several notifies has woken the waiter, each of them may still be
@@ -425,13 +445,16 @@ void waits_object_find_waker(struct wait_object *object, struct open_wait *wait,
     if (is_assigned && (!wait->is_ambiguous || (token == NULL && wake->slot != wait->waker_slot)))
         return;
     if (is_assigned || token != NULL) { /* the kernel says which */
-        set_waker(wait, wake->slot, wake->at_ns, &wake->doing);
+        const struct object_token by = {
+            .slot = wake->slot, .at_ns = wake->at_ns, .doing = wake->doing,
+            .place = token != NULL ? token->place : wait->waker_place};
+        set_waker(object, wait, &by);
         wait->is_ambiguous = 0;
     } else {
         token = choose_token(object, wait);
         if (token == NULL)
             return;
-        set_waker(wait, token->slot, token->at_ns, &token->doing);
+        set_waker(object, wait, token);
     }
     if (token != NULL && token->left > 0)
         token->left--;

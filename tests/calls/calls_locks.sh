@@ -58,6 +58,26 @@ check_planted() {
     [ ! -s wrong ] || fail "planted waits, $1: $(cat wrong)"
 }
 
+# The program has no scopes: `waits` names the functions that called the C library.
+check_functions() {
+    local kind object function
+    "$PROBITY" waits --json "$1" | jq -r '.rows[] | select(.object != null) | .object as $object |
+        .worst[] | "\($object) \(.function) \(.culprit_function)"' > functions
+    while read -r kind object _; do
+        case $kind in mutex | rwlock* | spin) function=take ;; *) function=give ;; esac
+        printf '0x%x wait_for %s\n' "$object" "$function"
+    done < printed > wanted
+    awk 'NR == FNR { wanted[$1] = $0; next } ($1 in wanted) { n++ }
+        ($1 in wanted) && $0 != wanted[$1] { print $0 ", not " wanted[$1] }
+        END { if (n != 8) print n " waits of 8" }' wanted functions > wrong
+    [ ! -s wrong ] || fail "functions: $(cat wrong)"
+    "$PROBITY" path --from mutex:wait --to mutex:hold "$1" > path
+    grep -q ' planted in take, while .* planted waits for lock mutex mutex ' path ||
+        fail "path: $(cat path)"
+    "$PROBITY" why --from mutex:wait --to mutex:hold "$1" > why
+    grep -q ' in wait_for, held by thread .* planted in take$' why || fail "why: $(cat why)"
+}
+
 # Hits of an object in the order of time: $1 name that the program has printed
 roles_of() {
     awk -v object="$(awk -v name="$1" '$1 == name { print $2 }' printed)" '
@@ -68,6 +88,7 @@ roles_of() {
 record locks,threads p.probity ./planted
 hits_of p.probity
 check_planted "recorded"
+check_functions p.probity
 expect "once" "lock-hold lock-wait lock-release lock-hold lock-release" \
     "$(awk '$7 == "once" { print $2 }' hits | paste -sd ' ')"
 expect "threads begin, end, are joined" "11 11 11 11" \

@@ -128,7 +128,7 @@ static void until_it_waits(int is_spinning)
         sched_yield();
 }
 
-static void take(const char *kind)
+static __attribute__((noinline)) void take(const char *kind)
 {
     if (strcmp(kind, "mutex") == 0)
         check(pthread_mutex_lock(&mutex) == 0, kind);
@@ -140,7 +140,7 @@ static void take(const char *kind)
         check(pthread_spin_lock(&spin) == 0, kind);
 }
 
-static void give(const char *kind)
+static __attribute__((noinline)) void give(const char *kind)
 {
     if (strcmp(kind, "mutex") == 0) {
         check(pthread_mutex_unlock(&mutex) == 0, kind);

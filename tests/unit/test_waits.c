@@ -192,6 +192,71 @@ static void the_holder_and_its_function_are_named(void **state)
     stop(test);
 }
 
+static void hit_at(struct test *test, uint32_t thread, uint64_t ns, uint32_t role, uint64_t place)
+{
+    struct probity_event event = event_of(thread, ns);
+
+    event.role = role;
+    event.has_object = event.has_place = event.is_site = 1;
+    event.object = 7;
+    event.place = place;
+    event.name = "cache";
+    event.name_bytes = strlen(event.name);
+    put(test, &event);
+}
+
+static void the_places_of_waiter_and_holder_are_known(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    hit_at(test, 1, 10, HOLD, 0x11);
+    hit_at(test, 2, 30, WAIT, 0x21);
+    hit_at(test, 1, 90, BACK, 0x12);
+    hit_at(test, 2, 100, HOLD, 0x22);
+    const struct taken *taken = &test->taken[0];
+    assert_int_equal(test->count, 1);
+    assert_int_equal(taken->wait.place.address, 0x21);
+    assert_int_equal(taken->wait.place.tick, 1030);
+    expect_holder(taken, 0, 1, 30, 90);
+    assert_int_equal(taken->holders[0].place.address, 0x11);
+    stop(test);
+}
+
+/* One thread notifies from two places before the waiter is woken. */
+static void the_place_of_a_waker_is_named_if_it_is_certain(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    for (uint64_t other = 0; other < 2; other++) {
+        uint64_t from = 1000 * other;
+        hit_at(test, 2, from + 10, CONDITION, 0x21);
+        hit_at(test, 3, from + 11, CONDITION, 0x31);
+        struct probity_event notify = event_of(1, from + 20);
+        notify.role = NOTIFY;
+        notify.has_object = notify.has_place = notify.has_correlation = notify.is_site = 1;
+        notify.object = 7;
+        notify.correlation = 1;
+        notify.place = 0x11;
+        notify.name = "cache";
+        notify.name_bytes = strlen(notify.name);
+        put(test, &notify);
+        notify.wall_ns += 10;
+        notify.place += other;
+        put(test, &notify);
+        hit_at(test, 2, from + 40, WOKEN, 0x21);
+        hit_at(test, 3, from + 50, WOKEN, 0x31);
+    }
+    assert_int_equal(test->count, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(test->taken[i].wait.waker_slot, 1);
+    assert_int_equal(test->taken[0].wait.waker_place.address, 0x11);
+    assert_int_equal(test->taken[1].wait.waker_place.address, 0x11);
+    assert_int_equal(test->taken[2].wait.waker_place.address, 0);
+    stop(test);
+}
+
 /* Two threads take the lock before the waiter does; the last one is the culprit. */
 static void all_holders_have_their_parts(void **state)
 {
@@ -656,6 +721,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_holder_and_its_function_are_named),
+        cmocka_unit_test(the_places_of_waiter_and_holder_are_known),
+        cmocka_unit_test(the_place_of_a_waker_is_named_if_it_is_certain),
         cmocka_unit_test(all_holders_have_their_parts),
         cmocka_unit_test(a_hold_may_be_recorded_after_the_wait),
         cmocka_unit_test(recursive_locks_are_held_to_their_last_release),

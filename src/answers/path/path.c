@@ -65,7 +65,8 @@ static int copy_wait(const struct probity_wait *wait, const struct probity_wait_
     size_t bytes = wait->holder_count * sizeof *wait->holders;
     struct path_wait copy = {wait->kind, name->what, strdup(name->text), name->object,
                              wait->from_ns, wait->to_ns, wait->doing, wait->waker_slot,
-                             wait->waker_ns, bytes > 0 ? malloc(bytes) : NULL,
+                             wait->waker_ns, wait->waker_doing.function,
+                             bytes > 0 ? malloc(bytes) : NULL,
                              wait->holder_count};
 
     if (copy.name == NULL || (bytes > 0 && copy.holders == NULL)) {
@@ -102,11 +103,13 @@ static int take_wait(void *context, const struct probity_wait *wait,
     if (waits == NULL)
         return PROBITY_ERROR_MEMORY;
     thread->waits = waits;
+    struct probity_wait completed = *wait;
+    int error = probity_wait_names_complete_wait(&path->names, label->trace, &completed);
     struct probity_wait_name name = probity_wait_names_of(&path->names, label->trace, wait);
-    int error = path->options.waited != NULL
-                    ? path->options.waited(path->options.context, wait, &name) : 0;
+    if (error == 0 && path->options.waited != NULL)
+        error = path->options.waited(path->options.context, &completed, &name);
     if (error == 0)
-        error = copy_wait(wait, &name, &waits[thread->count]);
+        error = copy_wait(&completed, &name, &waits[thread->count]);
     thread->count += error == 0;
     path->wait_count += error == 0;
     return error;

@@ -27,23 +27,27 @@ struct leg {
     uint64_t from_ns, to_ns;
     const struct probity_path_link *link;
     unsigned depth;
+    /* Where no scope is open: the function that took the lock, or woke the waiter; or NULL. */
+    const struct probity_function *function;
 };
 
 static void walk_leg(struct walk *walk, const struct leg *leg);
 
 /* Adds a part before those found so far; joins it with the one after it if they are alike. */
 static void add_part(struct walk *walk, const struct leg *leg, uint64_t from_ns, uint64_t to_ns,
-                     enum probity_path_state state, const struct probity_past_doing *doing)
+                     enum probity_path_state state, const struct probity_past_doing *recorded)
 {
     struct probity_path_span *span = walk->span;
+    const struct probity_past_doing doing = {
+        recorded->function != NULL ? recorded->function : leg->function, recorded->call};
     struct probity_path_part *last =
         span->part_count > 0 ? &span->parts[span->part_count - 1] : NULL;
 
     if (from_ns >= to_ns || walk->error != 0)
         return;
     int is_alike = last != NULL && last->state == state && last->thread_slot == leg->slot &&
-                   last->link == leg->link && last->doing.function == doing->function &&
-                   last->doing.call == doing->call;
+                   last->link == leg->link && last->doing.function == doing.function &&
+                   last->doing.call == doing.call;
     if (is_alike || span->part_count == PROBITY_PATH_PARTS_MAX) {
         if (!is_alike)
             last->state = PROBITY_PATH_UNKNOWN;
@@ -59,7 +63,7 @@ static void add_part(struct walk *walk, const struct leg *leg, uint64_t from_ns,
     }
     span->parts = parts;
     parts[span->part_count++] = (struct probity_path_part){
-        from_ns, to_ns - from_ns, state, leg->slot, *doing, leg->link};
+        from_ns, to_ns - from_ns, state, leg->slot, doing, leg->link};
 }
 
 /* If so, all earlier time becomes one part, however it was spent. */
@@ -153,9 +157,9 @@ static void walk_state(struct walk *walk, const struct leg *leg, const struct ow
 
 /* Moves to the thread that caused a wait. */
 static void walk_cause(struct walk *walk, const struct leg *leg, uint32_t slot, uint64_t from_ns,
-                       uint64_t to_ns)
+                       uint64_t to_ns, const struct probity_function *function)
 {
-    const struct leg over = {slot, from_ns, to_ns, leg->link, leg->depth + 1};
+    const struct leg over = {slot, from_ns, to_ns, leg->link, leg->depth + 1, function};
 
     walk_leg(walk, &over);
 }
@@ -190,7 +194,7 @@ static void walk_block(struct walk *walk, const struct leg *leg, const struct ow
     if (leg->link == NULL || leg->link->thread_slot != leg->slot)
         inner.link = add_link(walk, leg, PROBITY_WAIT_WHATS, "", 0);
     if (walk->error == 0)
-        walk_cause(walk, &inner, waker, time->from_ns, time->to_ns);
+        walk_cause(walk, &inner, waker, time->from_ns, time->to_ns, NULL);
 }
 
 static void walk_unknown(struct walk *walk, const struct leg *leg, const struct own_time *time)
@@ -231,6 +235,20 @@ static void walk_time(struct walk *walk, const struct leg *leg, uint64_t from_ns
 /* ---- Waits -------------------------------------------------------------------------------------
  */
 
+/* In which a holder took the lock, as far as it is known. */
+static const struct probity_function *function_at(struct walk *walk,
+                                                  const struct probity_wait_holder *holder)
+{
+    const struct probity_thread_label *thread =
+        probity_path_thread(walk->path, holder->thread_slot);
+    struct probity_past_doing doing = {NULL, NULL};
+
+    if (thread != NULL && probity_wait_names_complete(&walk->path->names, thread->trace,
+                                                      &holder->place, &doing) != 0)
+        walk->error = PROBITY_ERROR_MEMORY;
+    return doing.function;
+}
+
 static void walk_holders(struct walk *walk, const struct leg *inner, const struct path_wait *wait,
                          uint64_t from_ns, uint64_t to_ns)
 {
@@ -243,7 +261,8 @@ static void walk_holders(struct walk *walk, const struct leg *inner, const struc
         if (begin_ns >= end_ns || holder->thread_slot == PROBITY_WAITS_NO_THREAD)
             continue;
         walk_time(walk, inner, end_ns, to_ns, gap, &wait->doing);
-        walk_cause(walk, inner, holder->thread_slot, begin_ns, end_ns);
+        walk_cause(walk, inner, holder->thread_slot, begin_ns, end_ns,
+                   function_at(walk, holder));
         to_ns = begin_ns;
         gap = PROBITY_PATH_WAIT;
     }
@@ -255,7 +274,7 @@ static void walk_wait(struct walk *walk, const struct leg *leg, const struct pat
 {
     const struct probity_path_link *link =
         add_link(walk, leg, wait->what, wait->name, wait->object);
-    const struct leg inner = {leg->slot, from_ns, to_ns, link, leg->depth};
+    const struct leg inner = {leg->slot, from_ns, to_ns, link, leg->depth, leg->function};
 
     if (link == NULL)
         return;
@@ -269,7 +288,7 @@ static void walk_wait(struct walk *walk, const struct leg *leg, const struct pat
     } else if (wait->waker_slot != PROBITY_WAITS_NO_THREAD && wait->waker_ns > from_ns) {
         uint64_t woken_ns = wait->waker_ns < to_ns ? wait->waker_ns : to_ns;
         walk_time(walk, &inner, woken_ns, to_ns, PROBITY_PATH_WAKE_UP, &wait->doing);
-        walk_cause(walk, &inner, wait->waker_slot, from_ns, woken_ns);
+        walk_cause(walk, &inner, wait->waker_slot, from_ns, woken_ns, wait->waker_function);
     } else {
         walk_time(walk, &inner, from_ns, to_ns, PROBITY_PATH_WAIT, &wait->doing);
     }
@@ -283,10 +302,12 @@ static int open_wait_of(struct probity_path *path, uint32_t slot, uint64_t befor
 
     if (!probity_waits_open_wait(path->waits, slot, before_ns, &wait))
         return 0;
+    (void)probity_wait_names_complete_wait(&path->names, wait.object->trace, &wait);
     struct probity_wait_name of = probity_wait_names_of(&path->names, wait.object->trace, &wait);
     strncpy(name, of.text, PROBITY_WAIT_NAME_BYTES - 1);
     *ret_wait = (struct path_wait){wait.kind, of.what, name, of.object, wait.from_ns, wait.to_ns,
-                                   wait.doing, wait.waker_slot, wait.waker_ns, NULL, 0};
+                                   wait.doing, wait.waker_slot, wait.waker_ns,
+                                   wait.waker_doing.function, NULL, 0};
     return 1;
 }
 
@@ -368,7 +389,7 @@ int path_walk(struct probity_path *path, const struct path_open *open,
     /* Between the last hit of a request in one thread and its first in the next one, the latter
      * accounts for the time: it was busy with other requests, or waited. */
     for (size_t i = open->hop_count; i > 0; i--) {
-        const struct leg leg = {open->slots[i - 1], open->since_ns[i - 1], to_ns, NULL, 0};
+        const struct leg leg = {open->slots[i - 1], open->since_ns[i - 1], to_ns, NULL, 0, NULL};
         if (leg.from_ns < to_ns)
             walk_leg(&walk, &leg);
         to_ns = leg.from_ns < to_ns ? leg.from_ns : to_ns;

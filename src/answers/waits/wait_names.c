@@ -6,10 +6,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "probity.h"
-
 
 const char *probity_wait_what_name(enum probity_wait_what what)
 {
@@ -41,14 +42,15 @@ int probity_wait_names_after(struct probity_wait_names *names, const struct prob
 
 /* The symbol of an address at a tick, if its file is there. */
 static int find_symbol(const struct probity_wait_names *names, uint32_t trace, uint64_t tick,
-                       uint64_t address, int is_data, char *ret_text, size_t bytes)
+                       uint64_t address, enum probity_wait_symbol_form form, char *ret_text,
+                       size_t bytes)
 {
     const struct probity_mapping *mapping =
         address != 0 ? probity_mappings_find(&names->mappings, trace, tick, address) : NULL;
 
     return mapping != NULL && names->symbols.find != NULL &&
            names->symbols.find(names->symbols.context, mapping->path, mapping->build_id,
-                               address - mapping->bias, is_data, ret_text, bytes);
+                               address - mapping->bias, form, ret_text, bytes);
 }
 
 static const char *name_object(struct probity_wait_names *names,
@@ -56,13 +58,13 @@ static const char *name_object(struct probity_wait_names *names,
 {
     char symbol[PROBITY_WAIT_NAME_BYTES / 2];
     const char *between = " ";
-    int is_found = find_symbol(names, object->trace, UINT64_MAX, object->id, 1, symbol,
-                               sizeof symbol);
+    int is_found = find_symbol(names, object->trace, UINT64_MAX, object->id,
+                               PROBITY_WAIT_SYMBOL_DATA, symbol, sizeof symbol);
 
     if (!is_found) {
         between = object->is_place_made ? " made at " : " of ";
-        is_found = find_symbol(names, object->trace, object->place_tick, object->place - 1, 0,
-                               symbol, sizeof symbol);
+        is_found = find_symbol(names, object->trace, object->place_tick, object->place - 1,
+                               PROBITY_WAIT_SYMBOL_CODE, symbol, sizeof symbol);
     }
     if (!is_found)
         return object->name;
@@ -77,8 +79,8 @@ static struct probity_wait_name name_join(struct probity_wait_names *names,
     char symbol[PROBITY_WAIT_NAME_BYTES / 2];
 
     snprintf(names->text, sizeof names->text, "join");
-    if (find_symbol(names, object->trace, object->place_tick, object->place - 1, 0, symbol,
-                    sizeof symbol))
+    if (find_symbol(names, object->trace, object->place_tick, object->place - 1,
+                    PROBITY_WAIT_SYMBOL_CODE, symbol, sizeof symbol))
         snprintf(names->text, sizeof names->text, "join %s %s",
                  strcmp(object->name, "join") == 0 ? "in" : "of threads made in", symbol);
     return (struct probity_wait_name){PROBITY_WAIT_WHAT_CONDITION, names->text, 0};
@@ -122,8 +124,110 @@ struct probity_wait_name probity_wait_names_of(struct probity_wait_names *names,
                                       name_object(names, wait->object), wait->object->id};
 }
 
+/* ---- Functions ---------------------------------------------------------------------------------
+ */
+
+/* A function that has no scope. */
+struct wait_function {
+    struct probity_link link;
+    struct probity_function function;
+    char name[];
+};
+
+struct wait_place {
+    struct probity_link link;
+    uint32_t trace;
+    uint64_t address, bias; /* bias: of the mapping, which may be replaced by another */
+    const struct probity_function *function; /* NULL: has no symbol */
+};
+
+static struct wait_function *function_named(struct probity_wait_names *names, uint32_t trace,
+                                            const char *name)
+{
+    uint64_t hash = probity_hash_text(trace, name);
+    struct wait_function *item = probity_hashtable_at(&names->functions, hash);
+    size_t bytes = strlen(name);
+
+    while (item != NULL && (item->function.trace != trace || strcmp(item->name, name) != 0))
+        item = (struct wait_function *)(void *)item->link.next;
+    if (item != NULL)
+        return item;
+    item = calloc(1, sizeof *item + bytes + 1);
+    if (item == NULL || probity_hashtable_add(&names->functions, item, hash) != 0) {
+        free(item);
+        return NULL;
+    }
+    memcpy(item->name, name, bytes + 1);
+    item->function = (struct probity_function){
+        .trace = trace, .number = UINT32_MAX, .name = item->name, .name_bytes = (uint32_t)bytes,
+        .file = "", .recorded_file = "", .signature = "", .returns = "", .object = "",
+        .symbol = item->name, .is_hooked = 1};
+    return item;
+}
+
+static int add_place(struct probity_wait_names *names, const struct wait_place *found,
+                     uint64_t hash)
+{
+    struct wait_place *item = malloc(sizeof *item);
+
+    if (item == NULL)
+        return PROBITY_ERROR_MEMORY;
+    *item = *found;
+    if (probity_hashtable_add(&names->places, item, hash) == 0)
+        return 0;
+    free(item);
+    return PROBITY_ERROR_MEMORY;
+}
+
+int probity_wait_names_complete(struct probity_wait_names *names, uint32_t trace,
+                                const struct probity_wait_place *place,
+                                struct probity_past_doing *doing)
+{
+    char symbol[PROBITY_WAIT_NAME_BYTES / 2];
+    uint64_t address = place->address - 1; /* in the call */
+    const struct probity_mapping *mapping = NULL;
+
+    if (doing->function == NULL && place->address != 0)
+        mapping = probity_mappings_find(&names->mappings, trace, place->tick, address);
+    if (mapping == NULL)
+        return 0;
+    struct wait_place found = {.trace = trace, .address = address, .bias = mapping->bias};
+    uint64_t hash = probity_hash(address ^ mapping->bias ^ trace);
+    const struct wait_place *item = probity_hashtable_at(&names->places, hash);
+    while (item != NULL && (item->trace != trace || item->address != address ||
+                            item->bias != mapping->bias))
+        item = (const struct wait_place *)(const void *)item->link.next;
+    if (item != NULL || names->places.items >= PROBITY_WAIT_PLACES_MAX) {
+        doing->function = item != NULL ? item->function : NULL;
+        return 0;
+    }
+    if (find_symbol(names, trace, place->tick, address, PROBITY_WAIT_SYMBOL_FUNCTION, symbol,
+                    sizeof symbol)) {
+        const struct wait_function *function = function_named(names, trace, symbol);
+        if (function == NULL)
+            return PROBITY_ERROR_MEMORY;
+        found.function = &function->function;
+    }
+    doing->function = found.function;
+    return add_place(names, &found, hash);
+}
+
+int probity_wait_names_complete_wait(struct probity_wait_names *names, uint32_t trace,
+                                     struct probity_wait *wait)
+{
+    int error = probity_wait_names_complete(names, trace, &wait->place, &wait->doing);
+
+    return error == 0 ? probity_wait_names_complete(names, trace, &wait->waker_place,
+                                                    &wait->waker_doing)
+                      : error;
+}
+
 void probity_wait_names_release(struct probity_wait_names *names)
 {
+    for (void *item; (item = probity_hashtable_take(&names->places)) != NULL;)
+        free(item);
+    for (void *item; (item = probity_hashtable_take(&names->functions)) != NULL;)
+        free(item);
     probity_mappings_release(&names->mappings);
     probity_descriptors_release(&names->descriptors);
 }

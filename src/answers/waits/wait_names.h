@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * wait_names.h: how answers name what was waited for. A lock has the name of its site, then the
- * symbol of its data, else the place where it was made or first used (doc/calls.md, "Mappings").
+ * symbol of its data, else the place where it was made or first used (doc/calls.md, "Mappings"). A
+ * thread without open scopes is in the function that called the C library.
  */
 #ifndef PROBITY_ANSWERS_WAITS_WAIT_NAMES_H
 #define PROBITY_ANSWERS_WAITS_WAIT_NAMES_H
@@ -12,14 +13,23 @@
 #include "analysis/mappings.h"
 #include "analysis/waits.h"
 #include "answers/waits/descriptors.h"
+#include "base/hashtable.h"
 
-enum { PROBITY_WAIT_NAME_BYTES = 512 };
+/* Of the places in each program; those beyond are not named. */
+enum { PROBITY_WAIT_NAME_BYTES = 512, PROBITY_WAIT_PLACES_MAX = 1 << 16 };
 
-/* Writes the symbol of an address, as linked, in a file: "table" or "table+0x10" for data,
- * "f (file.c:12)" for code. Returns 1, or 0 if there is none, or if the file has another build
- * id. */
+/* How to write an address. */
+enum probity_wait_symbol_form {
+    PROBITY_WAIT_SYMBOL_CODE,    /* "f (file.c:12)", or "f+0x10" */
+    PROBITY_WAIT_SYMBOL_DATA,    /* "table", or "table+0x10" */
+    PROBITY_WAIT_SYMBOL_FUNCTION /* "f": the function that has this code */
+};
+
+/* Writes the symbol of an address, as linked, in a file. Returns 1, or 0 if there is none, or if
+ * the file has another build id. */
 typedef int probity_wait_symbol(void *context, const char *path, const char *build_id,
-                                uint64_t address, int is_data, char *ret_text, size_t bytes);
+                                uint64_t address, enum probity_wait_symbol_form form,
+                                char *ret_text, size_t bytes);
 
 /* Where to find symbols; all zero: nowhere. */
 struct probity_wait_symbols {
@@ -47,6 +57,7 @@ struct probity_wait_names {
     struct probity_wait_symbols symbols;
     struct probity_mappings mappings;
     struct probity_descriptors descriptors;
+    struct probity_hashtable places, functions;
     char text[PROBITY_WAIT_NAME_BYTES];
 };
 
@@ -65,6 +76,17 @@ int probity_wait_names_after(struct probity_wait_names *names, const struct prob
 /* Names what a wait was for; call it while the wait is passed on. */
 struct probity_wait_name probity_wait_names_of(struct probity_wait_names *names, uint32_t trace,
                                                const struct probity_wait *wait);
+
+/* If the thread had no open scope of the program, sets the function from the place where it called
+ * the C library, if that has a symbol: one object per trace and symbol, valid until release.
+ * Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_wait_names_complete(struct probity_wait_names *names, uint32_t trace,
+                                const struct probity_wait_place *place,
+                                struct probity_past_doing *doing);
+
+/* The same for the waiter and the waker of a wait. */
+int probity_wait_names_complete_wait(struct probity_wait_names *names, uint32_t trace,
+                                     struct probity_wait *wait);
 
 void probity_wait_names_release(struct probity_wait_names *names);
 

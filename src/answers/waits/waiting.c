@@ -95,7 +95,8 @@ static int find_row(struct probity_waiting *waiting, const struct probity_wait *
     if (!(wanted[waiting->options.by] >> name->what & 1))
         return 0;
     if (waiting->options.by == PROBITY_WAITING_BY_FUNCTION) {
-        key.function = wait->doing.function;
+        key.function =
+            wait->doing.function != NULL ? wait->doing.function : wait->doing.call;
     } else if (waiting->options.by == PROBITY_WAITING_BY_THREAD) {
         key.thread_slot = wait->thread_slot;
     } else {
@@ -179,6 +180,12 @@ static int add_holder(struct probity_waiting_row *row, const struct probity_wait
     return 0;
 }
 
+static int complete(struct probity_waiting *waiting, const struct probity_wait_place *place,
+                    struct probity_past_doing *doing)
+{
+    return probity_wait_names_complete(&waiting->names, waiting->trace, place, doing);
+}
+
 /* Adds what a thread did in a range, and finds what took most of that time. */
 static int add_doings(struct probity_waiting *waiting, struct probity_waiting_row *row,
                       const struct probity_wait_holder *range, int is_culprit,
@@ -193,12 +200,14 @@ static int add_doings(struct probity_waiting *waiting, struct probity_waiting_ro
     while (error == 0 && to_ns > range->from_ns &&
            probity_past_before(past, range->thread_slot, range->from_ns, to_ns, &stretch)) {
         const uint64_t ns = to_ns - stretch.from_ns;
+        error = complete(waiting, &range->place, &stretch.doing);
         struct probity_waiting_holder part = {
             .thread_slot = range->thread_slot, .doing = stretch.doing, .ns = ns,
             .known_ns = stretch.is_cpu_known ? ns : 0, .cpu_ns = stretch.cpu_ns};
         probity_thread_states_split(waiting->states, range->thread_slot, stretch.from_ns, to_ns,
                                     &part.split);
-        error = add_holder(row, &part);
+        if (error == 0)
+            error = add_holder(row, &part);
         waiting_most_add(&most, &stretch.doing, ns);
         to_ns = stretch.from_ns;
     }
@@ -213,6 +222,8 @@ static int add_doings(struct probity_waiting *waiting, struct probity_waiting_ro
     if (range->from_ns == range->to_ns &&
         probity_past_before(past, range->thread_slot, 0, range->to_ns, &stretch))
         *ret_most = stretch.doing;
+    if (error == 0)
+        error = complete(waiting, &range->place, ret_most);
     if (error != 0 || !is_culprit)
         return error;
     return add_holder(row, &(struct probity_waiting_holder){.thread_slot = range->thread_slot,
@@ -319,25 +330,17 @@ int waiting_is_in_range(const struct probity_waiting *waiting, uint64_t ns)
     return ns >= options->from_ns && (options->to_ns == 0 || ns < options->to_ns);
 }
 
-static int take_wait(void *context, const struct probity_wait *wait,
-                     const struct probity_event *event)
+/* wait: with functions from places. */
+static int add_wait(struct probity_waiting *waiting, const struct probity_wait *wait)
 {
-    struct probity_waiting *waiting = context;
     struct probity_waiting_row *row;
-    const struct probity_thread_label *thread =
-        probity_waiting_thread(waiting, wait->thread_slot);
-
-    (void)event;
-    if (!waiting_is_in_range(waiting, wait->from_ns) || thread == NULL)
-        return 0;
-    waiting->trace = thread->trace;
     struct probity_waiting_case instance = {
         .from_ns = wait->from_ns, .ns = wait->waited_ns, .thread_slot = wait->thread_slot,
         .doing = wait->doing, .culprit_slot = PROBITY_WAITS_NO_THREAD, .is_open = wait->is_open};
     instance.split = waiting_states_of(waiting, wait, &instance.ns);
     if (instance.ns == 0 && wait->object == NULL) /* it ran all the time */
         return 0;
-    struct probity_wait_name name = probity_wait_names_of(&waiting->names, thread->trace, wait);
+    struct probity_wait_name name = probity_wait_names_of(&waiting->names, waiting->trace, wait);
     int error = find_row(waiting, wait, &name, &row);
     if (error != 0 || row == NULL)
         return error;
@@ -352,6 +355,22 @@ static int take_wait(void *context, const struct probity_wait *wait,
         error = instance.what != NULL ? 0 : PROBITY_ERROR_MEMORY;
     }
     return error != 0 ? error : waiting_add_case(row, &instance);
+}
+
+static int take_wait(void *context, const struct probity_wait *wait,
+                     const struct probity_event *event)
+{
+    struct probity_waiting *waiting = context;
+    struct probity_wait completed = *wait;
+    const struct probity_thread_label *thread =
+        probity_waiting_thread(waiting, wait->thread_slot);
+
+    (void)event;
+    if (!waiting_is_in_range(waiting, wait->from_ns) || thread == NULL)
+        return 0;
+    waiting->trace = thread->trace;
+    int error = probity_wait_names_complete_wait(&waiting->names, thread->trace, &completed);
+    return error == 0 ? add_wait(waiting, &completed) : error;
 }
 
 /* ---- Events ------------------------------------------------------------------------------------

@@ -61,6 +61,8 @@ static void put_who(const struct table *table, uint32_t slot, uint32_t tid,
     probity_wait_text_thread(table->stream,
                              probity_waiting_thread(table->answer->waiting, slot), tid,
                              table->has_pids);
+    if (doing->function == NULL && doing->call == NULL)
+        return;
     fputs(" in ", table->stream);
     probity_wait_text_doing(table->stream, doing);
 }
