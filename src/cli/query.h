@@ -62,7 +62,7 @@ struct cli_query {
     struct cli_range range;
     int force, as_json, as_csv;
     int is_bare;     /* 1: the output, like CSV, cannot say what the traces lack */
-    int has_states;  /* 1: states of threads are among the events, if there are any */
+    int has_states;  /* 1: thread states are among the events, if there are any */
     int keeps_sites; /* 1: --tid does not filter declarations of sites */
     uint64_t begin_ns, end_ns; /* of the range; begin_ns is the maximum after its end */
     int wants; /* as of the steps, if it depends on the options; 0: as they say */

@@ -130,8 +130,9 @@ static int find_other(struct cli_ship_send *send, uint64_t now, struct other *re
 
 static void report_other(const struct cli_ship_send *send, const struct other *other)
 {
-    cli_fail(send->fleet->command, "'%s': process %" PRIu32 " on host '%s' is sending run %016"
-             PRIx64 ", too, or did %" PRIu64 " s ago; if it has ended, try again in %" PRIu64 " s",
+    cli_fail(send->fleet->command, "'%s': process %" PRIu32 " on host '%s' is also sending run "
+             "%016" PRIx64 ", or was %" PRIu64 " s ago; if it has ended, try again in %" PRIu64 " "
+             "s",
              send->trace, other->pid, other->host, send->run, other->age,
              LEASE_SECONDS - other->age);
 }

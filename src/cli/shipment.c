@@ -443,8 +443,9 @@ static int wait_for_writer(struct shipment *shipment, const char *path)
         return CLI_OK;
     return cli_fail(options->command, is_part ? "'%s' is a copy of a trace that is being recorded; "
                                                 "send the trace itself"
-                                              : "'%s' has no end, and another process is writing "
-                                                "it; send it when that has ended", path);
+                                              : "'%s' is unfinished, and another process is "
+                                                "writing it; send it when that process has "
+                                                "ended", path);
 }
 
 /* Without a lock, as in a directory that cannot be written, the server alone is asked. */

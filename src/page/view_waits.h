@@ -21,7 +21,7 @@ int probity_view_waits_open(uint64_t from_ns, uint64_t to_ns, size_t waits_max,
                             const struct probity_wait_symbols *symbols,
                             struct probity_view_waits **ret_waits);
 
-/* Takes the next event in time order, states of threads among them. */
+/* Takes the next event in time order, thread states among them. */
 int probity_view_waits_put(struct probity_view_waits *waits, const struct probity_event *event);
 
 int probity_view_waits_finish(struct probity_view_waits *waits);

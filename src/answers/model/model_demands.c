@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * model_demands.c: what groups demand beside their blocks: how long their threads waited for a CPU,
- * by the states of threads, and their calls of the C library's I/O.
+ * by thread states, and their calls of the C library's I/O.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_states.c: the states of threads by the scheduler as spans (doc/sched.md). A state is
+ * timeline_states.c: thread states from the scheduler as spans (doc/sched.md). A state is
  * known to be over when the next one begins.
  */
 #include "answers/timeline/timeline_internal.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * waiting_states.c: what the states of threads add to waits: their parts, and the waits for a CPU.
+ * waiting_states.c: what thread states add to waits: their parts, and the waits for a CPU.
  */
 #include "answers/waits/waiting_internal.h"
 #include "probity.h"

@@ -35,9 +35,9 @@ enum probity_why_part {
     PROBITY_WHY_IO,        /* off the CPU in a call to the C library */
     PROBITY_WHY_SLEEP,
     PROBITY_WHY_PROCESS,   /* waiting for a child process */
-    PROBITY_WHY_RUNNABLE,  /* waiting for a CPU; known only with states of threads */
+    PROBITY_WHY_RUNNABLE,  /* waiting for a CPU; known only with thread states */
     PROBITY_WHY_BLOCKED,   /* blocked for no recorded reason; the same */
-    PROBITY_WHY_OFF,       /* off the CPU for no recorded reason, without states of threads */
+    PROBITY_WHY_OFF,       /* off the CPU for no recorded reason, without thread states */
     PROBITY_WHY_UNKNOWN,
     PROBITY_WHY_PARTS
 };
