@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet.c: `probity fleet`: which runs a database has, and what they take there.
+ * fleet.c: `probity fleet`: which runs a database has, and how much space they take there.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * index.h: indexes of traces, which let a range of time be read without what precedes it: the file
+ * index.h: indexes of traces, which allow a time range to be read without what precedes it: the file
  * TRACE.index that `probity index` makes; for large traces without it, an index in memory.
  */
 #ifndef PROBITY_CLI_INDEX_H

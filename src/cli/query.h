@@ -119,8 +119,8 @@ size_t cli_query_line_columns(const struct cli_query *answer);
 /* Reads the traces and prints. Returns an exit status. */
 int cli_query_run(struct cli_query *answer, char **names, size_t count);
 
-/* Prints an answer that the command has made itself from the facts that the reader has, and warns
- * about incomplete traces. Returns an exit status. */
+/* Prints an answer that the command itself computed from the reader's facts, and warns about
+ * incomplete traces. Returns an exit status. */
 int cli_query_print(struct cli_query *answer, const struct probity_reader *reader);
 
 /* Runs a whole command: options, operands, release. Returns an exit status. */

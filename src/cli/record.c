@@ -353,7 +353,7 @@ static const char *budget_of_library(const struct record_call *call, char text[3
     return text;
 }
 
-/* What is recorded beside the program. */
+/* What is recorded alongside the program. */
 struct beside {
     struct cli_sched sched;
     struct cli_sched_dumps dumps;

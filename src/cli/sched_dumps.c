@@ -2,7 +2,7 @@
  *
  * sched_dumps.c: watches the directory of dumps, whose files get their names when they are whole.
  * A name says nothing about what is in a file: src/sched/ reads only those of the caller, and
- * writes beside none but dumps of threads that it knows.
+ * writes only beside dumps of threads that it knows.
  */
 #include "cli/sched_dumps.h"
 

@@ -3,7 +3,7 @@
  * ship_claim.c: excludes senders of the same run on other machines and in other directories, which
  * no lock of a file excludes. A sender writes a row, then looks whether another one has one that is
  * neither released nor too old: of two that begin at the same time, at least one sees the other,
- * and whoever does gives way. The server's clock says how old a row is.
+ * and the one that does gives way. The server's clock says how old a row is.
  */
 #include "cli/ship_send.h"
 

@@ -42,7 +42,7 @@ static int fail_send(const struct shipment *shipment, int error)
                : cli_fail_trace(shipment->options->command, shipment->send.trace, error, errno);
 }
 
-/* ---- What is sent beside blocks ----------------------------------------------------------------
+/* ---- What is sent besides blocks ---------------------------------------------------------------
  */
 
 static int put_run(struct shipment *shipment, int is_finished)
@@ -448,7 +448,7 @@ static int wait_for_writer(struct shipment *shipment, const char *path)
                                                 "ended", path);
 }
 
-/* Without a lock, as in a directory that cannot be written, the server alone is asked. */
+/* Without a lock, as in a directory that cannot be written, only the server is asked. */
 static int lock_run(struct shipment *shipment, const char *path, int *ret_lock)
 {
     const struct cli_shipment_options *options = shipment->options;

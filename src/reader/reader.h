@@ -114,7 +114,7 @@ struct probity_trace_facts {
 /* An instrumented function, as declared in its trace. Valid until the reader is closed; the same
  * function of a trace always has the same address. Texts are never NULL. */
 struct probity_function {
-    uint32_t trace, number; /* number: of the site of its enter; that of the leave is one more */
+    uint32_t trace, number; /* number: the site of its enter; its leave has the next number */
     uint32_t line, level;
     uint32_t name_bytes;
     int is_cxx, is_deferred;

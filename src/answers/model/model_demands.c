@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_demands.c: what groups demand beside their blocks: how long their threads waited for a CPU,
+ * model_demands.c: what groups demand besides their blocks: how long their threads waited for a CPU,
  * by thread states, and their calls of the C library's I/O.
  */
 #include <stdlib.h>

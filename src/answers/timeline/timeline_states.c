@@ -5,7 +5,7 @@
  */
 #include "answers/timeline/timeline_internal.h"
 
-/* What a span keeps beside its length; see struct probity_timeline_span. */
+/* What a span keeps in addition to its length; see struct probity_timeline_span. */
 static void describe(const struct probity_state_event *state, struct probity_timeline_span *span)
 {
     span->name = state->state;

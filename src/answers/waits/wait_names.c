@@ -72,7 +72,7 @@ static const char *name_object(struct probity_wait_names *names,
     return names->text;
 }
 
-/* A program may join thousands of threads, each an object of its own. */
+/* A program may join thousands of threads, each of them a separate object. */
 static struct probity_wait_name name_join(struct probity_wait_names *names,
                                           const struct probity_wait_object *object)
 {

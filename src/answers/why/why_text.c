@@ -65,7 +65,7 @@ static void put_thread(const struct printing *printing, uint32_t slot)
         fputc('-', printing->stream);
 }
 
-/* What it was, and how it compares with all others. */
+/* Which call it was, and how it compares with all others. */
 static void put_head(const struct printing *printing)
 {
     const struct probity_why_case *of = printing->of;
