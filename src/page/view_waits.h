@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_waits.h: the waits of threads for the page, with which thread held what was waited for and which ended
- * the wait (doc/calls.md, "How a reader assigns waiting"). The page shows them beside the states of
- * threads, and goes back through them for a critical path. Memory: a limited number of waits; if
- * there are more, the shortest are left out and counted.
+ * view_waits.h: the waits of threads for the page, with the threads that held what was waited for
+ * or ended the wait (doc/calls.md, "How a reader assigns waiting"). The page shows them next to
+ * thread states, and goes back through them for a critical path. Memory: a limited number of
+ * waits; if there are more, the shortest are left out and counted.
  */
 #ifndef PROBITY_PAGE_VIEW_WAITS_H
 #define PROBITY_PAGE_VIEW_WAITS_H
