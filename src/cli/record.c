@@ -645,7 +645,7 @@ static const struct cli_option options[] = {
      CLI_TEXT(struct record_call, budget)},
     {.name = "sched", .brief = "record thread states",
      .help = "also have the kernel record when each thread runs, waits for a CPU and is blocked, "
-             "in TRACE.sched, for `probity threads`, `probity report` and `probity tree`",
+             "in TRACE.sched, for `probity threads`, `probity waits` and others",
      CLI_FLAG(struct record_call, has_sched)},
     {.name = "sched-ring", .value = "KIB", .brief = "size of the kernel's buffer for --sched",
      .help = "size of the kernel's buffer for each CPU (default: 512); records that do not fit "
@@ -679,7 +679,7 @@ static const struct cli_option options[] = {
              "more than N are made",
      CLI_TEXT(struct record_call, triggers.keep)},
     {.name = "dump-limit", .value = "BYTES", .brief = "maximum size of all dumps",
-     .help = "limit the total size of the dumps of a process (default: 1G)",
+     .help = "limit the total size of the dumps of a process to BYTES (default: 1G)",
      CLI_TEXT(struct record_call, triggers.limit)},
     {.name = "writer", .value = "WRITER", .brief = "writer of the trace",
      .help = "thread (default): a thread of the program writes the trace; confined: that thread "

@@ -28,7 +28,7 @@ struct cli_ship_send {
     struct cli_ledger *ledger;
     const char *trace; /* for messages */
     uint64_t run;
-    uint64_t retry_ms; /* how long a server may be away */
+    uint64_t retry_ms; /* how long a server may be unreachable */
     uint64_t *rows[PROBITY_FLEET_TABLES]; /* by block: what the server has, or must have */
     size_t known[PROBITY_FLEET_TABLES], rooms[PROBITY_FLEET_TABLES];
     size_t sent[PROBITY_FLEET_TABLES];     /* blocks of the trace so far */

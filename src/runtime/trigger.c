@@ -574,7 +574,7 @@ static void handle_signal(int number)
         result = sigaction(number, &action, NULL);
     if (result == 0)
         return;
-    snprintf(text, sizeof text, "signal %d cannot be handled: %.80s; it makes no dump", number,
+    snprintf(text, sizeof text, "signal %d cannot be handled: %.80s; it causes no dump", number,
              strerror(errno));
     probity_session_say_once(text);
 }

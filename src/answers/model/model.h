@@ -98,7 +98,7 @@ struct probity_model_station {
     enum probity_model_kind kind;
     uint32_t trace, number; /* trace: of all but requests; number: index in its list */
     uint64_t object;        /* of a queue, lock or condition */
-    uint64_t mutex;         /* of a condition: the lock that is given back meanwhile; 0: none */
+    uint64_t mutex;         /* of a condition: the lock that is released meanwhile; 0: none */
     uint64_t notifies;      /* of a condition */
     const struct probity_probe *begin; /* of requests */
     char *name;

@@ -30,8 +30,8 @@ enum probity_path_state {
     PROBITY_PATH_RUNNING,
     PROBITY_PATH_RUNNABLE, /* waits for a CPU */
     PROBITY_PATH_BLOCKED,  /* waits for something else: the innermost link, if it is its own */
-    PROBITY_PATH_WAKE_UP,  /* after the lock was released or the waiter notified; with states of
-                              threads: until it was woken */
+    PROBITY_PATH_WAKE_UP,  /* after the lock was released or the waiter notified; with thread
+                              states: until it was woken */
     /* Without thread states: */
     PROBITY_PATH_OFF,      /* off the CPU, for no recorded reason */
     PROBITY_PATH_WAIT,     /* in a part of a wait for which no thread accounts */

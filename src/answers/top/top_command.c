@@ -38,7 +38,7 @@ struct top_call {
     size_t source_count;
     char (*stems)[48]; /* of the spools found so far */
     size_t stem_count;
-    int finds;    /* no operands: all recording programs, also later ones */
+    int finds;    /* no operands: all recording programs, including later ones */
     int is_screen, is_over, has_colour;
     struct cli_terminal terminal;
 };

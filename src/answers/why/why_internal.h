@@ -14,7 +14,7 @@ struct why_unit {
     struct probity_why_group *group;
     uint32_t slot, tid;
     int is_call, has_cpu, has_states;
-    uint64_t from_ns, cpu_ns;           /* at its begin */
+    uint64_t from_ns, cpu_ns;           /* at its beginning */
     struct probity_thread_split states; /* the same */
     uint32_t depth;  /* scopes that were entered in it and are open */
     uint32_t node;   /* the path of the innermost of them */
