@@ -48,6 +48,9 @@ PHRASES=(
     'the begin'
     'is taken for'
     'somebody'
+    'states of (the )?threads'
+    'director(y|ies) of spools'
+    'is made of what'
 )
 
 pattern=$(IFS='|'; echo "${PHRASES[*]}")
