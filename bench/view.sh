@@ -2,7 +2,7 @@
 # view.sh BUILD_DIR [MILLIONS]: time and memory of `probity view` on one CPU for a trace of MILLIONS
 # of enters and leaves (default 100) from 8 threads, and, if headless chromium is available, how
 # long the page of a trace a tenth as long takes to open. The same page, and one of the example web
-# server under load, with calls of libc and states of threads if this machine permits: size, when
+# server under load, with calls to libc and thread states if this machine permits: size, when
 # the timeline is drawn, time of the page's thread for a step of the mouse wheel, heap.
 set -eu
 build=$1

@@ -31,7 +31,7 @@ extern int probity_scope_sites_are_known
     __attribute__((__weak__, __visibility__("hidden")));
 int probity_scope_sites_are_known = 0;
 
-/* Before other constructors of an object that dlopen() loads, whoever calls it. */
+/* Before other constructors of an object that dlopen() loads, whatever calls it. */
 __attribute__((__constructor__(101), __no_instrument_function__)) static void
 probity_scope_sites_come(void)
 {

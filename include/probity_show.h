@@ -677,7 +677,7 @@ template <> struct shower<kind::time_point> {
 
 /* ---- Containers and tuples ---- */
 
-/* What a container has besides the elements shown, if it knows without counting. */
+/* How many elements a container has beyond those shown, if this is known without counting. */
 template <class Type>
 auto put_more(shown_text &to, const Type &value, size_t shown, int)
     -> void_of<decltype(static_cast<size_t>(value.size()))>

@@ -9,8 +9,9 @@ cd "${1:-$(dirname "$0")/..}"
 SCOPE=(completion man README.md CONTRIBUTING.md SECURITY.md CHANGES.md Makefile CMakeLists.txt
     doc include packaging tests/README.md)
 # C files of which only string literals are checked, not comments.
-STRINGS=(src/answers src/base src/cli src/embed src/embed_print src/exports src/format src/log
-    src/page src/print src/reader src/runtime src/store src/writer)
+STRINGS=(src/answers src/base src/calls src/cli src/embed src/embed_print src/exports src/fleet
+    src/format src/functions src/log src/page src/print src/reader src/runtime src/sched src/spool
+    src/store src/symbols src/writer)
 
 # Extended regular expressions, matched as whole words and without regard to case.
 PHRASES=(
@@ -48,6 +49,9 @@ PHRASES=(
     'the begin'
     'is taken for'
     'somebody'
+    'states of (the )?threads'
+    'director(y|ies) of spools'
+    'is made of what'
 )
 
 pattern=$(IFS='|'; echo "${PHRASES[*]}")

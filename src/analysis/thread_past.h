@@ -25,7 +25,7 @@ enum { PROBITY_PAST_POINTS_MAX = 1 << 21 };
 /* The innermost open scopes of a thread. Calls to the C library have files "libc/...". */
 struct probity_past_doing {
     const struct probity_function *function; /* of the program; NULL: none is open */
-    const struct probity_function *call;     /* of the C library, made by it; or NULL */
+    const struct probity_function *call;     /* the call to the C library that it made; or NULL */
 };
 
 struct probity_past_point {

@@ -45,11 +45,11 @@ int probity_thread_states_open(int keeps, struct probity_thread_states **ret_sta
 /* The time from which a thread's periods are needed; UINT64_MAX: only the current one. */
 typedef uint64_t probity_thread_states_needed(void *context, uint32_t thread_slot);
 
-/* From now on, periods that are not needed may be forgotten; without this, all are needed. */
+/* From now on, periods that are not needed may be discarded; without this, all are needed. */
 void probity_thread_states_forget(struct probity_thread_states *states,
                                   probity_thread_states_needed *needed, void *context);
 
-/* How many periods were forgotten although they were needed. */
+/* How many periods were discarded although they were needed. */
 uint64_t probity_thread_states_forgotten(const struct probity_thread_states *states);
 
 /* Takes the next event in time order; all kinds but PROBITY_EVENT_THREAD_STATE are ignored. Returns

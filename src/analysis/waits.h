@@ -108,7 +108,7 @@ struct probity_waits;
 /* Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_waits_open(probity_waits_take *take, void *context, struct probity_waits **ret_waits);
 
-/* Takes the next event in time order. States of threads may be among them; they say who ended waits
+/* Takes the next event in time order. Thread states may be among them; they say who ended waits
  * that no other record explains. Returns 0, PROBITY_ERROR_MEMORY or the result of `take`. */
 int probity_waits_put(struct probity_waits *waits, const struct probity_event *event);
 

@@ -55,7 +55,7 @@ struct probity_condition {
 
 struct probity_condition_error {
     size_t column;       /* from 1 */
-    const char *allowed; /* what may stand there */
+    const char *allowed; /* what is allowed there */
 };
 
 /* Parses one condition, which ends with the text or a semicolon outside quotes. Sets *ret_end to

@@ -69,7 +69,7 @@ crc32c_lanes(uint32_t crc, const uint8_t **bytes, size_t *count)
 static uint32_t features(void)
 {
     static uint32_t known;
-    const uint32_t has_been_asked = UINT32_C(1) << 31; /* "hypervisor": not asked for */
+    const uint32_t has_been_asked = UINT32_C(1) << 31; /* "hypervisor": not queried */
     uint32_t bits = __atomic_load_n(&known, __ATOMIC_RELAXED);
     unsigned a, b, c, d;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * inlined.h: tells scopes of functions that were inlined into each other from those that a jump
+ * inlined.h: distinguishes scopes of functions inlined into each other from those that a jump
  * left open: both are in one frame.
  */
 #ifndef PROBITY_BASE_INLINED_H

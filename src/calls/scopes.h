@@ -53,7 +53,7 @@ int probity_calls_is_own_process(void) __attribute__((visibility("hidden")));
 struct probity_call {
     struct probity_scope_here scope;
     uint32_t code;  /* of the enter; 0: no values are recorded */
-    uint64_t since; /* set by the slow path: tick of the begin, if a budget only counts the
+    uint64_t since; /* set by the slow path: tick of the beginning, if a budget only counts the
                        function's calls; else 0 */
 };
 

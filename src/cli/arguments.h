@@ -11,7 +11,7 @@
 
 struct cli_arguments {
     struct cli_patterns arguments, results; /* of functions */
-    struct cli_patterns files; /* executables and shared libraries beside those of the program */
+    struct cli_patterns files; /* more executables and shared libraries to search */
 };
 
 /* Checks the patterns. Returns CLI_OK, or an exit status after reporting the error. */

@@ -225,7 +225,7 @@ static int report_limit(uint32_t pid)
     return cli_fail(ME, "process %" PRIu32 " cannot record: the spools of its user leave no room "
                     "below PROBITY_SPOOL_TOTAL (its own; %s%s%s), or a file as large as a spool is "
                     "over its RLIMIT_FSIZE; see `probity spools`", pid,
-                    is_set ? "here it is " : "the default is half of the file system of spools, "
+                    is_set ? "here it is " : "the default is half of the file system for spools, "
                                              "at most 1 GiB",
                     is_set ? here : "", is_set ? " bytes" : "");
 }
@@ -375,34 +375,34 @@ static const struct cli_operand operands[] = {{.label = "process"}, {.label = NU
 
 static const struct cli_option attach_options[] = {
     {.name = "output", .letter = 'o', .value = "FILE", .brief = "the trace",
-     .help = "the trace, as PROBITY_OUT (default: %n.%p.probity in the current directory)",
+     .help = "the trace, like PROBITY_OUT (default: %n.%p.probity in the current directory)",
      CLI_TEXT(struct attach_call, out)},
-    {.name = "mode", .value = "MODE", .brief = "what to do if the writer does not keep up",
+    {.name = "mode", .value = "MODE", .brief = "what to do if the writer cannot keep up",
      .noun = "mode", CLI_WORD(struct attach_call, mode, "block drop ring")},
     {.name = "profile", .help = "count and time calls instead of recording them",
      CLI_FLAG(struct attach_call, is_profile)},
-    {.name = "level", .value = "F[,P]", .brief = "level of functions and parameters",
-     .help = "level of functions, and of their parameters, 0 to 5, as PROBITY_LEVEL",
+    {.name = "level", .value = "F[,P]", .brief = "levels of functions and parameters",
+     .help = "levels of functions and parameters, 0 to 5, like PROBITY_LEVEL",
      CLI_TEXT(struct attach_call, level)},
     {.name = "budget", .value = "SHARE", .brief = "share of CPU time for recording",
-     .help = "keep recording below this share of CPU time (1%), as PROBITY_BUDGET",
+     .help = "keep recording below this share of CPU time (1%), like PROBITY_BUDGET",
      CLI_TEXT(struct attach_call, budget)},
     {.name = "functions", .brief = "record functions without macros",
-     .help = "record functions without macros, which takes libprobity-functions in the program: "
-             "XRay sleds and patchable entries are put in place now, and taken out by detach",
+     .help = "record functions without macros, which requires libprobity-functions in the program: "
+             "XRay sleds and patchable entries are patched now, and restored by detach",
      CLI_FLAG(struct attach_call, functions)},
     {.name = "function", .value = "PATTERN", .brief = "record only functions that match",
-     .help = "the same, for those whose name matches: * ? [a-z]; may be repeated",
+     .help = "like --functions, but only those whose name matches: * ? [a-z]; may be repeated",
      CLI_PATTERNS(struct attach_call, selection.functions)},
     {.name = "exclude", .value = "PATTERN", .brief = "do not record functions that match",
-     .help = "the same, without those whose name matches; may be repeated",
+     .help = "like --functions, but skip those whose name matches; may be repeated",
      CLI_PATTERNS(struct attach_call, selection.excluded)},
     {.name = "file", .value = "PATTERN", .brief = "only functions of these source files",
-     .help = "the same, for those of source files that match; may be repeated",
+     .help = "like --functions, but only those in source files that match; may be repeated",
      CLI_PATTERNS(struct attach_call, selection.sources)},
     {.name = "object", .value = "PATTERN", .brief = "only functions of these files",
-     .help = "the same, for those of executables and libraries whose file name matches; may be "
-             "repeated", CLI_PATTERNS(struct attach_call, selection.objects)},
+     .help = "like --functions, but only those in executables and libraries whose file name "
+             "matches; may be repeated", CLI_PATTERNS(struct attach_call, selection.objects)},
     {.name = "calls", .value = "LIST", .brief = "record calls to the C library",
      .help = "record calls to the C library, which requires libprobity-calls in the program: a "
              "list of io, locks, memory, sleep and threads, or all; locks=waits records only waits",
@@ -425,8 +425,8 @@ const struct cli_command cli_command_attach = {
     .help =
         "The program must have the Probity library, linked or preloaded, and not be recording. Its "
         "next probe or scope starts the recording; no thread is stopped. A program that was "
-        "started with PROBITY_CONTROL=1 has a control page, which needs neither a probe nor the "
-        "rights of ptrace. Prints the trace.",
+        "started with PROBITY_CONTROL=1 has a control page, so neither a probe nor permission for "
+        "ptrace is needed. Prints the name of the trace.",
     .options = attach_options,
     .operands = operands,
     .statuses = "0 success; 1 failure; 2 usage error",

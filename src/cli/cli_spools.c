@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_spools.c: lists the directories of spools. Only directories are named here; what is in them
+ * cli_spools.c: lists the spool directories. Only directories are named here; what is in them
  * is opened and checked by src/reader/spools.c.
  */
 #include "cli/cli_spools.h"

@@ -193,7 +193,7 @@ static _Noreturn void follow_pattern(struct follow *follow, const char *pattern,
         consider_pattern(follow, pattern);
         reap(follow, 0);
     } while (poll(&ended, 1, LOOK_MS) == 0);
-    /* The program's children may have started since, and may go on to have children. */
+    /* The program's children may have started since, and may start children themselves. */
     do {
         consider_pattern(follow, pattern);
         reap(follow, 0);

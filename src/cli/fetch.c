@@ -39,8 +39,8 @@ static int parse_run(struct fetch_call *call, const char *text)
     char *end;
 
     if (strlen(text) != RUN_DIGITS || strspn(text, "0123456789abcdefABCDEF") != RUN_DIGITS)
-        return cli_fail_usage(ME, "invalid run '%s' (16 hexadecimal digits, as `probity fleet` "
-                              "prints)", text);
+        return cli_fail_usage(ME, "invalid run '%s' (16 hexadecimal digits, as printed by `probity "
+                              "fleet`)", text);
     call->run = strtoull(text, &end, 16);
     return CLI_OK;
 }
@@ -195,6 +195,6 @@ const struct cli_command cli_command_fetch = {
     .usage = "[OPTION]... RUN",
     .help =
         "Writes the trace of a run that `probity ship` has sent with its records, byte for byte. "
-        "RUN is an id as `probity fleet` prints it.",
+        "RUN is an id as printed by `probity fleet`.",
     .options = options,
 };

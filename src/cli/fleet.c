@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet.c: `probity fleet`: which runs a database has, and what they take there.
+ * fleet.c: `probity fleet`: which runs a database has, and how much space they take there.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -256,9 +256,9 @@ static const struct cli_option options[] = {
     CLI_FLEET_CHOICE_ROWS(struct fleet_call, source),
     CLI_FLEET_LABEL_ROW(struct fleet_call, source),
     CLI_FLEET_SQL_ROW(struct fleet_call, source),
-    {.name = "request", .value = "ID", .brief = "the story of a request",
-     .help = "print the hits with this correlation id, in all runs, and the calls between them, in "
-             "place of the list", CLI_TEXT(struct fleet_call, request)},
+    {.name = "request", .value = "ID", .brief = "follow one request",
+     .help = "instead of the list, print the hits with this correlation id in all runs, and the "
+             "calls between them", CLI_TEXT(struct fleet_call, request)},
     {.name = "json", .help = "print one JSON object; times in ns", .brief = "print JSON",
      CLI_FLAG(struct fleet_call, as_json)},
     CLI_OUTPUT_ROWS(struct fleet_call, out, force),

@@ -34,7 +34,7 @@ int cli_fleet_check_detail(const struct cli_fleet_asking *asking, int needs_call
             continue;
         if (needs_calls || !is_summed)
             return cli_fail(asking->fleet.command, "'%s' was sent with --detail summary, without "
-                            "its calls, which this is made from", path);
+                            "its calls, which this command requires", path);
         return cli_fail(asking->fleet.command, "'%s' was sent with --detail summary: --since and "
                         "--until must be whole minutes, such as 2026-01-31T12:00", path);
     }

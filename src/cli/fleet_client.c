@@ -198,8 +198,8 @@ int cli_fleet_fail(const struct cli_fleet *fleet, const struct cli_http_answer *
         return cli_fail(fleet->command, "'%s': %s", fleet->url,
                         answer->failure != NULL ? answer->failure : "no answer");
     return cli_fail(fleet->command, "'%s' %s%s", fleet->url, cli_fleet_why(answer, why),
-                    is_of_schema(answer) ? " (`probity ship --init` makes the tables, or migrates "
-                                           "those of an earlier version)" : "");
+                    is_of_schema(answer) ? " (`probity ship --init` creates the tables, or "
+                                           "migrates those of an earlier version)" : "");
 }
 
 unsigned cli_fleet_error_code(const struct cli_http_answer *answer)

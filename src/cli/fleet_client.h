@@ -24,7 +24,7 @@ struct cli_fleet {
     struct cli_http_options http_options;
     struct cli_http *http;
     int is_cluster;    /* subqueries of its tables take GLOBAL IN */
-    unsigned version;  /* of the server, major * 100 + minor; 0: not asked yet */
+    unsigned version;  /* of the server, major * 100 + minor; 0: not queried yet */
 };
 
 /* Does not connect. Reports errors. Returns an exit status; close it in any case. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_options.c: whether a database is asked.
+ * fleet_options.c: whether to query a database.
  */
 #include "cli/fleet_options.h"
 
@@ -26,7 +26,7 @@ int cli_fleet_is_unused(const struct cli_command *command, const struct cli_flee
 
 int cli_fleet_refuse(const struct cli_command *command)
 {
-    return cli_fail_usage(command, "--from-fleet: not from a database, which has calls, blocks and "
+    return cli_fail_usage(command, "--from-fleet does not apply: a database has calls, blocks and "
                           "their sums, but no other records; use the traces, or blocks, diff, "
                           "hist, list, report, runs, threads or tree");
 }

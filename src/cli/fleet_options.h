@@ -20,8 +20,8 @@ struct cli_fleet_source {
  * INSTEAD: what is not read then. Commands that take labels otherwise have no option for them. */
 #define CLI_FLEET_URL_ROW(CALL, SOURCE, INSTEAD)                                                   \
     {.name = "from-fleet", .value = "URL", .brief = "read from a database",                        \
-     .help = "read from a database that `probity ship` fills, http://USER@HOST:PORT/DATABASE, in " \
-             "place of " INSTEAD,                                                                  \
+     .help = "read from a database that `probity ship` fills, http://USER@HOST:PORT/DATABASE, "    \
+             "instead of " INSTEAD,                                                                \
      CLI_TEXT(CALL, SOURCE.url)}
 
 #define CLI_FLEET_CHOICE_ROWS(CALL, SOURCE)                                                        \

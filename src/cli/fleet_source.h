@@ -36,7 +36,7 @@ int cli_fleet_find_run(struct cli_fleet *fleet, const struct probity_fleet_choic
 
 void cli_fleet_runs_release(struct cli_fleet_runs *runs);
 
-/* A database that is being asked. */
+/* A database that is being queried. */
 struct cli_fleet_asking {
     const struct cli_fleet_source *source;
     struct cli_fleet fleet;

@@ -332,8 +332,8 @@ static int print(void *context, FILE *stream, int has_colour)
         while (i < story->of.step_count && story->of.steps[i].run == part.first->run)
             part.count++, i++;
         if (story->runs == RUNS_MAX) {
-            cli_warn(story->options->command, "more than %d runs have hits with this id; choose "
-                     "some, as by --host", RUNS_MAX);
+            cli_warn(story->options->command, "more than %d runs have hits with this id; select "
+                     "some, for example with --host", RUNS_MAX);
             break;
         }
         error = put_part(story, stream, &part);
@@ -361,7 +361,7 @@ int cli_fleet_story(const struct cli_fleet_story_options *options)
     if (status == CLI_OK)
         status = story.status;
     if (status == CLI_OK && story.runs == 0)
-        status = cli_fail(options->command, "'%s' has no hit with the id %" PRIu64 " in such runs",
+        status = cli_fail(options->command, "'%s' has no hit with the id %" PRIu64 " in these runs",
                           story.fleet.url, story.id);
     probity_fleet_story_release(&story.of);
     cli_fleet_close(&story.fleet);

@@ -164,7 +164,7 @@ static int run(int argc, char **argv)
 }
 
 static const struct cli_option options[] = {
-    {.name = "every", .value = "KIB", .brief = "distance of the places to start at",
+    {.name = "every", .value = "KIB", .brief = "distance between marks",
      .help = "add a mark every KIB KiB of the trace (default: 1024)",
      CLI_NUMBER(struct index_call, every_kib, 1, 1 << 20)},
     {.name = "force", .letter = 'f', .help = "overwrite an existing index",
@@ -179,9 +179,9 @@ const struct cli_command cli_command_index = {
     .summary = "Make an index for fast access to a time range",
     .usage = "[OPTION]... TRACE...",
     .help =
-        "Reads each trace once and writes TRACE.index beside it: marks at which reading may "
-        "start, with the state of all threads there. Commands that take a range of time use it if "
-        "it belongs to the trace; their output is the same as without it. For a trace of 64 MiB "
-        "or more without one, they make one in memory. Only a closed trace can have an index.",
+        "Reads each trace once and writes TRACE.index beside it: marks at which reading may start, "
+        "with the state of all threads there. Commands that are given a time range use it if it "
+        "matches the trace; their output is the same as without it. For a trace of 64 MiB or more "
+        "without an index, they make one in memory. Only a closed trace can have an index.",
     .options = options,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * index.h: indexes of traces, which let a range of time be read without what precedes it: the file
- * TRACE.index that `probity index` makes; for large traces without it, an index in memory.
+ * index.h: indexes of traces, which allow a time range to be read without what precedes it: the
+ * file TRACE.index that `probity index` makes; for large traces without it, an index in memory.
  */
 #ifndef PROBITY_CLI_INDEX_H
 #define PROBITY_CLI_INDEX_H

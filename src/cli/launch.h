@@ -37,7 +37,7 @@ struct cli_launch {
 
 struct cli_launched {
     pid_t pid;
-    int status;     /* as a shell would report it; of 32 bits where there are no signals */
+    int status;     /* as a shell would report it; 32 bits on systems without signals */
     int signal;     /* the one that ended it, or 0 */
     int exec_error; /* errno if it could not be run, or 0 */
     int taken;      /* received while waiting, or 0 */

@@ -95,7 +95,7 @@ static int report_error(uint32_t pid, int is_served, int error)
                                     "will reply then");
     case PROBITY_ERROR_EXISTS:
         return cli_fail(ME, "process %" PRIu32 " has not answered an earlier request yet: nothing "
-                        "is changed", pid);
+                        "was changed", pid);
     default:
         return cli_fail(ME, "cannot write to the spool of process %" PRIu32 ": %s", pid,
                         strerror(errno));
@@ -105,7 +105,7 @@ static int report_error(uint32_t pid, int is_served, int error)
 static int report_refusal(uint32_t pid, int error, const char *why)
 {
     if (error == PROBITY_ERROR_ARGUMENT)
-        return cli_fail(ME, "process %" PRIu32 " changes nothing: %s", pid, why);
+        return cli_fail(ME, "process %" PRIu32 " refused the change: %s", pid, why);
     return report_error(pid, 1, error);
 }
 
@@ -265,15 +265,14 @@ static const struct cli_operand operands[] = {
 static const struct cli_option options[] = {
     {.name = "set", .value = "NAME=VALUE",
      .help = "also change another setting; may be repeated: ring=TIME, before=, after=, at-most=, "
-             "keep=, limit=, when=CONDITION (see probity-record(1)), off=PATTERN, on=PATTERN; all "
-             "of them are changed, or none",
+             "keep=, limit=, when=CONDITION (see probity-record(1)), off=PATTERN, on=PATTERN; "
+             "either all of them are changed or none",
      .brief = "change a setting", CLI_PATTERNS(struct level_request, settings)},
     {.name = "off", .value = "PATTERN", .take = take_switch, .brief = "switch functions off",
-     .help = "only count calls of functions whose name matches from now on, as --set off=PATTERN "
-             "does; may be repeated"},
+     .help = "from now on, only count calls of functions whose name matches, like --set "
+             "off=PATTERN; may be repeated"},
     {.name = "on", .value = "PATTERN", .take = take_switch, .brief = "switch functions on again",
-     .help = "record them again, as --set on=PATTERN does; of several that match, the last one "
-             "holds"},
+     .help = "record them again, like --set on=PATTERN; if several match, the last one applies"},
     {.name = "json", .help = "print a JSON object", .brief = "print JSON",
      CLI_FLAG(struct level_request, as_json)},
     CLI_HELP_ROW,

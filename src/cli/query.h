@@ -62,7 +62,7 @@ struct cli_query {
     struct cli_range range;
     int force, as_json, as_csv;
     int is_bare;     /* 1: the output, like CSV, cannot say what the traces lack */
-    int has_states;  /* 1: states of threads are among the events, if there are any */
+    int has_states;  /* 1: thread states are among the events, if there are any */
     int keeps_sites; /* 1: --tid does not filter declarations of sites */
     uint64_t begin_ns, end_ns; /* of the range; begin_ns is the maximum after its end */
     int wants; /* as of the steps, if it depends on the options; 0: as they say */
@@ -119,8 +119,8 @@ size_t cli_query_line_columns(const struct cli_query *answer);
 /* Reads the traces and prints. Returns an exit status. */
 int cli_query_run(struct cli_query *answer, char **names, size_t count);
 
-/* Prints an answer that the command has made itself from the facts that the reader has, and warns
- * about incomplete traces. Returns an exit status. */
+/* Prints an answer that the command itself computed from the reader's facts, and warns about
+ * incomplete traces. Returns an exit status. */
 int cli_query_print(struct cli_query *answer, const struct probity_reader *reader);
 
 /* Runs a whole command: options, operands, release. Returns an exit status. */

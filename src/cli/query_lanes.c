@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * query_lanes.c: this thread reads the first lane with the command's reader. A second thread opens
- * the traces once more and reads the second lane. They share nothing but the files.
+ * the traces once more and reads the second lane. They share only the files.
  */
 #include "cli/query_lanes.h"
 
@@ -72,8 +72,8 @@ static int start(struct other_lane *lane, pthread_t *ret_thread)
     return error == 0 ? 0 : PROBITY_ERROR_MEMORY;
 }
 
-/* Reads both lanes. An error of the second one is found again by a single reader, which also does
- * without a second thread. */
+/* Reads both lanes. If the second one fails, a single reader runs into the same error, and needs no
+ * second thread. */
 static int read_both(struct cli_query *answer, struct probity_reader *reader,
                      struct cli_query_lanes *lanes, struct other_lane *other)
 {

@@ -28,7 +28,7 @@ int cli_query_lanes_join(struct cli_query *answer, struct cli_query_lanes *lanes
 /* After the answer was printed. */
 void cli_query_lanes_release(struct cli_query *answer, struct cli_query_lanes *lanes);
 
-/* Not an error of a reader. */
+/* Not an error code of the reader. */
 enum { PROBITY_QUERY_AGAIN = 2 };
 
 #endif

@@ -330,7 +330,7 @@ static void add_triggers(const struct cli_triggers *triggers, const char *dumps,
         environment[(*count)++] = (struct cli_variable){"PROBITY_DUMP", dumps};
 }
 
-/* Limit for states of threads, in millionths of the program's CPU time: a third of the budget. 0:
+/* Limit for thread states, in millionths of the program's CPU time: a third of the budget. 0:
  * no limit. */
 static uint32_t share_of_states(const struct record_call *call)
 {
@@ -341,7 +341,7 @@ static uint32_t share_of_states(const struct record_call *call)
                : 0;
 }
 
-/* The budget without the part that the states of threads may take. */
+/* The budget without the part that thread states may take. */
 static const char *budget_of_library(const struct record_call *call, char text[32])
 {
     uint32_t share;
@@ -353,7 +353,7 @@ static const char *budget_of_library(const struct record_call *call, char text[3
     return text;
 }
 
-/* What is recorded beside the program. */
+/* What is recorded alongside the program. */
 struct beside {
     struct cli_sched sched;
     struct cli_sched_dumps dumps;
@@ -591,9 +591,9 @@ static const struct cli_operand operands[] = {{.label = "program", .is_program =
 
 static const struct cli_option options[] = {
     {.name = "output", .letter = 'o', .value = "TRACE", .brief = "trace file to write",
-     .help = "default %n.%p.probity (%n program, %p process id) in this directory; a name "
-             "ending in .csv is converted to CSV when the program ends; a name with %i is that of "
-             "dumps (--ring), and TRACE has its default name",
+     .help = "the trace (default: %n.%p.probity in this directory; %n program, %p process id); if "
+             "the name ends in .csv, it is converted to CSV when the program ends; a name with %i "
+             "is for dumps (--ring), and the trace gets its default name",
      CLI_TEXT(struct record_call, out)},
     {.name = "force", .letter = 'f', .help = "remove TRACE first if it exists",
      .brief = "overwrite an existing trace", CLI_FLAG(struct record_call, force)},
@@ -611,7 +611,7 @@ static const struct cli_option options[] = {
      .help = "of functions without macros, record only those whose name matches: * ? [a-z]; may be "
              "repeated", CLI_PATTERNS(struct record_call, selection.functions)},
     {.name = "exclude", .value = "PATTERN", .brief = "do not record functions that match",
-     .help = "leave out those whose name matches; may be repeated",
+     .help = "skip those whose name matches; may be repeated",
      CLI_PATTERNS(struct record_call, selection.excluded)},
     {.name = "file", .value = "PATTERN", .brief = "only functions of these source files",
      .help = "only those whose source file matches, according to their debugging information; may "
@@ -623,8 +623,8 @@ static const struct cli_option options[] = {
      .help = "only those with at least N bytes of code", .valid = "a number",
      CLI_NUMBER(struct record_call, selection.min_bytes, 0, CLI_LIMIT_MAX)},
     {.name = "selection", .value = "FILE", .brief = "file with rules that select functions",
-     .help = "read such rules from FILE, see probity-functions(7); `probity report` can suggest "
-             "them; may be repeated",
+     .help = "read rules that select functions from FILE; see probity-functions(7); `probity "
+             "report` can suggest some; may be repeated",
      CLI_PATTERNS(struct record_call, selection.files)},
     {.name = "args", .value = "PATTERN", .brief = "record arguments of functions that match",
      .help = "record the arguments of functions without macros whose name matches, as described "
@@ -637,15 +637,15 @@ static const struct cli_option options[] = {
      .help = "also search FILE for such functions: a plugin, or a program started by this one; "
              "may be repeated",
      CLI_PATTERNS(struct record_call, arguments.files)},
-    {.name = "label", .value = "LABEL", .help = "label this run, to find it again among others",
+    {.name = "label", .value = "LABEL", .help = "label this run so that it can be found again",
      .brief = "label of the run", CLI_TEXT(struct record_call, label)},
     {.name = "budget", .value = "PERCENT", .brief = "share of CPU time that recording may take",
      .help = "keep recording below this share of the program's CPU time, such as 1%: functions "
              "that are called too often for that are counted instead of recorded",
      CLI_TEXT(struct record_call, budget)},
-    {.name = "sched", .brief = "record the states of threads",
+    {.name = "sched", .brief = "record thread states",
      .help = "also have the kernel record when each thread runs, waits for a CPU and is blocked, "
-             "in TRACE.sched, for `probity threads`, `probity report` and `probity tree`",
+             "in TRACE.sched, for `probity threads`, `probity waits` and others",
      CLI_FLAG(struct record_call, has_sched)},
     {.name = "sched-ring", .value = "KIB", .brief = "size of the kernel's buffer for --sched",
      .help = "size of the kernel's buffer for each CPU (default: 512); records that do not fit "
@@ -656,30 +656,30 @@ static const struct cli_option options[] = {
      .help = "when the writer cannot keep up: block (default), drop or ring",
      .noun = "mode", CLI_WORD(struct record_call, mode, "block drop ring")},
     {.name = "ring", .value = "WINDOW", .brief = "keep the last seconds in memory only",
-     .help = "keep what was recorded in the last WINDOW (30s), in this much memory (64M), or both "
-             "(30s,256M), for dumps: --when, `probity snapshot` and probity_snapshot() write it to "
-             "separate files while recording continues",
+     .help = "keep only the records of the last WINDOW (30s), or what fits into this much memory "
+             "(64M), or both (30s,256M), for dumps: --when, `probity snapshot` and "
+             "probity_snapshot() write them to separate files while recording continues",
      CLI_TEXT(struct record_call, triggers.ring)},
     {.name = "when", .value = "CONDITION", .brief = "write a dump when this happens",
      .help = "write a dump when 'function NAME > 20ms' (or > p99.9: longer than 99.9 % of its "
              "calls in the last minutes), 'block 4->9 > 5ms', 'wait > 10ms' or 'signal USR2' "
              "happens; may be repeated; implies --ring",
      CLI_PATTERNS(struct record_call, triggers.when)},
-    {.name = "before", .value = "TIME", .brief = "time before a slow call that a dump covers",
+    {.name = "before", .value = "TIME", .brief = "how long before a slow call a dump begins",
      .help = "a dump begins TIME before the call that met the condition (default: 2s)",
      CLI_TEXT(struct record_call, triggers.before)},
-    {.name = "after", .value = "TIME", .brief = "time after a slow call that a dump covers",
-     .help = "and ends TIME after it (default: 0s)",
+    {.name = "after", .value = "TIME", .brief = "how long after a slow call a dump ends",
+     .help = "a dump ends TIME after that call (default: 0s)",
      CLI_TEXT(struct record_call, triggers.after)},
-    {.name = "at-most", .value = "N/TIME", .brief = "limit of dumps in a time",
-     .help = "at most N dumps by conditions in any period of this length (default: 1/1s)",
+    {.name = "at-most", .value = "N/TIME", .brief = "maximum rate of dumps",
+     .help = "at most N dumps because of conditions in any period of this length (default: 1/1s)",
      CLI_TEXT(struct record_call, triggers.at_most)},
     {.name = "keep", .value = "WHICH", .brief = "which dumps to keep",
      .help = "worst=N: once there are N dumps, a worse one replaces the least bad; first=N: no "
              "more than N are made",
      CLI_TEXT(struct record_call, triggers.keep)},
-    {.name = "dump-limit", .value = "BYTES", .brief = "limit of bytes of all dumps",
-     .help = "no more than BYTES of dumps of a process (default: 1G)",
+    {.name = "dump-limit", .value = "BYTES", .brief = "maximum size of all dumps",
+     .help = "limit the total size of the dumps of a process to BYTES (default: 1G)",
      CLI_TEXT(struct record_call, triggers.limit)},
     {.name = "writer", .value = "WRITER", .brief = "writer of the trace",
      .help = "thread (default): a thread of the program writes the trace; confined: that thread "

@@ -38,14 +38,14 @@ static void report_failure(const struct cli_sched *sched, int error_number)
     int level = paranoid_level();
 
     if (error_number == EACCES || error_number == EPERM)
-        cli_warn(sched->command, "states of threads are not recorded: the kernel does not permit "
+        cli_warn(sched->command, "thread states are not recorded: the kernel does not permit "
                  "perf events (kernel.perf_event_paranoid is %d; 2 or less, or CAP_PERFMON, is "
                  "required)", level);
     else if (error_number == ENOSYS || error_number == ENOENT || error_number == EOPNOTSUPP)
-        cli_warn(sched->command, "states of threads are not recorded: the kernel has no perf "
+        cli_warn(sched->command, "thread states are not recorded: the kernel has no perf "
                  "events, or a system call filter hides them");
     else
-        cli_warn(sched->command, "states of threads are not recorded: %s", strerror(error_number));
+        cli_warn(sched->command, "thread states are not recorded: %s", strerror(error_number));
 }
 
 void cli_sched_prepare(void *context, pid_t pid)
@@ -92,20 +92,20 @@ static void write_files(const struct cli_sched *sched)
                                     sched->path_count, &result);
 
     if (error == PROBITY_ERROR_MEMORY)
-        cli_warn(sched->command, "states of threads: %s", probity_error_text(error));
+        cli_warn(sched->command, "thread states: %s", probity_error_text(error));
     else if (error != 0)
         cli_warn(sched->command, "cannot write '%s" PROBITY_SCHED_SUFFIX "': %s",
                  sched->path_count > 0 ? sched->paths[result.failed] : "", strerror(errno));
     if (error == 0 && result.cut_errno != 0)
-        cli_warn(sched->command, "recording of states of threads ended early: %s",
+        cli_warn(sched->command, "recording of thread states ended early: %s",
                  strerror(result.cut_errno));
     if (error == 0 && result.pauses > 0)
-        cli_warn(sched->command, "states of threads were recorded %.3g %% of the time, to keep "
+        cli_warn(sched->command, "thread states were recorded %.3g %% of the time, to keep "
                  "within the budget",
                  100 - 100 * (double)result.paused_ns / (double)result.recorded_ns);
     if (error == 0 && result.lost > 0)
-        cli_warn(sched->command, "the kernel dropped %" PRIu64 " records of the scheduler: states "
-                 "around them are unknown; see --sched-ring", result.lost);
+        cli_warn(sched->command, "the kernel dropped %" PRIu64 " scheduler records: states around "
+                 "them are unknown; see --sched-ring", result.lost);
 }
 
 void cli_sched_conclude(struct cli_sched *sched)

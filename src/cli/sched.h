@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sched.h: states of threads from the scheduler, in TRACE.sched (doc/sched.md): `record --sched`
+ * sched.h: thread states from the scheduler, in TRACE.sched (doc/sched.md): `record --sched`
  * writes it, commands that show states read it.
  */
 #ifndef PROBITY_CLI_SCHED_H

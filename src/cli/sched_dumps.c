@@ -2,7 +2,7 @@
  *
  * sched_dumps.c: watches the directory of dumps, whose files get their names when they are whole.
  * A name says nothing about what is in a file: src/sched/ reads only those of the caller, and
- * writes beside none but dumps of threads that it knows.
+ * writes only beside dumps of threads that it knows.
  */
 #include "cli/sched_dumps.h"
 
@@ -26,7 +26,7 @@ static void report(struct cli_sched_dumps *dumps, const char *path, int error, i
         return;
     dumps->is_reported = 1;
     if (error == PROBITY_ERROR_MEMORY)
-        cli_warn(dumps->command, "states of threads in '%s': %s", path, probity_error_text(error));
+        cli_warn(dumps->command, "thread states in '%s': %s", path, probity_error_text(error));
     else
         cli_warn(dumps->command, "cannot write '%s" PROBITY_SCHED_SUFFIX "': %s", path,
                  strerror(error_number));
@@ -60,7 +60,7 @@ static int take_names(struct cli_sched_dumps *dumps)
         if (event->len > 0)
             take_dump(dumps, event->name);
         else if ((event->mask & IN_Q_OVERFLOW) != 0)
-            cli_warn(dumps->command, "some dumps have no states of threads: too many files "
+            cli_warn(dumps->command, "some dumps have no thread states: too many files "
                      "appeared in '%s' at once", dumps->directory);
         at += sizeof *event + event->len;
     }
@@ -120,7 +120,7 @@ void cli_sched_dumps_begin(struct cli_sched_dumps *dumps, struct probity_sched *
         dumps->is_running = 1;
         return;
     }
-    cli_warn(dumps->command, "dumps will have no states of threads: cannot watch '%s': %s",
+    cli_warn(dumps->command, "dumps will have no thread states: cannot watch '%s': %s",
              dumps->directory != NULL ? dumps->directory : pattern, strerror(errno));
     release(dumps);
 }

@@ -42,8 +42,8 @@ static int note_result(struct ship_call *call, const char *trace,
     if (!call->as_json) {
         printf("%s: run %016" PRIx64 ": %" PRIu64 " rows in %" PRIu64 " blocks sent%s\n", trace,
                result->run, counts->rows, counts->blocks,
-               result->was_there ? ", the rest was there" : counts->blocks_there > 0
-                                       ? ", the others were there" : "");
+               result->was_there ? ", the rest was already there" : counts->blocks_there > 0
+                                       ? ", the others were already there" : "");
         return CLI_OK;
     }
     json_t *object = json_object();
@@ -162,43 +162,45 @@ static const struct cli_option options[] = {
      .help = "take the password from the first line of FILE (default: PROBITY_FLEET_PASSWORD)",
      CLI_TEXT(struct ship_call, password_file)},
     {.name = "ca", .value = "FILE", .brief = "certificates to trust",
-     .help = "with https: trust the certificates in FILE, in place of the system's (default: "
+     .help = "with https: trust the certificates in FILE instead of the system's (default: "
              "PROBITY_FLEET_CA)", CLI_TEXT(struct ship_call, ca)},
     {.name = "detail", .value = "DETAIL", .brief = "what to send",
-     .help = "summary: sums by minute; calls: each call, block and request, too; records: all "
-             "events, too, for `probity fetch`", .noun = "detail",
+     .help = "summary: sums by minute; calls: also each call, block and request; records: also all "
+             "events, for `probity fetch`", .noun = "detail",
      .initial = "calls", CLI_CHOICE(struct ship_call, detail, "summary calls records")},
-    {.name = "init", .help = "make the tables first, or migrate those of an earlier version",
-     .brief = "make the tables", CLI_FLAG(struct ship_call, init)},
-    {.name = "print-schema", .help = "print the statements that make the tables, and do nothing",
+    {.name = "init", .help = "create the tables first, or migrate those of an earlier version",
+     .brief = "create the tables", CLI_FLAG(struct ship_call, init)},
+    {.name = "print-schema", .help = "print the statements that create the tables, and do nothing "
+                                     "else",
      .brief = "print the tables", CLI_FLAG(struct ship_call, print_schema)},
     {.name = "cluster", .value = "NAME", .brief = "create the tables on a cluster",
      .help = "create the tables on the servers of this cluster: replicated, and distributed by run",
      CLI_TEXT(struct ship_call, cluster)},
     {.name = "ttl", .value = "DAYS", .brief = "days to keep rows",
-     .help = "make tables that remove calls, blocks, requests, records and sums after DAYS",
+     .help = "create tables in which calls, blocks, requests, records and sums are removed after "
+             "DAYS",
      CLI_NUMBER(struct ship_call, ttl_days, 1, 36500)},
     {.name = "retry", .value = "SECONDS",
-     .help = "how long the server may be away before this command gives up (default: 300)",
+     .help = "how long the server may be unreachable before this command fails (default: 300)",
      .brief = "how long to retry",
      CLI_NUMBER(struct ship_call, retry_seconds, 0, RETRY_SECONDS_MAX)},
     {.name = "flush", .value = "SECONDS",
-     .help = "of a trace that is being recorded, send what there is after this time (default: 10)",
+     .help = "while a trace is being recorded, send what is there at this interval (default: 10)",
      .brief = "how long rows may wait", CLI_NUMBER(struct ship_call, flush_seconds, 1, 86400)},
     {.name = "watch", .value = "DIR", .brief = "follow a directory",
-     .help = "send all traces in DIR, also those that appear later, while they are recorded; run "
-             "until ended by a signal", CLI_TEXT(struct ship_call, directory)},
-    {.name = "once", .help = "with --watch: end when everything in DIR was sent",
-     .brief = "end when all was sent", CLI_FLAG(struct ship_call, once)},
+     .help = "send all traces in DIR while they are recorded, including those that appear later; "
+             "run until ended by a signal", CLI_TEXT(struct ship_call, directory)},
+    {.name = "once", .help = "with --watch: exit when everything in DIR has been sent",
+     .brief = "exit when all is sent", CLI_FLAG(struct ship_call, once)},
     {.name = "disk-limit", .value = "MIB", .brief = "limit the size of the directory",
-     .help = "with --watch: if the traces in DIR have more than this, remove the oldest of those "
-             "that were sent and have ended",
+     .help = "with --watch: if the traces in DIR take more than this, remove the oldest of those "
+             "that have ended and were sent",
      CLI_NUMBER(struct ship_call, disk_limit, 1, 1 << 30)},
     {.name = "senders", .value = "N", .brief = "traces to send at a time",
-     .help = "with --watch: how many traces to send at a time; others wait for their turn "
+     .help = "with --watch: how many traces to send at the same time; others wait for their turn "
              "(default: 64)", CLI_NUMBER(struct ship_call, senders, 1, SENDERS_MAX)},
     {.name = "block-rows", .value = "N", .brief = "rows of a block",
-     .help = "rows in a block, each of which is one insert (default: 100000)",
+     .help = "rows in a block, which is sent as one insert (default: 100000)",
      CLI_NUMBER(struct ship_call, block_rows, 1,
                 PROBITY_FLEET_BLOCK_ROWS_MAX)},
     {.name = "json", .help = "print what was sent as JSON", .brief = "print JSON",
@@ -213,9 +215,9 @@ const struct cli_command cli_command_ship = {
     .summary = "Send traces to a ClickHouse database",
     .usage = "[OPTION]... TRACE... | --watch DIR",
     .help =
-        "Sends each trace as rows that `probity report` and any SQL client can read. "
-        "Each row arrives exactly once: if this command or the server is killed, run it again. "
-        "TRACE.shipped remembers what the server acknowledged. The tables are those of "
-        "doc/fleet.md.",
+        "Sends each trace as rows that `probity report` and any SQL client can read. Each row "
+        "arrives exactly once: if this command or the server is killed, run it again. "
+        "TRACE.shipped records what the server has acknowledged. doc/fleet.md describes the "
+        "tables.",
     .options = options,
 };

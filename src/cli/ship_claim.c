@@ -3,7 +3,7 @@
  * ship_claim.c: excludes senders of the same run on other machines and in other directories, which
  * no lock of a file excludes. A sender writes a row, then looks whether another one has one that is
  * neither released nor too old: of two that begin at the same time, at least one sees the other,
- * and whoever does gives way. The server's clock says how old a row is.
+ * and the one that does gives way. The server's clock says how old a row is.
  */
 #include "cli/ship_send.h"
 
@@ -130,8 +130,9 @@ static int find_other(struct cli_ship_send *send, uint64_t now, struct other *re
 
 static void report_other(const struct cli_ship_send *send, const struct other *other)
 {
-    cli_fail(send->fleet->command, "'%s': process %" PRIu32 " on host '%s' is sending run %016"
-             PRIx64 ", too, or did %" PRIu64 " s ago; if it has ended, try again in %" PRIu64 " s",
+    cli_fail(send->fleet->command, "'%s': process %" PRIu32 " on host '%s' is also sending run "
+             "%016" PRIx64 ", or was %" PRIu64 " s ago; if it has ended, try again in %" PRIu64 " "
+             "s",
              send->trace, other->pid, other->host, send->run, other->age,
              LEASE_SECONDS - other->age);
 }

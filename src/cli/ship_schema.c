@@ -80,7 +80,7 @@ static size_t table_at(const char *name, size_t length)
 static int fail_type(const struct cli_fleet *fleet, const struct probity_fleet_table *table,
                      const struct probity_fleet_column *column, const char *type, size_t length)
 {
-    return cli_fail(fleet->command, "'%s': column %s of %s is %.*s, and must be %s; make the "
+    return cli_fail(fleet->command, "'%s': column %s of %s is %.*s, and must be %s; create the "
                     "tables in another database, and send the traces to it", fleet->url,
                     column->name, table->name, (int)(length < 40 ? length : 40), type,
                     probity_fleet_type_name(column->type));
@@ -152,7 +152,7 @@ static int fail_key(const struct cli_fleet *fleet, const struct probity_fleet_ta
     size_t wanted_length = probity_fleet_schema_key(table, &wanted);
 
     return cli_fail(fleet->command, "'%s': %s is sorted by '%.*s', and must be by '%.*s', which "
-                    "cannot be changed; make the tables in another database, and send the traces "
+                    "cannot be changed; create the tables in another database, and send the traces "
                     "to it", fleet->url, table->name, (int)(length < 80 ? length : 80), key,
                     (int)wanted_length, wanted);
 }
@@ -215,7 +215,7 @@ static int find_version(struct cli_fleet *fleet, unsigned *ret_version)
 static int fail_newer(const struct cli_fleet *fleet, unsigned version)
 {
     return cli_fail(fleet->command, "'%s' has tables of schema version %u, which this program (%d) "
-                    "does not know; use a newer one", fleet->url, version,
+                    "does not support; use a newer one", fleet->url, version,
                     PROBITY_FLEET_SCHEMA_VERSION);
 }
 
@@ -226,8 +226,8 @@ int cli_ship_judge_version(const struct cli_fleet *fleet, unsigned version)
     if (version > PROBITY_FLEET_SCHEMA_VERSION)
         return fail_newer(fleet, version);
     return cli_fail(fleet->command, "'%s' does not have the tables of schema version %d "
-                    "(probity_versions); `probity ship --init` makes them, or migrates those of an "
-                    "earlier version", fleet->url, PROBITY_FLEET_SCHEMA_VERSION);
+                    "(probity_versions); `probity ship --init` creates them, or migrates those of "
+                    "an earlier version", fleet->url, PROBITY_FLEET_SCHEMA_VERSION);
 }
 
 static int put_version(struct cli_fleet *fleet)
@@ -341,8 +341,8 @@ static int find(const struct cli_ship_schema *schema, struct found *ret_found)
     if (status == CLI_OK && has_runs && ret_found->is_cluster != (schema->cluster != NULL))
         status = cli_fail(fleet->command, ret_found->is_cluster
                               ? "the tables of '%s' are on a cluster: name it with --cluster"
-                              : "the tables of '%s' are of a single server: a cluster needs "
-                                "another database", fleet->url);
+                              : "the tables of '%s' are those of a single server: use another "
+                                "database for a cluster", fleet->url);
     return status;
 }
 
@@ -351,8 +351,8 @@ static void report(const struct cli_fleet *fleet, const struct found *found)
     fprintf(stderr, "probity ship: '%s' has the tables of schema version %d", fleet->url,
             PROBITY_FLEET_SCHEMA_VERSION);
     if (found->version > 0 && found->tables_made + found->columns_made > 0)
-        fprintf(stderr, "; migrated from version %u: %u tables, %u columns added; send traces "
-                "again that were sent before", found->version, found->tables_made,
+        fprintf(stderr, "; migrated from version %u: %u tables, %u columns added; send the traces "
+                "that were sent before again", found->version, found->tables_made,
                 found->columns_made);
     fputc('\n', stderr);
 }

@@ -332,9 +332,10 @@ int cli_ship_run(struct cli_ship_send *send, struct probity_fleet_run *ret_run,
 static int fail_rows(struct cli_ship_send *send, size_t table, uint32_t block, uint64_t there,
                      uint64_t rows)
 {
-    cli_fail(send->fleet->command, "'%s': %s has %" PRIu64 " rows of block %" PRIu32 " of run %016"
-             PRIx64 ", which has %" PRIu64 "; either two processes sent this trace at a time, or "
-             "it has changed since it was sent", send->trace, probity_fleet_tables[table].name,
+    cli_fail(send->fleet->command, "'%s': %s has %" PRIu64 " rows of block %" PRIu32 " of run "
+             "%016" PRIx64 ", which has %" PRIu64 "; either two processes sent this trace at the "
+             "same time, or it has changed since it was sent", send->trace,
+             probity_fleet_tables[table].name,
              there, block, send->run, rows);
     return PROBITY_ERROR_WRITE;
 }

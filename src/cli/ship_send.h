@@ -28,7 +28,7 @@ struct cli_ship_send {
     struct cli_ledger *ledger;
     const char *trace; /* for messages */
     uint64_t run;
-    uint64_t retry_ms; /* how long a server may be away */
+    uint64_t retry_ms; /* how long a server may be unreachable */
     uint64_t *rows[PROBITY_FLEET_TABLES]; /* by block: what the server has, or must have */
     size_t known[PROBITY_FLEET_TABLES], rooms[PROBITY_FLEET_TABLES];
     size_t sent[PROBITY_FLEET_TABLES];     /* blocks of the trace so far */
@@ -64,7 +64,7 @@ int cli_ship_ask(struct cli_ship_send *send, const char *sql,
 int cli_ship_insert_plain(struct cli_ship_send *send, enum probity_fleet_table_number table,
                           const struct probity_fleet_bytes *bytes);
 
-/* Counts all blocks again, and forgets none that was known. Returns 0 or -1. */
+/* Counts all blocks again, without discarding any that are known. Returns 0 or -1. */
 int cli_ship_recount(struct cli_ship_send *send);
 
 /* How many rows a block had when it was sent: as the server says, or else the ledger. 0: it was not

@@ -31,7 +31,7 @@ static char *beside(const struct watched *trace, const char *ending)
     return NULL;
 }
 
-/* The states of its threads are in a file of their own and not sent, so such a trace is kept. */
+/* Its thread states are in a separate file, which is not sent, so such a trace is kept. */
 static struct watched *oldest_sent(struct watch *watch)
 {
     struct watched *oldest = NULL;

@@ -42,7 +42,7 @@ static int fail_send(const struct shipment *shipment, int error)
                : cli_fail_trace(shipment->options->command, shipment->send.trace, error, errno);
 }
 
-/* ---- What is sent beside blocks ----------------------------------------------------------------
+/* ---- What is sent besides blocks ---------------------------------------------------------------
  */
 
 static int put_run(struct shipment *shipment, int is_finished)
@@ -183,7 +183,7 @@ static void begin_turn(const struct shipment *shipment, int waits)
                      (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, __ATOMIC_RELAXED);
 }
 
-/* Of a live trace, sends what there is, and how far it goes. */
+/* For a live trace, sends what is there, and up to which time. */
 static int flush(struct shipment *shipment)
 {
     uint64_t now_ns = cli_ship_now_ns();
@@ -360,8 +360,8 @@ static int send_trace(struct shipment *shipment)
     return status;
 }
 
-/* Whether what was sent as complete is this trace, or the whole of which it is a copy without an
- * end. If a trace was recovered since it was sent, that it was complete does not count. */
+/* Whether what was sent as complete is this trace, or the complete trace of which it is an
+ * unfinished copy. If a trace was recovered since it was sent, it does not count as complete. */
 static int is_as_sent(const struct probity_trace_facts *sent,
                       const struct probity_trace_facts *facts)
 {
@@ -426,8 +426,8 @@ static int send_all(struct shipment *shipment, char *path)
     return status;
 }
 
-/* Rows of a part of a trace are not the first rows of the whole: its last calls are in progress,
- * and its clock is known less well. So a part that will grow must not be sent. */
+/* Rows of a partial trace are not the first rows of the whole one: its last calls are in progress,
+ * and its clock conversion is less accurate. So a part that will grow must not be sent. */
 static int wait_for_writer(struct shipment *shipment, const char *path)
 {
     const struct cli_shipment_options *options = shipment->options;
@@ -443,11 +443,12 @@ static int wait_for_writer(struct shipment *shipment, const char *path)
         return CLI_OK;
     return cli_fail(options->command, is_part ? "'%s' is a copy of a trace that is being recorded; "
                                                 "send the trace itself"
-                                              : "'%s' has no end, and another process is writing "
-                                                "it; send it when that has ended", path);
+                                              : "'%s' is unfinished, and another process is "
+                                                "writing it; send it when that process has "
+                                                "ended", path);
 }
 
-/* Without a lock, as in a directory that cannot be written, the server alone is asked. */
+/* Without a lock, as in a directory that cannot be written, only the server is asked. */
 static int lock_run(struct shipment *shipment, const char *path, int *ret_lock)
 {
     const struct cli_shipment_options *options = shipment->options;

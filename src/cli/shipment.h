@@ -12,7 +12,7 @@
 struct cli_shipment_progress {
     uint64_t pending_ns; /* CLOCK_REALTIME of the oldest event that was not sent; 0: none */
     uint64_t turn_ns; /* CLOCK_MONOTONIC when what had been sent before was read; 0: not yet */
-    int must_make_room; /* set by that process: end when what there is was sent */
+    int must_make_room; /* set by that process: end when what is there has been sent */
 };
 
 struct cli_shipment_options {
@@ -22,7 +22,7 @@ struct cli_shipment_options {
     uint32_t block_rows;
     uint64_t retry_ms;
     uint64_t flush_ms; /* of a live trace: after which time rows are sent in any case */
-    struct cli_shipment_progress *progress; /* NULL: nobody looks, and nothing is postponed */
+    struct cli_shipment_progress *progress; /* NULL: no process watches, and nothing is postponed */
     uint64_t settle_ms; /* for how long a trace without an end must be unchanged to be sent */
 };
 

@@ -170,12 +170,12 @@ static const struct cli_operand operands[] = {{.label = "process or trace"}, {.l
 
 static const struct cli_option options[] = {
     {.name = "output", .letter = 'o', .value = "FILE", .brief = "file to write",
-     .help = "file to write; %i is the first number that is free. Default: the trace's name in "
+     .help = "file to write; %i expands to the first free number. Default: the trace's name in "
              "this directory, with -%i before its extension",
      CLI_TEXT(struct snapshot_call, out)},
     {.name = "force", .letter = 'f', .help = "replace FILE if it exists",
      .brief = "overwrite an existing file", CLI_FLAG(struct snapshot_call, force)},
-    {.name = "reason", .value = "TEXT", .help = "store TEXT in the file as the reason for it",
+    {.name = "reason", .value = "TEXT", .help = "store TEXT in the file as the reason for the dump",
      .brief = "reason to store", CLI_TEXT(struct snapshot_call, reason)},
     CLI_HELP_ROW,
     {.name = NULL},
@@ -187,8 +187,8 @@ const struct cli_command cli_command_snapshot = {
     .summary = "Write what the ring of a running program holds",
     .usage = "[OPTION]... PID|TRACE",
     .help =
-        "Copies the last seconds that a program records in a ring (see probity-record(1)) to a "
-        "separate trace. The program continues to record, and does none of the work.",
+        "Copies what a program has recorded to a ring in the last seconds (see probity-record(1)) "
+        "to a separate trace. The program continues to record, and is not involved.",
     .options = options,
     .operands = operands,
     .statuses = "0 success; 1 failure; 2 usage error",

@@ -40,7 +40,7 @@ static int check_when(const struct cli_command *command, const struct cli_patter
             return fail_at(command, "--when", text, error.column, error.allowed);
         if (*end != 0)
             return fail_at(command, "--when", text, (size_t)(end - text) + 1,
-                           "the end: give --when again for a further condition");
+                           "the end; repeat --when for another condition");
         bytes += strlen(text) + 1;
     }
     if (when->count > PROBITY_CONDITIONS_MAX || bytes > PROBITY_CONDITIONS_BYTES)

@@ -208,7 +208,7 @@ static void report_counts(const struct export_call *call, const struct probity_e
     static const char *const nouns[] = {"calls of functions", "hits of probes",
                                         "messages, parameters and checkpoints",
                                         "calls counted in profile mode",
-                                        "states of threads"};
+                                        "thread states"};
     const struct probity_scopes_repairs *repairs = export->repairs;
 
     for (size_t i = 0; i < sizeof nouns / sizeof *nouns; i++) {

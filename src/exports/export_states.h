@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * export_states.h: the states of threads by the scheduler (doc/sched.md), each passed on when the
+ * export_states.h: thread states from the scheduler (doc/sched.md), each passed on when the
  * next one begins. Unknown time belongs to no state.
  */
 #ifndef PROBITY_EXPORTS_EXPORT_STATES_H

@@ -20,7 +20,7 @@ enum probity_fleet_detail {
 /* "summary", ... */
 const char *probity_fleet_detail_name(enum probity_fleet_detail detail);
 
-/* What probity_runs has beside the facts of the trace. */
+/* What probity_runs has in addition to the facts of the trace. */
 struct probity_fleet_run {
     uint64_t run, version;
     int is_finished;

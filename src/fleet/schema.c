@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * schema.c: tables, and the statements that make them.
+ * schema.c: tables, and the statements that create them.
  */
 #include "fleet/schema.h"
 

@@ -78,7 +78,7 @@ struct probity_fleet_schema {
     unsigned version;    /* of the server, major * 100 + minor */
     const char *cluster; /* NULL: a single server; letters, digits, '_' and '-' only */
     unsigned ttl_days;   /* after which rows in blocks are removed; 0: never */
-    const char *database; /* an identifier; NULL: the current one, which a cluster does not know */
+    const char *database; /* an identifier; NULL: the current one, not on a cluster */
 };
 
 /* Writes the statements that make a table unless it exists: one, or two on a cluster. Returns

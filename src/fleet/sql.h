@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sql.h: statements for ClickHouse. The only way for a text into a statement is
+ * sql.h: statements for ClickHouse. Texts are added to a statement only by
  * probity_fleet_sql_text(), which leaves no byte that could end a literal. Does no I/O.
  */
 #ifndef PROBITY_FLEET_SQL_H

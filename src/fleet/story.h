@@ -35,7 +35,7 @@ struct probity_fleet_name {
 struct probity_fleet_story {
     struct probity_fleet_step *steps; /* by run, then time */
     size_t step_count, step_room;
-    struct probity_fleet_story_call *calls; /* of the latest run asked for, by time */
+    struct probity_fleet_story_call *calls; /* of the latest run queried, by time */
     size_t call_count, call_room;
     struct probity_fleet_name *names; /* as the calls */
     size_t name_count, name_room;

@@ -223,7 +223,7 @@ static void take_numbers(struct probity_fleet_answer *answer, struct probity_rep
     sums->has_no_elapsed = 1;
 }
 
-/* Without threads, the report needs one that stands for all. */
+/* Without threads, the report needs one that represents all. */
 static int add_row(struct probity_fleet_sums *sums, struct probity_fleet_answer *answer,
                    struct probity_report *const *reports, struct probity_report_row *row)
 {

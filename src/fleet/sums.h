@@ -113,7 +113,7 @@ void probity_fleet_sql_condition(FILE *stream, const struct probity_fleet_range 
                                  const char *moment, uint64_t unit_ns);
 extern const char probity_fleet_bucket_columns[];
 
-/* Lists the numbers of the functions that `is_wanted` accepts; NULL stands for one whose
+/* Lists the numbers of the functions that `is_wanted` accepts; NULL means one whose
  * declaration was lost. The list is malloc'ed. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_fleet_sums_choose(struct probity_fleet_sums *sums,
                               int (*is_wanted)(void *context,

@@ -52,7 +52,7 @@ enum {
     PROBITY_END_EXIT = 2,
     PROBITY_END_RECOVERED = 3,
     PROBITY_END_FAILED = 4, /* recovered; recording had ended because the trace was not writable */
-    PROBITY_END_DUMP = 5    /* a dump: the recording went on */
+    PROBITY_END_DUMP = 5    /* a dump: the recording continued */
 };
 
 enum probity_info_tag {

@@ -370,7 +370,7 @@ int probity_mapping_event_get(const uint8_t *payload, size_t bytes,
     return 0;
 }
 
-/* ---- States of threads -------------------------------------------------------------------------
+/* ---- Thread states ----------------------------------------------------------------------------
  */
 
 void probity_state_event_put(uint8_t payload[PROBITY_STATE_EVENT_BYTES],

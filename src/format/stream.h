@@ -105,7 +105,7 @@ struct probity_state_event {
     uint32_t waker; /* RUNNABLE: thread id, or 0 */
 };
 
-/* get: returns 0 or PROBITY_ERROR_DAMAGED; an unknown state is taken for UNKNOWN. */
+/* get: returns 0 or PROBITY_ERROR_DAMAGED; an unknown state is read as UNKNOWN. */
 void probity_state_event_put(uint8_t payload[PROBITY_STATE_EVENT_BYTES],
                              const struct probity_state_event *event);
 int probity_state_event_get(const uint8_t *payload, size_t bytes,

@@ -39,7 +39,7 @@ struct probity_registers {
  * loaded, before the program runs. */
 void probity_arguments_load(void);
 
-/* Tells __fentry__ the described functions of all loaded objects. Any thread;
+/* Passes the described functions of all loaded objects to __fentry__. Any thread;
  * not from a signal handler. */
 void probity_arguments_update(void);
 

@@ -52,7 +52,7 @@ extern struct probity_scope_sites_found probity_scope_sites_found
     __attribute__((visibility("hidden")));
 
 /* is_open of the scopes entered from now on. Before sites are made calls, so that no scope which
- * was entered before is taken for open. */
+ * was entered before counts as open. */
 void probity_scope_sites_renew(void);
 
 /* Whether they have been calls already, of this copy of the library or another one. */

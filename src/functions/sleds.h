@@ -34,7 +34,7 @@ void probity_sled_enter_unusual(uint32_t id, const uintptr_t *back, uint64_t unu
 void probity_sled_leave_unusual(uint32_t id, const uintptr_t *back, uint64_t is_tail,
                                 const uint8_t *vectors);
 
-/* Replaces the sleds of objects that were loaded since the last call, and forgets those that were
+/* Replaces the sleds of objects that were loaded since the last call, and drops those that were
  * unloaded. Does nothing if recording was not requested. Any thread; not from a signal
  * handler. Preserves errno. */
 void probity_sleds_update(void);

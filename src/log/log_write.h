@@ -39,7 +39,7 @@ struct log_writer {
     int descriptor, chains; /* chains: the temporary file, or -1 */
     uint64_t links;
     uint64_t written; /* bytes written out of the buffer */
-    /* In place of write(2) to the descriptor; NULL: that. */
+    /* Called instead of write(2) to the descriptor; NULL: write(2). */
     ssize_t (*put)(void *context, const char *bytes, size_t count);
     void *put_context;
     int error, error_number;

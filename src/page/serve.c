@@ -5,7 +5,7 @@
  * event; so a malicious trace can only crash a child. If the library's header is missing,
  * serve_without_microhttpd.c replaces this file.
  *
- * Without the token, which no other page or user can know, every address is unknown. The header
+ * Without the token, which no other page or user can guess, no address exists. The header
  * Host must be this server's address, so that a host name that resolves to it does not give others
  * access.
  */

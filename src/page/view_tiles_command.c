@@ -359,7 +359,7 @@ int view_tiles_find(const struct view_tiles *tiles, const struct probity_reader 
     struct view_tiles_found found = {0};
 
     if (!is_of_traces(tiles, reader, directory, &found)) {
-        *ret_why = "it is from other traces or options, or from another version";
+        *ret_why = "it was made from other traces, with other options or by another version";
         return 0;
     }
     if (!take_page(directory, &found)) {

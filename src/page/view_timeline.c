@@ -14,7 +14,7 @@
  * The rest is 0 if a span is not merged: such a span is all busy, or, for a queue, busy for its
  * length times its duration. Calls that began before the range, and time off the CPU, always have a
  * rest. Rows of tracks have, in place of times off the CPU, their numbers, each minus the previous
- * one, zigzag-coded. States of threads have both times only if they are merged, since the name
+ * one, zigzag-coded. Thread states have both times only if they are merged, since the name
  * determines them; in place of times off the CPU they have their CPU or waker.
  *
  * Times are ns since the first record: JavaScript integers are exact only up to 2^53.

@@ -4,7 +4,7 @@
  *
  *     [slot, from, length, name, is given up, waker, since from, holder, since from, length, ...]
  *
- * where `from` counts from that of the wait before, slots are indices of `threads`, and -1 stands
+ * where `from` counts from that of the wait before, slots are indices of `threads`, and -1 means
  * for an unknown waker; -1 - TID for a holder of which only its id is known.
  */
 #include "page/view_waits.h"

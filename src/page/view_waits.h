@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_waits.h: the waits of threads for the page, with who held what was waited for and who ended
- * the wait (doc/calls.md, "How a reader assigns waiting"). The page shows them beside the states of
- * threads, and goes back through them for a critical path. Memory: a limited number of waits; if
- * there are more, the shortest are left out and counted.
+ * view_waits.h: the waits of threads for the page, with the threads that held what was waited for
+ * or ended the wait (doc/calls.md, "How a reader assigns waiting"). The page shows them next to
+ * thread states, and goes back through them for a critical path. Memory: a limited number of
+ * waits; if there are more, the shortest are left out and counted.
  */
 #ifndef PROBITY_PAGE_VIEW_WAITS_H
 #define PROBITY_PAGE_VIEW_WAITS_H
@@ -21,7 +21,7 @@ int probity_view_waits_open(uint64_t from_ns, uint64_t to_ns, size_t waits_max,
                             const struct probity_wait_symbols *symbols,
                             struct probity_view_waits **ret_waits);
 
-/* Takes the next event in time order, states of threads among them. */
+/* Takes the next event in time order, thread states among them. */
 int probity_view_waits_put(struct probity_view_waits *waits, const struct probity_event *event);
 
 int probity_view_waits_finish(struct probity_view_waits *waits);

@@ -231,7 +231,7 @@ static const char *read_digits(const char *source, int digits, int base, uint32_
     return source;
 }
 
-/* Reads an escape after its backslash. *ret_is_byte: it stands for a byte, not a character. */
+/* Reads an escape after its backslash. *ret_is_byte: it encodes a byte, not a character. */
 static const char *read_escape(const char *source, uint32_t *ret_value, int *ret_is_byte)
 {
     static const char names[] = "abtnvfr";

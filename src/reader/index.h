@@ -21,7 +21,7 @@ enum {
     PROBITY_INDEX_RECORDS_BYTES = 8 /* before the payload of a SYNC or END */
 };
 
-/* Types of blocks beside those of the trace file. */
+/* Types of blocks in addition to those of the trace file. */
 enum probity_index_type {
     PROBITY_INDEX_PLACE = 33,    /* where a PROFILE, SITES or COST block is */
     PROBITY_INDEX_DECLARED = 34, /* a thread's declarations since the last mark; as DATA */

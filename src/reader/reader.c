@@ -438,7 +438,7 @@ static int describe_dump(const struct probity_trace_facts *facts, char *ret_why,
         snprintf(ret_why, bytes, "a dump: all threads' records of its last %.3f s",
                  (double)probity_trace_ns_of_ticks(facts, had) / 1e9);
     else
-        snprintf(ret_why, bytes, "a dump: the ring held the last %.3f s of the %.3f s wanted",
+        snprintf(ret_why, bytes, "a dump: the ring held the last %.3f s of the %.3f s requested",
                  (double)probity_trace_ns_of_ticks(facts, had) / 1e9,
                  (double)probity_trace_ns_of_ticks(facts, wanted) / 1e9);
     return (dump.flags & PROBITY_DUMP_WHOLE) != 0;

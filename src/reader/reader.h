@@ -98,7 +98,7 @@ struct probity_trace_facts {
     uint64_t counted_hits; /* the same for kinds of free locks, and for allocations */
     /* Cost of recording, by enum probity_cost_moment; no rows if the trace has none. */
     struct probity_cost cost[PROBITY_COST_MOMENTS];
-    /* States of threads, read from TRACE.sched; NULL: none were requested, or there are none. */
+    /* Thread states, read from TRACE.sched; NULL: none were requested, or there are none. */
     const struct probity_sched_info *sched;
     uint64_t sched_damages; /* blocks of it that changed after it was opened */
     /* Why a dump was made: the payload of its DUMP block, for src/format/dump.h. NULL: no dump, or
@@ -114,7 +114,7 @@ struct probity_trace_facts {
 /* An instrumented function, as declared in its trace. Valid until the reader is closed; the same
  * function of a trace always has the same address. Texts are never NULL. */
 struct probity_function {
-    uint32_t trace, number; /* number: of the site of its enter; that of the leave is one more */
+    uint32_t trace, number; /* number: the site of its enter; its leave has the next number */
     uint32_t line, level;
     uint32_t name_bytes;
     int is_cxx, is_deferred;

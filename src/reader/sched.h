@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sched.h: TRACE.sched, the states of threads beside a trace (doc/sched.md). All input is
+ * sched.h: TRACE.sched, thread states beside a trace (doc/sched.md). All input is
  * untrusted: a file that does not match its trace, or is not whole, is ignored.
  */
 #ifndef PROBITY_READER_SCHED_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * spools.c: lists a directory of spools. The trace path in a spool is a hint: a file is accepted
+ * spools.c: lists a spool directory. The trace path in a spool is a hint: a file is accepted
  * only if it has the device and inode that the program recorded, and the spool's owner
  * (doc/spool.md, "From a spool to its trace").
  */

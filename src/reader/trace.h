@@ -135,7 +135,7 @@ int probity_trace_conclude(struct probity_trace *trace);
  * read, and the trace is no longer followed. */
 int probity_trace_follow_on(struct probity_trace *trace);
 
-/* The same by the index of the trace. */
+/* The same, using the index of the trace. */
 int probity_trace_prescan_index(struct probity_trace *trace);
 
 /* Starts at the mark that the index has chosen. Returns 0 or PROBITY_ERROR_MEMORY. */

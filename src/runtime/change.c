@@ -179,7 +179,7 @@ static const char *why_not(const struct probity_condition *condition, uint32_t f
         return "there are 64 conditions already";
     if (found == PROBITY_CONDITIONS_MAX && names_unrecorded(condition))
         return "calls that it names are only counted (budget, or switched off); first switch them "
-               "on, by on=NAME";
+               "on, with on=NAME";
     if (added_count + earlier >= ADDED_MAX)
         return "conditions of this recording were changed 32 times already";
     return condition->length >= ADDED_BYTES ? "the condition is too long" : NULL;
@@ -236,9 +236,9 @@ static uint64_t longest_ns_now(void)
 
 /* What is refused, and why. */
 static const char *const fixed[][2] = {
-    {"mode", "it decides who owns a chunk that is full"},
+    {"mode", "it determines which thread owns a full chunk"},
     {"budget", "it needs counts from the beginning of the recording"},
-    {"functions", "entries of functions are put in place when a recording begins; off=PATTERN and "
+    {"functions", "function entries are patched when a recording begins; off=PATTERN and "
                   "on=PATTERN switch those that are"},
     {"args", "they are described when the program starts"},
     {"calls", "functions of libc are chosen when a recording begins"},

@@ -246,9 +246,9 @@ void probity_control_page_begin(void)
     else if (probity_session_thread_count == NULL)
         say("there is no control page: this C library counts our thread as one of the program");
     else if (!can_see_threads())
-        say("there is no control page: it takes /proc to see when all threads have ended");
+        say("there is no control page: it needs /proc to see when all threads have ended");
     else if (make_page() != 0)
-        say("cannot make the control page in the directory of spools (PROBITY_SPOOL_DIR)");
+        say("cannot create the control page in the spool directory (PROBITY_SPOOL_DIR)");
     else if (start_thread() != 0)
         say("cannot start a thread; there is no control page");
     errno = before;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * control_page.h: the program's half of the control page: makes it, and waits for requests in a
- * thread of its own.
+ * separate thread.
  */
 #ifndef PROBITY_RUNTIME_CONTROL_PAGE_H
 #define PROBITY_RUNTIME_CONTROL_PAGE_H

@@ -487,7 +487,7 @@ int probity_settings_read(const struct probity_options *options,
     *ret_what = options != NULL && !options_copy(options, &copy) ? "options: struct_bytes" : NULL;
     if (*ret_what == NULL)
         *ret_what = apply_options(&copy, ret_settings, &wanted);
-    /* A set-uid program must not let its user select where it writes. */
+    /* The user of a set-uid program must not choose where it writes. */
     if (*ret_what == NULL && !probity_os_is_privileged())
         *ret_what = apply_environment(ret_settings, &wanted);
     if (*ret_what == NULL)

@@ -7,7 +7,7 @@
 
 #include "runtime/session.h"
 
-/* Creates segment 0 in the directory of spools or, if none is usable, next to the trace. Sets
+/* Creates segment 0 in the spool directory or, if none is usable, next to the trace. Sets
  * spool_path, unnamed_spool and present_chunks of the session; reduces the header's chunks if there
  * is a ceiling. Returns as probity_segment_make(), or PROBITY_ERROR_LIMIT. Call with the session's
  * lock held. */

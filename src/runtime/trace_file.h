@@ -43,7 +43,7 @@ void probity_trace_file_release(struct probity_session *session);
 int probity_trace_file_is_removed(struct probity_session *session);
 
 /* Removes a trace that was recorded only for another output, which is now complete. Not if its
- * spool still exists, because nobody would find that: `probity recover` removes what it can of
+ * spool still exists, because nothing else would find it: `probity recover` removes what it can of
  * both. Only the file itself: its path may lead to another one by now. */
 void probity_trace_file_remove(const struct probity_session *session);
 

@@ -574,7 +574,7 @@ static void handle_signal(int number)
         result = sigaction(number, &action, NULL);
     if (result == 0)
         return;
-    snprintf(text, sizeof text, "signal %d cannot be handled: %.80s; it makes no dump", number,
+    snprintf(text, sizeof text, "signal %d cannot be handled: %.80s; it causes no dump", number,
              strerror(errno));
     probity_session_say_once(text);
 }
@@ -772,7 +772,7 @@ static void report(struct probity_session *session)
 
     if (error == 0 || __atomic_exchange_n(failure, 0, __ATOMIC_ACQ_REL) == 0)
         return;
-    snprintf(text, sizeof text, "dump '%.100s' was not written: %.80s; recording goes on",
+    snprintf(text, sizeof text, "dump '%.100s' was not written: %.80s; recording continues",
              session->dumps.pattern, strerror((int)error));
     probity_session_say_once(text);
 }

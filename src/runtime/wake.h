@@ -27,7 +27,7 @@ void probity_wake_take_from(struct probity_session *session, struct probity_wake
  * libraries, and answers it. owner: the session. */
 void probity_wake_begun(void *owner);
 
-/* A recording is about to end that may have been requested: takes out what was put in for it.
+/* A recording is about to end that may have been requested: restores what was patched for it.
  * Returns 0, or -1 with errno if code remains changed for now. Neither in a signal handler nor with
  * a lock held. */
 int probity_wake_sleep(void);

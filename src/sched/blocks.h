@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocks.h: states of threads as DATA blocks, first in a temporary file: a block is written when it
+ * blocks.h: thread states as DATA blocks, first in a temporary file: a block is written when it
  * is full, and at the end each trace gets those that belong to it. Memory: 4 KiB for each live
  * thread, 24 bytes for each block.
  */

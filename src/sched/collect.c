@@ -414,7 +414,7 @@ static void answer(struct probity_sched_collect *collect, uint64_t at_ns)
     pthread_mutex_unlock(&collect->lock);
 }
 
-/* Whether to stop; *ret_asked: somebody waits for what there is. */
+/* Whether to stop; *ret_asked: a thread waits for what is there. */
 static int look_for_requests(struct probity_sched_collect *collect, int *ret_asked)
 {
     pthread_mutex_lock(&collect->lock);

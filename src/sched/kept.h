@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * kept.h: what is kept of events that are discarded, so that recording of states can go on without
- * end in a file of limited size: each thread's latest event. A thread that has been blocked for
+ * kept.h: what is kept of events that are discarded, so that states can be recorded indefinitely
+ * in a file of limited size: each thread's latest event. A thread that has been blocked for
  * longer than the file reaches back still has a state. Memory: 40 bytes for each live thread.
  */
 #ifndef PROBITY_SCHED_KEPT_H

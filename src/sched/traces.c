@@ -36,7 +36,7 @@ struct threads {
     uint64_t from_tick, until_tick; /* of all records, and of the window of a dump */
 };
 
-/* In a dump, what was declared before its first record is at the tick of that. */
+/* In a dump, earlier declarations have the tick of its first record. */
 static int is_declaration(const struct threads *threads, const struct probity_data *data)
 {
     return threads->is_dump && (data->flags & PROBITY_DATA_HAS_EVENTS) != 0 &&

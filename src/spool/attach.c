@@ -312,8 +312,8 @@ int probity_attach_chunk(const struct probity_attach *attach, uint64_t index,
     if (state != PROBITY_CHUNK_OPEN && state != PROBITY_CHUNK_FULL)
         return 0;
     /* The serial is read before all other fields and checked again after the words, so that fields
-     * of a reused chunk are not taken for those of the old one. Acquire keeps the order; pairs with
-     * probity_live_chunk_prepare, whose release of open comes after all fields. */
+     * of a reused chunk are not mistaken for those of the old one. Acquire keeps the order; pairs
+     * with probity_live_chunk_prepare, whose release of open comes after all fields. */
     uint64_t serial = __atomic_load_n(&header->serial, __ATOMIC_ACQUIRE);
     /* Flags are read before drained, the reverse of the order in which older writers mark a chunk
      * held: it then looks as if it were not held, and the block already in the file takes

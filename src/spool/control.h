@@ -74,7 +74,7 @@ int probity_control_end(const struct probity_attach *attach, int64_t wait_ns, in
 
 /* Requests other settings, and waits as above. text: "NAME=VALUE" separated by line ends. Returns
  * as probity_control_ask(); PROBITY_ERROR_EXISTS if another tool changes some; or
- * PROBITY_ERROR_ARGUMENT with why it is refused. With 0, ret_why is what there is to say, or "". */
+ * PROBITY_ERROR_ARGUMENT with why it is refused. With 0, ret_why has details, or "". */
 int probity_control_change(const struct probity_attach *attach, const char *text, int64_t wait_ns,
                            char ret_why[PROBITY_SPOOL_CHANGE_TEXT]);
 

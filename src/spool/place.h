@@ -29,7 +29,7 @@ struct probity_place_query {
 /* "/dev/shm/probity-USER", the default directory for spools of a user's programs. */
 void probity_place_default(uint32_t user, char *ret_path, size_t room);
 
-/* Opens a directory of spools for reading. It must be a directory, not a link, of this owner, not
+/* Opens a spool directory for reading. It must be a directory, not a link, of this owner, not
  * writable by others. Returns a descriptor; PROBITY_ERROR_OPEN (errno set), or PROBITY_ERROR_STATE
  * if it is another user's or writable by others. */
 int probity_place_open_directory(const char *path, uint32_t owner);
@@ -44,7 +44,7 @@ int probity_place_next(const struct probity_place_query *query, unsigned *step,
 int probity_place_make(int directory, const char *path, uint32_t owner, const char *stem,
                        struct probity_place *ret_place);
 
-/* Whether a name in a directory of spools is that of a segment 0, SESSION.0; stores its stem. 1 or
+/* Whether a name in a spool directory is that of a segment 0, SESSION.0; stores its stem. 1 or
  * 0. */
 int probity_place_stem(const char *name, char ret_stem[48]);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * usage.h: memory taken by the files in a directory of spools.
+ * usage.h: memory taken by the files in a spool directory.
  */
 #ifndef PROBITY_SPOOL_USAGE_H
 #define PROBITY_SPOOL_USAGE_H

@@ -90,8 +90,8 @@ static const char *relative(Dwarf_Die *function, const char *path)
     return strncmp(path, "./", 2) == 0 ? path + 2 : path;
 }
 
-/* DWARF has no line of a lambda: that of its first instruction is taken. Returns NULL if there is
- * none. */
+/* DWARF has no line for a lambda, so that of its first instruction is used. Returns NULL if there
+ * is none. */
 static const char *place_of(Dwarf_Die *function, uint64_t address, int *ret_line)
 {
     const char *file = symbols_file_of(function);

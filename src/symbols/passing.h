@@ -43,7 +43,7 @@ struct symbols_taken {
     int is_lost;
 };
 
-/* unit: 8 but for floating-point numbers of AArch64, which have one register each: then 4, 8 or
+/* unit: 8, except for floating-point numbers of AArch64, which have one register each: then 4, 8 or
  * 16. */
 enum { SYMBOLS_PLACES_MAX = 4 };
 struct symbols_passing {

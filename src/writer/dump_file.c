@@ -20,7 +20,7 @@
 enum {
     TAIL_ROOM = 65536,             /* for DUMP, SYNC and END after a full batch */
     THREADS_BYTES = 1 << 17,       /* of the set: threads with higher numbers are always in it */
-    WINDOW_BYTES = 256 * 1024      /* as in doc/triggers.md: what is written at once */
+    WINDOW_BYTES = 256 * 1024      /* as in doc/triggers.md: what is written at a time */
 };
 
 static size_t align(size_t bytes)

@@ -224,7 +224,7 @@ static int write_dump(struct snapshot *snapshot)
         .start = now, .end = now, .text = {text, strlen(text)}};
     struct probity_dump_content content = {.dump = &dump, .reasons = &reason};
 
-    dump.wanted = dump.had; /* as much as there is */
+    dump.wanted = dump.had; /* as much as is available */
     dump.end = now > dump.had ? now : dump.had;
     snapshot->result->window_ns = probity_ns_of_ticks(dump.end - dump.had, snapshot->ring.rate);
     int error = make_inputs(snapshot, &content);

@@ -23,7 +23,7 @@ enum {
     PATIENCE_NS = 1000000000 /* for a probe in progress: then what came after it is judged */
 };
 
-/* ---- Telling -----------------------------------------------------------------------------------
+/* ---- Notices -----------------------------------------------------------------------------------
  */
 
 static struct probity_notice notice_of(const struct probity_watch *watch, uint32_t condition)

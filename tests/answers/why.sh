@@ -67,7 +67,7 @@ if [ "$(jq '.traces[0].states == null' output)" = false ]; then
     compare "with states and calls" '{}'
     expect "states" true "$(jq '[.cases[].has_states] | all' output)"
 else
-    echo "left out: states of threads are not recorded here: $(cat errors)"
+    echo "left out: thread states are not recorded here: $(cat errors)"
 fi
 record calls --calls io,locks,sleep
 compare "with calls" "$without"

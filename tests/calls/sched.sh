@@ -7,7 +7,7 @@
 
 # Some machines do not permit it; then only that is tested.
 "$PROBITY" record --sched -o probe -- "$BUILD/examples/hello" 2> errors
-if grep -q 'states of threads are not recorded' errors; then
+if grep -q 'thread states are not recorded' errors; then
     echo "left out: $(cat errors)"
     [ ! -e probe.sched ] || fail "a file of states that were not recorded"
     finish
@@ -184,7 +184,7 @@ mkdir lost
     kill -STOP $PPID
     "$0" 4 100 > printed
     kill -CONT $PPID' "$PROGRAMS/thread_states" 2> errors || fail "lost: status $?"
-grep -q 'the kernel dropped [1-9][0-9]* records of the scheduler' errors ||
+grep -q 'the kernel dropped [1-9][0-9]* scheduler records' errors ||
     fail "lost: $(cat errors)"
 "$PROBITY" threads --json lost/trace > lost.json 2> /dev/null || fail "lost: threads"
 jq -e '[.traces[].states.lost] | max > 0' lost.json > /dev/null || fail "lost: not counted"
@@ -201,7 +201,7 @@ hold_budget() {
     mkdir budget
     "$PROBITY" record --calls threads --sched --budget 10% -o "$WORK/budget/trace" -- \
         ./ping 100000 2> errors || fail "budget: status $?"
-    percent=$(sed -n 's/.*states of threads were recorded \([0-9.]*\) % of the time.*/\1/p' errors)
+    percent=$(sed -n 's/.*thread states were recorded \([0-9.]*\) % of the time.*/\1/p' errors)
     awk -v percent="${percent:-100}" 'BEGIN { exit !(percent > 0 && percent < 60) }' ||
         fail "budget: recorded ${percent:-100} % of the time: $(cat errors)"
     "$PROBITY" threads --json budget/trace > budget.json 2> /dev/null || fail "budget: threads"
@@ -236,7 +236,7 @@ status=0
     > /dev/null 2> errors || status=$?
 if [ "$status" != 77 ]; then
     expect "denied: status" 7 "$status"
-    grep -q 'states of threads are not recorded: the kernel does not permit perf events' errors ||
+    grep -q 'thread states are not recorded: the kernel does not permit perf events' errors ||
         fail "denied: $(cat errors)"
     [ ! -e denied.sched ] || fail "denied: a file of states"
     "$PROBITY" check denied > /dev/null || fail "denied: the trace is damaged"

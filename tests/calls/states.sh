@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# States of threads in `path`, `waits` and `tree`: each part of a path is running, waiting for a CPU
+# Thread states in `path`, `waits` and `tree`: each part of a path is running, waiting for a CPU
 # or blocked, and the parts sum to it; the path moves to the thread that woke another, although
 # nothing else about their pipe is recorded; damaged and missing states.
 # variants: gcc
@@ -108,7 +108,7 @@ tool "waits: text" waits calls
 grep -qE '^  states   .*[0-9][mun]?s blocked$' output || fail "waits: no states: $(head output)"
 grep -qE ' +[0-9]+ .* CPU$' output || fail "waits: no row of the CPU: $(head output)"
 
-# The model: conditions, calls of I/O and waits for a CPU of a program without typed queues.
+# The model: conditions, I/O calls and waits for a CPU of a program without typed queues.
 # Sanitized builds record no calls of libc.
 model_of_calls() {
     "$CC" -O1 -D_GNU_SOURCE -pthread -o planted "$SOURCE/tests/calls/planted.c"

@@ -103,7 +103,7 @@ row "SIGKILLs at random instants while dumps are written" "≥ 2,000" "$(sum_of 
 row "Dumps that had their final name then; half-written dumps, records missing in the last two \
 dumps or in what was recovered, temporary files" "all, 0" \
     "$(sum_of kills dumps), $(sum_of kills faults)"
-row "Disk full during a dump, five times: dumps before, faults as above; the program ran on" \
+row "Disk full during a dump, five times: dumps before, faults as above; the program continued" \
     "all, 0" \
     "$(sum_of full full), $(sum_of full faults)"
 [ "$(($(sum_of kills faults) + $(sum_of full faults)))" = 0 ] || fail "see $STATE"

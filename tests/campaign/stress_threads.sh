@@ -69,7 +69,7 @@ found storm_ "Fork storms, three generations deep, each hit compared ($SEEDS see
 found forks_ "Every way to fork: vfork, raw clone, daemon, chain, in all threads" \
     "$(total_of forks) rounds of \`tests/runtime/forks.sh\`"
 found threads_ "Threads one by one and 500 at a time: no growth" "$(total_of threads) threads"
-found reloads "Libraries loaded in turns at one address: names, counts, no growth" "200,000 loads"
+found reloads "Libraries loaded in turn at one address: names, counts, no growth" "200,000 loads"
 found copies "Several copies of the library, loaded and linked" "8 arrangements"
 found namespaces "A copy loaded by \`dlmopen\`" "2 arrangements"
 found own_malloc "The writer allocates nothing" "1 run"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # PLANTED (10000) waits with known holders on mutexes, conditions, read-write locks and semaphores,
-# recorded by typed probes, by --calls locks, and with the states of threads; the critical paths of
+# recorded by typed probes, by --calls locks, and with thread states; the critical paths of
 # REQUESTS (1000) requests of the web server under load; what threads ran and waited for, against
 # /proc.
 # shellcheck source=tests/campaign/campaign.bash

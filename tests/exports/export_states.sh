@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# States of threads and places of hits in exports: those of the database sum to what `probity
+# Thread states and places of hits in exports: those of the database sum to what `probity
 # threads` prints; chrome, perfetto, firefox and CTF have the same number and time of each, read by
 # the format's own consumer; other formats report how many they leave out.
 # variants: gcc
@@ -126,7 +126,7 @@ export_to otlp 0 otlp states
 all=$(sql 'SELECT count(*) FROM state')
 for format in folded speedscope callgrind graphviz pprof openmetrics; do
     "$PROBITY" export -f --format $format -o left states 2> errors || fail "$format: $(cat errors)"
-    grep -q "$all states of threads are not in the output: '$format' cannot" errors ||
+    grep -q "$all thread states are not in the output: '$format' cannot" errors ||
         fail "$format: no word of the states: $(cat errors)"
 done
 finish

@@ -40,7 +40,7 @@ expect "calls in old tables" "$(sql 'SELECT count() FROM probity_calls')" \
     "$(sql 'SELECT count() FROM probity_calls' old)"
 rm recursion.shipped
 probity "sending to old tables" 1 ship --to "$old" recursion
-reported "sending to old tables" "\`probity ship --init\` makes them, or migrates"
+reported "sending to old tables" "\`probity ship --init\` creates them, or migrates"
 probity "asking old tables" 1 report --from-fleet "$old"
 reported "asking old tables" "probity ship --init"
 

@@ -190,7 +190,7 @@ fresh
 start_waiting 2 1
 kill -STOP "$waiting"
 refused 1 "did not reply within 5 s" "$waiting" 2
-refused 1 "has not answered an earlier request yet: nothing is changed" "$waiting" 3
+refused 1 "has not answered an earlier request yet: nothing was changed" "$waiting" 3
 kill -CONT "$waiting"
 wait "$waiting" || fail "continued: $(cat errors)"
 expect "continued" "2 5 3" "$("$print_levels" trace | tail -n 1 | cut -d' ' -f1-3)"

@@ -60,7 +60,7 @@ stalls_record() {
 
 # Prints how many were planted, dumped, named right, and lost their CPU for longer than they were
 # planted to take; then what was wrong. A stall counts as dumped if a whole dump has its
-# call from enter to leave. Without states of threads, descheduled threads and late pages are both
+# call from enter to leave. Without thread states, descheduled threads and late pages are both
 # off the CPU in no recorded wait.
 stalls_judge() {
     "${PYTHON:-python3}" - "$PROBITY" << 'PYTHON'

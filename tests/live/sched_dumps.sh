@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Dumps of a recording with --sched have the states of threads of their window, as soon as they have
+# Dumps of a recording with --sched have thread states of their window, as soon as they have
 # their names: while the program runs, after it was killed, and beside states of the trace.
 # variants: gcc asan tsan
 . "$(dirname "$0")/../common.bash"

@@ -220,7 +220,7 @@ end
     LD_PRELOAD=$PWD/refuse.so PROBITY_OUT=trace.probity PROBITY_RING=2s PROBITY_WHEN='signal USR1' \
         "$stalls" 1 1 snapshot > out 2> errors || fail "refused signal: status $?"
     expect "refused signal" "probity: signal $(kill -l USR1) cannot be handled: Invalid argument; \
-it makes no dump" "$(cat errors)"
+it causes no dump" "$(cat errors)"
     are_whole "refused signal" trace-1.probity
 fi
 

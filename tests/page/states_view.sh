@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# States of threads on the page of `probity view`: their sums are those of `probity threads`, also
+# Thread states on the page of `probity view`: their sums are those of `probity threads`, also
 # where they are merged; a blocked stretch names what it was blocked on, who held it and who woke
 # it; critical paths are those of `probity path`, part by part. The page is opened in chromium.
 # variants: gcc

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `probity view --tiles`: the directory has at most 5 % of the trace's size in tiles, all by fixed
-# names; each level has all calls and blocks (tiles_sums.py), states of threads, requests, locks and
+# names; each level has all calls and blocks (tiles_sums.py), thread states, requests, locks and
 # queues (tiles_whole.py); a failed command leaves nothing; only
 # a directory of tiles is replaced. The server uses tiles that belong to the trace
 # (tiles_served.py), and recreates others. In headless chromium the page steps through the levels,
@@ -44,7 +44,7 @@ python3 "$SOURCE/tests/page/tiles_sums.py" h hits.probity tree.json blocks.json 
 expect "failures with hits" "" "$(grep -v '^compared\|^units' said | head -20)"
 grep '^compared [1-9]' said || fail "nothing was compared for hits"
 
-# Requests, locks and queues, and states of threads if this machine permits: each level has what a
+# Requests, locks and queues, and thread states if this machine permits: each level has what a
 # page without merged spans has.
 # $1 name of the trace; $2 kinds of lanes that it has
 whole() {
@@ -71,7 +71,7 @@ if [ -e states.probity.sched ]; then
     grep -q "^trace .* states $(stat -c %s states.probity.sched) " states.tiles/tiles.txt ||
         fail "tiles.txt: $(cat states.tiles/tiles.txt)"
 else
-    echo "states of threads were not compared: $(cat errors)"
+    echo "thread states were not compared: $(cat errors)"
 fi
 SPANS=2000
 

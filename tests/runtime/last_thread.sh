@@ -102,7 +102,7 @@ if [ "$(id -u)" = 0 ] && [ "${VARIANT:-gcc}" = gcc ]; then
     done
     PROBITY_CONTROL=1 PROBITY_SPOOL_DIR=/spool timeout -s KILL 60 chroot "$root" /bin/program \
         > out 2> errors || fail "without /proc: status $?"
-    expect "without /proc" "probity: PROBITY_CONTROL: there is no control page: it takes /proc to \
+    expect "without /proc" "probity: PROBITY_CONTROL: there is no control page: it needs /proc to \
 see when all threads have ended" "$(head -n 1 errors)"
 fi
 finish

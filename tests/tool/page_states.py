@@ -1,4 +1,4 @@
-"""Checks the states of threads on a page of `probity view`, and prints what a browser should show.
+"""Checks thread states on a page of `probity view`, and prints what a browser should show.
 
     page_states.py PAGE THREADS PATH OUT SPANS
 

@@ -1,10 +1,10 @@
-# For tests that record states of threads. shellcheck shell=bash
+# For tests that record thread states. shellcheck shell=bash
 # Ends the test if this machine does not permit it. Sets with_tracefs: what to put before a command
 # that records wakers too, which needs a tracefs that the tool does not mount.
 # shellcheck disable=SC2034 # used by what sources this
 with_tracefs=()
 "$PROBITY" record --sched -o probe -- "$BUILD/examples/hello" > /dev/null 2> errors
-if grep -q 'states of threads are not recorded' errors || [ ! -e probe.sched ]; then
+if grep -q 'thread states are not recorded' errors || [ ! -e probe.sched ]; then
     echo "left out: $(cat errors)"
     finish
     exit

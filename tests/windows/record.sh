@@ -86,7 +86,7 @@ for option in '--functions' '--calls all' '--args f' '--writer external'; do
 done
 tool 2 record
 tool 0 record --sched -o sched.probity arguments 0
-grep -q '^probity record: states of threads are not recorded' errors || fail "$(cat errors)"
+grep -q '^probity record: thread states are not recorded' errors || fail "$(cat errors)"
 tool 7 record -o cmd.probity cmd /c 'exit 7'
 grep -q "^probity record: no trace .* was written" errors || fail "$(cat errors)"
 

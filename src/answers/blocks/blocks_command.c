@@ -128,7 +128,8 @@ static int run_from_fleet(struct blocks_call *call, size_t traces)
     int is_slowest = call->options.slowest > 0;
 
     if (traces > 0)
-        return cli_fail_usage(&cli_command_blocks, "--from-fleet takes the place of traces");
+        return cli_fail_usage(&cli_command_blocks, "--from-fleet and traces are mutually "
+                                                   "exclusive");
     if (chosen->from.count + chosen->to.count + chosen->probes.count > 0 ||
         call->layout.is_corrected || call->answer.tids.count > 0)
         return cli_fail_usage(&cli_command_blocks, "--start-probe, --end-probe, --probe, "

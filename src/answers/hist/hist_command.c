@@ -318,10 +318,10 @@ static int run_from_fleet(struct hist_call *call, size_t traces)
                                         .take = take_report};
 
     if (traces > 0)
-        return cli_fail_usage(&cli_command_hist, "--from-fleet takes the place of traces");
+        return cli_fail_usage(&cli_command_hist, "--from-fleet and traces are mutually exclusive");
     if (call->pattern == NULL || call->answer.tids.count > 0)
-        return cli_fail_usage(&cli_command_hist, "blocks between probes, and --tid, do not apply "
-                              "to --from-fleet; use the traces");
+        return cli_fail_usage(&cli_command_hist, "blocks between probes and --tid do not apply to "
+                              "--from-fleet; use the traces");
     return cli_fleet_report(&call->answer, &want);
 }
 

@@ -66,7 +66,7 @@ static json_t *program_of(const struct probity_trace_facts *facts)
     return object;
 }
 
-/* Spelled out, so that programs that read it need not know this file. */
+/* Written out, so that programs that read it do not depend on this file. */
 static json_t *counts_of(const struct probity_trace_facts *facts)
 {
     const struct probity_totals *totals = &facts->totals;

@@ -165,11 +165,11 @@ static void put_budget(FILE *stream, const struct probity_trace_facts *facts)
     if (budget->what == 0)
         return;
     if (budget->cost <= budget->budget)
-        put_line(stream, "budget", "%.3g %%, held: recording took %.2f %% by estimate",
+        put_line(stream, "budget", "%.3g %%, kept: recording took an estimated %.2f %%",
                  percent(budget->budget), percent(budget->cost));
     else
-        put_line(stream, "budget", "%.3g %%, NOT held: recording took %.2f %% by estimate, "
-                 "%.2f points too much", percent(budget->budget), percent(budget->cost),
+        put_line(stream, "budget", "%.3g %%, EXCEEDED: recording took an estimated %.2f %%, %.2f "
+                 "points too much", percent(budget->budget), percent(budget->cost),
                  percent(budget->cost - budget->budget));
 }
 
@@ -253,8 +253,8 @@ static void put_dump(FILE *stream, const struct probity_trace_facts *facts)
     }
     if (dump.more > 0)
         put_line(stream, "", "and %" PRIu32 " more", dump.more);
-    put_line(stream, "left out", "%" PRIu32 " dumps before this one by limits, %" PRIu32
-             " reasons by lack of room", dump.left_out, dump.lost);
+    put_line(stream, "left out", "%" PRIu32 " dumps before this one because of limits, %" PRIu32
+             " reasons for lack of room", dump.left_out, dump.lost);
 }
 
 void probity_info_text(FILE *stream, const struct probity_trace_facts *facts)

@@ -22,7 +22,7 @@ struct list_call {
     struct probity_list_answer result;
     enum probity_coverage_key key;
     int only_never, only_hit;
-    size_t runs_listed; /* from a database: runs with a list, which come one after the other */
+    size_t runs_listed; /* from a database: runs with a list, one after the other */
     uint32_t latest_listed;
 };
 
@@ -232,12 +232,12 @@ static int run_from_fleet(struct list_call *call, size_t traces)
     static const struct cli_fleet_want want = {.take = take_report, .take_site = take_fleet_site};
 
     if (traces > 0)
-        return cli_fail_usage(&cli_command_list, "--from-fleet takes the place of traces");
+        return cli_fail_usage(&cli_command_list, "--from-fleet and traces are mutually exclusive");
     if (call->answer.tids.count > 0)
         return cli_fail_usage(&cli_command_list, "--tid does not apply to --from-fleet");
     if (call->probes.count > 0 && has_range(call))
-        return cli_fail_usage(&cli_command_list, "--probe with a range does not apply to "
-                              "--from-fleet, which has hits of whole runs; use the traces");
+        return cli_fail_usage(&cli_command_list, "--probe with a time range does not apply to "
+                              "--from-fleet, which has hits of whole runs only; use the traces");
     if (probity_coverage_open(0, 0, &call->coverage) != 0)
         return cli_fail(&cli_command_list, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     call->latest_listed = UINT32_MAX;

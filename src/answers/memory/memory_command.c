@@ -169,7 +169,7 @@ const struct cli_command cli_command_memory = {
     .help =
         "For each call path: allocations and their bytes, how much was allocated at the peak and "
         "how much still is at the end, and how long blocks were kept. Call paths consist of "
-        "recorded functions; if there is none, the caller's address is shown. Requires records of "
+        "recorded functions; if there is none, the caller's address is shown. Requires recorded "
         "calls to the C library (probity-calls(7)).",
     .options = options,
 };

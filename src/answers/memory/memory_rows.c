@@ -81,7 +81,7 @@ static void free_row(struct probity_memory_row *row)
     free(row);
 }
 
-/* Takes the text over. NULL if out of memory. */
+/* Takes ownership of the text. NULL if out of memory. */
 static struct probity_memory_row *row_at(struct probity_memory_rows *rows, char *text,
                                          const struct probity_memory_leaf *leaf, const char *place)
 {

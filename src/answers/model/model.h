@@ -60,7 +60,7 @@ struct probity_model_group {
     size_t node_count;
     struct probity_model_block *const *blocks; /* by their nodes */
     size_t block_count;
-    struct probity_duration_stats run_queue; /* waits for a CPU, if states of threads are known */
+    struct probity_duration_stats run_queue; /* waits for a CPU, if thread states are known */
     struct probity_model_call *calls;        /* between hits of the group's threads, or after */
 };
 
@@ -98,7 +98,7 @@ struct probity_model_station {
     enum probity_model_kind kind;
     uint32_t trace, number; /* trace: of all but requests; number: index in its list */
     uint64_t object;        /* of a queue, lock or condition */
-    uint64_t mutex;         /* of a condition: the lock that is given back meanwhile; 0: none */
+    uint64_t mutex;         /* of a condition: the lock that is released meanwhile; 0: none */
     uint64_t notifies;      /* of a condition */
     const struct probity_probe *begin; /* of requests */
     char *name;
@@ -125,7 +125,7 @@ struct probity_model_result {
     uint64_t forgotten; /* ids evicted for lack of room */
     uint64_t hits_left_out;    /* hits of stations beyond the limits above */
     uint64_t threads_left_out; /* beyond PROBITY_MODEL_SEEDS_MAX; together they form one group */
-    int has_states; /* states of threads were among the events */
+    int has_states; /* thread states were among the events */
     double row_error; /* maximum deviation of the sum of a row's probabilities from 1 */
     struct probity_model_group *const *groups;
     size_t group_count;

@@ -103,9 +103,8 @@ const struct cli_command cli_command_model = {
     .usage = "[OPTION]... TRACE...",
     .help =
         "For each group of threads: the blocks between its probes, with their probabilities and "
-        "the distributions of CPU time and time off the CPU, calls of I/O, and waits for a CPU. "
-        "For queues, locks, requests and conditions, from typed probes or recorded calls: "
-        "arrivals, waiting times and lengths. Also shows how much of the program's time the model "
-        "explains.",
+        "the distributions of CPU time and time off the CPU, I/O calls, and waits for a CPU. For "
+        "queues, locks, requests and conditions, from typed probes or recorded calls: arrivals, "
+        "waiting times and lengths. Also shows how much of the program's time the model explains.",
     .options = options,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_demands.c: what groups demand beside their blocks: how long their threads waited for a CPU,
- * by the states of threads, and their calls of the C library's I/O.
+ * model_demands.c: what groups demand besides their blocks: how long their threads waited for a
+ * CPU, according to thread states, and their I/O calls to the C library.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -101,7 +101,7 @@ void probity_model_free_stations(struct probity_model *model);
 
 /* ---- model_demands.c ---- */
 
-/* A state of a thread, and the begin or end of a call. Return 0 or PROBITY_ERROR_MEMORY. */
+/* A thread state, and the beginning or end of a call. Return 0 or PROBITY_ERROR_MEMORY. */
 int probity_model_put_state(struct probity_model *model, struct model_thread *thread,
                             const struct probity_event *event);
 int probity_model_put_call(struct model_thread *thread, const struct probity_event *event);

@@ -167,7 +167,7 @@ static void put_checks(const struct page *page, const struct probity_model_resul
     const struct {
         const char *what;
         uint64_t count;
-    } rows[] = {{"requests ended without a begin in the trace", result->ends_without_begin},
+    } rows[] = {{"requests whose beginning is not in the trace", result->ends_without_begin},
                 {"ids evicted: too many in flight", result->forgotten},
                 {"hits of queues, locks, requests or conditions beyond the limit",
                  result->hits_left_out},

@@ -331,8 +331,8 @@ static const struct cli_option options[] = {
     {.name = "profile", .help = "record in profile mode",
      CLI_FLAG(struct overhead_call, is_profile)},
     {.name = "base", .value = "PROGRAM", .brief = "program to run without recording",
-     .help = "run this instead for the runs without recording, with the same arguments: a build "
-             "without probes", CLI_TEXT(struct overhead_call, base)},
+     .help = "for the runs without recording, run this build without probes instead, with the same "
+             "arguments", CLI_TEXT(struct overhead_call, base)},
     {.name = "ignore-status", .letter = 'i', .help = "measure the program even if it fails",
      CLI_FLAG(struct overhead_call, ignores_status)},
     {.name = "json", .help = "print one JSON object with all runs; times in ns",
@@ -354,12 +354,12 @@ const struct cli_command cli_command_overhead = {
     .summary = "Measure recording overhead",
     .usage = "[OPTION]... [--] PROGRAM [ARGUMENT]...",
     .help =
-        "Runs the program with and without recording, in pairs of alternating order, after one "
+        "Runs the program with and without recording, in pairs with alternating order, after one "
         "warm-up pair. Prints median wall and CPU times, the slowdown within a pair with its "
-        "confidence interval, and how much was recorded and lost. Each pair includes a third "
-        "run that starts recording but records nothing, which separates the cost of start and "
-        "exit from the cost per record. The program's input and output are /dev/null; its "
-        "traces are removed.",
+        "confidence interval, and how much was recorded and lost. Each pair includes a third run "
+        "that starts recording but records nothing, which separates the cost of start and exit "
+        "from the cost per record. The program's input and output are /dev/null; its traces are "
+        "removed.",
     .options = options,
     .operands = operands,
     .stops_at_operand = 1,

@@ -2,7 +2,7 @@
  *
  * path.h: critical paths: what a request, a call or a span between two probes spent its time on,
  * across threads and locks. Going back from its end, what the thread ran is on the path; at a wait
- * the path moves to the thread that caused it (doc/calls.md, "Critical path"). States of threads
+ * the path moves to the thread that caused it (doc/calls.md, "Critical path"). Thread states
  * (doc/sched.md), if recorded, show which thread woke it, and how each part was spent. The parts
  * of a path are disjoint and sum to its time exactly. Memory: what all threads did since
  * the oldest open span began, within the limits of thread_past.h, thread_states.h and
@@ -30,9 +30,9 @@ enum probity_path_state {
     PROBITY_PATH_RUNNING,
     PROBITY_PATH_RUNNABLE, /* waits for a CPU */
     PROBITY_PATH_BLOCKED,  /* waits for something else: the innermost link, if it is its own */
-    PROBITY_PATH_WAKE_UP,  /* after the lock was released or the waiter notified; with states of
-                              threads: until it was woken */
-    /* Without states of threads: */
+    PROBITY_PATH_WAKE_UP,  /* after the lock was released or the waiter notified; with thread
+                              states: until it was woken */
+    /* Without thread states: */
     PROBITY_PATH_OFF,      /* off the CPU, for no recorded reason */
     PROBITY_PATH_WAIT,     /* in a part of a wait for which no thread accounts */
     PROBITY_PATH_UNKNOWN,  /* no records, or evicted */

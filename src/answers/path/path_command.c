@@ -161,7 +161,7 @@ static const struct cli_option options[] = {
      CLI_TEXT(struct path_call, function)},
     {.name = "from", .value = "ID,...",
      .help = "spans from a hit of these probe numbers or names to the next hit of those given by "
-             "--to, with the same id if they have ids, else in the same thread",
+             "--to, with the same id if they have ids, otherwise in the same thread",
      .brief = "probes that begin spans", CLI_NAMES(struct path_call, from)},
     {.name = "to", .value = "ID,...", .help = "probes that end them",
      CLI_NAMES(struct path_call, to)},
@@ -182,6 +182,6 @@ const struct cli_command cli_command_path = {
     .help =
         "Shows what the time of a request was spent on, across threads and locks: what its thread "
         "ran and, where it waited, what the thread that it waited for did. The parts sum to the "
-        "time from begin to end. Without options: the slowest request (PROBITY_REQUEST_BEGIN).",
+        "time from beginning to end. Without options: the slowest request (PROBITY_REQUEST_BEGIN).",
     .options = options,
 };

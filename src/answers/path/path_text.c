@@ -22,7 +22,7 @@ const char *probity_path_state_name(enum probity_path_state state)
     return names[state];
 }
 
-/* Text shows so many alternating states of one thread one by one. */
+/* Text output shows this many alternating states of one thread one by one. */
 enum { ALTERNATIONS_MAX = 4 };
 
 struct printing {

@@ -147,5 +147,5 @@ const struct cli_command cli_command_ps = {
     .operands = no_operands,
     .statuses =
     "0 success; 1 failure; 2 usage error;\n"
-    "3 a directory of spools was skipped because it belongs to another user",
+    "3 a spool directory was skipped because it belongs to another user",
 };

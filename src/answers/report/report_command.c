@@ -331,7 +331,8 @@ static int run_from_fleet(struct report_call *call, size_t count)
                                         .take = take_report};
 
     if (count > 0)
-        return cli_fail_usage(&cli_command_report, "--from-fleet takes the place of traces");
+        return cli_fail_usage(&cli_command_report, "--from-fleet and traces are mutually "
+                                                   "exclusive");
     if (call->answer.has_states || call->layout.is_corrected || call->suggest_percent > 0 ||
         call->answer.tids.count > 0)
         return cli_fail_usage(&cli_command_report, "--states, --corrected, --suggest and --tid do "
@@ -411,7 +412,7 @@ static const struct cli_option options[] = {
     {.name = "corrected", .brief = "subtract the cost of recording",
      .help = "subtract the measured cost of recording from total and self time, and show the "
              "error bound (+-)", CLI_FLAG(struct report_call, layout.is_corrected)},
-    {.name = "states", .brief = "split times by the states of threads",
+    {.name = "states", .brief = "split times by thread states",
      .help = "split total and self time into running, waiting for a CPU and blocked, if the states "
              "of threads were recorded",
      CLI_FLAG(struct report_call, answer.has_states)},

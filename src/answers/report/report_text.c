@@ -370,7 +370,7 @@ static void put_repairs(FILE *stream, const struct probity_scopes_repairs *repai
     }
 }
 
-/* Only if states of threads were read. */
+/* Only if thread states were read. */
 static void put_states(FILE *stream, const struct probity_sched_info *states)
 {
     if (states == NULL)
@@ -635,9 +635,9 @@ static void put_hidden(FILE *stream, uint64_t counted,
 static void put_least(FILE *stream, size_t least)
 {
     if (least > 0)
-        fprintf(stream, "%zu function%s %s called more often than shown: from some point on, "
-                "%s not even counted, to keep within the budget; the self times of callers include "
-                "that time, too\n", least, probity_text_s(least), probity_text_were(least),
+        fprintf(stream, "%zu function%s %s called more often than shown: from some point on, %s "
+                "not even counted, to keep within the budget; the self times of callers also "
+                "include that time\n", least, probity_text_s(least), probity_text_were(least),
                 least == 1 ? "its calls were" : "their calls were");
 }
 
@@ -650,8 +650,8 @@ static void put_budgets(FILE *stream, const struct probity_reader *reader)
         const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
         if (facts->budget.what == 0 || facts->budget.cost <= facts->budget.budget)
             continue;
-        fprintf(stream, "%s: the budget of %.3g %% was NOT held: by estimate, recording took "
-                "%.2f %% of the program's CPU time%s\n", facts->path,
+        fprintf(stream, "%s: the budget of %.3g %% was EXCEEDED: recording took an estimated %.2f "
+                "%% of the program's CPU time%s\n", facts->path,
                 facts->budget.budget * unit, facts->budget.cost * unit,
                 facts->counted_functions > facts->removed_functions
                     ? "; calls that are only counted cost some of it, except of functions compiled "

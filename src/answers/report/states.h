@@ -21,7 +21,7 @@ struct probity_states_report;
 int probity_states_report_open(const struct probity_report_options *options,
                                struct probity_states_report **ret_states);
 
-/* As of probity_report_put(); states of threads are among the events. */
+/* As of probity_report_put(); thread states are among the events. */
 int probity_states_report_put(struct probity_states_report *states,
                               const struct probity_event *event);
 uint64_t probity_states_report_pending(const struct probity_states_report *states);

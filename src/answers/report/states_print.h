@@ -34,7 +34,7 @@ void probity_states_csv(FILE *stream, const struct probity_states_answer *answer
 /* Writes a line if states of no thread are known. */
 void probity_states_note(FILE *stream, const struct probity_reader *reader);
 
-/* Whether states of threads were read from any of the traces: 1 or 0. */
+/* Whether thread states were read from any of the traces: 1 or 0. */
 int probity_states_are_known(const struct probity_reader *reader);
 
 /* "running_ns", "waiting_ns" (for a CPU), "blocked_ns", "unknown_ns" of a struct

@@ -11,7 +11,7 @@
 #include "base/array_grow.h"
 #include "probity.h"
 
-/* Most records have CPU time; in an older trace, none may. */
+/* Most records have CPU time; in an older trace, there may be none. */
 struct thread_item {
     struct probity_threads_thread thread;
     uint64_t cpu_first_ns, cpu_last_ns;   /* of the first and last record with CPU time */
@@ -25,7 +25,7 @@ struct probity_threads {
     struct probity_scopes *scopes;
     struct probity_thread_states *states; /* NULL: not requested */
     struct thread_item **slots; /* by slot; NULL: not seen yet */
-    uint32_t slot_count, added; /* added: slots that were, instead of read */
+    uint32_t slot_count, added; /* added: slots of threads that were added, not read */
     struct probity_threads_process *processes;
     size_t process_count;
     struct probity_threads_thread **list; /* of all processes, one after another */

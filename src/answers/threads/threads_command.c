@@ -69,7 +69,8 @@ static int print_threads(void *context, FILE *stream, const struct probity_reade
 static int run_from_fleet(struct threads_call *call, size_t traces)
 {
     if (traces > 0)
-        return cli_fail_usage(&cli_command_threads, "--from-fleet takes the place of traces");
+        return cli_fail_usage(&cli_command_threads, "--from-fleet and traces are mutually "
+                                                    "exclusive");
     if (call->answer.tids.count > 0)
         return cli_fail_usage(&cli_command_threads, "--tid does not apply to --from-fleet");
     if (open_threads(call, 0, 0) != 0)
@@ -135,7 +136,7 @@ const struct cli_command cli_command_threads = {
     .help =
         "For each process and each of its threads: first and last record since recording began, "
         "the time between them, time on and off the CPU, share of all CPU time, and number of "
-        "records. If the states of threads were recorded: also how "
+        "records. If thread states were recorded: also how "
         "long each ran, waited for a CPU and was blocked, with shares of the time between first "
         "and last record.",
     .options = options,

@@ -26,7 +26,7 @@ static inline size_t probity_threads_shown(const struct probity_threads_answer *
     return answer->limit > 0 && answer->limit < count ? answer->limit : count;
 }
 
-/* Whether states of threads were read, of any trace: 1 or 0. */
+/* Whether thread states were read, of any trace: 1 or 0. */
 int probity_threads_has_states(const struct probity_threads_answer *answer);
 
 /* CPU time over all threads. */

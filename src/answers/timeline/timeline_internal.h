@@ -94,7 +94,7 @@ int timeline_tracks_put(struct probity_timeline *timeline, struct timeline_threa
 int timeline_tracks_finish(struct probity_timeline *timeline);
 void timeline_tracks_release(struct probity_timeline *timeline);
 
-/* States of threads, in timeline_states.c. Put takes a PROBITY_EVENT_THREAD_STATE; finish adds
+/* Thread states, in timeline_states.c. Put takes a PROBITY_EVENT_THREAD_STATE; finish adds
  * those that last until the end. */
 int timeline_states_put(struct probity_timeline *timeline, struct timeline_thread *thread,
                         const struct probity_event *event);

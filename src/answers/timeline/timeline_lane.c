@@ -176,7 +176,7 @@ int probity_timeline_bytes_keep(struct timeline_bytes *all, const struct timelin
     uint64_t count = of_call->used;
 
     if (all->used == 0)
-        all->used = VALUES_UNIT; /* 0 stands for no values */
+        all->used = VALUES_UNIT; /* 0 means no values */
     uint8_t *at = bytes_room(all, sizeof count + of_call->used);
     if (at == NULL) {
         all->used = all->bytes != NULL ? all->used : 0;

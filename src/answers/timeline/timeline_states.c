@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_states.c: the states of threads by the scheduler as spans (doc/sched.md). A state is
+ * timeline_states.c: thread states from the scheduler as spans (doc/sched.md). A state is
  * known to be over when the next one begins.
  */
 #include "answers/timeline/timeline_internal.h"
 
-/* What a span keeps beside its length; see struct probity_timeline_span. */
+/* What a span keeps in addition to its length; see struct probity_timeline_span. */
 static void describe(const struct probity_state_event *state, struct probity_timeline_span *span)
 {
     span->name = state->state;

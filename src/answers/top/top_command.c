@@ -38,7 +38,7 @@ struct top_call {
     size_t source_count;
     char (*stems)[48]; /* of the spools found so far */
     size_t stem_count;
-    int finds;    /* no operands: all recording programs, also later ones */
+    int finds;    /* no operands: all recording programs, including later ones */
     int is_screen, is_over, has_colour;
     struct cli_terminal terminal;
 };
@@ -414,7 +414,7 @@ static const struct cli_option options[] = {
     {.name = "sort", .value = "KEY", .brief = "sort key", .noun = "sort key", .initial = "wall",
      CLI_CHOICE(struct top_call, key, "calls wall cpu off-cpu p50 p99 max")},
     {.name = "interval", .letter = 'i', .value = "T", .take = take_interval,
-     .help = "show every T: seconds, or with a unit (default: 1s)",
+     .help = "update every T: seconds, or with a unit (default: 1s)",
      .brief = "time between two tables"},
     {.name = "count", .letter = 'n', .value = "N", .brief = "number of tables",
      .help = "print N tables, then exit",

@@ -196,7 +196,7 @@ static void add_records(const struct probity_top_feed *feed, struct probity_top_
         interval_wall_ns > piece->cpu_ns ? interval_wall_ns - piece->cpu_ns : 0;
 }
 
-/* The time since the thread's last record; of a wait, only what is in the interval. */
+/* The time since the thread's last record; for a wait, only the part in the interval. */
 static int put_record(struct probity_top_feed *feed, struct thread_state *thread,
                       const struct probity_event *event)
 {

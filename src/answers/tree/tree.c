@@ -185,7 +185,7 @@ static int grow_recent(struct tree_thread *thread)
     return 0;
 }
 
-/* Keeps the call. Returns where its sums, all of which are to be set but for costs if there are
+/* Keeps the call. Returns where its sums go, all of which must be set, except costs if there are
  * none, or NULL if out of memory. */
 static inline struct probity_tree_sums *keep_recent(struct tree_thread *thread,
                                                     const struct probity_scope *scope)

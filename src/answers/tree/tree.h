@@ -51,8 +51,8 @@ struct probity_tree_options {
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: only calls that begin in [from, to); both 0: all */
     size_t nodes_max;        /* 0: PROBITY_TREE_NODES_MAX */
     const struct probity_reader *costs_of; /* subtract recording overhead; NULL: do not */
-    /* Called with what a call that began at this moment adds to a node, or, is_off, takes from it
-     * again because its path is another one; NULL: nobody listens. */
+    /* Called with what a call that began at this moment adds to a node or, if is_off, is removed
+     * from it again because the call has another path; NULL: none. */
     void (*on_sums)(void *context, struct probity_tree_node *node, uint64_t begin_ns,
                     const struct probity_tree_sums *sums, int is_off);
     void *context;
@@ -71,23 +71,23 @@ int probity_tree_finish(struct probity_tree *tree);
 
 /* After finish: the node above all outermost functions, or by thread above one node per thread. Its
  * total is the sum of its children's. Valid until close. */
-/* Adds another tree of the same options, of other threads of the same traces: all its calls, closed
- * as by finish, and repairs. Its threads and the functions of its reader must live as long as this
- * tree. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Adds another tree, made with the same options from other threads of the same traces: all its
+ * calls, closed as by finish, and repairs. Its threads and the functions of its reader must live as
+ * long as this tree. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_tree_join(struct probity_tree *tree, struct probity_tree *part);
 
-/* The child of a node, NULL: of the root, for sums that were made elsewhere: above functions, by
- * thread, without a function. What they refer to must live as long as the tree. NULL if out of
+/* The child of a node (NULL: of the root) for sums computed elsewhere; above functions, if by
+ * thread, one without a function. What they refer to must live as long as the tree. NULL if out of
  * memory. */
 struct probity_tree_node *probity_tree_reach(struct probity_tree *tree,
                                              struct probity_tree_node *parent,
                                              const struct probity_function_key *function,
                                              const struct probity_thread_label *thread);
 
-/* Adds sums that were made elsewhere to a node. */
+/* Adds sums computed elsewhere to a node. */
 void probity_tree_add(struct probity_tree_node *node, const struct probity_tree_sums *sums);
 
-/* Adds what else such sums come with. */
+/* Adds other data that comes with such sums. */
 void probity_tree_add_repairs(struct probity_tree *tree,
                               const struct probity_scopes_repairs *repairs, uint64_t lost);
 

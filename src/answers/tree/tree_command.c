@@ -272,7 +272,7 @@ static int print_tree(void *context, FILE *stream, const struct probity_reader *
 static int run_from_fleet(struct tree_call *call, size_t traces)
 {
     if (traces > 0)
-        return cli_fail_usage(&cli_command_tree, "--from-fleet takes the place of traces");
+        return cli_fail_usage(&cli_command_tree, "--from-fleet and traces are mutually exclusive");
     if (call->answer.has_states || call->layout.is_corrected || call->options.fold_recursion ||
         call->answer.tids.count > 0)
         return cli_fail_usage(&cli_command_tree, "--states, --corrected, --fold-recursion and "
@@ -374,7 +374,7 @@ static const struct cli_option options[] = {
     {.name = "corrected", .brief = "subtract the cost of recording",
      .help = "subtract the measured cost of recording from total and self time, and show the "
              "error bound (+-)", CLI_FLAG(struct tree_call, layout.is_corrected)},
-    {.name = "states", .brief = "split times by the states of threads",
+    {.name = "states", .brief = "split times by thread states",
      .help = "split total and self time into running, waiting for a CPU and blocked, if the states "
              "of threads were recorded",
      CLI_FLAG(struct tree_call, answer.has_states)},

@@ -33,7 +33,7 @@ struct descriptor {
 
 /* The values of an event, by their names. */
 struct call_values {
-    int64_t fd, other, result; /* other: beside fd in the leave of a pair */
+    int64_t fd, other, result; /* other: next to fd in the leave of a pair */
     char path[TEXT_MAX], peer[TEXT_MAX];
 };
 
@@ -203,7 +203,7 @@ static int set_pair(struct probity_descriptors *descriptors, uint32_t trace,
                       : error;
 }
 
-/* A name for descriptors that this function creates and that have none of their own, or NULL. */
+/* A name for descriptors that this function creates and that have no other name, or NULL. */
 static const char *name_of_made(const struct probity_function *function)
 {
     static const char *const names[][2] = {

@@ -72,7 +72,7 @@ static const char *name_object(struct probity_wait_names *names,
     return names->text;
 }
 
-/* A program may join thousands of threads, each an object of its own. */
+/* A program may join thousands of threads, each of them a separate object. */
 static struct probity_wait_name name_join(struct probity_wait_names *names,
                                           const struct probity_wait_object *object)
 {
@@ -82,7 +82,7 @@ static struct probity_wait_name name_join(struct probity_wait_names *names,
     if (find_symbol(names, object->trace, object->place_tick, object->place - 1,
                     PROBITY_WAIT_SYMBOL_CODE, symbol, sizeof symbol))
         snprintf(names->text, sizeof names->text, "join %s %s",
-                 strcmp(object->name, "join") == 0 ? "in" : "of threads made in", symbol);
+                 strcmp(object->name, "join") == 0 ? "in" : "of threads created in", symbol);
     return (struct probity_wait_name){PROBITY_WAIT_WHAT_CONDITION, names->text, 0};
 }
 

@@ -116,11 +116,11 @@ static void list_facts(const struct probity_waits_facts *facts, struct fact ret_
         {"releases_without_hold", "releases whose hold is not in the trace", facts->orphans},
         {"wakers_ambiguous", "waits that more than one thread may have ended",
          facts->ambiguous},
-        {"objects_forgotten", "locks forgotten while held: more were in use than are kept",
+        {"objects_forgotten", "locks evicted while held: too many in use",
          facts->objects_forgotten},
-        {"holds_forgotten", "holdings forgotten: more during one wait than are kept",
+        {"holds_forgotten", "holds evicted: too many during one wait",
          facts->holds_forgotten},
-        {"points_forgotten", "records forgotten while they were needed to say what holders did",
+        {"points_forgotten", "records evicted while needed to follow holders",
          facts->points_forgotten}};
 
     memcpy(ret_list, list, sizeof list);

@@ -36,7 +36,7 @@ void probity_wait_csv_who(FILE *stream, const struct probity_thread_label *threa
 /* Seconds since recording began, as --since takes them, and the local time of day. */
 void probity_wait_text_when(FILE *stream, uint64_t at_ns, uint64_t start_ns);
 
-/* Lines that report what is missing from the trace or because of limits; none if nothing is. */
+/* Lines that report what is missing from the trace or because of limits, if anything. */
 void probity_wait_text_facts(FILE *stream, const struct probity_waits_facts *facts);
 
 /* The same as members of a JSON object, with a comma before each. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * waiting.h: what threads waited for: rows by lock, file, peer, function or thread, each with its
- * waits, its waiters, its holders and what they did, and the longest waits; split by the states of
- * threads (doc/sched.md), if they are among the events. Memory: see waits.h and thread_states.h;
+ * waits, its waiters, its holders and what they did, and the longest waits; split by thread
+ * states (doc/sched.md), if they are among the events. Memory: see waits.h and thread_states.h;
  * PROBITY_WAITING_ROWS_MAX rows with at most PROBITY_WAITING_HOLDERS_MAX holders each. The rest is
  * one row, or one holder. Prints nothing.
  */

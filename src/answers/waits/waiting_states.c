@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * waiting_states.c: what the states of threads add to waits: their parts, and the waits for a CPU.
+ * waiting_states.c: what thread states add to waits: their parts, and the waits for a CPU.
  */
 #include "answers/waits/waiting_internal.h"
 #include "probity.h"
@@ -64,7 +64,7 @@ struct probity_thread_split waiting_states_of(const struct probity_waiting *wait
                                 &split);
     if (wait->object != NULL)
         return split;
-    if (split.ns[PROBITY_STATE_UNKNOWN] > 0) /* then what it ran is known by its CPU time only */
+    if (split.ns[PROBITY_STATE_UNKNOWN] > 0) /* then only its CPU time shows how long it ran */
         return (struct probity_thread_split){{[PROBITY_STATE_UNKNOWN] = wait->waited_ns}};
     split.ns[PROBITY_STATE_RUNNING] = 0;
     *ret_waited_ns = split.ns[PROBITY_STATE_RUNNABLE] + split.ns[PROBITY_STATE_BLOCKED];

@@ -98,9 +98,9 @@ static int run(int argc, char **argv)
 }
 
 static const struct cli_option options[] = {
-    {.name = "by", .value = "WHAT", .brief = "what a row is about", .initial = "object",
-     .help = "one row for each object (whatever was waited for), lock, file, peer, waiting "
-             "function or waiting thread: object (the default), lock, file, peer, function, thread",
+    {.name = "by", .value = "WHAT", .brief = "what a row represents", .initial = "object",
+     .help = "what each row represents: object (whatever was waited for; default), lock, file, "
+             "peer, or the waiting function or thread",
      CLI_CHOICE(struct waits_call, by, "object lock file peer function thread")},
     {.name = "limit", .older = "top", .letter = 'n', .value = "N",
      .help = "show only the first N rows (default: 20 in text, all in JSON and CSV)",
@@ -120,6 +120,6 @@ const struct cli_command cli_command_waits = {
     .help =
         "For each lock, condition, file, peer and sleep that threads waited for: number and times "
         "of the waits, which threads held it meanwhile or ended the wait, in which function, and "
-        "the longest waits. Requires records of locks: typed probes, or calls to the C library.",
+        "the longest waits. Requires typed probes, or recorded calls to the C library.",
     .options = options,
 };

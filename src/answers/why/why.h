@@ -35,9 +35,9 @@ enum probity_why_part {
     PROBITY_WHY_IO,        /* off the CPU in a call to the C library */
     PROBITY_WHY_SLEEP,
     PROBITY_WHY_PROCESS,   /* waiting for a child process */
-    PROBITY_WHY_RUNNABLE,  /* waiting for a CPU; known only with states of threads */
+    PROBITY_WHY_RUNNABLE,  /* waiting for a CPU; known only with thread states */
     PROBITY_WHY_BLOCKED,   /* blocked for no recorded reason; the same */
-    PROBITY_WHY_OFF,       /* off the CPU for no recorded reason, without states of threads */
+    PROBITY_WHY_OFF,       /* off the CPU for no recorded reason, without thread states */
     PROBITY_WHY_UNKNOWN,
     PROBITY_WHY_PARTS
 };
@@ -119,7 +119,7 @@ struct probity_why_cause {
     uint64_t ns, usual_ns;        /* of this part: in this call, and the median */
     double share;                 /* of the difference to the median call; 0 to 1 */
     const struct probity_why_wait *wait; /* the longest of this part; or NULL */
-    uint32_t culprit_slot, culprit_tid;  /* who had what was waited for, as in a holder */
+    uint32_t culprit_slot, culprit_tid;  /* which thread had what was waited for, see holders */
     struct probity_past_doing culprit_doing;
     const struct probity_why_node *node; /* where it happened; or NULL: unknown */
     struct probity_why_value value, usual; /* of the node: in this call, and medians */

@@ -109,9 +109,9 @@ static int explain_dump(void *context, struct probity_reader *reader, uint64_t f
 
     if (probity_reader_traces(reader) != 1 ||
         !probity_why_dump_find(probity_reader_facts(reader, 0), &call->dump))
-        return cli_fail_usage(&cli_command_why, "expected --function, or --from and --to; only "
-                              "one dump that a slow function, block or request of one thread "
-                              "caused needs neither");
+        return cli_fail_usage(&cli_command_why, "expected --function, or --from and --to; both may "
+                              "be omitted only for a single dump caused by a slow function, block "
+                              "or single-thread request");
     call->is_of_dump = 1;
     call->options.at_ns = UINT64_MAX;
     call->options.at_tid = call->dump.reason.tid;

@@ -14,11 +14,11 @@ struct why_unit {
     struct probity_why_group *group;
     uint32_t slot, tid;
     int is_call, has_cpu, has_states;
-    uint64_t from_ns, cpu_ns;           /* at its begin */
+    uint64_t from_ns, cpu_ns;           /* at its beginning */
     struct probity_thread_split states; /* the same */
     uint32_t depth;  /* scopes that were entered in it and are open */
     uint32_t node;   /* the path of the innermost of them */
-    uint32_t lumped; /* how many of the innermost ones have no path of their own */
+    uint32_t lumped; /* how many of the innermost ones have no separate path */
     uint64_t parts[PROBITY_WHY_PARTS];  /* of waits so far */
     uint64_t blocked_ns, unknown_ns;    /* part of these waits, by states */
     struct probity_why_wait waits[PROBITY_WHY_WAITS_MAX + 1]; /* the last one: the rest */

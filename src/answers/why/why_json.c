@@ -186,7 +186,7 @@ static int put_case(const struct writing *writing)
     return error;
 }
 
-/* The condition that the dump was made by, and its limit. */
+/* The condition that caused the dump, and its limit. */
 static int put_dump(FILE *stream, const struct probity_why_dump *dump)
 {
     if (dump == NULL)

@@ -15,7 +15,7 @@ struct probity_why_answer {
     const struct probity_reader *reader;
     const struct probity_why *why;
     const char *span; /* what spans between probes are called; NULL: calls of functions */
-    const struct probity_why_dump *dump; /* what the dump was made for; NULL: not asked for */
+    const struct probity_why_dump *dump; /* why the dump was made; NULL: not requested */
 };
 
 /* "running", "lock", "condition", "io", "sleep", "process", "waiting-for-cpu", "blocked",

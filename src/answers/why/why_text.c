@@ -65,7 +65,7 @@ static void put_thread(const struct printing *printing, uint32_t slot)
         fputc('-', printing->stream);
 }
 
-/* What it was, and how it compares with all others. */
+/* Which call it was, and how it compares with all others. */
 static void put_head(const struct printing *printing)
 {
     const struct probity_why_case *of = printing->of;
@@ -209,7 +209,7 @@ static void put_dump(FILE *stream, const struct probity_why_dump *dump)
 {
     char text[PROBITY_TIME_TEXT_BYTES];
 
-    fputs("made by: ", stream);
+    fputs("dump reason: ", stream);
     probity_report_put_safe(stream, dump->reason.condition.bytes, dump->reason.condition.length);
     if (dump->reason.flags & PROBITY_DUMP_IS_PERCENTILE)
         fprintf(stream, ", which was %s", probity_time_text(dump->limit_ns, text));

@@ -9,7 +9,7 @@
 /* A descriptor: what is written to it goes to the debugger. */
 enum { PROBITY_POSIX_DEBUGGER = 3 };
 
-/* Sets errno by the system's last error; returns -1. */
+/* Sets errno from the system's last error; returns -1. */
 int probity_posix_fail(void);
 
 /* The system's handle of a descriptor (a HANDLE). */

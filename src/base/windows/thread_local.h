@@ -20,7 +20,7 @@
 #define PROBITY_THREAD_LOCAL(storage, type, name) _Static_assert(sizeof(type) > 0, "a type")
 
 struct probity_thread_block {
-    struct probity_scope_thread scope; /* first: the header knows only this part */
+    struct probity_scope_thread scope; /* first: the header uses only this part */
     struct probity_thread_state *own_slot;
     struct probity_profile_set *profile_own;
     struct probity_scope_place *deep_frame;

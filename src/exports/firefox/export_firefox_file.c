@@ -47,7 +47,7 @@ static const char categories[] =
     ROW("Request", "orange") ",\n" ROW("Lock", "red") ",\n" ROW("Probe", "purple") ",\n"
     ROW("State", "yellow") "]";
 
-/* Moves what was put to the file. */
+/* Moves buffered output to the file. */
 static void flush(struct probity_export *export)
 {
     struct firefox *state = export->state;

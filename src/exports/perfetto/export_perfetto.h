@@ -112,7 +112,7 @@ static inline char *perfetto_open_event(struct perfetto *perfetto, uint64_t wall
 
 char *perfetto_put_text(char *at, uint32_t field, const char *text, size_t bytes);
 
-/* Starts a new state: clocks and defaults; all names are forgotten. */
+/* Starts a new state: clocks and defaults; all names are discarded. */
 void perfetto_begin_state(struct probity_export *export, uint64_t wall_ns);
 
 /* Declare tracks. Processes are tracks 1, 2 ..., followed by threads and their counters. */

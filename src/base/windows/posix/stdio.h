@@ -62,7 +62,7 @@ ssize_t getline(char **text, size_t *room, FILE *stream) __asm__("probity_posix_
 int fscanf(FILE *stream, const char *format, ...) __asm__("probity_posix_fscanf");
 void rewind(FILE *stream) __asm__("probity_posix_rewind");
 
-/* mingw's own, which know the sizes of C99. */
+/* mingw's own, which support the sizes of C99. */
 int snprintf(char *text, size_t room, const char *format, ...) __asm__("__mingw_snprintf")
     __attribute__((format(gnu_printf, 3, 4)));
 int vsnprintf(char *text, size_t room, const char *format, va_list arguments)

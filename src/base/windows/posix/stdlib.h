@@ -20,7 +20,7 @@ int unsetenv(const char *name) __asm__("probity_posix_unsetenv");
 /* The absolute path, with slashes; to be freed. */
 char *realpath(const char *path, char *text) __asm__("probity_posix_realpath");
 
-/* Aligned for any type, as malloc() does; more would be for speed, and free() could not free it. */
+/* Aligned like malloc(): callers align only for speed, and free() could not free anything else. */
 #define aligned_alloc(alignment, bytes) ((void)(alignment), malloc(bytes))
 
 /* Stable, as glibc's are if memory allows, so that answers list equal rows in the same order. */
