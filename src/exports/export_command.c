@@ -283,6 +283,8 @@ static int copy_events(struct export_call *call, struct probity_reader *reader,
     else if (error != 0)
         status = fail(call, reader, error, error_number);
     else
+        status = cli_query_check_functions(&call->answer);
+    if (status == CLI_OK && error == 0)
         report_counts(call, probity_export_look(call->run));
     if (call->run != NULL)
         probity_export_close(call->run);
@@ -443,7 +445,8 @@ static const struct cli_option options[] = {
      .choices = "calls blocks", .take = take_graph},
     CLI_QUERY_RANGE_ROWS(struct export_call, "only what begins"),
     CLI_QUERY_TID_ROW(struct export_call, "only"),
-    CLI_QUIET_ROW, CLI_HELP_ROW,
+    CLI_QUERY_WITHIN_ROW(struct export_call),
+    CLI_COLOR_ROW, CLI_QUIET_ROW, CLI_HELP_ROW,
     {.name = NULL},
 };
 

@@ -114,6 +114,8 @@ static char *manifest_of(const struct view_tiles *tiles, const struct probity_re
     fprintf(stream, "probity tiles 2 %s\nrange %s %s\ntid %s\ndiff %zu\n", probity_version(),
             range->from != NULL ? range->from : "-", range->to != NULL ? range->to : "-",
             tiles->tids != NULL ? tiles->tids : "-", tiles->bases);
+    for (size_t i = 0; i < tiles->answer->functions.count; i++)
+        fprintf(stream, "function %s\n", tiles->answer->functions.items[i]);
     for (size_t i = 0; i < probity_reader_traces(reader); i++)
         put_trace(stream, probity_reader_facts(reader, i));
     if (fclose(stream) == 0)
@@ -138,11 +140,11 @@ void view_tiles_plan(struct view_tiles *tiles, const struct probity_timeline *ti
 static int read_again(struct view_tiles *tiles)
 {
     const struct probity_event *event;
-    int got = 0, error = 0;
+    int got = 0, error = cli_query_restart(tiles->answer);
 
     while (error == 0 && (got = probity_reader_next(tiles->reader, &event)) > 0) {
-        if (cli_query_wants(tiles->answer, event))
-            error = probity_tiles_put(&tiles->tiles, event);
+        int wanted = cli_query_wants(tiles->answer, &event);
+        error = wanted > 0 ? probity_tiles_put(&tiles->tiles, event) : wanted;
     }
     if (error == 0)
         error = got < 0 ? got : probity_tiles_finish(&tiles->tiles);
