@@ -166,6 +166,10 @@ static int look_closer(struct view_call *call, const struct probity_reader *read
     for (size_t i = 0; error == 0 && i < count; i++)
         paths[i] = probity_reader_facts(reader, i)->path;
     cli_sched_use(&options);
+    options.progress = cli_progress;
+    options.progress_context = (void *)(uintptr_t)&cli_command_view;
+    cli_progress_expect(view_tiles_passes(&call->tiles));
+    cli_progress_pass();
     if (error == 0 && spans < call->spans_max &&
         probity_reader_open(paths, count, &options, NULL, &call->again) != 0)
         call->again = NULL;
@@ -399,6 +403,7 @@ static int run_on(void *context, char **names, size_t count)
 
     call->tiles.answer = &call->answer;
     call->tiles.tids = call->tids;
+    cli_progress_expect(1 + view_tiles_passes(&call->tiles));
     if (call->against.count > 0 && call->answer.functions.count > 0)
         return cli_fail_usage(&cli_command_view, "--function and --diff are mutually exclusive");
     if (call->is_served && call->against.count == 0)

@@ -137,6 +137,11 @@ void view_tiles_plan(struct view_tiles *tiles, const struct probity_timeline *ti
     tiles->grid = probity_pyramid_plan(timeline, bytes / 100 * SHARE_PERCENT / SPAN_BYTES);
 }
 
+unsigned view_tiles_passes(const struct view_tiles *tiles)
+{
+    return tiles->path == NULL ? 0 : 2;
+}
+
 static int read_again(struct view_tiles *tiles)
 {
     const struct probity_event *event;
@@ -165,6 +170,7 @@ static int write_tiles(struct view_tiles *tiles, struct probity_timeline *timeli
     int error = 0, is_other = 0;
 
     cli_sched_use(&options);
+    cli_progress_expect(1);
     if (tiles->grid.levels > 0) {
         int status = cli_open_reader(ME, tiles->paths, tiles->path_count, &options,
                                      &tiles->reader);
@@ -213,6 +219,8 @@ static int write_index(const struct view_tiles *tiles, size_t trace, int directo
     char name[PROBITY_TILE_NAME_BYTES];
     int file;
 
+    cli_progress_expect((unsigned)(tiles->path_count - trace - 1));
+    cli_progress_pass();
     view_tiles_index_name(name, trace);
     if (probity_file_open(tiles->paths[trace], &file) != 0)
         return CLI_OK;
