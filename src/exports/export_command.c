@@ -192,6 +192,13 @@ static int take_profiled(void *context, const struct probity_profiled *profiled)
     return probity_export_put_profiled(call->run, profiled);
 }
 
+static uint64_t count_pending(void *context)
+{
+    const struct export_call *call = context;
+
+    return probity_export_pending(call->run);
+}
+
 static int finish(void *context, const struct probity_reader *reader)
 {
     struct export_call *call = context;
@@ -392,20 +399,23 @@ static int is_gzip_name(const char *out)
 
 static int run_on(void *context, char **names, size_t count)
 {
+    static const struct cli_query_steps whole = {.put = put_event, .finish = finish};
+    static const struct cli_query_steps windowed = {
+        .put = put_event, .finish = finish, .pending = count_pending, .is_windowed = 1};
     struct export_call *call = context;
 
     if (call->exporter != NULL && call->exporter->has_gzip && is_gzip_name(call->answer.out))
         call->options.is_gzip = 1;
     int status = check_call(call);
 
+    if (status == CLI_OK)
+        call->answer.steps = call->exporter->has_declarations ? &whole : &windowed;
     return status == CLI_OK ? cli_query_run(&call->answer, names, count) : status;
 }
 
 static int run(int argc, char **argv)
 {
-    static const struct cli_query_steps steps = {
-        .run = run_on,
-        .put = put_event, .finish = finish};
+    static const struct cli_query_steps steps = {.run = run_on};
     struct export_call call = {.answer = {.command = ME, .steps = &steps, .context = &call,
                                          .has_states = 1,
                                          .stream = stream}};
