@@ -52,7 +52,7 @@ _probity() {
             esac
             ;;
         csv)
-            options='-o --output -f --force --header --columns --since --until --tid --probe -q --quiet -h --help'
+            options='-o --output -f --force --header --columns --since --until --tid --probe --color -q --quiet -h --help'
             case $previous in
                 -o | --output) value=path ;;
                 --columns) value=list words='pid tid probe name cpu_s cpu_ns wall_s wall_ns cpu wall tick thread role correlation object place' ;;
@@ -60,6 +60,7 @@ _probity() {
                 --until) value=any ;;
                 --tid) value=any ;;
                 --probe) value=any ;;
+                --color) value=words words='auto always never' ;;
             esac
             ;;
         log)
@@ -167,9 +168,10 @@ _probity() {
             options='--json -h --help'
             ;;
         tree)
-            options='--by-thread --depth --min-percent --function --callers --callees --fold-recursion --sort --corrected --states --places --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv --folded --value -o --output -f --force --color -q --quiet -h --help'
+            options='--by-thread --depth -n --limit --min-percent --function --callers --callees --fold-recursion --sort --corrected --states --places --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv --folded --value -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --depth) value=any ;;
+                -n | --limit) value=any ;;
                 --min-percent) value=any ;;
                 --function) value=any ;;
                 --callers) value=any ;;
@@ -190,18 +192,19 @@ _probity() {
             esac
             ;;
         waits)
-            options='--by -n --limit --since --until --json --csv -o --output -f --force --color -q --quiet -h --help'
+            options='--by -n --limit --since --until --tid --json --csv -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --by) value=words words='object lock file peer function thread' ;;
                 -n | --limit) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
+                --tid) value=any ;;
                 -o | --output) value=path ;;
                 --color) value=words words='auto always never' ;;
             esac
             ;;
         path)
-            options='--request --function --from --to --slowest --since --until --json --csv -o --output -f --force --color -q --quiet -h --help'
+            options='--request --function --from --to --slowest --since --until --tid --json --csv -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --request) value=any ;;
                 --function) value=any ;;
@@ -210,6 +213,7 @@ _probity() {
                 --slowest) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
+                --tid) value=any ;;
                 -o | --output) value=path ;;
                 --color) value=words words='auto always never' ;;
             esac
@@ -319,12 +323,13 @@ _probity() {
             esac
             ;;
         hist)
-            options='--self --cpu --off-cpu --start-probe --end-probe --probe --linear --rows --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --color -q --quiet -h --help'
+            options='--self --cpu --off-cpu --start-probe --end-probe --probe --linear --rows -n --limit --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --start-probe) value=any ;;
                 --end-probe) value=any ;;
                 --probe) value=any ;;
                 --rows) value=any ;;
+                -n | --limit) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
@@ -361,7 +366,7 @@ _probity() {
             esac
             ;;
         export)
-            options='--format -o --output -f --force --gzip --header --value --by-thread --blocks --graph --since --until --tid -q --quiet -h --help'
+            options='--format -o --output -f --force --gzip --header --value --by-thread --blocks --graph --since --until --tid --function --color -q --quiet -h --help'
             case $previous in
                 --format) value=words words='chrome speedscope callgrind folded sqlite graphviz perfetto pprof ctf otlp otlp-json openmetrics firefox' ;;
                 -o | --output) value=path ;;
@@ -371,6 +376,8 @@ _probity() {
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
+                --function) value=any ;;
+                --color) value=words words='auto always never' ;;
             esac
             ;;
         list)
@@ -395,8 +402,9 @@ _probity() {
             esac
             ;;
         model)
-            options='--json --dot --text --since --until --tid -o --output -f --force --color -q --quiet -h --help'
+            options='--json --dot --text -n --limit --since --until --tid -o --output -f --force --color -q --quiet -h --help'
             case $previous in
+                -n | --limit) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
@@ -429,9 +437,11 @@ _probity() {
             esac
             ;;
         timeline)
-            options='--cpu --width --since --until --tid --json -o --output -f --force --color -q --quiet -h --help'
+            options='--cpu --width --function -n --limit --since --until --tid --json -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --width) value=any ;;
+                --function) value=any ;;
+                -n | --limit) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
@@ -440,7 +450,7 @@ _probity() {
             esac
             ;;
         view)
-            options='--diff --open --port --project --serve --spans --since --until --tid --tiles -o --output -f --force -q --quiet -h --help'
+            options='--diff --open --port --project --serve --spans --since --until --function --tid --tiles -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --diff) value=path ;;
                 --port) value=any ;;
@@ -448,9 +458,11 @@ _probity() {
                 --spans) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
+                --function) value=any ;;
                 --tid) value=any ;;
                 --tiles) value=directory ;;
                 -o | --output) value=path ;;
+                --color) value=words words='auto always never' ;;
             esac
             ;;
         help) operand=words words='record csv log report info index check recover drain spools ps top level snapshot attach detach tree waits path why ship fetch fleet threads memory blocks hist diff export list model overhead runs timeline view ' ;;

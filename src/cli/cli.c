@@ -343,7 +343,13 @@ int cli_open_reader(const struct cli_command *command, char **paths, size_t coun
     options->progress = cli_progress;
     options->progress_context = (void *)(uintptr_t)command;
     const char *const *names = (const char *const *)paths;
+    unsigned later = cli_progress_expect(0);
+    cli_progress_expect(later + 1);
+    if (options->has_lanes || options->prescan)
+        cli_progress_pass();
     int error = probity_reader_open(names, count, options, &failed, ret_reader);
+    cli_progress_expect(later);
+    cli_progress_pass();
     if (error == 0)
         return CLI_OK;
     if (error == PROBITY_ERROR_OPEN && errno == ENOENT && is_csv_finished(paths[failed]))
@@ -392,7 +398,9 @@ enum { PROGRESS_AFTER_MS = 1000, PROGRESS_EVERY_MS = 200 };
 /* The process has one progress line on the terminal. */
 static struct {
     int64_t start_ms, last_ms;
-    int is_shown;
+    int is_shown, has_pass;
+    double base, share, latest; /* of the current pass, and what was reached; the whole is 1 */
+    unsigned expected;          /* passes after the current one */
 } progress;
 
 static int64_t now_ms(void)
@@ -401,6 +409,31 @@ static int64_t now_ms(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+unsigned cli_progress_expect(unsigned passes)
+{
+    unsigned before = progress.expected;
+
+    progress.expected = passes;
+    return before;
+}
+
+void cli_progress_pass(void)
+{
+    progress.has_pass = 1;
+    progress.base = progress.latest = progress.base + progress.share;
+    progress.share = (1 - progress.base) / (progress.expected + 1);
+}
+
+/* Several traces are not at the same place. */
+static double reached(uint64_t done, uint64_t total)
+{
+    double share = progress.has_pass ? progress.share : 1;
+    double now = progress.base + share * (done < total ? (double)done / (double)total : 1);
+
+    progress.latest = now > progress.latest ? now : progress.latest;
+    return progress.latest;
 }
 
 /* Called every few blocks; the clock decides whether anything is shown. */
@@ -417,7 +450,7 @@ void cli_progress(void *context, uint64_t done, uint64_t total)
     progress.last_ms = now;
     progress.is_shown = 1;
     fprintf(stderr, "\rprobity %s: %3u %%", command->name,
-            (unsigned)((double)done / (double)total * 100));
+            (unsigned)(reached(done, total) * 100));
     fflush(stderr);
 }
 

@@ -143,6 +143,14 @@ void cli_be_quiet(void);
 void cli_progress(void *command, uint64_t done, uint64_t total);
 void cli_progress_end(void);
 
+/* Begins a pass over traces, which takes an equal share of what is left to show with the passes
+ * that are expected after it, so that the percentage only rises. */
+void cli_progress_pass(void);
+
+/* How many passes are expected after that of the next reader to be opened; 0 at first. Returns the
+ * number until then. */
+unsigned cli_progress_expect(unsigned passes);
+
 /* Where output goes: a new file, unnamed or under a temporary name; an existing file that is not
  * regular (a pipe or device); or stdout. */
 struct cli_output {

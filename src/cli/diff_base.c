@@ -37,8 +37,10 @@ static int compare_side(struct cli_diff_base *against, int side, const char *out
     int status = cli_output_is_apart(compared->command, out, paths, count);
 
     compared->side = side;
-    for (size_t i = 0; status == CLI_OK && i < count; i++)
+    for (size_t i = 0; status == CLI_OK && i < count; i++) {
+        cli_progress_expect(--against->passes);
         status = cli_diff_input_read(compared, paths[i]);
+    }
     return status;
 }
 
@@ -151,7 +153,9 @@ int cli_diff_base_read(struct cli_diff_base *against, const struct cli_query *an
     char **bases = cli_trace_paths(against->names, against->count);
     char **paths = cli_trace_paths(names, count);
     int status = bases != NULL && paths != NULL ? CLI_OK : fail_memory(against);
+    unsigned later = cli_progress_expect(0) + 1; /* and the pass for the page itself */
 
+    against->passes = later + 1 + (unsigned)(against->count + count);
     against->compared.range = answer->range;
     if (status == CLI_OK)
         status = compare(against, answer, bases, paths, count);
@@ -159,8 +163,10 @@ int cli_diff_base_read(struct cli_diff_base *against, const struct cli_query *an
         against->traces = traces_first(bases, against->count);
         against->why = why_no_tree(against, answer, count);
     }
+    cli_progress_expect(later);
     if (status == CLI_OK && against->why == NULL)
         status = read_tree(against, bases);
+    cli_progress_expect(later - 1);
     cli_paths_free(bases, against->count);
     cli_paths_free(paths, count);
     return status;

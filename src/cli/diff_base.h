@@ -20,6 +20,7 @@ struct cli_diff_base {
     struct probity_reader *reader; /* of those that are traces; NULL without a tree */
     struct probity_tree *tree;     /* of all their calls, sorted by total time */
     size_t traces, pruned;
+    unsigned passes; /* over traces that are still to be made, for the progress */
     uint64_t profiled; /* counted calls, which are in no tree */
     const char *why;   /* why there is no tree; NULL if there is one */
 };

@@ -61,6 +61,7 @@ static int make_in_memory(const struct cli_command *command, int trace_file, uin
         .progress_context = (void *)(uintptr_t)command};
     int file = memfd_create("probity-index", MFD_CLOEXEC);
 
+    cli_progress_pass();
     if (file < 0 || probity_index_build(trace_file, file, &options) == 0)
         return file;
     close(file);

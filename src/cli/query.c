@@ -20,11 +20,35 @@
 enum { COLUMNS_USUAL = 80 };
 
 /* Turning profiling on or off concerns all threads, whichever thread does it. */
-int cli_query_wants(struct cli_query *answer, const struct probity_event *event)
+static int is_of_tids(struct cli_query *answer, const struct probity_event *event)
 {
-    return answer->tids.count == 0 || event->kind == PROBITY_EVENT_PROFILING ||
-           (answer->keeps_sites && event->kind == PROBITY_EVENT_SITE) ||
-           cli_filter_passes(&answer->tids, event->tid, NULL, 0);
+    int passes = answer->tids.count == 0 ||
+                 cli_filter_passes(&answer->tids, event->tid, NULL, 0);
+
+    return passes || answer->has_all_tids || event->kind == PROBITY_EVENT_PROFILING ||
+           (answer->keeps_sites && event->kind == PROBITY_EVENT_SITE);
+}
+
+int cli_query_restart(struct cli_query *answer)
+{
+    if (answer->within != NULL)
+        cli_within_close(answer->within);
+    answer->within = NULL;
+    return answer->functions.count > 0 ? cli_within_open(&answer->functions, &answer->within) : 0;
+}
+
+int cli_query_wants(struct cli_query *answer, const struct probity_event **event)
+{
+    if (!is_of_tids(answer, *event))
+        return 0;
+    return answer->within != NULL ? cli_within_put(answer->within, event) : 1;
+}
+
+int cli_query_check_functions(const struct cli_query *answer)
+{
+    const char *idle = cli_patterns_idle(&answer->functions);
+
+    return idle != NULL ? cli_fail_function(answer->command, idle) : CLI_OK;
 }
 
 /* An event after the range: only events in the range count as seen. */
@@ -41,12 +65,13 @@ static int pass_end(struct cli_query *answer, struct probity_reader *reader)
 
 int cli_query_take(struct cli_query *answer, struct probity_reader *reader)
 {
-    const struct probity_event *event;
-    int got = 0, error = 0;
+    const struct probity_event *event, *wanted;
+    int got = 0, error = cli_query_restart(answer);
 
     while (error == 0 && (got = probity_reader_next(reader, &event)) > 0) {
-        if (cli_query_wants(answer, event))
-            error = answer->steps->put(answer->context, event);
+        wanted = event;
+        int wants = cli_query_wants(answer, &wanted);
+        error = wants > 0 ? answer->steps->put(answer->context, wanted) : wants;
         if (__builtin_expect(event->wall_ns >= answer->end_ns, 0) && error == 0)
             error = pass_end(answer, reader);
         if (event->wall_ns >= answer->begin_ns)
@@ -220,7 +245,9 @@ int cli_query_collect(struct cli_query *answer, struct probity_reader *reader, u
                                 error_number);
     if (error == 0) {
         suggest_other(answer);
-        status = write_answer(answer, reader);
+        status = cli_query_check_functions(answer);
+        if (status == CLI_OK)
+            status = write_answer(answer, reader);
     }
     cli_query_lanes_release(answer, &lanes);
     return status;
@@ -317,5 +344,8 @@ int cli_query_main(struct cli_query *answer, int argc, char **argv)
     if (steps->release != NULL)
         steps->release(answer->context);
     cli_filter_release(&answer->tids);
+    cli_patterns_release(&answer->functions);
+    if (answer->within != NULL)
+        cli_within_close(answer->within);
     return status < 0 ? CLI_OK : status;
 }

@@ -13,7 +13,9 @@
 #include "cli/filter.h"
 #include "cli/fleet_options.h"
 #include "cli/option.h"
+#include "cli/patterns.h"
 #include "cli/time_range.h"
+#include "cli/within.h"
 
 /* How to make an answer in two parts, each from the events of some of the threads, for traces
  * without a range of time and without --tid. Each returns 0 or an error. */
@@ -70,6 +72,9 @@ struct cli_query {
     int is_again; /* 1: it must be made again from the beginning, and not in parts */
     unsigned seen; /* bits of kinds of events in the range, up to CHECKPOINT */
     struct cli_filter tids;
+    int has_all_tids; /* 1: --tid selects rows, not events: the command applies it */
+    struct cli_patterns functions; /* --function: only what happens in their calls */
+    struct cli_within *within;     /* of one pass over the events; or NULL */
     struct cli_fleet_source source; /* a database in place of traces, for commands that read it */
 };
 
@@ -80,6 +85,11 @@ struct cli_query {
 #define CLI_QUERY_TID_ROW(CALL, HELP)                                                              \
     {.name = "tid", .older = "thread", .value = "N,...", .help = HELP " these thread ids",         \
      .brief = HELP " these threads", CLI_NUMBERS(CALL, answer.tids)}
+#define CLI_QUERY_WITHIN_ROW(CALL)                                                                 \
+    {.name = "function", .value = "PATTERN", .brief = "only calls of functions that match",        \
+     .help = "only calls of functions that match (* ? [a-z]), and what happens in them; may be "   \
+             "repeated",                                                                           \
+     CLI_PATTERNS(CALL, answer.functions)}
 #define CLI_QUERY_JSON_ROW(CALL, HELP)                                                             \
     {.name = "json", .help = HELP, .brief = "print JSON", CLI_FLAG(CALL, answer.as_json)}
 #define CLI_QUERY_CSV_ROW(CALL, HELP)                                                              \
@@ -87,8 +97,16 @@ struct cli_query {
 #define CLI_QUERY_OUTPUT_ROWS(CALL)                                                                \
     CLI_OUTPUT_ROWS(CALL, answer.out, answer.force), CLI_COLOR_ROW, CLI_QUIET_ROW, CLI_HELP_ROW
 
-/* Whether an event passes --tid; some events concern all threads. */
-int cli_query_wants(struct cli_query *answer, const struct probity_event *event);
+/* Call before each pass over the events, other than those of cli_query_take(). Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
+int cli_query_restart(struct cli_query *answer);
+
+/* Whether the next event in time order passes --tid and --function; some events concern all
+ * threads. *event may be replaced, until the next call. Returns 1, 0 or PROBITY_ERROR_MEMORY. */
+int cli_query_wants(struct cli_query *answer, const struct probity_event **event);
+
+/* Reports a --function that no call matched. Returns CLI_OK or CLI_FAILURE. */
+int cli_query_check_functions(const struct cli_query *answer);
 
 /* Reads all events, then prints; returns an exit status. For `stream` functions that check the
  * traces first. */

@@ -20,7 +20,8 @@
 struct probity_export_run {
     struct probity_export export;
     const struct probity_exporter *exporter;
-    struct probity_scopes *scopes; /* NULL: none are made */
+    struct probity_scopes *scopes; /* NULL: neither made nor counted */
+    int makes_scopes, is_range;
     struct export_states states;
     uint64_t from_ns, to_ns;
 };
@@ -163,6 +164,13 @@ static void free_thread(struct probity_export_thread *thread)
     free(thread);
 }
 
+static int is_named_so(const struct probity_export_thread *thread,
+                       const struct probity_event *event)
+{
+    return thread->name != NULL && strlen(thread->name) == event->payload_bytes &&
+           memcmp(thread->name, event->payload, event->payload_bytes) == 0;
+}
+
 static int set_name(struct probity_export_thread *thread, const struct probity_event *event)
 {
     char *name = strndup((const char *)event->payload, event->payload_bytes);
@@ -214,7 +222,7 @@ static inline void count(struct probity_export_run *run, const struct probity_ev
 
     switch (event->kind) {
     case PROBITY_EVENT_HIT: counts->hits++; break;
-    case PROBITY_EVENT_ENTER: counts->scopes += run->scopes == NULL; break;
+    case PROBITY_EVENT_ENTER: counts->scopes += !run->makes_scopes; break;
     case PROBITY_EVENT_MESSAGE:
     case PROBITY_EVENT_PARAMETERS:
     case PROBITY_EVENT_CHECKPOINT: counts->events++; break;
@@ -293,6 +301,7 @@ static void finish_states(struct probity_export_run *run)
 
 int probity_export_put(struct probity_export_run *run, const struct probity_event *event)
 {
+    static const struct probity_scopes_listener none = {NULL, NULL, NULL};
     const struct probity_scopes_listener listener = {on_opened, on_closed, run};
     struct probity_export_thread *thread = thread_of(&run->export, event);
     int is_inside = is_in_range(run, event->wall_ns);
@@ -310,12 +319,16 @@ int probity_export_put(struct probity_export_run *run, const struct probity_even
         run->states.latest_ns = event->wall_ns;
     if (event->kind == PROBITY_EVENT_THREAD_STATE)
         return put_state(run, thread, event);
-    if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0) &&
-        set_name(thread, event) != 0)
-        return PROBITY_ERROR_MEMORY;
+    if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0)) {
+        if (is_named_so(thread, event)) /* a reader that skips the rest may repeat it */
+            return 0;
+        if (set_name(thread, event) != 0)
+            return PROBITY_ERROR_MEMORY;
+    }
     if (is_inside)
         count(run, event);
-    if (run->scopes != NULL && probity_scopes_put(run->scopes, event, &listener) != 0)
+    if (run->scopes != NULL &&
+        probity_scopes_put(run->scopes, event, run->makes_scopes ? &listener : &none) != 0)
         return PROBITY_ERROR_MEMORY;
     if (run->exporter->event != NULL &&
         (is_inside || run->exporter->has_all || is_declaration(event))) {
@@ -323,6 +336,11 @@ int probity_export_put(struct probity_export_run *run, const struct probity_even
         run->exporter->event(&run->export, thread, event);
     }
     return error_of(run);
+}
+
+uint64_t probity_export_pending(const struct probity_export_run *run)
+{
+    return run->scopes != NULL ? probity_scopes_pending(run->scopes) : 0;
 }
 
 int probity_export_put_profiled(struct probity_export_run *run,
@@ -357,7 +375,7 @@ int probity_export_finish(struct probity_export_run *run)
     const struct probity_scopes_listener listener = {on_opened, on_closed, run};
     struct probity_export *export = &run->export;
 
-    if (run->scopes != NULL)
+    if (run->makes_scopes)
         probity_scopes_finish(run->scopes, &listener);
     finish_states(run);
     if (export->error == 0 && run->exporter->end != NULL) {
@@ -405,11 +423,16 @@ static int begin(struct probity_export_run *run, const struct probity_export_cal
 
     if (exporter->state_bytes > 0 && (export->state = calloc(1, exporter->state_bytes)) == NULL)
         return PROBITY_ERROR_MEMORY;
-    if (exporter->opened != NULL || exporter->closed != NULL) {
+    run->makes_scopes = exporter->opened != NULL || exporter->closed != NULL;
+    /* In a range, also to know when all calls that began in it have ended. */
+    if (run->makes_scopes || run->is_range) {
         if (probity_scopes_open(&run->scopes) != 0)
             return PROBITY_ERROR_MEMORY;
-        export->repairs = probity_scopes_repairs(run->scopes);
+        if (run->is_range)
+            probity_scopes_set_range(run->scopes, run->from_ns, run->to_ns);
     }
+    if (run->makes_scopes)
+        export->repairs = probity_scopes_repairs(run->scopes);
     int error = log_writer_init(&export->out, call->descriptor, 0, exporter->has_chains);
     if (error == 0 && call->options->is_gzip) {
         export->gzip = export_gzip_open(call->descriptor);
@@ -438,6 +461,7 @@ int probity_export_open(const struct probity_export_call *call,
     run->export.start_ns = start_of(call->reader);
     run->from_ns = call->options->from_ns;
     run->to_ns = call->options->to_ns > 0 ? call->options->to_ns : UINT64_MAX;
+    run->is_range = call->options->from_ns > 0 || call->options->to_ns > 0;
     int error = begin(run, call), error_number = errno;
     if (error != 0) {
         probity_export_close(run);

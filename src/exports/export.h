@@ -107,6 +107,7 @@ struct probity_exporter {
     const char *content_type; /* of requests to an HTTP server; NULL: not supported */
     const char *const *files; /* of a DIRECTORY: the names of its files, NULL after the last */
     unsigned carries;        /* enum probity_export_carries */
+    int has_declarations;    /* 1: writes each declaration once, so that all of a trace is read */
     int has_all;             /* 1: `event` is called for all events, regardless of the range */
     unsigned values;         /* supported enum probity_export_value, one bit each; 0: no option */
     int has_threads;         /* 1: supports the option `by_thread` */
@@ -167,9 +168,12 @@ struct probity_export_call {
 int probity_export_open(const struct probity_export_call *call,
                         struct probity_export_run **ret_run);
 
-/* Takes the next event in time order, from the beginning. Returns 0, PROBITY_ERROR_MEMORY, or, with
- * errno set, PROBITY_ERROR_WRITE. */
+/* Takes the next event in time order: with a range, from its beginning or earlier, with all open
+ * scopes. Returns 0, PROBITY_ERROR_MEMORY, or, with errno set, PROBITY_ERROR_WRITE. */
 int probity_export_put(struct probity_export_run *run, const struct probity_event *event);
+
+/* Number of calls that began in the range and have not ended. */
+uint64_t probity_export_pending(const struct probity_export_run *run);
 
 /* Takes a row of profile mode; after all events. Returns as put. */
 int probity_export_put_profiled(struct probity_export_run *run,

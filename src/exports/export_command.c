@@ -192,6 +192,13 @@ static int take_profiled(void *context, const struct probity_profiled *profiled)
     return probity_export_put_profiled(call->run, profiled);
 }
 
+static uint64_t count_pending(void *context)
+{
+    const struct export_call *call = context;
+
+    return probity_export_pending(call->run);
+}
+
 static int finish(void *context, const struct probity_reader *reader)
 {
     struct export_call *call = context;
@@ -283,6 +290,8 @@ static int copy_events(struct export_call *call, struct probity_reader *reader,
     else if (error != 0)
         status = fail(call, reader, error, error_number);
     else
+        status = cli_query_check_functions(&call->answer);
+    if (status == CLI_OK && error == 0)
         report_counts(call, probity_export_look(call->run));
     if (call->run != NULL)
         probity_export_close(call->run);
@@ -390,20 +399,23 @@ static int is_gzip_name(const char *out)
 
 static int run_on(void *context, char **names, size_t count)
 {
+    static const struct cli_query_steps whole = {.put = put_event, .finish = finish};
+    static const struct cli_query_steps windowed = {
+        .put = put_event, .finish = finish, .pending = count_pending, .is_windowed = 1};
     struct export_call *call = context;
 
     if (call->exporter != NULL && call->exporter->has_gzip && is_gzip_name(call->answer.out))
         call->options.is_gzip = 1;
     int status = check_call(call);
 
+    if (status == CLI_OK)
+        call->answer.steps = call->exporter->has_declarations ? &whole : &windowed;
     return status == CLI_OK ? cli_query_run(&call->answer, names, count) : status;
 }
 
 static int run(int argc, char **argv)
 {
-    static const struct cli_query_steps steps = {
-        .run = run_on,
-        .put = put_event, .finish = finish};
+    static const struct cli_query_steps steps = {.run = run_on};
     struct export_call call = {.answer = {.command = ME, .steps = &steps, .context = &call,
                                          .has_states = 1,
                                          .stream = stream}};
@@ -443,7 +455,8 @@ static const struct cli_option options[] = {
      .choices = "calls blocks", .take = take_graph},
     CLI_QUERY_RANGE_ROWS(struct export_call, "only what begins"),
     CLI_QUERY_TID_ROW(struct export_call, "only"),
-    CLI_QUIET_ROW, CLI_HELP_ROW,
+    CLI_QUERY_WITHIN_ROW(struct export_call),
+    CLI_COLOR_ROW, CLI_QUIET_ROW, CLI_HELP_ROW,
     {.name = NULL},
 };
 

@@ -142,11 +142,11 @@ static int put_event(void *context, const struct probity_event *event)
 static int look_again(struct view_call *call, struct probity_timeline *closer)
 {
     const struct probity_event *event;
-    int got = 0, error = 0;
+    int got = 0, error = cli_query_restart(&call->answer);
 
     while (error == 0 && (got = probity_reader_next(call->again, &event)) > 0) {
-        if (cli_query_wants(&call->answer, event))
-            error = probity_timeline_put(closer, event);
+        int wanted = cli_query_wants(&call->answer, &event);
+        error = wanted > 0 ? probity_timeline_put(closer, event) : wanted;
     }
     /* A file that was readable a moment ago may be gone: there is less detail then. */
     return error == 0 && got >= 0 ? probity_timeline_finish(closer) : error;
@@ -166,6 +166,10 @@ static int look_closer(struct view_call *call, const struct probity_reader *read
     for (size_t i = 0; error == 0 && i < count; i++)
         paths[i] = probity_reader_facts(reader, i)->path;
     cli_sched_use(&options);
+    options.progress = cli_progress;
+    options.progress_context = (void *)(uintptr_t)&cli_command_view;
+    cli_progress_expect(view_tiles_passes(&call->tiles));
+    cli_progress_pass();
     if (error == 0 && spans < call->spans_max &&
         probity_reader_open(paths, count, &options, NULL, &call->again) != 0)
         call->again = NULL;
@@ -399,6 +403,9 @@ static int run_on(void *context, char **names, size_t count)
 
     call->tiles.answer = &call->answer;
     call->tiles.tids = call->tids;
+    cli_progress_expect(1 + view_tiles_passes(&call->tiles));
+    if (call->against.count > 0 && call->answer.functions.count > 0)
+        return cli_fail_usage(&cli_command_view, "--function and --diff are mutually exclusive");
     if (call->is_served && call->against.count == 0)
         return serve(call, names, count);
     if (call->is_served)
@@ -491,6 +498,7 @@ static const struct cli_option options[] = {
      .help = "keep up to N spans for the timeline (default: 640000)",
      CLI_NUMBER(struct view_call, spans_max, 100, 99999999)},
     CLI_QUERY_RANGE_ROWS(struct view_call, "only what begins"),
+    CLI_QUERY_WITHIN_ROW(struct view_call),
     {.name = "tid", .older = "thread", .value = "N,...", .help = "only these thread ids",
      .brief = "only these threads", .take = take_tids},
     {.name = "tiles", .value = "DIR", .brief = "write a page with tiles",
@@ -502,7 +510,7 @@ static const struct cli_option options[] = {
              "in the working directory; the name is printed", .take = take_output},
     {.name = "force", .letter = 'f', .help = "overwrite FILE or DIR if it exists",
      .brief = "overwrite an existing file", CLI_FLAG(struct view_call, answer.force)},
-    CLI_QUIET_ROW, CLI_HELP_ROW,
+    CLI_COLOR_ROW, CLI_QUIET_ROW, CLI_HELP_ROW,
     {.name = NULL},
 };
 

@@ -18,7 +18,7 @@
 
 #define ME (&cli_command_view)
 
-static int wants(void *answer, const struct probity_event *event)
+static int wants(void *answer, const struct probity_event **event)
 {
     return cli_query_wants(answer, event);
 }
@@ -31,7 +31,8 @@ static int write_window(void *context, uint64_t from_ns, uint64_t to_ns, FILE *s
         .from_ns = served->start_ns + from_ns, .to_ns = served->start_ns + to_ns,
         .longest_ns = served->longest_ns, .wants = wants, .context = served->answer};
 
-    return probity_window_write(served->reader, &window, stream);
+    int error = cli_query_restart(served->answer);
+    return error == 0 ? probity_window_write(served->reader, &window, stream) : error;
 }
 
 int view_served_open(struct view_served *served)

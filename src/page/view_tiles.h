@@ -25,6 +25,9 @@ struct view_tiles {
     size_t path_count;
 };
 
+/* How many further passes over the traces are made; 0 without a directory. */
+unsigned view_tiles_passes(const struct view_tiles *tiles);
+
 /* Plans the levels, after the timeline is finished and before it is refined. */
 void view_tiles_plan(struct view_tiles *tiles, const struct probity_timeline *timeline,
                      const struct probity_reader *reader);

@@ -114,6 +114,8 @@ static char *manifest_of(const struct view_tiles *tiles, const struct probity_re
     fprintf(stream, "probity tiles 2 %s\nrange %s %s\ntid %s\ndiff %zu\n", probity_version(),
             range->from != NULL ? range->from : "-", range->to != NULL ? range->to : "-",
             tiles->tids != NULL ? tiles->tids : "-", tiles->bases);
+    for (size_t i = 0; i < tiles->answer->functions.count; i++)
+        fprintf(stream, "function %s\n", tiles->answer->functions.items[i]);
     for (size_t i = 0; i < probity_reader_traces(reader); i++)
         put_trace(stream, probity_reader_facts(reader, i));
     if (fclose(stream) == 0)
@@ -135,14 +137,19 @@ void view_tiles_plan(struct view_tiles *tiles, const struct probity_timeline *ti
     tiles->grid = probity_pyramid_plan(timeline, bytes / 100 * SHARE_PERCENT / SPAN_BYTES);
 }
 
+unsigned view_tiles_passes(const struct view_tiles *tiles)
+{
+    return tiles->path == NULL ? 0 : 2;
+}
+
 static int read_again(struct view_tiles *tiles)
 {
     const struct probity_event *event;
-    int got = 0, error = 0;
+    int got = 0, error = cli_query_restart(tiles->answer);
 
     while (error == 0 && (got = probity_reader_next(tiles->reader, &event)) > 0) {
-        if (cli_query_wants(tiles->answer, event))
-            error = probity_tiles_put(&tiles->tiles, event);
+        int wanted = cli_query_wants(tiles->answer, &event);
+        error = wanted > 0 ? probity_tiles_put(&tiles->tiles, event) : wanted;
     }
     if (error == 0)
         error = got < 0 ? got : probity_tiles_finish(&tiles->tiles);
@@ -163,6 +170,7 @@ static int write_tiles(struct view_tiles *tiles, struct probity_timeline *timeli
     int error = 0, is_other = 0;
 
     cli_sched_use(&options);
+    cli_progress_expect(1);
     if (tiles->grid.levels > 0) {
         int status = cli_open_reader(ME, tiles->paths, tiles->path_count, &options,
                                      &tiles->reader);
@@ -211,6 +219,8 @@ static int write_index(const struct view_tiles *tiles, size_t trace, int directo
     char name[PROBITY_TILE_NAME_BYTES];
     int file;
 
+    cli_progress_expect((unsigned)(tiles->path_count - trace - 1));
+    cli_progress_pass();
     view_tiles_index_name(name, trace);
     if (probity_file_open(tiles->paths[trace], &file) != 0)
         return CLI_OK;

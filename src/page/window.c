@@ -45,15 +45,15 @@ static int take_events(struct probity_reader *reader, const struct probity_windo
                        struct probity_timeline *timeline, struct progress *progress)
 {
     const struct probity_event *event;
-    int got = 0, error =
+    int got = 0, wanted, error =
         probity_reader_set_window(reader, window->from_ns, end_of(progress, window));
 
     while (error == 0 && (got = probity_reader_next(reader, &event)) == 1) {
         if (event->wall_ns >= end_of(progress, window) || progress->is_short)
             break;
         count_event(progress, window, event->wall_ns);
-        if (window->wants == NULL || window->wants(window->context, event))
-            error = probity_timeline_put(timeline, event);
+        wanted = window->wants == NULL ? 1 : window->wants(window->context, &event);
+        error = wanted > 0 ? probity_timeline_put(timeline, event) : wanted;
     }
     if (progress->is_short)
         progress->to_ns = progress->to_ns - window->from_ns > window->longest_ns

@@ -22,7 +22,7 @@ struct probity_window {
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME */
     uint64_t longest_ns;     /* spans of at least this length need not be found */
     /* Whether an event belongs to the selected threads; NULL: all do. */
-    int (*wants)(void *context, const struct probity_event *event);
+    int (*wants)(void *context, const struct probity_event **event);
     void *context;
 };
 

@@ -28,6 +28,8 @@ COMMANDS = [
     (['blocks', '--by', 'correlation', '--csv'], SINCE_UNTIL),
     (['hist', '--json'], SINCE_UNTIL),
 ]
+# One of them at a time; others number threads in the order in which they are read.
+FORMATS = ['chrome', 'callgrind', 'folded', 'graphviz', 'pprof', 'otlp-json', 'openmetrics']
 
 
 def run(arguments):
@@ -52,7 +54,8 @@ def calls(generator, length):
     for _ in range(windows):
         first, share = generator.randrange(length), generator.choice([1e-5, 1e-3, 0.02, 0.3, 1])
         bounds = first, first + 1 + int(length * share * generator.random())
-        for command, names in COMMANDS:
+        export = ['export', '--format', generator.choice(FORMATS)]
+        for command, names in COMMANDS + [(export, FROM_TO)]:
             which = generator.choice([(1, 1), (1, 1), (1, 0), (0, 1)])
             yield command + [f'{name}={bound}ns'
                              for name, bound, used in zip(names, bounds, which) if used]

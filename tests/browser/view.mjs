@@ -862,6 +862,14 @@ async function odd() {
     expect(`call ${i}`, "with_text", await page.textContent(".details h2"));
   }
   await picture(page, "call");
+  // On a phone, long names leave room for numbers, and stay while the numbers scroll.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await show(page, "functions");
+  const right = (index) => page.locator("th").nth(index).evaluate((cell) => cell.getBoundingClientRect().right);
+  expectThat(`calls end at ${await right(1)} px`, await right(1) <= 390);
+  await page.locator(".table").evaluate((table) => table.scrollBy(300, 0));
+  expectThat(`the name ends at ${await right(0)} px`, await right(0) > 60 && await right(0) < 240);
+  await picture(page, "narrow");
 }
 
 async function empty() {

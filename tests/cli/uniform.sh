@@ -110,10 +110,33 @@ while read -r line; do
         answer "$line" 1 --tid 1 "$trace"
         grep -q "no records of thread id 1;\|no match for thread id 1;" errors ||
             fail "$line: $(cat errors)"
-    elif [ "$command" != waits ] && [ "$command" != path ]; then
+    else
         fail "$command: no --tid"
     fi
 done < answers
+
+# Waits and paths: those of some threads add up to those of all; what caused them is still known.
+"$PROBITY" waits --json --by thread planted > waits
+jq -e '.rows | length > 1 and ([.[] | select((.held_by // []) | length > 0)] | length > 0)' waits \
+    > output || fail "no waits of several threads with holders"
+"$PROBITY" threads --json planted | jq '.processes[].threads[].tid' > tids
+total=0
+while read -r tid; do
+    "$PROBITY" waits --json --tid "$tid" planted > one || fail "waits --tid $tid"
+    total=$((total + $(jq '[.rows[].waits] | add // 0' one)))
+    expect "waits --tid $tid: waiters" "[]" "$(jq -c --argjson tid "$tid" '[.rows[].worst[]
+        | .tid | select(. != null and . != $tid)]' one)"
+done < tids
+expect "waits of each thread" "$(jq '[.rows[].waits] | add' waits)" "$total"
+"$PROBITY" path --json --slowest 1000 hits > paths
+total=0
+for tid in $("$PROBITY" threads --json hits | jq '.processes[].threads[].tid'); do
+    status=0
+    "$PROBITY" path --json --slowest 1000 --tid "$tid" hits > one 2> errors || status=$?
+    [ "$status" = 0 ] || grep -q 'no matching span' errors || fail "path --tid $tid: $(cat errors)"
+    [ "$status" != 0 ] || total=$((total + $(jq '.spans | length' one)))
+done
+expect "paths of each thread" "$(jq '.spans | length' paths)" "$total"
 
 # Colors: of texts, also in a file. What has no colors takes the option all the same.
 for line in "report | scopes" "tree | scopes" "log | scopes" "threads | scopes" "list | scopes" \
@@ -123,6 +146,12 @@ for line in "report | scopes" "tree | scopes" "log | scopes" "threads | scopes" 
     answer "$line" 0 --color always -f -o file "${line##*| }"
     grep -q $'\033\[' file || fail "$line: no colors in a file"
     answer "$line" 0 --color never "${line##*| }"
+    ! grep -q $'\033\[' output || fail "$line: colors"
+    answer "$line" 2 --color sometimes "${line##*| }"
+done
+
+for line in "csv | hits" "export --format chrome | scopes" "view -f -o page | hits"; do
+    answer "$line" 0 --color always "${line##*| }"
     ! grep -q $'\033\[' output || fail "$line: colors"
     answer "$line" 2 --color sometimes "${line##*| }"
 done
@@ -139,8 +168,39 @@ limits .blocks blocks hits
 limits .sites list scopes
 limits '.processes[0].threads' threads scopes
 limits .rows waits planted
+limits .histograms hist '*' scopes
+limits .threads timeline scopes
+limits .groups model hits
+limits .requests model hits
+limits '[.. | objects | select(has("self_ns") and has("name"))]' tree calls
 "$PROBITY" waits --json --top 1 planted | cmp - <("$PROBITY" waits --json -n 1 planted) ||
     fail "waits: --top is not --limit"
+
+# Functions: what happens in the calls of some is the same as in the tree below them.
+"$PROBITY" report --json calls | jq -r '.functions[].name' > names
+[ "$(wc -l < names)" -gt 3 ] || fail "too few functions: $(xargs < names)"
+while read -r name; do
+    "$PROBITY" tree --json --function "$name" calls |
+        jq -r '[.. | objects | select(has("self_ns") and has("name"))] | group_by(.name)[]
+            | "\(.[0].name) \(map(.calls) | add)"' | sort > below
+    "$PROBITY" export --format chrome --function "$name" calls 2> errors | jq -r '[.traceEvents[]
+        | select((.ph == "B" or .ph == "X") and .cat == "function") | .name] | group_by(.)[]
+        | "\(.[0]) \(length)"' | sort > inside
+    # A deferred call is known from its checkpoint on.
+    [ "$name" != deferred ] || continue
+    cmp below inside || fail "export --function $name: $(diff below inside | head -n 5)"
+    "$PROBITY" timeline --json --function "$name" calls | jq -e '.threads | length > 0' > output ||
+        fail "timeline --function $name: no threads"
+    "$PROBITY" view -f -o page --function "$name" calls > output 2> errors ||
+        fail "view --function $name: $(cat errors)"
+done < names
+rm -f page
+for command in "timeline" "export --format chrome -o page" "view -o page"; do
+    answer "$command --function zzzzzzzzz | calls" 1 calls
+    grep -q "no calls match 'zzzzzzzzz'; .probity report. lists" errors ||
+        fail "$command: $(cat errors)"
+    [ ! -e page ] || fail "$command: written in spite of the error"
+done
 
 # Misspelled names
 misspelled=${function}x

@@ -1,9 +1,14 @@
 # Shared by the tests of `probity export`: traces, what `probity report` and `probity csv` print for
 # them, and what every format must do. Sourced after common.bash.
 
-# Records the example web server under a few requests as the trace "server".
+# Records the example web server under a few requests as the trace "server". SERVER_TRACE: a trace of
+# that server to take instead, such as that of `make demo`.
 record_server() {
     local port='' server
+    if [ -n "${SERVER_TRACE:-}" ]; then
+        cp "$SERVER_TRACE" server
+        return
+    fi
     mkdir -p root
     seq 500 > root/page.html
     : > server.out # must exist before the server does

@@ -191,6 +191,7 @@ static int read_runs(struct diff_call *call, char **names, size_t base_count, si
 
     for (size_t i = 0; status == CLI_OK && i < count; i++) {
         call->compared.side = i < base_count ? PROBITY_COMPARE_BASE : PROBITY_COMPARE_NEW;
+        cli_progress_expect((unsigned)(count - i - 1));
         status = cli_diff_input_read(&call->compared, names[i]);
     }
     if (status == CLI_OK && probity_compare_finish(call->compared.compare) != 0)

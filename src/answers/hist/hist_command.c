@@ -32,7 +32,7 @@ struct hist_call {
     struct probity_hist_answer result;
     struct probity_hist_entry *entries;
     struct probity_scopes_repairs repairs;
-    size_t rows_max;
+    size_t rows_max, limit;
     int lacks_cpu;
 };
 
@@ -178,6 +178,11 @@ static int add_entry(struct hist_call *call, struct probity_hist_entry entry,
     return error;
 }
 
+static int is_full(const struct hist_call *call)
+{
+    return call->limit > 0 && call->result.count >= call->limit;
+}
+
 /* A function's name with its classes and namespaces. */
 static char *qualified_name(const struct probity_function *function)
 {
@@ -195,7 +200,7 @@ static int add_functions(struct hist_call *call)
     int error = 0;
 
     probity_report_sort(functions, count, PROBITY_REPORT_TOTAL);
-    for (size_t i = 0; error == 0 && i < count; i++) {
+    for (size_t i = 0; error == 0 && i < count && !is_full(call); i++) {
         const struct probity_function *function = functions[i].function;
         const struct probity_report_sums *sums = &functions[i].sums;
         if (function == NULL ||
@@ -229,7 +234,7 @@ static int finish_blocks(struct hist_call *call)
         probity_blocks_sort(call->blocks, PROBITY_BLOCKS_TOTAL, &count);
     int error = pairs != NULL ? 0 : PROBITY_ERROR_MEMORY;
 
-    for (size_t i = 0; error == 0 && i < count; i++) {
+    for (size_t i = 0; error == 0 && i < count && !is_full(call); i++) {
         const struct probity_hist_entry entry = {
             probity_blocks_pair_name(pairs[i], 1), NULL, 0, pairs[i]->calls,
             0, 0, PROBITY_REPORT_QUANTILE_ERROR, {.count = 0}};
@@ -404,6 +409,9 @@ static const struct cli_option options[] = {
     {.name = "rows", .value = "N", .brief = "maximum number of rows",
      .help = "use at most N rows, or one per power of two (default: 32)",
      CLI_NUMBER(struct hist_call, rows_max, 1, ROWS_MAX)},
+    {.name = "limit", .letter = 'n', .value = "N", .brief = "maximum number of histograms",
+     .help = "show only the first N histograms, those with the most time",
+     CLI_NUMBER(struct hist_call, limit, 0, CLI_LIMIT_MAX)},
     CLI_QUERY_SINCE_ROWS(struct hist_call, "only calls and hits"),
     CLI_QUERY_TID_ROW(struct hist_call, "only"),
     CLI_FLEET_ROWS(struct hist_call, answer.source),

@@ -14,6 +14,7 @@ struct model_call {
     struct probity_model *model;
     const struct probity_model_result *result;
     enum model_form form;
+    size_t limit;
 };
 
 static int take_form(const struct cli_given *given)
@@ -55,11 +56,11 @@ static int print_model(void *context, FILE *stream, const struct probity_reader 
     const struct model_call *call = context;
 
     if (call->form == FORM_DOT)
-        probity_model_dot(stream, reader, call->result);
+        probity_model_dot(stream, reader, call->result, call->limit);
     else if (call->form == FORM_TEXT)
-        probity_model_text(stream, has_colour, reader, call->result);
+        probity_model_text(stream, has_colour, reader, call->result, call->limit);
     else
-        return probity_model_json(stream, reader, call->result);
+        return probity_model_json(stream, reader, call->result, call->limit);
     return 0;
 }
 
@@ -90,6 +91,9 @@ static const struct cli_option options[] = {
     {.name = "dot", .help = "print a graph for Graphviz dot",
      .take = take_form, .number = FORM_DOT},
     {.name = "text", .help = "print tables", .take = take_form, .number = FORM_TEXT},
+    {.name = "limit", .letter = 'n', .value = "N", .brief = "maximum number of rows in each list",
+     .help = "show only the first N groups, queues, locks, requests and conditions",
+     CLI_NUMBER(struct model_call, limit, 0, CLI_LIMIT_MAX)},
     CLI_QUERY_RANGE_ROWS(struct model_call, "only hits"),
     CLI_QUERY_TID_ROW(struct model_call, "only"),
     CLI_QUERY_OUTPUT_ROWS(struct model_call),

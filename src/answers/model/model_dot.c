@@ -118,7 +118,8 @@ static void put_user(FILE *stream, const struct probity_model_station *station,
             station->kind == PROBITY_MODEL_LOCK ? ", color=gray" : "");
 }
 
-static void put_station(FILE *stream, const struct probity_model_station *station)
+/* groups: how many are drawn. */
+static void put_station(FILE *stream, const struct probity_model_station *station, size_t groups)
 {
     char stay[PROBITY_TIME_TEXT_BYTES], wait[PROBITY_TIME_TEXT_BYTES];
 
@@ -136,8 +137,10 @@ static void put_station(FILE *stream, const struct probity_model_station *statio
                 100 * (double)station->waits.count / (double)station->arrivals,
                 mean_text(&station->waits, wait));
     fputs("\"];\n", stream);
-    for (const struct probity_model_user *user = station->users; user != NULL; user = user->next)
-        put_user(stream, station, user);
+    for (const struct probity_model_user *user = station->users; user != NULL; user = user->next) {
+        if (user->node->group->number < groups)
+            put_user(stream, station, user);
+    }
 }
 
 /* ---- The graph ---------------------------------------------------------------------------------
@@ -166,19 +169,21 @@ static void put_title(FILE *stream, const struct probity_reader *reader,
 }
 
 void probity_model_dot(FILE *stream, const struct probity_reader *reader,
-                       const struct probity_model_result *result)
+                       const struct probity_model_result *result, size_t rows_max)
 {
+    size_t groups = probity_model_shown(result->group_count, rows_max);
     uint64_t left_out = 0;
 
     fputs("digraph model {\n"
           "  graph [fontname=\"sans-serif\", fontsize=11, nodesep=0.4, ranksep=0.5];\n"
           "  node [shape=box, fontname=\"sans-serif\", fontsize=10];\n"
           "  edge [fontname=\"sans-serif\", fontsize=8];\n", stream);
-    for (size_t i = 0; i < result->group_count; i++)
+    for (size_t i = 0; i < groups; i++)
         left_out += put_group(stream, result->groups[i]);
     for (int kind = 0; kind < PROBITY_MODEL_KINDS; kind++) {
-        for (size_t i = 0; i < result->station_counts[kind]; i++)
-            put_station(stream, result->stations[kind][i]);
+        size_t count = probity_model_shown(result->station_counts[kind], rows_max);
+        for (size_t i = 0; i < count; i++)
+            put_station(stream, result->stations[kind][i], groups);
     }
     put_title(stream, reader, result, left_out);
     fputs("}\n", stream);

@@ -269,7 +269,7 @@ static void put_checks(struct json *json, const struct probity_model_result *res
 }
 
 int probity_model_json(FILE *stream, const struct probity_reader *reader,
-                       const struct probity_model_result *result)
+                       const struct probity_model_result *result, size_t rows_max)
 {
     struct json json = {stream, probity_report_json_traces(stream, reader)};
 
@@ -284,13 +284,14 @@ int probity_model_json(FILE *stream, const struct probity_reader *reader,
     else
         fputs("\"cores\": null", stream);
     fputs(",\n\"groups\": [", stream);
-    for (size_t i = 0; i < result->group_count; i++) {
+    for (size_t i = 0; i < probity_model_shown(result->group_count, rows_max); i++) {
         fputs(i > 0 ? "," : "", stream);
         put_group(&json, result->groups[i], result->has_states);
     }
     for (int kind = 0; kind < PROBITY_MODEL_KINDS; kind++) {
         fprintf(stream, "],\n\"%s\": [", words[kind].list);
-        for (size_t i = 0; i < result->station_counts[kind]; i++) {
+        size_t count = probity_model_shown(result->station_counts[kind], rows_max);
+        for (size_t i = 0; i < count; i++) {
             fputs(i > 0 ? "," : "", stream);
             put_station(&json, result->stations[kind][i]);
         }

@@ -184,7 +184,7 @@ static void put_checks(const struct page *page, const struct probity_model_resul
 }
 
 void probity_model_text(FILE *stream, int has_colour, const struct probity_reader *reader,
-                        const struct probity_model_result *result)
+                        const struct probity_model_result *result, size_t rows_max)
 {
     const struct probity_scopes_repairs none = {0};
     const struct page page = {stream, has_colour ? "\033[1m" : "", has_colour ? "\033[0m" : ""};
@@ -196,10 +196,11 @@ void probity_model_text(FILE *stream, int has_colour, const struct probity_reade
         fprintf(stream, " on %" PRIu64 " cores\n\n", result->cores);
     else
         fputs(", number of cores unknown\n\n", stream);
-    for (size_t i = 0; i < result->group_count; i++)
+    for (size_t i = 0; i < probity_model_shown(result->group_count, rows_max); i++)
         put_group(&page, result->groups[i]);
     for (int kind = 0; kind < PROBITY_MODEL_KINDS; kind++) {
-        for (size_t i = 0; i < result->station_counts[kind]; i++)
+        size_t count = probity_model_shown(result->station_counts[kind], rows_max);
+        for (size_t i = 0; i < count; i++)
             put_station(&page, result->stations[kind][i]);
     }
     put_checks(&page, result);

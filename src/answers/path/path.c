@@ -166,13 +166,22 @@ static int is_wanted(const struct probity_path_options *options,
             (options->at_tid == 0 || event->tid == options->at_tid));
 }
 
+static int is_of_thread(const struct probity_path *path, uint32_t slot)
+{
+    const struct probity_path_options *options = &path->options;
+    const struct probity_thread_label *label = probity_path_thread(path, slot);
+
+    return options->is_wanted == NULL ||
+           (label != NULL && options->is_wanted(options->context, label->tid));
+}
+
 static int end_span(struct probity_path *path, const struct probity_event *event,
                     const struct path_open *open, int has_id)
 {
     const struct probity_path_options *options = &path->options;
     uint64_t from_ns = open->since_ns[0], to_ns = probity_waits_now(path->waits);
 
-    if (!is_wanted(options, event, from_ns, to_ns) ||
+    if (!is_wanted(options, event, from_ns, to_ns) || !is_of_thread(path, open->slots[0]) ||
         (path->span_count == options->slowest &&
          length_of(path->spans[path->span_count - 1]) >= to_ns - from_ns))
         return 0;

@@ -78,6 +78,8 @@ struct probity_path_options {
     uint64_t request;
     uint64_t at_ns;          /* only spans that contain this time, and end in this thread; 0: all */
     uint32_t at_tid;
+    /* Whether spans that begin in a thread with this id are wanted; NULL: all are. */
+    int (*is_wanted)(void *context, uint32_t tid);
     int is_threadwise;       /* 1: hits with ids, too, mark spans within their thread */
     /* Whether an event begins and ends a span (bits 1 and 2); NULL: requests. */
     unsigned (*marks)(void *context, const struct probity_event *event);

@@ -49,6 +49,13 @@ static unsigned marks_of_calls(void *context, const struct probity_event *event)
     return event->kind == PROBITY_EVENT_ENTER ? 1 : 2;
 }
 
+static int is_wanted(void *context, uint32_t tid)
+{
+    struct path_call *call = context;
+
+    return cli_filter_passes(&call->answer.tids, tid, NULL, 0);
+}
+
 static int open_path(void *context, uint64_t from_ns, uint64_t to_ns)
 {
     struct path_call *call = context;
@@ -56,6 +63,7 @@ static int open_path(void *context, uint64_t from_ns, uint64_t to_ns)
     call->options.from_ns = from_ns;
     call->options.to_ns = to_ns;
     call->options.slowest = call->slowest;
+    call->options.is_wanted = call->answer.tids.count > 0 ? is_wanted : NULL;
     call->symbols = symbols_addresses_open(cli_memory_end);
     call->options.symbols = cli_wait_symbols(call->symbols);
     return probity_path_open(&call->options, &call->path);
@@ -148,7 +156,7 @@ static int run(int argc, char **argv)
         .print = print_path, .release = release};
     struct path_call call = {
         .answer = {.command = &cli_command_path, .steps = &steps, .context = &call,
-                   .has_states = 1},
+                   .has_states = 1, .has_all_tids = 1},
         .slowest = 1};
 
     return cli_query_main(&call.answer, argc, argv);
@@ -168,6 +176,7 @@ static const struct cli_option options[] = {
     {.name = "slowest", .value = "N", .help = "show the N slowest (default: 1)",
      .brief = "number of paths", CLI_NUMBER(struct path_call, slowest, 1, SLOWEST_MAX)},
     CLI_QUERY_SINCE_ROWS(struct path_call, "only those that begin"),
+    CLI_QUERY_TID_ROW(struct path_call, "only those begun by"),
     CLI_QUERY_JSON_ROW(struct path_call, "print one JSON object; times in ns"),
     CLI_QUERY_CSV_ROW(struct path_call, "print CSV with a header, one line per part; times in ns"),
     CLI_QUERY_OUTPUT_ROWS(struct path_call),

@@ -13,6 +13,7 @@ struct timeline_call {
     struct cli_query answer;
     struct probity_timeline *timeline;
     size_t columns; /* 0: not given */
+    size_t limit;
     uint64_t profiled;
     int is_cpu;
 };
@@ -50,6 +51,7 @@ static int print_timeline(void *context, FILE *stream, const struct probity_read
                                              .timeline = call->timeline,
                                              .columns = call->columns,
                                              .profiled = call->profiled,
+                                             .threads_max = call->limit,
                                              .is_cpu = call->is_cpu,
                                              .is_utf8 = cli_query_is_utf8(),
                                              .has_colour = has_colour};
@@ -94,6 +96,10 @@ static const struct cli_option options[] = {
     {.name = "width", .value = "N", .brief = "number of columns",
      .help = "draw N columns (default: the terminal's width, else 80)",
      CLI_NUMBER(struct timeline_call, columns, 1, COLUMNS_MAX)},
+    CLI_QUERY_WITHIN_ROW(struct timeline_call),
+    {.name = "limit", .letter = 'n', .value = "N", .help = "show only the first N threads",
+     .brief = "maximum number of threads",
+     CLI_NUMBER(struct timeline_call, limit, 0, CLI_LIMIT_MAX)},
     CLI_QUERY_RANGE_ROWS(struct timeline_call, "only what happens"),
     CLI_QUERY_TID_ROW(struct timeline_call, "only"),
     CLI_QUERY_JSON_ROW(struct timeline_call,

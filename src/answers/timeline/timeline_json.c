@@ -84,6 +84,7 @@ int probity_timeline_json(FILE *stream, const struct probity_timeline_answer *an
     size_t count;
     const struct probity_timeline_thread *const *threads =
         probity_timeline_threads(answer->timeline, &count);
+    size_t left_out, shown = probity_timeline_shown(answer, &left_out);
     struct probity_timeline_cell *cells = calloc(answer->columns, sizeof *cells);
     const char *between = "\n";
 
@@ -96,7 +97,7 @@ int probity_timeline_json(FILE *stream, const struct probity_timeline_answer *an
             answer->profiled);
     put_drops(stream, answer->reader);
     fputs("\"threads\": [", stream);
-    for (size_t i = 0; error == 0 && i < count; i++) {
+    for (size_t i = 0; error == 0 && i < shown; i++) {
         if (threads[i]->first_ns == 0)
             continue;
         fputs(between, stream);

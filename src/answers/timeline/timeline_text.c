@@ -14,6 +14,7 @@
 #include "answers/timeline/timeline_grid.h"
 #include "print/time_text.h"
 #include "probity.h"
+#include "print/text.h"
 
 enum { LETTERS = 26, NAME_COLUMNS = 15, LABEL_COLUMNS = 26, COLUMNS_LEAST = 10 };
 
@@ -23,7 +24,7 @@ struct picture {
     const struct probity_timeline_thread *const *threads;
     const struct probity_timeline_name *const *names;
     struct probity_timeline_cell *cells; /* of all threads */
-    size_t thread_count, name_count, columns;
+    size_t thread_count, left_out, name_count, columns;
     uint64_t *uses;  /* by name: how many columns show it */
     uint32_t *order; /* names sorted by uses */
     uint8_t *letter; /* by name, + 1; 0: none */
@@ -317,6 +318,9 @@ static void put_picture(struct picture *picture)
         give_letters(picture);
         put_axis(picture);
         put_threads(picture);
+        if (picture->left_out > 0)
+            fprintf(picture->stream, "%zu more thread%s\n", picture->left_out,
+                    probity_text_s(picture->left_out));
         put_drops(picture);
         put_legend(picture);
     } else {
@@ -327,12 +331,29 @@ static void put_picture(struct picture *picture)
                 "time stamps; see `probity report`\n", picture->answer->profiled);
 }
 
+size_t probity_timeline_shown(const struct probity_timeline_answer *answer, size_t *ret_left_out)
+{
+    size_t count, shown = 0, seen = 0;
+    const struct probity_timeline_thread *const *threads =
+        probity_timeline_threads(answer->timeline, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        seen += threads[i]->first_ns != 0;
+        if (answer->threads_max == 0 || seen <= answer->threads_max)
+            shown = i + 1;
+    }
+    *ret_left_out =
+        answer->threads_max > 0 && seen > answer->threads_max ? seen - answer->threads_max : 0;
+    return shown;
+}
+
 int probity_timeline_text(FILE *stream, const struct probity_timeline_answer *answer)
 {
     struct picture picture = {.stream = stream, .answer = answer};
     size_t width = answer->columns;
 
     picture.threads = probity_timeline_threads(answer->timeline, &picture.thread_count);
+    picture.thread_count = probity_timeline_shown(answer, &picture.left_out);
     picture.names = probity_timeline_names(answer->timeline, &picture.name_count);
     picture.columns = width > LABEL_COLUMNS + COLUMNS_LEAST ? width - LABEL_COLUMNS : COLUMNS_LEAST;
     picture.cells = calloc(picture.thread_count * picture.columns + 1, sizeof *picture.cells);

@@ -13,6 +13,7 @@ struct probity_timeline_answer {
     const struct probity_reader *reader;
     const struct probity_timeline *timeline;
     size_t columns; /* of the whole line; in JSON, of time columns */
+    size_t threads_max; /* show only the first ones; 0: all */
     int is_cpu;     /* show shades of CPU time instead of letters */
     int is_utf8, has_colour;
     uint64_t profiled; /* calls of profile mode, whose times of day are unknown */
@@ -24,6 +25,9 @@ int probity_timeline_text(FILE *stream, const struct probity_timeline_answer *an
 
 /* Same as above as one JSON object, in src/answers/timeline/timeline_json.c. */
 int probity_timeline_json(FILE *stream, const struct probity_timeline_answer *answer);
+
+/* How many threads of the list to go through, and how many with records are left out. */
+size_t probity_timeline_shown(const struct probity_timeline_answer *answer, size_t *ret_left_out);
 
 /* The function's name, "site-7" (in ret_text) if its declaration is lost, or the number of a
  * probe. */

@@ -119,6 +119,10 @@ struct probity_tree_limits {
 /* Removes nodes beyond the limits. Returns the number of nodes removed. */
 size_t probity_tree_prune(struct probity_tree *tree, const struct probity_tree_limits *limits);
 
+/* Leaves the nodes_max nodes with the most total time; callers have at least that of their callees.
+ * Returns the number of nodes removed, or PROBITY_ERROR_MEMORY. */
+int64_t probity_tree_prune_rest(struct probity_tree *tree, size_t nodes_max);
+
 /* Removes deeper nodes, then the smallest paths, until nodes_max nodes are left or none is small.
  * Returns the number of nodes removed. */
 size_t probity_tree_prune_to(struct probity_tree *tree, size_t nodes_max, size_t depth);

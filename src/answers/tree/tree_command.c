@@ -24,6 +24,7 @@ struct tree_call {
     struct cli_query answer;
     struct probity_tree_options options;
     struct probity_tree_limits limits;
+    size_t nodes_max; /* 0: all */
     struct probity_tree_layout layout;
     struct probity_tree *tree;
     struct probity_tree *others[TREES]; /* --states; the first is `tree` */
@@ -215,7 +216,13 @@ static int finish_one(struct tree_call *call, struct probity_tree *tree)
     if (error != 0)
         return error;
     call->pruned = probity_tree_prune(tree, &call->limits);
-    return probity_tree_sort(tree, call->key);
+    error = probity_tree_sort(tree, call->key);
+    int64_t pruned = error == 0 && call->nodes_max > 0
+                         ? probity_tree_prune_rest(tree, call->nodes_max) : error;
+    if (pruned < 0)
+        return (int)pruned;
+    call->pruned += (size_t)pruned;
+    return 0;
 }
 
 static int finish_tree(void *context, const struct probity_reader *reader)
@@ -353,6 +360,9 @@ static const struct cli_option options[] = {
     {.name = "depth", .value = "N", .help = "show only N levels of functions",
      .brief = "maximum number of levels", .valid = "a number, or 0 for all",
      CLI_NUMBER(struct tree_call, limits.depth, 0, 999999999)},
+    {.name = "limit", .letter = 'n', .value = "N", .brief = "maximum number of nodes",
+     .help = "show only the N nodes with the most total time",
+     CLI_NUMBER(struct tree_call, nodes_max, 0, CLI_LIMIT_MAX)},
     {.name = "min-percent", .value = "P", .brief = "hide nodes below this share",
      .help = "hide nodes below P percent of the outermost function's total", .take = take_percent},
     {.name = "function", .value = "PATTERN", .brief = "only calls below functions that match",

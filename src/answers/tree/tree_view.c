@@ -213,6 +213,71 @@ size_t probity_tree_prune_to(struct probity_tree *tree, size_t nodes_max, size_t
     return pruned;
 }
 
+static int compare_totals(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return a > b ? -1 : a < b;
+}
+
+/* Totals of all functions, the largest first. NULL if out of memory. */
+static uint64_t *sorted_totals(struct probity_tree *tree, size_t *ret_count)
+{
+    struct probity_tree_node *top = &tree->nodes.root;
+    size_t depth = 0, count = 0;
+    uint64_t *totals = calloc(probity_tree_nodes(tree) + 1, sizeof *totals);
+
+    for (struct probity_tree_node *node = top; node != NULL && totals != NULL;
+         node = probity_tree_next(node, top, &depth)) {
+        if (node->function != NULL)
+            totals[count++] = node->sums.total.wall_ns;
+    }
+    if (count > 1)
+        qsort(totals, count, sizeof *totals, compare_totals);
+    *ret_count = count;
+    return totals;
+}
+
+/* least_ns: total of the last one that stays; *equals: how many with that total may stay. */
+static size_t prune_smaller(struct probity_tree_node *node, uint64_t least_ns, size_t *equals)
+{
+    struct probity_tree_node **link = &node->child, *child;
+    size_t count = 0;
+
+    while ((child = *link) != NULL) {
+        uint64_t ns = child->sums.total.wall_ns;
+        if (child->function == NULL || ns > least_ns || (ns == least_ns && *equals > 0)) {
+            *equals -= child->function != NULL && ns == least_ns;
+            link = &child->next;
+            continue;
+        }
+        count += nodes_from(child);
+        probity_scope_time_add(&node->pruned, child->sums.total);
+        *link = child->next;
+    }
+    return count;
+}
+
+int64_t probity_tree_prune_rest(struct probity_tree *tree, size_t nodes_max)
+{
+    struct probity_tree_node *top = &tree->nodes.root;
+    size_t depth = 0, count, equals = 0, removed = 0;
+    uint64_t *totals = sorted_totals(tree, &count);
+
+    if (totals == NULL)
+        return PROBITY_ERROR_MEMORY;
+    if (nodes_max > 0 && nodes_max < count) {
+        uint64_t least_ns = totals[nodes_max - 1];
+        for (size_t i = nodes_max; i > 0 && totals[i - 1] == least_ns; i--)
+            equals++;
+        for (struct probity_tree_node *node = top; node != NULL;
+             node = probity_tree_next(node, top, &depth))
+            removed += prune_smaller(node, least_ns, &equals);
+    }
+    free(totals);
+    return (int64_t)removed;
+}
+
 /* ---- Sorting -----------------------------------------------------------------------------------
  */
 

@@ -330,6 +330,13 @@ int waiting_is_in_range(const struct probity_waiting *waiting, uint64_t ns)
     return ns >= options->from_ns && (options->to_ns == 0 || ns < options->to_ns);
 }
 
+int waiting_is_of_thread(const struct probity_waiting *waiting, uint32_t tid)
+{
+    const struct probity_waiting_options *options = &waiting->options;
+
+    return options->is_wanted == NULL || options->is_wanted(options->context, tid);
+}
+
 /* wait: with functions from places. */
 static int add_wait(struct probity_waiting *waiting, const struct probity_wait *wait)
 {
@@ -366,7 +373,8 @@ static int take_wait(void *context, const struct probity_wait *wait,
         probity_waiting_thread(waiting, wait->thread_slot);
 
     (void)event;
-    if (!waiting_is_in_range(waiting, wait->from_ns) || thread == NULL)
+    if (!waiting_is_in_range(waiting, wait->from_ns) || thread == NULL ||
+        !waiting_is_of_thread(waiting, thread->tid))
         return 0;
     waiting->trace = thread->trace;
     int error = probity_wait_names_complete_wait(&waiting->names, thread->trace, &completed);

@@ -38,6 +38,9 @@ int waiting_add_case(struct probity_waiting_row *row, struct probity_waiting_cas
 
 int waiting_is_in_range(const struct probity_waiting *waiting, uint64_t ns);
 
+/* Whether waits of a thread with this id are wanted. */
+int waiting_is_of_thread(const struct probity_waiting *waiting, uint32_t tid);
+
 /* ---- waiting_states.c ---- */
 
 /* Begins to keep states. Returns 0 or PROBITY_ERROR_MEMORY. */

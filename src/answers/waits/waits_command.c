@@ -21,13 +21,22 @@ struct waits_call {
     uint64_t counted; /* calls to libc that were only counted */
 };
 
+static int is_wanted(void *context, uint32_t tid)
+{
+    struct waits_call *call = context;
+
+    return cli_filter_passes(&call->answer.tids, tid, NULL, 0);
+}
+
 static int open_waits(void *context, uint64_t from_ns, uint64_t to_ns)
 {
     struct waits_call *call = context;
 
     call->symbols = symbols_addresses_open(cli_memory_end);
     const struct probity_waiting_options options = {(enum probity_waiting_by)call->by, from_ns,
-                                                    to_ns, cli_wait_symbols(call->symbols)};
+                                                    to_ns, cli_wait_symbols(call->symbols),
+                                                    call->answer.tids.count > 0 ? is_wanted : NULL,
+                                                    call};
     return probity_waiting_open(&options, &call->waiting);
 }
 
@@ -92,7 +101,7 @@ static int run(int argc, char **argv)
         .release = release};
     struct waits_call call = {
         .answer = {.command = &cli_command_waits, .steps = &steps, .context = &call,
-                   .has_states = 1}};
+                   .has_states = 1, .has_all_tids = 1}};
 
     return cli_query_main(&call.answer, argc, argv);
 }
@@ -106,6 +115,7 @@ static const struct cli_option options[] = {
      .help = "show only the first N rows (default: 20 in text, all in JSON and CSV)",
      .brief = "maximum number of rows", CLI_NUMBER(struct waits_call, top, 1, CLI_LIMIT_MAX)},
     CLI_QUERY_SINCE_ROWS(struct waits_call, "only waits that begin"),
+    CLI_QUERY_TID_ROW(struct waits_call, "only waits of"),
     CLI_QUERY_JSON_ROW(struct waits_call, "print one JSON object; times in ns"),
     CLI_QUERY_CSV_ROW(struct waits_call, "print CSV with a header, one line per row; times in ns"),
     CLI_QUERY_OUTPUT_ROWS(struct waits_call),

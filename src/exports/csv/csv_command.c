@@ -185,7 +185,7 @@ static const struct cli_option options[] = {
      .brief = "only these threads", CLI_NUMBERS(struct csv_call, tids)},
     {.name = "probe", .value = "ID,...", .help = "only these probe numbers or names",
      .brief = "only these probes", CLI_NAMES(struct csv_call, probes)},
-    CLI_QUIET_ROW, CLI_HELP_ROW,
+    CLI_COLOR_ROW, CLI_QUIET_ROW, CLI_HELP_ROW,
     {.name = NULL},
 };
 

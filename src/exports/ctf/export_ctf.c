@@ -394,6 +394,7 @@ static void ctf_release(struct probity_export *export)
 static const char *const files[] = {"metadata", "stream", NULL};
 
 const struct probity_exporter probity_exporter_ctf = {
+    .has_declarations = 1,
     .name = "ctf",
     .target = PROBITY_EXPORT_DIRECTORY,
     .files = files,

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Progress on a terminal: one percentage that only rises, however often a command reads its traces,
+# and that comes near the end; nothing of it is left, and none with --quiet. A library whose clock
+# runs a second ahead at each reading makes short work seem long.
+# variants: gcc
+. "$(dirname "$0")/../common.bash"
+
+cat > clock.c << 'END'
+#include <time.h>
+
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    static time_t seconds;
+
+    (void)clock;
+    now->tv_sec = ++seconds;
+    now->tv_nsec = 0;
+    return 0;
+}
+END
+"$CC" -shared -fPIC -o clock.so clock.c
+
+for trace in one two; do
+    PROBITY_CHUNK_RECORDS=512 "$BUILD/bench/gen_scopes" $trace.probity 4 3
+done
+
+# Runs a command on a terminal; "percents" has what it showed. $1 description, then the command
+on_terminal() {
+    local what=$1 words
+    shift
+    printf -v words '%q ' "$@"
+    LD_PRELOAD=$WORK/clock.so script -qec "$words > output" seen < /dev/null > script.out ||
+        fail "$what: $(head -c 300 seen)"
+    tr '\r' '\n' < seen | sed -n 's/^probity [a-z]*: *\([0-9]*\) %.*/\1/p' > percents
+}
+
+# $1 description, $2 how far it gets at least, then the command
+rises() {
+    local what=$1 least=$2
+    shift 2
+    on_terminal "$what" "$@"
+    sort -nc percents 2> /dev/null || fail "$what: falls: $(xargs < percents | head -c 300)"
+    [ "$(wc -l < percents)" -ge 3 ] || fail "$what: $(wc -l < percents) lines only"
+    [ "$(tail -n 1 percents)" -ge "$least" ] || fail "$what: ends at $(tail -n 1 percents) %"
+    [ "$(tail -n 1 percents)" -le 100 ] || fail "$what: ends at $(tail -n 1 percents) %"
+    grep -q $'\033\[K' seen || fail "$what: line not erased"
+}
+
+rises "one pass" 90 "$PROBITY" --jobs 1 report one.probity
+rises "lanes" 90 "$PROBITY" --jobs 2 report one.probity
+rises "several traces" 80 "$PROBITY" --jobs 2 report one.probity two.probity
+rises "diff" 90 "$PROBITY" diff one.probity -- two.probity
+rises "page" 90 "$PROBITY" view -f -o page one.probity
+rises "page with tiles" 80 "$PROBITY" view -f --tiles tiles one.probity
+rises "page of a comparison" 80 "$PROBITY" view -f -o page --diff one.probity two.probity
+on_terminal "quiet" "$PROBITY" --jobs 1 report --quiet one.probity
+expect "quiet" "" "$(cat percents)"
+finish
