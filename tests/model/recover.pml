@@ -23,7 +23,7 @@
 byte spool_state = PROBITY_SPOOL_MAKING;
 bool is_there;          /* the file of segment 0 has a name */
 byte lock = NOBODY;     /* the write lock on byte 0 */
-byte recovering;           /* read locks on byte 0 */
+byte recovering;        /* read locks on byte 0 */
 byte drainer = NOBODY;  /* the lock on byte 1 */
 bool locked;            /* the field at 76 */
 bool has_process = true;
