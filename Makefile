@@ -436,8 +436,13 @@ $(BUILD)/examples/httpd-plain: $(HTTPD_PLAIN_OBJ)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(LDLIBS)
 
 # Everything but src/cli, of which a unit test is linked with what it needs: a quarter of the time.
-UNIT_PARTS := $(OBJ)/unit_parts.a
-$(UNIT_PARTS): $(UNIT_COMMON_OBJ) $(TOOL_OBJ) $(PAGE_OBJ) $(BOTH_OBJ)
+# UNIT_LIBRARY=1 leaves out what is only in the tool, for tests of the libraries.
+UNIT_LIBRARY ?=
+UNIT_TOOL_OBJ := $(if $(UNIT_LIBRARY),$(filter $(addprefix $(OBJ)/src/,base/% spool/% writer/% analysis/% \
+    answers/hist/hist.o),$(TOOL_OBJ)), \
+    $(TOOL_OBJ) $(PAGE_OBJ))
+UNIT_PARTS := $(OBJ)/unit_parts$(if $(UNIT_LIBRARY),_library).a
+$(UNIT_PARTS): $(UNIT_COMMON_OBJ) $(UNIT_TOOL_OBJ) $(BOTH_OBJ)
 	@rm -f $@
 	$(call say,AR  )$(AR) rcsT $@ $^
 

@@ -205,8 +205,7 @@ USER
     cat "$directory/scopes.h"
 } > "$directory/scopes.c"
 compile_everywhere "$directory/scopes.c"
-compile_everywhere "$directory/scopes.c" -O2 -fexceptions
-compile_everywhere "$directory/scopes.c" -Wconversion -Wcast-qual -Wundef
+compile_everywhere "$directory/scopes.c" -O2 -fexceptions -Wconversion -Wcast-qual -Wundef
 compile_everywhere "$directory/scopes.c" -DPROBITY_DISABLE
 compile_everywhere "$directory/scopes.c" -DPROBITY_USDT
 compile_as_cxx "$directory/scopes.c" -fno-exceptions -fno-rtti

@@ -47,6 +47,9 @@ touch "$TIMES"
 for directory in /usr/lib/ccache/bin /usr/lib/ccache /usr/lib64/ccache; do
     if [ -x "$directory/gcc" ]; then PATH=$directory:$PATH && break; fi
 done
+# The interpreter itself: a version manager's wrapper takes longer than most of our scripts do.
+python=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2> /dev/null || true)
+[ ! -x "$python/python3" ] || PATH=$python:$PATH
 # Warnings are errors only here, since users have other compilers. Exported, so that a script that
 # calls make rebuilds nothing.
 export WERROR=${WERROR--Werror}
@@ -80,11 +83,20 @@ settings_of() {
     esac
 }
 
+# The tool that a variant's scripts use. They run with clang for what is in the programs, and clang
+# compiles the tool for tsan, with the same warnings.
+tool_of() {
+    case $1$CAMPAIGN in
+        clang) echo "$BUILD/bin/probity" ;;
+        *) echo "$(build_of "$1")/bin/probity" ;;
+    esac
+}
+
 # Prefix of a test's command. With a strongly randomized address space, something else may be where
 # sanitizers need their shadow memory. The thread sanitizer would kill the children of programs with
 # threads, which it cannot follow.
 prefix_of() {
-    local command=(env "PROBITY=$(build_of "$1")/bin/probity" "VARIANT=$1")
+    local command=(env "PROBITY=$(tool_of "$1")" "VARIANT=$1")
     mapfile -t -O ${#command[@]} command < <(settings_of "$1")
     # Both libraries are of the same objects.
     case $1$CAMPAIGN in
@@ -239,13 +251,13 @@ build_variant() {
 }
 
 # What the tests of a variant need. gcc compiles all sources, the others those of the libraries, the
-# tool and the traced programs, and what they run.
+# tool and the traced programs, and what they run. clang has gcc's tool (tool_of).
 targets_of() {
-    echo lib tool examples traced-programs
     case $1$CAMPAIGN in
         gcc | *yes) echo all test-programs ;;
-        clang) echo trace-generators death-programs ;;
-        asan) echo trace-generators fuzz-programs ;;
+        clang) echo UNIT_LIBRARY=1 lib examples traced-programs trace-generators death-programs ;;
+        asan) echo lib tool examples traced-programs trace-generators fuzz-programs ;;
+        tsan) echo lib tool examples traced-programs ;;
     esac
     unit_jobs "$1" | sed "s,.* ,,"
 }
@@ -335,8 +347,8 @@ build_windows() {
         printf 'windows/build\t10\techo needs %s; exit 77\n' "mingw-w64 and wine" | run_jobs 1
         return 0
     fi
-    printf 'windows/build\t1800\tmake -j%s SETUP=no %s windows\n' "$cores" "BUILD=$BUILD" |
-        run_jobs 1
+    printf 'windows/build\t1800\tmake -j%s SETUP=no %s %s windows\n' "$cores" "BUILD=$BUILD" \
+        WINDOWS_SQLITE_OPTIMIZE=-O0 | run_jobs 1
 }
 
 # ---- All of it ----

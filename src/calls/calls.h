@@ -29,8 +29,9 @@ struct probity_calls_next {
 };
 extern struct probity_calls_next probity_calls_next __attribute__((visibility("hidden")));
 
-/* Does the work indicated by PROBITY_CALLS_UNREADY, as far as possible now. */
-void probity_calls_prepare(void) __attribute__((cold, visibility("hidden")));
+/* Does the work indicated by PROBITY_CALLS_UNREADY, as far as possible now. `place`: the return
+ * address of the call that found it. */
+void probity_calls_prepare(const void *place) __attribute__((cold, visibility("hidden")));
 
 /* Finds the functions. Called before the constructor, too. */
 void probity_calls_find(void) __attribute__((visibility("hidden")));
@@ -71,7 +72,7 @@ static inline __attribute__((always_inline)) int probity_calls_are_off(uint32_t 
         return 1;
     if (__builtin_expect((on & PROBITY_CALLS_UNREADY) == 0, 1))
         return 0;
-    probity_calls_prepare();
+    probity_calls_prepare(__builtin_return_address(0));
     return (__atomic_load_n(&probity_calls_on, __ATOMIC_RELAXED) & families) == 0;
 }
 

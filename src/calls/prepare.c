@@ -53,20 +53,32 @@ static void set_ready(void)
         __atomic_or_fetch(&probity_calls_on, PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
 }
 
-void probity_calls_prepare(void)
+static void find_once(void)
+{
+    if (__atomic_load_n(&is_found, __ATOMIC_ACQUIRE))
+        return;
+    probity_calls_find();
+    /* Release: a thread that sees this sees the table. Two threads may do this work at once, with
+     * the same result. */
+    __atomic_store_n(&is_found, 1, __ATOMIC_RELEASE);
+}
+
+static void describe_if_ready(void)
+{
+    if (!__atomic_load_n(&is_ready, __ATOMIC_ACQUIRE) || is_describing)
+        return;
+    describe_process();
+    set_ready();
+}
+
+void probity_calls_prepare(const void *place)
 {
     int saved = errno;
 
-    if (!__atomic_load_n(&is_found, __ATOMIC_ACQUIRE)) {
-        probity_calls_find();
-        /* Release: a thread that sees this sees the table. Two threads may do this work at once,
-         * with the same result. */
-        __atomic_store_n(&is_found, 1, __ATOMIC_RELEASE);
-    }
-    if (__atomic_load_n(&is_ready, __ATOMIC_ACQUIRE) && !is_describing) {
-        describe_process();
-        set_ready();
-    }
+    find_once();
+    /* A call by the library may be made with its lock of declarations, which describing takes. */
+    if (probity_calls_are_of_program(place))
+        describe_if_ready();
     errno = saved;
 }
 
@@ -150,7 +162,7 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
     int saved = errno;
 
     probity_thread_inside++;
-    probity_calls_prepare();
+    find_once();
     uint32_t families = families_wanted();
     if (families != 0) {
         probity_calls_count_by(families);
@@ -163,7 +175,7 @@ __attribute__((constructor(FIRST_PRIORITY))) static void at_load(void)
     }
     __atomic_store_n(&is_ready, families != 0, __ATOMIC_RELEASE);
     if (families != 0 && probity_is_recording())
-        probity_calls_prepare();
+        describe_if_ready();
     probity_thread_inside--;
     errno = saved;
 }

@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
+
 struct export_call *export_recent_grow(struct export_recent *recent, uint32_t depth)
 {
-    uint32_t old = recent->capacity, capacity = 2 * depth + 16;
-    struct export_call *open = realloc(recent->open, capacity * sizeof *open);
+    struct export_call *open = probity_array_grow(recent->open, sizeof *open, depth,
+                                                  &recent->capacity);
 
     if (open == NULL)
         return NULL;
-    memset(open + old, 0, (capacity - old) * sizeof *open);
     recent->open = open;
-    recent->capacity = capacity;
     return &open[depth];
 }
 

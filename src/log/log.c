@@ -88,12 +88,11 @@ static struct log_thread *add_thread(struct probity_log *log, const struct probi
 static struct level *push_level(struct log_thread *thread, uint32_t depth)
 {
     if (depth >= thread->capacity) {
-        uint32_t capacity = 2 * (depth + 8);
-        struct level *levels = realloc(thread->levels, capacity * sizeof *levels);
+        struct level *levels = probity_array_grow(thread->levels, sizeof *levels, depth,
+                                                  &thread->capacity);
         if (levels == NULL)
             return NULL;
         thread->levels = levels;
-        thread->capacity = capacity;
     }
     while (thread->count <= depth)
         thread->levels[thread->count++] = (struct level){.flags = 0};

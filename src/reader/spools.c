@@ -226,7 +226,7 @@ static enum probity_spools_state state_of(const struct probity_attach *attach)
     switch (probity_attach_owner(attach)) {
     case PROBITY_ATTACH_DEAD: return PROBITY_SPOOLS_DEAD;
     case PROBITY_ATTACH_ALIVE: return PROBITY_SPOOLS_ALIVE;
-    case PROBITY_ATTACH_FOLDED: return PROBITY_SPOOLS_RECOVERING;
+    case PROBITY_ATTACH_RECOVERING: return PROBITY_SPOOLS_RECOVERING;
     default: return PROBITY_SPOOLS_UNKNOWN;
     }
 }

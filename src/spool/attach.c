@@ -266,7 +266,7 @@ enum probity_attach_owner probity_attach_owner(const struct probity_attach *atta
     uint32_t was_locked = __atomic_load_n(&header->locked, __ATOMIC_ACQUIRE);
     int held = lock_query(attach, PROBITY_SPOOL_LOCK_PROGRAM);
     if (held == F_RDLCK)
-        return PROBITY_ATTACH_FOLDED;
+        return PROBITY_ATTACH_RECOVERING;
     if (held == F_WRLCK)
         return has_failed(attach) ? PROBITY_ATTACH_DEAD : PROBITY_ATTACH_ALIVE;
     if (held == F_UNLCK && (was_locked == 1 || probity_attach_is_cut(attach)))
@@ -390,19 +390,19 @@ static enum probity_attach_owner owner_soon(const struct probity_attach *attach)
 int probity_attach_lock(const struct probity_attach *attach, enum probity_attach_owner *ret_owner)
 {
     struct flock drainer = lock_of(PROBITY_SPOOL_LOCK_DRAINER, F_WRLCK);
-    struct flock folded = lock_of(PROBITY_SPOOL_LOCK_PROGRAM, F_RDLCK);
+    struct flock recovering = lock_of(PROBITY_SPOOL_LOCK_PROGRAM, F_RDLCK);
 
     probity_assert(probity_attach_is_valid(attach));
     *ret_owner = owner_soon(attach);
     if (*ret_owner != PROBITY_ATTACH_DEAD)
         return PROBITY_ERROR_STATE;
     if (fcntl(attach->file, F_OFD_SETLK, &drainer) != 0) {
-        *ret_owner = errno == EAGAIN || errno == EACCES ? PROBITY_ATTACH_FOLDED
+        *ret_owner = errno == EAGAIN || errno == EACCES ? PROBITY_ATTACH_RECOVERING
                                                         : PROBITY_ATTACH_UNKNOWN;
         return PROBITY_ERROR_STATE;
     }
     /* A program that failed or closed its spool may still be running. */
-    if (fcntl(attach->file, F_OFD_SETLK, &folded) == 0 || is_closed(attach) ||
+    if (fcntl(attach->file, F_OFD_SETLK, &recovering) == 0 || is_closed(attach) ||
         probity_attach_header(attach)->failed != 0)
         return 0;
     *ret_owner = PROBITY_ATTACH_ALIVE;

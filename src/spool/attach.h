@@ -73,7 +73,7 @@ const struct probity_spool_header *probity_attach_header(const struct probity_at
 enum probity_attach_owner {
     PROBITY_ATTACH_DEAD,    /* it has ended, or stopped recording: the spool may be recovered */
     PROBITY_ATTACH_ALIVE,
-    PROBITY_ATTACH_FOLDED,  /* it is dead, and another tool is recovering the spool */
+    PROBITY_ATTACH_RECOVERING,  /* it is dead, and another tool is recovering the spool */
     PROBITY_ATTACH_UNKNOWN  /* it could not take its lock, or the lock cannot be queried */
 };
 enum probity_attach_owner probity_attach_owner(const struct probity_attach *attach);

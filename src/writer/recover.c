@@ -150,7 +150,7 @@ static int take_spool(struct recovery *recovery)
     if (error != 0)
         return error;
     error = probity_attach_lock(&attach, &owner);
-    recovery->result->is_taken = owner == PROBITY_ATTACH_FOLDED;
+    recovery->result->is_taken = owner == PROBITY_ATTACH_RECOVERING;
     recovery->result->is_unknown = owner == PROBITY_ATTACH_UNKNOWN;
     if (error == 0)
         error = probity_spool_tail_adopt(&attach, &recovery->info, &recovery->rest);
@@ -373,7 +373,7 @@ static int append_profile(struct recovery *recovery)
     return error == 0 ? probity_profile_finish(&sink) : error;
 }
 
-static int fold(struct recovery *recovery)
+static int append_spool(struct recovery *recovery)
 {
     uint64_t start = recovery->end;
     int error = 0;
@@ -434,11 +434,11 @@ static int recover(struct recovery *recovery, const char *path)
     recovery->result->has_spool = recovery->has_rest;
     if (recovery->has_rest && !recovery->has_end) {
         recovery->result->is_short = recovery->rest.header.committed > recovery->size;
-        error = recovery->result->is_short ? PROBITY_ERROR_DAMAGED : fold(recovery);
+        error = recovery->result->is_short ? PROBITY_ERROR_DAMAGED : append_spool(recovery);
     } else if (!recovery->has_begun && !recovery->has_end && recovery->end == recovery->size &&
                !recovery->result->is_copy) {
         recovery->result->is_empty = 1;
-        error = fold(recovery);
+        error = append_spool(recovery);
     }
     if (error == 0 && recovery->has_rest)
         error = probity_attach_retire(&recovery->rest.attach);

@@ -72,7 +72,7 @@ for program in tree typed; do
         fail "$program, native"
 done
 PROBITY_PROFILE=1 PROBITY_OUT=profile.a.trace "$PROGRAMS/tree" > /dev/null || fail "profile"
-# Killed: the rest of its records is in the spool, which the other machine folds into the trace.
+# Killed: the rest of its records is in the spool, which the other machine appends to the trace.
 PROBITY_OUT=killed.a.trace "$PROGRAMS/ends" kill 3 2000 > killed.expected || true
 [ -e killed.a.trace ] || fail "ends kill: no trace"
 "$native/bin/probity" recover killed.a.trace > /dev/null || fail "recover"

@@ -16,6 +16,10 @@ for scenario in fast gap change gap_change wide wide_change wide_gap_change firs
     step "fork_$scenario" stepper fork "$scenario" 1 || true
 done
 
+# The script that steps through all scenarios, with a signal at each instruction; `make test` has
+# every third.
+step stepper env EVERY=1 bash "$SOURCE/tests/faults/step.sh" || true
+
 # $1 stride, then paths
 signal_at_every() {
     local stride=$1 path

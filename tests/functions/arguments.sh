@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Arguments and results of functions without macros: what `probity record --args --returns` shows is
-# what each function prints itself.
+# what each function prints itself. FLAGS: with how many sets of flags in addition to -O0 and -O2,
+# chosen by SEED, by default with all.
 # variants: clang
 # timeout: 300
 . "$(dirname "$0")/../common.bash"
@@ -51,10 +52,20 @@ same() {
 }
 all=(--function '*do_*' --args '*do_*' --returns '*do_*')
 
+seed=${SEED:-$RANDOM}
+echo "seed $seed"
+# Sets "chosen" to -O0, -O2 and FLAGS of the given sets.
+choose() {
+    mapfile -t chosen < <(printf '%s\n' "$@" | awk -v seed="$seed" 'BEGIN { srand(seed) }
+        { print rand() "\t" $0 }' | sort | cut -f 2 | head -n "${FLAGS:-99}")
+    chosen=(-O0 -O2 "${chosen[@]}")
+}
+
 # ---- Values --------------------------------------------------------------------------------------
 
-for flags in -O0 -O1 -O2 "-O2 -no-pie -fno-pie" "-O1 -fcf-protection" \
-    "-O1 -fno-omit-frame-pointer" "-O0 -gdwarf-4"; do
+choose -O1 "-O2 -no-pie -fno-pie" "-O1 -fcf-protection" "-O1 -fno-omit-frame-pointer" \
+    "-O0 -gdwarf-4"
+for flags in "${chosen[@]}"; do
     build_fentry values "$sources/arguments.c" "$flags"
     record "gcc $flags" "${all[@]}" -- ./values truth
     same "gcc $flags"
@@ -64,7 +75,8 @@ done
 # In clang's optimized code, DWARF lacks some structs; missing ones are not guessed.
 structs='^do_(mixed|point|wide|triple|outer|many|split|classes|int128)\('
 if clang --version > clang.out 2>&1; then
-    for flags in -O0 -O1 -O2 "-O2 -fPIE -pie" "-O0 -gdwarf-4"; do
+    choose -O1 "-O2 -fPIE -pie" "-O0 -gdwarf-4"
+    for flags in "${chosen[@]}"; do
         without=$structs
         [[ $flags != -O0* ]] || without='^$'
         build_xray values "$sources/arguments.c" "$flags"

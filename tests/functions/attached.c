@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * attached.c THREADS [quiet]: threads that call functions without macros and, except with `quiet`,
- * hit a probe in each round, with consecutive numbers. For each line on standard input, prints a
+ * attached.c THREADS [quiet] [paced]: threads that call functions without macros and, except with
+ * `quiet`, hit a probe in each round, with consecutive numbers; with `paced`, a thread sleeps for
+ * 0.2 ms between rounds, so that little is recorded. For each line on standard input, prints a
  * checksum of the program's own code; at the end of the input the threads stop, and their results
  * are checked.
  */
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "probity.h"
 
@@ -19,7 +21,7 @@
 enum { THREADS_MAX = 64, LEAVES = 10, NUMBERS = 1 << 20 };
 
 static atomic_int is_over;
-static int is_quiet;
+static int is_quiet, is_paced;
 static uint64_t rounds[THREADS_MAX];
 
 NOINLINE uint64_t leaf(uint64_t value, int number)
@@ -65,6 +67,8 @@ static void *work(void *argument)
         if (value != same)
             abort();
         ++*count;
+        if (is_paced)
+            nanosleep(&(const struct timespec){0, 200000}, NULL);
     }
     return NULL;
 }
@@ -86,7 +90,10 @@ int main(int argc, char **argv)
     pthread_t thread[THREADS_MAX];
     char line[64];
 
-    is_quiet = argc > 2 && strcmp(argv[2], "quiet") == 0;
+    for (int i = 2; i < argc; i++) {
+        is_quiet |= strcmp(argv[i], "quiet") == 0;
+        is_paced |= strcmp(argv[i], "paced") == 0;
+    }
     for (int i = 0; i < threads; i++)
         pthread_create(&thread[i], NULL, work, &rounds[i]);
     puts("ready");

@@ -261,7 +261,7 @@ static void ignore(void *context, uint64_t offset, const char *text)
 }
 
 /* Recovers; the trace must be valid afterwards. */
-static void fold(const struct target *target)
+static void recover(const struct target *target)
 {
     struct probity_recover_result result;
     struct probity_check_result checked;
@@ -293,7 +293,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ask(&target);
     die(&target);
     if (way & RECOVER)
-        fold(&target);
+        recover(&target);
     end(&target);
     return 0;
 }

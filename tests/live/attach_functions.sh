@@ -53,7 +53,7 @@ all='"elsewhere","leaf","middle","other"'
 # ---- What is selected ----
 
 for kind in "${kinds[@]}"; do
-    start "$kind" "./$kind" 2
+    start "$kind" "./$kind" 2 paced
     before=$(code)
     for what in "--functions:$all" "--function=middle:\"middle\"" \
         "--exclude=leaf:\"elsewhere\",\"middle\",\"other\"" ":" \
@@ -122,7 +122,7 @@ stop counted
 # By source file, which takes debugging information: the answer says so, and nothing is recorded.
 cp patchable bare
 strip -g bare
-start bare ./bare 2
+start bare ./bare 2 paced
 before=$(code)
 says "no sources" 1 "has no debugging information" attach --file second.c -o trace "$job"
 says "no sources" 1 "is not recording" detach "$job"
@@ -321,10 +321,10 @@ done
 
 # ---- The control page ----
 
-start quiet "./${kinds[0]}" 2 quiet
+start quiet "./${kinds[0]}" 2 quiet paced
 says "quiet" 1 "PROBITY_CONTROL=1" attach --functions --wait 100ms -o trace "$job"
 stop quiet
-start page env PROBITY_CONTROL=1 "./${kinds[0]}" 2 quiet
+start page env PROBITY_CONTROL=1 "./${kinds[0]}" 2 quiet paced
 page=$SPOOL/$job.control
 expect "page: mode" "600 12288" "$(stat -c '%a %s' "$page")"
 says "page" 0 "$job: " attach --functions -o trace "$job"
@@ -356,7 +356,7 @@ done
 stop page
 [ ! -e "$page" ] || fail "page: not removed at exit"
 # The page of a killed program is replaced by the next program with its id; no tool uses it.
-start killed env PROBITY_CONTROL=1 "./${kinds[0]}" 1 quiet
+start killed env PROBITY_CONTROL=1 "./${kinds[0]}" 1 quiet paced
 page=$SPOOL/$job.control
 kill -KILL "$job"
 wait "$job" 2> /dev/null || true
@@ -364,7 +364,7 @@ exec {gate}>&-
 says "killed" 1 "no process" attach "$job"
 # It can be removed, but not the page of a running program, nor a link or any other file.
 dead=$page
-start alive env PROBITY_CONTROL=1 "./${kinds[0]}" 1 quiet
+start alive env PROBITY_CONTROL=1 "./${kinds[0]}" 1 quiet paced
 page=$SPOOL/$job.control
 ln -s "$WORK/good" "$SPOOL/1.control"
 cp good "$SPOOL/1x.control"

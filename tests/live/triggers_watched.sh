@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Conditions that the writer compares with records: as many reasons as requests, gaps, periods and
 # values exceeded their limit, while other threads record at full speed; nothing is dropped.
+# PLANTED: how often each limit is exceeded.
 # variants: clang asan tsan
 . "$(dirname "$0")/../common.bash"
 met=$PROGRAMS/conditions_met
+PLANTED=${PLANTED:-4}
 
 # $1 kind, $2 least and most reasons ("": those that the program counted), $3 condition, $4 what
 # `info` says of one
@@ -11,7 +13,7 @@ are_met() {
     local kind=$1 limits=$2 condition=$3 said=$4 dump found
     fresh
     "$PROBITY" record --ring 300s,16M --when "$condition" --before 1ms --at-most 1000/1s \
-        -o 'met-%i.probity' -- "$met" "$kind" 4 2 > out 2> errors ||
+        -o 'met-%i.probity' -- "$met" "$kind" "$PLANTED" 2 > out 2> errors ||
         fail "$condition: status $?: $(cat errors)"
     expect "$condition: stderr" "" "$(cat errors)"
     [ -n "$limits" ] || limits=$(sed -n 's/^met //p' out)
@@ -39,9 +41,9 @@ are_met request "" 'request > 15ms' ' took [0-9.]* ms in thread'
 are_met request "" 'request requ?st > 15ms' ' took [0-9.]* ms in thread'
 # A loaded machine causes further gaps, which the program counts, and periods with fewer hits.
 are_met gap "" 'gap beat > 100ms' ': none for [0-9.]* ms after thread'
-are_met rate "4 4" 'rate 77 > 150/200ms' ': [234][0-9]* in [0-9.]* ms'
-are_met value "4 4" 'value failed > 0' ': 7 in thread'
-are_met low "4 12" 'rate beat < 10/500ms' ': [0-9] in 500.000 ms'
+are_met rate "$PLANTED $PLANTED" 'rate 77 > 150/200ms' ': [234][0-9]* in [0-9.]* ms'
+are_met value "$PLANTED $PLANTED" 'value failed > 0' ': 7 in thread'
+are_met low "$PLANTED $((3 * PLANTED))" 'rate beat < 10/500ms' ': [0-9] in 500.000 ms'
 
 # A condition that names no site, or that nothing exceeds, is never met.
 for condition in 'request queue > 1ms' 'gap heart > 10ms' 'rate 78 > 0/100ms' 'rate 77 < 1/100ms' \

@@ -9,7 +9,7 @@
  * names.pml; inline parts have the names of the functions that they model:
  *     record.c probity_hit reserve_words unreserve move_hit     thread.c need_chunk
  *     live.c chunk_prepare chunk_release                        pass.c open_drain full_drain
- *     spool_tail.c fold, take_chunk (READER)                                 held_drain batch_write
+ *     spool_tail.c take_all, take_chunk (READER)                             held_drain batch_write
  *
  * The lists of the pool are sets here; pool.pml models them. Chunks of cells (PROBITY_CHUNK_CELLS)
  * are never handed over. Memory is sequentially consistent: the sources explain the memory order

@@ -23,7 +23,7 @@
 byte spool_state = PROBITY_SPOOL_MAKING;
 bool is_there;          /* the file of segment 0 has a name */
 byte lock = NOBODY;     /* the write lock on byte 0 */
-byte folding;           /* read locks on byte 0 */
+byte recovering;        /* read locks on byte 0 */
 byte drainer = NOBODY;  /* the lock on byte 1 */
 bool locked;            /* the field at 76 */
 bool has_process = true;
@@ -35,7 +35,7 @@ bool killed[TOOLS + 1]; /* 0: the program */
 inline take_program_lock()
 {
     if
-    :: atomic { lock == NOBODY && folding == 0 -> lock = PROGRAM }
+    :: atomic { lock == NOBODY && recovering == 0 -> lock = PROGRAM }
     :: else -> assert(false)            /* a tool recovers the spool of a running program */
     fi
 }
@@ -101,11 +101,11 @@ inline look(own, alive)
 {
     was_state = spool_state;
 #ifdef MUTATE_FIELD_BEHIND_LOCK
-    is_locked = lock != NOBODY || folding > own;
+    is_locked = lock != NOBODY || recovering > own;
     was_locked = locked;
 #else
     was_locked = locked;
-    is_locked = lock != NOBODY || folding > own;
+    is_locked = lock != NOBODY || recovering > own;
 #endif
     alive = was_state != PROBITY_SPOOL_CLOSED && (is_locked || !was_locked);
     d_step { was_state = 0; was_locked = false; is_locked = false }
@@ -114,7 +114,7 @@ inline look(own, alive)
 /* recover: attach, look, lock, scan, append, retire. */
 proctype tool(byte me)
 {
-    byte run_number, was_state, folds;
+    byte run_number, was_state, recovers;
     bool alive, was_locked, is_locked, ended, uncovered;
 
     do
@@ -125,7 +125,7 @@ proctype tool(byte me)
             :: !is_there -> goto done
             :: else
             fi;
-            look(folds, alive);
+            look(recovers, alive);
             if
             :: alive -> goto done
             :: else
@@ -140,7 +140,7 @@ proctype tool(byte me)
 #endif
             atomic {
                 if
-                :: lock == NOBODY -> folding++; folds = 1
+                :: lock == NOBODY -> recovering++; recovers = 1
                 :: lock != NOBODY && spool_state == PROBITY_SPOOL_CLOSED -> skip
                 :: else -> goto done
                 fi
@@ -166,7 +166,7 @@ done:
         }
         d_step {
             drainer = (drainer == me -> NOBODY : drainer);
-            folding = folding - folds; folds = 0;
+            recovering = recovering - recovers; recovers = 0;
             was_state = 0; was_locked = false; is_locked = false; alive = false; ended = false;
             uncovered = false; run_number++
         }

@@ -6,7 +6,8 @@
  *     conditions_met KIND PLANTED THREADS
  *
  * KIND: request (30 ms; others take none), gap (300 ms; hits are 2 ms apart), rate (400 hits at
- * once), value (7; others are 0 or less), low (no hit for 1.1 s; else one each 2 ms).
+ * once), value (7; others are 0 or less), low (no hit for 1.1 s; else one each 2 ms). Between what
+ * is planted there are 200 ms; 500 ms for rate and low, whose windows must not have two.
  *
  * Prints "met LEAST MOST": how many requests exceeded 15 ms, or gaps 100 ms, by the program's
  * clock: those that certainly did, and those that may have.
@@ -112,11 +113,13 @@ int main(int argc, char **argv)
 {
     pthread_t thread[THREADS_MAX], answering;
     int planted = argc > 3 ? atoi(argv[2]) : 0, threads = argc > 3 ? atoi(argv[3]) : 0;
-    uint64_t number = 0;
+    uint64_t number = 0, between = 200 * MS;
 
     if (argc < 4 || threads > THREADS_MAX)
         return 2;
     kind = argv[1];
+    if (strcmp(kind, "rate") == 0 || strcmp(kind, "low") == 0)
+        between = 500 * MS;
     sem_init(&given, 0, 0);
     sem_init(&done, 0, 0);
     if (pthread_create(&answering, NULL, answer, NULL) != 0)
@@ -125,7 +128,7 @@ int main(int argc, char **argv)
         if (pthread_create(&thread[i], NULL, hit, NULL) != 0)
             return 1;
     for (int i = 0; i <= planted; i++) {
-        for (uint64_t end = now_ns() + 500 * MS; now_ns() < end; number++) {
+        for (uint64_t end = now_ns() + between; now_ns() < end; number++) {
             meet(number, 0);
             sleep_ns(100000);
         }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Many threads, processes and libraries; several copies of this library; other libcs. The campaign
-# of the same name runs longer.
+# of the same name runs longer. RELOADS, ONE_BY_ONE: numbers of loaded libraries and of threads.
 # variants: gcc
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
@@ -9,9 +9,9 @@
 
 copies 3
 namespaces
-reloads 25000
+reloads "${RELOADS:-25000}"
 own_malloc
-many_threads threads 10000 20
+many_threads threads "${ONE_BY_ONE:-10000}" 20
 many_threads threads.shared 2000 2000
 too_many_threads 40 200
 storm storm 1 20 4

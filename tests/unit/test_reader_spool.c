@@ -264,7 +264,7 @@ static void any_words_in_a_spool_do_no_harm(void **state)
 /* ---- Recovery ----------------------------------------------------------------------------------
  */
 
-static void recover_folds_the_spool_in_and_removes_it(void **state)
+static void recover_appends_the_spool_and_removes_it(void **state)
 {
     struct probity_recover_result result;
     (void)state;
@@ -423,7 +423,7 @@ static void recover_leaves_a_live_spool_alone(void **state)
 }
 
 /* Writers before 0.2 lock the whole file, and until they do, nothing shows that they run. */
-static void a_spool_without_a_lock_is_read_and_never_folded(void **state)
+static void a_spool_without_a_lock_is_read_and_never_recovered(void **state)
 {
     struct probity_recover_result result;
     (void)state;
@@ -457,7 +457,7 @@ static void a_released_lock_is_the_only_sign_of_death(void **state)
     release_sample();
 }
 
-static void a_spool_that_a_tool_folds_is_left_to_it(void **state)
+static void a_spool_that_a_tool_recovers_is_left_to_it(void **state)
 {
     struct probity_recover_result result;
     (void)state;
@@ -473,7 +473,7 @@ static void a_spool_that_a_tool_folds_is_left_to_it(void **state)
 
 /* A program that has closed its spool may still hold the lock that shows that it runs. Then only
  * the drainer's lock keeps two tools apart. */
-static void a_closed_spool_is_folded_by_one_tool_at_a_time(void **state)
+static void a_closed_spool_is_recovered_by_one_tool_at_a_time(void **state)
 {
     struct probity_recover_result result;
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET,
@@ -494,7 +494,7 @@ static void a_closed_spool_is_folded_by_one_tool_at_a_time(void **state)
 }
 
 /* The program runs on after the disk was full, and keeps its lock. */
-static void what_a_program_could_not_write_is_folded_while_it_runs(void **state)
+static void what_a_program_could_not_write_is_recovered_while_it_runs(void **state)
 {
     struct probity_recover_result result;
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET,
@@ -614,18 +614,18 @@ int main(void)
         cmocka_unit_test(a_spool_of_another_session_is_not_taken),
         cmocka_unit_test(a_spool_whose_header_lies_is_not_touched),
         cmocka_unit_test(any_words_in_a_spool_do_no_harm),
-        cmocka_unit_test(recover_folds_the_spool_in_and_removes_it),
+        cmocka_unit_test(recover_appends_the_spool_and_removes_it),
         cmocka_unit_test(recover_cuts_the_torn_tail),
         cmocka_unit_test(recover_may_be_interrupted_anywhere),
         cmocka_unit_test(recover_on_a_full_disk_leaves_all_as_it_was),
         cmocka_unit_test(the_spool_goes_when_its_records_are_on_the_disk),
         cmocka_unit_test(recover_reports_what_comes_late),
         cmocka_unit_test(recover_leaves_a_live_spool_alone),
-        cmocka_unit_test(a_spool_without_a_lock_is_read_and_never_folded),
+        cmocka_unit_test(a_spool_without_a_lock_is_read_and_never_recovered),
         cmocka_unit_test(a_released_lock_is_the_only_sign_of_death),
-        cmocka_unit_test(a_spool_that_a_tool_folds_is_left_to_it),
-        cmocka_unit_test(a_closed_spool_is_folded_by_one_tool_at_a_time),
-        cmocka_unit_test(what_a_program_could_not_write_is_folded_while_it_runs),
+        cmocka_unit_test(a_spool_that_a_tool_recovers_is_left_to_it),
+        cmocka_unit_test(a_closed_spool_is_recovered_by_one_tool_at_a_time),
+        cmocka_unit_test(what_a_program_could_not_write_is_recovered_while_it_runs),
         cmocka_unit_test(recover_refuses_a_copy_that_is_too_short),
         cmocka_unit_test(without_a_spool_recover_changes_nothing),
         cmocka_unit_test(a_spool_is_removed_where_it_was_opened),

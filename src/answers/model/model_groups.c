@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "answers/model/model_internal.h"
+#include "base/array_grow.h"
 #include "base/hash.h"
 #include "probity.h"
 
@@ -18,14 +19,12 @@
 
 static int grow_places(struct model_seed *seed, uint32_t place)
 {
-    uint32_t count = 2 * (place + 16);
-    struct model_node **places = realloc(seed->places, count * sizeof *places);
+    struct model_node **places = probity_array_grow(seed->places, sizeof(struct model_node *),
+                                                    place, &seed->place_count);
 
     if (places == NULL)
         return -1;
-    memset(places + seed->place_count, 0, (count - seed->place_count) * sizeof *places);
     seed->places = places;
-    seed->place_count = count;
     return 0;
 }
 

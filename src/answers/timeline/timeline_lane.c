@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
 #include "probity.h"
 
-enum { LANE_FIRST = 4, BYTES_FIRST = 64, VALUES_UNIT = 8 };
+enum { VALUES_UNIT = 8 };
 
 /* ---- Spans -------------------------------------------------------------------------------------
  */
@@ -65,15 +66,12 @@ static void join(struct probity_timeline_span *to, const struct probity_timeline
 
 static int lane_grow(struct probity_timeline_lane *lane, size_t count)
 {
-    size_t capacity = lane->capacity > 0 ? lane->capacity : LANE_FIRST;
+    struct probity_timeline_span *spans =
+        probity_array_fit(lane->spans, sizeof *spans, count, &lane->capacity);
 
-    while (capacity < count)
-        capacity *= 2;
-    struct probity_timeline_span *spans = realloc(lane->spans, capacity * sizeof *spans);
     if (spans == NULL)
         return PROBITY_ERROR_MEMORY;
     lane->spans = spans;
-    lane->capacity = capacity;
     return 0;
 }
 
@@ -141,18 +139,12 @@ static size_t padded(size_t bytes)
 /* Makes room for `count` more bytes and returns their address. NULL if out of memory. */
 static uint8_t *bytes_room(struct timeline_bytes *bytes, size_t count)
 {
-    size_t capacity = bytes->capacity > 0 ? bytes->capacity : BYTES_FIRST;
+    uint8_t *grown = probity_array_fit(bytes->bytes, 1, bytes->used + count, &bytes->capacity);
 
-    while (capacity < bytes->used + count)
-        capacity *= 2;
-    if (capacity != bytes->capacity) {
-        uint8_t *grown = realloc(bytes->bytes, capacity);
-        if (grown == NULL)
-            return NULL;
-        bytes->bytes = grown;
-        bytes->capacity = capacity;
-    }
-    return bytes->bytes + bytes->used;
+    if (grown == NULL)
+        return NULL;
+    bytes->bytes = grown;
+    return grown + bytes->used;
 }
 
 int probity_timeline_bytes_add(struct timeline_bytes *bytes,
