@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fleet/schema.h"
 #include "probity.h"
 
 enum { STATEMENT_SECONDS = 300, INSERT_SECONDS = 120, PASSWORD_BYTES_MAX = 1024,
@@ -219,15 +218,19 @@ int cli_fleet_try(struct cli_fleet *fleet, const char *sql, struct cli_http_answ
 {
     size_t bytes = strlen(sql);
     char *url, limit[48] = "";
+    const char *fresh = fleet->is_fresh ? "&max_replica_delay_for_distributed_queries=2"
+                                          "&fallback_to_stale_replicas_for_distributed_queries=0"
+                                        : "";
 
     *ret_answer = (struct cli_http_answer){.failure = "out of memory"};
     /* A user who may not change settings can still use statements of a usual size. */
     if (bytes > STATEMENT_BYTES)
         snprintf(limit, sizeof limit, "&max_query_size=%zu", 2 * bytes);
-    if (asprintf(&url, "%s?database=%s&default_format=RowBinary&wait_end_of_query=1%s",
-                 fleet->base, fleet->database, limit) < 0)
+    if (asprintf(&url, "%s?database=%s&default_format=RowBinary&wait_end_of_query=1%s%s",
+                 fleet->base, fleet->database, limit, fresh) < 0)
         return -1;
-    const struct cli_http_request request = {url, sql, bytes, 0, STATEMENT_SECONDS};
+    const struct cli_http_request request = {.url = url, .body = sql, .bytes = bytes,
+                                             .seconds = STATEMENT_SECONDS};
     cli_http_post(fleet->http, &request, ret_answer);
     free(url);
     return ret_answer->status == 200 ? 0 : -1;
@@ -295,6 +298,39 @@ static void put_settings(FILE *stream, const struct cli_fleet *fleet,
         fprintf(stream, "&insert_deduplication_token=%s", insert->token);
 }
 
+/* A server with tokens ignores a late copy of a block. Any other one is sent the rows as a table
+ * in a form, which it has received before it executes the statement, so its clock decides. */
+static int has_deadline(const struct cli_fleet *fleet, const struct cli_fleet_insert *insert)
+{
+    return insert->deadline != 0 && fleet->version < PROBITY_FLEET_TOKENS;
+}
+
+static void put_columns(FILE *stream, const struct probity_fleet_table *table, int has_types)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        fprintf(stream, "%s%s%s%s", i > 0 ? "," : "", table->columns[i].name,
+                has_types ? "%20" : "",
+                has_types ? probity_fleet_type_name(table->columns[i].type) : "");
+}
+
+static void put_statement(FILE *stream, const struct cli_fleet *fleet,
+                          const struct cli_fleet_insert *insert)
+{
+    const struct probity_fleet_table *table = insert->table;
+
+    if (!has_deadline(fleet, insert)) {
+        fprintf(stream, "INSERT%%20INTO%%20%s%%20FORMAT%%20Native", table->name);
+        return;
+    }
+    fprintf(stream, "INSERT%%20INTO%%20%s%%20(", table->name);
+    put_columns(stream, table, 0);
+    fputs(")%20SELECT%20", stream);
+    put_columns(stream, table, 0);
+    fprintf(stream, "%%20FROM%%20sent%%20WHERE%%20NOT%%20throwIf(toUInt32(now())%%3E=%" PRIu64
+            ")&sent_format=Native&sent_structure=", insert->deadline);
+    put_columns(stream, table, 1);
+}
+
 void cli_fleet_insert(struct cli_fleet *fleet, const struct cli_fleet_insert *insert,
                       struct cli_http_answer *ret_answer)
 {
@@ -305,12 +341,13 @@ void cli_fleet_insert(struct cli_fleet *fleet, const struct cli_fleet_insert *in
     *ret_answer = (struct cli_http_answer){.failure = "out of memory"};
     if (stream == NULL)
         return;
-    fprintf(stream, "%s?database=%s&query=INSERT%%20INTO%%20%s%%20FORMAT%%20Native&query_id=%s",
-            fleet->base, fleet->database, insert->table, insert->id);
+    fprintf(stream, "%s?database=%s&query_id=%s&query=", fleet->base, fleet->database, insert->id);
+    put_statement(stream, fleet, insert);
     put_settings(stream, fleet, insert);
     if (fclose(stream) == 0) {
-        const struct cli_http_request request = {url, insert->bytes, insert->count, 1,
-                                                 INSERT_SECONDS};
+        const struct cli_http_request request = {
+            .url = url, .body = insert->bytes, .bytes = insert->count, .waits = 1,
+            .field = has_deadline(fleet, insert) ? "sent" : NULL, .seconds = INSERT_SECONDS};
         cli_http_post(fleet->http, &request, ret_answer);
     }
     free(url);

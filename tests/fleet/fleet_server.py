@@ -80,6 +80,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def ask(self, sql):
         if "version()" in sql:
             return self.answer(200, text("26.7.1.1"))
+        if "system.replicas" in sql:
+            return self.answer(200, b"\0")
         if "probity_versions" in sql:
             return self.answer(200, struct.pack("<I", 2))
         if "now()" in sql:
