@@ -181,12 +181,23 @@ const char *cli_fleet_why(const struct cli_http_answer *answer,
     return ret_text;
 }
 
-/* Whether a column or a table is missing. */
-static int is_of_schema(const struct cli_http_answer *answer)
+/* What the user can do about an error that the server has returned. */
+static const char *find_remedy(const struct cli_http_answer *answer)
 {
-    unsigned code = cli_fleet_error_code(answer);
-
-    return code == 16 || code == 47 || code == 60;
+    switch (cli_fleet_error_code(answer)) {
+    case 16: case 47: case 60: /* no such column, identifier, table */
+        return "; the database does not have the tables of this version: `probity ship --init` "
+               "creates them, or migrates those of an earlier version";
+    case 81: /* no such database */
+        return "; create it first (CREATE DATABASE)";
+    case 192: case 193: case 194: case 516: /* no such user, wrong or no password, either */
+        return "; the user is the one in the URL, or 'default', and the password is that of "
+               "PROBITY_FLEET_PASSWORD or --password-file";
+    case 164: case 291: case 497: /* read only, no such right for the database or the table */
+        return "; doc/fleet.md has the rights that a user needs";
+    default:
+        return "";
+    }
 }
 
 int cli_fleet_fail(const struct cli_fleet *fleet, const struct cli_http_answer *answer)
@@ -197,8 +208,7 @@ int cli_fleet_fail(const struct cli_fleet *fleet, const struct cli_http_answer *
         return cli_fail(fleet->command, "'%s': %s", fleet->url,
                         answer->failure != NULL ? answer->failure : "no answer");
     return cli_fail(fleet->command, "'%s' %s%s", fleet->url, cli_fleet_why(answer, why),
-                    is_of_schema(answer) ? " (`probity ship --init` creates the tables, or "
-                                           "migrates those of an earlier version)" : "");
+                    find_remedy(answer));
 }
 
 unsigned cli_fleet_error_code(const struct cli_http_answer *answer)

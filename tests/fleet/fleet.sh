@@ -48,6 +48,15 @@ reported "nobody listens" "127.0.0.1:1/probity"
 PROBITY_OUT=$WORK/tree "$PROGRAMS/tree"
 probity "no tables" 1 ship --to "$url" --retry 0 tree
 reported "no tables" "probity_"
+for command in report fleet tree list blocks threads "runs list" "hist x" "fleet --request 5"; do
+    # shellcheck disable=SC2086
+    probity "$command without tables" 1 $command --from-fleet "$url"
+    reported "$command without tables" '`probity ship --init` creates them'
+done
+probity "no such database" 1 report --from-fleet "http://127.0.0.1:$http_port/nowhere"
+reported "no such database" "create it first"
+probity "no such host" 1 report --from-fleet "http://no-such-host.invalid/probity"
+reported "no such host" "no-such-host.invalid"
 [ ! -e tree.shipped ] || [ ! -s tree.shipped ] || fail "a ledger without a block"
 probity schema 0 ship --print-schema
 columns=$(grep -c COMMENT output)
@@ -59,7 +68,12 @@ probity "making them again" 0 ship --to "$url" --init
 expect "columns of the server" "$columns" \
     "$(sql "SELECT count() FROM system.columns WHERE database = 'probity' AND comment != ''")"
 
-probity "wrong password" 1 ship --to "http://closed@127.0.0.1:$http_port/probity" tree
+probity "no password" 1 ship --to "http://closed@127.0.0.1:$http_port/probity" tree
+reported "no password" "PROBITY_FLEET_PASSWORD or --password-file"
+PROBITY_FLEET_PASSWORD=wr0ng probity "wrong password" 1 report \
+    --from-fleet "http://closed@127.0.0.1:$http_port/probity"
+reported "wrong password" "PROBITY_FLEET_PASSWORD or --password-file"
+grep -q wr0ng errors && fail "a password is printed: $(cat errors)"
 echo 's3cret!' > password
 probity "password from a file" 0 ship --to "http://closed@127.0.0.1:$http_port/probity" \
     --password-file password --detail summary tree
