@@ -213,23 +213,30 @@ all_there "kills$traces"
 
 # ---- Kills of the server
 
-PROBITY_LABEL=crashes "$BUILD/bench/gen_scopes" crashes 2 1 > /dev/null
-"$PROBITY" ship --to "$url" --block-rows 2000 crashes > shipped.out 2> shipped.err &
-sender=$!
-crashes=0
-while ((crashes < kills / 4)) && is_running "$sender"; do
-    wait_until "$sender" has_lines crashes.shipped $((20 * crashes + 15)) || break
-    stop_server KILL
-    crashes=$((crashes + 1))
-    start_server
+crashes=0 traces=0
+while ((traces == 0 || crashes < kills / 4)) && ((failures == 0)); do
+    traces=$((traces + 1)) before=$crashes
+    name=crashes$traces
+    PROBITY_LABEL=$name "$BUILD/bench/gen_scopes" "$name" 2 1 > /dev/null
+    "$PROBITY" ship --to "$url" --block-rows 2000 "$name" > shipped.out 2> shipped.err &
+    sender=$!
+    while ((crashes < kills / 4)) && is_running "$sender"; do
+        wait_until "$sender" has_lines "$name.shipped" $((20 * (crashes - before) + 15)) || break
+        stop_server KILL
+        crashes=$((crashes + 1))
+        start_server
+    done
+    wait "$sender" || fail "the sender did not survive: $(cat shipped.err)"
+    [ "$crashes" -gt "$before" ] || fail "$name: the server was never killed"
+    same_report "after $crashes kills of the server" "$name" "$name"
+    calls=$("$PROBITY" report --json "$name" | jq '[.functions[].calls] | add')
+    mine="run IN (SELECT run FROM probity_runs WHERE label = '$name')"
+    expect "$name: rows after $crashes kills of the server" "$calls" \
+        "$(sql "SELECT count() FROM probity_calls WHERE $mine")"
+    expect "$name: rows of the run" "$calls" "$(sql "SELECT calls_rows FROM probity_runs
+        WHERE label = '$name' AND finished = 1 ORDER BY version DESC LIMIT 1")"
+    rm -f "$name" "$name.shipped"
 done
-wait "$sender" || fail "the sender did not survive: $(cat shipped.err)"
-[ "$crashes" -gt 0 ] || fail "the server was never killed"
-same_report "after $crashes kills of the server" crashes crashes
-expect "rows after $crashes kills of the server" \
-    "$("$PROBITY" report --json crashes | jq '[.functions[].calls] | add')" \
-    "$(sql "SELECT sum(calls_rows) FROM (SELECT calls_rows FROM probity_runs WHERE
-            label = 'crashes' AND finished = 1 ORDER BY version DESC LIMIT 1)")"
 echo "killed: the sender $killed times, the server $crashes times"
 
 # ---- Memory
