@@ -92,8 +92,9 @@ static int is_passing(const struct cli_http_answer *answer)
     };
     unsigned code = cli_fleet_error_code(answer);
 
-    if (answer->status == 0 || answer->status == 429 || answer->status == 502 ||
-        answer->status == 503 || answer->status == 504)
+    /* 408: a request that did not arrive in time, as of a process that was stopped. */
+    if (answer->status == 0 || answer->status == 408 || answer->status == 429 ||
+        answer->status == 502 || answer->status == 503 || answer->status == 504)
         return 1;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         if (code == codes[i])
