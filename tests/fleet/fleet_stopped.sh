@@ -61,6 +61,7 @@ while ((${#heirs[@]} > 0)); do
         }
     done
     heirs=("${rest[@]}")
+    # shellcheck disable=SC2154 # failures: set by common.bash
     ((failures < 5)) || break
 done
 
