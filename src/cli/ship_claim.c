@@ -3,8 +3,8 @@
  * ship_claim.c: excludes senders of the same run on other machines and in other directories, which
  * no lock of a file excludes. A sender writes a row, then looks whether another one has one that is
  * neither released nor too old: of two that begin at the same time, at least one sees the other,
- * and the one that does gives way. The server's clock says how old a row is, and refuses a block that
- * arrives when the claim that it was sent under may have run out.
+ * and the one that does gives way. The server's clock says how old a row is, and the server refuses
+ * a block if the claim that it was sent under may have run out when it arrives.
  */
 #include "cli/ship_send.h"
 

@@ -33,7 +33,7 @@ has_calls_at() { [ "$(sql_of "$1" "SELECT count() FROM probity_calls_local")" -g
 # $1 URL, $2 trace: sends it, and again while another sender has it
 sends_in_the_end() {
     until "$PROBITY" ship --to "$1" --block-rows 20000 "$2" > "$2.out" 2> "$2.err"; do
-        grep -q 'is sending run' "$2.err" || { cat "$2.err" >> wrong; return; }
+        grep -q 'is also sending run' "$2.err" || { cat "$2.err" >> wrong; return; }
     done
 }
 

@@ -56,7 +56,7 @@ while ((${#heirs[@]} > 0)); do
     rest=()
     for name in "${heirs[@]}"; do
         "$PROBITY" ship --to "$url" --block-rows 50 "b/$name" > output 2> errors || {
-            grep -q 'is sending run' errors || fail "an heir of $name: $(cat errors)"
+            grep -q 'is also sending run' errors || fail "an heir of $name: $(cat errors)"
             rest+=("$name")
         }
     done
@@ -71,7 +71,7 @@ refused=0
 for i in "${!senders[@]}"; do
     kill -s CONT "${senders[i]}" 2> /dev/null || true
     wait "${senders[i]}" || {
-        grep -q 'is sending run' "a/${names[i]}.err" ||
+        grep -q 'is also sending run' "a/${names[i]}.err" ||
             fail "continued at ${names[i]}: $(cat "a/${names[i]}.err")"
         refused=$((refused + 1))
     }
