@@ -55,6 +55,8 @@ start_engine() {
     command -v clickhouse-server >/dev/null || fail "no clickhouse-server (tools/setup.sh fleet)"
     # The port is free until something else takes it; then the engine does not start.
     http_port=$((20000 + $$ % 20000))
+    mkdir "$demo/config.d"
+    cp "$source_root/packaging/clickhouse/probity-compression.xml" "$demo/config.d"
     cat >"$demo/config.xml" <<END
 <yandex><logger><level>warning</level><log>$demo/log</log><errorlog>$demo/errors</errorlog></logger>
 <http_port>$http_port</http_port><listen_host>127.0.0.1</listen_host><path>$demo/data/</path>
@@ -103,8 +105,8 @@ serve() {
 # Sends a trace in many blocks, and kills the sender once the engine has acknowledged some.
 ship_and_kill() {
     local trace=$1 sender
-    echo "\$ probity ship --block-rows 1000 $trace &"
-    probity ship --block-rows 1000 "$trace" >"$demo/ship.out" 2>&1 &
+    echo "\$ probity ship --block-rows 5000 $trace &"
+    probity ship --block-rows 5000 "$trace" >"$demo/ship.out" 2>&1 &
     sender=$!
     wait_for 100 has_blocks "$trace" || fail "nothing was sent: $(cat "$demo/ship.out")"
     echo "\$ kill -KILL \$!"
@@ -134,7 +136,7 @@ the first trace; each row arrives once."
     echo "\$ export PROBITY_FLEET=$PROBITY_FLEET"
     show probity ship --init
     ship_and_kill web1-1.probity
-    show probity ship --block-rows 1000 web1-1.probity
+    show probity ship --block-rows 5000 web1-1.probity
     show probity ship web*.probity
 }
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fleet/schema.h"
 #include "probity.h"
 
 enum { STATEMENT_SECONDS = 300, INSERT_SECONDS = 120, PASSWORD_BYTES_MAX = 1024,
@@ -182,12 +181,23 @@ const char *cli_fleet_why(const struct cli_http_answer *answer,
     return ret_text;
 }
 
-/* Whether a column or a table is missing. */
-static int is_of_schema(const struct cli_http_answer *answer)
+/* What the user can do about an error that the server has returned. */
+static const char *find_remedy(const struct cli_http_answer *answer)
 {
-    unsigned code = cli_fleet_error_code(answer);
-
-    return code == 16 || code == 47 || code == 60;
+    switch (cli_fleet_error_code(answer)) {
+    case 16: case 47: case 60: /* no such column, identifier, table */
+        return "; the database does not have the tables of this version: `probity ship --init` "
+               "creates them, or migrates those of an earlier version";
+    case 81: /* no such database */
+        return "; create it first (CREATE DATABASE)";
+    case 192: case 193: case 194: case 516: /* no such user, wrong or no password, either */
+        return "; the user is the one in the URL, or 'default', and the password is that of "
+               "PROBITY_FLEET_PASSWORD or --password-file";
+    case 164: case 291: case 497: /* read only, no such right for the database or the table */
+        return "; doc/fleet.md has the rights that a user needs";
+    default:
+        return "";
+    }
 }
 
 int cli_fleet_fail(const struct cli_fleet *fleet, const struct cli_http_answer *answer)
@@ -198,8 +208,7 @@ int cli_fleet_fail(const struct cli_fleet *fleet, const struct cli_http_answer *
         return cli_fail(fleet->command, "'%s': %s", fleet->url,
                         answer->failure != NULL ? answer->failure : "no answer");
     return cli_fail(fleet->command, "'%s' %s%s", fleet->url, cli_fleet_why(answer, why),
-                    is_of_schema(answer) ? " (`probity ship --init` creates the tables, or "
-                                           "migrates those of an earlier version)" : "");
+                    find_remedy(answer));
 }
 
 unsigned cli_fleet_error_code(const struct cli_http_answer *answer)
@@ -219,15 +228,19 @@ int cli_fleet_try(struct cli_fleet *fleet, const char *sql, struct cli_http_answ
 {
     size_t bytes = strlen(sql);
     char *url, limit[48] = "";
+    const char *fresh = fleet->is_fresh ? "&max_replica_delay_for_distributed_queries=2"
+                                          "&fallback_to_stale_replicas_for_distributed_queries=0"
+                                        : "";
 
     *ret_answer = (struct cli_http_answer){.failure = "out of memory"};
     /* A user who may not change settings can still use statements of a usual size. */
     if (bytes > STATEMENT_BYTES)
         snprintf(limit, sizeof limit, "&max_query_size=%zu", 2 * bytes);
-    if (asprintf(&url, "%s?database=%s&default_format=RowBinary&wait_end_of_query=1%s",
-                 fleet->base, fleet->database, limit) < 0)
+    if (asprintf(&url, "%s?database=%s&default_format=RowBinary&wait_end_of_query=1%s%s",
+                 fleet->base, fleet->database, limit, fresh) < 0)
         return -1;
-    const struct cli_http_request request = {url, sql, bytes, 0, STATEMENT_SECONDS};
+    const struct cli_http_request request = {.url = url, .body = sql, .bytes = bytes,
+                                             .seconds = STATEMENT_SECONDS};
     cli_http_post(fleet->http, &request, ret_answer);
     free(url);
     return ret_answer->status == 200 ? 0 : -1;
@@ -295,6 +308,39 @@ static void put_settings(FILE *stream, const struct cli_fleet *fleet,
         fprintf(stream, "&insert_deduplication_token=%s", insert->token);
 }
 
+/* A server with tokens ignores a late copy of a block. Any other one is sent the rows as a table
+ * in a form, which it has received before it executes the statement, so its clock decides. */
+static int has_deadline(const struct cli_fleet *fleet, const struct cli_fleet_insert *insert)
+{
+    return insert->deadline != 0 && fleet->version < PROBITY_FLEET_TOKENS;
+}
+
+static void put_columns(FILE *stream, const struct probity_fleet_table *table, int has_types)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        fprintf(stream, "%s%s%s%s", i > 0 ? "," : "", table->columns[i].name,
+                has_types ? "%20" : "",
+                has_types ? probity_fleet_type_name(table->columns[i].type) : "");
+}
+
+static void put_statement(FILE *stream, const struct cli_fleet *fleet,
+                          const struct cli_fleet_insert *insert)
+{
+    const struct probity_fleet_table *table = insert->table;
+
+    if (!has_deadline(fleet, insert)) {
+        fprintf(stream, "INSERT%%20INTO%%20%s%%20FORMAT%%20Native", table->name);
+        return;
+    }
+    fprintf(stream, "INSERT%%20INTO%%20%s%%20(", table->name);
+    put_columns(stream, table, 0);
+    fputs(")%20SELECT%20", stream);
+    put_columns(stream, table, 0);
+    fprintf(stream, "%%20FROM%%20sent%%20WHERE%%20NOT%%20throwIf(toUInt32(now())%%3E=%" PRIu64
+            ")&sent_format=Native&sent_structure=", insert->deadline);
+    put_columns(stream, table, 1);
+}
+
 void cli_fleet_insert(struct cli_fleet *fleet, const struct cli_fleet_insert *insert,
                       struct cli_http_answer *ret_answer)
 {
@@ -305,12 +351,13 @@ void cli_fleet_insert(struct cli_fleet *fleet, const struct cli_fleet_insert *in
     *ret_answer = (struct cli_http_answer){.failure = "out of memory"};
     if (stream == NULL)
         return;
-    fprintf(stream, "%s?database=%s&query=INSERT%%20INTO%%20%s%%20FORMAT%%20Native&query_id=%s",
-            fleet->base, fleet->database, insert->table, insert->id);
+    fprintf(stream, "%s?database=%s&query_id=%s&query=", fleet->base, fleet->database, insert->id);
+    put_statement(stream, fleet, insert);
     put_settings(stream, fleet, insert);
     if (fclose(stream) == 0) {
-        const struct cli_http_request request = {url, insert->bytes, insert->count, 1,
-                                                 INSERT_SECONDS};
+        const struct cli_http_request request = {
+            .url = url, .body = insert->bytes, .bytes = insert->count, .waits = 1,
+            .field = has_deadline(fleet, insert) ? "sent" : NULL, .seconds = INSERT_SECONDS};
         cli_http_post(fleet->http, &request, ret_answer);
     }
     free(url);

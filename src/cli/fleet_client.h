@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/http.h"
 #include "fleet/answer.h"
+#include "fleet/schema.h"
 
 struct cli_fleet_options {
     const struct cli_command *command;
@@ -24,6 +25,7 @@ struct cli_fleet {
     struct cli_http_options http_options;
     struct cli_http *http;
     int is_cluster;    /* subqueries of its tables take GLOBAL IN */
+    int is_fresh; /* statements read no replica that lacks what was inserted 2 s ago */
     unsigned version;  /* of the server, major * 100 + minor; 0: not queried yet */
 };
 
@@ -54,13 +56,17 @@ enum { CLI_FLEET_WHY_BYTES = 480 };
 const char *cli_fleet_why(const struct cli_http_answer *answer,
                           char ret_text[CLI_FLEET_WHY_BYTES]);
 
-/* Inserts bytes in FORMAT Native into a table, as one query with this id. token: what the server
- * shall remember, if it can, so that it inserts nothing else with it; NULL: nothing. */
+/* Inserts bytes in FORMAT Native into a table, as one query with this id. */
 struct cli_fleet_insert {
-    const char *table, *id, *token;
+    const struct probity_fleet_table *table;
+    const char *id;
+    const char *token; /* servers that can insert nothing else with it; NULL: none */
+    uint64_t deadline; /* others insert nothing from this moment of their clock on, in seconds, but
+                          return CLI_FLEET_TOO_LATE; 0: none */
     const void *bytes;
     size_t count;
 };
+enum { CLI_FLEET_TOO_LATE = 395 };
 void cli_fleet_insert(struct cli_fleet *fleet, const struct cli_fleet_insert *insert,
                       struct cli_http_answer *ret_answer);
 

@@ -21,6 +21,7 @@ struct cli_http_request {
     const void *body;
     size_t bytes;
     int waits;      /* 1: send no body before the server has agreed to take it */
+    const char *field; /* send the body as a file in this field of a form; NULL: as it is */
     uint32_t seconds; /* for the whole request */
 };
 

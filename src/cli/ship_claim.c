@@ -3,7 +3,8 @@
  * ship_claim.c: excludes senders of the same run on other machines and in other directories, which
  * no lock of a file excludes. A sender writes a row, then looks whether another one has one that is
  * neither released nor too old: of two that begin at the same time, at least one sees the other,
- * and the one that does gives way. The server's clock says how old a row is.
+ * and the one that does gives way. The server's clock says how old a row is, and the server refuses
+ * a block if the claim that it was sent under may have run out when it arrives.
  */
 #include "cli/ship_send.h"
 
@@ -19,8 +20,10 @@
 #include "probity.h"
 
 /* A claim that was not renewed for so long counts for nothing. Its sender renews it earlier, and
- * does not rely on it for as long. */
-enum { LEASE_SECONDS = 60, RENEW_MS = 15000, TRUST_MS = 30000, HOST_BYTES = 65, SQL_BYTES = 256 };
+ * does not rely on it for as long; nor does the server accept its blocks for as long, since its
+ * clock may differ from that of another server of the cluster. */
+enum { LEASE_SECONDS = 60, ACCEPT_SECONDS = 45, RENEW_MS = 15000, TRUST_MS = 30000,
+       HOST_BYTES = 65, SQL_BYTES = 256 };
 
 struct other {
     int is_there;
@@ -29,11 +32,12 @@ struct other {
     char host[HOST_BYTES]; /* printable */
 };
 
+/* Includes the time for which the machine was suspended. */
 static uint64_t now_ms(void)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_BOOTTIME, &now);
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
@@ -137,8 +141,8 @@ static void report_other(const struct cli_ship_send *send, const struct other *o
              LEASE_SECONDS - other->age);
 }
 
-/* Returns 0, -1, or 1: another sender has it. */
-static int claim(struct cli_ship_send *send, struct other *ret_other)
+/* is_renewal: others see the claim that there is. Returns 0, -1, or 1: another sender has it. */
+static int claim(struct cli_ship_send *send, int is_renewal, struct other *ret_other)
 {
     uint64_t now = 0, since_ms = now_ms();
 
@@ -150,6 +154,9 @@ static int claim(struct cli_ship_send *send, struct other *ret_other)
         return -1;
     send->claim.is_held = 1;
     send->claim.since_ms = since_ms;
+    send->claim.heard = now;
+    if (!is_renewal)
+        cli_ship_await_replicas(send);
     if (find_other(send, now, ret_other) != 0)
         return -1;
     return ret_other->is_there;
@@ -160,7 +167,7 @@ int cli_ship_claim(struct cli_ship_send *send, int is_quiet)
     struct other other;
 
     send->claim = (struct cli_ship_claim){.owner = find_owner(send->ledger)};
-    int got = claim(send, &other);
+    int got = claim(send, 0, &other);
     if (got <= 0)
         return got == 0 ? CLI_OK : CLI_FAILURE;
     cli_ship_unclaim(send);
@@ -178,11 +185,16 @@ int cli_ship_hold(struct cli_ship_send *send)
     if (!send->claim.is_held || now_ms() - send->claim.since_ms < RENEW_MS)
         return 0;
     int was_trusted = now_ms() - send->claim.since_ms < TRUST_MS;
-    int got = claim(send, &other);
+    int got = claim(send, was_trusted, &other);
     if (got > 0)
         report_other(send, &other);
     send->claim.is_lost = got != 0;
     return got != 0 ? -1 : was_trusted ? 0 : cli_ship_recount(send);
+}
+
+uint64_t cli_ship_deadline(const struct cli_ship_send *send)
+{
+    return send->claim.is_held ? send->claim.heard + ACCEPT_SECONDS : 0;
 }
 
 void cli_ship_unclaim(struct cli_ship_send *send)

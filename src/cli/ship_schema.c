@@ -242,7 +242,8 @@ static int put_version(struct cli_fleet *fleet)
     probity_fleet_put_row(&batch, values);
     int error = batch.error != 0 ? batch.error : probity_fleet_batch_encode(&batch, &bytes);
     snprintf(id, sizeof id, "probity-init-%" PRIx64, now_ns);
-    const struct cli_fleet_insert insert = {batch.table->name, id, NULL, bytes.items, bytes.count};
+    const struct cli_fleet_insert insert = {.table = batch.table, .id = id, .bytes = bytes.items,
+                                            .count = bytes.count};
     int status = error == 0 ? CLI_OK : fail_memory(fleet);
     if (status == CLI_OK) {
         cli_fleet_insert(fleet, &insert, &answer);

@@ -8,7 +8,7 @@
  *     insert ──acknowledged──► ledger ──► next block
  *         │otherwise
  *         ▼
- *     wait ──► does the insert still run? ──yes──► wait
+ *     wait ──► renew the claim ──► does the insert still run? ──yes──► wait
  *                   │no
  *                   └──► is it there?
  */
@@ -29,10 +29,12 @@ enum {
     WAIT_MS = 50, /* doubled each time */
     WAIT_MS_MAX = 5000,
     WARN_MS = 5000,
+    REPLICAS_MS = 3000, /* longer than a replica that is asked may lag, see is_fresh */
     BLOCKS_MAX = 1 << 24,
     STATEMENT_BYTES = 320,
     ID_BYTES = 128,
-    TOKEN_BYTES = ID_BYTES + 20
+    TOKEN_BYTES = ID_BYTES + 20,
+    LATE_MAX = 2 /* after that, a block is late because it takes that long to send */
 };
 
 static void wait_ms(uint64_t ms)
@@ -84,13 +86,15 @@ static int is_passing(const struct cli_http_answer *answer)
         243, /* no disk space */
         252, /* too many parts */
         279, 285, /* a shard, or too many replicas, are unreachable */
+        369, /* no replica of a shard has everything */
         319, /* unknown status of an insert */
         394  /* query was cancelled */
     };
     unsigned code = cli_fleet_error_code(answer);
 
-    if (answer->status == 0 || answer->status == 429 || answer->status == 502 ||
-        answer->status == 503 || answer->status == 504)
+    /* 408: a request that did not arrive in time, as of a process that was stopped. */
+    if (answer->status == 0 || answer->status == 408 || answer->status == 429 ||
+        answer->status == 502 || answer->status == 503 || answer->status == 504)
         return 1;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         if (code == codes[i])
@@ -238,6 +242,7 @@ static int count_block(struct cli_ship_send *send, size_t table, uint32_t block,
     struct probity_fleet_answer answer;
     char sql[STATEMENT_BYTES];
 
+    cli_ship_await_replicas(send);
     snprintf(sql, sizeof sql, "SELECT count() FROM %s WHERE run = %" PRIu64 " AND block = %" PRIu32,
              probity_fleet_tables[table].name, send->run, block);
     if (cli_ship_ask(send, sql, &answer) != 0)
@@ -280,10 +285,30 @@ static int check_version(struct cli_ship_send *send)
                : -1;
 }
 
+static int find_replicas(struct cli_ship_send *send)
+{
+    struct probity_fleet_answer answer;
+
+    if (cli_ship_ask(send, "SELECT toUInt8(max(total_replicas) > 1) FROM system.replicas WHERE "
+                     "database = currentDatabase() AND table = 'probity_senders_local'",
+                     &answer) != 0)
+        return -1;
+    send->fleet->is_fresh = (int)probity_fleet_take_number(&answer, 1);
+    return answer.is_bad ? fail_answer(send) : 0;
+}
+
+void cli_ship_await_replicas(const struct cli_ship_send *send)
+{
+    if (send->fleet->is_fresh)
+        wait_ms(REPLICAS_MS);
+}
+
 int cli_ship_begin(struct cli_ship_send *send)
 {
     int error = check_version(send);
 
+    if (error == 0)
+        error = find_replicas(send);
     if (error == 0)
         error = settle(send);
 
@@ -350,6 +375,20 @@ static void make_token(char ret_token[TOKEN_BYTES], const char *id, int is_again
         snprintf(ret_token, TOKEN_BYTES, "%s", id);
 }
 
+/* After an insert that was not acknowledged. Returns 0 when it is certain that the server does not
+ * execute it any more, and this sender has the run, or -1. */
+static int doubt(struct cli_ship_send *send, struct patience *patience,
+                 const struct cli_http_answer *answer, unsigned *late)
+{
+    if (cli_fleet_error_code(answer) == CLI_FLEET_TOO_LATE) {
+        send->claim.since_ms = 0;
+        ++*late;
+    } else if (wait_for(send, patience, answer) != 0) {
+        return -1;
+    }
+    return cli_ship_hold(send) != 0 || settle(send) != 0 ? -1 : 0;
+}
+
 /* Inserts the encoded block until the server has it. */
 static int insert_once(struct cli_ship_send *send, size_t table, uint32_t block, uint64_t rows,
                        int is_again)
@@ -358,19 +397,22 @@ static int insert_once(struct cli_ship_send *send, size_t table, uint32_t block,
     struct cli_http_answer answer;
     char id[ID_BYTES], token[TOKEN_BYTES];
     uint64_t there = 0;
+    unsigned late = 0;
 
     snprintf(id, sizeof id, "probity-%016" PRIx64 "-%s-%" PRIu32, send->run,
              probity_fleet_tables[table].name, block);
-    const struct cli_fleet_insert insert = {probity_fleet_tables[table].name, id, token,
-                                            send->bytes.items, send->bytes.count};
+    struct cli_fleet_insert insert = {
+        .table = &probity_fleet_tables[table], .id = id, .token = token,
+        .bytes = send->bytes.items, .count = send->bytes.count};
     for (;; is_again = 1) {
         make_token(token, id, is_again);
+        insert.deadline = late < LATE_MAX ? cli_ship_deadline(send) : 0;
         cli_fleet_insert(send->fleet, &insert, &answer);
         if (answer.status == 200)
             break;
         send->counts.doubts++;
-        if (wait_for(send, &patience, &answer) != 0 || cli_ship_hold(send) != 0 ||
-            settle(send) != 0 || count_block(send, table, block, &there) != 0)
+        if (doubt(send, &patience, &answer, &late) != 0 ||
+            count_block(send, table, block, &there) != 0)
             return PROBITY_ERROR_WRITE;
         if (there == rows)
             break;
@@ -392,8 +434,8 @@ int cli_ship_insert_plain(struct cli_ship_send *send, enum probity_fleet_table_n
 
     snprintf(id, sizeof id, "probity-%016" PRIx64 "-%s-%" PRIx64, send->run,
              probity_fleet_tables[table].name, cli_ship_now_ns());
-    const struct cli_fleet_insert insert = {probity_fleet_tables[table].name, id, NULL,
-                                            bytes->items, bytes->count};
+    const struct cli_fleet_insert insert = {.table = &probity_fleet_tables[table], .id = id,
+                                            .bytes = bytes->items, .count = bytes->count};
     for (;;) {
         cli_fleet_insert(send->fleet, &insert, &answer);
         if (answer.status == 200)
@@ -485,6 +527,7 @@ int cli_ship_verify(struct cli_ship_send *send)
 {
     int error = settle(send);
 
+    cli_ship_await_replicas(send);
     send->missing_blocks = 0;
     for (size_t i = PROBITY_FLEET_MINUTES; error == 0 && i < PROBITY_FLEET_TABLES; i++) {
         if (send->sent[i] > 0)

@@ -20,7 +20,8 @@ struct cli_ship_counts {
 struct cli_ship_claim {
     int is_held, is_lost; /* lost: another sender has it, or nothing excluded one for a time */
     uint64_t owner;    /* this sender */
-    uint64_t since_ms; /* CLOCK_MONOTONIC before the server was asked for it */
+    uint64_t since_ms; /* CLOCK_BOOTTIME before the server was asked for it; 0: it is not trusted */
+    uint64_t heard;    /* the server's clock then, in seconds */
 };
 
 struct cli_ship_send {
@@ -39,8 +40,8 @@ struct cli_ship_send {
     uint64_t missing_blocks; /* found missing by the latest cli_ship_verify() */
 };
 
-/* Waits until no insert of this run is in progress and asks which blocks are there. Reports errors.
- * Returns an exit status. */
+/* Checks the version of the tables, waits until no insert of this run is in progress and asks which
+ * blocks are there. Reports errors. Returns an exit status. */
 int cli_ship_begin(struct cli_ship_send *send);
 
 /* Claims the run, so that no sender elsewhere sends it as well; CLI_SHIP_BUSY: one does, which was
@@ -51,6 +52,13 @@ int cli_ship_claim(struct cli_ship_send *send, int is_quiet);
 /* Renews the claim if it is time; all blocks are counted again if it had expired. Reports errors.
  * Returns 0 or -1. */
 int cli_ship_hold(struct cli_ship_send *send);
+
+/* If the tables have replicas, waits until those that are asked have what was inserted before. */
+void cli_ship_await_replicas(const struct cli_ship_send *send);
+
+/* From when on, by the server's clock, nothing may be inserted because of this claim. 0: there is
+ * none. */
+uint64_t cli_ship_deadline(const struct cli_ship_send *send);
 
 /* Gives the claim up, if it is held. */
 void cli_ship_unclaim(struct cli_ship_send *send);

@@ -48,6 +48,15 @@ reported "nobody listens" "127.0.0.1:1/probity"
 PROBITY_OUT=$WORK/tree "$PROGRAMS/tree"
 probity "no tables" 1 ship --to "$url" --retry 0 tree
 reported "no tables" "probity_"
+for command in report fleet tree list blocks threads "runs list" "hist x" "fleet --request 5"; do
+    # shellcheck disable=SC2086
+    probity "$command without tables" 1 $command --from-fleet "$url"
+    reported "$command without tables" '`probity ship --init` creates them'
+done
+probity "no such database" 1 report --from-fleet "http://127.0.0.1:$http_port/nowhere"
+reported "no such database" "create it first"
+probity "no such host" 1 report --from-fleet "http://no-such-host.invalid/probity"
+reported "no such host" "no-such-host.invalid"
 [ ! -e tree.shipped ] || [ ! -s tree.shipped ] || fail "a ledger without a block"
 probity schema 0 ship --print-schema
 columns=$(grep -c COMMENT output)
@@ -59,7 +68,12 @@ probity "making them again" 0 ship --to "$url" --init
 expect "columns of the server" "$columns" \
     "$(sql "SELECT count() FROM system.columns WHERE database = 'probity' AND comment != ''")"
 
-probity "wrong password" 1 ship --to "http://closed@127.0.0.1:$http_port/probity" tree
+probity "no password" 1 ship --to "http://closed@127.0.0.1:$http_port/probity" tree
+reported "no password" "PROBITY_FLEET_PASSWORD or --password-file"
+PROBITY_FLEET_PASSWORD=wr0ng probity "wrong password" 1 report \
+    --from-fleet "http://closed@127.0.0.1:$http_port/probity"
+reported "wrong password" "PROBITY_FLEET_PASSWORD or --password-file"
+grep -q wr0ng errors && fail "a password is printed: $(cat errors)"
 echo 's3cret!' > password
 probity "password from a file" 0 ship --to "http://closed@127.0.0.1:$http_port/probity" \
     --password-file password --detail summary tree
@@ -173,7 +187,8 @@ all_there() {
     rm -f "$1" "$1.shipped"
 }
 
-killed=0 traces=0 status=0
+# A machine that is busy sends nothing within 320 ms: then the longest time is doubled.
+longest=300 lines=0 idle=0 killed=0 traces=0 status=0
 while ((killed < kills)); do
     if [ "$status" = 0 ]; then
         [ "$traces" = 0 ] || all_there "kills$traces"
@@ -181,12 +196,18 @@ while ((killed < kills)); do
         PROBITY_LABEL=kills$traces "$BUILD/bench/gen_scopes" "kills$traces" 2 1 > /dev/null
     fi
     status=0
-    { timeout -s KILL "0.$(printf %03d $((RANDOM % 300 + 20)))" \
+    delay=$((RANDOM % longest + 20))
+    { timeout -s KILL "$((delay / 1000)).$(printf %03d $((delay % 1000)))" \
         "$PROBITY" ship --to "$url" --block-rows 2000 "kills$traces" > output 2> errors; } \
         2> /dev/null || status=$?
     case $status in
-        0) ;;
-        137) killed=$((killed + 1)) ;;
+        0) longest=300 ;;
+        137)
+            killed=$((killed + 1)) before=$lines
+            lines=$(wc -l 2> /dev/null < "kills$traces.shipped" || echo 0)
+            idle=$((lines == before ? idle + 1 : 0))
+            ((idle < 3)) || longest=$((longest * 2)) idle=0
+            ;;
         1) grep -q 'another process' errors || { fail "killed: $(cat errors)"; break; } ;; # dying
         *) fail "killed $killed times: status $status: $(cat errors)"; break ;;
     esac
@@ -196,27 +217,35 @@ while ((killed < kills)); do
     fi
 done
 all_there "kills$traces"
+sent=$traces
 
 # ---- Kills of the server
 
-PROBITY_LABEL=crashes "$BUILD/bench/gen_scopes" crashes 2 1 > /dev/null
-"$PROBITY" ship --to "$url" --block-rows 2000 crashes > shipped.out 2> shipped.err &
-sender=$!
-crashes=0
-while ((crashes < kills / 4)) && is_running "$sender"; do
-    wait_until "$sender" has_lines crashes.shipped $((20 * crashes + 15)) || break
-    stop_server KILL
-    crashes=$((crashes + 1))
-    start_server
+crashes=0 traces=0
+while ((traces == 0 || crashes < kills / 4)) && ((failures == 0)); do
+    traces=$((traces + 1)) before=$crashes
+    name=crashes$traces
+    PROBITY_LABEL=$name "$BUILD/bench/gen_scopes" "$name" 2 1 > /dev/null
+    "$PROBITY" ship --to "$url" --block-rows 2000 "$name" > shipped.out 2> shipped.err &
+    sender=$!
+    while ((crashes < kills / 4)) && is_running "$sender"; do
+        wait_until "$sender" has_lines "$name.shipped" $((20 * (crashes - before) + 15)) || break
+        stop_server KILL
+        crashes=$((crashes + 1))
+        start_server
+    done
+    wait "$sender" || fail "the sender did not survive: $(cat shipped.err)"
+    [ "$crashes" -gt "$before" ] || fail "$name: the server was never killed"
+    same_report "after $crashes kills of the server" "$name" "$name"
+    calls=$("$PROBITY" report --json "$name" | jq '[.functions[].calls] | add')
+    mine="run IN (SELECT run FROM probity_runs WHERE label = '$name')"
+    expect "$name: rows after $crashes kills of the server" "$calls" \
+        "$(sql "SELECT count() FROM probity_calls WHERE $mine")"
+    expect "$name: rows of the run" "$calls" "$(sql "SELECT calls_rows FROM probity_runs
+        WHERE label = '$name' AND finished = 1 ORDER BY version DESC LIMIT 1")"
+    rm -f "$name" "$name.shipped"
 done
-wait "$sender" || fail "the sender did not survive: $(cat shipped.err)"
-[ "$crashes" -gt 0 ] || fail "the server was never killed"
-same_report "after $crashes kills of the server" crashes crashes
-expect "rows after $crashes kills of the server" \
-    "$("$PROBITY" report --json crashes | jq '[.functions[].calls] | add')" \
-    "$(sql "SELECT sum(calls_rows) FROM (SELECT calls_rows FROM probity_runs WHERE
-            label = 'crashes' AND finished = 1 ORDER BY version DESC LIMIT 1)")"
-echo "killed: the sender $killed times, the server $crashes times"
+echo "killed: the sender $killed times during $sent traces, the server $crashes times"
 
 # ---- Memory
 

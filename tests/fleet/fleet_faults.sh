@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # `probity ship` against a server with faults (fleet_server.py): each row arrives once although
-# blocks are acknowledged and lost, the disk is full, answers or connections are missing, memory is
-# refused, or the ledger cannot be written; a certificate that nobody has signed is refused.
+# blocks are acknowledged and lost, the disk is full, answers or connections are missing, a block
+# takes longer to send than a claim lasts, memory is refused, or the ledger cannot be written; a
+# certificate that nobody has signed is refused.
 # variants: asan
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
@@ -50,7 +51,7 @@ arrives() {
 arrives lost
 grep -q 'no longer had .* sent again' errors || fail "lost: not reported: $(cat errors)"
 stop_server
-for fault in full slow refused; do
+for fault in full slow refused late; do
     arrives "$fault"
     stop_server
 done

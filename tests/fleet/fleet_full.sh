@@ -24,46 +24,12 @@ probity "tables" 0 ship --to "$url" --init
 # $1 directory. Nothing more can be written there.
 fills() { dd if=/dev/zero of="$1/filler" bs=64k > /dev/null 2>&1 || true; }
 
-feeds=() recorders=() rounds=0
-for i in 1 2 3; do
-    mkfifo "go$i"
-    PROBITY_LABEL=disk/$i PROBITY_OUT=$WORK/disk/$i "$PROGRAMS/steady" < "go$i" > "rounds$i" \
-        2> /dev/null &
-    recorders+=($!)
-    exec {feed}> "go$i"
-    feeds+=("$feed")
-done
-
-# $1 number: each program does that many rounds
-all_do() {
-    rounds=$((rounds + $1))
-    for feed in "${feeds[@]}"; do
-        echo "$1" >&"$feed"
-    done
-    for i in 1 2 3; do
-        wait_until "${recorders[i - 1]}" has_lines "rounds$i" 1 "^$rounds\$"
-    done
-}
+starts_three disk
 
 # Whether the traces have the records of all rounds, which then need no more space.
 are_written() {
     for i in 1 2 3; do
         "$PROBITY" info --json "disk/$i" 2> /dev/null | grep -q '"records_in_spool": 0,' || return
-    done
-}
-
-all_have() {
-    for i in 1 2 3; do
-        has_calls "$1" "disk/$i" || return
-    done
-}
-
-# $1 number of calls that each program must have in the database
-goes_on_until() {
-    until all_have "$1"; do
-        is_running "$watcher" || { fail "the watcher has ended: $(cat watch.err)"; return; }
-        all_do 20
-        sleep 0.2
     done
 }
 
@@ -77,7 +43,7 @@ watcher=$!
 wait_until "$watcher" grep -q 'cannot write .*shipped.*No space left' watch.err ||
     fail "a full disk: not reported: $(cat watch.err)"
 rm disk/filler
-goes_on_until 500
+all_do_until 500 disk 20
 
 # ---- The server's disk
 
@@ -88,16 +54,8 @@ has_report() { [ "$(wc -l < watch.err)" -gt "$reports" ]; }
 wait_until "$watcher" has_report || fail "the server's full disk: not reported: $(cat watch.err)"
 rm server/filler
 is_up || { stop_server KILL; start_server; }
-goes_on_until $((rounds + 100))
-for feed in "${feeds[@]}"; do
-    echo end >&"$feed"
-    exec {feed}>&-
-done
-wait "${recorders[@]}"
-for i in 1 2 3; do
-    wait_until "$watcher" is_finished "disk/$i" || fail "disk/$i: $(cat watch.err)"
-    all_calls "disk/$i" "$rounds"
-done
+all_do_until $((rounds + 100)) disk 20
+ends_three disk
 kill -s KILL "$watcher"
 wait "$watcher" 2> /dev/null || true
 sort -u watch.err

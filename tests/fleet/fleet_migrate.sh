@@ -99,5 +99,5 @@ stays newer "CREATE TABLE probity_versions ENGINE = MergeTree ORDER BY version A
 probity "newer tables" 1 ship --to "http://127.0.0.1:$http_port/newer" recursion
 reported "newer tables" "schema version 99"
 probity "a cluster" 1 ship --to "$old" --init --cluster two
-reported "a cluster" "are of a single server"
+reported "a cluster" "are those of a single server"
 finish

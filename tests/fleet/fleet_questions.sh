@@ -247,7 +247,7 @@ probity "as text" 0 fleet --from-fleet "$url" --request 0x4d --label rounds
 expect "its lines" "job:begin (request-begin) $calls half job:end (request-end)" \
     "$(awk 'NR > 2 { print $4, $5 ~ /request/ ? $5 : "" }' output | xargs)"
 probity "other runs" 1 fleet --from-fleet "$url" --request 77 --label varied
-reported "other runs" "has no hit with the id 77 in such runs"
+reported "other runs" "has no hit with the id 77 in these runs"
 probity "an id that nobody has" 1 fleet --from-fleet "$url" --request 18446744073709551615
 probity "no id" 2 fleet --from-fleet "$url" --request "1 OR 1"
 probity "its statements" 0 fleet --from-fleet "$url" --request 77 --label rounds --sql

@@ -48,7 +48,7 @@ sender=$!
 wait_until "$sender" has_rows second || fail "the first: $(cat a.err)"
 kill -s STOP "$sender"
 probity "the second" 1 ship --to "$url" b/second
-reported "the second" "is sending run"
+reported "the second" "is also sending run"
 reported "the second" "process $sender on host"
 kill -s CONT "$sender"
 wait "$sender" || fail "the first: $(cat a.err)"
@@ -88,7 +88,7 @@ senders=()
 for directory in a b c d; do
     until "$PROBITY" ship --to "$url" --block-rows 5000 "$directory/several" >> several.out \
         2> "$directory.err"; do
-        grep -q 'is sending run' "$directory.err" || { cat "$directory.err" >> wrong; break; }
+        grep -q 'is also sending run' "$directory.err" || { cat "$directory.err" >> wrong; break; }
     done &
     senders+=($!)
 done

@@ -8,6 +8,7 @@ request. Prints its port. Keeps, by table and block, the rows of each insert tha
     full      every other insert fails: no space on its disk
     slow      every third insert is executed, but answered only after the connection is closed
     refused   two of five connections, at random, are closed at once
+    late      a server without tokens, which has every block with a deadline after that
 """
 import http.server
 import random
@@ -62,6 +63,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         token = re.search(r"insert_deduplication_token=([\w-]+)", self.path)
         rows = length_at(body, length_at(body, 0)[1])[0]
         number = counts["inserts"] = counts["inserts"] + 1
+        if "throwIf" in self.path:
+            return self.answer(500, b"Code: 395, e.displayText() = DB::Exception: throwIf\n")
+        if fault == "late" and len(block) < 8:
+            tables.setdefault(table, {}).setdefault(int(block), []).append(rows)
         if token is None:
             return self.answer(200, b"")
         if fault == "full" and number % 2 == 0:
@@ -79,7 +84,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def ask(self, sql):
         if "version()" in sql:
-            return self.answer(200, text("26.7.1.1"))
+            return self.answer(200, text("18.16.1" if fault == "late" else "26.7.1.1"))
+        if "system.replicas" in sql:
+            return self.answer(200, b"\0")
         if "probity_versions" in sql:
             return self.answer(200, struct.pack("<I", 2))
         if "now()" in sql:

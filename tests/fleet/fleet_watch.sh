@@ -41,49 +41,13 @@ sees_all() {
 # ---- Turns
 
 mkdir turns
-feeds=()
-recorders=()
-for i in 1 2 3; do
-    mkfifo "go$i"
-    PROBITY_LABEL=turns/$i PROBITY_OUT=$WORK/turns/$i "$PROGRAMS/steady" < "go$i" \
-        > "rounds$i" 2> /dev/null &
-    recorders+=($!)
-    exec {feed}> "go$i"
-    feeds+=("$feed")
-done
-all_have() {
-    local i
-    for i in 1 2 3; do
-        has_calls "$1" "turns/$i" || return
-    done
-}
-rounds=0
-# $1: all living programs record, until this number of calls of each is in the database
-records_until() {
-    until all_have "$1"; do
-        is_running "$watcher" || { fail "turns: $(cat watch.err)"; return; }
-        rounds=$((rounds + 100))
-        for feed in "${feeds[@]}"; do
-            echo 100 >&"$feed"
-        done
-        wait_until "${recorders[2]}" has_lines rounds3 1 "^$rounds\$"
-        sleep 0.1
-    done
-}
+starts_three turns
 starts_watching turns --senders 1 --flush 1
-records_until 200
-records_until $((rounds + 200))
+all_do_until 200 turns 100
+all_do_until $((rounds + 200)) turns 100
 grep -q 'waiting for their turn (--senders 1)' watch.err ||
     fail "turns: not reported: $(cat watch.err)"
-for feed in "${feeds[@]}"; do
-    echo end >&"$feed"
-    exec {feed}>&-
-done
-wait "${recorders[@]}"
-for i in 1 2 3; do
-    wait_until "$watcher" is_finished "turns/$i" || fail "turns: $(cat watch.err)"
-    all_calls "turns/$i" "$rounds"
-done
+ends_three turns
 stops_watching
 grep -v 'waiting for their turn\|caught up' watch.err && fail "turns: errors"
 

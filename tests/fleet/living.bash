@@ -43,3 +43,63 @@ all_calls() {
     cmp -s from.file from.fleet ||
         fail "$1: $(cat errors) $(diff from.file from.fleet | head -n 6)"
 }
+
+# $1 directory: starts three programs that record there. Sets "recorders", their jobs, "feeds", and
+# "rounds", which each has done.
+# shellcheck disable=SC2034 # for the scripts
+starts_three() {
+    local i feed
+    feeds=() recorders=() rounds=0
+    for i in 1 2 3; do
+        mkfifo "go$i"
+        PROBITY_LABEL=$1/$i PROBITY_OUT=$WORK/$1/$i "$PROGRAMS/steady" < "go$i" > "rounds$i" \
+            2> /dev/null &
+        recorders+=($!)
+        exec {feed}> "go$i"
+        feeds+=("$feed")
+    done
+}
+
+# $1 number: each of the three does that many more rounds
+all_do() {
+    local i feed
+    rounds=$((rounds + $1))
+    for feed in "${feeds[@]}"; do
+        echo "$1" >&"$feed"
+    done
+    for i in 1 2 3; do
+        wait_until "${recorders[i - 1]}" has_lines "rounds$i" 1 "^$rounds\$"
+    done
+}
+
+# $1 number of calls, $2 directory
+all_have() {
+    local i
+    for i in 1 2 3; do
+        has_calls "$1" "$2/$i" || return
+    done
+}
+
+# $1 number of calls that each must have in the database, $2 directory, $3 rounds at a time. They
+# record until then.
+all_do_until() {
+    until all_have "$1" "$2"; do
+        is_running "$watcher" || { fail "$2: the watcher has ended: $(cat watch.err)"; return; }
+        all_do "$3"
+        sleep 0.2 # the rate of recording, not a wait
+    done
+}
+
+# $1 directory. The three end; all that they recorded is in the database.
+ends_three() {
+    local i feed
+    for feed in "${feeds[@]}"; do
+        echo end >&"$feed"
+        exec {feed}>&-
+    done
+    wait "${recorders[@]}"
+    for i in 1 2 3; do
+        wait_until "$watcher" is_finished "$1/$i" || fail "$1/$i: $(cat watch.err)"
+        all_calls "$1/$i" "$rounds"
+    done
+}
