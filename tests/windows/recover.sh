@@ -61,8 +61,6 @@ for command in drain attach detach ship; do
     tool 1 "$command" x > message
     grep -q "^probity $command: this build cannot " message || fail "$command: $(cat message)"
 done
-tool 1 export --format pprof -o x.pb.gz trace.probity > message
-grep -q "this build cannot write format 'pprof'" message || fail "export: $(cat message)"
 
 # Files: a page, an index, a directory that is replaced, a compressed one, and standard input.
 rm -f trace.probity
