@@ -30,7 +30,7 @@ WINDOWS_HAS_PROTOBUF := $(wildcard $(WINDOWS_PROTOBUF)/protobuf-c/protobuf-c.c)
 # probity.exe: commands that need a library without a mingw-w64 package, or that change running programs,
 # are replaced by messages (doc/porting.md). It does not need libprobity.dll, and does not record itself.
 WINDOWS_EXE := $(WINDOWS)/bin/probity.exe
-WINDOWS_TOOL_LEFT_OUT := $(addprefix src/cli/,arguments.c attach.c drain.c launch.c preload.c program_file.c sched_dumps.c \
+WINDOWS_TOOL_LEFT_OUT := $(addprefix src/cli/,arguments.c attach.c launch.c preload.c program_file.c sched_dumps.c \
         terminal.c) \
     $(wildcard src/cli/ship*.c src/sched/*.c src/symbols/*.c) \
     $(if $(WINDOWS_HAS_PROTOBUF),src/exports/otlp/otlp_answer.c,$(wildcard src/exports/otlp/*.c src/exports/pprof/*.c)) \

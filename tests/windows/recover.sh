@@ -55,7 +55,7 @@ tool 0 info live.probity > facts
 grep -q '^complete  *yes' facts || fail "info: $(cat facts)"
 
 # What the build does not have.
-for command in drain attach detach ship; do
+for command in attach detach ship; do
     tool 0 "$command" --help > message
     grep -qi '^this build cannot' message || fail "$command --help: $(cat message)"
     tool 1 "$command" x > message
