@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * patchable.c: see patchable.h; for x86-64. gcc makes five nops of one byte, between which a thread
+ * cpu_patchable.c: see patchable.h; for x86-64. gcc makes five nops of one byte, between which a thread
  * may be stopped at any time. So the call that replaces them has a distance whose bytes are no-op
  * instructions, too: a thread that continues inside the call executes them, and only the first
  * byte, and before it the last one, are stored.
