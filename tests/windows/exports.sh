@@ -76,18 +76,18 @@ full_disk() {
     echo "full disk: $((8 + 2 * ${#files[@]})) exports failed without a trace of them"
 }
 
-# Wine's server opens files in the namespace that it was started in, and ends some seconds after
-# the last program.
-server=$(command -v wineserver || echo /usr/lib/wine/wineserver)
-if [ "$(id -u)" != 0 ] || ! unshare -m true 2> /dev/null || [ ! -x "$server" ]; then
+# Wine's server opens files in the namespace that it was started in.
+if [ "$(id -u)" != 0 ] || ! unshare -m true 2> /dev/null || [ ! -x "$SERVER" ]; then
     echo "no mounts here: a full disk is not tested"
     exit 0
 fi
 [[ " ${files[*]} " != *" pprof "* ]] || files=("${files[@]:1}") # a page is enough for it
 mkdir disk
-"$server" -w
-export -f full_disk full export_to says expect fail wine_run
-export exe
+"$SERVER" -k -w || true
+export -f full_disk full export_to says expect fail wine_run start_wine
+export exe SERVER
 # shellcheck disable=SC2016 # expanded there
-unshare -m bash -c 'set -eu; files=("$@"); full_disk' full_disk "${files[@]}"
-"$server" -w
+unshare -m bash -c 'set -eu; start_wine; files=("$@"); full_disk' full_disk "${files[@]}" &&
+    status=0 || status=$?
+"$SERVER" -k -w || true
+exit "$status"
