@@ -484,8 +484,7 @@ test: ## Install what is missing, build all variants, and run all tests
 	$(call setup,build page test fleet windows)
 	$(if $(filter no,$(SETUP)),,@tests/engine/install.sh $(BUILD)/engine || \
 	    echo "test: without a current ClickHouse engine; tests/fleet/fleet_current.sh is skipped")
-	$(if $(filter no,$(SETUP)),,@tools/sqlite_source.sh $(BUILD)-windows/sqlite3 || \
-	    echo "test: without SQLite for Windows; most of tests/windows/runs.sh is left out")
+	$(if $(filter no,$(SETUP)),,@$(WINDOWS_SOURCES))
 	@BUILD='$(BUILD)' tools/test.sh
 
 demo: ## Install what is missing, build, and trace a web server under load

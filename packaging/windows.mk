@@ -21,16 +21,19 @@ WINDOWS_DLL := $(WINDOWS)/bin/libprobity.dll
 WINDOWS_LIB := $(WINDOWS)/lib/libprobity.a
 
 
-# SQLite's source comes from an npm package, since Debian has none for mingw-w64. Without it, the commands
-# that need it are replaced by messages, too.
+# The sources of SQLite and protobuf-c are downloaded, since Debian has neither for mingw-w64. Without one, the
+# commands and formats that need it are replaced by messages, too.
 WINDOWS_SQLITE := $(WINDOWS)/sqlite3
 WINDOWS_HAS_SQLITE := $(wildcard $(WINDOWS_SQLITE)/sqlite3.c)
+WINDOWS_PROTOBUF := $(WINDOWS)/protobuf-c
+WINDOWS_HAS_PROTOBUF := $(wildcard $(WINDOWS_PROTOBUF)/protobuf-c/protobuf-c.c)
 # probity.exe: commands that need a library without a mingw-w64 package, or that change running programs,
 # are replaced by messages (doc/porting.md). It does not need libprobity.dll, and does not record itself.
 WINDOWS_EXE := $(WINDOWS)/bin/probity.exe
-WINDOWS_TOOL_LEFT_OUT := $(addprefix src/cli/,arguments.c attach.c drain.c launch.c preload.c program_file.c sched_dumps.c \
+WINDOWS_TOOL_LEFT_OUT := $(addprefix src/cli/,arguments.c attach.c launch.c preload.c program_file.c sched_dumps.c \
         terminal.c) \
-    $(wildcard src/cli/ship*.c src/sched/*.c src/symbols/*.c src/exports/otlp/*.c src/exports/pprof/*.c) \
+    $(wildcard src/cli/ship*.c src/sched/*.c src/symbols/*.c) \
+    $(if $(WINDOWS_HAS_PROTOBUF),src/exports/otlp/otlp_answer.c,$(wildcard src/exports/otlp/*.c src/exports/pprof/*.c)) \
     $(if $(WINDOWS_HAS_SQLITE),,$(wildcard src/answers/runs/*.c src/store/*.c src/exports/sqlite/*.c)) \
     src/base/cpu_return.c src/writer/wake_page.c src/writer/wake_process.c
 WINDOWS_TOOL_SRC := $(filter-out $(WINDOWS_TOOL_LEFT_OUT),$(CLI_SRC) $(TOOL_SRC)) \
@@ -38,17 +41,32 @@ WINDOWS_TOOL_SRC := $(filter-out $(WINDOWS_TOOL_LEFT_OUT),$(CLI_SRC) $(TOOL_SRC)
     src/symbols/symbols_without_dwarf.c src/sched/sched_without_events.c src/reader/spools.c \
     $(wildcard $(WINDOWS_SYSTEM)/tool/*.c)
 WINDOWS_TOOL_OBJ := $(WINDOWS_TOOL_SRC:%.c=$(WINDOWS)/obj/%.o) $(WINDOWS)/obj/view_page.o
-WINDOWS_WITHOUT := $(addprefix -DPROBITY_WITHOUT_,PROGRAMS FORK SIGNALS PROTOBUF DWARF CURL MICROHTTPD \
-    $(if $(WINDOWS_HAS_SQLITE),,SQLITE))
-$(WINDOWS_TOOL_OBJ): private WINDOWS_FLAGS += -isystem $(WINDOWS_SYSTEM)/tool $(WINDOWS_WITHOUT) \
-    $(if $(WINDOWS_HAS_SQLITE),-isystem $(WINDOWS_SQLITE) -Dsqlite3_system_errno=probity_sqlite_errno)
-WINDOWS_SQLITE_OBJ := $(if $(WINDOWS_HAS_SQLITE),$(WINDOWS)/obj/sqlite3.o)
+WINDOWS_PROTO_OBJ := $(if $(WINDOWS_HAS_PROTOBUF),$(PROTO_SRC:src/%.proto=$(WINDOWS)/obj/generated/%.pb-c.o))
+WINDOWS_WITHOUT := $(addprefix -DPROBITY_WITHOUT_,PROGRAMS FORK SIGNALS DWARF CURL ANSWERS MICROHTTPD \
+    $(if $(WINDOWS_HAS_SQLITE),,SQLITE) $(if $(WINDOWS_HAS_PROTOBUF),,PROTOBUF))
+$(WINDOWS_TOOL_OBJ) $(WINDOWS_PROTO_OBJ): private WINDOWS_FLAGS += -isystem $(WINDOWS_SYSTEM)/tool $(WINDOWS_WITHOUT) \
+    $(if $(WINDOWS_HAS_SQLITE),-isystem $(WINDOWS_SQLITE) -Dsqlite3_system_errno=probity_sqlite_errno) \
+    $(if $(WINDOWS_HAS_PROTOBUF),-isystem $(WINDOWS_PROTOBUF) -I$(GENERATED))
+# A library that has been downloaded meanwhile changes what is compiled.
+$(WINDOWS)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(WINDOWS_FLAGS) $(WINDOWS_WITHOUT)' | cmp -s - $@ || echo '$(WINDOWS_FLAGS) $(WINDOWS_WITHOUT)' > $@
+$(WINDOWS_TOOL_OBJ) $(WINDOWS_PROTO_OBJ): $(WINDOWS)/flags
+WINDOWS_LIBRARY_OBJ := $(if $(WINDOWS_HAS_SQLITE),$(WINDOWS)/obj/sqlite3.o) \
+    $(if $(WINDOWS_HAS_PROTOBUF),$(WINDOWS)/obj/protobuf-c.o)
+$(filter $(WINDOWS)/obj/src/exports/%,$(WINDOWS_TOOL_OBJ)): | $(if $(WINDOWS_HAS_PROTOBUF),$(PROTO_HEADERS))
+
+# What is missing is reported, and left out.
+WINDOWS_SOURCES := tools/library_source.sh sqlite $(WINDOWS_SQLITE) || \
+    echo "without SQLite: no \`runs\`, no SQLite exports"; \
+    tools/library_source.sh protobuf-c $(WINDOWS_PROTOBUF) || \
+    echo "without protobuf-c: no exports for pprof and OpenTelemetry"
 
 .PHONY: windows windows-lib windows-tool windows-test
 
 windows: ## Install what is missing, and build the libraries and the tool for Windows in build-windows
 	$(call setup,windows)
-	$(if $(filter no,$(SETUP)),,@tools/sqlite_source.sh $(WINDOWS_SQLITE) || echo "without it: no \`runs\`, no SQLite exports")
+	$(if $(filter no,$(SETUP)),,@$(WINDOWS_SOURCES))
 	+@$(MAKE) --no-print-directory $(PARALLEL) windows-lib windows-tool
 
 windows-test: windows tool ## Build for Windows, and run the tests under Wine (ROUNDS=10 kills)
@@ -88,15 +106,23 @@ $(WINDOWS)/obj/view_page.o: $(WINDOWS_SYSTEM)/tool/view_page.S $(PAGE)
 	@mkdir -p $(@D)
 	$(call say,AS  )$(WINDOWS_CC) -c -DPAGE='"$(PAGE)"' -o $@ $<
 
+$(WINDOWS)/obj/generated/%.o: $(GENERATED)/%.c
+	@mkdir -p $(@D)
+	$(call say,CC  )$(WINDOWS_CC) $(WINDOWS_FLAGS) -c -o $@ $<
+
+$(WINDOWS)/obj/protobuf-c.o: $(WINDOWS_PROTOBUF)/protobuf-c/protobuf-c.c
+	@mkdir -p $(@D)
+	$(call say,CC  )$(WINDOWS_CC) -O2 -w -I$(WINDOWS_PROTOBUF) -c -o $@ $<
+
 # SQLite's code has warnings. Tests compile it without optimization, in a sixth of the time.
 WINDOWS_SQLITE_OPTIMIZE ?= -O2
 $(WINDOWS)/obj/sqlite3.o: $(WINDOWS_SQLITE)/sqlite3.c
 	@mkdir -p $(@D)
 	$(call say,CC  )$(WINDOWS_CC) $(WINDOWS_SQLITE_OPTIMIZE) -w -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_DQS=0 -c -o $@ $<
 
-$(WINDOWS_EXE): $(WINDOWS_TOOL_OBJ) $(WINDOWS_SQLITE_OBJ) $(filter-out $(addprefix $(WINDOWS)/obj/src/, \
+$(WINDOWS_EXE): $(WINDOWS_TOOL_OBJ) $(WINDOWS_PROTO_OBJ) $(WINDOWS_LIBRARY_OBJ) $(filter-out $(addprefix $(WINDOWS)/obj/src/, \
            runtime/% embed/% embed_print/% writer/writer.o),$(WINDOWS_OBJ))
 	@mkdir -p $(@D)
 	$(call say,LINK)$(WINDOWS_CC) -static -Wl,--gc-sections -o $@ $^ -lz $(WINDOWS_LIBS)
 
--include $(WINDOWS_OBJ:.o=.d) $(WINDOWS_TOOL_OBJ:.o=.d)
+-include $(WINDOWS_OBJ:.o=.d) $(WINDOWS_TOOL_OBJ:.o=.d) $(WINDOWS_PROTO_OBJ:.o=.d)

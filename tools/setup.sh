@@ -115,7 +115,7 @@ cross: AArch64
     apt     gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross
 windows: the libraries and the tool for Windows, and their tests
     apt     gcc-mingw-w64-x86-64-win32 g++-mingw-w64-x86-64-win32 libz-mingw-w64-dev wine wine64
-    apt     clang jq nodejs npm python3 sqlite3
+    apt     clang jq nodejs npm protobuf-c-compiler python3 sqlite3
     dnf     mingw64-gcc mingw64-gcc-c++ mingw64-zlib-static wine
     pacman  mingw-w64-gcc wine
     apk     mingw-w64-gcc wine

@@ -6,24 +6,16 @@
 #define PROBITY_CLI_CLI_DRAIN_H
 
 #include <stdint.h>
-#include <sys/types.h>
-
 #include "cli/cli.h"
 
-struct cli_drain {
-    pid_t pid; /* the process that looks for traces, or 0 */
-    int hold;  /* closed when no further trace can appear */
-};
+struct cli_drain;
 
-/* Reports if this build cannot drain programs. Returns CLI_OK or CLI_FAILURE. */
-int cli_drain_check(const struct cli_command *command);
-
-/* Starts a process that drains traces whose names match the pattern and that began after start_ns.
- * Returns CLI_OK, or CLI_FAILURE and reports why. */
+/* Begins to drain traces whose names match the pattern and that began after start_ns. The pattern
+ * must exist until the end. Returns CLI_OK, or CLI_FAILURE and reports why. */
 int cli_drain_begin(const struct cli_command *command, const char *pattern, uint64_t start_ns,
-                    struct cli_drain *ret_drain);
+                    struct cli_drain **ret_drain);
 
-/* Waits until all these programs have ended and their traces are complete. */
+/* Waits until all these programs have ended and their traces are complete. NULL: nothing. */
 void cli_drain_end(struct cli_drain *drain);
 
 #endif

@@ -30,8 +30,6 @@ static int is_help(int argc, char **argv)
         .name = #word, .run = run_##word, .summary = does " (not in this build)", .usage = "",    \
         .help = "This build cannot " cannot ".", .options = no_options};
 
-MISSING_COMMAND(drain, "Write traces for programs without a writer thread",
-                "write traces for running programs; their own writer threads do")
 MISSING_COMMAND(attach, "Start recording a running program",
                 "start recordings in running programs; set PROBITY_OUT=FILE before they start")
 MISSING_COMMAND(detach, "End the recording of a running program",

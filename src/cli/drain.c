@@ -1,49 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * drain.c: `probity drain`: writes the traces of programs that have no writer thread. A separate
- * process drains each trace, so that a damaged spool or a kill affects no other one.
+ * drain.c: `probity drain`: finds programs that have no writer thread, hands their traces to what
+ * drains them (drain_traces.h), and completes the traces when the programs have ended.
  */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/array_grow.h"
 #include "base/parent.h"
-#include "cli/cli_drain.h"
 #include "cli/cli_process.h"
 #include "cli/cli_recover.h"
 #include "cli/cli_traces.h"
+#include "cli/drain_traces.h"
 #include "cli/option.h"
 #include "reader/spools.h"
-#include "writer/drainer.h"
 
-enum { LOOK_MS = 20, TRIES = 100, PASS_NS = 100000000 };
+enum { TRIES = 100 };
 
 /* A file that was examined. If it is not a trace, it may become one. */
-struct seen {
-    dev_t device;
-    ino_t inode;
+struct drain_seen {
+    uint64_t device, inode;
     int tries;
-};
-
-struct follow {
-    const struct cli_command *command;
-    uint64_t start_ns; /* ignores earlier traces */
-    int is_ours;       /* 1: children end with this process, and by the same signals */
-    struct seen *seen;
-    size_t seen_count;
-    size_t children;
-    int status;
-    int watches; /* for new programs, even if all have ended */
 };
 
 /* The trace of a complete CSV is removed. */
@@ -56,74 +39,40 @@ static int is_csv(const char *trace)
            strcmp(trace + length - (sizeof suffix - 1), suffix) == 0;
 }
 
-/* Does what `probity recover` does. If the program gets the lock first, it closes its trace itself,
- * which then is complete only when the program has done so or was killed in the attempt. */
-static int close_trace(const struct cli_command *command, const char *trace)
+/* Does what `probity recover` does. */
+int drain_close(const struct cli_command *command, const char *trace, int *ret_status)
 {
     struct probity_recover_result result;
-    int error;
 
     signal(SIGXFSZ, SIG_IGN);
-    while ((error = probity_recover(trace, 0, &result)) == PROBITY_ERROR_STATE && result.is_taken)
-        poll(NULL, 0, LOOK_MS);
+    int error = probity_recover(trace, 0, &result);
+    if (error == PROBITY_ERROR_STATE && result.is_taken)
+        return 0;
     /* Whichever process closes a trace also makes its CSV. */
     if (is_csv(trace) && ((error == 0 && result.was_closed) ||
                           (error == PROBITY_ERROR_OPEN && errno == ENOENT)))
-        return CLI_OK;
-    return cli_recover_finish(command, trace, error, &result);
+        *ret_status = CLI_OK;
+    else
+        *ret_status = cli_recover_finish(command, trace, error, &result);
+    return 1;
 }
 
-/* Drains until the program ends. */
-static int drain_all(const struct cli_command *command, const char *trace,
-                     struct probity_drainer *drainer)
-{
-    int more;
-
-    while ((more = probity_drainer_pass(drainer)) > 0)
-        probity_drainer_wait(drainer, PASS_NS);
-    int error_number = errno;
-    probity_drainer_close(drainer);
-    if (more < 0)
-        return cli_fail_trace(command, trace, more, error_number);
-    return close_trace(command, trace);
-}
-
-static struct seen *find_seen(struct follow *follow, const struct stat *status)
+static struct drain_seen *find_seen(struct drain_follow *follow, const struct stat *status)
 {
     for (size_t i = 0; i < follow->seen_count; i++) {
         if (follow->seen[i].device == status->st_dev && follow->seen[i].inode == status->st_ino)
             return &follow->seen[i];
     }
-    struct seen *seen = probity_array_append(follow->seen, sizeof *seen, follow->seen_count);
+    struct drain_seen *seen = probity_array_append(follow->seen, sizeof *seen, follow->seen_count);
     if (seen == NULL)
         return NULL;
     follow->seen = seen;
-    seen[follow->seen_count] = (struct seen){status->st_dev, status->st_ino, 0};
+    seen[follow->seen_count] = (struct drain_seen){status->st_dev, status->st_ino, 0};
     return &seen[follow->seen_count++];
 }
 
-static void hand_to_child(struct follow *follow, const char *path, struct probity_drainer *drainer)
-{
-    fflush(NULL);
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        if (follow->is_ours)
-            prctl(PR_SET_PDEATHSIG, SIGTERM);
-        int status = cli_cut_judge(follow->command, drain_all(follow->command, path, drainer));
-        fflush(NULL);
-        _exit(status);
-    }
-    if (pid < 0)
-        follow->status =
-            cli_fail(follow->command, "cannot fork: %s", strerror(errno));
-    else
-        follow->children++;
-    probity_drainer_close(drainer); /* the child shares the lock */
-}
-
 /* Drains the trace at this path if necessary. Returns an error of probity_drainer_open(). */
-static int consider_file(struct follow *follow, const char *path,
+static int consider_file(struct drain_follow *follow, const char *path,
                          const struct probity_recover_file *only)
 {
     struct probity_drainer *drainer;
@@ -133,7 +82,7 @@ static int consider_file(struct follow *follow, const char *path,
         return PROBITY_ERROR_OPEN;
     if (!S_ISREG(status.st_mode))
         return PROBITY_ERROR_ARGUMENT;
-    struct seen *seen = find_seen(follow, &status);
+    struct drain_seen *seen = find_seen(follow, &status);
     if (seen == NULL || seen->tries >= TRIES)
         return PROBITY_ERROR_STATE;
     seen->tries++;
@@ -142,35 +91,18 @@ static int consider_file(struct follow *follow, const char *path,
         return error;
     seen->tries = TRIES;
     if (probity_drainer_began_ns(drainer) >= follow->start_ns)
-        hand_to_child(follow, path, drainer);
+        drain_hand_over(follow, path, drainer);
     else
         probity_drainer_close(drainer);
     return 0;
 }
 
-static int consider(struct follow *follow, const char *path)
+static int consider(struct drain_follow *follow, const char *path)
 {
     return consider_file(follow, path, NULL);
 }
 
-static void reap(struct follow *follow, int wait_for_all)
-{
-    int status;
-
-    while (follow->children > 0 && waitpid(-1, &status, wait_for_all ? 0 : WNOHANG) > 0) {
-        follow->children--;
-        if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
-            follow->status = WEXITSTATUS(status);
-        else if (WIFSIGNALED(status))
-            follow->status = cli_fail(follow->command, "a drainer process was killed by signal %d",
-                                      WTERMSIG(status));
-    }
-}
-
-/* ---- For `record` ------------------------------------------------------------------------------
- */
-
-static void consider_pattern(struct follow *follow, const char *pattern)
+void drain_consider_pattern(struct drain_follow *follow, const char *pattern)
 {
     struct cli_names names = {NULL, 0};
 
@@ -181,71 +113,15 @@ static void consider_pattern(struct follow *follow, const char *pattern)
     cli_names_release(&names);
 }
 
-/* Signals that end `record` do not end draining, which ends when the programs do. */
-static _Noreturn void follow_pattern(struct follow *follow, const char *pattern, int hold)
+void drain_release(struct drain_follow *follow)
 {
-    static const int ignored[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-    struct pollfd ended = {.fd = hold, .events = POLLIN};
-
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        signal(ignored[i], SIG_IGN);
-    do {
-        consider_pattern(follow, pattern);
-        reap(follow, 0);
-    } while (poll(&ended, 1, LOOK_MS) == 0);
-    /* The program's children may have started since, and may start children themselves. */
-    do {
-        consider_pattern(follow, pattern);
-        reap(follow, 0);
-        if (follow->children > 0)
-            poll(NULL, 0, LOOK_MS);
-    } while (follow->children > 0);
-    _exit(follow->status);
-}
-
-int cli_drain_check(const struct cli_command *command)
-{
-    (void)command;
-    return CLI_OK;
-}
-
-int cli_drain_begin(const struct cli_command *command, const char *pattern, uint64_t start_ns,
-                    struct cli_drain *ret_drain)
-{
-    struct follow follow = {.command = command, .start_ns = start_ns};
-    int hold[2];
-
-    if (pipe2(hold, O_CLOEXEC) != 0)
-        return cli_fail(command, "cannot create a pipe: %s", strerror(errno));
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        close(hold[1]);
-        follow_pattern(&follow, pattern, hold[0]);
-    }
-    close(hold[0]);
-    if (pid < 0) {
-        close(hold[1]);
-        return cli_fail(command, "cannot fork: %s", strerror(errno));
-    }
-    *ret_drain = (struct cli_drain){pid, hold[1]};
-    return CLI_OK;
-}
-
-void cli_drain_end(struct cli_drain *drain)
-{
-    if (drain->pid == 0)
-        return;
-    close(drain->hold);
-    while (waitpid(drain->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-    drain->pid = 0;
+    free(follow->seen);
 }
 
 /* ---- The command -------------------------------------------------------------------------------
  */
 
-static void consider_directory(struct follow *follow, const char *path)
+static void consider_directory(struct drain_follow *follow, const char *path)
 {
     DIR *directory = opendir(path);
     const struct dirent *entry;
@@ -272,7 +148,7 @@ static int is_directory(const char *path)
 }
 
 /* A process is looked up only once, because its id may be reused. */
-static void consider_operand(struct follow *follow, const char *name)
+static void consider_operand(struct drain_follow *follow, const char *name)
 {
     if (cli_process_is(name))
         return;
@@ -286,7 +162,7 @@ static void consider_operand(struct follow *follow, const char *name)
     free(trace);
 }
 
-static int report(const struct follow *follow, const char *trace, int error)
+static int report(const struct drain_follow *follow, const char *trace, int error)
 {
     if (error == PROBITY_ERROR_STATE)
         return cli_fail(follow->command, "'%s' needs no drainer: its program writes it, another "
@@ -299,7 +175,7 @@ static int report(const struct follow *follow, const char *trace, int error)
 }
 
 /* A trace given by name must be one that can be drained. */
-static int check_trace(struct follow *follow, const char *name)
+static int check_trace(struct drain_follow *follow, const char *name)
 {
     char *trace = is_directory(name) ? NULL : cli_trace_path(name);
     int status = trace != NULL ? report(follow, trace, consider(follow, trace)) : CLI_OK;
@@ -309,7 +185,7 @@ static int check_trace(struct follow *follow, const char *name)
 }
 
 /* The spool only hints at the path: the file there must be the one that its program made. */
-static int drain_process(struct follow *follow, const char *pid)
+static int drain_process(struct drain_follow *follow, const char *pid)
 {
     struct probity_request *request;
     struct probity_spools_entry entry;
@@ -339,7 +215,7 @@ static int drain_process(struct follow *follow, const char *pid)
 
 static int run(int argc, char **argv)
 {
-    struct follow follow = {.command = &cli_command_drain, .is_ours = 1};
+    struct drain_follow follow = {.command = &cli_command_drain, .is_ours = 1};
     int taken = cli_options_take(&cli_command_drain, &follow, argc, argv);
 
     if (taken != CLI_OK)
@@ -354,11 +230,9 @@ static int run(int argc, char **argv)
     do {
         for (int i = optind; i < argc; i++)
             consider_operand(&follow, argv[i]);
-        reap(&follow, 0);
-        if (follow.children > 0 || follow.watches)
-            poll(NULL, 0, LOOK_MS);
-    } while (follow.children > 0 || follow.watches);
-    free(follow.seen);
+        drain_proceed(&follow);
+    } while (follow.count > 0 || follow.watches);
+    drain_release(&follow);
     return follow.status;
 }
 
@@ -369,7 +243,7 @@ static const struct cli_operand operands[] = {
 
 static const struct cli_option options[] = {
     {.name = "watch", .letter = 'w', .help = "keep waiting for new programs in a DIRECTORY",
-     .brief = "keep waiting for new programs", CLI_FLAG(struct follow, watches)},
+     .brief = "keep waiting for new programs", CLI_FLAG(struct drain_follow, watches)},
     CLI_HELP_ROW,
     {.name = NULL},
 };

@@ -476,14 +476,14 @@ static int record(const struct record_call *call)
         return cli_fail(&cli_command_record, "cannot get the working directory: %s",
                         strerror(errno));
     char *dumps = call->triggers.names != NULL ? absolute_pattern(call->triggers.names) : NULL;
-    struct cli_drain drain = {0};
+    struct cli_drain *drain = NULL;
     struct beside beside;
     plan_beside(&beside, call, pattern, dumps);
     if (is_external(call))
         status = cli_drain_begin(&cli_command_record, pattern, start_ns, &drain);
     if (status == CLI_OK)
         status = launch(call, pattern, dumps, &beside, &launched);
-    cli_drain_end(&drain);
+    cli_drain_end(drain);
     end_beside(&beside);
     if (status == CLI_OK) {
         char *out = expand_pattern(pattern, call->program[0], launched.pid);
@@ -501,11 +501,7 @@ static int record(const struct record_call *call)
 /* Of what requires parts that a build may lack. Returns CLI_OK or CLI_FAILURE. */
 static int check_build(const struct record_call *call)
 {
-    int status = is_external(call) ? cli_drain_check(&cli_command_record) : CLI_OK;
-
-    if (status == CLI_OK && (call->functions || call->calls != NULL))
-        status = cli_preload_check(&cli_command_record);
-    return status;
+    return call->functions || call->calls != NULL ? cli_preload_check(&cli_command_record) : CLI_OK;
 }
 
 /* Returns CLI_OK, an exit status, or -1 if help was shown. */

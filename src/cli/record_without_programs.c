@@ -5,7 +5,6 @@
  * -DPROBITY_WITHOUT_PROGRAMS: their options fail with a message before anything is changed.
  */
 #include "cli/arguments.h"
-#include "cli/cli_drain.h"
 #include "cli/preload.h"
 #include "cli/program_file.h"
 
@@ -57,26 +56,6 @@ void cli_arguments_release(struct cli_arguments *arguments)
     cli_patterns_release(&arguments->arguments);
     cli_patterns_release(&arguments->results);
     cli_patterns_release(&arguments->files);
-}
-
-int cli_drain_check(const struct cli_command *command)
-{
-    return cli_fail(command, "this build cannot write traces for running programs: --writer "
-                    "external is not available");
-}
-
-int cli_drain_begin(const struct cli_command *command, const char *pattern, uint64_t start_ns,
-                    struct cli_drain *ret_drain)
-{
-    (void)pattern;
-    (void)start_ns;
-    memset(ret_drain, 0, sizeof *ret_drain);
-    return cli_drain_check(command);
-}
-
-void cli_drain_end(struct cli_drain *drain)
-{
-    (void)drain;
 }
 
 #endif

@@ -2,7 +2,7 @@
  *
  * exporters_missing.c: replaces the formats whose libraries the tool is built without, with
  * -DPROBITY_WITHOUT_SQLITE or -DPROBITY_WITHOUT_PROTOBUF: their names are known, but using them is
- * an error.
+ * an error. With -DPROBITY_WITHOUT_ANSWERS, it replaces otlp_answer.c.
  */
 #include "exports/export.h"
 #include "exports/otlp/otlp_answer.h"
@@ -20,7 +20,11 @@ const struct probity_exporter probity_exporter_otlp = {.name = "otlp", .missing 
 const struct probity_exporter probity_exporter_otlp_json = {.name = "otlp-json",
                                                             .missing = "protobuf-c"};
 
-/* Without these formats, nothing is sent. */
+#endif
+
+#if defined(PROBITY_WITHOUT_PROTOBUF) || defined(PROBITY_WITHOUT_ANSWERS)
+
+/* Nothing is sent, so no server answers. */
 void otlp_answer_get(const char *bytes, size_t count, int is_json, struct otlp_answer *ret_answer)
 {
     (void)bytes;

@@ -14,10 +14,8 @@
 
 #include "base/objects.h"
 
-enum { PROBITY_PATCHABLE_BYTES = 5 };
-
 struct probity_patchable_entry {
-    uint8_t *at;      /* PROBITY_PATCHABLE_BYTES of code */
+    uint8_t *at;      /* the code that is replaced */
     int32_t distance; /* of the call, or the branch to the stub */
     uint8_t is_long;  /* one instruction of five bytes, not five of one */
     uint8_t last;     /* its last byte, as the compiler made it */

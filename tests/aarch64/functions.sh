@@ -2,29 +2,14 @@
 # Functions without macros, in qemu: -finstrument-functions, linked and preloaded; clang's sleds,
 # which are replaced in loaded code, also while threads execute it; arguments and results.
 . "$(dirname "$0")/../common.bash"
+# shellcheck source=tests/functions/functions.bash
+. "$SOURCE/tests/functions/functions.bash"
 native=${NATIVE:?the build directory of this machine}
 sources=$SOURCE/tests/functions
 library=$BUILD/lib/libprobity-functions.so
 static="-Wl,-u,__cyg_profile_func_enter $BUILD/lib/libprobity-functions.a $BUILD/lib/libprobity.a"
 shared="-L$BUILD/lib -Wl,-rpath,$BUILD/lib -Wl,--no-as-needed -lprobity-functions -lprobity"
-xray="-fxray-instrument -fxray-instruction-threshold=1"
 has_clang=$(command -v clang || true)
-
-# "NAME CALLS" of the functions of the executable in a trace, sorted
-counts() {
-    "$native/bin/probity" report --json "$1" > report.json || fail "$what: no report"
-    jq -r '.functions[] | select(.calls > 0 and (.object == "" or .object == null)) |
-        "\(.name) \(.calls)"' report.json | LC_ALL=C sort
-}
-
-# $1: a function that is not compared with what the program has counted
-same_counts() {
-    grep -vE " 0\$|^${1:-none} " out | LC_ALL=C sort > expected
-    counts trace | grep -v "^${1:-none} " > found
-    diff expected found > difference || fail "$what: made (<) and counted (>): $(cat difference)"
-    [ -s expected ] || fail "$what: the program has printed nothing"
-    "$native/bin/probity" check trace > /dev/null 2> errors || fail "$what: $(cat errors)"
-}
 
 # Settings, --, program and arguments. CPU: qemu's name of the processor
 run() {
@@ -59,13 +44,13 @@ for flags in -O0 -O2 "-O2 -fno-omit-frame-pointer" "-O2 -mbranch-protection=stan
     what="-finstrument-functions $flags"
     build_gcc calls "$sources/calls.c" "$flags -finstrument-functions"
     run "LD_PRELOAD=$library" -- ./calls
-    same_counts
+    same_counts out trace
 done
 for libraries in "$static" "$shared"; do
     what="-finstrument-functions, linked with $libraries"
     build_gcc calls "$sources/calls.c" "-O1 -finstrument-functions" "" "$libraries"
     run -- ./calls
-    same_counts
+    same_counts out trace
 done
 
 # Patchable entries: the calls of functions that were not inlined, without their ends.
@@ -74,14 +59,14 @@ for flags in "-O1 -fpatchable-function-entry=1" \
     what="patchable entries, $flags"
     build_gcc calls "$sources/calls.c" "$flags -fno-inline"
     run "LD_PRELOAD=$library" -- ./calls
-    counts trace > found
+    counts trace "$own" > found
     grep -vE '^fib | 0$' out | LC_ALL=C sort | LC_ALL=C comm -23 - found > difference
     expect "$what" "" "$(cat difference)"
     [ "$(wc -l < found)" -ge 16 ] || fail "$what: $(cat found)"
 done
 what="patchable entries: selection"
 run "LD_PRELOAD=$library" "PROBITY_SELECT=function handler" -- ./calls
-expect "$what" "handler 2" "$(counts trace)"
+expect "$what" "handler 2" "$(counts trace "$own")"
 if [ -z "$has_clang" ]; then
     echo "left out: no clang here, which has XRay"
     finish
@@ -92,38 +77,21 @@ for flags in -O0 "-O2 -fno-inline" "-O3 -fno-inline -fomit-frame-pointer" \
     build_xray calls "$sources/calls.c" "$flags"
     run "LD_PRELOAD=$library" -- ./calls
     # An optimizing compiler turns one of the two calls in fib() into a loop.
-    if [ "$flags" = -O0 ]; then same_counts; else same_counts fib; fi
+    if [ "$flags" = -O0 ]; then same_counts out trace; else same_counts out trace fib; fi
 done
 for libraries in "$static" "$shared"; do
     what="sleds, linked with $libraries"
     build_xray calls "$sources/calls.c" -O0 "" "$libraries"
     run -- ./calls
-    same_counts
+    same_counts out trace
 done
 
 # Only selected functions are changed: a sled begins with a branch over its rest.
-cat > code.c << 'END'
-#include <stdio.h>
-#include <string.h>
-static int is_on(const void *function) { return memcmp(function, "\x08\0\0\x14", 4) != 0; }
-__attribute__((noinline)) static int get_one(int x)
-{
-    __asm__ volatile("" : "+r"(x));
-    return x + 1;
-}
-__attribute__((noinline)) static int get_two(int x) { return get_one(x) + get_one(x); }
-__attribute__((noinline)) static int put_two(int x) { return get_two(x) + 2; }
-__attribute__((xray_never_instrument)) int main(void)
-{
-    int sum = put_two(1) + put_two(2) - 14;
-    printf("%d%d%d\n", is_on(get_one), is_on(get_two), is_on(put_two));
-    return sum;
-}
-END
+write_code '"\x08\0\0\x14"'
 what=selection
 build_xray code code.c -O1
 run "LD_PRELOAD=$library" "PROBITY_SELECT=function get_*" -- ./code
-expect "$what" "110 get_one 4 get_two 2" "$(cat out) $(counts trace | xargs)"
+expect "$what" "110 get_one 4 get_two 2" "$(cat out) $(counts trace "$own" | xargs)"
 
 # Registers, with and without SVE, on the common path and on all others.
 what="registers: compile"
@@ -134,7 +102,7 @@ for CPU in cortex-a53 max max,sve-default-vector-length=32; do
         what="registers, $CPU, $settings"
         # shellcheck disable=SC2086 # several
         run "LD_PRELOAD=$library" $settings -- ./registers 400
-        [ "$settings" = PROBITY_LEVEL=4 ] || expect "$what" "$(cat out)" "$(counts trace)"
+        [ "$settings" = PROBITY_LEVEL=4 ] || expect "$what" "$(cat out)" "$(counts trace "$own")"
     done
 done
 CPU=
@@ -164,6 +132,34 @@ for name in called jumping; do
 done
 "$native/bin/probity" check trace > checked 2>&1 || fail "$what: $(cat checked)"
 
+# A signal at each instruction from the sled to the common path of the library; its handler is
+# recorded, too.
+build_xray signals "$SOURCE/tests/aarch64/stub_signals.c" -O1
+build_gcc signals.entry "$SOURCE/tests/aarch64/stub_signals.c" "-O1 -fpatchable-function-entry=1"
+# Program, sleds, the least number of instructions, settings
+for case in "signals 2 300 PROBITY_MODE=block" "signals 2 150 PROBITY_PROFILE=1" \
+    "signals.entry 1 90 PROBITY_MODE=block"; do
+    what="signals, $case"
+    read -r name sleds least settings <<< "$case"
+    run "LD_PRELOAD=$library" "$settings" -- "./$name" "$sleds"
+    same_counts out trace
+    [ "$(sed -n 's/^inner //p' out)" -ge "$least" ] || fail "$what: $(cat out)"
+done
+
+# A program all of whose surroundings are in use stays as it is, and says so.
+aarch64-linux-gnu-gcc -O1 -shared -fPIC -o occupied.so "$SOURCE/tests/aarch64/occupied.c"
+far="-no-pie -Wl,-Ttext-segment=0x40000000"
+build_xray near "$sources/calls.c" "-O1 -fno-pie" "" "$far"
+build_gcc near.entry "$sources/calls.c" "-O1 -fno-pie -fpatchable-function-entry=1" "" "$far"
+for name in near near.entry; do
+    what="no free memory near the program, $name"
+    run "LD_PRELOAD=$library:$PWD/occupied.so" CODE=0x40000000 -- "./$name"
+    grep -qE '^probity: .* in 1 object; cannot change their code: Cannot allocate memory$' errors ||
+        fail "$what: $(cat errors)"
+    expect "$what: calls" "" "$(counts trace)"
+    grep -qx 'main 1' out || fail "$what: the program has printed: $(cat out)"
+done
+
 # A budget removes them while the program runs: the sled's first branch is the compiler's again.
 what=budget
 cat > hot.c << 'END'
@@ -189,7 +185,7 @@ __attribute__((xray_never_instrument)) int main(void)
 END
 build_xray hot hot.c -O1
 run "LD_PRELOAD=$library" PROBITY_BUDGET=1% -- ./hot
-calls=$(counts trace | sed 's/^hot //')
+calls=$(counts trace "$own" | sed 's/^hot //')
 [ "${calls:-0}" -ge 1 ] && [ "$calls" -le "$(cat out)" ] || fail "$what: $calls of $(cat out)"
 
 # ---- Arguments -----------------------------------------------------------------------------------
@@ -209,8 +205,7 @@ record_values() {
 same_values() {
     record_values
     python3 "$sources/arguments.py" do_ < log | grep -vE "$1" > found
-    sed -E 's/^(do_[a-z_0-9]+)\((.*)\) = (.*)$/\1(\2)\n\1 returns \3/' truth | grep -vE "$1" \
-        > wanted
+    true_values "$1" > wanted
     diff wanted found > difference || fail "$what: $(cut -c1-300 difference)"
     [ "$(wc -l < wanted)" -ge "$2" ] || fail "$what: the program has printed: $(cat wanted)"
 }
@@ -235,14 +230,6 @@ for flags in -O0 -O2; do
     what="arguments at patchable entries, $flags"
     build_gcc values "$sources/arguments.c" "$flags -fpatchable-function-entry=1"
     record_values
-    # "NAME(A = VALUE, ...)" for each entry
-    sed 's/^[0-9]*: *//' log | awk '
-        /^entered do_/ { finish(); name = substr($2, 1, length($2) - 1) }
-        / = / && name != "" { values = values (values != "" ? ", " : "") $0 }
-        function finish() { if (name != "") print name "(" values ")"; values = "" }
-        END { finish() }' > found
-    grep -v ' returns ' truth | sed 's/) = .*/)/' > wanted
-    diff wanted found > difference || fail "$what: $(cut -c1-300 difference)"
-    [ "$(wc -l < wanted)" -ge 25 ] || fail "$what: the program has printed: $(cat wanted)"
+    same_entries
 done
 finish

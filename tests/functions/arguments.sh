@@ -5,12 +5,13 @@
 # variants: clang
 # timeout: 300
 . "$(dirname "$0")/../common.bash"
+# shellcheck source=tests/functions/functions.bash
+. "$SOURCE/tests/functions/functions.bash"
 sources=$SOURCE/tests/functions
 [ "$(uname -m)" = x86_64 ] || { echo "skipped: arguments are recorded on x86-64 only"; exit 77; }
 gcc --version > gcc.out 2>&1 || { echo "skipped: no gcc here"; exit 77; }
 fentry="-pg -mfentry -minstrument-return=call"
 linked="-L$BUILD/lib -Wl,-rpath,$BUILD/lib -lprobity-functions -lprobity"
-xray="-fxray-instrument -fxray-instruction-threshold=1"
 [ -z "${SANITIZE:-}" ] || { echo "skipped: no preloading with a sanitizer"; exit 77; }
 
 # $1 program, $2 source, $3 flags, $4 compiler, $5 further objects
@@ -38,15 +39,9 @@ record() {
     python3 "$SOURCE/tests/functions/arguments.py" do_ < log > found
 }
 
-# What the program has printed to the file "truth", as arguments.py shows it.
-expected() {
-    sed -E 's/^(do_[a-z_0-9]+)\((.*)\) = (.*)$/\1(\2)\n\1 returns \3/' truth |
-        grep -vE "${1:-^$}"
-}
-
 # $1 what, $2: what to leave out on both sides
 same() {
-    expected "${2:-}" > wanted
+    true_values "${2:-}" > wanted
     grep -vE "${2:-^$}" found | diff wanted - > difference || fail "$1: $(cut -c1-300 difference)"
     expect "$1: messages" "" "$(cat messages)"
 }
@@ -83,7 +78,7 @@ if clang --version > clang.out 2>&1; then
         record "clang $flags" "${all[@]}" -- ./values truth
         same "clang $flags" "$without"
         grep -E "$structs" found | tr ',' '\n' | grep -oE ' = .*' | sed 's/)$//' | sort -u > shown
-        expected | grep -E "$structs" | tr ',' '\n' | grep -oE ' = .*' | sed 's/)$//' | sort -u |
+        true_values | grep -E "$structs" | tr ',' '\n' | grep -oE ' = .*' | sed 's/)$//' | sort -u |
             comm -13 - shown > other
         ! grep -v ' = ?' other > wrong || fail "clang $flags: values that are none: $(cat wrong)"
         build_xray values_cxx "$sources/arguments_cxx.cc" "$flags -std=c++17" clang++
@@ -98,14 +93,8 @@ fi
 gcc -g -O1 -pthread -fpatchable-function-entry=5 -o values "$sources/arguments.c" -lm -ldl ||
     fail "patchable: does not compile"
 record "patchable" "${all[@]}" -- ./values truth
-sed 's/^[0-9]*: *//' log | awk '
-    /^entered do_/ { finish(); name = substr($2, 1, length($2) - 1) }
-    / = / && name != "" { values = values (values != "" ? ", " : "") $0 }
-    function finish() { if (name != "") print name "(" values ")"; values = "" }
-    END { finish() }' > found
-grep -v ' returns ' truth | sed 's/) = .*/)/' > wanted
-diff wanted found > difference || fail "patchable: $(cut -c1-300 difference)"
-[ "$(wc -l < wanted)" -ge 25 ] || fail "patchable: the program has printed: $(cat wanted)"
+what=patchable
+same_entries
 
 # The result of a copy that gcc has changed, .isra.0, is unknown.
 build_fentry values_cxx "$sources/arguments_cxx.cc" "-O0 -std=c++17" g++
@@ -115,7 +104,7 @@ build_fentry values_cxx "$sources/arguments_cxx.cc" "-O2 -std=c++17" g++
 record "g++ -O2" "${all[@]}" -- ./values_cxx truth
 same "g++ -O2" ' returns '
 ! grep ' returns ' found | sed 's/id = \|weight = //g' |
-    grep -vxFf <(expected | sed 's/id = \|weight = //g') > wrong ||
+    grep -vxFf <(true_values | sed 's/id = \|weight = //g') > wrong ||
     fail "g++ -O2: wrong results: $(cat wrong)"
 
 # A call that ends with a jump to another function has no result.
@@ -158,7 +147,7 @@ done | sort | diff - found > difference || fail "threads: $(head -n 5 difference
 # ---- Selection and exports -----------------------------------------------------------------------
 
 record "arguments only" --args do_sizes -- ./values truth
-expect "arguments only" "$(expected | grep '^do_sizes(')" "$(grep do_sizes found)"
+expect "arguments only" "$(true_values | grep '^do_sizes(')" "$(grep do_sizes found)"
 expect "arguments only: of others" "" "$(grep 'do_bool.*=' found || true)"
 record "results only" --returns 'do_[bs]*' -- ./values truth
 expect "results only" "do_sizes() do_sizes returns -128 do_bool() do_bool returns true " \

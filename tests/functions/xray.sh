@@ -5,8 +5,9 @@
 # variants: clang
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
+# shellcheck source=tests/functions/functions.bash
+. "$SOURCE/tests/functions/functions.bash"
 sources=$SOURCE/tests/functions
-xray="-fxray-instrument -fxray-instruction-threshold=1"
 if [ "$(uname -m)" != x86_64 ]; then
     echo "skipped: sleds are replaced only on x86-64"
     exit 77
@@ -18,21 +19,6 @@ if ! clang $xray -o none none.c 2> errors; then
     exit 77
 fi
 unset XRAY_OPTIONS
-
-# "NAME CALLS" of a trace, sorted. $2: a jq filter of functions
-counts() {
-    "$PROBITY" report --json "$1" > report.json || fail "$what: no report"
-    jq -r ".functions[] | select(${2:-true}) | select(.calls > 0) | \"\\(.name) \\(.calls)\"" \
-        report.json | LC_ALL=C sort
-}
-
-# $1 the program's own counts, $2 trace, $3 a function that is not compared
-same_counts() {
-    grep -vE " 0\$|^${3:-none} " "$1" | LC_ALL=C sort > expected
-    counts "$2" ".name != \"${3:-}\" and (.object == \"\" or .object == null)" > found
-    diff expected found > difference || fail "$what: made (<) and counted (>): $(cat difference)"
-    "$PROBITY" check "$2" > /dev/null 2> errors.check || fail "$what: $(cat errors.check)"
-}
 
 # Options of record, --, the program. Its output is in `out`, messages in `errors`.
 record() {
@@ -79,31 +65,14 @@ grep 'after_jump$' folded > found || fail "after_jump: $(head -n 3 folded)"
 what=threshold
 clang -O0 -g -pthread -fxray-instrument -o calls "$sources/calls.c" -ldl
 record -- ./calls
-counts trace '.object == "" or .object == null' > found
+counts trace "$own" > found
 grep -qx 'main 1' found || fail "$what: $(cat found)"
 ! grep -q 'leaf' found || fail "$what: $(cat found)"
 LC_ALL=C sort out | comm -13 - found > other
 expect "$what: other counts" "" "$(cat other)"
 
 # Linked, static and shared, with nothing preloaded. Nothing is changed if nothing is recorded.
-cat > code.c << 'END'
-#include <stdio.h>
-#include <string.h>
-static int is_on(const void *function) { return memcmp(function, "\xeb\x09", 2) != 0; }
-__attribute__((noinline)) static int get_one(int x)
-{
-    __asm__ volatile("" : "+r"(x));
-    return x + 1;
-}
-__attribute__((noinline)) static int get_two(int x) { return get_one(x) + get_one(x); }
-__attribute__((noinline)) static int put_two(int x) { return get_two(x) + 2; }
-__attribute__((xray_never_instrument)) int main(void)
-{
-    int sum = put_two(1) + put_two(2) - 14;
-    printf("%d%d%d\n", is_on(get_one), is_on(get_two), is_on(put_two));
-    return sum;
-}
-END
+write_code '"\xeb\x09"'
 for libraries in "-Wl,-u,__cyg_profile_func_enter $BUILD/lib/libprobity-functions.a \
 $BUILD/lib/libprobity.a" "-L$BUILD/lib -Wl,-rpath,$BUILD/lib -Wl,--no-as-needed \
 -lprobity-functions -lprobity"; do

@@ -25,6 +25,15 @@ cd "$WORK"
 # The first program in a new prefix would print that it was made.
 [ -e "$WINEPREFIX/system.reg" ] || wine wineboot -i > /dev/null 2>&1 < /dev/null || true
 
+# Wine's server and services start with the first program, and end some seconds after the last one.
+# They have that program's descriptors, and may print that one of them crashed. So they start here,
+# and stay for a minute.
+start_wine() {
+    { "$SERVER" -p60 && wine cmd /c exit; } > /dev/null 2>&1 < /dev/null || true
+}
+SERVER=$(command -v wineserver || echo /usr/lib/wine/wineserver)
+start_wine
+
 fail() {
     echo "$*" >&2
     exit 1

@@ -78,7 +78,7 @@ echo '@echo off' > batch.bat
 tool 126 record batch.bat
 tool 1 record -o missing/x.probity arguments 0
 tool 0 record -o ring2.probity arguments 0
-for option in '--functions' '--calls all' '--args f' '--writer external'; do
+for option in '--functions' '--calls all' '--args f'; do
     # shellcheck disable=SC2086 # an option and its value
     tool 1 record -f -o ring2.probity $option arguments 0
     grep -q '^probity record: this build cannot ' errors || fail "$option: $(cat errors)"

@@ -55,14 +55,12 @@ tool 0 info live.probity > facts
 grep -q '^complete  *yes' facts || fail "info: $(cat facts)"
 
 # What the build does not have.
-for command in drain attach detach ship; do
+for command in attach detach ship; do
     tool 0 "$command" --help > message
     grep -qi '^this build cannot' message || fail "$command --help: $(cat message)"
     tool 1 "$command" x > message
     grep -q "^probity $command: this build cannot " message || fail "$command: $(cat message)"
 done
-tool 1 export --format pprof -o x.pb.gz trace.probity > message
-grep -q "this build cannot write format 'pprof'" message || fail "export: $(cat message)"
 
 # Files: a page, an index, a directory that is replaced, a compressed one, and standard input.
 rm -f trace.probity

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * drain_traces.h: how `drain` drains the traces that it found. drain_processes.c starts a process
+ * for each, so that a damaged spool or a kill affects no other one; without fork,
+ * drain_without_fork.c drains them in turn.
+ */
+#ifndef PROBITY_CLI_DRAIN_TRACES_H
+#define PROBITY_CLI_DRAIN_TRACES_H
+
+#include "cli/cli_drain.h"
+#include "writer/drainer.h"
+
+enum { DRAIN_LOOK_MS = 20 }; /* between two searches for new traces */
+
+struct drain_seen;
+struct drain_trace;
+
+struct drain_follow {
+    const struct cli_command *command;
+    uint64_t start_ns; /* ignores earlier traces */
+    int is_ours;       /* 1: children end with this process, and by the same signals */
+    struct drain_seen *seen;
+    size_t seen_count;
+    struct drain_trace *traces; /* without fork */
+    size_t count;               /* of traces that are being drained */
+    int status;
+    int watches; /* for new programs, even if all have ended */
+};
+
+/* Begins to drain this trace, and takes over the drainer. */
+void drain_hand_over(struct drain_follow *follow, const char *path,
+                     struct probity_drainer *drainer);
+
+/* Continues for DRAIN_LOOK_MS, or returns at once if nothing is being drained or watched. Notes
+ * which traces are complete. */
+void drain_proceed(struct drain_follow *follow);
+
+/* Hands over all traces that match the pattern and have not been examined yet. */
+void drain_consider_pattern(struct drain_follow *follow, const char *pattern);
+
+/* Completes the trace of a program that has ended. Returns 0 if the program is doing so itself:
+ * then the trace is complete only when it has, or was killed in the attempt. Otherwise returns 1,
+ * with CLI_OK or the failure that was reported. */
+int drain_close(const struct cli_command *command, const char *trace, int *ret_status);
+
+/* Nothing may be being drained. */
+void drain_release(struct drain_follow *follow);
+
+#endif

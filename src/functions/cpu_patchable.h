@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu_patchable.h: what patchable.c needs of a processor: which instructions an entry has, what
+ * replaces them, and where that leads. Only if PROBITY_CPU_HAS_SLEDS is 1.
+ */
+#ifndef PROBITY_FUNCTIONS_CPU_PATCHABLE_H
+#define PROBITY_FUNCTIONS_CPU_PATCHABLE_H
+
+#include "base/cpu.h"
+#include "functions/patchable.h"
+
+/* Of code that is replaced; a call, or the hook, has the address after them. */
+enum { PROBITY_PATCHABLE_BYTES = PROBITY_CPU_HAS_FENTRY ? 5 : 4 };
+
+/* Of the entries in one segment. */
+struct probity_patchable_range {
+    uintptr_t first, last; /* first > last: none */
+    int protection;        /* of the segment */
+    size_t count;
+    int has_short;    /* x86-64: entries of five nops */
+    int32_t distance; /* of their calls */
+    uintptr_t place;  /* that all others call */
+};
+
+static inline int probity_patchable_is_in(const struct probity_patchable_range *range,
+                                          const struct probity_patchable_entry *entry)
+{
+    return (uintptr_t)entry->at >= range->first && (uintptr_t)entry->at <= range->last;
+}
+
+/* Returns 0 if the code there, which is readable, is not that of a patchable entry. */
+int probity_cpu_patchable_examine(uintptr_t address, struct probity_patchable_entry *ret_entry);
+
+/* Whether the code is as this library left it. It is not if the object was unloaded, and another
+ * one is at its place. */
+int probity_cpu_patchable_is_as_left(const struct probity_patchable_entry *entry);
+
+/* Maps and fills what the entries of the range lead to, and stores their distances. Returns 0, or
+ * -1 with errno. */
+int probity_cpu_patchable_make_places(struct probity_patchable_range *range,
+                                      struct probity_patchable *patchable);
+
+/* Switches the entries that are marked as changing, whose code is writable, while threads execute
+ * it. */
+void probity_cpu_patchable_change(struct probity_patchable *patchable);
+
+#endif
