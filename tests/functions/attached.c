@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * attached.c THREADS [quiet]: threads that call functions without macros and, except with `quiet`,
- * hit a probe in each round, with consecutive numbers. For each line on standard input, prints a
- * checksum of the program's own code; at the end of the input the threads stop, and their results
- * are checked.
+ * attached.c THREADS [quiet | low]: threads that call functions without macros and, except with
+ * `quiet`, hit a probe in each round, with consecutive numbers. With `low` they have the lowest
+ * priority, so that other threads run at once although these never wait. For each line on standard
+ * input, prints a checksum of the program's own code; at the end of the input the threads stop, and
+ * their results are checked.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "probity.h"
 
@@ -19,7 +21,7 @@
 enum { THREADS_MAX = 64, LEAVES = 10, NUMBERS = 1 << 20 };
 
 static atomic_int is_over;
-static int is_quiet;
+static int is_quiet, is_low;
 static uint64_t rounds[THREADS_MAX];
 
 NOINLINE uint64_t leaf(uint64_t value, int number)
@@ -55,6 +57,8 @@ static void *work(void *argument)
 {
     uint64_t *count = argument, value = 1, same = 1;
 
+    if (is_low)
+        setpriority(PRIO_PROCESS, 0, 19); /* 0: this thread */
     while (!atomic_load_explicit(&is_over, memory_order_relaxed)) {
         if (!is_quiet)
             PROBITY_PROBE(*count % NUMBERS);
@@ -87,6 +91,7 @@ int main(int argc, char **argv)
     char line[64];
 
     is_quiet = argc > 2 && strcmp(argv[2], "quiet") == 0;
+    is_low = argc > 2 && strcmp(argv[2], "low") == 0;
     for (int i = 0; i < threads; i++)
         pthread_create(&thread[i], NULL, work, &rounds[i]);
     puts("ready");
