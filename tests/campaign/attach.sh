@@ -4,16 +4,17 @@
 # what it was; the program checks its own results.
 #
 # A cycle is a chain of hand-overs between the tool and two threads of the program. If all 16 busy
-# threads came before each of them, nearly all of its time would be waiting. So these have the lowest
-# priority, which leaves them all time that is not used for the chain, and three programs run at the
-# same time. In every second batch the program has a control page, so that its own thread takes the
-# requests; in the others a busy thread does.
+# threads came before each of them, nearly all of its time would be waiting. So these are of the
+# class SCHED_IDLE, which leaves them all time that the chain does not use, and three programs, or
+# 3 x PROGRAMS_EACH, run at the same time. In every second batch of AT_ONCE cycles the program has a
+# control page, so that its own thread takes the requests; in the others a busy thread does.
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
 [ "$(uname -m)" = x86_64 ] || { echo "skipped: entries are replaced on x86-64 only"; exit 77; }
 
 CYCLES=${CYCLES:-10000}
 AT_ONCE=${AT_ONCE:-100}
+PROGRAMS_EACH=${PROGRAMS_EACH:-1}
 THREADS=16
 
 libraries=(-I"$SOURCE/include" -L"$BUILD/lib" '-Wl,--no-as-needed' -lprobity-functions
@@ -52,12 +53,12 @@ cycle() {
     }
 }
 
-# $1 program, $2 number of cycles, $3 value of PROBITY_CONTROL. Prints "cycles N", "compared N",
+# $1 program, $2 number of cycles, $3 value of PROBITY_CONTROL, $4 number of the job. Prints "cycles N", "compared N",
 # "differences N", and "rounds N" of each thread.
 cycles() {
     local before now i compared=0 differences=0 job gate
-    export PROBITY_SPOOL_DIR=$SPOOL/$1
-    rm -rf "$1.files" && mkdir -p "$1.files" "$PROBITY_SPOOL_DIR" && cd "$1.files" || return 1
+    export PROBITY_SPOOL_DIR=$SPOOL/$1.$4
+    rm -rf "$1.$4" && mkdir -p "$1.$4" "$PROBITY_SPOOL_DIR" && cd "$1.$4" || return 1
     mkfifo go
     # Before the gate is opened, which it would keep open.
     coproc checker { exec python3 "$SOURCE/tests/functions/text_of.py" -; }
@@ -82,11 +83,14 @@ cycles() {
     [ -z "$(find "$PROBITY_SPOOL_DIR" -mindepth 1)" ] || return 1
 }
 
-for ((n = 0; n < CYCLES / 3; n += AT_ONCE)); do
+for ((n = 0; n < CYCLES / 3; n += AT_ONCE * PROGRAMS_EACH)); do
     jobs=()
-    for kind in patchable patchable_clang xray; do
-        step "${kind}_$n" cycles "$kind" "$AT_ONCE" $((n / AT_ONCE % 2)) &
-        jobs+=($!)
+    for ((i = 0; i < PROGRAMS_EACH; i++)); do
+        for kind in patchable patchable_clang xray; do
+            step "${kind}_$((n + i * AT_ONCE))" cycles "$kind" "$AT_ONCE" \
+                $(((n / AT_ONCE + i) % 2)) "$i" &
+            jobs+=($!)
+        done
     done
     for one in "${jobs[@]}"; do wait "$one" || failures=$((failures + 1)); done
 done

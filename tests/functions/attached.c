@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
  * attached.c THREADS [quiet | low]: threads that call functions without macros and, except with
- * `quiet`, hit a probe in each round, with consecutive numbers. With `low` they have the lowest
- * priority, so that other threads run at once although these never wait. For each line on standard
- * input, prints a checksum of the program's own code; at the end of the input the threads stop, and
- * their results are checked.
+ * `quiet`, hit a probe in each round, with consecutive numbers. With `low` they run only while
+ * nothing else wants the CPU, so that other threads need not wait for them. For each line on
+ * standard input, prints a checksum of the program's own code; at the end of the input the threads
+ * stop, and their results are checked.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* SCHED_IDLE */
+#endif
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "probity.h"
 
@@ -58,7 +61,7 @@ static void *work(void *argument)
     uint64_t *count = argument, value = 1, same = 1;
 
     if (is_low)
-        setpriority(PRIO_PROCESS, 0, 19); /* 0: this thread */
+        sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0}); /* 0: this thread */
     while (!atomic_load_explicit(&is_over, memory_order_relaxed)) {
         if (!is_quiet)
             PROBITY_PROBE(*count % NUMBERS);
