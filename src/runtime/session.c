@@ -718,13 +718,13 @@ void probity_session_discard_autostart(struct probity_session *session)
     uint32_t expected = PROBITY_SESSION_RECORDING;
 
     if (!session->autostarted ||
-        __atomic_load_n(&session->declarations, __ATOMIC_ACQUIRE) != PROBITY_DECLARATIONS_NONE ||
+        probity_session_has_declared(session) != PROBITY_DECLARATIONS_NONE ||
         !__atomic_compare_exchange_n(&session->state, &expected, PROBITY_SESSION_ENDING, 0,
                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return;
     quiesce_threads(session);
     if (trace_end(session, PROBITY_END_STOPPED) == 0 &&
-        session->declarations == PROBITY_DECLARATIONS_NONE)
+        probity_session_has_declared(session) == PROBITY_DECLARATIONS_NONE)
         probity_trace_file_remove(session);
     __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
 }
