@@ -600,7 +600,8 @@ void probity_session_leave(struct probity_session *session)
 
 /* To be called when the trace is complete, or is left to another process (is_left): removes the
  * spool's files and memory. The addresses stay reserved, because a thread that was preempted inside
- * a probe may still store there. */
+ * a probe may still store there, or in a slow path, for which quiesce_threads() does not wait for
+ * ever, read the list of chunks. */
 static void spool_remove(struct probity_session *session, int is_left)
 {
     struct probity_pool *pool = &session->live.pool;
@@ -616,7 +617,8 @@ static void spool_remove(struct probity_session *session, int is_left)
             session->is_spool_left = 1;
         mmap(pool->segment[i].at, bytes, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-        munmap(pool->segment[i].chunk, pool->chunks_per_segment * sizeof *pool->segment[i].chunk);
+        madvise(pool->segment[i].chunk,
+                pool->chunks_per_segment * sizeof *pool->segment[i].chunk, MADV_DONTNEED);
     }
     probity_child_forget();
 }

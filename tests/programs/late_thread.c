@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * late_declarer.c: a thread is held, as if it had been preempted, while it records what an earlier
- * recording declared, until that recording has ended without it and the next has begun. With
- * PROBITY_CLOCK=monotonic it is held in syscall(), by which the library reads the clock for each
- * declaration, because clock_gettime() is not libc's.
+ * late_thread.c WHERE: a thread is held in a slow path, as if it had been preempted there, until
+ * the recording has ended without it.
+ *
+ *     late_thread declares   while it records what an earlier recording declared; until the next
+ *                            has begun, too
+ *     late_thread changes    while it changes its chunk
+ *
+ * It is held in syscall(), by which the library wakes the writer and, with PROBITY_CLOCK=monotonic,
+ * reads the clock for each declaration, because clock_gettime() is not libc's.
  */
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -19,7 +24,8 @@ enum { READINGS = 48 };
 enum turn { HELD = 1, RELEASED };
 
 static int turn;
-static __thread int readings_left; /* until this thread is held; 0: it is not */
+static __thread long held_call; /* where this thread is held, */
+static __thread int calls_left; /* after that many; 0: it is not */
 
 static void await(enum turn wanted)
 {
@@ -39,7 +45,7 @@ long syscall(long number, ...)
     va_end(arguments);
     if (next == NULL)
         *(void **)&next = dlsym(RTLD_NEXT, "syscall");
-    if (number == SYS_clock_gettime && readings_left > 0 && --readings_left == 0) {
+    if (number == held_call && calls_left > 0 && --calls_left == 0) {
         __atomic_store_n(&turn, HELD, __ATOMIC_RELEASE);
         await(RELEASED);
     }
@@ -69,34 +75,49 @@ static void hit_sites(void)
     FOUR(8);
 }
 
-static void *late(void *unused)
+static void *late_declaration(void *unused)
 {
-    readings_left = READINGS;
+    held_call = SYS_clock_gettime;
+    calls_left = READINGS;
     hit_sites();
+    return unused;
+}
+
+static void *late_change(void *unused)
+{
+    held_call = SYS_futex;
+    calls_left = 1;
+    while (calls_left > 0)
+        hit_sites();
     return unused;
 }
 
 static void start(const char *out)
 {
-    struct probity_options options = {.out = out};
+    struct probity_options options = {.out = out, .chunk_records = 64, .spool_records = 1024};
 
     hits_need(probity_start(&options) == 0, "start");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    int is_change = argc == 2 && strcmp(argv[1], "changes") == 0;
     pthread_t thread;
 
     start("first");
     hit_sites();
     probity_stop();
     start("second");
-    hits_need(pthread_create(&thread, NULL, late, NULL) == 0, "thread");
+    hits_need(pthread_create(&thread, NULL, is_change ? late_change : late_declaration, NULL) == 0,
+              "thread");
     await(HELD);
     probity_stop(); /* after a second, without the thread */
-    start("third");
+    if (!is_change)
+        start("third");
     __atomic_store_n(&turn, RELEASED, __ATOMIC_RELEASE);
     pthread_join(thread, NULL);
+    if (is_change)
+        start("third");
     hit_sites();
     probity_stop();
     return 0;
