@@ -513,12 +513,16 @@ static void pass_barrier(void)
         probity_os_wait(&never, 0, LONG_NS);
 }
 
+/* How long the end of a recording waits for threads in slow paths, in ms. What such a thread records
+ * later is lost. The end of the program is not delayed for long. */
+enum { LEAVE_MS = 5000, LEAVE_AT_EXIT_MS = 1000 };
+
 /* Afterwards no thread reserves words, because none finds a valid bit. Threads in a slow path
  * must leave it first, because they may set theirs; the barrier makes every earlier reservation
  * visible. */
-static void quiesce_threads(struct probity_session *session)
+static void quiesce_threads(struct probity_session *session, int tries)
 {
-    enum { LEAVE_TRIES = 1000, LEAVE_NS = 1000000 };
+    enum { LEAVE_NS = 1000000 };
     struct probity_live *live = &session->live;
     uint32_t never = 0;
 
@@ -526,8 +530,7 @@ static void quiesce_threads(struct probity_session *session)
     __atomic_add_fetch(&live->pool.freed, 1, __ATOMIC_SEQ_CST);
     probity_os_wake(&live->pool.freed, INT32_MAX);
     pass_barrier();
-    for (int i = 0; i < LEAVE_TRIES && is_anyone_busy(session) && !probity_os_threads_are_gone();
-         i++)
+    for (; tries > 0 && is_anyone_busy(session) && !probity_os_threads_are_gone(); tries--)
         probity_os_wait(&never, 0, LEAVE_NS);
     for (uint32_t i = 0; i < __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE); i++)
         __atomic_store_n(&live->slot[i].hot.valid_bit, 0, __ATOMIC_SEQ_CST);
@@ -705,7 +708,7 @@ int probity_session_stop(struct probity_session *session, uint32_t reason)
         probity_cost_measure(session, PROBITY_COST_END, &session->cost);
         session->writer.cost = &session->cost;
     }
-    quiesce_threads(session);
+    quiesce_threads(session, reason == PROBITY_END_EXIT ? LEAVE_AT_EXIT_MS : LEAVE_MS);
     probity_sites_find(1);
     session->writer.sites = probity_sites_next(session->sites);
     int result = trace_end(session, reason);
@@ -724,7 +727,7 @@ void probity_session_discard_autostart(struct probity_session *session)
         !__atomic_compare_exchange_n(&session->state, &expected, PROBITY_SESSION_ENDING, 0,
                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return;
-    quiesce_threads(session);
+    quiesce_threads(session, LEAVE_AT_EXIT_MS);
     if (trace_end(session, PROBITY_END_STOPPED) == 0 &&
         probity_session_has_declared(session) == PROBITY_DECLARATIONS_NONE)
         probity_trace_file_remove(session);

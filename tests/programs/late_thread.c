@@ -111,7 +111,7 @@ int main(int argc, char **argv)
     hits_need(pthread_create(&thread, NULL, is_change ? late_change : late_declaration, NULL) == 0,
               "thread");
     await(HELD);
-    probity_stop(); /* after a second, without the thread */
+    probity_stop(); /* after some seconds, without the thread */
     if (!is_change)
         start("third");
     __atomic_store_n(&turn, RELEASED, __ATOMIC_RELEASE);
