@@ -92,7 +92,8 @@ table() {
         "> p99.9"
     for kind in "$@"; do
         sort -g "of.${kind%%=*}" > sorted
-        [ "$usual" != 0 ] || usual=$(awk '{ v[NR] = $1 } END { print v[int(NR * 0.999) + 1] }' sorted)
+        [ "$usual" != 0 ] ||
+            usual=$(awk '{ v[NR] = $1 } END { print v[int(NR * 0.999) + 1] }' sorted)
         awk -v what="${kind#*=}" -v usual="$usual" '{ v[NR] = $1; above += $1 > usual }
             END {
                 printf "%-46s %8d %8.0f %8.0f %8.0f %8.0f %8.2f%%\n", what, NR,
@@ -130,8 +131,9 @@ done
 end_run
 kill "$idle"
 echo "attach and detach, $rounds times:"
-table times usual="usual (dormant)" other="attach to another program" attach="attach to the server" \
-    recorded="recorded, nothing changes" detach="detach from the server"
+table times usual="usual (dormant)" other="attach to another program" \
+    attach="attach to the server" recorded="recorded, nothing changes" \
+    detach="detach from the server"
 
 # ---- Dumps ----
 

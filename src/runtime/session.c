@@ -513,8 +513,8 @@ static void pass_barrier(void)
         probity_os_wait(&never, 0, LONG_NS);
 }
 
-/* How long the end of a recording waits for threads in slow paths, in ms. What such a thread records
- * later is lost. The end of the program is not delayed for long. */
+/* How long the end of a recording waits for threads in slow paths. What such a thread records later
+ * is lost. The end of the program is not delayed for long. */
 enum { LEAVE_MS = 5000, LEAVE_AT_EXIT_MS = 1000 };
 
 /* Afterwards no thread reserves words, because none finds a valid bit. Threads in a slow path

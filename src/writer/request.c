@@ -209,7 +209,7 @@ static uint32_t user_of(uint32_t pid)
     return stat(process, &status) == 0 ? status.st_uid : geteuid();
 }
 
-/* Whether the process sees other files than the caller under the same names (a container, chroot). */
+/* Whether the process sees other files than the caller under the same names. */
 static int has_other_files(uint32_t pid)
 {
     static const char *const links[] = {"ns/mnt", "root"};

@@ -53,8 +53,8 @@ cycle() {
     }
 }
 
-# $1 program, $2 number of cycles, $3 value of PROBITY_CONTROL, $4 number of the job. Prints "cycles N", "compared N",
-# "differences N", and "rounds N" of each thread.
+# $1 program, $2 number of cycles, $3 value of PROBITY_CONTROL, $4 number of the job. Prints
+# "cycles N", "compared N", "differences N", and "rounds N" of each thread.
 cycles() {
     local before now i compared=0 differences=0 job gate
     export PROBITY_SPOOL_DIR=$SPOOL/$1.$4

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# An idle web server with a ring and six conditions: what its threads do each time they wake up takes
-# no memory and writes nothing, so nothing grows with time. Its system calls are listed by strace.
+# An idle web server with a ring and six conditions: what its threads do each time they wake up
+# takes no memory and writes nothing, so nothing grows with time. Its system calls are listed by
+# strace.
 . "$(dirname "$0")/../common.bash"
 strace -o trace.log true 2> /dev/null || { echo "skipped: no strace"; exit 77; }
 WAKES=${WAKES:-60}

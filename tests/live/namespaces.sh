@@ -26,8 +26,8 @@ int main(void)
     return 0;
 }
 EOF
-"$CC" -O2 -static -I"$SOURCE/include" -o alive alive.c "$BUILD/lib/libprobity.a" -pthread 2> errors ||
-    { echo "skipped: no static program: $(head -n 1 errors)"; exit 77; }
+"$CC" -O2 -static -I"$SOURCE/include" -o alive alive.c "$BUILD/lib/libprobity.a" -pthread \
+    2> errors || { echo "skipped: no static program: $(head -n 1 errors)"; exit 77; }
 
 # $1 name, the rest: command that ends as the program. Sets job.
 run() {
