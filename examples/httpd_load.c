@@ -37,6 +37,7 @@ struct connection {
     int socket; /* -1: abandoned, as nobody listens */
     bool is_in_body;
     uint64_t body_left;
+    uint64_t sent_ns; /* the request that is being answered */
     size_t head_bytes; /* of head, while it is being read */
     char head[HEAD_BYTES_MAX];
 };
@@ -53,6 +54,8 @@ struct load {
     uint64_t errors; /* status other than 2xx, or a response that cannot be parsed */
     size_t alive;    /* connections that are not abandoned */
     int epoll;
+    FILE *times; /* or NULL */
+    uint64_t epoch_ns; /* to be added to now_ns() for the time since 1970 */
     struct connection *connections;
     char scrap[SCRAP_BYTES];
 };
@@ -71,6 +74,15 @@ static uint64_t now_ns(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* What is to be added to now_ns(). */
+static uint64_t since_1970_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - now_ns();
 }
 
 /* ---- One connection ------------------------------------------------------------------------- */
@@ -128,6 +140,7 @@ static bool send_request(struct load *load, struct connection *connection)
                          path);
 
     load->next_path = (load->next_path + 1) % load->path_count;
+    connection->sent_ns = load->times != NULL ? now_ns() : 0;
     return send(connection->socket, request, (size_t)bytes, MSG_NOSIGNAL) == bytes;
 }
 
@@ -187,6 +200,10 @@ static void handle_input(struct load *load, struct connection *connection)
     if (!connection->is_in_body || connection->body_left > 0)
         return;
     load->answers++;
+    if (load->times != NULL)
+        fprintf(load->times, "%llu %llu\n",
+                (unsigned long long)(load->epoch_ns + connection->sent_ns),
+                (unsigned long long)(now_ns() - connection->sent_ns));
     connection->is_in_body = false;
     connection->head_bytes = 0;
     if (!send_request(load, connection))
@@ -270,6 +287,10 @@ static int load_server(struct load *load)
            (double)load->answers / seconds, end);
     free(load->connections);
     close(load->epoll);
+    if (load->times != NULL && (ferror(load->times) | fclose(load->times)) != 0) {
+        fprintf(stderr, "httpd_load: cannot write the times\n");
+        return EXIT_FAILURE;
+    }
     return load->answers > 0 && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -281,6 +302,8 @@ static const char usage[] =
     "  --connections NUMBER  that are kept busy, 1 to 1024 (default: 32)\n"
     "  --seconds NUMBER      end after 1 to 3600 (default: 5)\n"
     "  --requests NUMBER     end earlier, after this number of answers (default: no limit)\n"
+    "  --times FILE          write a line for each answer: when its request was sent, in ns since\n"
+    "                        1970, and how many ns later the answer was complete\n"
     "  --help                show this help\n";
 
 static bool number_of(const char *text, uint64_t min, uint64_t max, uint64_t *ret_number)
@@ -296,6 +319,15 @@ static bool number_of(const char *text, uint64_t min, uint64_t max, uint64_t *re
     }
     *ret_number = number;
     return true;
+}
+
+static bool open_times(const char *name, struct load *load)
+{
+    load->epoch_ns = since_1970_ns();
+    load->times = fopen(name, "we");
+    if (load->times == NULL)
+        fprintf(stderr, "httpd_load: cannot write '%s': %s\n", name, strerror(errno));
+    return load->times != NULL;
 }
 
 static bool are_paths(char **paths, size_t count)
@@ -316,6 +348,7 @@ static int read_options(int argc, char **argv, struct load *load)
     static const struct option options[] = {{"connections", required_argument, NULL, 'c'},
                                             {"seconds", required_argument, NULL, 's'},
                                             {"requests", required_argument, NULL, 'r'},
+                                            {"times", required_argument, NULL, 't'},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
     uint64_t port = 0;
@@ -330,7 +363,8 @@ static int read_options(int argc, char **argv, struct load *load)
         is_fine = (option == 'c' &&
                    number_of(optarg, 1, CONNECTIONS_MAX, &load->connection_count)) ||
                   (option == 's' && number_of(optarg, 1, SECONDS_MAX, &load->seconds)) ||
-                  (option == 'r' && number_of(optarg, 1, UINT64_MAX, &load->answers_max));
+                  (option == 'r' && number_of(optarg, 1, UINT64_MAX, &load->answers_max)) ||
+                  (option == 't' && open_times(optarg, load));
     }
     if (!is_fine || argc - optind < 2 || !number_of(argv[optind], 1, UINT16_MAX, &port) ||
         !are_paths(argv + optind + 1, (size_t)(argc - optind - 1))) {

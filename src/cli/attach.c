@@ -319,6 +319,13 @@ static void await_end(uint32_t pid)
     }
 }
 
+/* The program chooses the directory, by its own environment and in its own file system. */
+static void warn_of_place(uint32_t pid)
+{
+    cli_warn(ME, "process %" PRIu32 " is recording, but to a spool in another directory: `probity "
+             "detach` needs the PROBITY_SPOOL_DIR of the program", pid);
+}
+
 static int attach_to(struct attach_call *call, uint32_t pid)
 {
     struct probity_request *request;
@@ -339,6 +346,8 @@ static int attach_to(struct attach_call *call, uint32_t pid)
     status = find_recording(ME, pid, &request, &path);
     if (status == CLI_OK)
         probity_request_close(request);
+    else if (status < 0)
+        warn_of_place(pid);
     print_result(pid, path, call->as_json);
     free(path);
     return status > 0 ? status : CLI_OK;

@@ -226,10 +226,11 @@ static int can_see_threads(void)
     return result;
 }
 
-static void say(const char *text)
+static void say(const char *why)
 {
     char line[160];
-    int length = snprintf(line, sizeof line, "probity: PROBITY_CONTROL: %s\n", text);
+    int length = snprintf(line, sizeof line,
+                          "probity: PROBITY_CONTROL: there is no control page: %s\n", why);
 
     probity_os_say(line, (size_t)length);
 }
@@ -242,15 +243,15 @@ void probity_control_page_begin(void)
     if (text == NULL || *text == 0 || strcmp(text, "0") == 0)
         return;
     if (strcmp(text, "1") != 0)
-        say("invalid (0 or 1); there is no control page");
+        say("the value is invalid (0 or 1)");
     else if (probity_session_thread_count == NULL)
-        say("there is no control page: this C library counts our thread as one of the program");
+        say("this C library counts our thread as one of the program");
     else if (!can_see_threads())
-        say("there is no control page: it needs /proc to see when all threads have ended");
+        say("it needs /proc to see when all threads have ended");
     else if (make_page() != 0)
-        say("cannot create the control page in the spool directory (PROBITY_SPOOL_DIR)");
+        say("it cannot be created in the spool directory (PROBITY_SPOOL_DIR)");
     else if (start_thread() != 0)
-        say("cannot start a thread; there is no control page");
+        say("no thread can be started");
     errno = before;
 }
 

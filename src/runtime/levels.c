@@ -228,8 +228,7 @@ static void record_change(enum probity_levels_origin origin)
         struct probity_session *session = probity_session_enter();
         if (session != NULL) {
             publish_outside(session);
-            has_begun = __atomic_load_n(&session->declarations, __ATOMIC_ACQUIRE) !=
-                        PROBITY_DECLARATIONS_NONE;
+            has_begun = probity_session_has_declared(session) != PROBITY_DECLARATIONS_NONE;
             probity_session_leave(session);
         }
         probity_inside_end(&before);

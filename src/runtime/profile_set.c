@@ -169,7 +169,7 @@ struct probity_profile_set *probity_profile_set_here(struct probity_session *ses
         return set;
     if (probity_session_is_foreign(session))
         return NULL;
-    if (__atomic_load_n(&session->declarations, __ATOMIC_ACQUIRE) == PROBITY_DECLARATIONS_NONE)
+    if (probity_session_has_declared(session) == PROBITY_DECLARATIONS_NONE)
         probity_thread_register(session); /* earlier declarations go into this trace */
     probity_os_lock(&session->profile.lock);
     if (set == NULL || !set->in_use)

@@ -513,12 +513,16 @@ static void pass_barrier(void)
         probity_os_wait(&never, 0, LONG_NS);
 }
 
+/* How long the end of a recording waits for threads in slow paths. What such a thread records later
+ * is lost. The end of the program is not delayed for long. */
+enum { LEAVE_MS = 5000, LEAVE_AT_EXIT_MS = 1000 };
+
 /* Afterwards no thread reserves words, because none finds a valid bit. Threads in a slow path
  * must leave it first, because they may set theirs; the barrier makes every earlier reservation
  * visible. */
-static void quiesce_threads(struct probity_session *session)
+static void quiesce_threads(struct probity_session *session, int tries)
 {
-    enum { LEAVE_TRIES = 1000, LEAVE_NS = 1000000 };
+    enum { LEAVE_NS = 1000000 };
     struct probity_live *live = &session->live;
     uint32_t never = 0;
 
@@ -526,8 +530,7 @@ static void quiesce_threads(struct probity_session *session)
     __atomic_add_fetch(&live->pool.freed, 1, __ATOMIC_SEQ_CST);
     probity_os_wake(&live->pool.freed, INT32_MAX);
     pass_barrier();
-    for (int i = 0; i < LEAVE_TRIES && is_anyone_busy(session) && !probity_os_threads_are_gone();
-         i++)
+    for (; tries > 0 && is_anyone_busy(session) && !probity_os_threads_are_gone(); tries--)
         probity_os_wait(&never, 0, LEAVE_NS);
     for (uint32_t i = 0; i < __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE); i++)
         __atomic_store_n(&live->slot[i].hot.valid_bit, 0, __ATOMIC_SEQ_CST);
@@ -600,7 +603,8 @@ void probity_session_leave(struct probity_session *session)
 
 /* To be called when the trace is complete, or is left to another process (is_left): removes the
  * spool's files and memory. The addresses stay reserved, because a thread that was preempted inside
- * a probe may still store there. */
+ * a probe may still store there, or in a slow path, for which quiesce_threads() does not wait for
+ * ever, read the list of chunks. */
 static void spool_remove(struct probity_session *session, int is_left)
 {
     struct probity_pool *pool = &session->live.pool;
@@ -616,7 +620,8 @@ static void spool_remove(struct probity_session *session, int is_left)
             session->is_spool_left = 1;
         mmap(pool->segment[i].at, bytes, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-        munmap(pool->segment[i].chunk, pool->chunks_per_segment * sizeof *pool->segment[i].chunk);
+        madvise(pool->segment[i].chunk,
+                pool->chunks_per_segment * sizeof *pool->segment[i].chunk, MADV_DONTNEED);
     }
     probity_child_forget();
 }
@@ -703,7 +708,7 @@ int probity_session_stop(struct probity_session *session, uint32_t reason)
         probity_cost_measure(session, PROBITY_COST_END, &session->cost);
         session->writer.cost = &session->cost;
     }
-    quiesce_threads(session);
+    quiesce_threads(session, reason == PROBITY_END_EXIT ? LEAVE_AT_EXIT_MS : LEAVE_MS);
     probity_sites_find(1);
     session->writer.sites = probity_sites_next(session->sites);
     int result = trace_end(session, reason);
@@ -718,13 +723,13 @@ void probity_session_discard_autostart(struct probity_session *session)
     uint32_t expected = PROBITY_SESSION_RECORDING;
 
     if (!session->autostarted ||
-        __atomic_load_n(&session->declarations, __ATOMIC_ACQUIRE) != PROBITY_DECLARATIONS_NONE ||
+        probity_session_has_declared(session) != PROBITY_DECLARATIONS_NONE ||
         !__atomic_compare_exchange_n(&session->state, &expected, PROBITY_SESSION_ENDING, 0,
                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return;
-    quiesce_threads(session);
+    quiesce_threads(session, LEAVE_AT_EXIT_MS);
     if (trace_end(session, PROBITY_END_STOPPED) == 0 &&
-        session->declarations == PROBITY_DECLARATIONS_NONE)
+        probity_session_has_declared(session) == PROBITY_DECLARATIONS_NONE)
         probity_trace_file_remove(session);
     __atomic_store_n(&session->state, PROBITY_SESSION_ENDED, __ATOMIC_RELEASE);
 }

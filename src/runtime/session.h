@@ -29,7 +29,9 @@ enum probity_session_state {
 
 /* Whether this trace has what earlier recordings declared. Until all of it is recorded, each thread
  * that begins records it, too: a declaration must not be later in time than the first record that
- * needs it, and no thread waits for another to be scheduled. */
+ * needs it, and no thread waits for another to be scheduled. In `declarations` with the recording's
+ * number × 4: a thread that was off the CPU while one recording ended and the next began has put
+ * some of them into the former, and must not say that the latter has all. */
 enum probity_session_declarations {
     PROBITY_DECLARATIONS_NONE = 0,
     PROBITY_DECLARATIONS_BEGUN = 1, /* the first thread has a chunk for them */
@@ -47,7 +49,7 @@ struct probity_session {
     uint32_t number;  /* count of recordings started in this process */
     uint32_t threads; /* count of assigned numbers */
     uint32_t announced_only; /* threads_announced, for threads outside slow paths */
-    uint32_t declarations; /* an enum probity_session_declarations */
+    uint32_t declarations; /* an enum probity_session_declarations, and number × 4 */
     uint64_t gap_ticks, cpu_cost_ticks; /* the gap rule; cost of reading the CPU clock */
     uint64_t reading_ticks_max; /* limit for the halves of a reading, and for it and a hit */
     uint64_t move_ticks_max; /* a hit that has been moving for longer never arrives */
@@ -88,6 +90,11 @@ struct probity_session {
 static inline uint32_t probity_session_number(const struct probity_session *session)
 {
     return __atomic_load_n(&session->number, __ATOMIC_RELAXED);
+}
+
+static inline uint32_t probity_session_has_declared(const struct probity_session *session)
+{
+    return __atomic_load_n(&session->declarations, __ATOMIC_ACQUIRE) & 3;
 }
 
 /* libc's count of threads (base/thread_count.h), or NULL; set by src/embed/. */

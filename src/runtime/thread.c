@@ -220,22 +220,28 @@ static void begin_first(struct probity_session *session, struct probity_thread_s
 {
     uint32_t chunk = probity_pool_take(&session->live.pool);
 
-    probity_assert(session->declarations == PROBITY_DECLARATIONS_NONE && slot->in_use);
+    probity_assert(probity_session_has_declared(session) == PROBITY_DECLARATIONS_NONE &&
+                   slot->in_use);
     if (chunk != PROBITY_POOL_NONE)
         open_chunk(session, slot, chunk);
-    __atomic_store_n(&session->declarations, PROBITY_DECLARATIONS_BEGUN, __ATOMIC_RELEASE);
+    __atomic_store_n(&session->declarations, slot->session * 4 | PROBITY_DECLARATIONS_BEGUN,
+                     __ATOMIC_RELEASE);
 }
 
 /* What earlier recordings declared. If some of it was dropped, the next thread tries again. */
 static void record_declarations(struct probity_session *session, struct probity_thread_state *slot)
 {
+    uint32_t begun = slot->session * 4 | PROBITY_DECLARATIONS_BEGUN;
+    uint32_t recorded = begun - PROBITY_DECLARATIONS_BEGUN + PROBITY_DECLARATIONS_RECORDED;
+
     /* Acquire: a thread that does not declare reads the clock after all of this was stored. */
-    if (__atomic_load_n(&session->declarations, __ATOMIC_ACQUIRE) == PROBITY_DECLARATIONS_RECORDED)
+    if (__atomic_load_n(&session->declarations, __ATOMIC_ACQUIRE) == recorded)
         return;
     int result = probity_declare_all(session, slot);
     probity_levels_record(session, slot);
     if (result == 0)
-        __atomic_store_n(&session->declarations, PROBITY_DECLARATIONS_RECORDED, __ATOMIC_RELEASE);
+        __atomic_compare_exchange_n(&session->declarations, &begun, recorded, 0, __ATOMIC_RELEASE,
+                                    __ATOMIC_RELAXED);
 }
 
 struct probity_thread_state *probity_thread_register(struct probity_session *session)
@@ -251,8 +257,7 @@ struct probity_thread_state *probity_thread_register(struct probity_session *ses
         probity_session_is_foreign(session) ? NULL : slot_find(session, tid);
     if (slot != NULL) {
         slot_begin(session, slot, tid);
-        if (__atomic_load_n(&session->declarations, __ATOMIC_RELAXED) ==
-            PROBITY_DECLARATIONS_NONE)
+        if (probity_session_has_declared(session) == PROBITY_DECLARATIONS_NONE)
             begin_first(session, slot);
     }
     probity_os_unlock(&session->live.slots_lock);

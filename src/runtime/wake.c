@@ -279,12 +279,19 @@ void probity_wake_take(struct probity_session *session)
     __atomic_store_n(&taking, 0, __ATOMIC_RELEASE);
 }
 
+/* `detach` returns once the trace is complete, which is before the end of the end. */
+static int is_still_ending(const struct probity_session *session, const struct probity_wake *block)
+{
+    return __atomic_load_n(&session->state, __ATOMIC_ACQUIRE) == PROBITY_SESSION_ENDING &&
+           !is_past(__atomic_load_n(&block->until_ns, __ATOMIC_RELAXED));
+}
+
 void probity_wake_take_from(struct probity_session *session, struct probity_wake *block,
                             char *text)
 {
     static const struct timespec a_moment = {0, 200000};
 
-    while (!begin_taking())
+    while (is_still_ending(session, block) || !begin_taking())
         nanosleep(&a_moment, NULL);
     probity_os_lock(&session->lock);
     (void)take(session, block, text);

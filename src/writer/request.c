@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,12 +117,22 @@ static int maps_file(const struct process *process, int file)
     return is_mapped || is_empty; /* the list of a process of another user is empty */
 }
 
+/* A program without /proc does not know the boot: then only the mapping identifies it. */
+static int is_of_boot(const struct probity_spool_header *header, const struct process *process)
+{
+    static const uint8_t unknown[16];
+    uint8_t boot[16];
+
+    probity_os_boot_id(boot);
+    return memcmp(header->boot, boot, sizeof boot) == 0 ||
+           (memcmp(header->boot, unknown, sizeof unknown) == 0 && process->maps != NULL);
+}
+
 /* Reads the header of a possible segment 0. Returns whether it is one, of this process and boot. */
 static int header_of_process(const struct probity_place *place, const struct process *process,
                              struct probity_spool_header *ret_header)
 {
     size_t bytes;
-    uint8_t boot[16];
     int file = probity_place_open(place, 0, 0, &bytes);
 
     if (file < 0)
@@ -129,10 +140,9 @@ static int header_of_process(const struct probity_place *place, const struct pro
     ssize_t got = pread(file, ret_header, sizeof *ret_header, 0);
     int is_mapped = maps_file(process, file);
     close(file);
-    probity_os_boot_id(boot);
     return got == (ssize_t)sizeof *ret_header && is_mapped &&
            memcmp(ret_header->magic, PROBITY_SPOOL_MAGIC, sizeof ret_header->magic) == 0 &&
-           memcmp(ret_header->boot, boot, sizeof boot) == 0 &&
+           is_of_boot(ret_header, process) &&
            ret_header->pid == process->own_pid &&
            ret_header->state == PROBITY_SPOOL_RECORDING;
 }
@@ -199,6 +209,41 @@ static uint32_t user_of(uint32_t pid)
     return stat(process, &status) == 0 ? status.st_uid : geteuid();
 }
 
+/* Whether the process sees other files than the caller under the same names. */
+static int has_other_files(uint32_t pid)
+{
+    static const char *const links[] = {"ns/mnt", "root"};
+    char path[48], its[PATH_MAX], own[PATH_MAX];
+
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
+        snprintf(path, sizeof path, "/proc/%" PRIu32 "/%s", pid, links[i]);
+        ssize_t its_length = readlink(path, its, sizeof its);
+        snprintf(path, sizeof path, "/proc/self/%s", links[i]);
+        ssize_t own_length = readlink(path, own, sizeof own);
+        if (its_length > 0 && own_length > 0 &&
+            (its_length != own_length || memcmp(its, own, (size_t)own_length) != 0))
+            return 1;
+    }
+    return 0;
+}
+
+/* The same directory, as the process sees it. Its user may read it in any case, and it is checked
+ * like the other. *directory becomes its name for the caller. */
+static int look_into_its_files(char *directory, size_t room, uint32_t owner, uint32_t pid,
+                               int *count, struct probity_request **first)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "/proc/%" PRIu32 "/root%s", pid, directory);
+    int file = length > 0 && (size_t)length < sizeof path && directory[0] == '/'
+                   ? probity_place_open_directory(path, owner)
+                   : -1;
+
+    if (file < 0)
+        return 0;
+    snprintf(directory, room, "%s", path);
+    return look_through(file, directory, owner, pid, count, first);
+}
+
 int probity_request_open_process(uint32_t pid, char *ret_directory, size_t room, int *ret_count,
                                  struct probity_request **ret_request)
 {
@@ -217,9 +262,13 @@ int probity_request_open_process(uint32_t pid, char *ret_directory, size_t room,
         owner = geteuid();
         file = probity_place_open_directory(ret_directory, owner);
     }
-    if (file < 0)
-        return file == PROBITY_ERROR_OPEN && errno == ENOENT ? 0 : file;
-    int result = look_through(file, ret_directory, owner, pid, ret_count, &first);
+    int is_missing = file == PROBITY_ERROR_OPEN && errno == ENOENT;
+    if (file < 0 && !is_missing)
+        return file;
+    int result = file < 0 ? 0
+                          : look_through(file, ret_directory, owner, pid, ret_count, &first);
+    if (result == 0 && *ret_count == 0 && has_other_files(pid))
+        result = look_into_its_files(ret_directory, room, owner, pid, ret_count, &first);
     if (first != NULL && (*ret_count > 1 || result < 0))
         probity_request_close(first);
     else if (first != NULL)

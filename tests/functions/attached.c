@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * attached.c THREADS [quiet] [paced]: threads that call functions without macros and, except with
- * `quiet`, hit a probe in each round, with consecutive numbers; with `paced`, a thread sleeps for
- * 0.2 ms between rounds, so that little is recorded. For each line on standard input, prints a
- * checksum of the program's own code; at the end of the input the threads stop, and their results
- * are checked.
+ * attached.c THREADS [quiet] [paced] [low]: threads that call functions without macros and, except
+ * with `quiet`, hit a probe in each round, with consecutive numbers; with `paced`, a thread sleeps
+ * for 0.2 ms between rounds, so that little is recorded; with `low`, threads run only while nothing
+ * else wants the CPU, so that others need not wait for them. For each line on standard input,
+ * prints a checksum of the program's own code; at the end of the input the threads stop, and their
+ * results are checked.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* SCHED_IDLE */
+#endif
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +26,7 @@
 enum { THREADS_MAX = 64, LEAVES = 10, NUMBERS = 1 << 20 };
 
 static atomic_int is_over;
-static int is_quiet, is_paced;
+static int is_quiet, is_paced, is_low;
 static uint64_t rounds[THREADS_MAX];
 
 NOINLINE uint64_t leaf(uint64_t value, int number)
@@ -57,6 +62,8 @@ static void *work(void *argument)
 {
     uint64_t *count = argument, value = 1, same = 1;
 
+    if (is_low)
+        sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0}); /* 0: this thread */
     while (!atomic_load_explicit(&is_over, memory_order_relaxed)) {
         if (!is_quiet)
             PROBITY_PROBE(*count % NUMBERS);
@@ -93,6 +100,7 @@ int main(int argc, char **argv)
     for (int i = 2; i < argc; i++) {
         is_quiet |= strcmp(argv[i], "quiet") == 0;
         is_paced |= strcmp(argv[i], "paced") == 0;
+        is_low |= strcmp(argv[i], "low") == 0;
     }
     for (int i = 0; i < threads; i++)
         pthread_create(&thread[i], NULL, work, &rounds[i]);

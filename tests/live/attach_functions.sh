@@ -321,6 +321,30 @@ done
 
 # ---- The control page ----
 
+# Attached to again at once, when the trace is complete but its spool is still being removed, which
+# takes 300 ms here.
+cat > slow_end.c << 'EOF'
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+void *mmap(void *at, size_t bytes, int rights, int flags, int file, off_t offset)
+{
+    if ((flags & MAP_FIXED) && (flags & MAP_ANONYMOUS) && (flags & MAP_NORESERVE))
+        usleep(300000);
+    return (void *)syscall(SYS_mmap, at, bytes, rights, flags, file, offset);
+}
+EOF
+"$CC" -O2 -shared -fPIC -o slow_end.so slow_end.c
+for control in 0 1; do
+    start again env LD_PRELOAD="$WORK/slow_end.so" PROBITY_CONTROL=$control "./${kinds[0]}" 2
+    for i in 1 2 3; do
+        says "again, $i" 0 "$job: " attach -o trace "$job"
+        says "again, $i" 0 "$job: " detach "$job"
+        rm -f trace
+    done
+    stop again
+done
 start quiet "./${kinds[0]}" 2 quiet paced
 says "quiet" 1 "PROBITY_CONTROL=1" attach --functions --wait 100ms -o trace "$job"
 stop quiet
@@ -334,6 +358,12 @@ wait_until "$job" has_functions trace "$all"
 says "page" 0 "$job: " detach "$job"
 expect "page" "$all" "$(functions_of trace | sed 's/"work",\|,"work"//g')"
 rm trace
+# Attached to again at once, when the last recording has been closed but is still being removed.
+for ((i = 1; i <= 20; i++)); do
+    says "page: at once, $i" 0 "$job: " attach --profile -o trace "$job"
+    says "page: at once, $i" 0 "$job: " detach "$job"
+    rm -f trace
+done
 # Without the rights of ptrace.
 if [ "$(id -u)" = 0 ]; then
     says "page: no ptrace" 0 "$job: " attach --functions -o trace "$job"

@@ -85,6 +85,44 @@ has_states "killed" "$last"
 expect "killed: other files" "" \
     "$(find 'in-stalls-%' -type f ! -name '*.probity' ! -name '*.probity.sched')"
 
+# With the records of --calls, too: `waits` names the holder of the lock that delayed the request,
+# and the parts of its critical path add up to its time. Not with a sanitizer, with which
+# libprobity-calls cannot be loaded into another program.
+dump_of_waits() {
+    fresh
+    mkdir root
+    : > root/page.html
+    "$CC" -O2 -g -pthread -DFN_INSTRUMENT -I"$SOURCE/include" -o httpd \
+        "$SOURCE"/examples/httpd/*.c -L"$BUILD/lib" "-Wl,-rpath,$BUILD/lib" -lprobity
+    "$PROBITY" record -f --sched --calls locks,io --when 'function worker_serve_request > 15ms' \
+        --before 100ms --after 20ms -o 'slow-%i.probity' -- \
+        ./httpd --root root --port 0 --threads 4 --plant > server.out 2> errors &
+    recorder=$!
+    await_port "$recorder"
+    # shellcheck disable=SC2154 # await_port sets it
+    "$BUILD/examples/httpd_load" --connections 4 --requests 400 "$port" \
+        /page.html /stall/lock/20 /page.html > answers
+    wait_until "$recorder" has_files 'slow-1.probity.sched' 1
+    pkill -TERM -P "$recorder" httpd
+    wait "$recorder" || fail "waits: record: status $?: $(cat errors)"
+    dump=$(find . -name 'slow-1.probity')
+    "$PROBITY" waits --json "$dump" > waits.json || fail "waits: status $?"
+    jq -e '[.rows[] | select(.name == "mutex cache") | .held_by[] |
+        select(.function == "cache_refill" and .ns > 5000000)] | length > 0' waits.json > said ||
+        fail "waits: $(jq -c '[.rows[] | [.name, .total_ns, .held_by[0].function?]]' waits.json)"
+    jq -e '[.rows[] | select(.name == "mutex cache") | .blocked_ns] | add > 5000000' \
+        waits.json > said || fail "waits: no states"
+    "$PROBITY" path --json "$dump" > path.json || fail "path: status $?"
+    jq -e '.spans[0] as $span | $span.ns > 15000000 and
+        (([$span.parts[].ns] | add) - $span.ns | fabs) < 5 and
+        ([$span.parts[] | select(.function == "cache_refill")] | length > 0) and
+        ($span.running_ns + $span.waiting_ns + $span.blocked_ns + $span.unknown_ns - $span.ns
+            | fabs) < 5' path.json > said || fail "path: $(jq -c '.spans[0]' path.json)"
+}
+case ${VARIANT:-gcc} in
+    gcc | clang) dump_of_waits ;;
+esac
+
 # Other files of such names, and dumps of other programs, get none.
 fresh
 mkdir in

@@ -122,7 +122,16 @@ done
 wait "$program" || true
 recover_soon trace
 [ "$killed" -gt 2 ] || fail "only $killed drainers were killed"
-same_hits "killed drainers" trace
+# On a busy machine two seconds may pass without a drainer that lives long enough for a pass. The
+# program drops records then, as documented, and counts each of them.
+read -r records dropped < <(totals)
+if [ "$dropped" = 0 ]; then
+    same_hits "killed drainers" trace
+else
+    echo "killed drainers: $dropped records dropped, for none was present"
+    expect "killed drainers: hits and dropped" "$(awk '{ sum += $3 } END { print sum }' expected)" \
+        "$(($("$PROBITY" csv trace 2> /dev/null | wc -l) + dropped))"
+fi
 whole "killed drainers"
 
 # The program is killed while it is drained; the drainer completes the trace.

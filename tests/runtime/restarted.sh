@@ -31,6 +31,29 @@ for program in $(forms_of restarted); do
     expect "$program, profile mode: calls" '[0,["worked",11]]' "$(calls)"
 done
 
+# A thread that was held in a slow path until its recording had ended without it: it does no harm,
+# and the next recording has every declaration, although the thread has put some into the last. Not
+# with a sanitizer, which needs clock_gettime().
+late() {
+    fresh
+    PROBITY_CLOCK=monotonic timeout 100 "$PROGRAMS/$1" "$2" 2> errors ||
+        fail "$1 $2: status $?: $(head -n 2 errors)"
+    for trace in first third; do
+        "$PROBITY" check "$trace" > found 2>&1 || fail "$1 $2: $(head -n 3 found)"
+        "$PROBITY" csv --columns name "$trace" | sort -u > names
+        expect "$1 $2: names in $trace" 32 "$(grep -c '^[a-d] [1-8]$' names)"
+    done
+    no_leftovers "$1 $2"
+}
+case ${VARIANT:-gcc} in
+    gcc | clang)
+        for program in $(forms_of late_thread); do
+            late "$program" declares
+            late "$program" changes
+        done
+        ;;
+esac
+
 # Not with sanitizers, which replace the same functions of libc.
 case ${VARIANT:-gcc} in
     gcc | clang)

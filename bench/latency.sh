@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# What `probity attach`, `probity detach` and dumps do to the requests of a loaded web server: its
+# latencies, as the client sees them, while one of them is in progress, and at other times of the
+# same run. Each round has one window of each kind, in turn. A request belongs to each window that
+# it overlaps. Functions are compiled with patchable entries, and recorded by `attach --functions`.
+#
+# A command needs CPU time, whatever it does to the server: attaching to another program, which is
+# idle, shows how much of a delay is due to that.
+#
+#   ROUNDS       of attaching (default 120, about 70 s)
+#   DUMP_ROUNDS  of dumps (default 30, about 60 s)
+#   CONNECTIONS  that are never idle (default 16)
+set -eu
+cd "$(dirname "$0")/.."
+BUILD=$(realpath "${BUILD:-build}")
+source=$PWD
+probity=$BUILD/bin/probity
+rounds=${ROUNDS:-120} dump_rounds=${DUMP_ROUNDS:-30} connections=${CONNECTIONS:-16}
+[ "$(uname -m)" = x86_64 ] || { echo "latency: entries are patched on x86-64 only" >&2; exit 77; }
+work=$(mktemp -d)
+jobs=()
+stop() {
+    for job in "${jobs[@]}"; do kill "$job" 2> /dev/null || true; done
+    rm -rf "$work"
+}
+trap '[[ $BASHPID != $$ ]] || stop' EXIT
+cd "$work"
+for name in "${!PROBITY_@}"; do unset "$name"; done
+export PROBITY_SPOOL_DIR=$work/spool
+mkdir spool root
+head -c 4096 /dev/zero > root/page.html
+
+compile=("${CC:-gcc}" -O2 -pthread -DFN_INSTRUMENT -I"$source/include" "$source"/examples/httpd/*.c
+    -L"$BUILD/lib" "-Wl,-rpath,$BUILD/lib" '-Wl,--no-as-needed' -lprobity)
+"${compile[@]}" -o httpd
+"${compile[@]}" -fpatchable-function-entry=5 -o httpd_patchable -lprobity-functions
+
+# Sets "server" and "port". Arguments: settings and the program
+start_server() {
+    port=
+    env "$@" --root root --port 0 --threads 4 > listening &
+    server=$!
+    jobs+=("$server")
+    until [ -n "$port" ]; do
+        sleep 0.05
+        port=$(sed -n 's/^listening on 127.0.0.1://p' listening)
+    done
+}
+
+# $1 file of times
+start_load() {
+    "$BUILD/examples/httpd_load" --connections "$connections" --seconds 3600 --times "$1" \
+        "$port" /page.html > answers &
+    load=$!
+    jobs+=("$load")
+    sleep 1 # until its connections are established
+}
+
+# The server's own end closes the trace, and is not measured.
+end_run() {
+    kill "$load"
+    wait "$load"
+    grep -q '^errors: 0' answers || { echo "latency: $(grep '^errors' answers)" >&2; exit 1; }
+    kill "$server"
+    wait "$server" || true
+    jobs=()
+}
+
+# Runs a command, and waits until the window has at least $2 seconds. $1 kind, the rest: the command
+window() {
+    local kind=$1 seconds=$2 begin=${EPOCHREALTIME/./}
+    shift 2
+    sleep "$seconds" &
+    "$@" > said
+    wait "$!"
+    echo "$kind ${begin}000 ${EPOCHREALTIME/./}000" >> windows
+}
+
+# One line for each kind in the order of the arguments: requests, percentiles in us, and how many of
+# 1,000 took longer than the first kind's p99.9. $1 file of times; the rest: kind=text
+table() {
+    local times=$1 kind usual=0
+    shift
+    sort -n "$times" | awk '
+        NR == FNR { kind[++count] = $1; begin[count] = $2; end[count] = $3; next }
+        {
+            while (first < count && end[first + 1] < $1) first++
+            for (i = first + 1; i <= count && begin[i] <= $1 + $2; i++)
+                if (end[i] >= $1) print $2 / 1000 > ("of." kind[i])
+        }' windows -
+    printf '%-46s %8s %8s %8s %8s %8s %9s\n' "" requests "p50 us" "p99 us" "p99.9 us" "max us" \
+        "> p99.9"
+    for kind in "$@"; do
+        sort -g "of.${kind%%=*}" > sorted
+        [ "$usual" != 0 ] ||
+            usual=$(awk '{ v[NR] = $1 } END { print v[int(NR * 0.999) + 1] }' sorted)
+        awk -v what="${kind#*=}" -v usual="$usual" '{ v[NR] = $1; above += $1 > usual }
+            END {
+                printf "%-46s %8d %8.0f %8.0f %8.0f %8.0f %8.2f%%\n", what, NR,
+                    v[int(NR * 0.5) + 1], v[int(NR * 0.99) + 1], v[int(NR * 0.999) + 1], v[NR],
+                    above / NR * 100
+            }' sorted
+    done
+    rm -f of.* windows
+}
+
+echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs," \
+    "load before: $(cut -d' ' -f1-3 /proc/loadavg); $connections connections"
+
+# ---- Attach and detach ----
+
+start_server ./httpd_patchable
+PROBITY_CONTROL=1 LD_PRELOAD=$BUILD/lib/libprobity.so.0 sleep 3600 &
+idle=$!
+jobs+=("$idle")
+start_load times
+for ((i = 0; i < rounds; i++)); do
+    window usual 0.08 true
+    sleep 0.02
+    window other 0.08 "$probity" attach -o other.probity "$idle"
+    sleep 0.02
+    window attach 0.08 "$probity" attach --functions --mode drop -o server.probity "$server"
+    sleep 0.02
+    window recorded 0.08 true
+    sleep 0.02
+    window detach 0.08 "$probity" detach "$server"
+    "$probity" detach "$idle" > said
+    rm other.probity server.probity
+    sleep 0.05
+done
+end_run
+kill "$idle"
+echo "attach and detach, $rounds times:"
+table times usual="usual (dormant)" other="attach to another program" \
+    attach="attach to the server" recorded="recorded, nothing changes" \
+    detach="detach from the server"
+
+# ---- Dumps ----
+
+dumped=0
+start_server PROBITY_OUT=ring.probity PROBITY_RING=1s PROBITY_WHEN="signal USR2" \
+    PROBITY_DUMPS=before=200ms,at-most=1/1ms PROBITY_DUMP=dump-%i.probity ./httpd
+start_load times
+dumps() {
+    for ((j = 0; j < 10; j++)); do
+        kill -USR2 "$server"
+        sleep 0.1
+    done
+}
+for ((i = 0; i < dump_rounds; i++)); do
+    window usual 1 true
+    window dumps 1 dumps
+    dumped=$((dumped + $(find . -name 'dump-*.probity' | wc -l)))
+    rm -f dump-*.probity
+done
+dropped=$("$probity" info --json ring.probity | jq '.[0].totals.dropped // 0')
+end_run
+echo "recording to a ring, $dumped dumps, ten a second; records dropped: $dropped"
+table times usual="without dumps" dumps="while dumps are written"

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * late_thread.c WHERE: a thread is held in a slow path, as if it had been preempted there, until
+ * the recording has ended without it.
+ *
+ *     late_thread declares   while it records what an earlier recording declared; until the next
+ *                            has begun, too
+ *     late_thread changes    while it changes its chunk
+ *
+ * It is held in syscall(), by which the library wakes the writer and, with PROBITY_CLOCK=monotonic,
+ * reads the clock for each declaration, because clock_gettime() is not libc's.
+ */
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "programs/hits.h"
+
+/* More than a thread needs to register (34), and fewer than for all 32 sites. */
+enum { READINGS = 48 };
+
+enum turn { HELD = 1, RELEASED };
+
+static int turn;
+static __thread long held_call; /* where this thread is held, */
+static __thread int calls_left; /* after that many; 0: it is not */
+
+static void await(enum turn wanted)
+{
+    while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) < (int)wanted)
+        sched_yield();
+}
+
+long syscall(long number, ...)
+{
+    static long (*next)(long number, ...);
+    long value[6];
+    va_list arguments;
+
+    va_start(arguments, number);
+    for (int i = 0; i < 6; i++)
+        value[i] = va_arg(arguments, long);
+    va_end(arguments);
+    if (next == NULL)
+        *(void **)&next = dlsym(RTLD_NEXT, "syscall");
+    if (number == held_call && calls_left > 0 && --calls_left == 0) {
+        __atomic_store_n(&turn, HELD, __ATOMIC_RELEASE);
+        await(RELEASED);
+    }
+    return next(number, value[0], value[1], value[2], value[3], value[4], value[5]);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *ret_time)
+{
+    return (int)syscall(SYS_clock_gettime, clock, ret_time);
+}
+
+#define FOUR(N)                                                                                    \
+    PROBITY_PROBE_NAMED("a " #N);                                                                  \
+    PROBITY_PROBE_NAMED("b " #N);                                                                  \
+    PROBITY_PROBE_NAMED("c " #N);                                                                  \
+    PROBITY_PROBE_NAMED("d " #N)
+
+static void hit_sites(void)
+{
+    FOUR(1);
+    FOUR(2);
+    FOUR(3);
+    FOUR(4);
+    FOUR(5);
+    FOUR(6);
+    FOUR(7);
+    FOUR(8);
+}
+
+static void *late_declaration(void *unused)
+{
+    held_call = SYS_clock_gettime;
+    calls_left = READINGS;
+    hit_sites();
+    return unused;
+}
+
+static void *late_change(void *unused)
+{
+    held_call = SYS_futex;
+    calls_left = 1;
+    while (calls_left > 0)
+        hit_sites();
+    return unused;
+}
+
+static void start(const char *out)
+{
+    struct probity_options options = {.out = out, .chunk_records = 64, .spool_records = 1024};
+
+    hits_need(probity_start(&options) == 0, "start");
+}
+
+int main(int argc, char **argv)
+{
+    int is_change = argc == 2 && strcmp(argv[1], "changes") == 0;
+    pthread_t thread;
+
+    start("first");
+    hit_sites();
+    probity_stop();
+    start("second");
+    hits_need(pthread_create(&thread, NULL, is_change ? late_change : late_declaration, NULL) == 0,
+              "thread");
+    await(HELD);
+    probity_stop(); /* after some seconds, without the thread */
+    if (!is_change)
+        start("third");
+    __atomic_store_n(&turn, RELEASED, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    if (is_change)
+        start("third");
+    hit_sites();
+    probity_stop();
+    return 0;
+}
