@@ -99,8 +99,8 @@ static int change_chunk(struct probity_session *session, struct probity_thread_s
     while (result == 0) {
         struct probity_os_signals before;
         probity_inside_begin(&before);
-        /* It may be that of a parent process (src/runtime/child.c), or the slot of a thread that was
-         * late that of an earlier recording. */
+        /* It may be that of a parent process (src/runtime/child.c), or the slot may be that of a
+         * late thread in an earlier recording. */
         if (probity_session_recording() == session &&
             slot->session == probity_session_number(session) && probity_session_enter() != NULL) {
             result = probity_thread_need_chunk(session, slot);
