@@ -130,15 +130,14 @@ static struct declaration **bucket_of(uint32_t kind, const void *payload, size_t
     return &buckets[probity_checksum(kind, text, bytes - NUMBER_BYTES) % BUCKETS];
 }
 
-/* Returns the number, or UINT32_MAX if the event is dropped: records with that number would be
- * undeclared. The next caller tries again; if the recording has ended in the meantime, the next one
- * declares everything again. */
+/* Returns the number, or UINT32_MAX if the event is dropped, or the recording is ending: records
+ * with that number, which a thread may still store then, would be undeclared. The next caller tries
+ * again. */
 static uint32_t record_once(struct declaration *entry)
 {
     if (!entry->is_reported)
         entry->is_reported =
-            probity_record_event_here(entry->kind, entry->payload, entry->bytes) == 0 ||
-            probity_session_recording() == NULL;
+            probity_record_event_here(entry->kind, entry->payload, entry->bytes) == 0;
     return entry->is_reported ? probity_get_u32(entry->payload) : UINT32_MAX;
 }
 
@@ -189,6 +188,14 @@ static uint32_t site_number(struct probity_session *session, const struct probit
     return number;
 }
 
+/* A record whose declaration was dropped is dropped. At the end of a recording, it only comes too
+ * late. */
+static void count_dropped(struct probity_session *session)
+{
+    if (probity_session_recording() != NULL)
+        __atomic_add_fetch(&session->live.header->dropped_memory, 1, __ATOMIC_RELAXED);
+}
+
 PROBITY_API uint32_t probity_site_declare(struct probity_site *site)
 {
     int saved = errno;
@@ -209,7 +216,7 @@ PROBITY_API uint32_t probity_site_declare(struct probity_site *site)
         __atomic_store_n(&site->code, code, __ATOMIC_RELEASE);
         probity_os_unlock(&session->declare_lock);
         if (code == 0)
-            __atomic_add_fetch(&session->live.header->dropped_memory, 1, __ATOMIC_RELAXED);
+            count_dropped(session);
     }
     if (session != NULL)
         probity_session_leave(session);
@@ -300,7 +307,7 @@ uint32_t probity_declare_function(struct probity_site_function *function)
         __atomic_store_n(&function->code, is_watched ? 0 : code, __ATOMIC_RELEASE);
         probity_os_unlock(&session->declare_lock);
         if (code == 0)
-            __atomic_add_fetch(&session->live.header->dropped_memory, 1, __ATOMIC_RELAXED);
+            count_dropped(session);
     }
     if (session != NULL)
         probity_session_leave(session);
@@ -421,7 +428,7 @@ uint32_t probity_declare_format(struct probity_site_format *format)
         __atomic_store_n(&format->number, number, __ATOMIC_RELEASE);
         probity_os_unlock(&session->declare_lock);
         if (number == 0)
-            __atomic_add_fetch(&session->live.header->dropped_memory, 1, __ATOMIC_RELAXED);
+            count_dropped(session);
         probity_session_leave(session);
     }
     probity_inside_end(&before);

@@ -6,12 +6,16 @@
  *     late_thread declares   while it records what an earlier recording declared; until the next
  *                            has begun, too
  *     late_thread changes    while it changes its chunk
+ *     late_thread ends       while it declares the first site of all; another thread waits to
+ *                            declare one, too, until the recording is ending
  *
  * It is held in syscall(), by which the library wakes the writer and, with PROBITY_CLOCK=monotonic,
- * reads the clock for each declaration, because clock_gettime() is not libc's.
+ * reads the clock for each declaration, because clock_gettime() is not libc's; or in mmap(), by
+ * which it gets memory for declarations.
  */
 #include <dlfcn.h>
 #include <stdarg.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,16 +25,24 @@
 /* More than a thread needs to register (34), and fewer than for all 32 sites. */
 enum { READINGS = 48 };
 
-enum turn { HELD = 1, RELEASED };
+enum turn { HELD = 1, WAITS, RELEASED };
 
 static int turn;
 static __thread long held_call; /* where this thread is held, */
 static __thread int calls_left; /* after that many; 0: it is not */
+static __thread int is_watched; /* whether its next wait is to be known */
+static __thread int is_held_in_mmap;
 
 static void await(enum turn wanted)
 {
     while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) < (int)wanted)
         sched_yield();
+}
+
+static void hold(void)
+{
+    __atomic_store_n(&turn, HELD, __ATOMIC_RELEASE);
+    await(RELEASED);
 }
 
 long syscall(long number, ...)
@@ -45,11 +57,20 @@ long syscall(long number, ...)
     va_end(arguments);
     if (next == NULL)
         *(void **)&next = dlsym(RTLD_NEXT, "syscall");
-    if (number == held_call && calls_left > 0 && --calls_left == 0) {
-        __atomic_store_n(&turn, HELD, __ATOMIC_RELEASE);
-        await(RELEASED);
-    }
+    if (is_watched && number == SYS_futex)
+        __atomic_store_n(&turn, WAITS, __ATOMIC_RELEASE);
+    if (number == held_call && calls_left > 0 && --calls_left == 0)
+        hold();
     return next(number, value[0], value[1], value[2], value[3], value[4], value[5]);
+}
+
+void *mmap(void *at, size_t bytes, int rights, int flags, int file, off_t offset)
+{
+    if (is_held_in_mmap) {
+        is_held_in_mmap = 0;
+        hold();
+    }
+    return (void *)syscall(SYS_mmap, at, bytes, rights, flags, file, offset);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *ret_time)
@@ -92,6 +113,49 @@ static void *late_change(void *unused)
     return unused;
 }
 
+static void hit_new_site(void)
+{
+    PROBITY_PROBE_NAMED("new");
+}
+
+static void *stop(void *unused)
+{
+    probity_stop();
+    return unused;
+}
+
+/* Its hits need no slow path, except that the site must be declared. */
+static void *late_site(void *unused)
+{
+    PROBITY_PROBE(1);
+    is_watched = 1;
+    hit_new_site();
+    is_watched = 0;
+    return unused;
+}
+
+static void end_meanwhile(void)
+{
+    pthread_t thread[2];
+
+    hits_need(pthread_create(&thread[0], NULL, late_site, NULL) == 0, "thread");
+    await(WAITS);
+    hits_need(pthread_create(&thread[1], NULL, stop, NULL) == 0, "thread");
+    while (probity_is_recording())
+        sched_yield();
+    __atomic_store_n(&turn, RELEASED, __ATOMIC_RELEASE);
+    pthread_join(thread[0], NULL);
+    pthread_join(thread[1], NULL);
+}
+
+static void *late_end(void *unused)
+{
+    PROBITY_PROBE(2);
+    is_held_in_mmap = 1;
+    hit_sites();
+    return unused;
+}
+
 static void start(const char *out)
 {
     struct probity_options options = {.out = out, .chunk_records = 64, .spool_records = 1024};
@@ -101,24 +165,33 @@ static void start(const char *out)
 
 int main(int argc, char **argv)
 {
+    int is_end = argc == 2 && strcmp(argv[1], "ends") == 0;
     int is_change = argc == 2 && strcmp(argv[1], "changes") == 0;
     pthread_t thread;
 
     start("first");
-    hit_sites();
+    if (!is_end)
+        hit_sites();
     probity_stop();
     start("second");
-    hits_need(pthread_create(&thread, NULL, is_change ? late_change : late_declaration, NULL) == 0,
-              "thread");
+    hits_need(pthread_create(&thread, NULL,
+                             is_end      ? late_end
+                             : is_change ? late_change
+                                         : late_declaration, NULL) == 0, "thread");
     await(HELD);
-    probity_stop(); /* after some seconds, without the thread */
-    if (!is_change)
+    if (is_end)
+        end_meanwhile();
+    else
+        probity_stop(); /* after some seconds, without the thread */
+    if (!is_change && !is_end)
         start("third");
     __atomic_store_n(&turn, RELEASED, __ATOMIC_RELEASE);
     pthread_join(thread, NULL);
-    if (is_change)
+    if (is_change || is_end)
         start("third");
     hit_sites();
+    if (is_end)
+        hit_new_site();
     probity_stop();
     return 0;
 }

@@ -45,11 +45,22 @@ late() {
     done
     no_leftovers "$1 $2"
 }
+# A site that a thread could not declare before the recording was ending has no hits in it.
+ends() {
+    fresh
+    timeout 100 "$PROGRAMS/$1" ends 2> errors || fail "$1 ends: status $?: $(head -n 2 errors)"
+    for trace in second third; do
+        "$PROBITY" check "$trace" > found 2>&1 || fail "$1 ends: $(head -n 3 found)"
+    done
+    expect "$1 ends: hits of the new site" 1 "$("$PROBITY" csv --columns name third | grep -cx new)"
+    no_leftovers "$1 ends"
+}
 case ${VARIANT:-gcc} in
     gcc | clang)
         for program in $(forms_of late_thread); do
             late "$program" declares
             late "$program" changes
+            ends "$program"
         done
         ;;
 esac
