@@ -65,8 +65,7 @@ static int copy_wait(const struct probity_wait *wait, const struct probity_wait_
     size_t bytes = wait->holder_count * sizeof *wait->holders;
     struct path_wait copy = {wait->kind, name->what, strdup(name->text), name->object,
                              wait->from_ns, wait->to_ns, wait->doing, wait->waker_slot,
-                             wait->waker_ns, wait->waker_doing.function,
-                             bytes > 0 ? malloc(bytes) : NULL,
+                             wait->waker_ns, bytes > 0 ? malloc(bytes) : NULL,
                              wait->holder_count};
 
     if (copy.name == NULL || (bytes > 0 && copy.holders == NULL)) {

@@ -20,7 +20,6 @@ struct path_wait {
     struct probity_past_doing doing;
     uint32_t waker_slot;
     uint64_t waker_ns;
-    const struct probity_function *waker_function;
     struct probity_wait_holder *holders;
     size_t holder_count;
 };

@@ -27,7 +27,7 @@ struct leg {
     uint64_t from_ns, to_ns;
     const struct probity_path_link *link;
     unsigned depth;
-    /* Where no scope is open: the function that took the lock, or woke the waiter; or NULL. */
+    /* Where no scope is open: the function that took the lock; NULL: unknown. */
     const struct probity_function *function;
 };
 
@@ -38,8 +38,9 @@ static void add_part(struct walk *walk, const struct leg *leg, uint64_t from_ns,
                      enum probity_path_state state, const struct probity_past_doing *recorded)
 {
     struct probity_path_span *span = walk->span;
+    const struct probity_function *held_in = state != PROBITY_PATH_UNKNOWN ? leg->function : NULL;
     const struct probity_past_doing doing = {
-        recorded->function != NULL ? recorded->function : leg->function, recorded->call};
+        recorded->function != NULL ? recorded->function : held_in, recorded->call};
     struct probity_path_part *last =
         span->part_count > 0 ? &span->parts[span->part_count - 1] : NULL;
 
@@ -288,7 +289,7 @@ static void walk_wait(struct walk *walk, const struct leg *leg, const struct pat
     } else if (wait->waker_slot != PROBITY_WAITS_NO_THREAD && wait->waker_ns > from_ns) {
         uint64_t woken_ns = wait->waker_ns < to_ns ? wait->waker_ns : to_ns;
         walk_time(walk, &inner, woken_ns, to_ns, PROBITY_PATH_WAKE_UP, &wait->doing);
-        walk_cause(walk, &inner, wait->waker_slot, from_ns, woken_ns, wait->waker_function);
+        walk_cause(walk, &inner, wait->waker_slot, from_ns, woken_ns, NULL);
     } else {
         walk_time(walk, &inner, from_ns, to_ns, PROBITY_PATH_WAIT, &wait->doing);
     }
@@ -306,8 +307,7 @@ static int open_wait_of(struct probity_path *path, uint32_t slot, uint64_t befor
     struct probity_wait_name of = probity_wait_names_of(&path->names, wait.object->trace, &wait);
     strncpy(name, of.text, PROBITY_WAIT_NAME_BYTES - 1);
     *ret_wait = (struct path_wait){wait.kind, of.what, name, of.object, wait.from_ns, wait.to_ns,
-                                   wait.doing, wait.waker_slot, wait.waker_ns,
-                                   wait.waker_doing.function, NULL, 0};
+                                   wait.doing, wait.waker_slot, wait.waker_ns, NULL, 0};
     return 1;
 }
 

@@ -137,7 +137,8 @@ struct wait_function {
 struct wait_place {
     struct probity_link link;
     uint32_t trace;
-    uint64_t address, bias; /* bias: of the mapping, which may be replaced by another */
+    uint64_t address;
+    const char *path; /* of the mapping, which may be replaced by another: one pointer for each */
     const struct probity_function *function; /* NULL: has no symbol */
 };
 
@@ -191,11 +192,11 @@ int probity_wait_names_complete(struct probity_wait_names *names, uint32_t trace
         mapping = probity_mappings_find(&names->mappings, trace, place->tick, address);
     if (mapping == NULL)
         return 0;
-    struct wait_place found = {.trace = trace, .address = address, .bias = mapping->bias};
-    uint64_t hash = probity_hash(address ^ mapping->bias ^ trace);
+    struct wait_place found = {.trace = trace, .address = address, .path = mapping->path};
+    uint64_t hash = probity_hash(address ^ trace);
     const struct wait_place *item = probity_hashtable_at(&names->places, hash);
     while (item != NULL && (item->trace != trace || item->address != address ||
-                            item->bias != mapping->bias))
+                            item->path != mapping->path))
         item = (const struct wait_place *)(const void *)item->link.next;
     if (item != NULL || names->places.items >= PROBITY_WAIT_PLACES_MAX) {
         doing->function = item != NULL ? item->function : NULL;
