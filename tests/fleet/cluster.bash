@@ -105,6 +105,17 @@ END
     url2=http://127.0.0.1:$http2/probity
 }
 
+# Waits until server $1 has $2 calls. This old server may crash while it fetches: then it is started
+# again, as a service would be.
+arrive() {
+    local try
+    for try in 1 2 3; do
+        ! wait_until "${servers[$1]}" has_calls_at "$1" "$2" || return 0
+        is_running "${servers[$1]}" || { kills "${servers[$1]}"; starts_member "$1"; }
+    done
+    fail "server $1 has not $2 calls, try $try"
+}
+
 # $1 URL. This old server may crash while it makes tables on a cluster: then it is started again, as
 # a service would be.
 makes_tables() {

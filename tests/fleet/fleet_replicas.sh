@@ -68,7 +68,7 @@ wait "$sender" || fail "lagging: $(cat a.err)"
 probity "the other replica, afterwards" 0 ship --to "$url2" --json b/lagging
 expect "the other replica, afterwards: rows" 0 "$(jq '.[0].rows' output)"
 sql_of 2 "SYSTEM START FETCHES" default
-wait_until "${servers[2]}" has_calls_at 2 $((before + calls))
+arrive 2 $((before + calls))
 is_there_once lagging 1
 is_there_once lagging 2
 
@@ -85,8 +85,8 @@ servers[1]=0
 # Rows that only the killed server has are missing until it is back.
 starts_member 1
 probity "with the other server" 0 ship --to "$url2" --block-rows 5000 a/killed
-wait_until "${servers[1]}" has_calls_at 1 $((before + calls))
-wait_until "${servers[2]}" has_calls_at 2 $((before + calls))
+arrive 1 $((before + calls))
+arrive 2 $((before + calls))
 is_there_once killed 1
 is_there_once killed 2
 finish
