@@ -117,8 +117,8 @@ static int maps_file(const struct process *process, int file)
     return is_mapped || is_empty; /* the list of a process of another user is empty */
 }
 
-/* A program without /proc does not know the boot: then the process must have the file mapped, as far
- * as its list of mappings can be read. */
+/* A program without /proc does not know the boot: then the process must have the file mapped, as
+ * far as its list of mappings can be read. */
 static int is_of_boot(const struct probity_spool_header *header, const struct process *process)
 {
     static const uint8_t unknown[16];
