@@ -172,9 +172,11 @@ static int fail_answer(const struct cli_ship_send *send)
     return -1;
 }
 
-/* Waits until the server executes no insert of this run. */
+/* Waits until the server executes no insert of this run, and replicas have those that ended
+ * meanwhile. */
 static int settle(struct cli_ship_send *send)
 {
+    int has_waited = 0;
     const struct cli_http_answer busy = {.failure = "an insert of this run does not end"};
     struct patience patience = {.wait_ms = 0};
     char sql[STATEMENT_BYTES];
@@ -188,8 +190,11 @@ static int settle(struct cli_ship_send *send)
         uint64_t running = probity_fleet_take_number(&answer, 8);
         if (answer.is_bad)
             return fail_answer(send);
+        if (running == 0 && has_waited)
+            cli_ship_await_replicas(send);
         if (running == 0)
             return 0;
+        has_waited = 1;
         if (wait_for(send, &patience, &busy) != 0)
             return -1;
     }
@@ -285,12 +290,13 @@ static int check_version(struct cli_ship_send *send)
                : -1;
 }
 
+/* While the server has no session with ZooKeeper, it reports 0 replicas. */
 static int find_replicas(struct cli_ship_send *send)
 {
     struct probity_fleet_answer answer;
 
-    if (cli_ship_ask(send, "SELECT toUInt8(max(total_replicas) > 1) FROM system.replicas WHERE "
-                     "database = currentDatabase() AND table = 'probity_senders_local'",
+    if (cli_ship_ask(send, "SELECT toUInt8(countIf(total_replicas != 1) > 0) FROM system.replicas "
+                     "WHERE database = currentDatabase() AND table = 'probity_senders_local'",
                      &answer) != 0)
         return -1;
     send->fleet->is_fresh = (int)probity_fleet_take_number(&answer, 1);
