@@ -3,6 +3,7 @@
 # with the truth (corrected.c), in units of the error that the report states. That error is about
 # what recording adds, so time off the CPU, in which other programs ran, is left out on both sides.
 # Medians over many short runs, because other load also makes either side slower on the CPU.
+# PROBITY: another tool than that of the build.
 set -eu
 build=$1
 runs=${2:-31}
@@ -12,7 +13,7 @@ trap '[[ $BASHPID != $$ ]] || rm -f "$trace" "$trace".*' EXIT
 # For one run, prints lines "WHAT <tab> UNIT <tab> TARGET <tab> VALUE".
 compare_run() {
     "$build/bench/corrected" "$trace" >"$trace.truth"
-    "$build/bin/probity" report --csv --from "$(awk '/^from/ { print $2 }' "$trace.truth")" \
+    "${PROBITY:-$build/bin/probity}" report --csv --from "$(awk '/^from/ { print $2 }' "$trace.truth")" \
         "$trace" >"$trace.report"
     awk '
         function say(what, unit, target, value) {

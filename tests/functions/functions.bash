@@ -2,7 +2,8 @@
 # program prints itself, on x86-64 and in qemu. READER is the tool that reads the traces; `what`
 # names the case in messages.
 # shellcheck shell=bash disable=SC2154 # what
-READER=${NATIVE:-$BUILD}/bin/probity
+READER=${NATIVE:+$NATIVE/bin/probity}
+READER=${READER:-$PROBITY}
 # shellcheck disable=SC2034 # for the scripts
 xray="-fxray-instrument -fxray-instruction-threshold=1"
 # A jq filter of functions: those of the executable.
