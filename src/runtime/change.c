@@ -113,7 +113,8 @@ static void find_unrecorded(uint32_t kind, const uint8_t *payload, size_t bytes)
     uint32_t site;
 
     if (is_declared_for(sought, kind, payload, bytes, &site) && site < PROBITY_LIMIT_SITES)
-        is_found |= (probity_budget_state[site + 1] & PROBITY_BUDGET_COUNTED) != 0 &&
+        is_found |= (__atomic_load_n(&probity_budget_state[site + 1], __ATOMIC_RELAXED) &
+                     PROBITY_BUDGET_COUNTED) != 0 &&
                     !probity_switches_turn_on(sought_with->switches, sought_with->switches_count,
                                               kind, payload, bytes);
 }
