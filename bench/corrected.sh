@@ -13,8 +13,8 @@ trap '[[ $BASHPID != $$ ]] || rm -f "$trace" "$trace".*' EXIT
 # For one run, prints lines "WHAT <tab> UNIT <tab> TARGET <tab> VALUE".
 compare_run() {
     "$build/bench/corrected" "$trace" >"$trace.truth"
-    "${PROBITY:-$build/bin/probity}" report --csv --from "$(awk '/^from/ { print $2 }' "$trace.truth")" \
-        "$trace" >"$trace.report"
+    "${PROBITY:-$build/bin/probity}" report --csv \
+        --from "$(awk '/^from/ { print $2 }' "$trace.truth")" "$trace" >"$trace.report"
     awk '
         function say(what, unit, target, value) {
             printf "%s\t%s\t%s\t%.6f\n", what, unit, target, value
