@@ -105,13 +105,18 @@ END
     url2=http://127.0.0.1:$http2/probity
 }
 
-# Waits until server $1 has $2 calls. This old server may crash while it fetches: then it is started
-# again, as a service would be.
+# This old server may crash while it fetches: then it is started again, as a service would be. $1
+# server
+revive() {
+    is_running "${servers[$1]}" || { kills "${servers[$1]}"; starts_member "$1"; }
+}
+
+# Waits until server $1 has $2 calls.
 arrive() {
     local try
     for try in 1 2 3; do
         ! wait_until "${servers[$1]}" has_calls_at "$1" "$2" || return 0
-        is_running "${servers[$1]}" || { kills "${servers[$1]}"; starts_member "$1"; }
+        revive "$1"
     done
     fail "server $1 has not $2 calls, try $try"
 }
@@ -123,7 +128,7 @@ makes_tables() {
     for try in 1 2 3; do
         ! "$PROBITY" ship --to "$1" --init --cluster two 2> errors || return 0
         for i in 1 2; do
-            is_running "${servers[i]}" || { kills "${servers[i]}"; starts_member $i; }
+            revive $i
         done
     done
     fail "tables, try $try: $(cat errors)"
