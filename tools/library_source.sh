@@ -27,7 +27,7 @@ case $1 in
         sum=e80215754ac6cfaefe272342efd581b6dbefdbdc21f96bd83fcb698bee9d36a5
         ;;
     protobuf-c)
-        package=http://deb.debian.org/debian/pool/main/p/protobuf-c/protobuf-c_1.4.1.orig.tar.gz
+        package=protobuf-c_1.4.1.orig.tar.gz
         package_sum=4cc4facd508172f3e0a4d3a8736225d472418aee35b4ad053384b137b220339f
         inside=protobuf-c-1.4.1
         files=(protobuf-c/protobuf-c.c protobuf-c/protobuf-c.h)
@@ -55,8 +55,12 @@ cd "$work"
 case $1 in
     sqlite) download npm npm pack --silent --ignore-scripts "$package" ;;
     protobuf-c)
-        download apt /usr/lib/apt/apt-helper -o APT::Sandbox::User= download-file "$package" \
-            "$work/package.tgz" "SHA256:$package_sum"
+        # The source is where this machine gets the binary package from.
+        place=$(apt-get download --print-uris libprotobuf-c1 2> log |
+            sed -n "s/^'\(.*\)\/[^/]*'.*/\1/p")
+        [ -n "$place" ] || fail "apt knows no package libprotobuf-c1: $(tail -n 1 log)"
+        download apt /usr/lib/apt/apt-helper -o APT::Sandbox::User= download-file \
+            "$place/$package" "$work/package.tgz" "SHA256:$package_sum"
         ;;
 esac
 tar -xzf ./*.tgz "${files[@]/#/$inside/}"
