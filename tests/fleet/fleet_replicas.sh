@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Two ClickHouse servers on loopback as replicas of one shard, and ZooKeeper: senders of copies of a
-# trace, each with another server, also while one replica lags behind the other; a sender whose
+# trace, each with another server, also while one replica lags; a sender whose
 # server is killed continues with the other one. Each row arrives once.
 # variants: gcc
 # timeout: 600
