@@ -197,9 +197,10 @@ PROBITY_API int probity_flush(void);
 PROBITY_API int probity_snapshot(const char *reason);
 
 /* Ends recording: writes all records, closes the trace, removes the spool, and writes the CSV file
- * if one was requested. Probes are off until the next probity_start(). Called automatically at
- * exit. Returns as probity_flush(), or PROBITY_ERROR_DAMAGED if records are missing from the CSV
- * file. Any thread; not from a signal handler. */
+ * if one was requested. Probes are off until the next probity_start(). Waits up to five seconds (at
+ * exit: one) for threads that are in the library but get no CPU. Called automatically at exit.
+ * Returns as probity_flush(), or PROBITY_ERROR_DAMAGED if records are missing from the CSV file.
+ * Any thread; not from a signal handler. */
 PROBITY_API int probity_stop(void);
 
 /* Returns 1 while recording, else 0. Any thread, signal handlers too. */
