@@ -137,7 +137,7 @@ static int make_room(struct probity_session *session, const struct probity_condi
     int result = 0;
 
     for (uint32_t i = 0; i < count && result == 0; i++) {
-        if (!probity_condition_is_watched(wanted[i].kind))
+        if (!probity_condition_is_watched(&wanted[i]))
             continue;
         if (watch == NULL)
             watch = probity_watch_open(parts->conditions, count_now(),
@@ -173,9 +173,10 @@ static const char *why_not(const struct probity_condition *condition, uint32_t f
 {
     if (earlier == NONE_EARLIER)
         return NULL;
-    if (found == PROBITY_CONDITIONS_MAX && !probity_condition_is_watched(condition->kind))
+    if (found == PROBITY_CONDITIONS_MAX &&
+        (condition->percentile != 0 || !probity_condition_is_watched(condition)))
         return "only the limit of such a condition can be changed; request, gap, rate and value "
-               "can be added";
+               "can be added, without a percentile";
     if (found == PROBITY_CONDITIONS_MAX && count_now() + earlier >= PROBITY_CONDITIONS_MAX)
         return "there are 64 conditions already";
     if (found == PROBITY_CONDITIONS_MAX && names_unrecorded(condition))
@@ -216,7 +217,7 @@ static int change_condition(struct probity_session *session,
     if (is_new)
         add_condition(session, number);
     dumps->conditions = count_now();
-    if (!is_new && *parts->watch != NULL && probity_condition_is_watched(condition->kind))
+    if (!is_new && *parts->watch != NULL && probity_condition_is_watched(condition))
         probity_watch_limit(*parts->watch, number, limit);
     return 0;
 }
