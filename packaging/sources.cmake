@@ -16,6 +16,7 @@ set(PROBITY_SOURCES
   src/base/own_threads.c
   src/base/parent.c
   src/base/selection.c
+  src/base/share.c
   src/base/temporary.c
   src/base/ticks.c
   src/base/window.c

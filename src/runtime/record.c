@@ -370,7 +370,8 @@ static int64_t measure_gap(struct probity_session *session, struct probity_threa
         gaps->wasted = 0;
         debit_off(session, slot, off_ns);
         /* If recording may take only a share of the CPU time, these readings are limited, too. */
-        if (session->settings.budget == 0 || is_long(session, gap))
+        if (__atomic_load_n(&session->settings.budget, __ATOMIC_RELAXED) == 0 ||
+            is_long(session, gap))
             return off_ns;
     } else {
         learn_gap(gaps, gap);
