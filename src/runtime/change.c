@@ -287,7 +287,8 @@ static int take_budget(const struct probity_session *session, struct change *cha
                        const char *value, char *ret_why, size_t room)
 {
     if (session->settings.budget == 0)
-        return refuse(ret_why, room, "budget", "it needs counts from the beginning of the recording");
+        return refuse(ret_why, room, "budget",
+                      "it needs counts from the beginning of the recording");
     return probity_share_parse(value, &change->budget)
                ? 0
                : refuse(ret_why, room, "budget", "expected a percentage");
