@@ -86,7 +86,7 @@ LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base
 # Conditions and dumps: a separate member of the static library, linked only into programs that refer
 # to probity_snapshot.
 DUMPS_SRC := $(addprefix src/,base/conditions.c base/selection.c format/dump.c runtime/change.c runtime/switches.c runtime/trigger.c \
-               runtime/trigger_settings.c writer/dump_chunks.c writer/dump_file.c writer/dumps.c writer/watch.c writer/watch_gaps.c writer/watch_rates.c writer/watch_requests.c)
+               runtime/trigger_settings.c writer/dump_chunks.c writer/dump_file.c writer/dumps.c writer/watch.c writer/watch_gaps.c writer/watch_rates.c writer/watch_requests.c writer/durations.c)
 # libprobity-print, linked or loaded only by programs that also read their trace: for a CSV, a log or
 # a summary. It has a separate copy of the code that it shares with libprobity, and needs only libc.
 PRINT_SRC := $(filter-out src/spool/control_ask.c $(SYSTEM)/thread_count.c src/base/selection.c src/base/arguments.c src/base/called.c src/base/cpu_return.c \
@@ -121,14 +121,14 @@ OBJ      := $(BUILD)/obj
 $(addprefix $(OBJ)/src/,base/cpu.o base/error.o base/linux/functions.o spool/cells.o spool/pool.o runtime/settings.o runtime/trace_file.o runtime/spool_file.o runtime/ceiling.o \
     runtime/outputs.o runtime/describe.o runtime/declare.o runtime/sites.o runtime/budget.o \
     runtime/external.o runtime/child.o runtime/hooks.o runtime/session.o runtime/session_mapping.o runtime/wake.o writer/writer.o spool/segment.o \
-    runtime/profile_set.o spool/place.o spool/usage.o base/linux/objects.o base/conditions.o base/window.o base/selection.o \
-    format/dump.o writer/dumps.o writer/dump_chunks.o writer/dump_file.o writer/watch.o writer/watch_gaps.o writer/watch_rates.o writer/watch_requests.o runtime/change.o runtime/switches.o runtime/trigger.o \
+    runtime/profile_set.o spool/place.o spool/usage.o base/linux/objects.o base/conditions.o base/share.o base/window.o base/selection.o \
+    format/dump.o writer/dumps.o writer/dump_chunks.o writer/dump_file.o writer/watch.o writer/watch_gaps.o writer/watch_rates.o writer/watch_requests.o writer/durations.o runtime/change.o runtime/switches.o runtime/trigger.o \
     runtime/control_page.o runtime/frames.o runtime/scope.o runtime/thread.o spool/live.o spool/control.o base/linux/clock.o base/own_threads.o runtime/trigger_settings.o runtime/levels.o embed/embed.o base/temporary.o base/parent.o \
     base/linux/os_confine.o base/linux/os.o base/linux/os_signals.o format/block.o format/sites.o format/cost.o format/profile.o writer/pass.o writer/profile.o writer/ring.o writer/tally.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
 # Code that runs only in our own threads, at load, or while signals and cancellation are blocked, is
 # never unwound by an exception or a cancellation. So its unwind tables, a fifth of its size, are left
 # out; debuggers have .debug_frame.
-NOT_UNWOUND := $(addprefix $(OBJ)/src/,$(addprefix base/,checksum.o conditions.o parent.o selection.o temporary.o window.o linux/objects.o linux/os.o linux/os_confine.o) \
+NOT_UNWOUND := $(addprefix $(OBJ)/src/,$(addprefix base/,checksum.o share.o ticks.o conditions.o parent.o selection.o temporary.o window.o linux/objects.o linux/os.o linux/os_confine.o) \
     $(patsubst src/%.c,%.o,$(wildcard src/format/*.c src/writer/*.c)) \
     $(addprefix spool/,cells.o control.o drain.o pool.o segment.o usage.o) \
     $(addprefix runtime/,budget.o ceiling.o change.o control_page.o cost.o external.o profile_set.o session.o settings.o sites.o spool_file.o switches.o trace_file.o trigger_settings.o wake.o))

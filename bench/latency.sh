@@ -18,16 +18,17 @@ probity=$BUILD/bin/probity
 rounds=${ROUNDS:-120} dump_rounds=${DUMP_ROUNDS:-30} connections=${CONNECTIONS:-16}
 [ "$(uname -m)" = x86_64 ] || { echo "latency: entries are patched on x86-64 only" >&2; exit 77; }
 work=$(mktemp -d)
+spool=$(mktemp -d -p /dev/shm) # where spools are unless PROBITY_SPOOL_DIR is set
 jobs=()
 stop() {
     for job in "${jobs[@]}"; do kill "$job" 2> /dev/null || true; done
-    rm -rf "$work"
+    rm -rf "$work" "$spool"
 }
 trap '[[ $BASHPID != $$ ]] || stop' EXIT
 cd "$work"
 for name in "${!PROBITY_@}"; do unset "$name"; done
-export PROBITY_SPOOL_DIR=$work/spool
-mkdir spool root
+export PROBITY_SPOOL_DIR=$spool
+mkdir root
 head -c 4096 /dev/zero > root/page.html
 
 compile=("${CC:-gcc}" -O2 -pthread -DFN_INSTRUMENT -I"$source/include" "$source"/examples/httpd/*.c

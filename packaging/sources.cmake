@@ -16,7 +16,9 @@ set(PROBITY_SOURCES
   src/base/own_threads.c
   src/base/parent.c
   src/base/selection.c
+  src/base/share.c
   src/base/temporary.c
+  src/base/ticks.c
   src/base/window.c
   src/embed/embed.c
   src/format/block.c
@@ -70,6 +72,7 @@ set(PROBITY_SOURCES
   src/writer/dump_chunks.c
   src/writer/dump_file.c
   src/writer/dumps.c
+  src/writer/durations.c
   src/writer/pass.c
   src/writer/profile.c
   src/writer/ring.c

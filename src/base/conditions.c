@@ -145,13 +145,11 @@ static int take_limit(struct text *text, struct probity_condition *condition)
         return fail(text, "'>'");
     text->at++;
     skip_spaces(text);
-    if (condition->kind == PROBITY_CONDITION_FUNCTION && *text->at == 'p')
+    if (condition->kind != PROBITY_CONDITION_GAP && *text->at == 'p')
         return take_percentile(text, &condition->percentile);
     if (!probity_window_time(text->at, &end, &condition->limit_ns)) {
         text->at = end;
-        return fail(text, condition->kind == PROBITY_CONDITION_FUNCTION
-                              ? "a time with a unit (ns, us, ms, s, min) or a percentile (p99.9)"
-                              : "a time with a unit (ns, us, ms, s, min)");
+        return fail(text, "a time with a unit (ns, us, ms, s, min) or a percentile (p99.9)");
     }
     if (condition->limit_ns == 0 || condition->limit_ns > most)
         return fail(text, "a time above 0 and at most 24 hours");

@@ -28,12 +28,6 @@ enum probity_condition_kind {
     PROBITY_CONDITION_VALUE = 10
 };
 
-/* Whether the writer compares it, from the records; other conditions are compared by threads. */
-static inline int probity_condition_is_watched(enum probity_condition_kind kind)
-{
-    return kind >= PROBITY_CONDITION_REQUEST;
-}
-
 /* A name, or the number of a probe. */
 struct probity_condition_name {
     int is_number;
@@ -52,6 +46,19 @@ struct probity_condition {
     const char *text; /* as given; not terminated */
     size_t length;
 };
+
+/* Whether the writer compares it, from the records; other conditions are compared by threads. */
+static inline int probity_condition_is_watched(const struct probity_condition *condition)
+{
+    return condition->kind >= PROBITY_CONDITION_REQUEST;
+}
+
+/* Whether the writer reads the records for it: to compare them, or to take a percentile. */
+static inline int probity_condition_is_read(const struct probity_condition *condition)
+{
+    return probity_condition_is_watched(condition) ||
+           (condition->percentile != 0 && condition->kind != PROBITY_CONDITION_FUNCTION);
+}
 
 struct probity_condition_error {
     size_t column;       /* from 1 */

@@ -9,25 +9,6 @@
 
 /* Parses a percentage of 0.0001 to 100, with a decimal point or without, and "%" or without,
  * into millionths. Returns 1, or 0 if the text is not a percentage. */
-static inline int probity_share_parse(const char *text, uint32_t *ret_share)
-{
-    enum { PERCENT = 10000, MOST = 100 * PERCENT };
-    const char *at = text;
-    uint32_t share = 0, unit = PERCENT;
-
-    if (*at < '0' || *at > '9')
-        return 0;
-    for (; *at >= '0' && *at <= '9' && share <= MOST; at++)
-        share = share * 10 + (uint32_t)(*at - '0') * PERCENT;
-    if (at[0] == '.' && at[1] >= '0' && at[1] <= '9') {
-        for (at++; *at >= '0' && *at <= '9' && unit > 1; at++)
-            share += (uint32_t)(*at - '0') * (unit /= 10);
-    }
-    at += *at == '%';
-    if (*at != 0 || share == 0 || share > MOST)
-        return 0;
-    *ret_share = share;
-    return 1;
-}
+int probity_share_parse(const char *text, uint32_t *ret_share);
 
 #endif

@@ -657,9 +657,10 @@ static const struct cli_option options[] = {
              "probity_snapshot() write them to separate files while recording continues",
      CLI_TEXT(struct record_call, triggers.ring)},
     {.name = "when", .value = "CONDITION", .brief = "write a dump when this happens",
-     .help = "write a dump when 'function NAME > 20ms' (or > p99.9: longer than 99.9 % of its "
-             "calls in the last minutes), 'block 4->9 > 5ms', 'wait > 10ms' or 'signal USR2' "
-             "happens; may be repeated; implies --ring",
+     .help = "write a dump when 'function NAME > 20ms', 'block 4->9 > 5ms', 'wait > 10ms', "
+             "'request > 20ms' (or > p99.9: longer than 99.9 % of such calls, blocks, waits or "
+             "requests in the last minutes) or 'signal USR2' happens; may be repeated; implies "
+             "--ring",
      CLI_PATTERNS(struct record_call, triggers.when)},
     {.name = "before", .value = "TIME", .brief = "how long before a slow call a dump begins",
      .help = "a dump begins TIME before the call that met the condition (default: 2s)",

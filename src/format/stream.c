@@ -257,6 +257,13 @@ int probity_role_is_of_work(uint32_t role)
            (role >= PROBITY_ROLE_QUEUE_PUT && role <= PROBITY_ROLE_REQUEST_END);
 }
 
+int probity_role_is_wait(uint32_t before, uint32_t after)
+{
+    return (before == PROBITY_ROLE_LOCK_WAIT &&
+            (after == PROBITY_ROLE_LOCK_HOLD || after == PROBITY_ROLE_GIVEN_UP)) ||
+           (before == PROBITY_ROLE_CONDITION_WAIT && after == PROBITY_ROLE_WOKEN);
+}
+
 /* Takes the next id if its bit says that there is one and the payload contains it. */
 static int take_id(const uint8_t **at, const uint8_t *end, int is_there, uint64_t *ret_id)
 {

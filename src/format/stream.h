@@ -278,6 +278,9 @@ const char *probity_role_ending(uint32_t role);
 /* Whether the correlation id of a hit in this role identifies a piece of work: 1 or 0. */
 int probity_role_is_of_work(uint32_t role);
 
+/* Whether a wait lasts from a hit in the first role to one in the second: 1 or 0. */
+int probity_role_is_wait(uint32_t before, uint32_t after);
+
 /* Returns 1; or 0 if the payload is too short, with *ret_hit unchanged. */
 int probity_hit_with_parse(const uint8_t *payload, size_t bytes, struct probity_hit_with *ret_hit);
 

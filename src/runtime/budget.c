@@ -586,6 +586,14 @@ static void ask_to_look(const struct interval *interval)
     budget.is_slow = 0;
 }
 
+void probity_budget_change(struct probity_session *session, uint32_t share)
+{
+    probity_assert(session->settings.budget != 0 && share != 0);
+    __atomic_store_n(&session->settings.budget, share, __ATOMIC_RELAXED);
+    budget.credit_ns = 0;
+    budget.is_exceeded = 0;
+}
+
 static int judge(struct probity_session *session, struct probity_pass *pass,
                  const struct interval *interval)
 {

@@ -68,6 +68,10 @@ const uint32_t *probity_budget_numbers(uint32_t *ret_count);
  * lock held. */
 void probity_budget_begin(struct probity_session *session);
 
+/* In the writer thread: replaces the budget of a recording that has one. Functions that are only
+ * counted by then stay so. */
+void probity_budget_change(struct probity_session *session, uint32_t share);
+
 /* In the writer thread, or in the one that replaces it at the end: evaluates the interval since
  * the last call, and writes its decisions to the trace; at the last call, also the cost of
  * recording. Returns 0 or PROBITY_ERROR_WRITE. */

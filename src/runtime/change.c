@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/share.h"
 #include "base/ticks.h"
 #include "base/window.h"
 #include "format/stream.h"
@@ -102,6 +103,7 @@ struct change {
     uint32_t conditions_count;
     struct probity_switching switches[SWITCHES_AT_ONCE];
     uint32_t switches_count;
+    uint32_t budget; /* 0: as it is */
 };
 
 static const struct probity_condition *sought;
@@ -137,7 +139,7 @@ static int make_room(struct probity_session *session, const struct probity_condi
     int result = 0;
 
     for (uint32_t i = 0; i < count && result == 0; i++) {
-        if (!probity_condition_is_watched(wanted[i].kind))
+        if (!probity_condition_is_watched(&wanted[i]))
             continue;
         if (watch == NULL)
             watch = probity_watch_open(parts->conditions, count_now(),
@@ -173,9 +175,10 @@ static const char *why_not(const struct probity_condition *condition, uint32_t f
 {
     if (earlier == NONE_EARLIER)
         return NULL;
-    if (found == PROBITY_CONDITIONS_MAX && !probity_condition_is_watched(condition->kind))
+    if (found == PROBITY_CONDITIONS_MAX &&
+        (condition->percentile != 0 || !probity_condition_is_watched(condition)))
         return "only the limit of such a condition can be changed; request, gap, rate and value "
-               "can be added";
+               "can be added, without a percentile";
     if (found == PROBITY_CONDITIONS_MAX && count_now() + earlier >= PROBITY_CONDITIONS_MAX)
         return "there are 64 conditions already";
     if (found == PROBITY_CONDITIONS_MAX && names_unrecorded(condition))
@@ -216,7 +219,7 @@ static int change_condition(struct probity_session *session,
     if (is_new)
         add_condition(session, number);
     dumps->conditions = count_now();
-    if (!is_new && *parts->watch != NULL && probity_condition_is_watched(condition->kind))
+    if (!is_new && *parts->watch != NULL && probity_condition_is_watched(condition))
         probity_watch_limit(*parts->watch, number, limit);
     return 0;
 }
@@ -238,7 +241,6 @@ static uint64_t longest_ns_now(void)
 /* What is refused, and why. */
 static const char *const fixed[][2] = {
     {"mode", "it determines which thread owns a full chunk"},
-    {"budget", "it needs counts from the beginning of the recording"},
     {"functions", "function entries are patched when a recording begins; off=PATTERN and "
                   "on=PATTERN switch those that are"},
     {"args", "they are described when the program starts"},
@@ -281,6 +283,17 @@ static int take_switch(struct change *change, const char *name, const char *valu
     return 1;
 }
 
+static int take_budget(const struct probity_session *session, struct change *change,
+                       const char *value, char *ret_why, size_t room)
+{
+    if (session->settings.budget == 0)
+        return refuse(ret_why, room, "budget",
+                      "it needs counts from the beginning of the recording");
+    return probity_share_parse(value, &change->budget)
+               ? 0
+               : refuse(ret_why, room, "budget", "expected a percentage");
+}
+
 /* One setting; its name ends with a zero. */
 static int take_one(struct probity_session *session, struct change *change, char *name, char *value,
                     char *ret_why, size_t room)
@@ -295,6 +308,8 @@ static int take_one(struct probity_session *session, struct change *change, char
         return take_switch(change, name, value)
                    ? 0
                    : refuse(ret_why, room, name, "more than 32 patterns at once");
+    if (strcmp(name, "budget") == 0)
+        return take_budget(session, change, value, ret_why, room);
     if (!session->dumps.is_on)
         return refuse(ret_why, room, name, "the program does not record to a ring");
     if (strcmp(name, "ring") == 0)
@@ -417,6 +432,8 @@ static int change_settings(void *owner, const char *text, char *ret_why, size_t 
         return refuse(ret_why, room, "when", why);
     if (change.switches_count > 0)
         probity_switches_apply(session, change.switches, change.switches_count);
+    if (change.budget != 0)
+        probity_budget_change(session, change.budget);
     if (change.has_dumps)
         apply_dumps(session, &change.dumps);
     if (session->dumps.is_on)

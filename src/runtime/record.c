@@ -99,12 +99,11 @@ static int change_chunk(struct probity_session *session, struct probity_thread_s
     while (result == 0) {
         struct probity_os_signals before;
         probity_inside_begin(&before);
-        /* It may be that of a parent process (src/runtime/child.c), or the slot may be that of a
-         * late thread in an earlier recording. */
-        if (probity_session_recording() == session &&
-            slot->session == probity_session_number(session) && probity_session_enter() != NULL) {
+        /* The session may be that of a parent process (src/runtime/child.c). Once it is entered, no
+         * other recording begins: then the slot may be that of a late thread in an earlier one. */
+        int is_inside = probity_session_recording() == session && probity_session_enter() != NULL;
+        if (is_inside && slot->session == probity_session_number(session)) {
             result = probity_thread_need_chunk(session, slot);
-            probity_session_leave(session);
         } else {
             /* Otherwise the cursor would advance into the next thread's chunk. */
             __atomic_store_n(&slot->hot.valid_bit, 0, __ATOMIC_RELAXED);
@@ -112,6 +111,8 @@ static int change_chunk(struct probity_session *session, struct probity_thread_s
                 probity_thread_forget();
             result = -1;
         }
+        if (is_inside)
+            probity_session_leave(session);
         probity_inside_end(&before);
         if (result == 0)
             wait_for_chunk(session, &stalled_since);
@@ -369,7 +370,8 @@ static int64_t measure_gap(struct probity_session *session, struct probity_threa
         gaps->wasted = 0;
         debit_off(session, slot, off_ns);
         /* If recording may take only a share of the CPU time, these readings are limited, too. */
-        if (session->settings.budget == 0 || is_long(session, gap))
+        if (__atomic_load_n(&session->settings.budget, __ATOMIC_RELAXED) == 0 ||
+            is_long(session, gap))
             return off_ns;
     } else {
         learn_gap(gaps, gap);

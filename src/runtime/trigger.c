@@ -24,19 +24,10 @@
 #include "runtime/switches.h"
 #include "runtime/thread.h"
 #include "runtime/trace_file.h"
+#include "writer/durations.h"
 #include "writer/watch.h"
 
-enum {
-    OCTAVE = 16, /* buckets to a power of two of a duration: 6 % wide */
-    DURATION_BUCKETS = 60 * OCTAVE,
-    CALLS_MIN = 1000,     /* needed for a percentile */
-    GENERATION_S = 60     /* a percentile covers this one and the one before */
-};
-
-/* Durations of the calls from which a percentile is taken. */
-struct durations {
-    uint32_t bucket[2][DURATION_BUCKETS]; /* of this generation and the previous one, alternating */
-};
+enum { GENERATION_S = 60 }; /* a percentile covers this one and the one before */
 
 static uint32_t watched_end; /* functions from here on have no conditions */
 
@@ -62,8 +53,8 @@ static struct probity_watch *watch_now(void)
 {
     return __atomic_load_n(&watch, __ATOMIC_ACQUIRE);
 }
-static struct durations durations[PROBITY_CONDITIONS_MAX];
-static uint32_t generation, generation_s;
+static struct probity_durations durations[PROBITY_CONDITIONS_MAX]; /* of those with a percentile */
+static uint32_t generation_s; /* when the present generation began */
 
 /* ---- Notices -----------------------------------------------------------------------------------
  */
@@ -125,41 +116,6 @@ static int post(const struct probity_notice *notice)
 /* ---- Percentiles -------------------------------------------------------------------------------
  */
 
-static uint32_t bucket_of(uint64_t ticks)
-{
-    uint32_t log2 = 63 - (uint32_t)__builtin_clzll(ticks | OCTAVE);
-    uint32_t bucket = (log2 - 4) * OCTAVE + (uint32_t)(ticks >> (log2 - 4) & (OCTAVE - 1));
-
-    return bucket < DURATION_BUCKETS ? bucket : DURATION_BUCKETS - 1;
-}
-
-/* The longest duration of the bucket. */
-static uint64_t top_of(uint32_t bucket)
-{
-    uint32_t shift = bucket / OCTAVE;
-
-    return ((uint64_t)(OCTAVE + bucket % OCTAVE + 1) << shift) - 1;
-}
-
-static uint64_t percentile_of(const struct durations *of, uint32_t percentile)
-{
-    uint64_t count = 0, seen = 0;
-
-    for (uint32_t i = 0; i < DURATION_BUCKETS; i++)
-        count += (uint64_t)__atomic_load_n(&of->bucket[0][i], __ATOMIC_RELAXED) +
-                 __atomic_load_n(&of->bucket[1][i], __ATOMIC_RELAXED);
-    if (count < CALLS_MIN)
-        return UINT64_MAX;
-    uint64_t below = (uint64_t)((double)count * percentile / PROBITY_CONDITION_PERCENT_UNIT);
-    for (uint32_t i = 0; i < DURATION_BUCKETS; i++) {
-        seen += (uint64_t)__atomic_load_n(&of->bucket[0][i], __ATOMIC_RELAXED) +
-                __atomic_load_n(&of->bucket[1][i], __ATOMIC_RELAXED);
-        if (seen > below)
-            return top_of(i);
-    }
-    return UINT64_MAX;
-}
-
 /* In the writer thread, about once a second. */
 static void publish_limits(void *owner)
 {
@@ -167,17 +123,18 @@ static void publish_limits(void *owner)
     uint64_t ticks = probity_clock_ticks(session->live.clock) - session->live.first.ticks;
     uint32_t now_s =
         (uint32_t)(probity_ns_of_ticks(ticks, probity_live_rate(&session->live)) / 1000000000);
+    int is_turn = now_s - generation_s >= GENERATION_S;
 
-    if (now_s - generation_s >= GENERATION_S) {
-        generation_s = now_s;
-        __atomic_store_n(&generation, generation + 1, __ATOMIC_RELAXED);
-        for (uint32_t i = 0, count = conditions_now(); i < count; i++)
-            memset(durations[i].bucket[generation % 2], 0, sizeof durations[i].bucket[0]);
-    }
+    generation_s = is_turn ? now_s : generation_s;
     for (uint32_t i = 0, count = conditions_now(); i < count; i++) {
-        if (conditions[i].percentile != 0)
-            __atomic_store_n(&limits[i], percentile_of(&durations[i], conditions[i].percentile),
-                             __ATOMIC_RELAXED);
+        if (conditions[i].percentile == 0)
+            continue;
+        if (is_turn)
+            probity_durations_turn(&durations[i]);
+        uint64_t limit = probity_durations_percentile(&durations[i], conditions[i].percentile);
+        __atomic_store_n(&limits[i], limit, __ATOMIC_RELAXED);
+        if (conditions[i].kind == PROBITY_CONDITION_REQUEST)
+            probity_watch_limit(watch, i, limit);
     }
 }
 
@@ -237,11 +194,8 @@ static void compare(const struct probity_site_function *function, uint32_t condi
     uint64_t limit = limit_of(condition);
     struct probity_notice notice;
 
-    if (conditions[condition].percentile != 0) {
-        uint32_t turn = __atomic_load_n(&generation, __ATOMIC_RELAXED) % 2;
-        __atomic_add_fetch(&durations[condition].bucket[turn][bucket_of(end - entered)], 1,
-                           __ATOMIC_RELAXED);
-    }
+    if (conditions[condition].percentile != 0)
+        probity_durations_add(&durations[condition], end - entered);
     if (end - entered <= limit)
         return;
     notice_init(&notice, PROBITY_DUMP_FUNCTION, (int32_t)condition);
@@ -327,9 +281,9 @@ static void site_declared(const char *name, uint32_t number)
             to |= (uint64_t)is_site_name(&condition->to, name) << i;
         } else if (condition->kind == PROBITY_CONDITION_WAIT) {
             to |= (uint64_t)is_site_name(&condition->name, name) << i;
-        } else if (probity_condition_is_watched(condition->kind)) {
-            watched |= (uint64_t)is_site_name(&condition->name, name) << i;
         }
+        if (probity_condition_is_read(condition))
+            watched |= (uint64_t)is_site_name(&condition->name, name) << i;
     }
     if (watched != 0 && watch_now() != NULL)
         probity_watch_site(watch_now(), number, watched);
@@ -429,54 +383,19 @@ static uint64_t find_before(struct probity_session *session,
     return record_before(kept, kept + sizeof kept_words, last);
 }
 
-/* Ids of a typed hit; 0 if it has none of this kind. */
-static uint64_t object_of(const uint8_t *payload, uint32_t flags)
+static void compare_block(struct probity_trigger_met *met)
 {
-    uint64_t object = 0;
-
-    if (flags & PROBITY_HIT_WITH_OBJECT)
-        memcpy(&object, payload + 8 + (flags & PROBITY_HIT_WITH_CORRELATION ? 8 : 0), 8);
-    return object;
-}
-
-static void compare_block(uint64_t before, uint32_t code, struct probity_trigger_met *met)
-{
-    met->kind = PROBITY_DUMP_BLOCK;
-    met->from = (uint32_t)(word_at(before) & PROBITY_WORD_CODE_MASK) - PROBITY_WORD_CODE_FIRST;
-    met->code = code;
     for (uint32_t i = 0, count = conditions_now(); i < count; i++) {
         const struct probity_condition *condition = &conditions[i];
         if (condition->kind == PROBITY_CONDITION_BLOCK && met->end - met->start > limit_of(i) &&
             is_probe(&condition->name, sites_from, i, met->from) &&
-            is_probe(&condition->to, sites_to, i, code))
+            is_probe(&condition->to, sites_to, i, met->code))
             met->conditions |= UINT64_C(1) << i;
     }
 }
 
-/* Roles of doc/trace-format.md. */
-static int is_wait(uint32_t before, uint32_t after)
+static void compare_wait(struct probity_trigger_met *met)
 {
-    return (before == 1 && (after == 2 || after == 15)) || (before == 8 && after == 9);
-}
-
-static void compare_wait(uint64_t before, const struct probity_trigger_record *record,
-                         struct probity_trigger_met *met)
-{
-    const uint8_t *payload = record->payload, *earlier = (const uint8_t *)(before + 24);
-    uint32_t number, flags, earlier_flags;
-
-    if ((word_at(before + 16) & 0xffff) != PROBITY_EVENT_HIT_WITH || record->bytes < 16)
-        return;
-    memcpy(&number, payload, 4);
-    memcpy(&flags, payload + 4, 4);
-    memcpy(&earlier_flags, earlier + 4, 4);
-    met->id = object_of(payload, flags);
-    if (!is_wait(earlier_flags >> 8 & 255, flags >> 8 & 255) ||
-        met->id != object_of(earlier, earlier_flags))
-        return;
-    met->kind = PROBITY_DUMP_WAIT;
-    met->from = (uint32_t)PROBITY_DUMP_NONE;
-    met->code = 2 * number + (flags & PROBITY_HIT_WITH_SITE ? 1 : 0);
     for (uint32_t i = 0, count = conditions_now(); i < count; i++) {
         const struct probity_condition *condition = &conditions[i];
         if (condition->kind == PROBITY_CONDITION_WAIT && met->end - met->start > limit_of(i) &&
@@ -484,6 +403,39 @@ static void compare_wait(uint64_t before, const struct probity_trigger_record *r
              is_probe(&condition->name, sites_to, i, met->code)))
             met->conditions |= UINT64_C(1) << i;
     }
+}
+
+/* The hit that this event is, if it is one. */
+static int take_event(uint32_t kind, const void *payload, size_t bytes,
+                      struct probity_hit_with *ret_hit)
+{
+    return kind == PROBITY_EVENT_HIT_WITH && probity_hit_with_parse(payload, bytes, ret_hit);
+}
+
+static int take_before(uint64_t before, int is_hit, struct probity_hit_with *ret_hit)
+{
+    uint64_t event = is_hit ? 0 : word_at(before + 16);
+
+    ret_hit->code = (word_at(before) & PROBITY_WORD_CODE_MASK) - PROBITY_WORD_CODE_FIRST;
+    return is_hit || take_event(event & 0xffff, (const void *)(before + 24), event >> 16 & 0xffff,
+                                ret_hit);
+}
+
+/* Compares with the record at `before`. */
+static void compare_record(uint64_t before, int is_hit, const struct probity_trigger_record *record,
+                           struct probity_trigger_met *met)
+{
+    struct probity_hit_with from = {0}, to = {.code = record->code - PROBITY_WORD_CODE_FIRST};
+
+    if (!take_before(before, is_hit, &from) ||
+        (record->code == 0 && !take_event(record->kind, record->payload, record->bytes, &to)))
+        return;
+    met->from = (uint32_t)from.code;
+    met->code = (uint32_t)to.code;
+    compare_block(met);
+    met->id = to.object;
+    if (probity_role_is_wait(from.role, to.role) && from.object == to.object)
+        compare_wait(met);
 }
 
 static void gap_found(struct probity_session *session, const struct probity_thread_state *slot,
@@ -500,10 +452,7 @@ static void gap_found(struct probity_session *session, const struct probity_thre
         return;
     ret_met->start = is_hit ? full_tick(word_at(before), last) : word_at(before + 8);
     ret_met->end = tick;
-    if (is_hit && record->code != 0)
-        compare_block(before, record->code - PROBITY_WORD_CODE_FIRST, ret_met);
-    else if (!is_hit && record->kind == PROBITY_EVENT_HIT_WITH)
-        compare_wait(before, record, ret_met);
+    compare_record(before, is_hit, record, ret_met);
     errno = saved;
 }
 
@@ -514,10 +463,12 @@ static void post_met(const struct probity_trigger_met *met)
 
     for (uint64_t set = met->conditions; set != 0; set &= set - 1) {
         int condition = __builtin_ctzll(set);
-        notice_init(&notice, met->kind, condition);
-        notice.from = met->from;
+        int is_wait = conditions[condition].kind == PROBITY_CONDITION_WAIT;
+        notice_init(&notice, conditions[condition].kind, condition);
+        notice.from = is_wait ? (uint32_t)PROBITY_DUMP_NONE : met->from;
         notice.number = met->code;
-        notice.id = met->id;
+        notice.flags = conditions[condition].percentile != 0 ? PROBITY_DUMP_IS_PERCENTILE : 0;
+        notice.id = is_wait ? met->id : 0;
         notice.start = met->start;
         notice.end = met->end;
         notice.limit = limit_of((uint32_t)condition);
@@ -704,6 +655,10 @@ static int take_conditions(struct probity_session *session)
         watch = probity_watch_open(conditions, condition_count, rate, session->live.first.ticks,
                                    &dumps->notices);
     dumps->watch = watch;
+    if (watch != NULL) {
+        watch->durations = durations;
+        watch->sites_to = sites_to;
+    }
     if (condition_count != 0) {
         memset(sites_from, 0, sizeof sites_from);
         memset(sites_to, 0, sizeof sites_to);
@@ -748,7 +703,7 @@ static int begin(struct probity_session *session)
         probity_session_complain("PROBITY_DUMP", "the name is too long");
         return result;
     }
-    generation = generation_s = 0;
+    generation_s = 0;
     result = take_conditions(session);
     if (result != 0)
         return result;

@@ -38,7 +38,7 @@ struct probity_trigger_record {
 struct probity_trigger_met {
     uint64_t conditions; /* a set */
     uint64_t start, end, id;
-    uint32_t kind, from, code; /* kind: an enum probity_dump_kind */
+    uint32_t from, code;
 };
 
 /* Async-signal-safe, except the first two; preserve errno. */

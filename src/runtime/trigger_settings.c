@@ -19,7 +19,7 @@ static int check_conditions(struct probity_settings *settings, uint64_t *ret_lon
             return 0;
         if (condition.limit_ns > *ret_longest_ns)
             *ret_longest_ns = condition.limit_ns;
-        settings->has_watched |= probity_condition_is_watched(condition.kind);
+        settings->has_watched |= probity_condition_is_read(&condition);
         settings->has_gap_conditions |= condition.kind == PROBITY_CONDITION_BLOCK ||
                                         condition.kind == PROBITY_CONDITION_WAIT;
     }

@@ -29,6 +29,11 @@ struct probity_pool_chunk {
     uint64_t watched_serial, watched_tick;
     uint64_t stuck_tick; /* when reading first stopped before the word `stuck` - 1 */
     uint32_t watched, stuck;
+    struct probity_pool_watched { /* the last hit that was read */
+        uint64_t conditions; /* on blocks that it begins */
+        uint64_t tick, object;
+        uint32_t role; /* of doc/trace-format.md */
+    } watched_hit;
 };
 
 struct probity_pool_segment {

@@ -38,7 +38,9 @@ static struct probity_notice notice_of(const struct probity_watch *watch, uint32
     notice.tid = state->tid;
     notice.number = state->code;
     notice.from = (uint32_t)PROBITY_DUMP_NONE;
-    notice.flags = watch->conditions[condition].is_below ? PROBITY_DUMP_IS_LEAST : 0;
+    notice.flags = watch->conditions[condition].is_below         ? PROBITY_DUMP_IS_LEAST
+                   : watch->conditions[condition].percentile != 0 ? PROBITY_DUMP_IS_PERCENTILE
+                                                                  : 0;
     notice.limit = state->limit;
     return notice;
 }
@@ -51,6 +53,8 @@ static uint64_t report_request(void *context, const struct probity_watch_request
 
     for (uint64_t set = request->conditions; set != 0; set &= set - 1) {
         uint32_t condition = (uint32_t)__builtin_ctzll(set);
+        if (watch->conditions[condition].percentile != 0 && request->is_over)
+            probity_durations_add(&watch->durations[condition], request->end - request->begin);
         if (request->end - request->begin <= watch->state[condition].limit)
             continue;
         struct probity_notice notice = notice_of(watch, condition);
@@ -58,7 +62,7 @@ static uint64_t report_request(void *context, const struct probity_watch_request
         notice.tid = request->tid;
         notice.number = request->code;
         notice.from = request->from;
-        notice.flags = request->has_begun_there ? PROBITY_DUMP_IS_ONE_THREAD : 0;
+        notice.flags |= request->has_begun_there ? PROBITY_DUMP_IS_ONE_THREAD : 0;
         notice.start = request->begin;
         notice.end = request->end;
         notice.id = request->id;
@@ -92,10 +96,11 @@ static void compare_value(struct probity_watch *watch, uint32_t condition, uint6
 /* ---- Records -----------------------------------------------------------------------------------
  */
 
-/* Where a record is. */
+/* Where a record is, and the thread's record before it, if that is a hit. */
 struct place {
     uint64_t tick;
     uint32_t thread, tid;
+    struct probity_pool_watched *before;
 };
 
 /* code: 2 × probe number, or 2 × site number + 1. */
@@ -130,14 +135,57 @@ static int is_before(const struct probity_watch *watch, uint64_t tick)
     return (int64_t)(tick - watch->begin) < 0;
 }
 
+static void forget(struct probity_pool_watched *before)
+{
+    before->conditions = 0;
+    before->role = 0;
+}
+
+static int is_end(const struct probity_watch *watch, uint32_t condition, uint64_t code)
+{
+    const struct probity_condition_name *to = &watch->conditions[condition].to;
+
+    if (to->is_number)
+        return code == 2 * (uint64_t)to->number;
+    return code % 2 == 1 && code / 2 < PROBITY_LIMIT_SITES &&
+           (__atomic_load_n(&watch->sites_to[code / 2], __ATOMIC_RELAXED) >> condition & 1);
+}
+
+static void count_block(struct probity_watch *watch, uint64_t conditions, uint64_t code,
+                        struct place *place)
+{
+    struct probity_pool_watched *before = place->before;
+
+    for (uint64_t set = before->conditions; set != 0; set &= set - 1) {
+        uint32_t condition = (uint32_t)__builtin_ctzll(set);
+        if (is_end(watch, condition, code))
+            probity_durations_add(&watch->durations[condition], place->tick - before->tick);
+    }
+    before->conditions = conditions & watch->blocks;
+    before->tick = place->tick;
+    before->role = 0;
+}
+
+static void count_wait(struct probity_watch *watch, uint64_t conditions,
+                       const struct probity_hit_with *hit, const struct place *place)
+{
+    const struct probity_pool_watched *before = place->before;
+
+    if (!probity_role_is_wait(before->role, hit->role) || before->object != hit->object)
+        return;
+    for (uint64_t set = (conditions | watch->unnamed) & watch->waits; set != 0; set &= set - 1)
+        probity_durations_add(&watch->durations[__builtin_ctzll(set)], place->tick - before->tick);
+}
+
 static void take_hits(struct probity_watch *watch, uint64_t conditions, uint64_t code,
-                      const struct place *place)
+                      struct place *place)
 {
     const struct probity_watch_stretch hit = {place->tick, place->tick, place->thread,
                                               place->tid, (uint32_t)code};
 
     if (is_before(watch, place->tick))
         return;
+    count_block(watch, conditions, code, place);
     for (uint64_t set = conditions & watch->gaps; set != 0; set &= set - 1)
         probity_watch_gaps_hit(watch, (uint32_t)__builtin_ctzll(set), &hit);
     for (uint64_t set = conditions & watch->rates; set != 0; set &= set - 1) {
@@ -148,7 +196,7 @@ static void take_hits(struct probity_watch *watch, uint64_t conditions, uint64_t
 }
 
 static void take_hit_with(struct probity_watch *watch, const uint64_t *words, uint32_t count,
-                          const struct place *place)
+                          struct place *place)
 {
     uint64_t bytes = words[2] >> 16 & 0xffff, room = 8 * (uint64_t)(count - EVENT_HEAD_WORDS);
     struct probity_hit_with hit;
@@ -157,7 +205,10 @@ static void take_hit_with(struct probity_watch *watch, const uint64_t *words, ui
                                 bytes < room ? bytes : room, &hit))
         return;
     uint64_t code = hit.code, set = conditions_of(watch, code);
+    count_wait(watch, set, &hit, place);
     take_hits(watch, set, code, place);
+    place->before->role = hit.role;
+    place->before->object = hit.object;
     if (!hit.has_correlation || !probity_role_is_of_work(hit.role) ||
         is_before(watch, place->tick))
         return;
@@ -169,7 +220,7 @@ static void take_hit_with(struct probity_watch *watch, const uint64_t *words, ui
     if (watch->open == NULL)
         return;
     const struct probity_watch_hit of_request = {
-        place->tick, hit.correlation, (set & watch->requests) | watch->all_requests,
+        place->tick, hit.correlation, (set | watch->unnamed) & watch->requests,
         (uint32_t)code, hit.role, place->thread, place->tid};
     probity_watch_requests_hit(watch->open, &of_request);
 }
@@ -201,6 +252,8 @@ static uint32_t take_long(struct probity_watch *watch, const uint64_t *words, ui
         place->tick = words[1];
         if ((words[2] & 0xffff) == PROBITY_EVENT_HIT_WITH)
             take_hit_with(watch, words, count, place);
+        else
+            forget(place->before);
     }
     return count;
 }
@@ -239,9 +292,10 @@ uint32_t probity_watch_chunk(struct probity_watch *watch, struct probity_pass *p
         own->watched_serial = header->serial;
         own->watched = own->stuck = 0;
         own->watched_tick = header->base_tick;
+        forget(&own->watched_hit);
     }
     probity_watch_gaps_begin(watch);
-    struct place place = {own->watched_tick, header->thread, header->tid};
+    struct place place = {own->watched_tick, header->thread, header->tid, &own->watched_hit};
     uint32_t at = own->watched;
     while (at < end) {
         uint64_t word = __atomic_load_n(&words[at], __ATOMIC_ACQUIRE);
@@ -249,7 +303,7 @@ uint32_t probity_watch_chunk(struct probity_watch *watch, struct probity_pass *p
         if (__builtin_expect(code >= PROBITY_WORD_CODE_FIRST, 1)) {
             place.tick = full_tick(word, place.tick);
             uint64_t set = conditions_of(watch, code - PROBITY_WORD_CODE_FIRST);
-            if (set != 0)
+            if (set != 0 || own->watched_hit.conditions != 0 || own->watched_hit.role != 0)
                 take_hits(watch, set, code - PROBITY_WORD_CODE_FIRST, &place);
         } else {
             count = take_long(watch, &words[at], end - at, &place);
@@ -408,11 +462,17 @@ static void take_condition(struct probity_watch *watch, uint32_t number, uint64_
     const struct probity_condition *condition = &watch->conditions[number];
     uint64_t bit = UINT64_C(1) << number;
 
-    if (!probity_condition_is_watched(condition->kind))
+    if (!probity_condition_is_read(condition))
         return;
-    watch->state[number].limit = probity_ticks_of_ns((int64_t)condition->limit_ns, rate);
+    watch->state[number].limit = condition->percentile != 0
+                                     ? UINT64_MAX
+                                     : probity_ticks_of_ns((int64_t)condition->limit_ns, rate);
     if (condition->kind == PROBITY_CONDITION_REQUEST)
         watch->requests |= bit;
+    else if (condition->kind == PROBITY_CONDITION_BLOCK)
+        watch->blocks |= bit;
+    else if (condition->kind == PROBITY_CONDITION_WAIT)
+        watch->waits |= bit;
     else if (condition->kind == PROBITY_CONDITION_VALUE)
         watch->values |= bit;
     else if (condition->kind == PROBITY_CONDITION_GAP)
@@ -422,7 +482,7 @@ static void take_condition(struct probity_watch *watch, uint32_t number, uint64_
     if (condition->name.is_number)
         watch->numbered[condition->name.number % PROBITY_WATCH_NUMBERED] |= bit;
     else if (condition->name.name[0] == 0)
-        watch->all_requests |= bit;
+        watch->unnamed |= bit;
 }
 
 static uint64_t least_of_requests(const struct probity_watch *watch)
@@ -430,7 +490,10 @@ static uint64_t least_of_requests(const struct probity_watch *watch)
     uint64_t least = UINT64_MAX;
 
     for (uint64_t set = watch->requests; set != 0; set &= set - 1) {
-        uint64_t limit = watch->state[__builtin_ctzll(set)].limit;
+        uint32_t condition = (uint32_t)__builtin_ctzll(set);
+        uint64_t limit = watch->state[condition].limit;
+        /* All are counted. */
+        limit = watch->conditions[condition].percentile != 0 ? 0 : limit;
         least = limit < least ? limit : least;
     }
     return least;

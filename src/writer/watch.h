@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * watch.h: conditions that the writer thread compares with the records of a ring (doc/triggers.md):
- * requests, gaps, rates and values. Each record is read once, before its chunk is discarded.
+ * requests, gaps, rates and values. It also counts durations of blocks, waits and requests, for
+ * limits that are percentiles. Each record is read once, before its chunk is discarded.
  */
 #ifndef PROBITY_WRITER_WATCH_H
 #define PROBITY_WRITER_WATCH_H
@@ -9,6 +10,7 @@
 #include "base/conditions.h"
 #include "base/limits.h"
 #include "spool/notices.h"
+#include "writer/durations.h"
 #include "writer/pass.h"
 
 /* Number of periods that a rate counts at a time: 102 s of the shortest allowed. */
@@ -38,7 +40,10 @@ struct probity_watch {
     struct probity_notices *notices;
     const struct probity_condition *conditions;
     uint64_t gaps, rates, values, requests; /* sets of conditions */
-    uint64_t all_requests;           /* conditions of requests that name no site */
+    uint64_t blocks, waits;          /* those of which durations are counted for a percentile */
+    uint64_t unnamed;                /* requests and waits of any name */
+    struct probity_durations *durations; /* by condition: of those with a percentile */
+    const uint64_t *sites_to;        /* conditions on blocks that a site ends, by its number */
     uint64_t begin;                  /* tick at which periods begin */
     uint64_t horizon;                /* older records have all been read */
     uint64_t pass_horizon;           /* the same, as far as this pass has seen */
@@ -52,8 +57,8 @@ struct probity_watch {
     struct probity_watch_requests *open; /* NULL: no condition is of requests */
 };
 
-/* Takes all conditions of a recording, and keeps those that are compared here. Returns NULL if out
- * of memory. */
+/* Takes all conditions of a recording, and keeps those that are compared here or have a percentile,
+ * for which the caller sets durations and sites_to. Returns NULL if out of memory. */
 struct probity_watch *probity_watch_open(const struct probity_condition *conditions, uint32_t count,
                                          uint64_t rate, uint64_t begin,
                                          struct probity_notices *notices);

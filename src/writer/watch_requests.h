@@ -20,6 +20,7 @@ struct probity_watch_request {
     uint64_t begin, end, id, conditions;
     uint32_t from, code, thread, tid;
     int has_begun_there; /* in the thread in which it ended */
+    int is_over;         /* with a request-end */
 };
 
 struct probity_watch_requests;

@@ -47,6 +47,26 @@ has_dumps() {
     [ "$(dumps)" -ge "$1" ]
 }
 
+counted() {
+    "$PROBITY" report --json trace.probity 2> errors |
+        jq '[.functions[] | select(.name == "step")][0].calls_counted'
+}
+
+is_counted() {
+    [ "$(counted)" -gt 0 ]
+}
+
+# A budget that a recording began with is changed: then the function that costs most is demoted.
+start env PROBITY_BUDGET=100 "$stalls" 1 1000000 none
+expect "budget of 100 %: only counted" 0 "$(counted)"
+is_refused "budget: expected a percentage" budget=0
+is_refused "budget: expected a percentage" budget=101%
+set_to budget=0.01%
+wait_until "$running" is_counted
+end "budget"
+"$PROBITY" log trace.probity > log 2> errors || fail "log: $(cat errors)"
+grep -q 'settings budget=0.01%' log || fail "log: $(grep settings log)"
+
 # A condition is added for a function that was declared long ago; then its limit is changed.
 start env PROBITY_RING=10s,16M "$stalls" 1 1000000 none
 expect "no condition: dumps" 0 "$(dumps)"

@@ -60,6 +60,9 @@ static void conditions(void **state)
     expect_condition("request > 20ms", PROBITY_CONDITION_REQUEST, 20000000, 0, "");
     expect_condition("request job>20ms", PROBITY_CONDITION_REQUEST, 20000000, 0, "");
     assert_string_equal(condition.name.name, "job");
+    expect_condition("block 4->9 > p99.9", PROBITY_CONDITION_BLOCK, 0, 999000, "");
+    expect_condition("wait > p98;", PROBITY_CONDITION_WAIT, 0, 980000, ";");
+    expect_condition("request job > p99.99", PROBITY_CONDITION_REQUEST, 0, 999900, "");
     expect_condition("gap beat > 1s;", PROBITY_CONDITION_GAP, 1000000000, 0, ";");
     expect_condition("rate 7 > 1000/s", PROBITY_CONDITION_RATE, 1000000000, 0, "");
     assert_true(condition.name.is_number && condition.number == 1000 && !condition.is_below);
@@ -113,7 +116,8 @@ static void errors(void **state)
     expect_error("function f > 0ms", 14);
     expect_error("function f > 5", 15);
     expect_error("function f > p0", 16);
-    expect_error("request > p99", 11);
+    expect_error("gap beat > p99", 12);
+    expect_error("request > p100", 12);
     expect_error("gap beat > 9ms", 12);
     expect_error("gap > 1s", 5);
     expect_error("rate 7 > 1000", 14);
@@ -125,7 +129,7 @@ static void errors(void **state)
     expect_error("value 7 > x", 11);
     expect_error("value 7 > -", 12);
     expect_error("block 4 > 5ms", 9);
-    expect_error("wait > p99", 8);
+    expect_error("wait > pp9", 9);
     expect_error("wait > 5ms please", 12);
     expect_error("signal TERM", 8);
     expect_error("signal 10x", 10);

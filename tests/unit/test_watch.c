@@ -254,7 +254,7 @@ static void memory_is_taken_first(void **state)
     assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
     assert_int_equal(result, PROBITY_ERROR_MEMORY);
     assert_null(watch->open);
-    assert_int_equal(watch->requests | watch->all_requests, 0);
+    assert_int_equal(watch->requests | watch->unnamed, 0);
     assert_int_equal(probity_watch_make_room(watch, PROBITY_CONDITION_REQUEST), 0);
     probity_watch_add(watch, 1, UINT64_C(1) << 32);
     assert_int_equal(watch->requests, 2);
