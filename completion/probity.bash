@@ -126,7 +126,7 @@ _probity() {
         top)
             options='--by --sort -i --interval -n --count --limit --json -h --help'
             case $previous in
-                --by) value=words words='functions blocks threads processes' ;;
+                --by) value=words words='functions blocks locks threads processes' ;;
                 --sort) value=words words='calls wall cpu off-cpu p50 p99 max' ;;
                 -i | --interval) value=any ;;
                 -n | --count) value=any ;;

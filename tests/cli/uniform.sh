@@ -156,12 +156,15 @@ for line in "csv | hits" "export --format chrome | scopes" "view -f -o page | hi
     answer "$line" 2 --color sometimes "${line##*| }"
 done
 
-# Limits. $1 what counts rows, then the command
+# Limits; 0: none. $1 what counts rows, then the command
 limits() {
     local rows=$1
     shift
     "$PROBITY" "$@" --json --limit 1 > output 2> errors || fail "$*: $(cat errors)"
     expect "$*: rows" 1 "$(jq "$rows | length" output)"
+    "$PROBITY" "$@" --json --limit 0 > output 2> errors || fail "$*, 0: $(cat errors)"
+    expect "$*, 0: rows" "$("$PROBITY" "$@" --json | jq "$rows | length")" \
+        "$(jq "$rows | length" output)"
 }
 limits .functions report scopes
 limits .blocks blocks hits

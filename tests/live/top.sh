@@ -44,6 +44,16 @@ expect "blocks" "$blocks" \
 expect "threads" "$("$PROBITY" threads --json block |
     jq -c '[.processes[].threads[].lifetime_ns] | sort')" \
     "$($top --by threads --json block | jq -c '[.rows[].all.wall_ns] | sort')"
+waits='[.rows[] | select(.kind == "lock")
+    | ["\(.pid) \(.name) \(.object)", .waits, .total_ns, .max_ns]] | sort'
+"$PROBITY" record -o locks -- "$PROGRAMS/planted" 100 > /dev/null ||
+    fail "locks: status $?"
+expect "locks" "$("$PROBITY" waits --by lock --json locks | jq -c "$waits")" \
+    "$($top --by locks --json --limit 0 locks | jq -c '[.rows[]
+        | ["\(.pid) \(.name)", .all.calls, .all.wall_ns, .all.max_ns]] | sort')"
+[ "$($top --by locks --json locks | jq '.rows | length')" -gt 0 ] || fail "locks: no rows"
+top_is "no locks" 0 --by locks block
+grep -q '^no waits for locks so far$' output || fail "no locks: $(cat output)"
 top_is "two traces" 0 block block
 calls=$("$PROBITY" report --json block | jq '[.functions[].calls] | add')
 expect "two traces: calls" "$((2 * calls))" \
@@ -55,7 +65,7 @@ expect "one row" 1 "$(grep -cE ' [0-9.]+[mun]s ' output)"
 top_is "no such process" 1 "$$"
 top_is "no such trace" 1 nothing
 top_is "a wrong interval" 2 --interval 1ms block
-top_is "a wrong view" 2 --by locks block
+top_is "a wrong view" 2 --by lock block
 head -c 3000 block > cut.probity
 top_is "a damaged trace" 0 cut.probity
 head -c 4096 /dev/urandom > random

@@ -15,6 +15,7 @@
 #include "probity.h"
 
 struct probity_top {
+    struct probity_wait_symbols symbols;
     struct probity_hashtable rows;
     struct probity_top_row **list; /* all rows, in order of appearance */
     struct probity_top_row **sorted;
@@ -23,8 +24,8 @@ struct probity_top {
 
 static const char *const key_names[PROBITY_TOP_KEYS] = {"calls", "wall", "cpu", "off-cpu",
                                                         "p50",   "p99",  "max", "name"};
-static const char *const view_names[PROBITY_TOP_VIEWS] = {"functions", "blocks", "threads",
-                                                          "processes"};
+static const char *const view_names[PROBITY_TOP_VIEWS] = {"functions", "blocks", "locks",
+                                                          "threads", "processes"};
 
 const char *probity_top_key_name(enum probity_top_key key)
 {
@@ -36,14 +37,20 @@ const char *probity_top_view_name(enum probity_top_view view)
     return view_names[view];
 }
 
-int probity_top_open(struct probity_top **ret_top)
+int probity_top_open(const struct probity_wait_symbols *symbols, struct probity_top **ret_top)
 {
     struct probity_top *top = calloc(1, sizeof *top);
 
     if (top == NULL)
         return PROBITY_ERROR_MEMORY;
+    top->symbols = *symbols;
     *ret_top = top;
     return 0;
+}
+
+struct probity_wait_symbols probity_top_symbols(const struct probity_top *top)
+{
+    return top->symbols;
 }
 
 static void row_free(struct probity_top_row *row)

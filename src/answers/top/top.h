@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * top.h: what functions, blocks, threads and processes did in the last interval and since the
- * start, while events are still arriving. Rows belong to names, not to traces, so they outlive the
- * readers that fed them. Memory: functions, pairs of probes, and threads. Prints nothing.
+ * top.h: what functions, blocks, locks, threads and processes did in the last interval and since
+ * the start, while events are still arriving. Rows belong to names, not to traces, so they outlive
+ * the readers that fed them. Memory: functions, pairs of probes, locks, and threads. Prints
+ * nothing.
  *
  *     reader ──► feed ──┐                        ┌──► interval
  *     reader ──► feed ──┴──► rows by view ──► row ──► all
@@ -14,12 +15,14 @@
 #include <stdint.h>
 
 #include "analysis/histogram.h"
+#include "answers/waits/wait_names.h"
 #include "base/hashtable.h"
 #include "reader/reader.h"
 
 enum probity_top_view {
     PROBITY_TOP_FUNCTIONS,
     PROBITY_TOP_BLOCKS,
+    PROBITY_TOP_LOCKS,
     PROBITY_TOP_THREADS,
     PROBITY_TOP_PROCESSES,
     PROBITY_TOP_VIEWS
@@ -37,17 +40,18 @@ enum probity_top_key {
     PROBITY_TOP_KEYS
 };
 
-/* Calls that ended, blocks, or, of threads and processes, records. Wall time of functions counts
- * only the outermost of recursive calls; that of threads is the time between their records. */
+/* Calls that ended, blocks, waits for locks, or, of threads and processes, records. Wall time of
+ * functions counts only the outermost of recursive calls; that of threads is the time between their
+ * records. */
 struct probity_top_sums {
     uint64_t calls, wall_ns, cpu_ns, off_ns, max_ns;
-    struct probity_histogram durations; /* of functions and blocks */
+    struct probity_histogram durations; /* of functions, blocks and locks */
 };
 
 struct probity_top_row {
     struct probity_link link;
     enum probity_top_view view;
-    uint32_t pid;      /* of threads and processes; else 0 */
+    uint32_t pid;      /* of locks, threads and processes; else 0 */
     char *name;        /* from the program */
     char *place;       /* of functions: "file:line"; or NULL */
     int is_cpu_known;
@@ -56,8 +60,8 @@ struct probity_top_row {
 
 struct probity_top;
 
-/* Returns 0 or PROBITY_ERROR_MEMORY. */
-int probity_top_open(struct probity_top **ret_top);
+/* symbols: for names of locks; valid until close. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_top_open(const struct probity_wait_symbols *symbols, struct probity_top **ret_top);
 
 /* Begins an interval: those of all rows are empty again. */
 void probity_top_begin(struct probity_top *top);

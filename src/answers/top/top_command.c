@@ -19,6 +19,7 @@
 #include "cli/output_stream.h"
 #include "cli/terminal.h"
 #include "cli/time_range.h"
+#include "cli/wait_symbols.h"
 #include "reader/activity.h"
 #include "reader/spools.h"
 #include "writer/request.h"
@@ -33,6 +34,7 @@ struct top_call {
     int as_json, is_limited;
     size_t count, limit;
     uint64_t interval_ns;
+    struct symbols_addresses *symbols;
     struct probity_top *top;
     struct probity_top_source **sources;
     size_t source_count;
@@ -167,10 +169,10 @@ static size_t count_live(const struct top_call *call)
  */
 
 static const char footer[] =
-    "f functions  b blocks  t threads  p processes   sort: c calls  w wall  u CPU  o off CPU  "
-    "5 p50  9 p99  m max   q quit";
+    "f functions  b blocks  l locks  t threads  p processes   sort: c calls  w wall  u CPU  "
+    "o off CPU  5 p50  9 p99  m max   q quit";
 
-static const char view_keys[] = "fbtp";
+static const char view_keys[] = "fbltp";
 static const char sort_keys[] = "cwuo59m";
 
 /* Returns whether the screen has to be drawn again. */
@@ -372,7 +374,9 @@ static int take_limit(const struct cli_given *given)
 
 static int run_call(struct top_call *call, char **operands, size_t count)
 {
-    if (probity_top_open(&call->top) != 0)
+    call->symbols = symbols_addresses_open(cli_memory_end);
+    const struct probity_wait_symbols symbols = cli_wait_symbols(call->symbols);
+    if (probity_top_open(&symbols, &call->top) != 0)
         return no_memory();
     int status = open_sources(call, operands, count);
     if (status != CLI_OK)
@@ -401,6 +405,7 @@ static int run(int argc, char **argv)
     free(call.stems);
     if (call.top != NULL)
         probity_top_close(call.top);
+    symbols_addresses_close(call.symbols);
     return status < 0 ? CLI_OK : status;
 }
 
@@ -410,7 +415,7 @@ static const struct cli_operand operands[] = {{.label = "process or trace", .rep
 static const struct cli_option options[] = {
     {.name = "by", .value = "VIEW", .brief = "what the rows are", .noun = "view",
      .initial = "functions",
-     CLI_CHOICE(struct top_call, view, "functions blocks threads processes")},
+     CLI_CHOICE(struct top_call, view, "functions blocks locks threads processes")},
     {.name = "sort", .value = "KEY", .brief = "sort key", .noun = "sort key", .initial = "wall",
      CLI_CHOICE(struct top_call, key, "calls wall cpu off-cpu p50 p99 max")},
     {.name = "interval", .letter = 'i', .value = "T", .take = take_interval,

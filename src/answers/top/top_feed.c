@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * top_feed.c: turns the events of one reader into rows: calls by scopes, blocks by successive hits
- * of a thread, threads and processes by all their records. A call or block counts when it ends.
+ * of a thread, waits for locks, threads and processes by all their records. A call, block or wait
+ * counts when it ends.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "analysis/probes.h"
 #include "analysis/scopes.h"
 #include "answers/top/top_internal.h"
+#include "answers/top/top_locks.h"
 #include "base/array_grow.h"
 #include "probity.h"
 
@@ -41,6 +43,7 @@ struct probity_top_feed {
     uint32_t thread_count;
     struct probity_top_row *process;
     struct probity_top_profile profile;
+    struct probity_top_locks locks;
     uint64_t interval_from_ns, all_from_ns;
     int has_cpu, error;
 };
@@ -150,6 +153,21 @@ static int put_hit(struct probity_top_feed *feed, struct thread_state *thread,
     return from != NULL ? add(feed, block_row(feed, from, to), &piece) : 0;
 }
 
+/* ---- Locks -------------------------------------------------------------------------------------
+ */
+
+static int take_lock(void *context, const char *name, uint64_t from_ns, uint64_t to_ns)
+{
+    struct probity_top_feed *feed = context;
+    uint64_t ns = to_ns > from_ns ? to_ns - from_ns : 0;
+    const struct piece piece = {.end_ns = to_ns, .wall_ns = ns, .duration_ns = ns, .is_timed = 1};
+
+    return add(feed,
+               probity_top_row_at(feed->top, PROBITY_TOP_LOCKS, feed->process->pid, name,
+                                  strlen(name), NULL),
+               &piece);
+}
+
 /* ---- Threads and processes ---------------------------------------------------------------------
  */
 
@@ -254,6 +272,8 @@ int probity_top_feed_put(struct probity_top_feed *feed, const struct probity_eve
         error = put_hit(feed, thread, event);
     if (error == 0 && event->kind != PROBITY_EVENT_HIT)
         error = probity_scopes_put(feed->scopes, event, &feed->listener);
+    if (error == 0)
+        error = probity_top_locks_put(&feed->locks, event);
     return error != 0 ? error : feed->error;
 }
 
@@ -286,6 +306,9 @@ int probity_top_feed_open(struct probity_top *top, const struct probity_info *in
         }
     }
     feed->top = feed->profile.top = top;
+    feed->locks.names.symbols = probity_top_symbols(top);
+    feed->locks.take = take_lock;
+    feed->locks.context = feed;
     feed->has_cpu = feed->profile.has_cpu = (info->flags & PROBITY_INFO_CPU_TIME) != 0;
     feed->probes.item_bytes = sizeof(struct probe_item);
     feed->listener = (struct probity_scopes_listener){.closed = closed, .context = feed};
@@ -301,6 +324,7 @@ int probity_top_feed_open(struct probity_top *top, const struct probity_info *in
 
 void probity_top_feed_close(struct probity_top_feed *feed)
 {
+    probity_top_locks_release(&feed->locks);
     probity_scopes_close(feed->scopes);
     probity_probes_release(&feed->probes);
     probity_top_profile_release(&feed->profile);

@@ -7,6 +7,8 @@
 
 #include "answers/top/top.h"
 
+struct probity_wait_symbols probity_top_symbols(const struct probity_top *top);
+
 /* Finds or adds a row; NULL if out of memory. name is not zero-terminated; place may be NULL. */
 struct probity_top_row *probity_top_row_at(struct probity_top *top, enum probity_top_view view,
                                            uint32_t pid, const char *name, size_t name_bytes,

@@ -91,7 +91,8 @@ static void put_row(FILE *stream, const struct probity_top_answer *answer, uint6
 
 static void put_head(FILE *stream, const struct probity_top_answer *answer, uint64_t shown)
 {
-    static const char *const names[] = {"function", "block", "process, thread", "process"};
+    static const char *const names[] = {"function", "block", "process, lock",
+                                        "process, thread", "process"};
     time_t at = (time_t)(answer->at_ns / 1000000000);
     char text[32] = "";
     struct tm local;
@@ -124,6 +125,7 @@ int probity_top_text(FILE *stream, const struct probity_top_answer *answer)
     for (size_t i = 0; i < count && (answer->limit == 0 || i < answer->limit); i++)
         put_row(stream, answer, shown, rows[i]);
     if (count == 0)
-        fprintf(stream, "no %s so far%s", probity_top_view_name(answer->view), answer->line_end);
+        fprintf(stream, "no %s%s so far%s", answer->view == PROBITY_TOP_LOCKS ? "waits for " : "",
+                probity_top_view_name(answer->view), answer->line_end);
     return 0;
 }

@@ -12,12 +12,14 @@
 /* Rows in text by default, and holders of each. */
 enum { TOP_USUAL = 20, HOLDERS_USUAL = 5 };
 
+#define NOT_GIVEN SIZE_MAX
+
 struct waits_call {
     struct cli_query answer;
     struct probity_waiting *waiting;
     struct symbols_addresses *symbols;
     int by; /* an enum probity_waiting_by */
-    size_t top;
+    size_t limit; /* 0: all */
     uint64_t counted; /* calls to libc that were only counted */
 };
 
@@ -73,7 +75,7 @@ static int print_waits(void *context, FILE *stream, const struct probity_reader 
     int is_text = !call->answer.as_json && !call->answer.as_csv;
     const struct probity_waits_answer answer = {
         reader, call->waiting, (enum probity_waiting_by)call->by,
-        call->top > 0 ? call->top : is_text ? TOP_USUAL : 0, HOLDERS_USUAL,
+        call->limit != NOT_GIVEN ? call->limit : is_text ? TOP_USUAL : 0, HOLDERS_USUAL,
         probity_states_are_known(reader), call->counted};
 
     if (call->answer.as_json)
@@ -100,6 +102,7 @@ static int run(int argc, char **argv)
         .open = open_waits, .put = put_event, .finish = finish_waits, .print = print_waits,
         .release = release};
     struct waits_call call = {
+        .limit = NOT_GIVEN,
         .answer = {.command = &cli_command_waits, .steps = &steps, .context = &call,
                    .has_states = 1, .has_all_tids = 1}};
 
@@ -113,7 +116,9 @@ static const struct cli_option options[] = {
      CLI_CHOICE(struct waits_call, by, "object lock file peer function thread")},
     {.name = "limit", .older = "top", .letter = 'n', .value = "N",
      .help = "show only the first N rows (default: 20 in text, all in JSON and CSV)",
-     .brief = "maximum number of rows", CLI_NUMBER(struct waits_call, top, 1, CLI_LIMIT_MAX)},
+     .brief = "maximum number of rows",
+     .valid = "a number, or 0 for all",
+     CLI_NUMBER(struct waits_call, limit, 0, CLI_LIMIT_MAX)},
     CLI_QUERY_SINCE_ROWS(struct waits_call, "only waits that begin"),
     CLI_QUERY_TID_ROW(struct waits_call, "only waits of"),
     CLI_QUERY_JSON_ROW(struct waits_call, "print one JSON object; times in ns"),
