@@ -4,8 +4,8 @@
 # queues (tiles_whole.py); a failed command leaves nothing; only
 # a directory of tiles is replaced. The server uses tiles that belong to the trace
 # (tiles_served.py), and recreates others. In headless chromium the page steps through the levels,
-# as a file and served, and survives garbage. BROWSER=no leaves the browser out; TRACKED: calls in the
-# traces with requests, locks and queues.
+# as a file and served, and survives garbage. BROWSER=no leaves the browser out; TRACKED: calls in
+# the traces with requests, locks and queues.
 # variants: gcc clang asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
