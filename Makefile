@@ -380,9 +380,10 @@ $(SHARED_CALLS): $(CALLS_OBJ) src/libprobity-calls.map $(SHARED_LIB)
 # Without the recording code: the tool must not trace itself when PROBITY_OUT is set.
 TOOL_PARTS := $(CLI_OBJ) $(TOOL_OBJ) $(PAGE_OBJ) $(filter-out $(addprefix $(OBJ)/src/, \
            runtime/% embed/% embed_print/% writer/writer.o),$(BOTH_OBJ))
+# At a fixed address, a start need not relocate the sanitizers' descriptors of all variables: 6 MB.
 $(TOOL): $(TOOL_PARTS)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(TOOL_LIBS)
+	$(call say,LINK)$(CC) $(LINK_FLAGS) $(if $(SANITIZE),-no-pie) -o $@ $^ $(TOOL_LIBS)
 
 program_name = $(notdir $(basename $(1)))
 

@@ -384,7 +384,7 @@ when_built() {
     until grep -q " $name/build " "$RESULTS"; do
         # It has ended, and there was nothing to build.
         kill -0 "$builder" 2> /dev/null || break
-        sleep 0.2
+        sleep 1
     done
     ! is_built "$name" || "$@"
 }
