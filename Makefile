@@ -49,7 +49,8 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow $(WERROR)
 OPTIMIZE := $(if $(SANITIZE),-O1 -fno-omit-frame-pointer,-O2)
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 ASSERT_FLAGS := $(if $(SANITIZE)$(FAST_FUZZ)$(filter 1,$(DEBUG)),-DPROBITY_DEBUG)
-COMMON = $(OPTIMIZE) -g $(WARNINGS) -pthread -D_GNU_SOURCE $(SANITIZE_FLAGS) -MMD -MP
+# -MD: a compiler cache in depend mode (tools/test.sh) relies on these lists of headers.
+COMMON = $(OPTIMIZE) -g $(WARNINGS) -pthread -D_GNU_SOURCE $(SANITIZE_FLAGS) -MD -MP
 C_FLAGS   = -std=gnu11 $(COMMON) $(CFLAGS)
 CXX_FLAGS = -std=gnu++17 $(COMMON) $(CXXFLAGS)
 LINK_FLAGS = -pthread $(SANITIZE_FLAGS) $(LDFLAGS)
@@ -59,7 +60,8 @@ LINK_FLAGS = -pthread $(SANITIZE_FLAGS) $(LDFLAGS)
 # -ffunction-sections: the linker drops functions that nothing uses.
 SRC_FLAGS := -Isrc -Iinclude -I$(BUILD)/generated -fPIC -fvisibility=hidden -fexceptions -fno-plt \
              -ffunction-sections -fdata-sections \
-             $(if $(FAST_FUZZ),-fsanitize-coverage=edge$(COMMA)inline-8bit-counters) $(ASSERT_FLAGS)
+             $(if $(FAST_FUZZ),-fsanitize-coverage=edge$(COMMA)inline-8bit-counters) $(ASSERT_FLAGS) \
+             $(if $(SANITIZE),-g1)
 
 # A vector load of two times waits for their stores to complete if they were stored one by one.
 $(BUILD)/obj/src/analysis/%.o $(BUILD)/obj/src/answers/%.o: SRC_FLAGS += -fno-tree-slp-vectorize
@@ -214,6 +216,12 @@ PROGRAMS := $(addprefix $(BUILD)/tests/programs/,$(PROGRAM_NAMES) \
               $(addsuffix .shared,$(filter-out %_internal,$(PROGRAM_NAMES))) \
               $(PLUGIN_SRC:tests/programs/%.c=%.so))
 
+# Further flags for what is only in the tool: without optimization it is compiled in half the time.
+TOOL_FLAGS ?=
+$(TOOL_OBJ) $(CLI_OBJ): private C_FLAGS += $(TOOL_FLAGS)
+# Reports of sanitizers need lines, not types. What a unit test calls is optimized as everywhere.
+$(OBJ)/tests/unit/%.o: private C_FLAGS += $(if $(SANITIZE),-O0 -g1)
+
 # For the tool only; the library needs just libc.
 TOOL_LIBS = -ljansson -ldw -lelf -lsqlite3 -lprotobuf-c -lz -lm $(LDLIBS)
 
@@ -248,7 +256,7 @@ death-programs: $(DEATH)
 test-programs: unit-tests traced-programs fuzz-programs death-programs ## Build the unit tests and the programs that tests run
 
 # A build with other compilers or flags in the same directory starts from scratch.
-FLAGS_LINE = $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS) $(SRC_FLAGS)
+FLAGS_LINE = $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS) $(SRC_FLAGS) $(TOOL_FLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS_LINE)' | cmp -s - $@ || echo '$(FLAGS_LINE)' > $@
@@ -372,9 +380,10 @@ $(SHARED_CALLS): $(CALLS_OBJ) src/libprobity-calls.map $(SHARED_LIB)
 # Without the recording code: the tool must not trace itself when PROBITY_OUT is set.
 TOOL_PARTS := $(CLI_OBJ) $(TOOL_OBJ) $(PAGE_OBJ) $(filter-out $(addprefix $(OBJ)/src/, \
            runtime/% embed/% embed_print/% writer/writer.o),$(BOTH_OBJ))
+# At a fixed address, a start need not relocate the sanitizers' descriptors of all variables: 6 MB.
 $(TOOL): $(TOOL_PARTS)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(TOOL_LIBS)
+	$(call say,LINK)$(CC) $(LINK_FLAGS) $(if $(SANITIZE),-no-pie) -o $@ $^ $(TOOL_LIBS)
 
 program_name = $(notdir $(basename $(1)))
 

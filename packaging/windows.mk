@@ -44,13 +44,13 @@ WINDOWS_TOOL_OBJ := $(WINDOWS_TOOL_SRC:%.c=$(WINDOWS)/obj/%.o) $(WINDOWS)/obj/vi
 WINDOWS_PROTO_OBJ := $(if $(WINDOWS_HAS_PROTOBUF),$(PROTO_SRC:src/%.proto=$(WINDOWS)/obj/generated/%.pb-c.o))
 WINDOWS_WITHOUT := $(addprefix -DPROBITY_WITHOUT_,PROGRAMS FORK SIGNALS DWARF CURL ANSWERS MICROHTTPD \
     $(if $(WINDOWS_HAS_SQLITE),,SQLITE) $(if $(WINDOWS_HAS_PROTOBUF),,PROTOBUF))
-$(WINDOWS_TOOL_OBJ) $(WINDOWS_PROTO_OBJ): private WINDOWS_FLAGS += -isystem $(WINDOWS_SYSTEM)/tool $(WINDOWS_WITHOUT) \
+$(WINDOWS_TOOL_OBJ) $(WINDOWS_PROTO_OBJ): private WINDOWS_FLAGS += -isystem $(WINDOWS_SYSTEM)/tool $(WINDOWS_WITHOUT) $(TOOL_FLAGS) \
     $(if $(WINDOWS_HAS_SQLITE),-isystem $(WINDOWS_SQLITE) -Dsqlite3_system_errno=probity_sqlite_errno) \
     $(if $(WINDOWS_HAS_PROTOBUF),-isystem $(WINDOWS_PROTOBUF) -I$(GENERATED))
 # A library that has been downloaded meanwhile changes what is compiled.
 $(WINDOWS)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(WINDOWS_FLAGS) $(WINDOWS_WITHOUT)' | cmp -s - $@ || echo '$(WINDOWS_FLAGS) $(WINDOWS_WITHOUT)' > $@
+	@echo '$(WINDOWS_FLAGS) $(WINDOWS_WITHOUT) $(TOOL_FLAGS)' | cmp -s - $@ || echo '$(WINDOWS_FLAGS) $(WINDOWS_WITHOUT) $(TOOL_FLAGS)' > $@
 $(WINDOWS_TOOL_OBJ) $(WINDOWS_PROTO_OBJ): $(WINDOWS)/flags
 WINDOWS_LIBRARY_OBJ := $(if $(WINDOWS_HAS_SQLITE),$(WINDOWS)/obj/sqlite3.o) \
     $(if $(WINDOWS_HAS_PROTOBUF),$(WINDOWS)/obj/protobuf-c.o)

@@ -36,12 +36,18 @@ signal_job() {
 # Waits until a command succeeds. $1 a job whose end also ends the wait, then the command. The only
 # time limit is that of the test, because a machine may be arbitrarily slow.
 wait_until() {
-    local job=$1
+    local job=$1 pause=$WORK/.pause.$BASHPID turn=0
+    local seconds=(0.02 0.02 0.03 0.03 0.04 0.05 0.06 0.08 0.1)
     shift
+    ! "$@" || return 0
+    mkfifo "$pause"
     until "$@"; do
-        is_running "$job" || { "$@"; return; }
-        sleep 0.02
+        is_running "$job" || { rm -f "$pause"; "$@"; return; }
+        # Starts no process, unlike sleep: nothing is ever written to it.
+        read -r -t "${seconds[turn]}" <> "$pause" || true
+        ((turn == 8)) || turn=$((turn + 1))
     done
+    rm -f "$pause"
 }
 
 # $1 file, $2 minimum number of lines, $3 regular expression that they match

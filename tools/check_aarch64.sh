@@ -63,7 +63,8 @@ for machine in armv8-a armv8.1-a; do
         out=$build/aarch64
     else
         make -s BUILD="$out" CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar \
-            OBJCOPY=aarch64-linux-gnu-objcopy CFLAGS="-march=$machine" lib > /dev/null
+            OBJCOPY=aarch64-linux-gnu-objcopy CFLAGS="-march=$machine" \
+            "$out/lib/libprobity.a" > /dev/null
     fi
     aarch64-linux-gnu-gcc -march="$machine" -O2 -static -pthread -Iinclude -D_GNU_SOURCE \
         -o "$directory/user" "$directory/user.c" "$out/lib/libprobity.a"

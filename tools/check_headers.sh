@@ -20,31 +20,52 @@ compile() {
     fi
 }
 
-# $1 file, then flags. With flags, in the oldest and the newest standards only.
+# In the oldest and the newest standards; with flags, as C++ each compiler in one of them, which
+# differs from run to run. $1 file, then flags
 compile_everywhere() {
-    local standard standards=(c11 gnu11)
-    [ $# = 1 ] || standards=(c11)
-    for standard in "${standards[@]}"; do
-        compile gcc c "$standard" "$@"
-        compile clang c "$standard" "$@"
-    done
+    compile gcc c c11 "$@"
+    compile clang c c11 "$@"
     compile_as_cxx "$@"
 }
 
 compile_as_cxx() {
-    local standard standards=(c++11 gnu++14 c++17 gnu++17 c++20)
-    [ $# = 1 ] || standards=(c++11 c++20)
-    for standard in "${standards[@]}"; do
+    local standards=(c++11 c++20) pair
+    if [ $# = 1 ]; then
+        for pair in 0 1; do
+            compile g++ c++ "${standards[pair]}" "$@"
+            compile clang++ c++ "${standards[pair]}" "$@"
+        done
+    else
+        pair=$((RANDOM % 2))
+        compile g++ c++ "${standards[pair]}" "$@"
+        compile clang++ c++ "${standards[1 - pair]}" "$@"
+    fi
+}
+
+# In the standards between them. $1 file, then flags
+compile_between() {
+    compile gcc c gnu11 "$@"
+    compile clang c gnu11 "$@"
+    compile_as_cxx_between "$@"
+}
+
+compile_as_cxx_between() {
+    local standard
+    for standard in gnu++14 c++17 gnu++17; do
         compile g++ c++ "$standard" "$@"
         compile clang++ c++ "$standard" "$@"
     done
 }
 
+# In both orders, so that none needs what another one includes.
 for header in include/*.h; do
     name=$(basename "$header")
     printf '#include "%s"\n#include "%s"\n' "$name" "$name" > "$directory/alone.c"
     compile_everywhere "$directory/alone.c"
+    echo "#include \"$name\"" >> "$directory/forward.c"
 done
+tac "$directory/forward.c" > "$directory/backward.c"
+for file in forward backward; do compile_between "$directory/$file.c"; done
 
 cat > "$directory/user.c" <<'USER'
 #include "probity.h"
@@ -100,6 +121,7 @@ template <class T> T user_probe(T id)
 unsigned user_instance() { return user_probe(7u) + static_cast<unsigned>(user_probe(8L)); }
 USER
 compile_as_cxx "$directory/user.cc"
+compile_as_cxx_between "$directory/user.cc"
 
 # Every macro of FnTrace.h, as statements of both languages; with nothing compiled in too.
 cat > "$directory/scopes.h" <<'USER'
@@ -205,12 +227,14 @@ USER
     cat "$directory/scopes.h"
 } > "$directory/scopes.c"
 compile_everywhere "$directory/scopes.c"
+compile_between "$directory/scopes.c"
 compile_everywhere "$directory/scopes.c" -O2 -fexceptions -Wconversion -Wcast-qual -Wundef
 compile_everywhere "$directory/scopes.c" -DPROBITY_DISABLE
 compile_everywhere "$directory/scopes.c" -DPROBITY_USDT
 compile_as_cxx "$directory/scopes.c" -fno-exceptions -fno-rtti
 cp "$directory/scopes.h" "$directory/off.c"
 compile_everywhere "$directory/off.c"
+compile_between "$directory/off.c"
 
 # Macros that programs may define before they include the headers: single letters, except two that
 # the C++ library uses for literals ("s", "h"), and other common names.

@@ -120,7 +120,7 @@ check_maker() {
 
 # The reader, the second decoder and the generator agree on random traces, to the nanosecond.
 check_random() {
-    local seed=${SEED:-$RANDOM} count=400 trace
+    local seed=${SEED:-$RANDOM} count=${RANDOM_TRACES:-400} trace
     mkdir "$WORK/random"
     python3 "$tests/tool/make_random_traces.py" "$seed" $count "$WORK/random"
     for trace in "$WORK"/random/*.probity; do

@@ -1,14 +1,19 @@
 #!/usr/bin/env bash
 # Single-steps the record path: reads the spool after every instruction, and delivers a signal at
-# every instruction. Some handlers fork.
+# every instruction. Some handlers fork. PARTS: only one in that many scenarios, chosen by SEED.
 # variants: clang
 # timeout: 1800
 . "$(dirname "$0")/../common.bash"
 
 # shellcheck source=tests/tool/stepper.bash
 . "$SOURCE/tests/tool/stepper.bash"
+PARTS=${PARTS:-1}
+seed=${SEED:-$RANDOM}
+echo "seed $seed"
+scenarios=0
 step() {
-    stepper "$@" || true
+    scenarios=$((scenarios + 1))
+    if (((scenarios + seed) % PARTS == 0)); then stepper "$@" || true; fi
 }
 
 # EVERY: a signal only at each EVERYth instruction.

@@ -43,7 +43,7 @@ ages_claims() {
 # ---- A second sender
 
 copies second
-"$PROBITY" ship --to "$url" --block-rows 1000 a/second > a.out 2> a.err &
+"$PROBITY" ship --to "$url" --block-rows 2500 a/second > a.out 2> a.err &
 sender=$!
 wait_until "$sender" has_rows second || fail "the first: $(cat a.err)"
 kill -s STOP "$sender"
@@ -59,7 +59,7 @@ expect "the second, afterwards: rows" 0 "$(jq '.[0].rows' output)"
 # ---- The first one is killed
 
 copies killed
-"$PROBITY" ship --to "$url" --block-rows 1000 a/killed > a.out 2> a.err &
+"$PROBITY" ship --to "$url" --block-rows 2500 a/killed > a.out 2> a.err &
 sender=$!
 wait_until "$sender" has_rows killed || fail "the killed one: $(cat a.err)"
 kill -s KILL "$sender"
@@ -67,18 +67,18 @@ wait "$sender" 2> /dev/null || true
 probity "too early" 1 ship --to "$url" b/killed
 reported "too early" "if it has ended, try again in"
 ages_claims killed
-probity "the heir" 0 ship --to "$url" --block-rows 1000 b/killed
+probity "the heir" 0 ship --to "$url" --block-rows 2500 b/killed
 is_there_once killed
 
 # ---- The first one is killed, and started again
 
 copies again
-"$PROBITY" ship --to "$url" --block-rows 1000 a/again > a.out 2> a.err &
+"$PROBITY" ship --to "$url" --block-rows 2500 a/again > a.out 2> a.err &
 sender=$!
 wait_until "$sender" has_rows again || fail "the killed one: $(cat a.err)"
 kill -s KILL "$sender"
 wait "$sender" 2> /dev/null || true
-probity "started again" 0 ship --to "$url" --block-rows 1000 a/again
+probity "started again" 0 ship --to "$url" --block-rows 2500 a/again
 is_there_once again
 
 # ---- Several at the same time, until each has found everything there
@@ -102,7 +102,7 @@ expect "several: senders that had something to send" 1 "$(grep -c 'rows in [1-9]
 copies watched
 for directory in a b; do
     rm -f "$directory"/{second,killed,again,several}*
-    "$PROBITY" ship --to "$url" --block-rows 1000 --watch "$directory" --once \
+    "$PROBITY" ship --to "$url" --block-rows 2500 --watch "$directory" --once \
         >> watched.out 2>> watched.err &
     senders+=($!)
 done

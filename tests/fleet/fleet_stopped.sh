@@ -38,7 +38,7 @@ expect "calls of connect(), send() and recv() were found" 1 "$((count > 50))"
 
 # ---- All are stopped, each at another step
 
-for ((i = 1; i <= count; i += EVERY)); do
+for ((i = 1 + RANDOM % EVERY; i <= count; i += EVERY)); do
     records "$i"
     sends "$i" STOP_AT="$i" &
     senders+=($!) names+=("$i")

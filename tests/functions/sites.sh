@@ -3,7 +3,7 @@
 # without, by both compilers and with various flags; code that is not recorded is two instructions;
 # it is changed when a recording begins, also in the middle of open scopes and while threads run it,
 # and restored byte for byte after one that was made on request. FLAGS: with how many further sets
-# of flags, chosen by SEED, by default with all.
+# of flags, chosen by SEED, by default with all; 0: with -O2 alone.
 # variants: clang asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -69,6 +69,7 @@ echo "seed $seed"
 mapfile -t flags < <(printf '%s\n' "${further[@]}" | awk -v seed="$seed" 'BEGIN { srand(seed) }
     { print rand() "\t" $0 }' | sort | cut -f 2 | head -n "${FLAGS:-99}")
 flags=(-O0 -O2 "${flags[@]}")
+[ "${FLAGS:-99}" != 0 ] || flags=(-O2)
 for flag in "${flags[@]}"; do
     read -r -a words <<< "$flag"
     # As tests/fntrace/fntrace.sh says, functions that are inlined into one another have another
@@ -202,7 +203,9 @@ int main()
     return sum > 400 ? 0 : 1;
 }
 END
-for flag in -O0 -O2 "-O3 -fPIE -pie" "-O2 -masm=intel"; do
+further=(-O0 "-O3 -fPIE -pie" "-O2 -masm=intel")
+[ "${FLAGS:-99}" != 0 ] || further=()
+for flag in -O2 "${further[@]}"; do
     # shellcheck disable=SC2086
     build "$WORK/thrown.cc" thrown.plain $flag
     # shellcheck disable=SC2086

@@ -4,7 +4,8 @@
 # queues (tiles_whole.py); a failed command leaves nothing; only
 # a directory of tiles is replaced. The server uses tiles that belong to the trace
 # (tiles_served.py), and recreates others. In headless chromium the page steps through the levels,
-# as a file and served, and survives garbage.
+# as a file and served, and survives garbage. BROWSER=no leaves the browser out; TRACKED: calls in
+# the traces with requests, locks and queues.
 # variants: gcc clang asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -63,9 +64,10 @@ whole() {
         fail "the tiles of $1 are too large: $(cat "$1.json")"
 }
 SPANS=3000
-PROBITY_OUT=tracked.probity "$PROGRAMS/tracked" 60000
+TRACKED=${TRACKED:-60000}
+PROBITY_OUT=tracked.probity "$PROGRAMS/tracked" "$TRACKED"
 whole tracked "rows blocks"
-"$PROBITY" record --sched -o states.probity -- "$PROGRAMS/tracked" 60000 > output 2> errors
+"$PROBITY" record --sched -o states.probity -- "$PROGRAMS/tracked" "$TRACKED" > output 2> errors
 if [ -e states.probity.sched ]; then
     whole states "rows blocks states"
     grep -q "^trace .* states $(stat -c %s states.probity.sched) " states.tiles/tiles.txt ||
@@ -122,7 +124,8 @@ python3 "$SOURCE/tests/page/tiles_served.py" "$(cat address)" d > said 2>&1 ||
 expect "requests" "" "$(cat said)"
 rm d/tile-3999.js
 
-if command -v /usr/bin/chromium > /dev/null && command -v node > /dev/null; then
+if [ "${BROWSER:-yes}" = yes ] && command -v /usr/bin/chromium > /dev/null &&
+    command -v node > /dev/null; then
     MODULES=$BUILD/npm-view
     "$SOURCE/tools/npm_install.sh" "$SOURCE/view" "$MODULES" --include=dev
     mkdir -p "$BUILD/test-logs/view"
