@@ -133,7 +133,7 @@ probity "a migrated run" 0 report --from-fleet "$two" --label recursion
 probity "sending after version 2" 0 ship --to "$two" --json recursion
 expect "sending after version 2: rows" 0 "$(jq '.[0].rows' output)"
 
-# As after an interruption: the table is renamed, some rows are copied, and the version is not there.
+# As after an interruption: the table is renamed, some rows are copied, the version is not there.
 sql "ALTER TABLE probity_calls DROP PARTITION '2026-01-01'" two
 columns=$(sql "SELECT arrayStringConcat(groupArray(name), ', ') FROM system.columns
     WHERE database = 'two' AND table = 'probity_calls' AND default_kind != 'ALIAS'")
