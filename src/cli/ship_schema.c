@@ -11,6 +11,7 @@
 
 #include "cli/ship_migrate.h"
 #include "cli/ship_send.h"
+#include "print/text.h"
 #include "probity.h"
 
 enum { CODE_UNKNOWN_TABLE = 60 };
@@ -399,8 +400,9 @@ static void report(const struct cli_fleet *fleet, const struct found *found)
     fprintf(stderr, "probity ship: '%s' has the tables of schema version %d", fleet->url,
             PROBITY_FLEET_SCHEMA_VERSION);
     if (found->version > 0 && found->version < PROBITY_FLEET_SCHEMA_VERSION)
-        fprintf(stderr, "; migrated from version %u: %u tables, %u columns added", found->version,
-                found->tables_made, found->columns_made);
+        fprintf(stderr, "; migrated from version %u: %u table%s, %u column%s added",
+                found->version, found->tables_made, probity_text_s(found->tables_made),
+                found->columns_made, probity_text_s(found->columns_made));
     if (found->version > 0 && found->version < PROBITY_FLEET_SCHEMA_COMPLETE)
         fputs("; send the traces that were sent before again", stderr);
     if (found->version < PROBITY_FLEET_SCHEMA_VERSION && found->has_old_calls)
