@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * probity_correlation.h: a correlation id on its way to another process or host, as text: the header
- * `traceparent` of W3C Trace Context (https://www.w3.org/TR/trace-context), so that other tracers on
- * the way understand it and pass it on.
+ * probity_correlation.h: a correlation id on its way to another process or host, as text: the
+ * header `traceparent` of W3C Trace Context (https://www.w3.org/TR/trace-context), so that other
+ * tracers on the way understand it and pass it on.
  *
  *     char header[PROBITY_CORRELATION_TEXT_BYTES];
  *     if (probity_correlation_to_text(id, header) == 0)
@@ -63,9 +63,9 @@ static inline int probity_correlation_digits(const char *text, int count, uint64
     return 0;
 }
 
-/* Reads the header of any version, also one that another tracer has made: the id is the last 8 bytes
- * of the trace id, or the first 8 if those are 0. Returns 0, or -1 if the text is not such a header,
- * without reading beyond its first wrong byte. */
+/* Reads the header of any version, also one that another tracer has made: the id is the last 8
+ * bytes of the trace id, or the first 8 if those are 0. Returns 0, or -1 if the text is not such a
+ * header, without reading beyond its first wrong byte. */
 static inline int probity_correlation_from_text(const char *text, uint64_t *ret_correlation)
 {
     uint64_t version, high, low, parent, flags;
