@@ -291,8 +291,8 @@ static int check_version(struct cli_ship_send *send)
                : -1;
 }
 
-/* A server without a session with ZooKeeper does not know whether it lags, so it is not believed:
- * waits until it has one. */
+/* A server without a session with ZooKeeper cannot determine whether it lags, so its answers are
+ * not used: waits until it has one. */
 static int find_replicas(struct cli_ship_send *send)
 {
     const struct cli_http_answer lost = {.failure = "the server has no session with ZooKeeper"};

@@ -100,7 +100,7 @@ arrive 2 $((before + calls))
 is_there_once killed 1
 is_there_once killed 2
 
-# ---- Without ZooKeeper, no server knows whether it lags
+# ---- Without ZooKeeper, no server can determine whether it lags
 
 copies alone
 before=$((before + calls))
