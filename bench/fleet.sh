@@ -159,7 +159,7 @@ copies() {
     count=$(sql "SELECT count() FROM $1")
     columns=$(sql "SELECT arrayStringConcat(groupArray(multiIf(name = '${2%% *}', '$2',
         name = '${other%% *}', '$other', name)), ', ') FROM system.columns
-        WHERE database = 'probity' AND table = '$1'")
+        WHERE database = 'probity' AND table = '$1' AND default_kind != 'ALIAS'")
     sql "INSERT INTO $1 SELECT $columns FROM $1 ARRAY JOIN range(toUInt32(ceil($rows / $count)))
          AS n WHERE n > 0"
     sql "OPTIMIZE TABLE $1"
@@ -177,7 +177,7 @@ times() {
 # A copy is later by 100 s, and its ids are higher.
 stories() {
     local least median count copies before used
-    copies probity_calls "start_ns + n * 100000000000"
+    copies probity_calls "at_ns + n * 100000000000"
     copies probity_requests "id + n * 10000000" "at_ns + n * 100000000000"
     count=$(sql "SELECT count() FROM probity_requests")
     copies=$((count / (3 * rounds)))

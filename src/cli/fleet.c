@@ -10,6 +10,7 @@
 #include "cli/fleet_source.h"
 #include "cli/fleet_story.h"
 #include "cli/output_stream.h"
+#include "cli/ship_send.h"
 #include "print/bytes_text.h"
 #include "print/json.h"
 #include "print/text.h"
@@ -91,6 +92,16 @@ static const char *date_text(uint64_t ns, char *ret_text, size_t room)
     return ret_text;
 }
 
+/* By how much the rows of a run that was not sent completely lag behind this machine's clock; 0:
+ * they do not, or nothing was sent yet. */
+static uint64_t lag_of(const struct probity_fleet_run *run)
+{
+    uint64_t now_ns = cli_ship_now_ns();
+
+    return !run->is_finished && run->sent_ns > 0 && now_ns > run->sent_ns ? now_ns - run->sent_ns
+                                                                          : 0;
+}
+
 static void put_run(FILE *stream, const struct cli_fleet_runs *runs, size_t i)
 {
     const struct probity_fleet_run *run = &runs->runs[i];
@@ -110,10 +121,12 @@ static void put_run(FILE *stream, const struct cli_fleet_runs *runs, size_t i)
         fputs("  ", stream);
         cli_put_text(stream, runs->texts[i].label);
     }
-    if (is_complete)
-        fputc('\n', stream);
-    else
-        fprintf(stream, "  INCOMPLETE: %s\n", why);
+    if (!is_complete)
+        fprintf(stream, "  INCOMPLETE: %s", why);
+    if (lag_of(run) > 0)
+        fprintf(stream, "; sent up to %s, %" PRIu64 " s ago",
+                date_text(run->sent_ns, date, sizeof date), lag_of(run) / 1000000000);
+    fputc('\n', stream);
 }
 
 static size_t count_hosts(const struct cli_fleet_runs *runs)
@@ -169,6 +182,8 @@ static json_t *run_of(const struct cli_fleet_runs *runs, size_t i)
     json_object_set_new(object, "finished", json_boolean(run->is_finished));
     probity_json_put_integer(object, "started_ns", facts->info.anchor.realtime_ns);
     probity_json_put_integer(object, "ended_ns", facts->last_wall_ns);
+    probity_json_put_integer(object, "sent_ns", run->sent_ns);
+    probity_json_put_integer(object, "lag_ns", lag_of(run));
     probity_json_put_integer(object, "clock_error_ns", facts->clock_bound_ns);
     probity_json_put_integer(object, "minutes_rows", run->rows[PROBITY_FLEET_MINUTES]);
     probity_json_put_integer(object, "calls_rows", run->rows[PROBITY_FLEET_CALLS]);

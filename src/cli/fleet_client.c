@@ -236,8 +236,9 @@ int cli_fleet_try(struct cli_fleet *fleet, const char *sql, struct cli_http_answ
     /* A user who may not change settings can still use statements of a usual size. */
     if (bytes > STATEMENT_BYTES)
         snprintf(limit, sizeof limit, "&max_query_size=%zu", 2 * bytes);
-    if (asprintf(&url, "%s?database=%s&default_format=RowBinary&wait_end_of_query=1%s%s",
-                 fleet->base, fleet->database, limit, fresh) < 0)
+    if (asprintf(&url, "%s?database=%s&default_format=RowBinary&wait_end_of_query=1%s%s%s",
+                 fleet->base, fleet->database, limit, fresh,
+                 fleet->is_copying ? "&insert_distributed_sync=1" : "") < 0)
         return -1;
     const struct cli_http_request request = {.url = url, .body = sql, .bytes = bytes,
                                              .seconds = STATEMENT_SECONDS};

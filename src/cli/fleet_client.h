@@ -26,6 +26,7 @@ struct cli_fleet {
     struct cli_http *http;
     int is_cluster;    /* subqueries of its tables take GLOBAL IN */
     int is_fresh; /* statements read no replica that lacks what was inserted 2 s ago */
+    int is_copying; /* statements insert rows from one table into another, on all shards at once */
     unsigned version;  /* of the server, major * 100 + minor; 0: not queried yet */
 };
 

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/ship_migrate.h"
 #include "cli/ship_send.h"
+#include "print/text.h"
 #include "probity.h"
 
 enum { CODE_UNKNOWN_TABLE = 60 };
@@ -20,6 +22,7 @@ struct found {
     int is_cluster;
     uint64_t columns[PROBITY_FLEET_TABLES]; /* bit i: column i is there */
     int is_table[PROBITY_FLEET_TABLES];
+    int has_old_calls, must_rename; /* calls of version 2: under another name; under their own */
     unsigned tables_made, columns_made;
 };
 
@@ -157,6 +160,15 @@ static int fail_key(const struct cli_fleet *fleet, const struct probity_fleet_ta
                     (int)wanted_length, wanted);
 }
 
+/* The order of calls in version 2. */
+static int is_old_key(const struct row *row)
+{
+    static const char key[] = "run, function, thread, start_ns";
+
+    return row->table == PROBITY_FLEET_CALLS &&
+           is_text(row->text[1], row->length[1], key, sizeof key - 1);
+}
+
 /* Rows of a table, its engine and its sorting key, which is unknown for a distributed table. */
 static int take_tables(struct cli_fleet *fleet, struct probity_fleet_answer *answer,
                        struct found *found)
@@ -171,7 +183,7 @@ static int take_tables(struct cli_fleet *fleet, struct probity_fleet_answer *ans
         found->is_table[row.table] = 1;
         if (is_text(row.text[0], row.length[0], distributed, sizeof distributed - 1))
             found->is_cluster = 1;
-        else if (!is_text(row.text[1], row.length[1], wanted, wanted_length))
+        else if (!is_text(row.text[1], row.length[1], wanted, wanted_length) && !is_old_key(&row))
             return fail_key(fleet, table, row.text[1], row.length[1]);
     }
     return all_rows(fleet, answer);
@@ -184,6 +196,30 @@ static int find_tables(struct cli_fleet *fleet, struct found *found)
                                "database = currentDatabase() AND name LIKE 'probity\\_%'", &answer);
 
     return status == CLI_OK ? take_tables(fleet, &answer, found) : status;
+}
+
+/* Calls have other columns since version 3, the first of which that is new is at_ns. */
+static int find_old_calls(struct cli_fleet *fleet, struct found *found)
+{
+    const struct probity_fleet_table *table = &probity_fleet_tables[PROBITY_FLEET_CALLS];
+    struct probity_fleet_answer answer;
+    size_t i = 0;
+    int status = cli_fleet_ask(fleet, "SELECT toUInt8(count() > 0) FROM system.tables WHERE "
+                               "database = currentDatabase() AND name = '" PROBITY_FLEET_OLD_CALLS
+                               "'", &answer);
+
+    if (status != CLI_OK)
+        return status;
+    found->has_old_calls = (int)probity_fleet_take_number(&answer, 1);
+    while (strcmp(table->columns[i].name, "at_ns") != 0)
+        i++;
+    found->must_rename = found->is_table[PROBITY_FLEET_CALLS] &&
+                         !(found->columns[PROBITY_FLEET_CALLS] >> i & 1);
+    if (found->must_rename && found->has_old_calls)
+        return cli_fail(fleet->command, "'%s' has the calls of schema version 2 in %s and in %s; "
+                        "drop one of these tables", fleet->url, table->name,
+                        PROBITY_FLEET_OLD_CALLS);
+    return all_rows(fleet, &answer);
 }
 
 /* ---- The version -------------------------------------------------------------------------------
@@ -336,6 +372,8 @@ static int find(const struct cli_ship_schema *schema, struct found *ret_found)
         status = find_tables(fleet, ret_found);
     if (status == CLI_OK)
         status = find_columns(fleet, ret_found);
+    if (status == CLI_OK)
+        status = find_old_calls(fleet, ret_found);
     int has_runs = ret_found->is_table[PROBITY_FLEET_RUNS];
     if (ret_found->version == 0 && has_runs)
         ret_found->version = 1;
@@ -347,14 +385,29 @@ static int find(const struct cli_ship_schema *schema, struct found *ret_found)
     return status;
 }
 
+static int put_calls_aside(const struct cli_ship_schema *schema, struct found *found)
+{
+    int status = cli_ship_put_calls_aside(schema);
+
+    found->is_table[PROBITY_FLEET_CALLS] = 0;
+    found->columns[PROBITY_FLEET_CALLS] = 0;
+    found->has_old_calls = 1;
+    return status;
+}
+
 static void report(const struct cli_fleet *fleet, const struct found *found)
 {
     fprintf(stderr, "probity ship: '%s' has the tables of schema version %d", fleet->url,
             PROBITY_FLEET_SCHEMA_VERSION);
-    if (found->version > 0 && found->tables_made + found->columns_made > 0)
-        fprintf(stderr, "; migrated from version %u: %u tables, %u columns added; send the traces "
-                "that were sent before again", found->version, found->tables_made,
-                found->columns_made);
+    if (found->version > 0 && found->version < PROBITY_FLEET_SCHEMA_VERSION)
+        fprintf(stderr, "; migrated from version %u: %u table%s, %u column%s added",
+                found->version, found->tables_made, probity_text_s(found->tables_made),
+                found->columns_made, probity_text_s(found->columns_made));
+    if (found->version > 0 && found->version < PROBITY_FLEET_SCHEMA_COMPLETE)
+        fputs("; send the traces that were sent before again", stderr);
+    if (found->version < PROBITY_FLEET_SCHEMA_VERSION && found->has_old_calls)
+        fputs("; the calls were copied from " PROBITY_FLEET_OLD_CALLS ", which is no longer needed",
+              stderr);
     fputc('\n', stderr);
 }
 
@@ -365,8 +418,12 @@ int cli_ship_make_tables(const struct cli_ship_schema *schema)
 
     if (status == CLI_OK)
         status = find(schema, &found);
+    if (status == CLI_OK && found.must_rename)
+        status = put_calls_aside(schema, &found);
     for (size_t i = 0; status == CLI_OK && i < PROBITY_FLEET_TABLES; i++)
         status = migrate_table(schema, i, &found);
+    if (status == CLI_OK && found.version < PROBITY_FLEET_SCHEMA_VERSION && found.has_old_calls)
+        status = cli_ship_copy_calls(schema);
     if (status == CLI_OK && found.version < PROBITY_FLEET_SCHEMA_VERSION)
         status = put_version(schema->fleet);
     if (status == CLI_OK)

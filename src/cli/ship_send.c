@@ -11,6 +11,8 @@
  *     wait ──► renew the claim ──► does the insert still run? ──yes──► wait
  *                   │no
  *                   └──► is it there?
+ *
+ * A block that was acknowledged before, but is not there, is looked for after each insert.
  */
 #include "cli/ship_send.h"
 
@@ -34,6 +36,7 @@ enum {
     STATEMENT_BYTES = 320,
     ID_BYTES = 128,
     TOKEN_BYTES = ID_BYTES + 20,
+    LOSSES_MAX = 16, /* of one block, each remembered by the server */
     LATE_MAX = 2 /* after that, a block is late because it takes that long to send */
 };
 
@@ -172,11 +175,11 @@ static int fail_answer(const struct cli_ship_send *send)
     return -1;
 }
 
-/* Waits until the server executes no insert of this run, and replicas have those that ended
- * meanwhile. */
+/* Waits until the server executes no insert of this run, and replicas have those that have ended:
+ * the latest one may have ended just before the server was asked. Without a claim, what is counted
+ * next is not relied on. */
 static int settle(struct cli_ship_send *send)
 {
-    int has_waited = 0;
     const struct cli_http_answer busy = {.failure = "an insert of this run does not end"};
     struct patience patience = {.wait_ms = 0};
     char sql[STATEMENT_BYTES];
@@ -190,11 +193,10 @@ static int settle(struct cli_ship_send *send)
         uint64_t running = probity_fleet_take_number(&answer, 8);
         if (answer.is_bad)
             return fail_answer(send);
-        if (running == 0 && has_waited)
+        if (running == 0 && send->claim.is_held)
             cli_ship_await_replicas(send);
         if (running == 0)
             return 0;
-        has_waited = 1;
         if (wait_for(send, &patience, &busy) != 0)
             return -1;
     }
@@ -247,7 +249,6 @@ static int count_block(struct cli_ship_send *send, size_t table, uint32_t block,
     struct probity_fleet_answer answer;
     char sql[STATEMENT_BYTES];
 
-    cli_ship_await_replicas(send);
     snprintf(sql, sizeof sql, "SELECT count() FROM %s WHERE run = %" PRIu64 " AND block = %" PRIu32,
              probity_fleet_tables[table].name, send->run, block);
     if (cli_ship_ask(send, sql, &answer) != 0)
@@ -290,17 +291,29 @@ static int check_version(struct cli_ship_send *send)
                : -1;
 }
 
-/* While the server has no session with ZooKeeper, it reports 0 replicas. */
+/* A server without a session with ZooKeeper cannot determine whether it lags, so its answers are
+ * not used: waits until it has one. */
 static int find_replicas(struct cli_ship_send *send)
 {
-    struct probity_fleet_answer answer;
+    const struct cli_http_answer lost = {.failure = "the server has no session with ZooKeeper"};
+    struct patience patience = {.wait_ms = 0};
 
-    if (cli_ship_ask(send, "SELECT toUInt8(countIf(total_replicas != 1) > 0) FROM system.replicas "
-                     "WHERE database = currentDatabase() AND table = 'probity_senders_local'",
-                     &answer) != 0)
-        return -1;
-    send->fleet->is_fresh = (int)probity_fleet_take_number(&answer, 1);
-    return answer.is_bad ? fail_answer(send) : 0;
+    for (;;) {
+        struct probity_fleet_answer answer;
+        if (cli_ship_ask(send, "SELECT toUInt8(countIf(total_replicas != 1) > 0), "
+                         "toUInt8(countIf(is_session_expired OR total_replicas = 0) > 0) FROM "
+                         "system.replicas WHERE database = currentDatabase() AND table = "
+                         "'probity_senders_local'", &answer) != 0)
+            return -1;
+        send->fleet->is_fresh = (int)probity_fleet_take_number(&answer, 1);
+        uint64_t is_lost = probity_fleet_take_number(&answer, 1);
+        if (answer.is_bad)
+            return fail_answer(send);
+        if (!is_lost)
+            return 0;
+        if (wait_for(send, &patience, &lost) != 0)
+            return -1;
+    }
 }
 
 void cli_ship_await_replicas(const struct cli_ship_send *send)
@@ -371,12 +384,19 @@ static int fail_rows(struct cli_ship_send *send, size_t table, uint32_t block, u
     return PROBITY_ERROR_WRITE;
 }
 
-/* The token by which the server recognizes an insert: its id. If a block was sent before and is not
- * there, the server may remember that id nevertheless, so the block gets another token. */
-static void make_token(char ret_token[TOKEN_BYTES], const char *id, int is_again)
+struct block_of {
+    size_t table;
+    uint32_t block;
+};
+
+/* The token by which the server recognizes an insert: the same one from every sender, so that it
+ * takes a block from one of them only. A server may remember the token of a block that it has lost:
+ * it acknowledges the block and does not add it. Only then is the next token used, which is the
+ * same from every sender, too. */
+static void make_token(char ret_token[TOKEN_BYTES], const char *id, unsigned losses)
 {
-    if (is_again)
-        snprintf(ret_token, TOKEN_BYTES, "%s-%" PRIx64, id, cli_ship_now_ns());
+    if (losses > 0)
+        snprintf(ret_token, TOKEN_BYTES, "%s-%u", id, losses);
     else
         snprintf(ret_token, TOKEN_BYTES, "%s", id);
 }
@@ -395,36 +415,60 @@ static int doubt(struct cli_ship_send *send, struct patience *patience,
     return cli_ship_hold(send) != 0 || settle(send) != 0 ? -1 : 0;
 }
 
-/* Inserts the encoded block until the server has it. */
-static int insert_once(struct cli_ship_send *send, size_t table, uint32_t block, uint64_t rows,
-                       int is_again)
+/* An insert until it is acknowledged, or the block turns out to be there: `ret_there` is its number
+ * of rows, or 0 if it was not counted. Returns 0 or PROBITY_ERROR_WRITE. */
+static int insert_acknowledged(struct cli_ship_send *send, struct cli_fleet_insert *insert,
+                               const struct block_of *of, uint64_t *ret_there)
 {
     struct patience patience = {.wait_ms = 0};
     struct cli_http_answer answer;
-    char id[ID_BYTES], token[TOKEN_BYTES];
-    uint64_t there = 0;
     unsigned late = 0;
 
-    snprintf(id, sizeof id, "probity-%016" PRIx64 "-%s-%" PRIu32, send->run,
-             probity_fleet_tables[table].name, block);
-    struct cli_fleet_insert insert = {
-        .table = &probity_fleet_tables[table], .id = id, .token = token,
-        .bytes = send->bytes.items, .count = send->bytes.count};
-    for (;; is_again = 1) {
-        make_token(token, id, is_again);
-        insert.deadline = late < LATE_MAX ? cli_ship_deadline(send) : 0;
-        cli_fleet_insert(send->fleet, &insert, &answer);
+    for (*ret_there = 0; *ret_there == 0;) {
+        insert->deadline = late < LATE_MAX ? cli_ship_deadline(send) : 0;
+        cli_fleet_insert(send->fleet, insert, &answer);
         if (answer.status == 200)
-            break;
+            return 0;
         send->counts.doubts++;
         if (doubt(send, &patience, &answer, &late) != 0 ||
-            count_block(send, table, block, &there) != 0)
+            count_block(send, of->table, of->block, ret_there) != 0)
             return PROBITY_ERROR_WRITE;
-        if (there == rows)
-            break;
-        if (there != 0)
-            return fail_rows(send, table, block, there, rows);
     }
+    return 0;
+}
+
+/* What became of an acknowledged insert. */
+static int count_after(struct cli_ship_send *send, const struct block_of *of, uint64_t *ret_there)
+{
+    cli_ship_await_replicas(send);
+    return count_block(send, of->table, of->block, ret_there) == 0 ? 0 : PROBITY_ERROR_WRITE;
+}
+
+/* Inserts the encoded block until the server has it. is_again: it was acknowledged before. */
+static int insert_once(struct cli_ship_send *send, const struct block_of *of, uint64_t rows,
+                       int is_again)
+{
+    char id[ID_BYTES], token[TOKEN_BYTES];
+    uint64_t there = 0;
+    int error = 0;
+
+    snprintf(id, sizeof id, "probity-%016" PRIx64 "-%s-%" PRIu32, send->run,
+             probity_fleet_tables[of->table].name, of->block);
+    struct cli_fleet_insert insert = {
+        .table = &probity_fleet_tables[of->table], .id = id, .token = token,
+        .bytes = send->bytes.items, .count = send->bytes.count};
+    for (unsigned losses = 0; error == 0 && there == 0 && losses <= LOSSES_MAX; losses++) {
+        make_token(token, id, losses);
+        error = insert_acknowledged(send, &insert, of, &there);
+        if (!is_again)
+            break;
+        if (error == 0 && there == 0)
+            error = count_after(send, of, &there);
+    }
+    if (error != 0)
+        return error;
+    if (there != 0 && there != rows)
+        return fail_rows(send, of->table, of->block, there, rows);
     send->counts.blocks++;
     send->counts.rows += rows;
     send->counts.bytes += send->bytes.count;
@@ -472,7 +516,8 @@ static int send_once(struct cli_ship_send *send, size_t table, uint32_t block, u
         return fail_rows(send, table, block, there, rows);
     if (there == 0) {
         send->lost_blocks += noted.rows != 0;
-        int error = insert_once(send, table, block, rows, noted.rows != 0);
+        const struct block_of of = {table, block};
+        int error = insert_once(send, &of, rows, noted.rows != 0);
         if (error != 0)
             return error;
     } else {
@@ -533,7 +578,6 @@ int cli_ship_verify(struct cli_ship_send *send)
 {
     int error = settle(send);
 
-    cli_ship_await_replicas(send);
     send->missing_blocks = 0;
     for (size_t i = PROBITY_FLEET_MINUTES; error == 0 && i < PROBITY_FLEET_TABLES; i++) {
         if (send->sent[i] > 0)

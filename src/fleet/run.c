@@ -20,7 +20,7 @@ const char *probity_fleet_detail_name(enum probity_fleet_detail detail)
 
 int probity_fleet_run_is_complete(const struct probity_fleet_run *run)
 {
-    return run->is_finished && run->schema >= PROBITY_FLEET_SCHEMA_VERSION;
+    return run->is_finished && run->schema >= PROBITY_FLEET_SCHEMA_COMPLETE;
 }
 
 /* ---- To a row ----------------------------------------------------------------------------------

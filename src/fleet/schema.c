@@ -4,9 +4,11 @@
  */
 #include "fleet/schema.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define U8 PROBITY_FLEET_U8
+#define I8 PROBITY_FLEET_I8
 #define U16S PROBITY_FLEET_U16S
 #define U32 PROBITY_FLEET_U32
 #define U64 PROBITY_FLEET_U64
@@ -181,13 +183,33 @@ static const struct probity_fleet_column calls[] = {
     {"thread", U32, SMALL, "thread"},
     {"depth", U32, SMALL, "calls around it in its thread"},
     {"flags", U8, SMALL, "how it ended and more, see doc/fleet.md"},
-    {"start_ns", U64, STEPS, "when it began"},
-    {"total_ns", U64, SMALL, "total wall time without pauses"},
-    {"children_ns", I64, SMALL, "total minus self wall time"},
-    {"off_ns", I64, SMALL, "total wall minus total CPU time"},
-    {"children_off_ns", I64, SMALL, "the same of children_ns"},
+    {"at_ns", U64, STEPS, "when it began, or a call around it, less than 65536 ns earlier"},
+    {"since_0", U8, PLAIN, "when it began, since then: lowest byte"},
+    {"since_1", U8, PLAIN, "the other byte"},
+    {"self_0", U8, PLAIN, "self wall time: lowest byte"},
+    {"self_1", U8, PLAIN, "second byte"},
+    {"self_2", U64, SMALL, "all other bytes"},
+    {"inner_0", U8, PLAIN, "total minus self wall time: lowest byte"},
+    {"inner_1", U8, PLAIN, "second byte"},
+    {"inner_2", U64, SMALL, "all other bytes"},
+    {"off_0", I8, PLAIN, "total wall minus total CPU time: lowest byte, -128 to 127"},
+    {"off_1", I64, SMALL, "all other bytes"},
+    {"inner_off_0", I8, PLAIN, "the same of inner: lowest byte, -128 to 127"},
+    {"inner_off_1", I64, SMALL, "all other bytes"},
     {"paused_ns", U64, SMALL, "time in pauses"},
     {"paused_cpu_ns", U64, SMALL, "CPU time in pauses"},
+};
+
+#define THREE_BYTES(NAME) NAME "_0 + 256 * " NAME "_1 + 65536 * " NAME "_2"
+
+static const struct probity_fleet_alias call_aliases[] = {
+    {"start_ns", U64, "at_ns + since_0 + 256 * since_1", "when it began"},
+    {"total_ns", U64, "toUInt64(" THREE_BYTES("self") " + " THREE_BYTES("inner") ")",
+     "total wall time without pauses"},
+    {"children_ns", I64, "toInt64(" THREE_BYTES("inner") ")", "total minus self wall time"},
+    {"off_ns", I64, "toInt64(off_0 + 256 * off_1)", "total wall minus total CPU time"},
+    {"children_off_ns", I64, "toInt64(inner_off_0 + 256 * inner_off_1)",
+     "the same of children_ns"},
 };
 
 static const struct probity_fleet_column block_minutes[] = {
@@ -309,7 +331,8 @@ static const struct probity_fleet_column path_minutes[] = {
 
 #define TABLE(NAME, COLUMNS, ENGINE) SHARDED(NAME, COLUMNS, ENGINE, "run")
 #define SHARDED(NAME, COLUMNS, ENGINE, BY)                                                         \
-    {NAME, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, ENGINE, BY}
+    {.name = NAME, .columns = COLUMNS, .column_count = sizeof COLUMNS / sizeof *COLUMNS,           \
+     .engine = ENGINE, .sharded_by = BY}
 
 const struct probity_fleet_table probity_fleet_tables[PROBITY_FLEET_TABLES] = {
     [PROBITY_FLEET_RUNS] = TABLE("probity_runs", runs,
@@ -333,9 +356,12 @@ const struct probity_fleet_table probity_fleet_tables[PROBITY_FLEET_TABLES] = {
     [PROBITY_FLEET_MINUTES] = TABLE("probity_minutes", minutes,
                                     "MergeTree() PARTITION BY day "
                                     "ORDER BY (run, function, minute, thread)"),
-    [PROBITY_FLEET_CALLS] = TABLE("probity_calls", calls,
-                                  "MergeTree() PARTITION BY day "
-                                  "ORDER BY (run, function, thread, start_ns)"),
+    [PROBITY_FLEET_CALLS] = {
+        .name = "probity_calls", .columns = calls, .column_count = sizeof calls / sizeof *calls,
+        .engine = "MergeTree() PARTITION BY day ORDER BY (run, thread, at_ns)",
+        .sharded_by = "run", .aliases = call_aliases,
+        .alias_count = sizeof call_aliases / sizeof *call_aliases,
+        .stored_as = "probity_calls_3_local"},
     [PROBITY_FLEET_BLOCK_MINUTES] = TABLE("probity_block_minutes", block_minutes,
                                           "MergeTree() PARTITION BY day ORDER BY "
                                           "(run, from_probe, to_probe, minute, thread)"),
@@ -355,15 +381,16 @@ const struct probity_fleet_table probity_fleet_tables[PROBITY_FLEET_TABLES] = {
 
 const char *probity_fleet_type_name(enum probity_fleet_type type)
 {
-    static const char *const names[] = {"UInt8", "UInt16", "UInt32", "UInt64", "Int64", "Date",
-                                        "DateTime", "String", "Array(UInt16)", "Array(UInt64)"};
+    static const char *const names[] = {"UInt8", "Int8", "UInt16", "UInt32", "UInt64", "Int64",
+                                        "Date", "DateTime", "String", "Array(UInt16)",
+                                        "Array(UInt64)"};
 
     return names[type];
 }
 
 size_t probity_fleet_type_bytes(enum probity_fleet_type type)
 {
-    static const unsigned char bytes[] = {1, 2, 4, 8, 8, 2, 4, 0, 2, 8};
+    static const unsigned char bytes[] = {1, 1, 2, 4, 8, 8, 2, 4, 0, 2, 8};
 
     return bytes[type];
 }
@@ -390,10 +417,17 @@ static void print_columns(FILE *stream, const struct probity_fleet_schema *schem
                           const struct probity_fleet_table *table, int is_bare)
 {
     for (size_t i = 0; i < table->column_count; i++) {
-        fputs("    ", stream);
+        fputs(i > 0 ? ",\n    " : "    ", stream);
         print_column(stream, schema, &table->columns[i], is_bare);
-        fputs(i + 1 < table->column_count ? ",\n" : "\n", stream);
     }
+    for (size_t i = 0; i < table->alias_count; i++) {
+        const struct probity_fleet_alias *alias = &table->aliases[i];
+        fprintf(stream, ",\n    %s %s ALIAS %s", alias->name,
+                probity_fleet_type_name(alias->type), alias->expression);
+        if (!is_bare)
+            fprintf(stream, " COMMENT '%s'", alias->comment);
+    }
+    fputc('\n', stream);
 }
 
 /* Servers without codecs cannot read back the comments of a replicated table. */
@@ -402,32 +436,54 @@ static int has_no_comments(const struct probity_fleet_schema *schema)
     return schema->cluster != NULL && schema->version < PROBITY_FLEET_CODECS;
 }
 
+/* The table on each server of a cluster. */
+static void print_stored(FILE *stream, const struct probity_fleet_table *table)
+{
+    if (table->stored_as != NULL)
+        fputs(table->stored_as, stream);
+    else
+        fprintf(stream, "%s_local", table->name);
+}
+
 static void print_name(FILE *stream, const struct probity_fleet_schema *schema,
                        const struct probity_fleet_table *table, int number)
 {
-    fprintf(stream, "%s%s", table->name, schema->cluster != NULL && number == 0 ? "_local" : "");
+    if (schema->cluster != NULL && number == 0)
+        print_stored(stream, table);
+    else
+        fputs(table->name, stream);
     if (schema->cluster != NULL)
         fprintf(stream, " ON CLUSTER '%s'", schema->cluster);
 }
 
-/* The tables that are filled in blocks let newer servers remember the tokens of inserts. Replicated
- * ones do so anyway. */
+/* How many blocks of a table a server recognizes: the tokens of inserts, or on a cluster whose
+ * servers have none, their rows. By default these are 0, and on a cluster 100 or more. */
+static void print_window(FILE *stream, const struct probity_fleet_schema *schema)
+{
+    if (schema->cluster != NULL)
+        fputs(" SETTINGS replicated_deduplication_window = 10000", stream);
+    else if (schema->version >= PROBITY_FLEET_TOKENS)
+        fputs(" SETTINGS non_replicated_deduplication_window = 10000", stream);
+}
+
 static void print_engine(FILE *stream, const struct probity_fleet_schema *schema,
                          const struct probity_fleet_table *table)
 {
     const char *arguments = strchr(table->engine, '(') + 1;
     int is_last = *arguments == ')';
 
-    if (schema->cluster == NULL)
+    if (schema->cluster == NULL) {
         fputs(table->engine, stream);
-    else
-        fprintf(stream, "Replicated%.*s'/clickhouse/tables/{shard}/{database}/%s_local', "
-                "'{replica}'%s%s", (int)(arguments - table->engine), table->engine, table->name,
-                is_last ? "" : ", ", arguments);
+    } else {
+        fprintf(stream, "Replicated%.*s'/clickhouse/tables/{shard}/{database}/",
+                (int)(arguments - table->engine), table->engine);
+        print_stored(stream, table);
+        fprintf(stream, "', '{replica}'%s%s", is_last ? "" : ", ", arguments);
+    }
     if (schema->ttl_days > 0 && is_in_blocks(table))
         fprintf(stream, " TTL day + INTERVAL %u DAY", schema->ttl_days);
-    if (schema->version >= PROBITY_FLEET_TOKENS && is_in_blocks(table) && schema->cluster == NULL)
-        fputs(" SETTINGS non_replicated_deduplication_window = 10000", stream);
+    if (is_in_blocks(table))
+        print_window(stream, schema);
     fputc('\n', stream);
 }
 
@@ -447,9 +503,10 @@ int probity_fleet_schema_print(FILE *stream, const struct probity_fleet_schema *
     }
     const struct probity_fleet_schema bare = {.cluster = schema->cluster};
     print_columns(stream, &bare, table, 0);
-    fprintf(stream, ") ENGINE = Distributed('%s', %s, %s_local, %s)\n", schema->cluster,
-            schema->database != NULL ? schema->database : "currentDatabase()", table->name,
-            table->sharded_by);
+    fprintf(stream, ") ENGINE = Distributed('%s', %s, ", schema->cluster,
+            schema->database != NULL ? schema->database : "currentDatabase()");
+    print_stored(stream, table);
+    fprintf(stream, ", %s)\n", table->sharded_by);
     return 1;
 }
 
@@ -480,4 +537,31 @@ size_t probity_fleet_schema_key(const struct probity_fleet_table *table, const c
     key += *key == '(';
     *ret_key = key;
     return strcspn(key, ")");
+}
+
+/* ---- Copying calls -----------------------------------------------------------------------------
+ */
+
+/* From the columns of version 2. Each call begins at its own at_ns. */
+static const char old_calls_columns[] =
+    "SELECT day, run, block, function, thread, depth, flags, start_ns, toUInt8(0), toUInt8(0), "
+    "toUInt8(bitAnd(self, 255)), toUInt8(bitAnd(bitShiftRight(self, 8), 255)), "
+    "bitShiftRight(self, 16), "
+    "toUInt8(bitAnd(inner, 255)), toUInt8(bitAnd(bitShiftRight(inner, 8), 255)), "
+    "bitShiftRight(inner, 16), "
+    "off_low, intDiv(off_ns - off_low, 256), "
+    "inner_off_low, intDiv(children_off_ns - inner_off_low, 256), paused_ns, paused_cpu_ns FROM "
+    "(SELECT *, toUInt64(total_ns - children_ns) AS self, toUInt64(children_ns) AS inner, "
+    "toInt8(bitAnd(off_ns, 255)) AS off_low, toInt8(bitAnd(children_off_ns, 255)) AS inner_off_low "
+    "FROM " PROBITY_FLEET_OLD_CALLS;
+
+void probity_fleet_schema_copy_calls(FILE *stream, const char *day, uint64_t run)
+{
+    const struct probity_fleet_table *table = &probity_fleet_tables[PROBITY_FLEET_CALLS];
+
+    fprintf(stream, "INSERT INTO %s (", table->name);
+    for (size_t i = 0; i < table->column_count; i++)
+        fprintf(stream, "%s%s", i > 0 ? ", " : "", table->columns[i].name);
+    fprintf(stream, ") %s WHERE day = toDate('%s') AND run = %" PRIu64 ")", old_calls_columns, day,
+            run);
 }

@@ -7,18 +7,21 @@
 #define PROBITY_FLEET_SCHEMA_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum { PROBITY_FLEET_COLUMNS_MAX = 64 };
 
-/* Of the tables below. 1: what had no version yet. */
-enum { PROBITY_FLEET_SCHEMA_VERSION = 2 };
+/* Of the tables below. 1: what had no version yet. A run that was sent to tables of version 2 lacks
+ * nothing in these: its calls were copied. */
+enum { PROBITY_FLEET_SCHEMA_VERSION = 3, PROBITY_FLEET_SCHEMA_COMPLETE = 2 };
 
 /* The first server version with codecs, and the first with deduplication by tokens. */
 enum { PROBITY_FLEET_CODECS = 2000, PROBITY_FLEET_TOKENS = 2208 };
 
 enum probity_fleet_type {
     PROBITY_FLEET_U8,
+    PROBITY_FLEET_I8,
     PROBITY_FLEET_U16,
     PROBITY_FLEET_U32,
     PROBITY_FLEET_U64,
@@ -35,6 +38,13 @@ struct probity_fleet_column {
     enum probity_fleet_type type;
     const char *codec; /* "": the server's default */
     const char *comment;
+};
+
+/* A column that is not stored, for queries only. */
+struct probity_fleet_alias {
+    const char *name;
+    enum probity_fleet_type type;
+    const char *expression, *comment;
 };
 
 enum probity_fleet_table_number {
@@ -64,7 +74,19 @@ struct probity_fleet_table {
     size_t column_count;
     const char *engine; /* with its partition and order */
     const char *sharded_by; /* on a cluster */
+    const struct probity_fleet_alias *aliases;
+    size_t alias_count;
+    const char *stored_as; /* the table on each server of a cluster; NULL: NAME_local */
 };
+
+/* A call began less than this many ns after its at_ns. */
+enum { PROBITY_FLEET_SINCE_MAX = 65536 };
+
+/* The calls of schema version 2, while they are being copied, and afterwards. */
+#define PROBITY_FLEET_OLD_CALLS "probity_calls_2"
+
+/* Writes the statement that copies the calls of one run that ended on one day ("YYYY-MM-DD"). */
+void probity_fleet_schema_copy_calls(FILE *stream, const char *day, uint64_t run);
 
 extern const struct probity_fleet_table probity_fleet_tables[PROBITY_FLEET_TABLES];
 

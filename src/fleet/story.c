@@ -64,6 +64,12 @@ static int is_window(const struct probity_fleet_step *step)
     return step->has_previous && step->thread == step->from_thread && step->wall_ns <= step->at_ns;
 }
 
+/* Calls that began at this moment have a later at_ns. */
+static uint64_t earliest_anchor(uint64_t start_ns)
+{
+    return start_ns > PROBITY_FLEET_SINCE_MAX ? start_ns - PROBITY_FLEET_SINCE_MAX : 0;
+}
+
 /* All windows together, which the server finds by its index, and each of them. */
 int probity_fleet_sql_story_calls(FILE *stream, const struct probity_fleet_step *first,
                                   size_t count)
@@ -82,14 +88,16 @@ int probity_fleet_sql_story_calls(FILE *stream, const struct probity_fleet_step 
     if (windows == 0)
         return 0;
     fprintf(stream, "SELECT function, thread, depth, start_ns, total_ns, off_ns FROM %s WHERE run "
-            "= %" PRIu64 " AND day >= toDate(%" PRIu64 ") AND start_ns >= %" PRIu64
-            " AND start_ns <= %" PRIu64 " AND (0", table(PROBITY_FLEET_CALLS), first->run,
-            from_ns / PROBITY_FLEET_DAY_NS, from_ns, to_ns);
+            "= %" PRIu64 " AND day >= toDate(%" PRIu64 ") AND at_ns > %" PRIu64
+            " AND at_ns <= %" PRIu64 " AND (0", table(PROBITY_FLEET_CALLS), first->run,
+            from_ns / PROBITY_FLEET_DAY_NS, earliest_anchor(from_ns), to_ns);
     for (size_t i = 0; windows > 0; i++) {
         if (!is_window(&first[i]))
             continue;
-        fprintf(stream, " OR (thread = %" PRIu32 " AND start_ns >= %" PRIu64 " AND start_ns <= %"
-                PRIu64 ")", first[i].thread, first[i].at_ns - first[i].wall_ns, first[i].at_ns);
+        uint64_t begin_ns = first[i].at_ns - first[i].wall_ns;
+        fprintf(stream, " OR (thread = %" PRIu32 " AND at_ns > %" PRIu64 " AND at_ns <= %" PRIu64
+                " AND start_ns >= %" PRIu64 " AND start_ns <= %" PRIu64 ")", first[i].thread,
+                earliest_anchor(begin_ns), first[i].at_ns, begin_ns, first[i].at_ns);
         windows--;
     }
     fprintf(stream, ") ORDER BY start_ns, depth LIMIT %d", PROBITY_FLEET_STORY_CALLS_MAX);

@@ -84,6 +84,16 @@ void probity_fleet_sql_condition(FILE *stream, const struct probity_fleet_range 
         fprintf(stream, " AND %s < %" PRIu64, moment, range->to_ns / unit_ns);
 }
 
+/* Same as above for rows of calls, which are sorted by at_ns: start_ns or a little earlier. */
+static void put_calls_condition(FILE *stream, const struct probity_fleet_range *range)
+{
+    probity_fleet_sql_condition(stream, range, "start_ns", 1);
+    if (range->from_ns >= PROBITY_FLEET_SINCE_MAX)
+        fprintf(stream, " AND at_ns > %" PRIu64, range->from_ns - PROBITY_FLEET_SINCE_MAX);
+    if (range->to_ns > 0)
+        fprintf(stream, " AND at_ns < %" PRIu64, range->to_ns);
+}
+
 /* ---- Sums --------------------------------------------------------------------------------------
  */
 
@@ -195,7 +205,7 @@ static void put_calls(FILE *stream, const struct probity_fleet_range *range)
     fprintf(stream, "%s%stoUInt64(%s) AS duration FROM %s WHERE ", call_columns,
             probity_fleet_bucket_columns, duration_of(range->measure),
             probity_fleet_tables[PROBITY_FLEET_CALLS].name);
-    probity_fleet_sql_condition(stream, range, "start_ns", 1);
+    put_calls_condition(stream, range);
     fputs(") GROUP BY function, run, thread, bucket)", stream);
     put_group(stream, range);
 }
@@ -224,7 +234,7 @@ void probity_fleet_sql_repairs(FILE *stream, const struct probity_fleet_range *r
     if (is_of_minutes)
         probity_fleet_sql_condition(stream, &all, "toUnixTimestamp(minute)", UINT64_C(1000000000));
     else
-        probity_fleet_sql_condition(stream, &all, "start_ns", 1);
+        put_calls_condition(stream, &all);
 }
 
 void probity_fleet_sql_counts(FILE *stream, const struct probity_fleet_range *range)
@@ -283,6 +293,6 @@ void probity_fleet_sql_spans(FILE *stream, const struct probity_fleet_range *ran
     put_runs(stream, range);
     put_day(stream, range);
     if (range->to_ns > 0)
-        fprintf(stream, " AND start_ns < %" PRIu64, range->to_ns);
+        fprintf(stream, " AND at_ns < %" PRIu64, range->to_ns);
     fputs(") WHERE is_begun OR is_left GROUP BY run, thread", stream);
 }

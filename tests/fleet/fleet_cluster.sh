@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # `probity ship --init --cluster` with two ClickHouse servers on loopback, each a shard, and
 # ZooKeeper: runs are on both, either one is asked, answers are those of the traces; while one is
-# killed, the sender reports that and waits, and afterwards every row is there once.
+# killed, the sender reports that and waits, and afterwards every row is there once. Calls of schema
+# version 2 are copied.
 # variants: gcc
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
@@ -57,6 +58,56 @@ http_port=$http2
 asks_dashboard
 sql "$(filled "$(query_of Runs)" 1) FORMAT JSON" > answer
 expect "runs of the dashboard" "$traces" "$(jq -r '.data[0].runs' answer)"
+
+# ---- Calls of schema version 2
+
+# $1 statement. This old server may crash while it changes tables on a cluster, also after that.
+changes() {
+    local try
+    for try in 1 2 3; do
+        ! sql_of 1 "$1" old > changed 2>&1 || return 0
+        revive 1
+        revive 2
+        ! grep -q "doesn't exist\|already exists" changed || return 0
+    done
+    fail "$1, try $try: $(cat changed)"
+}
+
+calls_of() {
+    sql_of 2 "SELECT run, thread, depth, function, start_ns, total_ns, children_ns, off_ns,
+        children_off_ns FROM probity_calls ORDER BY run, thread, start_ns, depth, total_ns" "$1"
+}
+
+for i in 1 2; do
+    sql_of $i 'CREATE DATABASE old' default
+done
+old=http://127.0.0.1:$http1/old
+makes_tables "$old"
+columns='(day Date, run UInt64, block UInt32, function UInt64, thread UInt32, depth UInt32,
+    flags UInt8, start_ns UInt64, total_ns UInt64, children_ns Int64, off_ns Int64,
+    children_off_ns Int64, paused_ns UInt64, paused_cpu_ns UInt64)'
+names=$(tr -d '()\n' <<< "$columns" | sed 's/ *\([a-z_]*\) [A-Za-z0-9]*/\1/g')
+changes "DROP TABLE probity_calls ON CLUSTER two"
+changes "DROP TABLE probity_calls_3_local ON CLUSTER two"
+changes "CREATE TABLE IF NOT EXISTS probity_calls_local ON CLUSTER two $columns ENGINE =
+    ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/probity_calls_local', '{replica}')
+    PARTITION BY day ORDER BY (run, function, thread, start_ns)"
+changes "CREATE TABLE IF NOT EXISTS probity_calls ON CLUSTER two $columns ENGINE =
+    Distributed(two, old, probity_calls_local, run)"
+for i in 1 2; do
+    sql_of $i 'TRUNCATE TABLE probity_versions_local' old
+    sql_of $i "INSERT INTO probity_calls_local ($names) SELECT $names FROM
+        probity.probity_calls_3_local" old
+done
+sql_of 1 'INSERT INTO probity_versions_local SELECT 2, now()' old
+calls_of probity > calls.new
+calls_of old > calls.old
+[ -s calls.new ] || fail "no calls"
+cmp -s calls.new calls.old || fail "calls of version 2: $(diff calls.new calls.old | head -n 3)"
+makes_tables "$old"
+expect "the version" 3 "$(sql_of 2 'SELECT max(version) FROM probity_versions' old)"
+calls_of old > calls.old
+cmp -s calls.new calls.old || fail "copied calls: $(diff calls.new calls.old | head -n 3)"
 
 # ---- One shard is killed while traces are sent
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # `probity ship` against a server with faults (fleet_server.py): each row arrives once although
 # blocks are acknowledged and lost, the disk is full, answers or connections are missing, a block
-# takes longer to send than a claim lasts, memory is refused, or the ledger cannot be written; a
-# certificate that nobody has signed is refused.
+# takes longer to send than a claim lasts, memory is refused, or the ledger cannot be written; every
+# attempt to send a block has the same token; a certificate that nobody has signed is refused.
 # variants: asan
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
@@ -48,11 +48,19 @@ arrives() {
     expect "$1: blocks sent twice" 0 "$(jq '[.[] | select(.[1] | length != 1)] | length' rows)"
 }
 
+# Of each block "INSERTS TOKENS": how often it was sent, and with how many different tokens.
+tokens() { curl -sS --noproxy '*' --data-binary "TEST TOKENS" "http://127.0.0.1:$port/"; }
+
 arrives lost
+[ "$(tokens | awk '$2 > 1' | wc -l)" -gt 0 ] || fail "lost: no block got another token"
+expect "lost: blocks with more than two tokens" 0 "$(tokens | awk '$2 > 2' | wc -l)"
 grep -q 'no longer had .* sent again' errors || fail "lost: not reported: $(cat errors)"
 stop_server
 for fault in full slow refused late; do
     arrives "$fault"
+    # Another sender's copy of a block, however late, has the same token.
+    [ "$fault" != full ] || [ "$(tokens | awk '$1 > 1' | wc -l)" -gt 0 ] || fail "never sent again"
+    expect "$fault: blocks with several tokens" 0 "$(tokens | awk '$2 > 1' | wc -l)"
     stop_server
 done
 

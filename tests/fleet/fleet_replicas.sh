@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Two ClickHouse servers on loopback as replicas of one shard, and ZooKeeper: senders of copies of a
-# trace, each with another server, also while one replica lags; a sender whose
-# server is killed continues with the other one. Each row arrives once.
+# trace, each with another server, also while one replica lags; a sender whose server is killed
+# continues with the other one; without ZooKeeper, nothing is sent. Each row arrives once.
 # variants: gcc
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
@@ -38,7 +38,7 @@ is_there_once() {
 }
 
 # $1 server, $2 rows: its replica has as many calls
-has_calls_at() { [ "$(sql_of "$1" "SELECT count() FROM probity_calls_local")" -ge "$2" ]; }
+has_calls_at() { [ "$(sql_of "$1" "SELECT count() FROM probity_calls_3_local")" -ge "$2" ]; }
 
 # $1 URL, $2 trace: sends it, and again while another sender has it
 sends_in_the_end() {
@@ -64,13 +64,13 @@ is_there_once same 2
 # ---- The second replica lags: it fetches nothing
 
 copies lagging
-before=$(sql_of 1 "SELECT count() FROM probity_calls_local")
+before=$(sql_of 1 "SELECT count() FROM probity_calls_3_local")
 sql_of 2 "SYSTEM STOP FETCHES" default
 "$PROBITY" ship --to "$url1" --block-rows 5000 a/lagging > a.out 2> a.err &
 sender=$!
 wait_until "$sender" has_calls_at 1 $((before + 20000)) || fail "lagging: $(cat a.err)"
 kill -s STOP "$sender"
-expect "lagging: calls on 2" "$before" "$(sql_of 2 "SELECT count() FROM probity_calls_local")"
+expect "lagging: calls on 2" "$before" "$(sql_of 2 "SELECT count() FROM probity_calls_3_local")"
 probity "the other replica" 1 ship --to "$url2" b/lagging
 reported "the other replica" "process $sender on host"
 kill -s CONT "$sender"
@@ -99,4 +99,22 @@ arrive 1 $((before + calls))
 arrive 2 $((before + calls))
 is_there_once killed 1
 is_there_once killed 2
+
+# ---- Without ZooKeeper, no server can determine whether it lags
+
+copies alone
+before=$((before + calls))
+kills "$keeper"
+keeper=0
+# A session ends some time after its connection.
+lost_session() {
+    [ "$(sql_of 2 "SELECT max(is_session_expired OR total_replicas = 0) FROM system.replicas
+        WHERE table = 'probity_senders_local'")" = 1 ]
+}
+wait_until "${servers[2]}" lost_session || fail "the session did not end"
+probity "without ZooKeeper" 1 ship --to "$url2" --retry 1 a/alone
+grep -q ZooKeeper errors ||
+    fail "without ZooKeeper: $(cat errors)"
+expect "without ZooKeeper: calls" "$before" \
+    "$(sql_of 2 "SELECT count() FROM probity_calls_3_local")"
 finish

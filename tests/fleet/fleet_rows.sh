@@ -136,8 +136,14 @@ sender=$!
 does_rounds 1000 1500
 wait_until "$sender" has_calls 500 living || fail "living: $(cat shipped.err)"
 is_running "$program" || fail "living: the program has ended"
-"$PROBITY" fleet --from-fleet "$url" --label living > output 2> errors || true
-grep -q 'INCOMPLETE' output || fail "living: not reported: $(cat output)"
+reports_lag() {
+    "$PROBITY" fleet --from-fleet "$url" --label living > output 2> errors || true
+    grep -q 'INCOMPLETE: .*; sent up to 20.*, [0-9]* s ago$' output
+}
+wait_until "$sender" reports_lag || fail "living: not reported: $(cat output)"
+"$PROBITY" fleet --json --from-fleet "$url" --label living > output 2> errors || true
+expect "living: the lag in JSON" true \
+    "$(jq '.runs[0] | .lag_ns > 0 and .sent_ns > .started_ns' output)"
 kill -s KILL "$sender"
 wait "$sender" 2> /dev/null || true
 does_rounds 2500 4000
@@ -152,6 +158,8 @@ wait "$sender" || fail "living: $(cat shipped.err)"
 all_calls living 5000
 probity "living, ended" 0 ship --to "$url" --json living
 expect "living, ended: rows" 0 "$(jq '.[0].rows' output)"
+probity "living, ended: the list" 0 fleet --json --from-fleet "$url" --label living
+expect "living, ended: no lag" 0 "$(jq '.runs[0].lag_ns' output)"
 
 # ---- A directory
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Stands in for a ClickHouse server from 22.8 on, which remembers tokens of inserts, with faults on
-request. Prints its port. Keeps, by table and block, the rows of each insert that it executes.
+request. Prints its port. Keeps, by table and block, the rows of each insert that it executes, and
+the tokens of all.
 
     fleet_server.py [FAULT] [CERTIFICATE KEY]
 
@@ -23,6 +24,7 @@ fault = sys.argv[1] if len(sys.argv) > 1 else ""
 lock = threading.Lock()
 tables = {}
 tokens = set()
+offered = {}
 lost = set()
 counts = {"inserts": 0}
 chance = random.Random(1)
@@ -69,6 +71,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             tables.setdefault(table, {}).setdefault(int(block), []).append(rows)
         if token is None:
             return self.answer(200, b"")
+        offered.setdefault(table, {}).setdefault(block, []).append(token[1])
         if fault == "full" and number % 2 == 0:
             return self.answer(500, b"Code: 243. DB::Exception: Cannot reserve, not enough space\n")
         is_new = token[1] not in tokens
@@ -86,9 +89,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if "version()" in sql:
             return self.answer(200, text("18.16.1" if fault == "late" else "26.7.1.1"))
         if "system.replicas" in sql:
-            return self.answer(200, b"\0")
+            return self.answer(200, b"\0\0")
         if "probity_versions" in sql:
-            return self.answer(200, struct.pack("<I", 2))
+            return self.answer(200, struct.pack("<I", 3))
         if "now()" in sql:
             return self.answer(200, struct.pack("<I", int(time.time())))
         if "probity_senders" in sql:
@@ -97,6 +100,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(200, struct.pack("<Q", 0))
         if sql.startswith("SELECT 1"):
             return self.answer(200, b"\1")
+        if sql.startswith("TEST TOKENS"):
+            return self.answer(200, "".join(
+                f"{len(attempts)} {len(set(attempts))}\n" for of_table in offered.values()
+                for attempts in of_table.values()).encode())
         blocks = tables.get(re.search(r"FROM (\w+)", sql)[1], {})
         if "GROUP BY block" in sql:
             return self.answer(200, b"".join(struct.pack("<IQ", block, sum(rows))

@@ -110,7 +110,8 @@ static const struct probity_fleet_column few_columns[] = {
     {"n", PROBITY_FLEET_U16, "", ""},
     {"t", PROBITY_FLEET_TEXT, "", ""},
     {"a", PROBITY_FLEET_U64S, "", ""}};
-static const struct probity_fleet_table few = {"few", few_columns, 3, "", ""};
+static const struct probity_fleet_table few = {
+    .name = "few", .columns = few_columns, .column_count = 3, .engine = "", .sharded_by = ""};
 
 static void a_block_is_what_the_format_says(void **state)
 {
