@@ -52,7 +52,9 @@
 #include "probity_values.h"
 #endif
 
-#if defined(FN_INSTRUMENT) && defined(PROBITY_HAS_VALUES)
+#if defined(FN_INSTRUMENT) && defined(PROBITY_HAS_VALUES) && defined(PROBITY_MSVC)
+#include "FnTrace_msvc.h"
+#elif defined(FN_INSTRUMENT) && defined(PROBITY_HAS_VALUES)
 
 #include <errno.h>
 #include <stdio.h>
@@ -632,6 +634,10 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
 #define FN_X_TAIL_1(n, ...) , __VA_ARGS__
 
 #else /* ---- Nothing compiled in ------------------------------------------------------------- */
+
+#if defined(FN_INSTRUMENT) && defined(PROBITY_MSVC)
+#pragma message("FnTrace.h records nothing in C with this compiler: compile the file as C++")
+#endif
 
 #define FN_X_GONE                                                                                  \
     do {                                                                                           \
