@@ -288,7 +288,7 @@ is_left_out() {
 prefix_by_name() {
     local command tool=$BUILD/aarch64/bin/probity
     [ "$1" = emulated ] || tool=$BUILD/bin/probity
-    command=(tools/emulated_exec.sh qemu-aarch64 "$BUILD/aarch64-root" env VARIANT=aarch64)
+    command=(tests/tool/emulated_exec.py qemu-aarch64 "$BUILD/aarch64-root" env VARIANT=aarch64)
     mapfile -t -O ${#command[@]} command < <(settings_of aarch64)
     command+=("BUILD=$BUILD/aarch64" "PROBITY=$tool")
     printf '%q ' "${command[@]}"
