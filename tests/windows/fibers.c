@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * fibers.c: two threads, each with two fibers that pass probes in turn, one of them in a scope that
- * is open while the other runs; the fiber that passed its thread's first probe is deleted before the
- * last probes. Prints the number of hits.
+ * is open while the other runs; the fiber that passed its thread's first probe is deleted before
+ * the last probes. Prints the number of hits.
  */
 #define FN_INSTRUMENT
 #include <stdio.h>
