@@ -6,12 +6,10 @@
  * Such programs use libprobity.dll. A probe is inline, as with gcc, but reserves its word with a
  * locked instruction, since no intrinsic adds to memory in one step without the lock.
  */
-#ifndef PROBITY_MSVC_H
-#define PROBITY_MSVC_H
-
 #include <stdint.h>
 
-#ifdef PROBITY_MSVC
+#if defined(PROBITY_MSVC) && !defined(PROBITY_MSVC_H)
+#define PROBITY_MSVC_H
 
 #include <intrin.h>
 
@@ -43,7 +41,5 @@
 #else
 #define PROBITY_OF_THREAD(type, offset) PROBITY_CAST(type *, NULL)
 #endif
-
-#endif /* PROBITY_MSVC */
 
 #endif
