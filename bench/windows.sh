@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What a probe takes in programs for Windows under Wine, and natively. In one process, windows of a
-# floor, which stores the counter, alternate with windows of probes; the least and the median of the
-# windows are divided by the floor's. RUNS runs of each program in turn, of at most 10 s.
+# What a probe takes in programs for Windows under Wine, compiled by gcc and with MSVC's rules by
+# clang-cl, and natively. In one process, windows of a floor, which stores the counter, alternate
+# with windows of probes; the least and the median of the windows are divided by the floor's. RUNS
+# runs of each program in turn, of at most 10 s, at real-time priority unless REALTIME=no.
 #
 #     make && make windows && BUILD=build WINDOWS=build-windows bench/windows.sh
 set -eu
@@ -18,8 +19,10 @@ cat > probe.c << 'END'
 #include <stdio.h>
 #include <stdlib.h>
 #include "probity.h"
-#ifndef HITS
-#define HITS 300
+#ifdef _MSC_VER
+#define NOINLINE __declspec(noinline)
+#else
+#define NOINLINE __attribute__((noinline))
 #endif
 enum { WINDOWS = 6000000 / HITS };
 static uint64_t words[HITS];
@@ -29,13 +32,13 @@ static int compare(const void *left, const void *right)
     double a = *(const double *)left, b = *(const double *)right;
     return (a > b) - (a < b);
 }
-__attribute__((noinline)) static void make_floor(void)
+NOINLINE static void make_floor(void)
 {
     volatile uint64_t *at = words;
     for (int i = 0; i < HITS; i++)
         at[i] = probity_ticks() << 24 | 7;
 }
-__attribute__((noinline)) static void make_hits(void)
+NOINLINE static void make_hits(void)
 {
     for (int i = 0; i < HITS; i++)
         PROBITY_PROBE(7);
@@ -58,17 +61,25 @@ int main(void)
 }
 END
 cp "$windows/bin/libprobity.dll" .
+SOURCE=$source
+# shellcheck source=tests/windows/msvc.bash
+. "$source/tests/windows/msvc.bash"
 for hits in 300 16384; do
     flags=(-O2 "-DHITS=$hits" "-I$source/include")
     x86_64-w64-mingw32-gcc "${flags[@]}" -o "static.$hits.exe" probe.c "$windows/lib/libprobity.a" \
         -lsynchronization -ladvapi32 -lntdll
     x86_64-w64-mingw32-gcc "${flags[@]}" -o "dll.$hits.exe" probe.c "$windows/lib/libprobity.dll.a"
+    if command -v clang > /dev/null; then
+        msvc c11 /c /O2 /GS- "/DHITS=$hits" /Foprobe.obj -w probe.c
+        x86_64-w64-mingw32-gcc -o "msvc.$hits.exe" probe.obj "$windows/lib/libprobity.dll.a" \
+            2> /dev/null
+    fi
     gcc "${flags[@]}" -pthread -o "linux.$hits" probe.c "$build/lib/libprobity.a"
 done
 first=
-chrt -f 50 true 2> /dev/null && first="chrt -f 50"
+[ "${REALTIME:-yes}" = no ] || ! chrt -f 50 true 2> /dev/null || first="chrt -f 50"
 for ((i = 0; i < ${RUNS:-15}; i++)); do
-    for program in {linux,static,dll}.{300,16384}*; do
+    for program in {linux,static,dll,msvc}.{300,16384}*; do
         [ -x "$program" ] || continue
         start=./$program
         [[ $program != *.exe ]] || start="wine $program"
@@ -79,7 +90,7 @@ for ((i = 0; i < ${RUNS:-15}; i++)); do
 done > results
 echo "program            floor least  probe least   least / least        median / median"
 echo "                   ticks        ticks         least  median  most  least  median  most"
-for program in {linux,static,dll}.{300,16384}*; do
+for program in {linux,static,dll,msvc}.{300,16384}*; do
     [ -x "$program" ] || continue
     for column in 4 5; do
         awk -v name="$program" -v column=$column '$1 == name { print $column }' results |

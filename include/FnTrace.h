@@ -24,7 +24,8 @@
  * and only if the level of functions or parameters allows them. In C++, and in C with -fexceptions,
  * scopes are closed on exceptions, pthread_exit and cancellation; scopes left by longjmp are closed
  * by the `probity` command. A C++ thread must not be cancelled asynchronously inside a scope, as
- * inside any destructor. Requires C11 or C++11, gcc or clang.
+ * inside any destructor. Requires C11 or C++11, gcc or clang; or, on
+ * Windows, C++14 and MSVC or clang-cl (in C, all macros are empty there, which is reported).
  *
  * If PROBITY_PATCHABLE is defined before the include, on x86-64 Linux, a scope compiles to two
  * instructions without effect, which are replaced when a recording begins: a program that records
@@ -52,7 +53,9 @@
 #include "probity_values.h"
 #endif
 
-#if defined(FN_INSTRUMENT) && defined(PROBITY_HAS_VALUES)
+#if defined(FN_INSTRUMENT) && defined(PROBITY_HAS_VALUES) && defined(PROBITY_MSVC)
+#include "FnTrace_msvc.h"
+#elif defined(FN_INSTRUMENT) && defined(PROBITY_HAS_VALUES)
 
 #include <errno.h>
 #include <stdio.h>
@@ -632,6 +635,10 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
 #define FN_X_TAIL_1(n, ...) , __VA_ARGS__
 
 #else /* ---- Nothing compiled in ------------------------------------------------------------- */
+
+#if defined(FN_INSTRUMENT) && defined(PROBITY_MSVC)
+#pragma message("FnTrace.h records nothing in C with this compiler: compile the file as C++")
+#endif
 
 #define FN_X_GONE                                                                                  \
     do {                                                                                           \

@@ -72,7 +72,7 @@ extern "C" {
 /* Starts recording. Call it once, at the beginning; further calls do nothing. If recording cannot
  * start, one line on stderr gives the reason and the program continues without a log. Not from a
  * signal handler. */
-static inline __attribute__((no_instrument_function)) void alexta_Initialize(void)
+PROBITY_INLINE void alexta_Initialize(void)
 {
 #ifndef PROBITY_DISABLE
     const long chunk = LOG_THREAD_ARRAY_SIZE < 64      ? 64
@@ -96,8 +96,7 @@ static inline __attribute__((no_instrument_function)) void alexta_Initialize(voi
 
 /* Records a hit of probe probeID. Any thread, signal handlers too. Nothing is recorded before
  * Initialize(), unless PROBITY_OUT is set. */
-static inline __attribute__((always_inline, no_instrument_function)) void
-alexta_LogEvent(unsigned int probeID)
+PROBITY_INLINE void alexta_LogEvent(unsigned int probeID)
 {
 #ifdef PROBITY_DISABLE
     PROBITY_CAST(void, probeID);
@@ -117,7 +116,7 @@ inline void Initialize()
     alexta_Initialize();
 }
 
-inline __attribute__((always_inline)) void LogEvent(unsigned int probeID)
+inline void LogEvent(unsigned int probeID)
 {
     alexta_LogEvent(probeID);
 }

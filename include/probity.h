@@ -13,7 +13,7 @@
  *
  * If PROBITY_DISABLE is defined before the include, probes compile to nothing and their arguments
  * are not evaluated. Requires C11 or C++11 with GNU extensions (gcc, clang) on Linux, x86-64 or
- * AArch64, or on Windows, x86-64.
+ * AArch64, or on Windows, x86-64; there also MSVC and clang-cl (C11 or C++14), with libprobity.dll.
  *
  * Contents: errors, options, control functions, the inline record path, the probe macros.
  */
@@ -22,16 +22,25 @@
 
 /* Unsupported compilers, standards and platforms get one #error and no declarations. With
  * PROBITY_DISABLE any operating system and processor is supported. */
-#if !defined(__GNUC__)
-#error "Probity needs gcc or clang (on Windows, for mingw-w64)"
+#if defined(_MSC_VER) && !defined(__GNUC__)
+#define PROBITY_MSVC 1 /* MSVC, or compatible with it: GNU's extensions are hidden from it */
+#endif
+#ifdef _MSVC_LANG
+#define PROBITY_CPLUSPLUS _MSVC_LANG /* its __cplusplus stays at C++98 */
+#elif defined(__cplusplus)
+#define PROBITY_CPLUSPLUS __cplusplus
+#endif
+#if !defined(__GNUC__) && !defined(PROBITY_MSVC)
+#error "Probity needs gcc, clang or MSVC"
 #define PROBITY_REFUSED 1
-#elif defined(__cplusplus) && __cplusplus < 201103L
+#elif defined(__cplusplus) && PROBITY_CPLUSPLUS < 201103L
 #error "Probity needs C++11 or newer (-std=c++11)"
 #define PROBITY_REFUSED 1
 #elif !defined(__cplusplus) && !defined(__STDC_VERSION__) && defined(__STRICT_ANSI__)
 #error "Probity needs C11 or newer (-std=c11)"
 #define PROBITY_REFUSED 1
 #elif !defined(PROBITY_DISABLE) && !(defined(_WIN32) && defined(__x86_64__)) &&                    \
+    !(defined(_M_X64) && !defined(_M_ARM64EC)) &&                                                  \
     (!defined(__linux__) || !defined(__LP64__) || !(defined(__x86_64__) || defined(__aarch64__)))
 #error "Probity runs on Linux and Windows, x86-64 or AArch64; elsewhere define PROBITY_DISABLE"
 #define PROBITY_REFUSED 1
@@ -51,9 +60,19 @@
 #define PROBITY_VERSION_PATCH 0
 
 #ifdef __cplusplus
+#define PROBITY_CAST(type, expression) static_cast<type>(expression)
+#else
+#define PROBITY_CAST(type, expression) ((type)(expression))
+#endif
+#ifdef PROBITY_MSVC
+#include "probity_msvc.h"
+#endif
+
+#ifdef __cplusplus
 extern "C" {
 #endif
 
+#ifndef PROBITY_MSVC
 #ifdef _WIN32
 #define PROBITY_API /* libprobity.def lists what the library exports */
 #else
@@ -63,6 +82,13 @@ extern "C" {
 /* Makes the record path part of the calling function, even if the compiler inserts a hook into
  * every function. Not for direct use. */
 #define PROBITY_INLINE static inline __attribute__((__always_inline__, __no_instrument_function__))
+#define PROBITY_COLD __attribute__((__cold__))
+
+/* Not for direct use either. LOAD: of an object of this type, relaxed; PUBLISH: release. */
+#define PROBITY_EXPECT(value, expected) __builtin_expect(value, expected)
+#define PROBITY_LOAD(type, at) __atomic_load_n(at, __ATOMIC_RELAXED)
+#define PROBITY_PUBLISH(at, word) __atomic_store_n(at, word, __ATOMIC_RELEASE)
+#endif
 
 /* Return values of functions: 0 on success, else a negative error. Values are never reused. */
 enum probity_error {
@@ -248,7 +274,7 @@ struct probity_thread {
 extern PROBITY_API int probity_active;
 
 /* The calling thread's state; NULL until its first record. */
-#ifdef _WIN32
+#if defined(_WIN32) && !defined(PROBITY_MSVC)
 #define PROBITY_THREADS_HAVE_BLOCKS 1
 /* In a slot of the thread's environment block that the system assigns (TlsAlloc), since variables
  * of threads cannot be imported from a library. The offset of that slot in the block, and before
@@ -262,7 +288,7 @@ PROBITY_INLINE struct probity_thread *probity_thread_own(void)
     __asm__ volatile("mov{q %%gs:(%1), %0| %0, gs:[%1]}" : "=r"(self) : "r"(probity_thread_offset));
     return self;
 }
-#else
+#elif !defined(PROBITY_MSVC)
 extern PROBITY_API __thread struct probity_thread *probity_thread_self
     __attribute__((tls_model("initial-exec")));
 
@@ -270,15 +296,22 @@ PROBITY_INLINE struct probity_thread *probity_thread_own(void)
 {
     return probity_thread_self;
 }
+#else
+/* As above. */
+extern PROBITY_API uint64_t probity_thread_offset;
+
+PROBITY_INLINE struct probity_thread *probity_thread_own(void)
+{
+    return PROBITY_OF_THREAD(struct probity_thread, probity_thread_offset);
+}
 #endif
 
 /* Slow paths: no state yet, chunk full, or the thread may have left the CPU. All are safe in signal
  * handlers and preserve errno. Not for direct use. */
-PROBITY_API void probity_probe_slow(uint32_t code) __attribute__((__cold__));
-PROBITY_API void probity_probe_gap(uint32_t code, uint64_t slot, uint64_t tick)
-    __attribute__((__cold__));
-PROBITY_API void probity_probe_wide(uint32_t id) __attribute__((__cold__));
-PROBITY_API void probity_site_slow(struct probity_site *site) __attribute__((__cold__));
+PROBITY_API void probity_probe_slow(uint32_t code) PROBITY_COLD;
+PROBITY_API void probity_probe_gap(uint32_t code, uint64_t slot, uint64_t tick) PROBITY_COLD;
+PROBITY_API void probity_probe_wide(uint32_t id) PROBITY_COLD;
+PROBITY_API void probity_site_slow(struct probity_site *site) PROBITY_COLD;
 
 #ifdef __cplusplus
 #define PROBITY_VOLATILE(address) reinterpret_cast<volatile uint64_t *>(address)
@@ -288,7 +321,24 @@ PROBITY_API void probity_site_slow(struct probity_site *site) __attribute__((__c
 #define PROBITY_CODE_FIRST 4096u
 #define PROBITY_SHORT_ID_MAX ((0xffffffu - PROBITY_CODE_FIRST) / 2u)
 
-#if defined(__x86_64__)
+#if defined(PROBITY_MSVC) && defined(_M_X64)
+#define PROBITY_HAS_FAST_PATH 1
+
+PROBITY_INLINE uint64_t probity_reserve(struct probity_thread *self, uint64_t bytes)
+{
+    return PROBITY_ADD(&self->cursor, bytes);
+}
+
+PROBITY_INLINE uint64_t probity_ticks(void)
+{
+    return __rdtsc();
+}
+
+#define PROBITY_WAIT_FOR_INSTRUCTIONS() _mm_lfence()
+#elif defined(PROBITY_MSVC)
+#define PROBITY_HAS_FAST_PATH 0
+#define PROBITY_WAIT_FOR_INSTRUCTIONS() (void)0
+#elif defined(__x86_64__)
 #define PROBITY_HAS_FAST_PATH 1
 
 /* One instruction without a lock prefix: atomic with respect to this thread's signal handlers; no
@@ -461,21 +511,21 @@ PROBITY_INLINE void probity_hit(uint32_t code)
 #if PROBITY_HAS_FAST_PATH
     struct probity_thread *self = probity_thread_own();
 
-    if (__builtin_expect(self == NULL, 0)) {
-        if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
+    if (PROBITY_EXPECT(self == NULL, 0)) {
+        if (PROBITY_LOAD(int, &probity_active))
             probity_probe_slow(code);
         return;
     }
     uint64_t slot = probity_reserve(self, 8);
     /* Volatile, to stay after the reservation. Pairs with the end of a session, which clears
      * valid_bit and, after a process-wide barrier, reads cursor. */
-    uint64_t valid_bit = __atomic_load_n(PROBITY_VOLATILE(&self->valid_bit), __ATOMIC_RELAXED);
-    if (__builtin_expect((slot & valid_bit) == 0, 0)) {
+    uint64_t valid_bit = PROBITY_LOAD(uint64_t, PROBITY_VOLATILE(&self->valid_bit));
+    if (PROBITY_EXPECT((slot & valid_bit) == 0, 0)) {
         probity_probe_slow(code);
         return;
     }
     uint64_t tick = probity_ticks();
-    if (__builtin_expect(tick - self->last_tick >= self->gap_ticks, 0)) {
+    if (PROBITY_EXPECT(tick - self->last_tick >= self->gap_ticks, 0)) {
         probity_probe_gap(code, slot, tick);
         return;
     }
@@ -483,9 +533,9 @@ PROBITY_INLINE void probity_hit(uint32_t code)
     /* Release, a plain store here: a consumer (src/spool/) that sees this word may free the chunk,
      * if a signal handler has handed the chunk over; the next thread's zeroes then come after this
      * store. */
-    __atomic_store_n(PROBITY_VOLATILE(slot), tick << 24 | code, __ATOMIC_RELEASE);
+    PROBITY_PUBLISH(PROBITY_VOLATILE(slot), tick << 24 | code);
 #else
-    if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
+    if (PROBITY_LOAD(int, &probity_active))
         probity_probe_slow(code);
 #endif
 }
@@ -494,7 +544,7 @@ PROBITY_INLINE void probity_hit(uint32_t code)
  * untouched. */
 PROBITY_INLINE void probity_probe(uint32_t id)
 {
-    if (__builtin_expect(id <= PROBITY_SHORT_ID_MAX, 1))
+    if (PROBITY_EXPECT(id <= PROBITY_SHORT_ID_MAX, 1))
         probity_hit(PROBITY_CODE_FIRST + 2u * id);
     else
         probity_probe_wide(id);
@@ -503,19 +553,16 @@ PROBITY_INLINE void probity_probe(uint32_t id)
 /* Records a hit of a named site. Any thread, signal handlers too; errno is untouched. */
 PROBITY_INLINE void probity_probe_site(struct probity_site *site)
 {
-    uint32_t code = __atomic_load_n(&site->code, __ATOMIC_RELAXED);
+    uint32_t code = PROBITY_LOAD(uint32_t, &site->code);
 
-    if (__builtin_expect(code != 0, 1))
+    if (PROBITY_EXPECT(code != 0, 1))
         probity_hit(code);
-    else if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
+    else if (PROBITY_LOAD(int, &probity_active))
         probity_site_slow(site);
 }
 
 #ifdef __cplusplus
 }
-#define PROBITY_CAST(type, expression) static_cast<type>(expression)
-#else
-#define PROBITY_CAST(type, expression) ((type)(expression))
 #endif
 
 /* ---- The list of sites ---------------------------------------------------------------------- */
@@ -530,10 +577,15 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
  * the like. There are no notes with PROBITY_UNLISTED, nor with -mcmodel=large, as texts may be too
  * far away; and none on Windows. */
 #if defined(PROBITY_UNLISTED) || defined(__code_model_large__) || defined(_WIN32) ||             \
+    defined(PROBITY_MSVC) ||                                                                       \
     (!defined(__clang__) && __GNUC__ < 9) || (defined(__clang__) && __clang_major__ < 12)
 #define PROBITY_UNNOTED 1
+#ifdef PROBITY_MSVC
+#define PROBITY_LIST(...) ((void)0)
+#else
 #define PROBITY_LIST(...) PROBITY_LIST_NOT(__VA_ARGS__)
 #define PROBITY_LIST_NOT(kind, level, flags, number, ...) ((void)(number))
+#endif
 #else
 #if defined(__clang__) || __GNUC__ >= 11
 #define PROBITY_NOTE_SECTION \
@@ -564,7 +616,9 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
 
 /* A number that is not a compile-time constant is not listed. It must be a constant to the front
  * end: constants found by the optimizer come too late for an asm operand. */
-#ifdef __cplusplus
+#ifdef PROBITY_MSVC
+#define PROBITY_LIST_NUMBER(id) ((void)0)
+#elif defined(__cplusplus)
 #define PROBITY_LIST_NUMBER(id)                                                                    \
     do {                                                                                           \
         constexpr bool probity_is_known = __builtin_constant_p(id);                                \
@@ -587,7 +641,7 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
 
 /* Markers for other tracers (probity_usdt.h), only with PROBITY_USDT. PROBITY_MARK_NUMBER: the
  * marker, then the call, with the number evaluated once. */
-#if defined(PROBITY_USDT) && !defined(PROBITY_DISABLE)
+#if defined(PROBITY_USDT) && !defined(PROBITY_DISABLE) && !defined(PROBITY_MSVC)
 #include "probity_usdt.h"
 #ifdef __cplusplus
 #define PROBITY_MARK_NUMBER(id, call)                                                              \

@@ -20,12 +20,17 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#if __cplusplus >= 201703L
+#if PROBITY_CPLUSPLUS >= 201703L
 #include <string_view>
 #endif
 
+#ifdef PROBITY_MSVC /* it has no longer integers */
+typedef long long probity_i128;
+typedef unsigned long long probity_u128;
+#else
 __extension__ typedef __int128 probity_i128;
 __extension__ typedef unsigned __int128 probity_u128;
+#endif
 struct probity_bytes;
 
 namespace probity_fn {
@@ -337,7 +342,7 @@ template <> struct text_kind<char8_t> : kind_is<kind::unicode_text> {};
 #endif
 template <class Char, class Traits, class Allocator>
 struct as_named<std::basic_string<Char, Traits, Allocator>> : text_kind<Char> {};
-#if __cplusplus >= 201703L
+#if PROBITY_CPLUSPLUS >= 201703L
 template <class Char, class Traits>
 struct as_named<std::basic_string_view<Char, Traits>> : text_kind<Char> {};
 #endif

@@ -26,7 +26,7 @@
 #endif
 
 #ifdef __cplusplus
-#ifdef __cpp_exceptions
+#if defined(__cpp_exceptions) && !defined(PROBITY_MSVC)
 #include <cxxabi.h>
 #endif
 #define PROBITY_ASSERT static_assert
@@ -175,7 +175,9 @@ struct probity_scope_place {
 };
 enum { PROBITY_SCOPE_FRAMES = 48, PROBITY_SCOPE_NEAR = 4096 };
 
-#ifdef PROBITY_THREADS_HAVE_BLOCKS
+#if defined(PROBITY_MSVC)
+/* Only the library uses the variables below. */
+#elif defined(PROBITY_THREADS_HAVE_BLOCKS)
 /* The variables below, of the calling thread. */
 struct probity_scope_thread {
     uint64_t **counters;
@@ -321,16 +323,15 @@ PROBITY_API void probity_scope_enter_site(struct probity_scope_here *scope,
 /* ---- Slow paths ------------------------------------------------------------------------------ */
 
 /* Declares the function or, in profile mode, enters it. Returns code | depth << 32. */
-PROBITY_API uint64_t probity_scope_enter_slow(struct probity_site_function *function)
-    __attribute__((__cold__));
+PROBITY_API uint64_t probity_scope_enter_slow(struct probity_site_function *function) PROBITY_COLD;
 
 /* Set in its result if the duration of the call is compared with limits of `probity record --when`.
  * Then the functions below are called: at its enter, for the tick, and after its leave was
  * recorded. Any thread, async-signal-safe. */
 #define PROBITY_SCOPE_ENTERED_WATCHED (UINT64_C(1) << 63)
-PROBITY_API uint64_t probity_scope_watch_begin(void) __attribute__((__cold__));
+PROBITY_API uint64_t probity_scope_watch_begin(void) PROBITY_COLD;
 PROBITY_API void probity_scope_watch_end(const struct probity_site_function *function,
-                                         uint64_t entered) __attribute__((__cold__));
+                                         uint64_t entered) PROBITY_COLD;
 
 /* Bit of struct probity_scope_here.place of such a call: makes the place differ from the thread's
  * depth, which every leave compares. It is not part of the index of the place. */
@@ -340,41 +341,40 @@ PROBITY_API void probity_scope_watch_end(const struct probity_site_function *fun
  * it is in the same frame because the compiler has inlined one function into the other, or it is
  * beyond the array. Records what was jumped over; returns the free place. */
 PROBITY_API uint32_t probity_scope_jumped(uint32_t place, uint64_t minus, uint64_t where)
-    __attribute__((__cold__));
+    PROBITY_COLD;
 
 /* Take or free a place at PROBITY_SCOPE_FRAMES or above. Taking also sets the depth; freeing does
  * not change it. */
 PROBITY_API void probity_scope_take_deep(uint32_t place, uint64_t minus, uint64_t where)
-    __attribute__((__cold__));
-PROBITY_API void probity_scope_free_deep(uint32_t place) __attribute__((__cold__));
+    PROBITY_COLD;
+PROBITY_API void probity_scope_free_deep(uint32_t place) PROBITY_COLD;
 
 /* Leaves a profiled scope, or one above which other scopes ended without a record. */
 PROBITY_API void probity_scope_leave_slow(uint32_t code, uint32_t depth, uint32_t place)
-    __attribute__((__cold__));
+    PROBITY_COLD;
 
 /* Records that an exception leaves the scope. */
-PROBITY_API void probity_scope_leave_raised(uint32_t code) __attribute__((__cold__));
+PROBITY_API void probity_scope_leave_raised(uint32_t code) PROBITY_COLD;
 
 /* Records an event of `kind` with its values. Declares the format (NULL: none) and the function
  * (code 0: none) if necessary. code: of the enter, or 0. entered: of a CHECKPOINT. */
 PROBITY_API void probity_values_slow(uint32_t kind, uint32_t code, uint64_t entered,
                                      struct probity_site_format *format,
-                                     const struct probity_value *values) __attribute__((__cold__));
+                                     const struct probity_value *values) PROBITY_COLD;
 
 /* Records an event of any kind for the calling thread, at most PROBITY_EVENT_ROOM bytes. Any
  * thread, async-signal-safe. Returns 0, or a negative error if it was dropped or nothing is
  * recorded. */
-PROBITY_API int probity_event_slow(uint32_t kind, const void *payload, size_t bytes)
-    __attribute__((__cold__));
+PROBITY_API int probity_event_slow(uint32_t kind, const void *payload, size_t bytes) PROBITY_COLD;
 
 /* Length of a zero-terminated text at a pointer that may be invalid, in elements of `unit` bytes (1
  * or 4), at most `most`. *ret_is_whole: whether its zero was found; if not and the length is 0, the
  * text is unreadable. Any thread. */
 PROBITY_API size_t probity_text_length(const void *text, size_t unit, size_t most,
-                                       int *ret_is_whole) __attribute__((__cold__));
+                                       int *ret_is_whole) PROBITY_COLD;
 
 /* Pads a reservation that the inline path cannot use. */
-PROBITY_API void probity_event_refused(uint64_t slot, uint32_t words) __attribute__((__cold__));
+PROBITY_API void probity_event_refused(uint64_t slot, uint32_t words) PROBITY_COLD;
 
 /* ---- Records with values --------------------------------------------------------------------- */
 
@@ -405,6 +405,7 @@ struct probity_event_room {
 PROBITY_API uint8_t *probity_event_begin(struct probity_event_room *room, uint32_t kind,
                                          uint32_t bytes);
 
+#ifndef PROBITY_MSVC
 /* The same, inline. */
 PROBITY_INLINE uint8_t *
 probity_event_reserve(struct probity_event_room *room, uint32_t kind, uint32_t bytes)
@@ -440,6 +441,7 @@ probity_event_reserve(struct probity_event_room *room, uint32_t kind, uint32_t b
     return NULL;
 #endif
 }
+#endif
 
 /* Release: the payload comes before the head. Pairs with load_word in src/spool/drain.c. */
 PROBITY_INLINE void
@@ -448,8 +450,7 @@ probity_event_publish(const struct probity_event_room *room)
 #if PROBITY_MEMORY_SANITIZER
     __msan_unpoison(room, sizeof *room);
 #endif
-    __atomic_store_n(PROBITY_VOLATILE(room->slot), room->tick << 24 | room->words << 4 | 5u,
-                     __ATOMIC_RELEASE);
+    PROBITY_PUBLISH(PROBITY_VOLATILE(room->slot), room->tick << 24 | room->words << 4 | 5u);
 }
 
 /* ---- Scopes, inline -------------------------------------------------------------------------- */
@@ -458,9 +459,9 @@ probity_event_publish(const struct probity_event_room *room)
  * the way, as most programs run with nothing recorded. */
 PROBITY_INLINE int probity_scope_is_on(int level)
 {
-    int is_on = level <= __atomic_load_n(&probity_scope_level, __ATOMIC_RELAXED);
+    int is_on = level <= PROBITY_LOAD(int, &probity_scope_level);
 
-    return __builtin_expect(is_on, 0) != 0;
+    return PROBITY_EXPECT(is_on, 0) != 0;
 }
 
 /* The scope of a call that is not recorded. */
@@ -478,9 +479,10 @@ probity_scope_is_open(const struct probity_scope_here *scope)
 {
     int is_open = scope->is_open != 0;
 
-    return __builtin_expect(is_open, 0) != 0;
+    return PROBITY_EXPECT(is_open, 0) != 0;
 }
 
+#ifndef PROBITY_MSVC
 /* Where this function's frame holds, or would hold, the frame pointer of its caller: the return
  * address is in the next word. */
 PROBITY_INLINE uintptr_t probity_scope_frame_at(void)
@@ -493,13 +495,15 @@ PROBITY_INLINE uint64_t probity_scope_minus(void)
 {
     return (0 - (uint64_t)probity_scope_frame_at()) << 16;
 }
+#endif
 
 PROBITY_INLINE uint32_t
 probity_site_format_number(const struct probity_site_format *format)
 {
-    return __atomic_load_n(&format->number, __ATOMIC_RELAXED);
+    return PROBITY_LOAD(uint32_t, &format->number);
 }
 
+#ifndef PROBITY_MSVC
 /* Whether the innermost open scope, at place - 1, may have been skipped by a jump before this one
  * begins. Its frame is usually close enough above this one to be readable: any function called
  * since the jump has stored another return address there. A frame farther away may be unmapped: it
@@ -546,6 +550,7 @@ PROBITY_INLINE uint32_t probity_scope_raised(void)
 
     return globals != NULL ? globals[sizeof(void *) / sizeof(uint32_t)] : 0;
 }
+#endif
 
 /* Copies a value of 1, 2, 4, 8 or 16 bytes; the size is a constant. */
 PROBITY_INLINE uint8_t *probity_put_bytes(uint8_t *at, const void *value, size_t bytes)
@@ -690,6 +695,7 @@ probity_scope_returns(struct probity_scope_here *scope, const volatile void *ret
                                  is_fixed ? bytes : 0, describe, formatter, how);
 }
 
+#ifndef PROBITY_MSVC
 /* FN_PARAM: whether to record it: if the function is recorded, or its level is at most the current
  * level of parameters. */
 PROBITY_INLINE int
@@ -708,10 +714,11 @@ probity_scope_mark(struct probity_scope_here *scope, const char *in, uint32_t ki
     if (probity_scope_is_open(scope))
         probity_scope_pause_or_resume(scope, probity_scope_frame_at(), in, kind);
 }
+#endif
 
 #ifdef __cplusplus
 }
-#ifdef __cpp_exceptions
+#if defined(__cpp_exceptions) && !defined(PROBITY_MSVC)
 /* A file that includes this and uses nothing of it needs no library. */
 extern "C" PROBITY_API void probity_scope_exceptions_by(void *(*find)(void)) PROBITY_OR_NULL;
 __attribute__((__constructor__(101))) static void probity_scope_uses_exceptions(void)

@@ -20,8 +20,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <cwchar>
-#include <cxxabi.h>
 #include <sstream>
+#ifdef PROBITY_MSVC
+#include <cmath>
+#else
+#include <cxxabi.h>
+#endif
 
 namespace probity_fn {
 
@@ -208,8 +212,21 @@ inline void put_printed(shown_text &to, const char *text)
 }
 
 /* The fewest digits that round-trip, as in `probity log`. */
+#ifdef PROBITY_MSVC
+using std::signbit;
+using std::trunc;
+#else
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wfloat-equal"
+inline double trunc(double value)
+{
+    return __builtin_trunc(value);
+}
+inline bool signbit(double value)
+{
+    return __builtin_signbit(value) != 0;
+}
+#endif
 inline void put_floating(shown_text &to, float value)
 {
     char text[64];
@@ -225,8 +242,8 @@ inline void put_floating(shown_text &to, double value)
 {
     char text[64];
 
-    if (value >= -1e15 && value <= 1e15 && __builtin_trunc(value) == value &&
-        (value != 0 || !__builtin_signbit(value))) {
+    if (value >= -1e15 && value <= 1e15 && probity_fn::trunc(value) == value &&
+        (value != 0 || !probity_fn::signbit(value))) {
         put_integer(to, static_cast<probity_i128>(value));
         return;
     }
@@ -248,7 +265,9 @@ inline void put_floating(shown_text &to, long double value)
     }
     put_printed(to, text);
 }
+#ifndef PROBITY_MSVC
 #pragma GCC diagnostic pop
+#endif
 
 /* ---- By operator<< -------------------------------------------------------------------------- */
 
@@ -309,7 +328,7 @@ template <class Action> bool is_done(const Action &action)
         action();
         return true;
 #if __cpp_exceptions
-#ifdef __GLIBCXX__
+#if defined(__GLIBCXX__) && !defined(PROBITY_MSVC)
     } catch (abi::__forced_unwind &) {
         throw; /* cancellation of the thread; swallowing it would end the program */
 #endif
@@ -508,9 +527,15 @@ template <> struct shower<kind::optional> {
  * "... [Type = NAME]". */
 template <class Type> void put_type(shown_text &to)
 {
+#ifdef PROBITY_MSVC /* "... probity_fn::put_type<NAME>(...)" */
+    const char *name = strstr(__FUNCSIG__, "put_type<") + strlen("put_type<");
+
+    to.put(name, static_cast<size_t>(strstr(name, ">(") - name));
+#else
     const char *name = strstr(__PRETTY_FUNCTION__, "Type = ") + strlen("Type = ");
 
     to.put(name, strcspn(name, ";]"));
+#endif
 }
 
 template <class Type>
@@ -641,18 +666,16 @@ constexpr int64_t power_of_10(int exponent)
 template <class Duration> void show_time(shown_text &to, const Duration &since, std::true_type)
 {
     enum : int { DIGITS = decimals_of(Duration::period::den) };
-    constexpr probity_i128 scale = power_of_10(DIGITS);
-    const probity_i128 total =
-        static_cast<probity_i128>(since.count()) * Duration::period::num * scale;
+    constexpr probity_i128 scale = power_of_10(DIGITS), den = Duration::period::den;
+    const probity_i128 units = static_cast<probity_i128>(since.count()) * Duration::period::num;
     /* Rounded towards the past. */
-    probity_i128 ticks = total / Duration::period::den;
-    if (total % Duration::period::den < 0)
-        ticks--;
-    probity_i128 seconds = ticks / scale;
-    if (ticks % scale < 0)
+    probity_i128 seconds = units / den, rest = units % den;
+    if (rest < 0) {
         seconds--;
+        rest += den;
+    }
     put_moment(to, static_cast<int64_t>(seconds),
-               static_cast<uint64_t>(ticks - seconds * scale), DIGITS);
+               static_cast<uint64_t>(rest * scale / den), DIGITS);
 }
 template <class Duration> void show_time(shown_text &to, const Duration &since, std::false_type)
 {

@@ -13,8 +13,9 @@
 
 #include "probity.h"
 
-/* Values and streams are supported. If probity.h has reported an #error, this file is skipped. */
-#ifndef PROBITY_REFUSED
+/* Values and streams are supported. If probity.h has reported an #error, this file is skipped. In C
+ * with MSVC nothing runs when a variable goes out of scope, so FnTrace.h has no scopes there. */
+#if !defined(PROBITY_REFUSED) && !(defined(PROBITY_MSVC) && !defined(__cplusplus))
 #define PROBITY_HAS_VALUES 1
 #endif
 
@@ -239,10 +240,12 @@ struct start {
 
 /* The warning belongs at the caller's operator, and the compiler gives it there for plain
  * values. */
+#ifndef PROBITY_MSVC
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wfloat-equal"
+#endif
 #define PROBITY_X_UNWRAP(operation)                                                                \
     template <class Type, class Second>                                                            \
     auto operator operation(const first<Type> &left, Second &&right)                               \
@@ -261,7 +264,9 @@ PROBITY_X_UNWRAP(^)
 PROBITY_X_UNWRAP(|)
 PROBITY_X_UNWRAP(>>)
 #undef PROBITY_X_UNWRAP
+#ifndef PROBITY_MSVC
 #pragma GCC diagnostic pop
+#endif
 
 } // namespace probity_fn
 

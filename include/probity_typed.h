@@ -72,10 +72,10 @@ enum {
 /* Slow paths of the functions below: records the event; returns the code of a site, declaring
  * it if necessary, or 0 on failure. */
 PROBITY_API void probity_hit_with_slow(uint32_t number, uint32_t flags, uint64_t correlation,
-                                       uint64_t object) __attribute__((__cold__));
+                                       uint64_t object) PROBITY_COLD;
 PROBITY_API void probity_hit_at_slow(uint32_t number, uint32_t flags, uint64_t correlation,
-                                     uint64_t object, uint64_t place) __attribute__((__cold__));
-PROBITY_API uint32_t probity_site_declare(struct probity_site *site) __attribute__((__cold__));
+                                     uint64_t object, uint64_t place) PROBITY_COLD;
+PROBITY_API uint32_t probity_site_declare(struct probity_site *site) PROBITY_COLD;
 
 /* The constant `flags` determines the length of the record. Costs two to four stores more than
  * probity_hit(). */
@@ -86,10 +86,10 @@ probity_hit_with(uint32_t number, uint32_t flags, uint64_t correlation, uint64_t
     const uint32_t bytes = 8u + (flags & PROBITY_WITH_CORRELATION ? 8u : 0u) +
                            (flags & PROBITY_WITH_OBJECT ? 8u : 0u);
 
-    if (__builtin_expect(!__atomic_load_n(&probity_active, __ATOMIC_RELAXED), 0))
+    if (PROBITY_EXPECT(!PROBITY_LOAD(int, &probity_active), 0))
         return;
     uint8_t *at = probity_event_begin(&room, PROBITY_KIND_HIT_WITH, bytes);
-    if (__builtin_expect(at == NULL, 0)) {
+    if (PROBITY_EXPECT(at == NULL, 0)) {
         probity_hit_with_slow(number, flags, correlation, object);
         return;
     }
@@ -111,10 +111,10 @@ probity_hit_at(uint32_t number, uint32_t flags, uint64_t correlation, uint64_t o
     const uint32_t bytes = 16u + (flags & PROBITY_WITH_CORRELATION ? 8u : 0u) +
                            (flags & PROBITY_WITH_OBJECT ? 8u : 0u);
 
-    if (__builtin_expect(!__atomic_load_n(&probity_active, __ATOMIC_RELAXED), 0))
+    if (PROBITY_EXPECT(!PROBITY_LOAD(int, &probity_active), 0))
         return;
     uint8_t *at = probity_event_begin(&room, PROBITY_KIND_HIT_WITH, bytes);
-    if (__builtin_expect(at == NULL, 0)) {
+    if (PROBITY_EXPECT(at == NULL, 0)) {
         probity_hit_at_slow(number, flags, correlation, object, place);
         return;
     }
@@ -131,10 +131,10 @@ probity_hit_at(uint32_t number, uint32_t flags, uint64_t correlation, uint64_t o
 /* Returns the number of a site, declaring it if necessary; UINT32_MAX: it cannot be recorded. */
 PROBITY_INLINE uint32_t probity_site_number(struct probity_site *site)
 {
-    uint32_t code = __atomic_load_n(&site->code, __ATOMIC_RELAXED);
+    uint32_t code = PROBITY_LOAD(uint32_t, &site->code);
 
-    if (__builtin_expect(code == 0, 0)) {
-        if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
+    if (PROBITY_EXPECT(code == 0, 0)) {
+        if (PROBITY_LOAD(int, &probity_active))
             code = probity_site_declare(site);
         if (code == 0)
             return UINT32_MAX;
@@ -146,10 +146,10 @@ PROBITY_INLINE void
 probity_site_hit_with(struct probity_site *site, uint32_t flags, uint64_t correlation,
                       uint64_t object)
 {
-    uint32_t code = __atomic_load_n(&site->code, __ATOMIC_RELAXED);
+    uint32_t code = PROBITY_LOAD(uint32_t, &site->code);
 
-    if (__builtin_expect(code == 0, 0)) {
-        if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
+    if (PROBITY_EXPECT(code == 0, 0)) {
+        if (PROBITY_LOAD(int, &probity_active))
             code = probity_site_declare(site);
         if (code == 0)
             return;
@@ -165,7 +165,7 @@ probity_site_hit_at(struct probity_site *site, uint32_t flags, uint64_t correlat
 {
     uint32_t number = probity_site_number(site);
 
-    if (__builtin_expect(number != UINT32_MAX, 1))
+    if (PROBITY_EXPECT(number != UINT32_MAX, 1))
         probity_hit_at(number, flags | PROBITY_WITH_SITE | PROBITY_WITH_PLACE, correlation, object,
                        place);
 }

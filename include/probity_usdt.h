@@ -31,7 +31,7 @@
 
 #include "probity.h"
 
-#ifndef PROBITY_REFUSED
+#if !defined(PROBITY_REFUSED) && !defined(PROBITY_MSVC)
 
 #ifndef PROBITY_USDT_PROVIDER
 #define PROBITY_USDT_PROVIDER "probity"

@@ -247,7 +247,11 @@ template <class Given> constexpr uint8_t type_of()
 
 /* ---- Bytes in a record ---- */
 
+#ifdef PROBITY_MSVC
+#define PROBITY_X_INLINE __forceinline
+#else
 #define PROBITY_X_INLINE inline __attribute__((__always_inline__, __no_instrument_function__))
+#endif
 
 /* What is recorded of a fixed value: itself, or what it holds. */
 template <class Type, kind which = kind_of<Type>::value> struct held {
@@ -447,8 +451,7 @@ template <class Type> const Type &unwrap(const Type &value)
 
 /* Records a MESSAGE of one value, as FN_X_RECORD does for several. */
 template <bool is_literal, class Type>
-inline __attribute__((__always_inline__)) void record_value(struct probity_site_format *format,
-                                                            const Type &value)
+PROBITY_X_INLINE void record_value(struct probity_site_format *format, const Type &value)
 {
     constexpr bool is_stored = !is_literal && is_fixed(type_of<Type>());
     constexpr bool fits = is_literal || is_stored;
@@ -456,9 +459,9 @@ inline __attribute__((__always_inline__)) void record_value(struct probity_site_
     struct probity_event_room room;
     uint8_t *at = nullptr;
 
-    if (fits && __builtin_expect(number != 0, 1))
+    if (fits && PROBITY_EXPECT(number != 0, 1))
         at = probity_event_begin(&room, 9, 4u + (is_literal ? 0u : size_of<Type>()));
-    if (__builtin_expect(at != nullptr, fits)) {
+    if (PROBITY_EXPECT(at != nullptr, fits)) {
         at = probity_put_head(at, 9, 0, number, 0);
         store(at, value, std::integral_constant<bool, is_stored>());
         probity_event_publish(&room);

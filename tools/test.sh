@@ -8,7 +8,7 @@
 # can break a measurement. Those that then pass are reported as flaky.
 #
 #   TIER    check, test (default) or aarch64 (everything that runs in qemu: tests/aarch64/left_out
-#           names the rest)
+#           names the rest, tests/aarch64/by_name what takes Linux 6.7)
 #   BUILD   build directory of the gcc variant; the others are BUILD-clang, BUILD-asan, BUILD-tsan
 #   ONLY    a regular expression: run only the tests whose name (as printed) matches
 #   AGAIN   the largest number of failed tests to run again; 0: none, 6 if not set
@@ -284,9 +284,19 @@ is_left_out() {
     grep -q "^${1//./[.]} " tests/aarch64/left_out
 }
 
+# Prefix of a script in tests/aarch64/by_name. $1 its tool, as there
+prefix_by_name() {
+    local command tool=$BUILD/aarch64/bin/probity
+    [ "$1" = emulated ] || tool=$BUILD/bin/probity
+    command=(tests/tool/emulated_exec.py qemu-aarch64 "$BUILD/aarch64-root" env VARIANT=aarch64)
+    mapfile -t -O ${#command[@]} command < <(settings_of aarch64)
+    command+=("BUILD=$BUILD/aarch64" "PROBITY=$tool")
+    printf '%q ' "${command[@]}"
+}
+
 # $1 names of tests, as a regular expression; "" for all
 aarch64_jobs() {
-    local source name script
+    local source name script prefix tool
     for source in tests/unit/test_*.c; do
         name=$(basename "$source" .c)
         if is_left_out "unit/$name" || ! [[ unit/$name =~ ${1:-.} ]]; then continue; fi
@@ -295,7 +305,9 @@ aarch64_jobs() {
     for script in "${scripts[@]}"; do
         name=${script#tests/}
         if is_left_out "$name" || ! [[ $name =~ ${1:-.} ]]; then continue; fi
-        job "aarch64/$name" 1800 "$(prefix_of aarch64) ROUNDS=${ROUNDS:-20} bash $script"
+        tool=$(awk -v name="$name" '$1 == name { print $2 }' tests/aarch64/by_name)
+        prefix=$(if [ -n "$tool" ]; then prefix_by_name "$tool"; else prefix_of aarch64; fi)
+        job "aarch64/$name" 1800 "$prefix ROUNDS=${ROUNDS:-20} bash $script"
     done
     for script in tests/aarch64/*.sh; do
         job "aarch64/${script##*/}" 900 "$(prefix_of aarch64) ROUNDS=${ROUNDS:-20} bash $script"
@@ -319,13 +331,15 @@ build_aarch64() {
 
 # The quick part: the library's atomic instructions, kills, and traces read on the other machine.
 quick_units=(pool segment control counts drain stream block live)
-quick_tests="^((cli/smoke|runtime/ring|faults/killed_at_start)[.]sh|unit/test_($(
+quick_tests="^((cli/smoke|runtime/(ring|early|usdt)|faults/killed_at_start|fntrace/log)[.]sh|\
+unit/test_($(
     IFS='|'; echo "${quick_units[*]}")))\$"
 
 build_aarch64_quick() {
     local programs
-    programs=({tree,typed,planted,waiting,victim,kill_rounds,kill_scopes,ends,own_log}
-        {heap,ends,own_log}.shared plugin_kill_at_link.so)
+    programs=({tree,typed,planted,waiting,victim,kill_rounds,kill_scopes,ends,own_log,early,logged}
+        {usdt,count_marks,check_hits} {heap,ends,own_log,early,loader,logged}.shared
+        plugin_{kill_at_link,hits}.so)
     programs=("${programs[@]/#/tests/programs/}" "${quick_units[@]/#/tests/unit/test_}")
     build_aarch64 "$quick_tests" "AARCH64_ALL=lib tool examples" "TOOL_FLAGS=$quick_flags" \
         "AARCH64_PROGRAMS=${programs[*]/#/$BUILD/aarch64/}"

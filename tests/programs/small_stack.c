@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * small_stack.c: scopes with values in a signal handler on an alternate stack of 8 KiB, below which
- * nothing is mapped. Exits with 0 if all fit.
+ * small_stack.c: scopes with values in a signal handler on an alternate stack of 8 KiB (AArch64,
+ * whose signal frame is larger: 10 KiB), below which nothing is mapped. Exits with 0 if all fit.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -10,7 +10,12 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { STACK_BYTES = 8192, GUARD_BYTES = 65536, ROUNDS = 4000 };
+#ifdef __aarch64__
+enum { STACK_BYTES = 10240 };
+#else
+enum { STACK_BYTES = 8192 };
+#endif
+enum { GUARD_BYTES = 65536, ROUNDS = 4000 };
 
 __attribute__((noinline)) static int with_numbers(int number, long other, double third)
 {

@@ -27,6 +27,10 @@ PROBITY_OUT=fibers.probity wine_run fibers.exe > out 2>&1
 expect "fibers: status; $(head -n 3 out)" 0 "$status"
 hits=$("$PROBITY" info fibers.probity | sed -n 's/^hits *//p')
 expect "fibers: hits" "$(tr -d '\r' < out)" "$hits"
+for function in pass answer; do
+    expect "fibers: calls of $function" 2000 "$("$PROBITY" report --json fibers.probity |
+        jq --arg name $function '.functions[] | select(.name == $name) | .calls')"
+done
 
 total=0
 for kind in static shared; do

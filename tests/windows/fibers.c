@@ -1,21 +1,34 @@
 /* SPDX-License-Identifier: MIT
  *
- * fibers.c: two threads, each with two fibers that pass probes in turn; the fiber that passed its
- * thread's first probe is deleted before the last probes. Prints the number of hits.
+ * fibers.c: two threads, each with two fibers that pass probes in turn, one of them in a scope that
+ * is open while the other runs; the fiber that passed its thread's first probe is deleted before
+ * the last probes. Prints the number of hits.
  */
+#define FN_INSTRUMENT
 #include <stdio.h>
 #include <windows.h>
 
-#include "probity.h"
+#include "FnTrace.h"
 
 enum { ROUNDS = 1000, THREADS = 2 };
 
+static void pass(void *thread)
+{
+    FN_FUNC(FN_VOID, FN_1);
+    PROBITY_PROBE(1);
+    SwitchToFiber(thread);
+}
+
 static void WINAPI run_fiber(void *thread)
 {
-    for (;;) {
-        PROBITY_PROBE(1);
-        SwitchToFiber(thread);
-    }
+    for (;;)
+        pass(thread);
+}
+
+static void answer(void)
+{
+    FN_FUNC(FN_VOID, FN_1);
+    PROBITY_PROBE(2);
 }
 
 static DWORD WINAPI run(void *unused)
@@ -25,7 +38,7 @@ static DWORD WINAPI run(void *unused)
     (void)unused;
     for (int i = 0; i < ROUNDS; i++) {
         SwitchToFiber(other);
-        PROBITY_PROBE(2);
+        answer();
     }
     DeleteFiber(other);
     for (int i = 0; i < ROUNDS; i++)

@@ -1,28 +1,64 @@
 #!/usr/bin/env bash
-# A compiler that is compatible with MSVC gets one error from each header, and none from what uses
-# it: GNU's extensions are hidden from it. No SDK is needed: the headers include nothing before.
+# The headers compile with MSVC's rules (clang-cl), with every macro, in C11 to C++20, with both of
+# its preprocessors, and show it none of GNU's extensions. On unsupported processors they give one
+# error.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+. "$SOURCE/tests/windows/msvc.bash"
 command -v clang > /dev/null || { echo "skipped: no clang"; exit 0; }
-mkdir sdk
-for header in stddef stdint stdio stdlib string time wchar math errno; do
-    : > "sdk/$header.h"
-done
+cp "$SOURCE"/tests/tool/headers/* .
+for header in "$SOURCE"/include/*.h; do
+    printf '#include "%s"\n' "${header##*/}"
+done > all.c
+# Every macro.
+{
+    printf '#define FN_INSTRUMENT\n'
+    cat all.c scopes.h user.c typed.c
+    printf '#ifdef __cplusplus\n#include "user.cc"\n#endif\n'
+} > every.c
 
-# $1 language, $2 header, $3 uses of it
-refused() {
-    printf '#define FN_INSTRUMENT\n#include "%s"\nint function(void) {\n%s\nreturn 0; }\n' \
-        "$2" "$3" > use.c
-    ! clang -x "$1" --target=x86_64-pc-windows-msvc -fsyntax-only -nostdlibinc -isystem sdk \
-        "-I$SOURCE/include" use.c 2> errors || fail "$2: accepted"
-    expect "$2 in $1: errors: $(cat errors)" 1 "$(grep -c 'error:' errors)"
-    grep -q 'error: "Probity needs gcc or clang' errors || fail "$2 in $1: $(cat errors)"
+# $1 standard, $2 file, the rest: options
+accept() {
+    local standard=$1 file=$2 language=/TC
+    shift 2
+    [[ $standard != c++* ]] || language=/TP
+    msvc "$standard" "$language" /Zs "$@" "$file" > errors 2>&1 ||
+        fail "$standard $* refuses $file: $(head -n 20 errors)"
 }
 
-for language in c c++; do
-    for header in "$SOURCE"/include/*.h; do
-        refused "$language" "$(basename "$header")" ''
+for preprocessor in "${PREPROCESSORS[@]}"; do
+    for standard in c11 c17 c++14 c++17 c++20; do
+        accept $standard every.c "/clang:$preprocessor" '-Wno-#pragma-messages'
     done
-    refused "$language" probity.h 'PROBITY_PROBE(1); PROBITY_PROBE_NAMED("parse");'
 done
-refused c FnTrace.h 'FN_FUNC(int, FN_2); FN_PARAM(2);'
+for standard in c11 c++17; do
+    accept $standard every.c /DPROBITY_DISABLE '-Wno-#pragma-messages'
+    accept $standard scopes.h
+done
+
+# In C, it is reported that scopes record nothing.
+msvc c11 /TC /Zs every.c > out 2>&1
+grep -q 'FnTrace.h records nothing in C with this compiler' out || fail "message: $(cat out)"
+
+# Lines of the headers, and of what uses them, after preprocessing.
+for standard in c11 c++17; do
+    language=/TC
+    [ $standard = c11 ] || language=/TP
+    msvc $standard $language /E every.c 2> /dev/null | awk '
+        /^#/ { ours = /include\/(FnTrace|Logger|probity)|"every[.]c"/; next }
+        ours' > seen
+    [ "$(wc -l < seen)" -gt 300 ] || fail "$standard: $(wc -l < seen) lines"
+    ! grep -nE '__attribute__|__asm|__builtin_|__extension__|__atomic_|__typeof__|\(\{' seen ||
+        fail "$standard: GNU's extensions"
+done
+
+# $1 file
+refused() {
+    ! clang -x c --target=aarch64-pc-windows-msvc -fsyntax-only -ffreestanding -nostdlibinc \
+        "-I$SOURCE/include" "$1" 2> errors || fail "$1: accepted"
+    expect "$1: errors: $(cat errors)" 1 "$(grep -c 'error:' errors)"
+    grep -q 'error: "Probity runs on Linux and Windows' errors || fail "$1: $(cat errors)"
+}
+echo '#include "probity.h"' > use.c
+echo 'void f(void) { PROBITY_PROBE(1); PROBITY_PROBE_NAMED("a"); }' >> use.c
+refused use.c
