@@ -20,6 +20,8 @@ COMMANDS = [
     (['tree', '--json'], FROM_TO),
     (['tree', '--folded'], FROM_TO),
     (['threads', '--json'], FROM_TO),
+    (['timeline', '--json', '--width=7'], FROM_TO),
+    (['timeline', '--color=never', '--width=100'], FROM_TO),
     (['list', '--json'], FROM_TO),
     (['model', '--json'], FROM_TO),
     (['log', '--color=never', '--time=wall'], FROM_TO),
