@@ -29,6 +29,8 @@ COMMANDS = [
     (['blocks', '--json'], SINCE_UNTIL),
     (['blocks', '--by', 'correlation', '--csv'], SINCE_UNTIL),
     (['hist', '--json'], SINCE_UNTIL),
+    (['memory', '--json'], SINCE_UNTIL),
+    (['memory', '--by=call', '--csv'], SINCE_UNTIL),
 ]
 # One of them at a time; others number threads in the order in which they are read.
 FORMATS = ['chrome', 'callgrind', 'folded', 'graphviz', 'pprof', 'otlp-json', 'openmetrics']
