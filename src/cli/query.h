@@ -24,6 +24,7 @@ struct cli_query_parts {
     int (*is_possible)(void *context);
     int (*make)(void *context, void **ret_part);
     int (*put)(void *part, const struct probity_event *event); /* by one thread for each part */
+    void (*end)(void *part); /* by the same thread, after the last put; may be NULL */
     /* Whether two complete parts may be joined; NULL: they always may. */
     int (*are_joinable)(const void *left, const void *right);
     /* Adds a complete part to the answer, after open. */
