@@ -91,8 +91,8 @@ struct probity_report_options {
     int by_thread;
     const struct probity_reader *costs_of; /* subtract recording overhead; NULL: do not */
     int without_elapsed; /* leave elapsed times 0: they need all threads' events in time order */
-    /* Of a report that is joined with another: shared by both; NULL: without elapsed times. Not with
-     * a range. part: 0 or 1. */
+    /* Of a report that is joined with another: shared by both; NULL: without elapsed times. Not
+     * with a range. part: 0 or 1. */
     struct probity_report_elapsed *shared;
     int part;
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: only calls that begin in [from, to); both 0: all */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * report_elapsed.c: each part fills a buffer without the lock, and appends it to its queue under
- * the lock. Whoever does that also merges what both parts have passed. If one part waits because its
- * queue is full, the other one can still append: its queue has room once it has come to the time of
- * the first one's items, all of which are merged then.
+ * the lock. The part that does so also merges what both parts have passed. If one part waits, since
+ * its queue is full, the other one can still append: once it has come to the time of the first
+ * one's items, all of these are merged.
  */
 #include "answers/report/report_elapsed.h"
 

@@ -28,7 +28,7 @@ struct probity_report_elapsed {
     const struct probity_report_elapsed_steps *steps;
 };
 
-/* Called by the thread of a part, 0 or 1. The report calls them through the table because it is also
+/* Called by the thread of a part, 0 or 1; by the report through the table, because it is also
  * in programs, in which there are no parts. */
 struct probity_report_elapsed_steps {
     /* Finds or adds a function, which must live as long. NULL if out of memory. */
