@@ -277,6 +277,8 @@ static int answer_from(struct cli_query *answer, struct probity_reader *reader)
 
     answer->reader = reader;
     if (status == CLI_OK)
+        cli_warn_outside(answer->command, reader, from_ns, to_ns);
+    if (status == CLI_OK)
         status = set_window(answer, reader, from_ns, to_ns);
     if (status != CLI_OK)
         return status;
