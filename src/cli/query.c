@@ -60,6 +60,8 @@ static int pass_end(struct cli_query *answer, struct probity_reader *reader)
     if (steps->pending != NULL && steps->pending(answer->context) > 0)
         return 0;
     answer->end_ns = UINT64_MAX;
+    if (steps->has_next) /* --function may leave out the next record */
+        return answer->functions.count == 0 ? probity_reader_next_only(reader) : 0;
     return steps->is_windowed ? probity_reader_skip_rest(reader) : 0;
 }
 
@@ -274,6 +276,8 @@ static int answer_from(struct cli_query *answer, struct probity_reader *reader)
                                  &from_ns, &to_ns);
 
     answer->reader = reader;
+    if (status == CLI_OK)
+        cli_warn_outside(answer->command, reader, from_ns, to_ns);
     if (status == CLI_OK)
         status = set_window(answer, reader, from_ns, to_ns);
     if (status != CLI_OK)

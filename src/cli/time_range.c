@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "print/time_text.h"
+
 #define SECOND UINT64_C(1000000000)
 
 /* ---- Numbers with units ------------------------------------------------------------------------
@@ -200,4 +202,24 @@ int cli_parse_range(const struct cli_command *command, const struct cli_range *r
     *ret_from_ns = from_ns;
     *ret_to_ns = to_ns;
     return CLI_OK;
+}
+
+void cli_warn_outside(const struct cli_command *command, const struct probity_reader *reader,
+                      uint64_t from_ns, uint64_t to_ns)
+{
+    const struct cli_time_span span = cli_time_span_of(reader);
+    time_t seconds = (time_t)(span.start_ns / 1000000000);
+    char length[PROBITY_TIME_TEXT_BYTES], start[64];
+    struct tm parts;
+    int is_before = to_ns != 0 && to_ns <= span.start_ns, is_after = from_ns >= span.end_ns;
+
+    for (size_t i = 0; i < probity_reader_traces(reader); i++)
+        is_after &= probity_reader_facts(reader, i)->state != PROBITY_TRACE_LIVE;
+    if (span.end_ns <= span.start_ns || !(is_before || is_after))
+        return;
+    if (gmtime_r(&seconds, &parts) == NULL ||
+        strftime(start, sizeof start, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+        return;
+    cli_warn(command, "the range is outside the recording, which began at %s and lasted %s", start,
+             probity_time_text(span.end_ns - span.start_ns, length));
 }

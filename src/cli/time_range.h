@@ -38,4 +38,8 @@ int cli_parse_range(const struct cli_command *command, const struct cli_range *r
                     const struct probity_reader *reader, uint64_t *ret_from_ns,
                     uint64_t *ret_to_ns);
 
+/* Warns if a range (0: unbounded) ends before the recording begins or begins after its end. */
+void cli_warn_outside(const struct cli_command *command, const struct probity_reader *reader,
+                      uint64_t from_ns, uint64_t to_ns);
+
 #endif

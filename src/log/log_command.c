@@ -110,6 +110,7 @@ static int set_range(struct log_call *call)
     int status = cli_parse_range(ME, &call->range, call->reader, &log->from_ns, &to_ns);
     if (status != CLI_OK)
         return status;
+    cli_warn_outside(ME, call->reader, log->from_ns, to_ns);
     log->is_part = call->range.to != NULL;
     probity_reader_set_range(call->reader, 0, to_ns);
     int error = probity_reader_set_window(call->reader, log->from_ns, UINT64_MAX);

@@ -177,7 +177,8 @@ static int declare(struct build *build, const struct probity_record *record)
 
 static int is_kept(uint64_t kind)
 {
-    return probity_event_declares(kind) || kind == PROBITY_EVENT_PROFILING;
+    return probity_event_declares(kind) || kind == PROBITY_EVENT_PROFILING ||
+           kind == PROBITY_EVENT_BUDGET;
 }
 
 /* Adds a record to the block of declarations. */

@@ -528,9 +528,24 @@ static int step(struct probity_merge *merge)
     return step_from(merge, block, probity_open_block_step(block));
 }
 
-/* Whether the event is wanted: 1, 0, or -1 if nothing after it is, either. */
-static int judge(const struct probity_merge *merge)
+/* Whether the event is the next record of its thread. */
+static int take_next(struct probity_merge *merge)
 {
+    struct probity_thread_seen *seen = &merge->threads.seen[merge->event.thread_slot];
+    int is_new = merge->event.thread_slot >= merge->next_slots;
+
+    if (seen->is_past || !probity_event_is_record(merge->event.kind))
+        return 0;
+    seen->is_past = 1;
+    merge->next_threads -= !is_new;
+    return !is_new;
+}
+
+/* Whether the event is wanted: 1, 0, or -1 if nothing after it is, either. */
+static int judge(struct probity_merge *merge)
+{
+    if (merge->is_next_only)
+        return take_next(merge);
     if (merge->is_skipping && merge->open[0].key < merge->skip_key)
         return 0;
     /* Profiling is turned on and off for all threads. */
@@ -550,6 +565,20 @@ static int next_wanted(struct probity_merge *merge, int got)
         got = step(merge);
     }
     return got;
+}
+
+/* Continues with the declarations once no thread needs another record. */
+static __attribute__((noinline)) int
+next_of_threads(struct probity_merge *merge)
+{
+    int got = merge->next_threads > 0 ? next_wanted(merge, step(merge)) : 0;
+
+    if (got != 0)
+        return got;
+    merge->is_next_only = 0;
+    got = probity_merge_skip_rest(merge);
+    merge->skip_key = merge->next_key;
+    return got == 0 ? next_wanted(merge, step(merge)) : got;
 }
 
 static __attribute__((noinline)) int
@@ -583,7 +612,7 @@ int probity_merge_next(struct probity_merge *merge, const struct probity_event *
     *ret_event = &merge->event;
     if (__builtin_expect(!merge->running || merge->is_skipping ||
                              (merge->from_ns | merge->to_ns) != 0, 0))
-        return next_any(merge);
+        return merge->is_next_only ? next_of_threads(merge) : next_any(merge);
     struct probity_open_block *block = merge->open[0].block;
     probity_assert(merge->open_count > 0);
     if (__builtin_expect(block->is_of_other_lane || block->trace->by_wall, 0))
@@ -628,6 +657,17 @@ int probity_merge_skip_rest(struct probity_merge *merge)
     for (size_t i = 0; error == 0 && i < merge->trace_count; i++)
         error = probity_trace_skip_rest(&merge->traces[i], &merge->queue);
     return error;
+}
+
+void probity_merge_next_only(struct probity_merge *merge)
+{
+    merge->is_next_only = merge->is_skipping = 1;
+    merge->next_key = merge->running ? merge->open[0].key : 0;
+    merge->next_threads = merge->next_slots = merge->threads.count;
+    if (merge->running)
+        (void)take_next(merge);
+    for (size_t i = 0; i < merge->trace_count; i++)
+        merge->traces[i].wanted = &merge->threads;
 }
 
 void probity_merge_release(struct probity_merge *merge)

@@ -45,6 +45,9 @@ struct probity_merge {
     int may_stop_early; /* wall time never decreases */
     int is_skipping;    /* only declarations at skip_key or later are left */
     uint64_t skip_key;
+    int is_next_only;    /* of each thread, only the next record is left */
+    size_t next_slots, next_threads; /* threads seen before; those that have not had it yet */
+    uint64_t next_key;   /* declarations at it or later are left, too */
     struct probity_queue queue;
     struct probity_open_entry *open; /* a heap, earliest first */
     size_t open_count, open_capacity;
@@ -71,6 +74,10 @@ int probity_merge_number_threads(struct probity_merge *merge, const struct probi
 /* Drops all blocks, and continues with the declarations after the record that was returned.
  * Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_merge_skip_rest(struct probity_merge *merge);
+
+/* From now on, returns only the next record of each thread seen so far, then the declarations
+ * after the record that was returned. */
+void probity_merge_next_only(struct probity_merge *merge);
 
 void probity_merge_release(struct probity_merge *merge);
 

@@ -276,6 +276,15 @@ int probity_reader_skip_rest(struct probity_reader *reader)
     return probity_merge_skip_rest(&reader->merge);
 }
 
+int probity_reader_next_only(struct probity_reader *reader)
+{
+    if (!reader->has_window)
+        return 0;
+    stop_ahead(reader);
+    probity_merge_next_only(&reader->merge);
+    return 0;
+}
+
 int probity_reader_divide(struct probity_reader *reader)
 {
     return reader->has_window || reader->is_small

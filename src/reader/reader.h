@@ -237,6 +237,10 @@ int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns, u
  * end. Returns 0 or an error. */
 int probity_reader_skip_rest(struct probity_reader *reader);
 
+/* The same, but the next record of each thread is returned before the declarations: what a thread
+ * did at the window's end. The record after which this is called is such a record. */
+int probity_reader_next_only(struct probity_reader *reader);
+
 /* Whether a thread id is in one of the traces: 1 or 0. Only for traces with an index. */
 int probity_reader_has_tid(const struct probity_reader *reader, uint64_t tid);
 

@@ -60,7 +60,8 @@ int probity_threads_slot(struct probity_threads_seen *threads, uint32_t trace, u
     }
     size_t place = place_of(threads, trace, thread);
     if (threads->places[place] == 0) {
-        threads->seen[threads->count] = (struct probity_thread_seen){0, trace, thread, tid};
+        threads->seen[threads->count] = (struct probity_thread_seen){
+            .trace = trace, .thread = thread, .tid = tid};
         threads->places[place] = (uint32_t)++threads->count;
     }
     *ret_slot = threads->places[place] - 1;
@@ -68,6 +69,14 @@ int probity_threads_slot(struct probity_threads_seen *threads, uint32_t trace, u
     probity_assert(threads->seen[*ret_slot].trace == trace &&
                    threads->seen[*ret_slot].thread == thread);
     return 0;
+}
+
+int64_t probity_threads_find(const struct probity_threads_seen *threads, uint32_t trace,
+                             uint32_t thread)
+{
+    if (threads->capacity == 0)
+        return -1;
+    return (int64_t)threads->places[place_of(threads, trace, thread)] - 1;
 }
 
 void probity_threads_release(struct probity_threads_seen *threads)

@@ -12,6 +12,7 @@
 struct probity_thread_seen {
     uint64_t cpu_ns; /* last returned */
     uint32_t trace, thread, tid;
+    uint32_t is_past; /* of probity_merge_next_only(): needs no more records */
 };
 
 struct probity_threads_seen {
@@ -23,6 +24,10 @@ struct probity_threads_seen {
 /* Finds or adds a thread. Returns 0 with its slot, or PROBITY_ERROR_MEMORY. */
 int probity_threads_slot(struct probity_threads_seen *threads, uint32_t trace, uint32_t thread,
                          uint32_t tid, uint32_t *ret_slot);
+
+/* Returns the thread's slot, or -1 if it has not been seen. */
+int64_t probity_threads_find(const struct probity_threads_seen *threads, uint32_t trace,
+                             uint32_t thread);
 
 void probity_threads_release(struct probity_threads_seen *threads);
 

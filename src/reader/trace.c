@@ -295,6 +295,11 @@ static int pass_data(struct probity_trace *trace, const struct probity_scan_item
     if (trace->lane != 0 && !(data.flags & PROBITY_DATA_HAS_EVENTS) &&
         !probity_lanes_have(&trace->lanes, trace->lane, data.thread))
         return 0;
+    if (trace->wanted != NULL) {
+        int64_t slot = probity_threads_find(trace->wanted, trace->number, data.thread);
+        if (slot < 0 || trace->wanted->seen[slot].is_past)
+            return 0;
+    }
     return probity_waiting_list_add(
         &trace->pending, &(struct probity_waiting){0, data.first_tick, item->offset,
                                                    (uint32_t)item->bytes, trace->number});

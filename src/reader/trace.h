@@ -72,6 +72,7 @@ struct probity_trace {
     struct probity_drops drops;
     struct probity_lanes lanes; /* if requested */
     uint32_t lane; /* only the blocks of this one; 0: all */
+    const struct probity_threads_seen *wanted; /* only blocks of those that are not past; or NULL */
     int has_unmarked_events; /* in a block whose header says that it has none */
     struct probity_index index; /* file -1: none */
     struct probity_sched_file sched; /* file -1: none */

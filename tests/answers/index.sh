@@ -35,14 +35,16 @@ record coroutines "$PROGRAMS/jumps" turns 500
 record varied "$PROGRAMS/varied" 0 20
 record scopes "$BUILD/bench/gen_scopes" scopes 4 1 values
 record hits "$BUILD/bench/gen" hits 4 1
+PROBITY_CHUNK_RECORDS=512 "$PROBITY" record -o allocations --calls memory -- \
+    "$PROGRAMS/heap.shared" 100 2> truth || fail "allocations: $(cat truth)"
 indexed=0
-for trace in typed signals exported jumps far coroutines varied scopes hits; do
+for trace in typed signals exported jumps far coroutines varied scopes hits allocations; do
     # Some have late records or deferred scopes.
     "$PROBITY" index --force --every 1 "$trace" 2> reported || { cat reported; continue; }
     indexed=$((indexed + 1))
     compare "$indexed" "$trace"
 done
-[ "$indexed" -ge 6 ] || fail "only $indexed of the traces have an index"
+[ "$indexed" -ge 7 ] || fail "only $indexed of the traces have an index"
 compare 20 scopes hits
 
 # Random programs that leave functions by longjmp.

@@ -20,6 +20,8 @@ COMMANDS = [
     (['tree', '--json'], FROM_TO),
     (['tree', '--folded'], FROM_TO),
     (['threads', '--json'], FROM_TO),
+    (['timeline', '--json', '--width=7'], FROM_TO),
+    (['timeline', '--color=never', '--width=100'], FROM_TO),
     (['list', '--json'], FROM_TO),
     (['model', '--json'], FROM_TO),
     (['log', '--color=never', '--time=wall'], FROM_TO),
@@ -27,6 +29,8 @@ COMMANDS = [
     (['blocks', '--json'], SINCE_UNTIL),
     (['blocks', '--by', 'correlation', '--csv'], SINCE_UNTIL),
     (['hist', '--json'], SINCE_UNTIL),
+    (['memory', '--json'], SINCE_UNTIL),
+    (['memory', '--by=call', '--csv'], SINCE_UNTIL),
 ]
 # One of them at a time; others number threads in the order in which they are read.
 FORMATS = ['chrome', 'callgrind', 'folded', 'graphviz', 'pprof', 'otlp-json', 'openmetrics']

@@ -89,6 +89,10 @@ while read -r line; do
             *) answer "$line" 0 $range "$trace" ;;
         esac
     done
+    if [[ $line != hist* && $line != path* ]]; then
+        answer "$line" 0 --until 2001-01-01 "$trace"
+        grep -q 'the range is outside the recording' errors || fail "$line: $(cat errors)"
+    fi
     answer "$line" 2 --since yesterday "$trace"
     grep -q "invalid --since 'yesterday'" errors || fail "$line: $(cat errors)"
     answer "$line" 2 --sicne 1 "$trace"

@@ -85,20 +85,21 @@ function statusOf(view: TimelineView, shared: Shared): Status {
         texts.push(`${count(hidden)} deeper`);
     if (together > 0)
         texts.push(`${count(together)} of them drawn together: a column is ${time(view.columnNs)}`);
+    const short = calls === 0 && blocks > 0 ? "blocks" : "calls";
     // Spans within the same nanosecond cannot be separated on any page.
     const isFinest = timeline.unit_ns <= 1;
     if (merged > 0 && isFinest)
         texts.push(`${count(merged)} share a nanosecond with another (hatched)`);
     else if (merged > 0 && shared.live !== null)
-        texts.push(`${count(merged)} are merged (hatched), as calls shorter than ${time(shared.live.unitShown)} are: ${hintOf(shared.live, shared.data.served)}`);
+        texts.push(`${count(merged)} are merged (hatched), as ${short} shorter than ${time(shared.live.unitShown)} are: ${hintOf(shared.live, shared.data.served)}`);
     else if (shared.live?.isFull === true || (shared.live !== null && shared.live.failure !== null))
-        texts.push(`shorter calls than ${time(shared.live.unitShown)} may be merged: ${hintOf(shared.live, shared.data.served)}`);
+        texts.push(`shorter ${short} than ${time(shared.live.unitShown)} may be merged: ${hintOf(shared.live, shared.data.served)}`);
     else if (merged > 0)
-        texts.push(`${count(merged)} were merged when the page was written (hatched): calls shorter than ${time(timeline.unit_ns)}`);
+        texts.push(`${count(merged)} were merged when the page was written (hatched): ${short} shorter than ${time(timeline.unit_ns)}`);
     else if (timeline.together > 0 && shared.live !== null)
-        texts.push("every visible call is shown, as the trace has it");
+        texts.push(`every visible ${short.slice(0, -1)} is shown, as the trace has it`);
     else if (timeline.together > 0)
-        texts.push("every visible call is in this page");
+        texts.push(`every visible ${short.slice(0, -1)} is in this page`);
     if (timeline.too_deep > 0)
         texts.push(`${counted(timeline.too_deep, "call is", "calls are")} nested too deep to be shown`);
     if (timeline.objects_beyond > 0)

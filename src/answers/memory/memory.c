@@ -298,8 +298,8 @@ static int allocate(struct probity_memory *memory, const struct probity_event *e
     }
     struct memory_block *block = find_block(memory, event);
     if (block != NULL) {
+        memory->facts.reused += block->leaf != NULL;
         end_block(memory, block, event->wall_ns);
-        memory->facts.reused++;
     }
     block = new_block(memory);
     if (block == NULL)
@@ -347,7 +347,7 @@ static void end_at(struct probity_memory *memory, const struct probity_event *ev
         shorten_block(memory, block, event);
     else if (block != NULL)
         end_block(memory, block, event->wall_ns);
-    else if (event->wall_ns >= memory->from_ns)
+    else if (memory->from_ns == 0)
         memory->facts.unknown_frees++;
 }
 
@@ -434,6 +434,7 @@ int probity_memory_open(uint64_t from_ns, uint64_t to_ns, struct probity_memory 
     }
     memory->functions.item_bytes = sizeof(struct probity_same_function);
     memory->from_ns = from_ns;
+    probity_scopes_set_range(memory->scopes, from_ns, to_ns);
     memory->to_ns = to_ns > 0 ? to_ns : UINT64_MAX;
     *ret_memory = memory;
     return 0;

@@ -44,7 +44,8 @@ struct probity_memory_leaf {
 struct probity_memory_facts {
     struct probity_memory_sums sums;  /* over all leaves; with the peak of the sum */
     uint64_t peak_ns;                 /* CLOCK_REALTIME; 0 without allocations */
-    uint64_t unknown_frees;           /* of blocks that were not allocated in the trace */
+    uint64_t unknown_frees;           /* of blocks that were not allocated in the trace; 0 if
+                                         from_ns is given */
     uint64_t reused;                  /* blocks without a free whose address was allocated again */
     uint64_t counted_ns;              /* CLOCK_REALTIME: from then on, they were only counted, to
                                          hold a budget, and figures are as of then; 0: never */

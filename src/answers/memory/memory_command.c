@@ -137,7 +137,7 @@ static int run(int argc, char **argv)
 {
     static const struct cli_query_steps steps = {
         .run = run_on, .open = open_memory, .put = put_event, .finish = finish_memory,
-        .print = print_memory, .release = release};
+        .print = print_memory, .release = release, .is_windowed = 1};
     struct memory_call call = {
         .answer = {.command = &cli_command_memory, .steps = &steps, .context = &call}};
 

@@ -332,6 +332,8 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
 
     if (thread == NULL)
         return;
+    if (thread->is_past && how == PROBITY_SCOPE_OPEN && span.start_ns >= timeline->options.from_ns)
+        timeline->open_after++;
     if (thread->facts.is_cpu_known && scope->elapsed.wall_ns > scope->elapsed.cpu_ns)
         span.off_ns = scope->elapsed.wall_ns - scope->elapsed.cpu_ns;
     if (!take_span(timeline, scope, &span))
@@ -389,13 +391,6 @@ static int add_stretch(struct probity_timeline *timeline, struct timeline_thread
     return timeline_add_span(timeline, &thread->facts.stretches, &span);
 }
 
-/* Other events have no CPU time (see scopes.c). */
-static int is_record(uint32_t kind)
-{
-    return kind == PROBITY_EVENT_HIT ||
-           (kind >= PROBITY_EVENT_ENTER && kind <= PROBITY_EVENT_RESUME);
-}
-
 static void extend(struct probity_timeline_facts *facts, struct probity_timeline_thread *thread,
                    uint64_t wall_ns)
 {
@@ -439,17 +434,40 @@ static int put_record(struct probity_timeline *timeline, struct timeline_thread 
     return error;
 }
 
+/* After a window, only the next record of each thread matters: open calls and time off the CPU
+ * reach the window's end. */
+static int put_after(struct probity_timeline *timeline, const struct probity_event *event)
+{
+    const struct probity_scopes_listener listener = {on_opened, on_closed, timeline};
+    uint32_t slot = event->thread_slot;
+    struct timeline_thread *thread = slot < timeline->slot_count ? timeline->by_slot[slot] : NULL;
+
+    if (thread != NULL && event->kind == PROBITY_EVENT_THREAD_NAME)
+        return set_name(thread, event);
+    if (thread == NULL || thread->is_past || !probity_event_is_record(event->kind))
+        return 0;
+    thread->is_past = 1;
+    extend(&timeline->facts, &thread->facts, event->wall_ns);
+    int error = event->cpu_known ? add_stretch(timeline, thread, event) : 0;
+    struct probity_event lasted = *event;
+    lasted.kind = PROBITY_EVENT_MESSAGE; /* it changes no scope */
+    return error == 0 ? probity_scopes_put(timeline->scopes, &lasted, &listener) : error;
+}
+
 int probity_timeline_put(struct probity_timeline *timeline, const struct probity_event *event)
 {
     const struct probity_scopes_listener listener = {on_opened, on_closed, timeline};
     struct timeline_thread *thread;
+
+    if (timeline->options.is_window && event->wall_ns >= timeline->options.to_ns)
+        return put_after(timeline, event);
     int error = thread_of(timeline, event, &thread);
 
     if (event->wall_ns > timeline->latest_ns)
         timeline->latest_ns = event->wall_ns;
     if (error == 0 && thread != NULL && event->kind == PROBITY_EVENT_THREAD_STATE)
         return timeline_states_put(timeline, thread, event);
-    if (error == 0 && thread != NULL && is_record(event->kind))
+    if (error == 0 && thread != NULL && probity_event_is_record(event->kind))
         error = put_record(timeline, thread, event);
     if (error == 0 && event->kind == PROBITY_EVENT_HIT && timeline->tracks != NULL)
         error = timeline_tracks_put(timeline, thread, event);
@@ -483,6 +501,8 @@ int probity_timeline_finish(struct probity_timeline *timeline)
     const struct probity_scopes_listener listener = {on_opened, on_closed, timeline};
 
     probity_scopes_finish(timeline->scopes, &listener);
+    timeline->repairs = *probity_scopes_repairs(timeline->scopes);
+    timeline->repairs.open -= timeline->open_after;
     if (timeline->tracks != NULL && timeline->error == 0)
         timeline->error = timeline_tracks_finish(timeline);
     if (timeline->error == 0)
@@ -525,7 +545,7 @@ const struct probity_timeline_stretch *probity_timeline_stretches(
 const struct probity_scopes_repairs *probity_timeline_repairs(
     const struct probity_timeline *timeline)
 {
-    return probity_scopes_repairs(timeline->scopes);
+    return &timeline->repairs;
 }
 
 int probity_timeline_values_next(const struct probity_timeline *timeline, uint32_t values,
@@ -552,6 +572,9 @@ int probity_timeline_open(const struct probity_timeline_options *options,
         timeline->options.to_ns = UINT64_MAX;
     if (timeline->options.spans_max == 0)
         timeline->options.spans_max = PROBITY_TIMELINE_SPANS;
+    if (timeline->options.is_window)
+        probity_scopes_set_range(timeline->scopes, timeline->options.from_ns,
+                                 timeline->options.to_ns);
     timeline->facts.unit_ns = 1;
     timeline->values_bytes_max = TIMELINE_VALUES_BYTES_MAX;
     if (timeline->options.has_tracks && timeline_tracks_open(timeline) != 0) {

@@ -142,7 +142,8 @@ struct probity_timeline_options {
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: events in [from, to); both 0: all */
     int has_around; /* also include, without counting them, calls around from_ns */
     /* Show [from, to) as a window: whatever overlaps it is included and clipped to its ends, which
-     * become facts.first_ns and last_ns if given. A window cannot be refined. */
+     * become facts.first_ns and last_ns if given. After its end, only the next record of each
+     * thread matters. Threads are in the order of their numbers. A window cannot be refined. */
     int is_window;
     /* Make blocks of hits, instead of marks, and the tracks of requests, locks and queues. Not for
      * a window. */

@@ -31,6 +31,7 @@ struct timeline_thread {
     struct probity_state_event state; /* the latest, and when it began */
     uint64_t state_ns;
     uint32_t state_flags;
+    int is_past; /* of a window: its next record after it was seen */
 };
 
 struct probity_timeline {
@@ -52,6 +53,8 @@ struct probity_timeline {
     int is_closer;  /* 1: second pass */
     size_t name_count; /* before a further pass */
     uint64_t latest_ns; /* time of the latest event */
+    struct probity_scopes_repairs repairs; /* known after finish */
+    uint64_t open_after; /* of a window: calls that began in it and were open after its end */
     int error; /* of a listener, which cannot return errors */
 };
 

@@ -3,6 +3,8 @@
  * timeline_window.c: clips spans, threads and the axis to the requested range, for a timeline that
  * shows it as a window.
  */
+#include <stdlib.h>
+
 #include "answers/timeline/timeline_internal.h"
 
 static uint64_t part_of(uint64_t whole_ns, uint64_t part_ns, uint64_t of_ns)
@@ -46,12 +48,26 @@ static int clip_range(uint64_t from_ns, uint64_t to_ns, uint64_t *first_ns, uint
     return is_in;
 }
 
+static int compare_threads(const void *left, const void *right)
+{
+    const struct probity_timeline_thread *a = *(const struct probity_timeline_thread *const *)left;
+    const struct probity_timeline_thread *b = *(const struct probity_timeline_thread *const *)right;
+
+    if (a->trace != b->trace)
+        return a->trace < b->trace ? -1 : 1;
+    return a->thread < b->thread ? -1 : a->thread > b->thread;
+}
+
 void timeline_window_finish(struct probity_timeline *timeline)
 {
     const struct probity_timeline_options *options = &timeline->options;
     struct probity_timeline_facts *facts = &timeline->facts;
     int is_any = 0;
 
+    /* When a thread began may be unknown. */
+    if (timeline->thread_count > 1)
+        qsort(timeline->threads, timeline->thread_count, sizeof *timeline->threads,
+              compare_threads);
     for (uint32_t slot = 0; slot < timeline->slot_count; slot++) {
         struct timeline_thread *thread = timeline->by_slot[slot];
         if (thread != NULL)

@@ -47,6 +47,7 @@ static int set_range(struct csv_call *call, struct probity_reader *reader)
 
     if (status != CLI_OK)
         return status;
+    cli_warn_outside(&cli_command_csv, reader, from_ns, to_ns);
     probity_reader_set_range(reader, from_ns, to_ns);
     int error = probity_reader_set_window(reader, from_ns, UINT64_MAX);
     return error == 0 ? CLI_OK
