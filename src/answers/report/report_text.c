@@ -14,7 +14,7 @@
 #include "print/time_text.h"
 
 enum { CALLS_COLUMNS = 9, TIME_COLUMNS = 8, CORRECTED_COLUMNS = 10,
-       SPREAD_COLUMNS = 2 + PROBITY_SPARKLINE_CELLS, PART_BYTES = 256,
+       SPREAD_COLUMNS = 2 + PROBITY_SPARKLINE_CELLS,
        WAIT_NS = 50000 /* calls to libc this long count as waits (doc/calls.md) */ };
 
 static const enum probity_report_key usual_columns[] = {
@@ -139,38 +139,6 @@ static void choose_columns(struct table *table)
         fit_columns(table, all_columns, sizeof all_columns / sizeof *all_columns);
     else
         fit_columns(table, usual_columns, sizeof usual_columns / sizeof *usual_columns);
-}
-
-/* Written in pieces: each byte may become four, and this may run on the stack of one of the
- * program's threads. */
-void probity_report_put_safe(FILE *stream, const char *text, size_t bytes)
-{
-    char safe[4 * PART_BYTES];
-
-    while (bytes > 0) {
-        size_t part = bytes > PART_BYTES ? probity_text_whole(text, PART_BYTES) : bytes;
-        const char *end = probity_text_put(safe, safe + sizeof safe, text, part, '\0');
-        fwrite(safe, 1, (size_t)(end - safe), stream);
-        text += part;
-        bytes -= part;
-    }
-}
-
-size_t probity_report_safe_columns(const char *text, size_t bytes)
-{
-    enum { FOLLOWING_MASK = 0xc0, FOLLOWING = 0x80 }; /* UTF-8 continuation bytes */
-    char safe[4 * PART_BYTES];
-    size_t columns = 0;
-
-    while (bytes > 0) {
-        size_t part = bytes > PART_BYTES ? probity_text_whole(text, PART_BYTES) : bytes;
-        const char *end = probity_text_put(safe, safe + sizeof safe, text, part, '\0');
-        for (const char *at = safe; at < end; at++)
-            columns += (*at & FOLLOWING_MASK) != FOLLOWING;
-        text += part;
-        bytes -= part;
-    }
-    return columns;
 }
 
 int probity_report_has_cpu(const struct probity_reader *reader)
