@@ -100,7 +100,7 @@ PRINT_SRC := $(filter-out src/spool/control_ask.c $(SYSTEM)/thread_count.c src/b
              $(addprefix src/print/,csv_cell.c text.c time_text.c values.c) \
              $(addprefix src/log/,log.c log_lines.c log_names.c log_write.c) \
              $(addprefix src/answers/,$(addprefix report/,profiled.c report.c report_sort.c \
-               report_text.c table.c) threads/threads.c tree/tree.c tree/tree_nodes.c tree/tree_view.c) \
+               report_text.c safe_text.c table.c) threads/threads.c tree/tree.c tree/tree_nodes.c tree/tree_view.c) \
              $(filter-out $(TOOL_ANALYSIS),$(wildcard src/analysis/*.c))
 # libprobity-functions, for programs without macros: what the compiler's hooks call. It needs libprobity.
 FUNCTIONS_SRC := $(wildcard src/functions/*.c) $(addprefix $(SYSTEM)/,functions.c os.c os_signals.c objects.c) \

@@ -74,9 +74,9 @@ struct probity_scopes {
     struct probity_scopes_costs costs;
 };
 
-struct probity_scopes_costs *probity_scopes_costs(struct probity_scopes *scopes)
+int probity_scopes_want_costs(struct probity_scopes *scopes, const struct probity_reader *reader)
 {
-    return &scopes->costs;
+    return probity_scope_cost_open(&scopes->costs, reader);
 }
 
 /* One by one: a load of both waits until both have been stored. */

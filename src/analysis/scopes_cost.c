@@ -12,9 +12,9 @@
  * times as much. */
 enum { TEXT_FACTOR = 16 };
 
-int probity_scopes_want_costs(struct probity_scopes *scopes, const struct probity_reader *reader)
+int probity_scope_cost_open(struct probity_scopes_costs *costs,
+                            const struct probity_reader *reader)
 {
-    struct probity_scopes_costs *costs = probity_scopes_costs(scopes);
     size_t count = probity_reader_traces(reader);
 
     costs->of_trace = calloc(count, sizeof *costs->of_trace);

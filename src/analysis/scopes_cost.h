@@ -13,7 +13,9 @@ struct probity_scopes_costs {
     size_t count; /* 0: disabled */
 };
 
-struct probity_scopes_costs *probity_scopes_costs(struct probity_scopes *scopes);
+/* Enables them for the traces of the reader. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_scope_cost_open(struct probity_scopes_costs *costs,
+                            const struct probity_reader *reader);
 
 void probity_scope_cost_begin(const struct probity_scopes_costs *costs,
                               struct probity_scope *scope);

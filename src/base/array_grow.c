@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "probity.h"
 
 void *probity_array_grow(void *slots, size_t item_bytes, uint32_t slot, uint32_t *count)
 {
@@ -51,4 +52,14 @@ void *probity_array_append(void *items, size_t item_bytes, size_t count)
         return items;
     size_t capacity = count;
     return resize(items, item_bytes, count > 0 ? 2 * count : 1, &capacity);
+}
+
+int probity_bytes_reserve(uint8_t **bytes, size_t *capacity, size_t wanted)
+{
+    void *grown = wanted > *capacity ? resize(*bytes, 1, wanted, capacity) : *bytes;
+
+    if (wanted > 0 && grown == NULL)
+        return PROBITY_ERROR_MEMORY;
+    *bytes = grown;
+    return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * array_grow.h: arrays that grow: by one item at the end, or, if small numbers index them, to hold
- * the largest one used.
+ * the largest one used; buffers of bytes.
  */
 #ifndef PROBITY_BASE_ARRAY_GROW_H
 #define PROBITY_BASE_ARRAY_GROW_H
@@ -42,5 +42,9 @@ static inline void *probity_array_room(void *items, size_t item_bytes, size_t co
  * items this way, one by one: its capacity follows from the count, so nobody keeps it. Returns as
  * above. */
 void *probity_array_append(void *items, size_t item_bytes, size_t count);
+
+/* Makes the buffer, at first NULL, as large as wanted if it is smaller, and no larger: what is read
+ * into it mostly has the same size each time. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_bytes_reserve(uint8_t **bytes, size_t *capacity, size_t wanted);
 
 #endif

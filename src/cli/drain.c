@@ -39,8 +39,8 @@ static int is_csv(const char *trace)
            strcmp(trace + length - (sizeof suffix - 1), suffix) == 0;
 }
 
-/* Does what `probity recover` does. */
-int drain_close(const struct cli_command *command, const char *trace, int *ret_status)
+/* Does what `probity recover` does. Returns as drain_advance(). */
+static int complete(const struct cli_command *command, const char *trace, int *ret_status)
 {
     struct probity_recover_result result;
 
@@ -55,6 +55,23 @@ int drain_close(const struct cli_command *command, const char *trace, int *ret_s
     else
         *ret_status = cli_recover_finish(command, trace, error, &result);
     return 1;
+}
+
+int drain_advance(const struct cli_command *command, const char *trace,
+                  struct probity_drainer **drainer, int *ret_status)
+{
+    if (*drainer != NULL) {
+        int more = probity_drainer_pass(*drainer), error_number = errno;
+        if (more > 0)
+            return 0;
+        probity_drainer_close(*drainer);
+        *drainer = NULL;
+        if (more < 0) {
+            *ret_status = cli_fail_trace(command, trace, more, error_number);
+            return 1;
+        }
+    }
+    return complete(command, trace, ret_status);
 }
 
 static struct drain_seen *find_seen(struct drain_follow *follow, const struct stat *status)

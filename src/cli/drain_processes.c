@@ -29,16 +29,14 @@ struct cli_drain {
 static int drain_all(const struct cli_command *command, const char *trace,
                      struct probity_drainer *drainer)
 {
-    int more, status;
+    int status;
 
-    while ((more = probity_drainer_pass(drainer)) > 0)
-        probity_drainer_wait(drainer, PASS_NS);
-    int error_number = errno;
-    probity_drainer_close(drainer);
-    if (more < 0)
-        return cli_fail_trace(command, trace, more, error_number);
-    while (!drain_close(command, trace, &status))
-        poll(NULL, 0, DRAIN_LOOK_MS);
+    while (!drain_advance(command, trace, &drainer, &status)) {
+        if (drainer != NULL)
+            probity_drainer_wait(drainer, PASS_NS);
+        else
+            poll(NULL, 0, DRAIN_LOOK_MS);
+    }
     return status;
 }
 

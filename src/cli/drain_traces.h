@@ -38,10 +38,12 @@ void drain_proceed(struct drain_follow *follow);
 /* Hands over all traces that match the pattern and have not been examined yet. */
 void drain_consider_pattern(struct drain_follow *follow, const char *pattern);
 
-/* Completes the trace of a program that has ended. Returns 0 if the program is doing so itself:
- * then the trace is complete only when it has, or was killed in the attempt. Otherwise returns 1,
- * with CLI_OK or the failure that was reported. */
-int drain_close(const struct cli_command *command, const char *trace, int *ret_status);
+/* One pass; when the program has ended, closes the drainer, which is then NULL, and completes the
+ * trace. Returns 0 if there is more to do: while the program completes the trace itself, nothing
+ * but to wait until it has, or was killed in the attempt. Otherwise returns 1, with CLI_OK or the
+ * failure that was reported. */
+int drain_advance(const struct cli_command *command, const char *trace,
+                  struct probity_drainer **drainer, int *ret_status);
 
 /* Nothing may be being drained. */
 void drain_release(struct drain_follow *follow);

@@ -49,37 +49,18 @@ void drain_hand_over(struct drain_follow *follow, const char *path,
     traces[follow->count++] = (struct drain_trace){copy, drainer};
 }
 
-/* Returns 1 when it is complete, or has failed, which is reported. */
-static int proceed_with(struct drain_follow *follow, struct drain_trace *trace)
-{
-    int status;
-
-    if (trace->drainer != NULL) {
-        int more = probity_drainer_pass(trace->drainer), error_number = errno;
-        if (more > 0)
-            return 0;
-        probity_drainer_close(trace->drainer);
-        trace->drainer = NULL;
-        if (more < 0) {
-            follow->status = cli_fail_trace(follow->command, trace->path, more, error_number);
-            return 1;
-        }
-    }
-    if (!drain_close(follow->command, trace->path, &status))
-        return 0;
-    follow->status = status != CLI_OK ? status : follow->status;
-    return 1;
-}
-
 static void pass(struct drain_follow *follow)
 {
     for (size_t i = 0; i < follow->count;) {
-        if (!proceed_with(follow, &follow->traces[i])) {
+        struct drain_trace *trace = &follow->traces[i];
+        int status;
+        if (!drain_advance(follow->command, trace->path, &trace->drainer, &status)) {
             i++;
             continue;
         }
-        free(follow->traces[i].path);
-        follow->traces[i] = follow->traces[--follow->count];
+        follow->status = status != CLI_OK ? status : follow->status;
+        free(trace->path);
+        *trace = follow->traces[--follow->count];
     }
     if (follow->count == 0) {
         free(follow->traces);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
 #include "probity.h"
 
 static int fail_memory(const struct cli_fleet *fleet)
@@ -53,27 +54,22 @@ static int keep_texts(struct probity_info *info, struct cli_fleet_texts *ret_tex
     return 0;
 }
 
-static int make_room(struct cli_fleet_runs *runs, size_t *room)
+static int make_room(struct cli_fleet_runs *runs)
 {
-    size_t wanted = 2 * *room + 16;
-
-    if (wanted > 2 * (size_t)PROBITY_READER_TRACES_MAX)
+    if (runs->count >= 2 * (size_t)PROBITY_READER_TRACES_MAX)
         return -1;
-    void *more_runs = realloc(runs->runs, wanted * sizeof *runs->runs);
+    void *more_runs = probity_array_append(runs->runs, sizeof *runs->runs, runs->count);
     runs->runs = more_runs != NULL ? more_runs : runs->runs;
-    void *more_facts = realloc(runs->facts, wanted * sizeof *runs->facts);
+    void *more_facts = probity_array_append(runs->facts, sizeof *runs->facts, runs->count);
     runs->facts = more_facts != NULL ? more_facts : runs->facts;
-    void *more_texts = realloc(runs->texts, wanted * sizeof *runs->texts);
+    void *more_texts = probity_array_append(runs->texts, sizeof *runs->texts, runs->count);
     runs->texts = more_texts != NULL ? more_texts : runs->texts;
-    if (more_runs == NULL || more_facts == NULL || more_texts == NULL)
-        return -1;
-    *room = wanted;
-    return 0;
+    return more_runs != NULL && more_facts != NULL && more_texts != NULL ? 0 : -1;
 }
 
-static int take_run(struct cli_fleet_runs *runs, size_t *room, struct probity_fleet_answer *answer)
+static int take_run(struct cli_fleet_runs *runs, struct probity_fleet_answer *answer)
 {
-    if (runs->count == *room && make_room(runs, room) != 0)
+    if (make_room(runs) != 0)
         return PROBITY_ERROR_MEMORY;
     struct probity_trace_facts *facts = &runs->facts[runs->count];
     int error = probity_fleet_run_get(answer, &runs->runs[runs->count], facts);
@@ -133,7 +129,6 @@ int cli_fleet_find_run(struct cli_fleet *fleet, const struct probity_fleet_choic
                        struct cli_fleet_runs *ret_runs)
 {
     struct probity_fleet_answer answer;
-    size_t room = 0;
     int error = 0;
 
     *ret_runs = (struct cli_fleet_runs){.count = 0};
@@ -141,7 +136,7 @@ int cli_fleet_find_run(struct cli_fleet *fleet, const struct probity_fleet_choic
     if (status != CLI_OK)
         return status;
     while (error == 0 && !probity_fleet_answer_is_over(&answer))
-        error = take_run(ret_runs, &room, &answer);
+        error = take_run(ret_runs, &answer);
     return error != 0 ? cli_fleet_fail_format(fleet, error) : CLI_OK;
 }
 

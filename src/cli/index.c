@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/companion.h"
 #include "cli/option.h"
 #include "reader/file.h"
 #include "reader/index.h"
@@ -23,36 +23,7 @@
 /* ---- Use ---------------------------------------------------------------------------------------
  */
 
-static char *name_of(const char *path)
-{
-    char *name = NULL;
-
-    return asprintf(&name, "%s.index", path) >= 0 ? name : NULL;
-}
-
-/* An index of another user could hide records of a trace that does not belong to that user. */
-static int is_trusted(int file, int trace_file)
-{
-    struct stat index, trace;
-
-    return fstat(file, &index) == 0 && fstat(trace_file, &trace) == 0 &&
-           (index.st_uid == trace.st_uid || index.st_uid == geteuid());
-}
-
-static int open_named(const char *path, int trace_file)
-{
-    char *name = name_of(path);
-    int file = -1;
-
-    if (name != NULL && probity_file_open(name, &file) != 0)
-        file = -1;
-    free(name);
-    if (file >= 0 && !is_trusted(file, trace_file)) {
-        close(file);
-        file = -1;
-    }
-    return file;
-}
+static const char suffix[] = ".index";
 
 static int make_in_memory(const struct cli_command *command, int trace_file, uint64_t every_bytes)
 {
@@ -71,14 +42,14 @@ static int make_in_memory(const struct cli_command *command, int trace_file, uin
 static int open_index(void *command, const char *path, int trace_file, int attempt)
 {
     if (attempt == 0)
-        return open_named(path, trace_file);
+        return cli_companion_open(path, suffix, trace_file);
     return probity_file_size(trace_file) >= IN_MEMORY_MIN ? make_in_memory(command, trace_file, 0)
                                                           : -1;
 }
 
 int cli_index_open_always(void *command, const char *path, int trace_file, int attempt)
 {
-    return attempt == 0 ? open_named(path, trace_file)
+    return attempt == 0 ? cli_companion_open(path, suffix, trace_file)
                         : make_in_memory(command, trace_file, CLI_INDEX_WINDOWS_BYTES);
 }
 
@@ -145,7 +116,7 @@ static int run_on(void *context, char **paths, size_t count)
     int status = CLI_OK;
 
     for (size_t i = 0; i < count; i++) {
-        char *name = name_of(paths[i]);
+        char *name = cli_companion_name(paths[i], suffix);
         int one = name != NULL ? make_file(context, paths[i], name)
                                : cli_fail(ME, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
         free(name);

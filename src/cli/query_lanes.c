@@ -7,10 +7,10 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include "base/helper_thread.h"
 #include "cli/jobs.h"
 #include "probity.h"
 
@@ -64,21 +64,6 @@ static void *read_other(void *context)
     return NULL;
 }
 
-/* The new thread blocks all signals except those raised by its own faults. */
-static int start(struct other_lane *lane, pthread_t *ret_thread)
-{
-    static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
-    sigset_t blocked, before;
-
-    sigfillset(&blocked);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        sigdelset(&blocked, own[i]);
-    pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    int error = pthread_create(ret_thread, NULL, read_other, lane);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error == 0 ? 0 : PROBITY_ERROR_MEMORY;
-}
-
 /* Reads both lanes. If the second one fails, a single reader runs into the same error, and needs no
  * second thread. */
 static int read_both(struct cli_query *answer, struct probity_reader *reader,
@@ -88,7 +73,7 @@ static int read_both(struct cli_query *answer, struct probity_reader *reader,
     pthread_t thread;
     int error;
 
-    if (start(other, &thread) != 0)
+    if (probity_helper_thread_start(&thread, read_other, other) != 0)
         return PROBITY_QUERY_AGAIN;
     probity_reader_set_lane(reader, 1);
     error = read_lane(answer, reader, lanes->parts[0], &answer->seen);

@@ -9,10 +9,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array_grow.h"
+#include "cli/companion.h"
 #include "probity.h"
 #include "reader/file.h"
 #include "sched/sched.h"
@@ -126,32 +126,10 @@ void cli_sched_conclude(struct cli_sched *sched)
 /* ---- Reading -----------------------------------------------------------------------------------
  */
 
-/* A file of another user could change what is shown for a trace that does not belong to that
- * user. */
-static int is_trusted(int file, int trace_file)
-{
-    struct stat beside, trace;
-
-    return fstat(file, &beside) == 0 && fstat(trace_file, &trace) == 0 &&
-           (beside.st_uid == trace.st_uid || beside.st_uid == geteuid());
-}
-
 static int open_sched(void *context, const char *path, int trace_file)
 {
-    char *name = NULL;
-    int file = -1;
-
     (void)context;
-    if (asprintf(&name, "%s" PROBITY_SCHED_SUFFIX, path) < 0)
-        return -1;
-    if (probity_file_open(name, &file) != 0)
-        file = -1;
-    free(name);
-    if (file >= 0 && !is_trusted(file, trace_file)) {
-        close(file);
-        file = -1;
-    }
-    return file;
+    return cli_companion_open(path, PROBITY_SCHED_SUFFIX, trace_file);
 }
 
 void cli_sched_use(struct probity_reader_options *options)

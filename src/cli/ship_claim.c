@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/os.h"
-#include "fleet/hits.h"
+#include "fleet/numbers.h"
 #include "probity.h"
 
 /* A claim that was not renewed for so long counts for nothing. Its sender renews it earlier, and

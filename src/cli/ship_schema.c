@@ -96,6 +96,8 @@ struct row {
     size_t length[2];
 };
 
+typedef int take_row(const struct cli_fleet *fleet, const struct row *row, struct found *found);
+
 /* Takes rows until one is about a table of ours. Returns 0 after the last, or if the answer is
  * invalid. */
 static int next_row(struct probity_fleet_answer *answer, struct row *ret_row)
@@ -112,40 +114,40 @@ static int next_row(struct probity_fleet_answer *answer, struct row *ret_row)
     return 0;
 }
 
-static int all_rows(const struct cli_fleet *fleet, const struct probity_fleet_answer *answer)
+static int ask_rows(struct cli_fleet *fleet, const char *sql, take_row *take, struct found *found)
 {
-    return answer->is_bad ? cli_fail(fleet->command, "'%s' returned an invalid answer", fleet->url)
-                          : CLI_OK;
+    struct probity_fleet_answer answer;
+    struct row row;
+    int status = cli_fleet_ask(fleet, sql, &answer);
+
+    while (status == CLI_OK && next_row(&answer, &row))
+        status = take(fleet, &row, found);
+    if (status == CLI_OK && answer.is_bad)
+        status = cli_fail(fleet->command, "'%s' returned an invalid answer", fleet->url);
+    return status;
 }
 
-/* Rows of a table, a column and its type. */
-static int take_columns(struct cli_fleet *fleet, struct probity_fleet_answer *answer,
-                        struct found *found)
+/* A column and its type. */
+static int take_column(const struct cli_fleet *fleet, const struct row *row, struct found *found)
 {
-    struct row row;
+    const struct probity_fleet_table *table = &probity_fleet_tables[row->table];
 
-    while (next_row(answer, &row)) {
-        const struct probity_fleet_table *table = &probity_fleet_tables[row.table];
-        for (size_t i = 0; i < table->column_count; i++) {
-            const struct probity_fleet_column *wanted = &table->columns[i];
-            const char *expected = probity_fleet_type_name(wanted->type);
-            if (!is_text(row.text[0], row.length[0], wanted->name, strlen(wanted->name)))
-                continue;
-            if (!is_text(row.text[1], row.length[1], expected, strlen(expected)))
-                return fail_type(fleet, table, wanted, row.text[1], row.length[1]);
-            found->columns[row.table] |= UINT64_C(1) << i;
-        }
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct probity_fleet_column *wanted = &table->columns[i];
+        const char *expected = probity_fleet_type_name(wanted->type);
+        if (!is_text(row->text[0], row->length[0], wanted->name, strlen(wanted->name)))
+            continue;
+        if (!is_text(row->text[1], row->length[1], expected, strlen(expected)))
+            return fail_type(fleet, table, wanted, row->text[1], row->length[1]);
+        found->columns[row->table] |= UINT64_C(1) << i;
     }
-    return all_rows(fleet, answer);
+    return CLI_OK;
 }
 
 static int find_columns(struct cli_fleet *fleet, struct found *found)
 {
-    struct probity_fleet_answer answer;
-    int status = cli_fleet_ask(fleet, "SELECT table, name, type FROM system.columns WHERE database "
-                               "= currentDatabase() AND table LIKE 'probity\\_%'", &answer);
-
-    return status == CLI_OK ? take_columns(fleet, &answer, found) : status;
+    return ask_rows(fleet, "SELECT table, name, type FROM system.columns WHERE database "
+                    "= currentDatabase() AND table LIKE 'probity\\_%'", take_column, found);
 }
 
 static int fail_key(const struct cli_fleet *fleet, const struct probity_fleet_table *table,
@@ -169,33 +171,26 @@ static int is_old_key(const struct row *row)
            is_text(row->text[1], row->length[1], key, sizeof key - 1);
 }
 
-/* Rows of a table, its engine and its sorting key, which is unknown for a distributed table. */
-static int take_tables(struct cli_fleet *fleet, struct probity_fleet_answer *answer,
-                       struct found *found)
+/* The engine and the sorting key, which is unknown for a distributed table. */
+static int take_table(const struct cli_fleet *fleet, const struct row *row, struct found *found)
 {
     static const char distributed[] = "Distributed";
-    struct row row;
+    const struct probity_fleet_table *table = &probity_fleet_tables[row->table];
+    const char *wanted;
+    size_t wanted_length = probity_fleet_schema_key(table, &wanted);
 
-    while (next_row(answer, &row)) {
-        const struct probity_fleet_table *table = &probity_fleet_tables[row.table];
-        const char *wanted;
-        size_t wanted_length = probity_fleet_schema_key(table, &wanted);
-        found->is_table[row.table] = 1;
-        if (is_text(row.text[0], row.length[0], distributed, sizeof distributed - 1))
-            found->is_cluster = 1;
-        else if (!is_text(row.text[1], row.length[1], wanted, wanted_length) && !is_old_key(&row))
-            return fail_key(fleet, table, row.text[1], row.length[1]);
-    }
-    return all_rows(fleet, answer);
+    found->is_table[row->table] = 1;
+    if (is_text(row->text[0], row->length[0], distributed, sizeof distributed - 1))
+        found->is_cluster = 1;
+    else if (!is_text(row->text[1], row->length[1], wanted, wanted_length) && !is_old_key(row))
+        return fail_key(fleet, table, row->text[1], row->length[1]);
+    return CLI_OK;
 }
 
 static int find_tables(struct cli_fleet *fleet, struct found *found)
 {
-    struct probity_fleet_answer answer;
-    int status = cli_fleet_ask(fleet, "SELECT name, engine, sorting_key FROM system.tables WHERE "
-                               "database = currentDatabase() AND name LIKE 'probity\\_%'", &answer);
-
-    return status == CLI_OK ? take_tables(fleet, &answer, found) : status;
+    return ask_rows(fleet, "SELECT name, engine, sorting_key FROM system.tables WHERE "
+                    "database = currentDatabase() AND name LIKE 'probity\\_%'", take_table, found);
 }
 
 /* Calls have other columns since version 3, the first of which that is new is at_ns. */

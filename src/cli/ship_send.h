@@ -5,6 +5,8 @@
 #ifndef PROBITY_CLI_SHIP_SEND_H
 #define PROBITY_CLI_SHIP_SEND_H
 
+#include <time.h>
+
 #include "cli/fleet_client.h"
 #include "cli/ship_ledger.h"
 #include "fleet/batch.h"
@@ -99,7 +101,13 @@ int cli_ship_run(struct cli_ship_send *send, struct probity_fleet_run *ret_run,
 int cli_fleet_connect_within(struct cli_fleet *fleet, uint64_t retry_ms);
 
 /* CLOCK_REALTIME. */
-uint64_t cli_ship_now_ns(void);
+static inline uint64_t cli_ship_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 void cli_ship_release(struct cli_ship_send *send);
 

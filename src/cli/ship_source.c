@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fleet/hits.h"
+#include "fleet/numbers.h"
 
 static const char lock_name[] = ".probity-ship.lock";
 

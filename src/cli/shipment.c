@@ -14,6 +14,7 @@
 
 #include "answers/list/coverage.h"
 #include "cli/ship_source.h"
+#include "fleet/numbers.h"
 #include "fleet/rows.h"
 #include "fleet/sites.h"
 #include "probity.h"

@@ -101,6 +101,23 @@ int probity_export_lack(const struct probity_export *export, size_t trace,
     return 1;
 }
 
+size_t probity_export_lacks(const struct probity_export *export,
+                            char ret_text[PROBITY_EXPORT_LACKS_BYTES])
+{
+    static const char between[] = "; ";
+    size_t used = 0;
+
+    for (size_t i = 0; i < probity_reader_traces(export->reader); i++) {
+        size_t at = used > 0 ? used + sizeof between - 1 : 0;
+        if (PROBITY_EXPORT_LACKS_BYTES - used < PROBITY_EXPORT_LACK_BYTES + sizeof between ||
+            !probity_export_lack(export, i, ret_text + at))
+            continue;
+        memcpy(ret_text + used, between, at - used);
+        used = at + strlen(ret_text + at);
+    }
+    return used;
+}
+
 const char *probity_export_function_name(const struct probity_function *function, uint32_t number,
                                          char ret_text[32], size_t *ret_bytes)
 {

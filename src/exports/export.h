@@ -217,6 +217,13 @@ enum { PROBITY_EXPORT_LACK_BYTES = 4608 }; /* a path and words */
 int probity_export_lack(const struct probity_export *export, size_t trace,
                         char ret_text[PROBITY_EXPORT_LACK_BYTES]);
 
+enum { PROBITY_EXPORT_LACKS_BYTES = 4 * PROBITY_EXPORT_LACK_BYTES };
+
+/* The same for all traces, as far as there is room, separated by "; ". Returns its length; 0 if all
+ * are complete. */
+size_t probity_export_lacks(const struct probity_export *export,
+                            char ret_text[PROBITY_EXPORT_LACKS_BYTES]);
+
 /* Name of a function, in C++ with its classes; "site-N" (in ret_text) if its declaration is lost.
  * May contain any bytes: see print/text.h. */
 const char *probity_export_function_name(const struct probity_function *function, uint32_t number,

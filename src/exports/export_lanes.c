@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
 #include "probity.h"
 
 enum { LEAVES_FIRST = 16 };
@@ -25,13 +26,9 @@ static int grow(struct export_lanes *lanes)
 {
     uint32_t leaves = lanes->leaves > 0 ? 2 * lanes->leaves : LEAVES_FIRST;
     uint64_t *least = calloc(2 * (size_t)leaves, sizeof *least);
-    uint32_t *ids = realloc(lanes->ids, leaves * sizeof *ids);
 
-    lanes->ids = ids != NULL ? ids : lanes->ids;
-    if (least == NULL || ids == NULL) {
-        free(least);
+    if (least == NULL)
         return PROBITY_ERROR_MEMORY;
-    }
     if (lanes->leaves > 0)
         memcpy(least + leaves, lanes->free_ns + lanes->leaves, lanes->leaves * sizeof *least);
     for (uint32_t node = leaves - 1; node > 0; node--)
@@ -55,8 +52,13 @@ uint32_t export_lanes_take(struct export_lanes *lanes, uint64_t start_ns, uint32
             node = 2 * node + (lanes->free_ns[2 * node] > start_ns);
         lane = node - lanes->leaves;
     }
-    if (lane == lanes->count)
-        lanes->ids[lanes->count++] = id;
+    if (lane == lanes->count) {
+        uint32_t *ids = probity_array_append(lanes->ids, sizeof *ids, lanes->count);
+        if (ids == NULL)
+            return EXPORT_LANE_NONE;
+        ids[lanes->count++] = id;
+        lanes->ids = ids;
+    }
     set(lanes, lane, UINT64_MAX);
     return lane;
 }

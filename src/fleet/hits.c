@@ -12,8 +12,8 @@
 #include "analysis/request_flow.h"
 #include "base/array_grow.h"
 #include "base/hash.h"
+#include "fleet/numbers.h"
 #include "fleet/open_sums.h"
-#include "fleet/rows.h"
 #include "probity.h"
 
 #define MINUTE_NS PROBITY_FLEET_MINUTE_NS

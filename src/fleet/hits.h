@@ -12,8 +12,6 @@
 #include "fleet/output.h"
 #include "reader/reader.h"
 
-#define PROBITY_FLEET_HASH_SEED UINT64_C(0xcbf29ce484222325)
-
 struct probity_fleet_hits_options {
     struct probity_fleet_output *output;
     uint64_t run;
@@ -36,8 +34,5 @@ void probity_fleet_hits_close(struct probity_fleet_hits *hits);
 
 /* The number of a probe. */
 uint64_t probity_fleet_probe(const struct probity_probe *probe);
-
-/* FNV-1a of more bytes, from the seed on. */
-uint64_t probity_fleet_hash(uint64_t hash, const void *bytes, size_t count);
 
 #endif

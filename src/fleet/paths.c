@@ -9,9 +9,8 @@
 #include <stdlib.h>
 
 #include "answers/tree/tree.h"
-#include "fleet/hits.h"
+#include "fleet/numbers.h"
 #include "fleet/open_sums.h"
-#include "fleet/rows.h"
 #include "probity.h"
 
 #define MINUTE_NS PROBITY_FLEET_MINUTE_NS

@@ -72,20 +72,4 @@ uint64_t probity_fleet_rows_count(const struct probity_fleet_rows *rows,
 
 void probity_fleet_rows_close(struct probity_fleet_rows *rows);
 
-/* A histogram as two columns. Returns the number of buckets. */
-enum { PROBITY_FLEET_BUCKETS = 7424 };
-struct probity_fleet_histogram_list {
-    uint16_t buckets[PROBITY_FLEET_BUCKETS];
-    uint64_t counts[PROBITY_FLEET_BUCKETS];
-};
-size_t probity_fleet_list_histogram(const struct probity_histogram *histogram,
-                                    struct probity_fleet_histogram_list *ret_list);
-
-/* The number of a run, from its session. */
-uint64_t probity_fleet_run(const uint8_t session[16]);
-
-/* The number of a function; of one that is NULL by its run and site. */
-uint64_t probity_fleet_function(const struct probity_function *function, uint64_t run,
-                                uint32_t site);
-
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fleet/hits.h"
+#include "fleet/numbers.h"
 #include "fleet/schema.h"
 #include "probity.h"
 

@@ -16,7 +16,6 @@
  */
 #include "functions/cpu_patchable.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -117,20 +116,16 @@ static uint8_t *map_any_places(struct probity_patchable_range *range, size_t *re
     return places;
 }
 
-int probity_cpu_patchable_make_places(struct probity_patchable_range *range,
-                                      struct probity_patchable *patchable)
+uint8_t *probity_cpu_patchable_make_places(struct probity_patchable_range *range,
+                                           struct probity_patchable *patchable,
+                                           size_t *ret_bytes)
 {
     void (*target)(void) = __fentry__;
-    size_t bytes = 0;
-    uint8_t *places = patchable->place_count < PROBITY_PATCHABLE_SEGMENTS_MAX
-                          ? map_any_places(range, &bytes)
-                          : NULL;
+    uint8_t *places = map_any_places(range, ret_bytes);
 
-    if (places == NULL) {
-        errno = ENOMEM;
-        return -1;
-    }
-    uint8_t *last = places + bytes - page_bytes();
+    if (places == NULL)
+        return NULL;
+    uint8_t *last = places + *ret_bytes - page_bytes();
     memcpy(last, &target, sizeof target);
     range->place = (uintptr_t)last + sizeof target;
     put_jump((uint8_t *)range->place, last);
@@ -143,15 +138,7 @@ int probity_cpu_patchable_make_places(struct probity_patchable_range *range,
         if (!entry->is_long)
             put_jump((uint8_t *)(after + (uintptr_t)(intptr_t)range->distance), last);
     }
-    if (mprotect(places, bytes, PROT_READ | PROT_EXEC) != 0) {
-        int why = errno;
-        munmap(places, bytes);
-        errno = why;
-        return -1;
-    }
-    patchable->places[patchable->place_count++] =
-        (struct probity_patchable_places){places, bytes, range->first};
-    return 0;
+    return places;
 }
 
 /* ---- Changes -----------------------------------------------------------------------------------

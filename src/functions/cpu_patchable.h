@@ -35,10 +35,11 @@ int probity_cpu_patchable_examine(uintptr_t address, struct probity_patchable_en
  * one is at its place. */
 int probity_cpu_patchable_is_as_left(const struct probity_patchable_entry *entry);
 
-/* Maps and fills what the entries of the range lead to, and stores their distances. Returns 0, or
- * -1 with errno. */
-int probity_cpu_patchable_make_places(struct probity_patchable_range *range,
-                                      struct probity_patchable *patchable);
+/* Maps and fills what the entries of the range lead to, and stores their distances. The memory is
+ * writable and not executable yet; NULL if there is none. */
+uint8_t *probity_cpu_patchable_make_places(struct probity_patchable_range *range,
+                                           struct probity_patchable *patchable,
+                                           size_t *ret_bytes);
 
 /* Switches the entries that are marked as changing, whose code is writable, while threads execute
  * it. */

@@ -16,9 +16,7 @@
 #include "functions/cpu_patchable.h"
 
 #ifdef __aarch64__
-#include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/os.h"
 #include "functions/cpu_sleds.h"
@@ -113,29 +111,19 @@ static void fill(const struct probity_patchable_range *range, uint8_t *places,
     }
 }
 
-int probity_cpu_patchable_make_places(struct probity_patchable_range *range,
-                                      struct probity_patchable *patchable)
+uint8_t *probity_cpu_patchable_make_places(struct probity_patchable_range *range,
+                                           struct probity_patchable *patchable,
+                                           size_t *ret_bytes)
 {
     size_t bytes = LINK_BYTES + range->count * STUB_BYTES;
-    uint8_t *places = patchable->place_count < PROBITY_PATCHABLE_SEGMENTS_MAX
-                          ? probity_sleds_map_near(range->first, range->last, bytes)
-                          : NULL;
+    uint8_t *places = probity_sleds_map_near(range->first, range->last, bytes);
 
-    if (places == NULL) {
-        errno = ENOMEM;
-        return -1;
-    }
+    if (places == NULL)
+        return NULL;
     fill(range, places, patchable);
     __builtin___clear_cache((char *)places, (char *)places + bytes);
-    if (mprotect(places, bytes, PROT_READ | PROT_EXEC) != 0) {
-        int why = errno;
-        munmap(places, bytes);
-        errno = why;
-        return -1;
-    }
-    patchable->places[patchable->place_count++] =
-        (struct probity_patchable_places){places, bytes, range->first};
-    return 0;
+    *ret_bytes = bytes;
+    return places;
 }
 
 /* ---- Changes -----------------------------------------------------------------------------------

@@ -7,13 +7,11 @@
 #include "functions/patchable.h"
 
 #include <errno.h>
-#include <link.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <sys/mman.h> /* PROT_WRITE */
 
-#include "base/os.h"
 #include "functions/arena.h"
+#include "functions/code_segments.h"
 #include "functions/cpu_patchable.h"
 #include "functions/functions.h"
 #include "functions/symbol_table.h"
@@ -29,21 +27,6 @@ static uintptr_t after(const struct probity_patchable_entry *entry)
 
 /* ---- Entries -----------------------------------------------------------------------------------
  */
-
-static int is_in_code(const struct probity_object *object, uintptr_t address)
-{
-    const ElfW(Phdr) *header = object->headers;
-
-    for (size_t i = 0; i < object->header_count; i++) {
-        const uint32_t wanted = PF_R | PF_X;
-        uintptr_t start = object->offset + header[i].p_vaddr;
-        if (header[i].p_type == PT_LOAD && (header[i].p_flags & wanted) == wanted &&
-            header[i].p_filesz >= BYTES && address >= start &&
-            address - start <= header[i].p_filesz - BYTES)
-            return 1;
-    }
-    return 0;
-}
 
 /* With rules, a function is looked up now; otherwise when it is called. */
 static int is_selected(const struct probity_patchable_entry *entry)
@@ -62,7 +45,8 @@ static size_t choose(const struct probity_object *object, const uint8_t *section
 
     for (size_t i = 0; i + sizeof address <= bytes; i += sizeof address) {
         memcpy(&address, section + i, sizeof address);
-        if (!is_in_code(object, address) || !probity_cpu_patchable_examine(address, &entry))
+        if (!probity_code_has(object, address, BYTES) ||
+            !probity_cpu_patchable_examine(address, &entry))
             continue;
         found++;
         if (takes_all || is_selected(&entry))
@@ -143,10 +127,7 @@ static int has_places(const struct probity_patchable_range *range,
 
 static int protect(const struct probity_patchable_range *range, int protection)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    uintptr_t start = range->first / page * page;
-
-    return mprotect((void *)start, range->last + BYTES - start, protection);
+    return probity_code_protect(range->first, range->last + BYTES, protection);
 }
 
 static struct probity_patchable_range range_of(const struct probity_object *object,
@@ -155,9 +136,7 @@ static struct probity_patchable_range range_of(const struct probity_object *obje
 {
     uintptr_t start = object->offset + segment->p_vaddr;
     struct probity_patchable_range range = {
-        .first = UINTPTR_MAX,
-        .protection = (segment->p_flags & PF_R ? PROT_READ : 0) |
-                      (segment->p_flags & PF_W ? PROT_WRITE : 0) | PROT_EXEC};
+        .first = UINTPTR_MAX, .protection = probity_code_protection(segment)};
 
     for (size_t i = 0; i < patchable->count; i++) {
         uintptr_t at = (uintptr_t)patchable->entries[i].at;
@@ -171,52 +150,57 @@ static struct probity_patchable_range range_of(const struct probity_object *obje
     return range;
 }
 
-static int is_code(const ElfW(Phdr) *segment)
+/* Returns 0, or -1 with errno. */
+static int make_places(struct probity_patchable_range *range, struct probity_patchable *patchable)
 {
-    return segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0;
+    size_t bytes = 0;
+    uint8_t *places = patchable->place_count < PROBITY_PATCHABLE_SEGMENTS_MAX
+                          ? probity_cpu_patchable_make_places(range, patchable, &bytes)
+                          : NULL;
+
+    if (places == NULL) {
+        errno = ENOMEM;
+        return -1;
+    }
+    if (probity_code_finish(places, bytes) != 0)
+        return -1;
+    patchable->places[patchable->place_count++] =
+        (struct probity_patchable_places){places, bytes, range->first};
+    return 0;
 }
 
-/* Returns 0, or -1 with errno. */
-static int update_segment(struct probity_patchable *patchable,
-                          struct probity_patchable_range *range,
-                          int (*is_removed)(uintptr_t from))
+struct update {
+    struct probity_patchable *patchable;
+    const struct probity_object *object;
+    int (*is_removed)(uintptr_t from);
+};
+
+static int update_segment(void *context, const ElfW(Phdr) *segment)
 {
+    const struct update *update = context;
+    struct probity_patchable *patchable = update->patchable;
+    struct probity_patchable_range range = range_of(update->object, segment, patchable);
     int is_put;
 
-    if (range->count == 0 || !mark(range, patchable, is_removed, &is_put))
+    if (range.count == 0 || !mark(&range, patchable, update->is_removed, &is_put))
         return 0;
-    if ((is_put && !has_places(range, patchable) &&
-         probity_cpu_patchable_make_places(range, patchable) != 0) ||
-        protect(range, range->protection | PROT_WRITE) != 0)
+    if ((is_put && !has_places(&range, patchable) && make_places(&range, patchable) != 0) ||
+        protect(&range, range.protection | PROT_WRITE) != 0)
         return -1;
     probity_cpu_patchable_change(patchable);
-    return protect(range, range->protection);
+    return protect(&range, range.protection);
 }
 
 int probity_patchable_update(struct probity_patchable *patchable,
                              const struct probity_object *object,
                              int (*is_removed)(uintptr_t from))
 {
-    const ElfW(Phdr) *header = object->headers;
-    int is_different = 0, why = 0;
+    struct update update = {patchable, object, is_removed};
+    int is_different = 0;
 
     for (size_t i = 0; i < patchable->count; i++)
         is_different |= patchable->entries[i].is_on == is_removed(after(&patchable->entries[i]));
-    if (!is_different)
-        return 0;
-    if (probity_os_code_barrier() != 0 && !probity_os_is_single_threaded()) {
-        errno = ENOSYS;
-        return -1;
-    }
-    for (size_t i = 0; i < object->header_count; i++) {
-        struct probity_patchable_range range = {.count = 0};
-        if (is_code(&header[i]))
-            range = range_of(object, &header[i], patchable);
-        if (update_segment(patchable, &range, is_removed) != 0)
-            why = errno;
-    }
-    errno = why != 0 ? why : errno;
-    return why != 0 ? -1 : 0;
+    return is_different ? probity_code_update(object, update_segment, &update) : 0;
 }
 
 #else

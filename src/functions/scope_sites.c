@@ -5,14 +5,12 @@
  */
 #include "functions/scope_sites.h"
 
-#include <errno.h>
-#include <link.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <sys/mman.h> /* PROT_WRITE */
 
 #include "base/cpu.h"
 #include "base/os.h"
+#include "functions/code_segments.h"
 #include "functions/symbol_table.h"
 
 struct probity_scope_sites_found probity_scope_sites_found;
@@ -49,20 +47,6 @@ static int32_t distance_at(const uint8_t *at)
 /* ---- Sites -------------------------------------------------------------------------------------
  */
 
-static int is_in_code(const struct probity_object *object, uintptr_t address, size_t bytes)
-{
-    const ElfW(Phdr) *header = object->headers;
-
-    for (size_t i = 0; i < object->header_count; i++) {
-        const uint32_t wanted = PF_R | PF_X;
-        uintptr_t start = object->offset + header[i].p_vaddr;
-        if (header[i].p_type == PT_LOAD && (header[i].p_flags & wanted) == wanted &&
-            header[i].p_filesz >= bytes && address - start <= header[i].p_filesz - bytes)
-            return 1;
-    }
-    return 0;
-}
-
 static enum kind kind_of_stub(const uint8_t *stub)
 {
     static const uint8_t enter[] = {0xff, 0x35}, leave[] = {0x41, 0x5b};
@@ -81,11 +65,11 @@ static enum kind examine(const struct probity_object *object, const uint8_t *ent
 {
     uintptr_t site = (uintptr_t)entry + (uintptr_t)(intptr_t)distance_at(entry);
 
-    if (!is_in_code(object, site, BYTES))
+    if (!probity_code_has(object, site, BYTES))
         return NONE;
     const uint8_t *at = (const uint8_t *)site;
     uintptr_t stub = site + BYTES + (uintptr_t)(intptr_t)distance_at(at + 1);
-    if (!is_in_code(object, stub, STUB_BYTES))
+    if (!probity_code_has(object, stub, STUB_BYTES))
         return NONE;
     enum kind kind = kind_of_stub((const uint8_t *)stub);
     if (kind == NONE || (*at != TEST && *at != patched(kind)))
@@ -157,8 +141,7 @@ static struct range find_range(const struct probity_scope_sites *sites,
 {
     uintptr_t start = object->offset + segment->p_vaddr;
     struct range range = {.first = UINTPTR_MAX,
-                          .protection = PROT_READ | PROT_EXEC |
-                                        (segment->p_flags & PF_W ? PROT_WRITE : 0)};
+                          .protection = probity_code_protection(segment)};
     enum kind kind;
 
     for (size_t i = 0; i < sites->count; i++) {
@@ -173,9 +156,7 @@ static struct range find_range(const struct probity_scope_sites *sites,
 
 static int protect(const struct range *range, int protection)
 {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = range->first / page * page;
-
-    return mprotect((void *)start, range->last + 1 - start, protection);
+    return probity_code_protect(range->first, range->last + 1, protection);
 }
 
 static void change_kind(const struct probity_scope_sites *sites,
@@ -195,42 +176,38 @@ static void change_kind(const struct probity_scope_sites *sites,
     probity_os_code_barrier();
 }
 
-/* Code becomes writable without ceasing to be executable, in one call, so that a policy that
- * forbids it leaves everything as it was. */
-static int change_segment(const struct probity_scope_sites *sites,
-                          const struct probity_object *object, const ElfW(Phdr) *segment, int is_on)
+struct change {
+    const struct probity_scope_sites *sites;
+    const struct probity_object *object;
+    int is_on;
+};
+
+static int change_segment(void *context, const ElfW(Phdr) *segment)
 {
-    struct range range = find_range(sites, object, segment, is_on);
+    const struct change *change = context;
+    int is_on = change->is_on;
+    struct range range = find_range(change->sites, change->object, segment, is_on);
 
     if (range.first > range.last)
         return 0;
     if (protect(&range, range.protection | PROT_WRITE) != 0)
         return -1;
-    change_kind(sites, object, &range, is_on, is_on);
-    change_kind(sites, object, &range, is_on, !is_on);
+    change_kind(change->sites, change->object, &range, is_on, is_on);
+    change_kind(change->sites, change->object, &range, is_on, !is_on);
     return protect(&range, range.protection);
 }
 
 int probity_scope_sites_change(struct probity_scope_sites *sites,
                                const struct probity_object *object, int is_on)
 {
-    const ElfW(Phdr) *header = object->headers;
-    int why = 0;
+    struct change change = {sites, object, is_on};
 
     if (sites->table == NULL || sites->is_on == is_on)
         return 0;
-    if (probity_os_code_barrier() != 0 && !probity_os_is_single_threaded()) {
-        errno = ENOSYS;
+    if (probity_code_update(object, change_segment, &change) != 0)
         return -1;
-    }
-    for (size_t i = 0; i < object->header_count; i++) {
-        if (header[i].p_type == PT_LOAD && (header[i].p_flags & PF_X) != 0 &&
-            change_segment(sites, object, &header[i], is_on) != 0)
-            why = errno;
-    }
-    sites->is_on = why == 0 ? is_on : sites->is_on;
-    errno = why != 0 ? why : errno;
-    return why != 0 ? -1 : 0;
+    sites->is_on = is_on;
+    return 0;
 }
 
 void probity_scope_sites_renew(void)

@@ -2,20 +2,18 @@
  *
  * sled_patch.c: see sled_patch.h. A sled jumps to its stub, in memory near the object's code, which
  * leads to the library. The stubs are made once, and remain until the object is unloaded: a thread
- * may execute them after the sled was restored.
- *
- * Code becomes writable without ceasing to be executable, in one call, so that a policy that
- * forbids it leaves everything as it was. Afterwards it has the protection in the object's headers.
+ * may execute them after the sled was restored. Afterwards the code has the protection in the
+ * object's headers.
  */
 #include "functions/sled_patch.h"
 
 #include <errno.h>
-#include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/os.h"
 #include "functions/arena.h"
+#include "functions/code_segments.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0 /* the address is then a hint, and the result is checked */
@@ -95,32 +93,23 @@ static int make_stubs(const struct range *range, struct probity_sleds *sleds)
         next += PROBITY_CPU_SLED_STUB_BYTES;
     }
     __builtin___clear_cache((char *)made, (char *)made + bytes);
-    if (mprotect(made, bytes, PROT_READ | PROT_EXEC) == 0) {
+    if (probity_code_finish(made, bytes) == 0) {
         sleds->stubs[sleds->stub_count++] = (struct probity_sled_stubs){made, bytes};
         return 0;
     }
-    int why = errno;
     for (size_t i = 0; i < sleds->count; i++)
         sleds->changes[i].stub = is_in(range, &sleds->changes[i]) ? NULL : sleds->changes[i].stub;
-    munmap(made, bytes);
-    errno = why;
     return -1;
 }
 
 /* ---- Sleds -------------------------------------------------------------------------------------
  */
 
-static int protection_of(const ElfW(Phdr) *segment)
-{
-    return (segment->p_flags & PF_R ? PROT_READ : 0) | (segment->p_flags & PF_W ? PROT_WRITE : 0) |
-           (segment->p_flags & PF_X ? PROT_EXEC : 0);
-}
-
 /* Of the sleds in a segment. */
 static struct range find_range(const struct probity_object *object, const ElfW(Phdr) *segment,
                                const struct probity_sleds *sleds)
 {
-    struct range range = {UINTPTR_MAX, 0, protection_of(segment), 0};
+    struct range range = {UINTPTR_MAX, 0, probity_code_protection(segment), 0};
     uintptr_t start = object->offset + segment->p_vaddr;
 
     for (size_t i = 0; i < sleds->count; i++) {
@@ -136,10 +125,7 @@ static struct range find_range(const struct probity_object *object, const ElfW(P
 
 static int protect(const struct range *range, int protection)
 {
-    uintptr_t start = range->first / page_bytes() * page_bytes();
-    uintptr_t end = range->last + PROBITY_CPU_SLED_BYTES;
-
-    return mprotect((void *)start, end - start, protection);
+    return probity_code_protect(range->first, range->last + PROBITY_CPU_SLED_BYTES, protection);
 }
 
 static int is_as_left(const struct probity_sled_change *change)
@@ -185,19 +171,26 @@ static void change(struct probity_sleds *sleds)
         sleds->changes[i].is_on ^= sleds->changes[i].is_changing;
 }
 
-/* Returns 0, or -1 with errno. */
-static int update_segment(struct probity_sleds *sleds, const struct range *range,
-                          int (*is_removed)(uint32_t id))
+struct update {
+    struct probity_sleds *sleds;
+    const struct probity_object *object;
+    int (*is_removed)(uint32_t id);
+};
+
+static int update_segment(void *context, const ElfW(Phdr) *segment)
 {
+    const struct update *update = context;
+    struct probity_sleds *sleds = update->sleds;
+    struct range range = find_range(update->object, segment, sleds);
     int needs_stubs;
 
-    if (range->first > range->last || !mark(range, sleds, is_removed, &needs_stubs))
+    if (range.count == 0 || !mark(&range, sleds, update->is_removed, &needs_stubs))
         return 0;
-    if ((needs_stubs && make_stubs(range, sleds) != 0) ||
-        protect(range, range->protection | PROT_WRITE) != 0)
+    if ((needs_stubs && make_stubs(&range, sleds) != 0) ||
+        protect(&range, range.protection | PROT_WRITE) != 0)
         return -1;
     change(sleds);
-    return protect(range, range->protection);
+    return protect(&range, range.protection);
 }
 
 int probity_sleds_are_there(const struct probity_sleds *sleds, const struct probity_object *object)
@@ -217,26 +210,12 @@ int probity_sleds_are_there(const struct probity_sleds *sleds, const struct prob
 int probity_sleds_change(struct probity_sleds *sleds, const struct probity_object *object,
                          int (*is_removed)(uint32_t id))
 {
-    const ElfW(Phdr) *header = object->headers;
-    int is_different = 0, why = 0;
+    struct update update = {sleds, object, is_removed};
+    int is_different = 0;
 
     for (size_t i = 0; i < sleds->count; i++)
         is_different |= sleds->changes[i].is_on == is_removed(sleds->changes[i].id);
-    if (!is_different)
-        return 0;
-    if (probity_os_code_barrier() != 0 && !probity_os_is_single_threaded()) {
-        errno = ENOSYS;
-        return -1;
-    }
-    for (size_t i = 0; i < object->header_count; i++) {
-        if (header[i].p_type != PT_LOAD || (header[i].p_flags & PF_X) == 0)
-            continue;
-        struct range range = find_range(object, &header[i], sleds);
-        if (update_segment(sleds, &range, is_removed) != 0)
-            why = errno;
-    }
-    errno = why != 0 ? why : errno;
-    return why != 0 ? -1 : 0;
+    return is_different ? probity_code_update(object, update_segment, &update) : 0;
 }
 
 void probity_sleds_forget(struct probity_sleds *sleds)

@@ -14,11 +14,11 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/helper_thread.h"
 #include "probity.h"
 #include "reader/ahead_items.h"
 
@@ -452,21 +452,6 @@ static int next_event(struct probity_ahead *ahead, const struct probity_event **
 /* ---- Start and end -----------------------------------------------------------------------------
  */
 
-/* The new thread blocks all signals except those that its own faults raise. */
-static int start_thread(struct probity_ahead *ahead)
-{
-    static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
-    sigset_t blocked, before;
-
-    sigfillset(&blocked);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        sigdelset(&blocked, own[i]);
-    pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    int error = pthread_create(&ahead->thread, NULL, read_ahead, ahead);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error == 0 ? 0 : PROBITY_ERROR_MEMORY;
-}
-
 /* The merge's callbacks are called by the second thread. */
 static void redirect(struct probity_ahead *ahead)
 {
@@ -525,7 +510,8 @@ static int start(struct probity_merge *merge, uint64_t until_ns, struct probity_
     if (error == 0) {
         begin_batch(ahead);
         redirect(ahead);
-        error = start_thread(ahead);
+        error = probity_helper_thread_start(&ahead->thread, read_ahead, ahead) == 0
+                    ? 0 : PROBITY_ERROR_MEMORY;
         if (error != 0)
             redirect_back(ahead);
     }

@@ -91,19 +91,6 @@ int probity_index_start(struct probity_index_cursor *cursor, int file)
     return 0;
 }
 
-static int reserve(struct probity_index_cursor *cursor, size_t bytes)
-{
-    probity_assert(bytes > 0);
-    if (bytes <= cursor->capacity)
-        return 0;
-    uint8_t *grown = realloc(cursor->bytes, bytes);
-    if (grown == NULL)
-        return PROBITY_ERROR_MEMORY;
-    cursor->bytes = grown;
-    cursor->capacity = bytes;
-    return 0;
-}
-
 /* Returns 1, or DAMAGED if the file is shorter, or an error. */
 static int read_exactly(struct probity_index_cursor *cursor, uint8_t *to, size_t bytes,
                         uint64_t offset)
@@ -120,7 +107,7 @@ int probity_index_next(struct probity_index_cursor *cursor, struct probity_index
 
     if (cursor->offset >= cursor->size)
         return 0;
-    if (reserve(cursor, USUAL) != 0)
+    if (probity_bytes_reserve(&cursor->bytes, &cursor->capacity, USUAL) != 0)
         return PROBITY_ERROR_MEMORY;
     uint64_t left = cursor->size - cursor->offset;
     size_t first = left < USUAL ? (size_t)left : USUAL;
@@ -132,7 +119,7 @@ int probity_index_next(struct probity_index_cursor *cursor, struct probity_index
     size_t bytes = PROBITY_BLOCK_HEADER_BYTES + (size_t)header.payload_bytes;
     if (bytes > left || header.serial != cursor->serial)
         return PROBITY_ERROR_DAMAGED;
-    if (reserve(cursor, bytes) != 0)
+    if (probity_bytes_reserve(&cursor->bytes, &cursor->capacity, bytes) != 0)
         return PROBITY_ERROR_MEMORY;
     if (bytes > first)
         got = read_exactly(cursor, cursor->bytes + first, bytes - first, cursor->offset + first);

@@ -457,13 +457,8 @@ static int read_block(struct build *build, const struct probity_index_group_bloc
 {
     struct probity_block_header header;
 
-    if (block->bytes > build->bytes_capacity) {
-        uint8_t *bytes = realloc(build->bytes, block->bytes);
-        if (bytes == NULL)
-            return PROBITY_ERROR_MEMORY;
-        build->bytes = bytes;
-        build->bytes_capacity = block->bytes;
-    }
+    if (probity_bytes_reserve(&build->bytes, &build->bytes_capacity, block->bytes) != 0)
+        return PROBITY_ERROR_MEMORY;
     probity_assert(block->bytes <= build->bytes_capacity);
     ssize_t got = probity_file_read(build->trace_file, build->bytes, block->bytes, block->offset);
     if (got < 0)

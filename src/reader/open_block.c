@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
 #include "base/assert.h"
 #include "probity.h"
 #include "reader/file.h"
@@ -56,18 +57,6 @@ void probity_open_block_recycle(struct probity_merge *merge, struct probity_open
     merge->free_blocks = block;
 }
 
-static int reserve(struct probity_open_block *block, size_t bytes)
-{
-    if (bytes <= block->capacity)
-        return 0;
-    uint8_t *grown = realloc(block->bytes, bytes);
-    if (grown == NULL)
-        return PROBITY_ERROR_MEMORY;
-    block->bytes = grown;
-    block->capacity = bytes;
-    return 0;
-}
-
 /* Returns 1 with the whole block in memory, 0 if it is damaged, or an error. */
 static int load_from_file(struct probity_open_block *block, const struct probity_waiting *waiting)
 {
@@ -78,7 +67,7 @@ static int load_from_file(struct probity_open_block *block, const struct probity
     struct probity_block_header header;
 
     probity_assert(waiting->bytes >= PROBITY_BLOCK_HEADER_BYTES);
-    if (reserve(block, waiting->bytes) != 0)
+    if (probity_bytes_reserve(&block->bytes, &block->capacity, waiting->bytes) != 0)
         return PROBITY_ERROR_MEMORY;
     ssize_t got = probity_file_read(
         file, block->bytes, waiting->bytes,
@@ -103,7 +92,7 @@ static int load_from_spool(struct probity_open_block *block, const struct probit
     probity_spool_tail_pack(rest, (size_t)waiting->offset, 0, &output);
     if (output.records == 0)
         return 0;
-    if (reserve(block, output.block_bytes) != 0)
+    if (probity_bytes_reserve(&block->bytes, &block->capacity, output.block_bytes) != 0)
         return PROBITY_ERROR_MEMORY;
     memcpy(block->bytes, rest->block, output.block_bytes);
     return 1;

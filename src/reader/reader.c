@@ -385,12 +385,6 @@ int probity_reader_sites(const struct probity_reader *reader, size_t trace,
     return probity_sites_read(&reader->traces[trace], take, context, ret_left_out);
 }
 
-int probity_trace_is_damaged(const struct probity_trace_facts *facts)
-{
-    return facts->damages > 0 || facts->cut_bytes > 0 || facts->is_short ||
-           facts->totals_records_missing > 0 || facts->has_failed || facts->is_partial;
-}
-
 /* The cause is unknown if another version of the tool recovered the trace. */
 static void describe_failure(const struct probity_trace_facts *facts, char *ret_why, size_t bytes)
 {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array_grow.h"
 #include "base/assert.h"
 #include "probity.h"
 #include "reader/file.h"
@@ -34,15 +35,9 @@ static const uint8_t *scan_view(struct probity_scan *scan, uint64_t offset, size
     size_t want = scan->verify ? WINDOW_BYTES_VERIFY : WINDOW_BYTES;
     want = bytes > want ? bytes : want;
     want = want > scan->size - offset ? (size_t)(scan->size - offset) : want;
-    if (want > scan->window_capacity) {
-        uint8_t *window = realloc(scan->window, want);
-        if (window == NULL) {
-            scan->error = PROBITY_ERROR_MEMORY;
-            return NULL;
-        }
-        scan->window = window;
-        scan->window_capacity = want;
-    }
+    scan->error = probity_bytes_reserve(&scan->window, &scan->window_capacity, want);
+    if (scan->error != 0)
+        return NULL;
     scan->window_bytes = 0;
     ssize_t got = probity_file_read(scan->file, scan->window, want, offset);
     if (got < 0) {

@@ -27,13 +27,8 @@ struct pass {
 /* Returns 0 if the file has these bytes, DAMAGED if it is shorter or unreadable, or MEMORY. */
 static int read_bytes(struct pass *pass, size_t at, size_t bytes)
 {
-    if (at + bytes > pass->capacity) {
-        uint8_t *grown = realloc(pass->bytes, at + bytes);
-        if (grown == NULL)
-            return PROBITY_ERROR_MEMORY;
-        pass->bytes = grown;
-        pass->capacity = at + bytes;
-    }
+    if (probity_bytes_reserve(&pass->bytes, &pass->capacity, at + bytes) != 0)
+        return PROBITY_ERROR_MEMORY;
     probity_assert(at + bytes <= pass->capacity);
     return probity_file_read(pass->sched->file, pass->bytes + at, bytes, pass->offset + at) ==
                    (ssize_t)bytes

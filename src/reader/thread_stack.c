@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/array_grow.h"
 #include "base/assert.h"
 #include "probity.h"
 
@@ -13,13 +14,11 @@ int probity_thread_stack_enter(struct probity_thread_stack *stack,
                                const struct probity_stack_scope *scope)
 {
     if (__builtin_expect(stack->depth == stack->capacity, 0)) {
-        uint32_t capacity = 2 * stack->capacity + 8;
-        struct probity_stack_scope *scopes =
-            capacity > stack->capacity ? realloc(stack->scopes, capacity * sizeof *scopes) : NULL;
-        if (scopes == NULL)
+        void *grown =
+            probity_array_extend(stack->scopes, sizeof *stack->scopes, &stack->capacity);
+        if (grown == NULL)
             return PROBITY_ERROR_MEMORY;
-        stack->scopes = scopes;
-        stack->capacity = capacity;
+        stack->scopes = grown;
     }
     probity_assert(stack->depth < stack->capacity);
     stack->scopes[stack->depth++] = *scope;

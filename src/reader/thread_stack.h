@@ -6,6 +6,7 @@
 #ifndef PROBITY_READER_THREAD_STACK_H
 #define PROBITY_READER_THREAD_STACK_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* A function by the site number of its enter. */
@@ -19,7 +20,8 @@ struct probity_stack_scope {
 /* All zero: empty. */
 struct probity_thread_stack {
     struct probity_stack_scope *scopes; /* the outermost first */
-    uint32_t depth, capacity;
+    uint32_t depth;
+    size_t capacity;
 };
 
 /* Returns 0 or PROBITY_ERROR_MEMORY. */

@@ -44,6 +44,12 @@ uint64_t probity_trace_ns_of_ticks(const struct probity_trace_facts *facts, uint
     return ticks > INT64_MAX ? UINT64_MAX : probity_ns_of_ticks(ticks, facts->info.rate);
 }
 
+int probity_trace_is_damaged(const struct probity_trace_facts *facts)
+{
+    return facts->damages > 0 || facts->cut_bytes > 0 || facts->is_short ||
+           facts->totals_records_missing > 0 || facts->has_failed || facts->is_partial;
+}
+
 /* Reads the first block. Without it the others cannot be decoded. */
 static int read_info(struct probity_trace *trace)
 {

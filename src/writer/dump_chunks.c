@@ -128,21 +128,6 @@ static void take_anchors(struct probity_dump_chunks *chunks)
             live->header->anchor[i % PROBITY_SPOOL_ANCHORS];
 }
 
-static void take_totals(struct probity_dump_chunks *chunks)
-{
-    const struct probity_spool_header *header = chunks->pass->live->header;
-
-    chunks->content.totals = (struct probity_totals){
-        .dropped_full = __atomic_load_n(&header->dropped_full, __ATOMIC_RELAXED),
-        .dropped_memory = __atomic_load_n(&header->dropped_memory, __ATOMIC_RELAXED),
-        .dropped_write = __atomic_load_n(&header->dropped_write, __ATOMIC_RELAXED),
-        .stalls = __atomic_load_n(&header->stalls, __ATOMIC_RELAXED),
-        .stall_ticks = __atomic_load_n(&header->stall_ticks, __ATOMIC_RELAXED),
-        .unmeasured_ticks_max = __atomic_load_n(&header->unmeasured_ticks_max, __ATOMIC_RELAXED),
-        .threads = (uint32_t)__atomic_load_n(&header->threads, __ATOMIC_RELAXED),
-    };
-}
-
 static void reverse(struct probity_dump_chunks *chunks, uint32_t from, uint32_t to)
 {
     for (; from + 1 < to; from++) {
@@ -192,7 +177,7 @@ int probity_dump_chunks_pin(struct probity_dump_chunks *ret_chunks, struct probi
     add_full(chunks, from);
     put_open_last(chunks, open);
     take_anchors(chunks);
-    take_totals(chunks);
+    probity_pass_totals(chunks->pass, &chunks->content.totals);
     probity_os_random(chunks->content.session, sizeof chunks->content.session);
     chunks->content.trace = pass->append.descriptor;
     chunks->content.trace_bytes = pass->append.committed;

@@ -358,17 +358,11 @@ static void reap_thread(struct probity_live *live, struct probity_thread_state *
     probity_os_unlock(&live->slots_lock);
 }
 
-static void sync_fill(struct probity_pass *pass, struct probity_sync *ret_sync)
+void probity_pass_totals(const struct probity_pass *pass, struct probity_totals *ret_totals)
 {
-    struct probity_spool_header *header = pass->live->header;
-    struct probity_clock_moment now;
+    const struct probity_spool_header *header = pass->live->header;
 
-    probity_live_anchor_now(pass->live, &now);
-    ret_sync->anchor = (struct probity_anchor){now.ticks, now.raw_ns, now.monotonic_ns,
-                                               now.realtime_ns, now.width_ns};
-    ret_sync->watermark = pass->watermark;
-    ret_sync->totals = (struct probity_totals){
-        .records = pass->records,
+    *ret_totals = (struct probity_totals){
         .dropped_full = __atomic_load_n(&header->dropped_full, __ATOMIC_RELAXED),
         .dropped_memory = __atomic_load_n(&header->dropped_memory, __ATOMIC_RELAXED),
         .dropped_write = __atomic_load_n(&header->dropped_write, __ATOMIC_RELAXED),
@@ -377,6 +371,18 @@ static void sync_fill(struct probity_pass *pass, struct probity_sync *ret_sync)
         .unmeasured_ticks_max = __atomic_load_n(&header->unmeasured_ticks_max, __ATOMIC_RELAXED),
         .threads = (uint32_t)__atomic_load_n(&header->threads, __ATOMIC_RELAXED),
     };
+}
+
+static void sync_fill(struct probity_pass *pass, struct probity_sync *ret_sync)
+{
+    struct probity_clock_moment now;
+
+    probity_live_anchor_now(pass->live, &now);
+    ret_sync->anchor = (struct probity_anchor){now.ticks, now.raw_ns, now.monotonic_ns,
+                                               now.realtime_ns, now.width_ns};
+    ret_sync->watermark = pass->watermark;
+    probity_pass_totals(pass, &ret_sync->totals);
+    ret_sync->totals.records = pass->records;
 }
 
 static int sync_write(struct probity_pass *pass, uint16_t type, uint32_t reason)

@@ -80,6 +80,9 @@ uint8_t *probity_pass_room(struct probity_pass *pass);
 /* Writes the block whose payload was stored there. Returns 0 or PROBITY_ERROR_WRITE. */
 int probity_pass_block(struct probity_pass *pass, uint16_t type, uint32_t payload_bytes);
 
+/* What the spool has counted, without records, which are counted where they are drained. */
+void probity_pass_totals(const struct probity_pass *pass, struct probity_totals *ret_totals);
+
 /* Ends the trace with an END block with this reason. */
 int probity_pass_end(struct probity_pass *pass, uint32_t reason);
 

@@ -4,14 +4,10 @@
  * count, since libc writes internally. Checks that errno and results are as without the library.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
@@ -19,28 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *names[64];
-static int counts[64];
-
-static void count(const char *name)
-{
-    int i = 0;
-
-    while (names[i] != NULL && strcmp(names[i], name) != 0)
-        i++;
-    names[i] = name;
-    counts[i]++;
-}
-
-/* Calls a function by name, and counts. */
-#define CALL(name, ...) (count(#name), name(__VA_ARGS__))
-#define EXPECT(condition)                                                                          \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "line %d: %s (%s)\n", __LINE__, #condition, strerror(errno));          \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+#include "counts.h"
 
 static void use_files(void)
 {
@@ -134,7 +109,6 @@ int main(int argc, char **argv)
     use_pipe(argc > 1 ? atoi(argv[1]) : 1000);
     use_sockets();
     sleep_shortly();
-    for (int i = 0; names[i] != NULL; i++)
-        printf("%s %d\n", names[i], counts[i]);
+    print_counts();
     return 0;
 }

@@ -4,12 +4,8 @@
  * count of each. Then runs itself by execl() of a shell and execlp(), and at last a shell with
  * another environment by execle(), which checks it. Without arguments: prints the counts of I/O.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/sendfile.h>
@@ -17,27 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static const char *names[32];
-static int counts[32];
-
-static void count(const char *name)
-{
-    int i = 0;
-
-    while (names[i] != NULL && strcmp(names[i], name) != 0)
-        i++;
-    names[i] = name;
-    counts[i]++;
-}
-
-#define CALL(name, ...) (count(#name), name(__VA_ARGS__))
-#define EXPECT(condition)                                                                          \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "line %d: %s (%s)\n", __LINE__, #condition, strerror(errno));          \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+#include "counts.h"
 
 /* At offsets, in parts, and from one file to the other. */
 static void use_files(void)
@@ -115,8 +91,7 @@ int main(int argc, char **argv)
         use_pipes();
         use_messages();
         wait_for_nothing();
-        for (int i = 0; names[i] != NULL; i++)
-            printf("%s %d\n", names[i], counts[i]);
+        print_counts();
         fflush(stdout);
         EXPECT(execl("no/such/file", "x", (char *)0) == -1 && errno == ENOENT);
         execl("/bin/sh", "sh", "-c", "echo \"args $0 $1\" >&2; exec ./relatives 1", "a", "b",

@@ -47,14 +47,8 @@ compare() {
     sort -s -c -k1,1n events || fail "$what: time goes backwards"
 }
 
-record_all
 PROBITY_OUT=$WORK/typed "$PROGRAMS/typed" > output
-while read -r trace; do
-    compare "$trace" "$trace"
-done < traces
-[ "$(functions_of many | wc -l)" -ge 4 ] || fail "too few functions in 'many'"
-[ "$(hits_of server | wc -l)" -gt 300 ] || fail "too few hits from the server"
-compare "two processes" server exported
+compare_all
 expect "processes" 2 "$(grep -c '^[0-9]* process ' events)"
 start_live
 compare "live" live

@@ -110,13 +110,7 @@ compare() {
         fail "$what: numbers of JSON (<) and protobuf (>): $(head -n 5 difference)"
 }
 
-record_all
-while read -r trace; do
-    compare "$trace" "$trace"
-done < traces
-[ "$(functions_of many | wc -l)" -ge 4 ] || fail "too few functions in 'many'"
-[ "$(hits_of server | wc -l)" -gt 300 ] || fail "too few hits from the server"
-compare "two processes" server exported
+compare_all
 expect "processes" 2 "$(jq -r '.resourceSpans[].resource.attributes[] |
     select(.key == "process.pid").value.intValue' json | sort -u | wc -l)"
 start_live

@@ -44,13 +44,7 @@ compare() {
     expect "$what: slices without end" 0 "$(cat answer.4)"
 }
 
-record_all
-while read -r trace; do
-    compare "$trace" "$trace"
-done < traces
-[ "$(functions_of many | wc -l)" -ge 4 ] || fail "too few functions in 'many'"
-[ "$(hits_of server | wc -l)" -gt 300 ] || fail "too few hits from the server"
-compare "two processes" server exported
+compare_all
 ask "processes" out "SELECT count(DISTINCT upid) FROM thread_track JOIN thread USING (utid)"
 expect "processes" 2 "$(cat answer.1)"
 # More names than are kept at a time: the sequence restarts its state.

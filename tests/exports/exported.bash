@@ -161,3 +161,15 @@ queues_of() {
     "$PROBITY" model --json "$@" 2> /dev/null | jq -r '.queues[] |
         [.name, .length.max, .puts + .gets] | @tsv' | sort
 }
+
+# Records all traces, and calls the script's `compare` for each, and for two processes.
+compare_all() {
+    local trace
+    record_all
+    while read -r trace; do
+        compare "$trace" "$trace"
+    done < traces
+    [ "$(functions_of many | wc -l)" -ge 4 ] || fail "too few functions in 'many'"
+    [ "$(hits_of server | wc -l)" -gt 300 ] || fail "too few hits from the server"
+    compare "two processes" server exported
+}

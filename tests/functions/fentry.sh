@@ -5,28 +5,13 @@
 # variants: clang
 # timeout: 300
 . "$(dirname "$0")/../common.bash"
+# shellcheck source=tests/functions/functions.bash
+. "$SOURCE/tests/functions/functions.bash"
 sources=$SOURCE/tests/functions
 [ "$(uname -m)" = x86_64 ] || { echo "skipped: compilers have -mfentry for x86 only"; exit 77; }
 gcc --version > gcc.out 2>&1 || { echo "skipped: no gcc here, whose flag this is"; exit 77; }
 hooks="-pg -mfentry -minstrument-return=call"
-of_program='.object == "" or .object == null'
 linked="-L$BUILD/lib -Wl,-rpath,$BUILD/lib -lprobity-functions -lprobity"
-
-# "NAME CALLS" of a report, sorted. $2: a jq filter of functions
-counts() {
-    "$PROBITY" report --json "$1" > report.json || fail "$1: no report"
-    jq -r ".functions[] | select(${2:-true}) | select(.calls > 0) | \"\\(.name) \\(.calls)\"" \
-        report.json | LC_ALL=C sort
-}
-
-# $1 what, $2 the program's own counts, $3 trace. Only functions that the program counts.
-same_counts() {
-    grep -v ' 0$' "$2" | LC_ALL=C sort > expected
-    counts "$3" "$of_program" |
-        grep -f <(sed 's/^\([^ ]*\).*/^\1 /' "$2") > found || true
-    diff expected found > difference || fail "$1: made (<) and counted (>): $(cat difference)"
-    "$PROBITY" check "$3" > /dev/null 2> errors || fail "$1: $(cat errors)"
-}
 
 # $1 program, $2 source, $3 flags of the compilation, $4 of the link, with libraries. In two steps:
 # -pg at the link would add start code that writes gmon.out.
@@ -43,7 +28,7 @@ compile() {
 
 # $1 what, the rest: a program. Its libraries record it.
 run() {
-    local what=$1
+    what=$1
     shift
     rm -rf trace*
     PROBITY_OUT=trace "$@" > out 2> errors || fail "$what: status $?: $(tail -n 3 errors)"
@@ -64,7 +49,7 @@ for flags in -O0 -O1 -O2 "-O3 -mtune=native" "-O2 -fno-pie" "-O2 -fcf-protection
     [[ $flags != *-fno-pie ]] || link="-no-pie $linked"
     compile calls "$sources/calls.c" "$flags $counted" "$link" || continue
     run "$flags" ./calls
-    same_counts "$flags" out trace
+    same_counts_of_these out trace
     expect "$flags: traces" 2 "$(find . -maxdepth 1 -name 'trace*' | wc -l)"
     counts trace.* > child
     grep -qx 'in_child 1' child || fail "$flags: the child's calls: $(cat child)"
@@ -89,23 +74,23 @@ grep 'after_jump$' folded > found || fail "after_jump: $(head -n 3 folded)"
 compile calls "$sources/calls.c" "-O2 $counted" \
     "$BUILD/lib/libprobity-functions.a $BUILD/lib/libprobity.a"
 run archives ./calls
-same_counts archives out trace
+same_counts_of_these out trace
 if [ -z "${SANITIZE:-}" ]; then
     compile calls "$sources/calls.c" "-O2 $counted" \
         "-static $BUILD/lib/libprobity-functions.a $BUILD/lib/libprobity.a"
     run static ./calls
-    same_counts static out trace
+    same_counts_of_these out trace
     # shellcheck disable=SC2086
     gcc -g -O2 -flto -pthread $counted -o calls "$sources/calls.c" -ldl $linked
     run "link-time optimization" ./calls
-    same_counts "link-time optimization" out trace
+    same_counts_of_these out trace
 fi
 
 # Left by exceptions, longjmp(), tail calls and pthread_exit(); coroutines.
 for flags in -O0 -O2 "-O2 -fcf-protection"; do
     compile left "$sources/left.cc" "$flags $hooks" "$linked" || continue
     run "left, $flags" ./left
-    same_counts "left, $flags" out trace
+    same_counts_of_these out trace
     # Ends by throws, passes and rethrows; by jumps twice.
     expect "left, $flags: left by exceptions and jumps" "$((15 + 5 + 5 + 2 * 15))" \
         "$("$PROBITY" report --json trace 2> errors | jq .repairs.unwound)"
@@ -169,7 +154,7 @@ for flags in "-O2 -fcf-protection" "-O0 -fno-pie" "-O2 -fPIE"; do
     nm calls | awk '$2 ~ /[tT]/ { sub(/^0*/, "", $1); sub(/\..*/, "", $3); print $1, $3 }' > symbols
     strip calls
     run "stripped, $flags" ./calls
-    counts trace "$of_program" | sed 's/.*+0x//' > found
+    counts trace "$own" | sed 's/.*+0x//' > found
     awk 'NR == FNR { name[$1] = $2; next } $1 in name { print name[$1], $2; next } { print }' \
         symbols found | LC_ALL=C sort > named
     grep -v ' 0$' out | LC_ALL=C sort | diff - named > difference ||
@@ -269,11 +254,12 @@ printf '%s\n' 'after 2' 'around 2' 'main 1' 'once 4' 'twice 2' | diff - found > 
 grep -qxF 'main;around;after' folded || fail "partly: $(cat folded)"
 
 # Selection: excluded functions call recorded ones.
+what=selection
 compile calls "$sources/calls.c" "-O1 $counted" "$linked"
 rm -f trace*
 "$PROBITY" record --functions --function leaf --function try_jump --function after_jump -o trace \
     -- ./calls > out 2> errors || fail "selection: $(cat errors)"
 grep -E '^(leaf|try_jump|after_jump) ' out > own
-same_counts selection own trace
+same_counts_of_these own trace
 expect "selection: functions" 3 "$(counts trace | wc -l)"
 finish

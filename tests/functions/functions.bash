@@ -16,13 +16,42 @@ counts() {
         report.json | LC_ALL=C sort
 }
 
+# Compares the files "expected" and "found", of counts. $1 trace
+same_as_expected() {
+    diff expected found > difference || fail "$what: made (<) and counted (>): $(cat difference)"
+    [ -s expected ] || fail "$what: the program has printed nothing"
+    "$READER" check "$1" > /dev/null 2> errors.check || fail "$what: $(cat errors.check)"
+}
+
 # $1 the program's own counts, $2 trace, $3 a function that is not compared
 same_counts() {
     grep -vE " 0\$|^${3:-none} " "$1" | LC_ALL=C sort > expected
     counts "$2" ".name != \"${3:-}\" and ($own)" > found
-    diff expected found > difference || fail "$what: made (<) and counted (>): $(cat difference)"
-    [ -s expected ] || fail "$what: the program has printed nothing"
-    "$READER" check "$2" > /dev/null 2> errors.check || fail "$what: $(cat errors.check)"
+    same_as_expected "$2"
+}
+
+# The same for only those functions that the program counts.
+same_counts_of_these() {
+    grep -v ' 0$' "$1" | LC_ALL=C sort > expected
+    counts "$2" "$own" | grep -f <(sed 's/^\([^ ]*\).*/^\1 /' "$1") > found || true
+    same_as_expected "$2"
+}
+
+# The counts of tests/functions/shapes.cc. $1 trace
+same_shapes() {
+    counts "$1" '.name | startswith("std::") or startswith("__gnu") | not' > found
+    cat > expected << 'END'
+call 5
+main 1
+shape::(anonymous namespace)::checked 5
+shape::box::area 6
+shape::box::box 7
+shape::box::operator< 1
+shape::box::~box 7
+shape::twice<double> 1
+shape::twice<int> 1
+END
+    same_as_expected "$1"
 }
 
 # Makes code.c, a program that prints which of its sleds are replaced. $1: the first bytes of a sled

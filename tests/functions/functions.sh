@@ -3,22 +3,9 @@
 # linked: the counts equal the program's own, and names are as in the source.
 # variants: clang
 . "$(dirname "$0")/../common.bash"
+# shellcheck source=tests/functions/functions.bash
+. "$SOURCE/tests/functions/functions.bash"
 sources=$SOURCE/tests/functions
-
-# "NAME CALLS" of a report, sorted. $2: a jq filter for functions
-counts() {
-    "$PROBITY" report --json "$1" > report.json || fail "$1: no report"
-    jq -r ".functions[] | select(${2:-true}) | select(.calls > 0) | \"\\(.name) \\(.calls)\"" \
-        report.json | LC_ALL=C sort
-}
-
-# $1 description, $2 the program's own counts, $3 trace
-same_counts() {
-    grep -v ' 0$' "$2" | LC_ALL=C sort > expected
-    counts "$3" '.object == "" or .object == null' > found
-    diff expected found > difference || fail "$1: actual (<) and counted (>): $(cat difference)"
-    "$PROBITY" check "$3" > /dev/null 2> errors || fail "$1: $(cat errors)"
-}
 
 # $1 description, the rest: flags
 compile() {
@@ -46,7 +33,7 @@ for flags in -O0 -O1 -O2 "-O3 -fomit-frame-pointer" "-O2 -flto" "-O2 -no-pie" \
     # shellcheck disable=SC2086
     compile "$flags" $flags -finstrument-functions
     record ./calls
-    same_counts "$flags" out trace
+    same_counts out trace
     expect "$flags: traces" 2 "$(find . -maxdepth 1 -name 'trace*' | wc -l)"
     counts trace.* > child
     grep -qx 'in_child 1' child || fail "$flags: the child's calls: $(cat child)"
@@ -71,7 +58,7 @@ for libraries in "$BUILD/lib/libprobity-functions.a $BUILD/lib/libprobity.a" \
     compile "linked with $libraries" -O2 -finstrument-functions
     rm -rf trace*
     PROBITY_OUT=trace ./calls > out 2> errors || fail "$what: $(cat errors)"
-    same_counts "$what" out trace
+    same_counts out trace
 done
 libraries=
 
@@ -146,26 +133,14 @@ grep -q "no function was recorded" errors || fail "level: $(cat errors)"
 strip calls
 record ./calls
 expect "stripped" "$(awk '{ n += $2 } END { print n }' out)" \
-    "$(counts trace '.object == "" or .object == null' | awk '{ n += $2 } END { print n }')"
+    "$(counts trace "$own" | awk '{ n += $2 } END { print n }')"
 
 # C++: names as in the source; an exception ends the scopes it passes.
 "$CXX" -std=c++17 -g -O1 -finstrument-functions ${SANITIZE:+"-fsanitize=$SANITIZE"} -o shapes \
     "$sources/shapes.cc"
 what=shapes
 record ./shapes
-counts trace '.name | startswith("std::") or startswith("__gnu") | not' > found
-cat > expected << 'END'
-call 5
-main 1
-shape::(anonymous namespace)::checked 5
-shape::box::area 6
-shape::box::box 7
-shape::box::operator< 1
-shape::box::~box 7
-shape::twice<double> 1
-shape::twice<int> 1
-END
-diff expected found > difference || fail "shapes: $(cat difference)"
+same_shapes trace
 # Clang calls no hook in that case, so the scopes end at the next call.
 "$PROBITY" log trace > log 2> errors
 if [ "$VARIANT" = clang ]; then
@@ -210,7 +185,7 @@ compile "$what" -O2 -finstrument-functions
 rm -rf trace*
 PROBITY_MODE=block PROBITY_PROFILE=1 "$PROBITY" record --functions -o trace -- ./calls > out \
     2> errors || fail "$what: $(cat errors)"
-same_counts "$what" out trace
+same_counts out trace
 
 # With nothing to record, a message says so, and the program's status is kept. Programs run by a
 # script leave no trace if they have no such functions.

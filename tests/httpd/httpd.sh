@@ -15,8 +15,8 @@ case ${VARIANT:-} in
 esac
 work=$(mktemp -d)
 root=$work/root
-passed=0
-failed=0
+# shellcheck source=tests/counted.bash
+. "$(dirname "$0")/../counted.bash"
 server_pid=
 port=
 
@@ -27,15 +27,6 @@ clean_up() {
 # The trap also runs in a background subshell that is killed before it has reset the trap, as in
 # stop_server().
 trap '[[ $BASHPID != $$ ]] || clean_up' EXIT
-
-check() { # NAME WANTED GOT
-    if [ "$2" = "$3" ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf 'failed: %s\n  wanted: %q\n  got:    %q\n' "$1" "${2:0:400}" "${3:0:400}"
-    fi
-}
 
 make_root() {
     mkdir -p "$root/cgi-bin" "$root/sub/deep" "$root/bare"

@@ -6,22 +6,14 @@ set -u
 load=${BUILD:?}/examples/httpd_load
 work=$(mktemp -d)
 server_pid=
-passed=0 failed=0
+# shellcheck source=tests/counted.bash
+. "$(dirname "$0")/../counted.bash"
 
 clean_up() {
     [ -z "$server_pid" ] || kill -KILL "$server_pid" 2> /dev/null
     rm -rf "$work"
 }
 trap '[[ $BASHPID != $$ ]] || clean_up' EXIT
-
-check() { # NAME WANTED GOT
-    if [ "$2" = "$3" ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf 'failed: %s\n  wanted: %q\n  got:    %q\n' "$1" "$2" "${3:0:400}"
-    fi
-}
 
 # Sets port.
 start_server() {

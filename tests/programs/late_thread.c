@@ -13,14 +13,13 @@
  * reads the clock for each declaration, because clock_gettime() is not libc's; or in mmap(), by
  * which it gets memory for declarations.
  */
-#include <dlfcn.h>
-#include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "programs/hits.h"
+#include "programs/next_syscall.h"
 
 /* More than a thread needs to register (34), and fewer than for all 32 sites. */
 enum { READINGS = 48 };
@@ -47,21 +46,16 @@ static void hold(void)
 
 long syscall(long number, ...)
 {
-    static long (*next)(long number, ...);
-    long value[6];
     va_list arguments;
 
     va_start(arguments, number);
-    for (int i = 0; i < 6; i++)
-        value[i] = va_arg(arguments, long);
+    struct syscall_values values = syscall_values_of(arguments);
     va_end(arguments);
-    if (next == NULL)
-        *(void **)&next = dlsym(RTLD_NEXT, "syscall");
     if (is_watched && number == SYS_futex)
         __atomic_store_n(&turn, WAITS, __ATOMIC_RELEASE);
     if (number == held_call && calls_left > 0 && --calls_left == 0)
         hold();
-    return next(number, value[0], value[1], value[2], value[3], value[4], value[5]);
+    return next_syscall(number, &values);
 }
 
 void *mmap(void *at, size_t bytes, int rights, int flags, int file, off_t offset)

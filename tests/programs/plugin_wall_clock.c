@@ -3,19 +3,17 @@
  * plugin_wall_clock.c: for LD_PRELOAD: shifts one program's wall clock by replacing the two
  * functions of libc that read it. The file named by WALL_CLOCK has the shift in seconds.
  */
-#include <dlfcn.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "programs/next_syscall.h"
+
 int clock_gettime(clockid_t clock, struct timespec *now);
 long syscall(long number, ...);
-
-typedef long call(long number, ...);
 
 static long offset_s(void)
 {
@@ -32,18 +30,14 @@ static long offset_s(void)
 
 long syscall(long number, ...)
 {
-    long values[6];
     va_list list;
 
     va_start(list, number);
-    for (int i = 0; i < 6; i++)
-        values[i] = va_arg(list, long);
+    struct syscall_values values = syscall_values_of(list);
     va_end(list);
-    call *next = (call *)(uintptr_t)dlsym(RTLD_NEXT, "syscall");
-    long result =
-        next(number, values[0], values[1], values[2], values[3], values[4], values[5]);
-    if (number == SYS_clock_gettime && values[0] == CLOCK_REALTIME && result == 0)
-        ((struct timespec *)(uintptr_t)values[1])->tv_sec += offset_s();
+    long result = next_syscall(number, &values);
+    if (number == SYS_clock_gettime && values.at[0] == CLOCK_REALTIME && result == 0)
+        ((struct timespec *)(uintptr_t)values.at[1])->tv_sec += offset_s();
     return result;
 }
 

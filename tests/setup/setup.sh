@@ -6,16 +6,8 @@ set -u
 SETUP=$(cd "$(dirname "$0")/../.." && pwd)/tools/setup.sh
 work=$(mktemp -d)
 trap '[[ $BASHPID != $$ ]] || rm -rf "$work"' EXIT
-passed=0 failed=0
-
-check() { # NAME WANTED GOT
-    if [ "$2" = "$3" ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf 'failed: %s\n  wanted: %q\n  got:    %q\n' "$1" "${2:0:600}" "${3:0:600}"
-    fi
-}
+# shellcheck source=tests/counted.bash
+. "$(dirname "$0")/../counted.bash"
 
 # Makes a directory with the basic tools but no package manager. $1 its name
 make_path() {

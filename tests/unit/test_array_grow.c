@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/array_grow.h"
+#include "probity.h"
 
 static void items_are_kept_when_an_array_grows_at_its_end(void **state)
 {
@@ -97,6 +98,27 @@ static void an_array_too_large_is_not_made(void **state)
     assert_int_equal(count, 0);
 }
 
+static void a_buffer_becomes_as_large_as_wanted(void **state)
+{
+    uint8_t *bytes = NULL;
+    size_t capacity = 0;
+
+    (void)state;
+    assert_int_equal(probity_bytes_reserve(&bytes, &capacity, 0), 0);
+    assert_null(bytes);
+    assert_int_equal(probity_bytes_reserve(&bytes, &capacity, 100), 0);
+    assert_int_equal(capacity, 100);
+    bytes[99] = 7;
+    const uint8_t *before = bytes;
+    assert_int_equal(probity_bytes_reserve(&bytes, &capacity, 50), 0);
+    assert_ptr_equal(bytes, before);
+    assert_int_equal(capacity, 100);
+    assert_int_equal(probity_bytes_reserve(&bytes, &capacity, SIZE_MAX / 2), PROBITY_ERROR_MEMORY);
+    assert_int_equal(capacity, 100);
+    assert_int_equal(bytes[99], 7);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +127,7 @@ int main(void)
         cmocka_unit_test(an_array_without_a_capacity_has_room_for_one_more),
         cmocka_unit_test(places_by_number_are_zeroed),
         cmocka_unit_test(an_array_too_large_is_not_made),
+        cmocka_unit_test(a_buffer_becomes_as_large_as_wanted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,21 +9,17 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#include "probity.h"
+#include "own_recording.h"
 #include "reader/spool_tail.h"
 #include "spool/attach.h"
 #include "spool/drain.h"
 
 enum { CHUNK_WORDS = 512, HITS = 6000 };
-
-static char directory[64], trace_path[96];
 
 /* Waits for a gap after the last hit, so that this hit reads the CPU clock and is relocated to
  * follow the reading. */
@@ -112,7 +108,6 @@ static void no_record_is_older_than_its_chunk(void **state)
 static int set_up(void **state)
 {
     struct probity_options options = {.mode = PROBITY_MODE_RING,
-                                      .out = trace_path,
                                       .chunk_records = CHUNK_WORDS,
                                       .spool_records = 128 * CHUNK_WORDS,
                                       .cpu_gap_ns = 1000,
@@ -120,20 +115,7 @@ static int set_up(void **state)
                                       .cost = PROBITY_OFF};
 
     (void)state;
-    snprintf(directory, sizeof directory, "/dev/shm/test_chunks.XXXXXX");
-    if (mkdtemp(directory) == NULL)
-        return -1;
-    setenv("PROBITY_SPOOL_DIR", directory, 1);
-    snprintf(trace_path, sizeof trace_path, "%s/trace", directory);
-    return probity_start(&options);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    probity_stop();
-    unlink(trace_path);
-    return rmdir(directory);
+    return start_recording(options);
 }
 
 int main(void)

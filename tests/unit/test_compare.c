@@ -11,7 +11,7 @@
  */
 #include "test_scopes_make.h"
 
-#include <math.h>
+#include "random_numbers.h"
 
 #include "answers/diff/compare.h"
 #include "answers/diff/diff_print.h"
@@ -27,19 +27,6 @@
 #endif
 
 enum { FUNCTIONS = 12, SLOW = 4, CALLS = 100, REPETITIONS = IS_SANITIZED ? 20 : 200 };
-
-static uint64_t seed = 1;
-
-static double uniform(void)
-{
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return ((double)(seed >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double normal(void)
-{
-    return sqrt(-2 * log(uniform())) * cos(2 * acos(-1) * uniform());
-}
 
 #define LIMIT(statistic_, is_below_, percent_, text_) \
     {.statistic = (statistic_), .is_below = (is_below_), .percent = (percent_), .text = (text_)}

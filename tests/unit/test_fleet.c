@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "fleet/batch.h"
+#include "fleet/numbers.h"
 #include "fleet/rows.h"
 #include "fleet/run.h"
 #include "fleet/sql.h"

@@ -7,19 +7,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "format/block.h"
-#include "probity.h"
+#include "own_recording.h"
 
 enum { ROUNDS = 200, FILE_MAX = 1 << 20 };
-
-static char directory[64], trace_path[96];
 
 /* Counts the records in the file's DATA blocks. */
 static uint64_t records_in_file(void)
@@ -61,23 +56,8 @@ static void behind_a_flush_all_is_in_the_file(void **state)
 
 static int set_up(void **state)
 {
-    const struct probity_options options = {.out = trace_path, .cost = PROBITY_OFF};
-
     (void)state;
-    snprintf(directory, sizeof directory, "/dev/shm/test_flush.XXXXXX");
-    if (mkdtemp(directory) == NULL)
-        return -1;
-    setenv("PROBITY_SPOOL_DIR", directory, 1);
-    snprintf(trace_path, sizeof trace_path, "%s/trace", directory);
-    return probity_start(&options);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    probity_stop();
-    unlink(trace_path);
-    return rmdir(directory);
+    return start_recording((struct probity_options){.cost = PROBITY_OFF});
 }
 
 int main(void)

@@ -14,14 +14,7 @@
 
 #include "analysis/signed_rank.h"
 #include "answers/overhead/overhead.h"
-
-static uint64_t seed = 1;
-
-static double uniform(void)
-{
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return ((double)(seed >> 11) + 0.5) / 9007199254740992.0;
-}
+#include "random_numbers.h"
 
 static void expect_near(double found, double expected, double bound)
 {

@@ -88,6 +88,22 @@ static inline void make_declare(struct make *make, uint32_t thread, uint32_t sit
     make_event(make, thread, MAKE_START, PROBITY_EVENT_FUNCTION, payload, bytes);
 }
 
+/* Calls of the deferred function 40 and of 10, 20 and 30. 40 began at 200, as its checkpoint at 800
+ * says, so it made the later calls of 20, and 30 below them. */
+static inline void make_deferred(struct make *make)
+{
+    uint8_t reached[16];
+    const struct make_item items[] = {
+        ENTER(0, 10),   ENTER(50, 20),  LEAVE(100, 20), ENTER(300, 20), ENTER(340, 30),
+        LEAVE(380, 30), LEAVE(400, 20), ENTER(500, 20), LEAVE(600, 20),
+        EVENT(800, PROBITY_EVENT_CHECKPOINT, reached, 16), LEAVE(1000, 40), LEAVE(1200, 10)};
+
+    probity_put_u32(reached, 40);
+    probity_put_u32(reached + 4, 0);
+    probity_put_u64(reached + 8, MAKE_START + 200);
+    make_items(make, 1, items, COUNT(items));
+}
+
 /* A SYNC or END block after all others. */
 static inline void make_finish(struct make *make, const char *name)
 {

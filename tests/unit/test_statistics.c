@@ -13,22 +13,11 @@
 #include <cmocka.h>
 
 #include "analysis/statistics.h"
+#include "random_numbers.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static struct probity_rank_null null;
-static uint64_t seed = 1;
-
-static double uniform(void)
-{
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return ((double)(seed >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double normal(void)
-{
-    return sqrt(-2 * log(uniform())) * cos(2 * acos(-1) * uniform());
-}
 
 static void expect_near(double found, double expected, double bound)
 {

@@ -293,18 +293,9 @@ static void a_closer_look_at_less_loses_nothing(void **state)
 
 static void a_deferred_scope_is_around_what_it_called(void **state)
 {
-    uint8_t reached[16];
-    const struct make_item items[] = {
-        ENTER(0, 10),   ENTER(50, 20),  LEAVE(100, 20), ENTER(300, 20), ENTER(340, 30),
-        LEAVE(380, 30), LEAVE(400, 20), ENTER(500, 20), LEAVE(600, 20),
-        EVENT(800, PROBITY_EVENT_CHECKPOINT, reached, 16), LEAVE(1000, 40), LEAVE(1200, 10)};
-
     (void)state;
-    probity_put_u32(reached, 40);
-    probity_put_u32(reached + 4, 0);
-    probity_put_u64(reached + 8, MAKE_START + 200);
     start();
-    make_items(&make, 1, items, COUNT(items));
+    make_deferred(&make);
     struct run run = run_made("timeline_deferred", NULL);
     expect_lanes(&run, 0, " checkpoint@400-400 | a@0-600 | b@25-50 d@100-500 | b@150-200 "
                           "b@250-300 | c@170-190");

@@ -210,22 +210,11 @@ static void direct_recursion_folds_on_request(void **state)
     close_run(&run);
 }
 
-/* d began at 200, as its checkpoint at 800 says, so it made the later calls of b, and c below
- * them. */
 static void a_deferred_scope_adopts_what_it_called(void **state)
 {
-    uint8_t reached[16];
-    const struct make_item items[] = {
-        ENTER(0, 10),   ENTER(50, 20),  LEAVE(100, 20), ENTER(300, 20), ENTER(340, 30),
-        LEAVE(380, 30), LEAVE(400, 20), ENTER(500, 20), LEAVE(600, 20),
-        EVENT(800, PROBITY_EVENT_CHECKPOINT, reached, 16), LEAVE(1000, 40), LEAVE(1200, 10)};
-
     (void)state;
-    probity_put_u32(reached, 40);
-    probity_put_u32(reached + 4, 0);
-    probity_put_u64(reached + 8, MAKE_START + 200);
     start();
-    make_items(&make, 1, items, COUNT(items));
+    make_deferred(&make);
     struct run run = run_made("deferred", NULL);
     expect_folded(&run, PROBITY_TREE_CALLS, "a 1\na;d 1\na;d;b 2\na;d;b;c: 1\na;b 1\n");
     expect_folded(&run, PROBITY_TREE_SELF,

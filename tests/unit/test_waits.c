@@ -108,6 +108,24 @@ static void hit(struct test *test, uint32_t thread, uint64_t ns, uint32_t role, 
     hit_named(test, thread, ns, role, object, "cache:role", -1);
 }
 
+struct hit {
+    uint32_t thread;
+    uint64_t ns;
+    uint32_t role;
+    uint64_t object;
+};
+
+static void hit_all(struct test *test, const struct hit *hits, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        hit(test, hits[i].thread, hits[i].ns, hits[i].role, hits[i].object);
+}
+
+/* Each {THREAD, NS, ROLE, OBJECT}. */
+#define HITS(test, ...)                                                                            \
+    hit_all(test, (const struct hit[]){__VA_ARGS__},                                               \
+            sizeof((const struct hit[]){__VA_ARGS__}) / sizeof(struct hit))
+
 static void call(struct test *test, uint32_t thread, uint64_t ns, uint32_t kind,
                  const struct probity_function *function, uint64_t cpu_ns)
 {
@@ -175,9 +193,7 @@ static void the_holder_and_its_function_are_named(void **state)
     enter(test, 1, 5, &function_f);
     hit(test, 1, 10, HOLD, 7);
     enter(test, 2, 20, &function_g);
-    hit(test, 2, 30, WAIT, 7);
-    hit(test, 1, 90, BACK, 7);
-    hit(test, 2, 100, HOLD, 7);
+    HITS(test, {2, 30, WAIT, 7}, {1, 90, BACK, 7}, {2, 100, HOLD, 7});
     assert_int_equal(test->count, 1);
     const struct taken *taken = &test->taken[0];
     assert_int_equal(taken->wait.kind, PROBITY_WAIT_LOCK);
@@ -263,12 +279,8 @@ static void all_holders_have_their_parts(void **state)
     struct test *test = start();
 
     (void)state;
-    hit(test, 1, 10, HOLD, 7);
-    hit(test, 2, 20, WAIT, 7);
-    hit(test, 1, 40, BACK, 7);
-    hit(test, 3, 50, HOLD, 7);
-    hit(test, 3, 80, BACK, 7);
-    hit(test, 2, 90, HOLD, 7);
+    HITS(test, {1, 10, HOLD, 7}, {2, 20, WAIT, 7}, {1, 40, BACK, 7}, {3, 50, HOLD, 7},
+         {3, 80, BACK, 7}, {2, 90, HOLD, 7});
     assert_int_equal(test->taken[0].wait.holder_count, 2);
     expect_holder(&test->taken[0], 0, 1, 20, 40);
     expect_holder(&test->taken[0], 1, 3, 50, 80);
@@ -297,12 +309,8 @@ static void recursive_locks_are_held_to_their_last_release(void **state)
     struct test *test = start();
 
     (void)state;
-    hit(test, 1, 10, HOLD, 7);
-    hit(test, 1, 11, HOLD, 7);
-    hit(test, 2, 20, WAIT, 7);
-    hit(test, 1, 40, BACK, 7);
-    hit(test, 1, 60, BACK, 7);
-    hit(test, 2, 70, HOLD, 7);
+    HITS(test, {1, 10, HOLD, 7}, {1, 11, HOLD, 7}, {2, 20, WAIT, 7}, {1, 40, BACK, 7},
+         {1, 60, BACK, 7}, {2, 70, HOLD, 7});
     assert_int_equal(test->taken[0].wait.holder_count, 1);
     expect_holder(&test->taken[0], 0, 1, 20, 60);
     stop(test);
@@ -342,8 +350,7 @@ static void a_wait_may_be_given_up(void **state)
     struct test *test = start();
 
     (void)state;
-    hit(test, 1, 10, HOLD, 7);
-    hit(test, 2, 20, WAIT, 7);
+    HITS(test, {1, 10, HOLD, 7}, {2, 20, WAIT, 7});
     hit_named(test, 2, 50, GIVEN_UP, 7, "cache:given-up", 110);
     assert_int_equal(test->taken[0].wait.error, 110);
     assert_int_equal(test->taken[0].wait.culprit, -1);
@@ -357,10 +364,7 @@ static void what_still_waits_at_the_end_is_open(void **state)
     struct test *test = start();
 
     (void)state;
-    hit(test, 1, 10, HOLD, 7);
-    hit(test, 2, 12, HOLD, 8);
-    hit(test, 2, 20, WAIT, 7);
-    hit(test, 1, 30, WAIT, 8);
+    HITS(test, {1, 10, HOLD, 7}, {2, 12, HOLD, 8}, {2, 20, WAIT, 7}, {1, 30, WAIT, 8});
     hit(test, 3, 100, 0, 0);
     assert_int_equal(probity_waits_finish(test->waits), 0);
     assert_int_equal(test->count, 2);
@@ -585,17 +589,13 @@ static void lost_records_name_nobody(void **state)
     struct test *test = start();
 
     (void)state;
-    hit(test, 1, 10, HOLD, 7);
-    hit(test, 2, 20, WAIT, 7);
+    HITS(test, {1, 10, HOLD, 7}, {2, 20, WAIT, 7});
     lose(test, 2, 30);
     hit(test, 2, 90, HOLD, 7);
     assert_int_equal(test->count, 0);
-    hit(test, 2, 95, BACK, 7);
-    hit(test, 1, 100, HOLD, 8);
+    HITS(test, {2, 95, BACK, 7}, {1, 100, HOLD, 8});
     lose(test, 1, 110);
-    hit(test, 2, 120, WAIT, 8);
-    hit(test, 1, 130, BACK, 8);
-    hit(test, 2, 140, HOLD, 8);
+    HITS(test, {2, 120, WAIT, 8}, {1, 130, BACK, 8}, {2, 140, HOLD, 8});
     assert_int_equal(test->count, 1);
     expect_holder(&test->taken[0], 0, 1, 130, 130); /* it released, but since when it held? */
     assert_int_equal(probity_waits_facts(test->waits).lost, 1);
@@ -609,18 +609,12 @@ static void a_stale_hold_is_not_a_holder(void **state)
     struct test *test = start();
 
     (void)state;
-    hit(test, 1, 10, HOLD, 7);
-    hit(test, 3, 20, HOLD, 7);
-    hit(test, 2, 30, WAIT, 7);
-    hit(test, 3, 40, BACK, 7);
-    hit(test, 2, 50, HOLD, 7);
+    HITS(test, {1, 10, HOLD, 7}, {3, 20, HOLD, 7}, {2, 30, WAIT, 7}, {3, 40, BACK, 7},
+         {2, 50, HOLD, 7});
     assert_int_equal(test->taken[0].wait.holder_count, 1);
     expect_holder(&test->taken[0], 0, 3, 30, 40);
-    hit(test, 2, 60, BACK, 7);
-    hit(test, 1, 70, HOLD, 7);
-    hit(test, 2, 80, WAIT, 7);
-    hit(test, 1, 90, BACK, 7);
-    hit(test, 2, 95, HOLD, 7);
+    HITS(test, {2, 60, BACK, 7}, {1, 70, HOLD, 7}, {2, 80, WAIT, 7}, {1, 90, BACK, 7},
+         {2, 95, HOLD, 7});
     expect_holder(&test->taken[1], 0, 1, 80, 90);
     stop(test);
 }
@@ -631,10 +625,7 @@ static void a_wait_without_an_end_is_given_up(void **state)
     struct test *test = start();
 
     (void)state;
-    hit(test, 1, 10, HOLD, 7);
-    hit(test, 2, 20, WAIT, 7);
-    hit(test, 2, 50, HOLD, 8);
-    hit(test, 2, 60, HOLD, 7);
+    HITS(test, {1, 10, HOLD, 7}, {2, 20, WAIT, 7}, {2, 50, HOLD, 8}, {2, 60, HOLD, 7});
     enter(test, 3, 70, &function_f);
     hit(test, 3, 71, WAIT, 9);
     leave(test, 3, 80, &function_f);
@@ -650,10 +641,7 @@ static void a_free_lock_has_no_culprit(void **state)
     struct test *test = start();
 
     (void)state;
-    hit(test, 1, 10, HOLD, 7);
-    hit(test, 1, 20, BACK, 7);
-    hit(test, 2, 30, WAIT, 7);
-    hit(test, 2, 31, HOLD, 7);
+    HITS(test, {1, 10, HOLD, 7}, {1, 20, BACK, 7}, {2, 30, WAIT, 7}, {2, 31, HOLD, 7});
     assert_int_equal(test->taken[0].wait.holder_count, 0);
     assert_int_equal(test->taken[0].wait.culprit, -1);
     hit(test, 2, 40, BACK, 7);
@@ -669,10 +657,7 @@ static void an_address_is_used_again(void **state)
     struct test *test = start();
 
     (void)state;
-    hit(test, 1, 10, HOLD, 7);
-    hit(test, 3, 15, GONE, 7);
-    hit(test, 3, 16, MADE, 7);
-    hit(test, 2, 20, WAIT, 7);
+    HITS(test, {1, 10, HOLD, 7}, {3, 15, GONE, 7}, {3, 16, MADE, 7}, {2, 20, WAIT, 7});
     hit_named(test, 2, 50, GIVEN_UP, 7, "cache:given-up", 110);
     assert_int_equal(test->taken[0].wait.holder_count, 0);
     stop(test);
@@ -686,14 +671,12 @@ static void millions_of_locks_take_bounded_memory(void **state)
     struct test *test = start();
 
     (void)state;
-    hit(test, 1, 1, HOLD, 1);
-    hit(test, 2, 2, WAIT, 1);
+    HITS(test, {1, 1, HOLD, 1}, {2, 2, WAIT, 1});
     for (uint64_t i = 0; i < 2 * PROBITY_WAITS_OBJECTS_MAX; i++)
         hit(test, 3, 10 + i, HOLD, 100 + i);
     assert_true(probity_waits_facts(test->waits).objects_forgotten >= PROBITY_WAITS_OBJECTS_MAX);
     /* Objects with waiters are not evicted. */
-    hit(test, 1, 10000000, BACK, 1);
-    hit(test, 2, 10000001, HOLD, 1);
+    HITS(test, {1, 10000000, BACK, 1}, {2, 10000001, HOLD, 1});
     assert_int_equal(test->count, 1);
     expect_holder(&test->taken[0], 0, 1, 2, 10000000);
     stop(test);

@@ -50,3 +50,12 @@ wine_run() {
     # shellcheck disable=SC2034 # for the caller
     timeout "${LIMIT:-300}" wine "$@" || status=$?
 }
+
+# Compiles programs of this directory with the static library. $@ names
+compile_programs() {
+    local program
+    for program; do
+        x86_64-w64-mingw32-gcc "${FLAGS[@]}" -Wno-infinite-recursion -o "$program.exe" \
+            "$SOURCE/tests/windows/$program.c" "${STATIC[@]}"
+    done
+}

@@ -5,10 +5,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 exe=$WINDOWS/bin/probity.exe
 TESTS=$SOURCE/tests/windows
-for program in ticks kill_target; do
-    x86_64-w64-mingw32-gcc "${FLAGS[@]}" -Wno-infinite-recursion -o "$program.exe" \
-        "$TESTS/$program.c" "${STATIC[@]}"
-done
+compile_programs ticks kill_target
 
 # $1 expected status, the rest: arguments. What it printed is in `answer`.
 tool() {

@@ -101,6 +101,25 @@ static const struct probity_column of_block[] = {{"name", name},
  */
 
 /* Returns whether a line was written. */
+int probity_diff_is_shown(const struct probity_diff_layout *layout,
+                          const struct probity_compare *compare,
+                          const struct probity_compare_row *row, int statistic)
+{
+    enum probity_compare_verdict verdict = row->results[statistic].verdict;
+
+    if (!probity_compare_is_chosen(compare, row->item.kind, statistic))
+        return 0;
+    return !layout->is_changed_only ||
+           (verdict != PROBITY_COMPARE_SAME && verdict != PROBITY_COMPARE_UNKNOWN);
+}
+
+const char *probity_diff_where(const struct probity_compare_difference *difference)
+{
+    return difference->sides[0] != difference->sides[1]          ? "between"
+           : difference->sides[0] == PROBITY_COMPARE_BASE ? "base"
+                                                          : "new";
+}
+
 static int put_row(FILE *stream, const struct probity_diff_layout *layout,
                    const struct probity_compare *compare, const struct probity_compare_row *row)
 {

@@ -163,18 +163,6 @@ static void put_name(FILE *stream, const struct probity_compare *compare,
     fprintf(stream, ":%u", (unsigned)item->line);
 }
 
-int probity_diff_is_shown(const struct probity_diff_layout *layout,
-                          const struct probity_compare *compare,
-                          const struct probity_compare_row *row, int statistic)
-{
-    enum probity_compare_verdict verdict = row->results[statistic].verdict;
-
-    if (!probity_compare_is_chosen(compare, row->item.kind, statistic))
-        return 0;
-    return !layout->is_changed_only ||
-           (verdict != PROBITY_COMPARE_SAME && verdict != PROBITY_COMPARE_UNKNOWN);
-}
-
 static const char *title_of(const struct probity_compare *compare)
 {
     size_t count, kinds[PROBITY_COMPARE_KINDS] = {0};
@@ -273,13 +261,6 @@ static void put_error(FILE *stream, const struct probity_compare *compare)
     if (rough > 0)
         fprintf(stream, "median and p99 of %zu of %zu are accurate to %.2g%% from run to run; "
                 "smaller changes may be missed\n", rough, count, 100 * most);
-}
-
-const char *probity_diff_where(const struct probity_compare_difference *difference)
-{
-    return difference->sides[0] != difference->sides[1]          ? "between"
-           : difference->sides[0] == PROBITY_COMPARE_BASE ? "base"
-                                                          : "new";
 }
 
 /* Differences within a side are worse: its runs should be repetitions of each other. */

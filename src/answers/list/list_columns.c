@@ -8,6 +8,26 @@
 #include "answers/report/report_json.h"
 #include "probity.h"
 
+size_t probity_list_shown(const struct probity_list_answer *answer)
+{
+    return answer->limit > 0 && answer->limit < answer->count ? answer->limit : answer->count;
+}
+
+const char *probity_list_kind(const struct probity_coverage_site *site)
+{
+    return site->kind == PROBITY_LISTED_FUNCTION ? "function"
+           : site->kind == PROBITY_LISTED_NAMED  ? "site"
+                                                 : "probe";
+}
+
+/* Rounded down, so that 100 % means every site. */
+double probity_list_percent(const struct probity_list_answer *answer)
+{
+    const struct probity_coverage_total *total = &answer->total;
+
+    return total->listed > 0 ? (double)(total->hit * 1000 / total->listed) / 10 : 0;
+}
+
 #define COLUMN(NAME, KIND, FROM)                                                                   \
     PROBITY_COLUMN(NAME, KIND, struct probity_coverage_site, FROM)
 

@@ -53,26 +53,6 @@ struct table {
     struct probity_table left; /* what is left of the name */
 };
 
-size_t probity_list_shown(const struct probity_list_answer *answer)
-{
-    return answer->limit > 0 && answer->limit < answer->count ? answer->limit : answer->count;
-}
-
-const char *probity_list_kind(const struct probity_coverage_site *site)
-{
-    return site->kind == PROBITY_LISTED_FUNCTION ? "function"
-           : site->kind == PROBITY_LISTED_NAMED  ? "site"
-                                                 : "probe";
-}
-
-/* Rounded down, so that 100 % means every site. */
-double probity_list_percent(const struct probity_list_answer *answer)
-{
-    const struct probity_coverage_total *total = &answer->total;
-
-    return total->listed > 0 ? (double)(total->hit * 1000 / total->listed) / 10 : 0;
-}
-
 struct label {
     const char *text;
     size_t bytes;

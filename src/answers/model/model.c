@@ -209,19 +209,6 @@ int probity_model_finish(struct probity_model *model, const struct probity_reade
     return 0;
 }
 
-double probity_model_probability(const struct probity_model_block *block)
-{
-    return (double)block->wall.count / (double)block->from->followed;
-}
-
-double probity_model_mean_level(const struct probity_model_result *result,
-                                const struct probity_model_level *level)
-{
-    uint64_t ns = result->to_ns - result->from_ns;
-
-    return ns > 0 ? (double)level->area / (double)ns : 0;
-}
-
 int probity_model_open(uint64_t from_ns, uint64_t to_ns, struct probity_model **ret_model)
 {
     struct probity_model *model = calloc(1, sizeof *model);

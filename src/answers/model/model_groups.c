@@ -17,6 +17,11 @@
 /* ---- While reading hits ------------------------------------------------------------------------
  */
 
+double probity_model_probability(const struct probity_model_block *block)
+{
+    return (double)block->wall.count / (double)block->from->followed;
+}
+
 static int grow_places(struct model_seed *seed, uint32_t place)
 {
     struct model_node **places = probity_array_grow(seed->places, sizeof(struct model_node *),

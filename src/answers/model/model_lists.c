@@ -9,6 +9,14 @@
 #include "answers/model/model_internal.h"
 #include "probity.h"
 
+double probity_model_mean_level(const struct probity_model_result *result,
+                                const struct probity_model_level *level)
+{
+    uint64_t ns = result->to_ns - result->from_ns;
+
+    return ns > 0 ? (double)level->area / (double)ns : 0;
+}
+
 /* J. D. C. Little, "A proof for the queuing formula: L = lambda W", Operations Research 9 (1961).
  */
 static void finish_little(const struct probity_model_result *result,

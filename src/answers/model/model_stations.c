@@ -168,6 +168,19 @@ static int depart(struct probity_model *model, struct probity_inflight_item *ope
     return error;
 }
 
+/* Closes the id if it is open; otherwise its arrival was not seen. */
+static int depart_from(struct probity_model *model, struct probity_model_station *station,
+                       const struct probity_inflight_key *key)
+{
+    struct probity_inflight_item *open = probity_inflight_find(&model->open, key);
+
+    if (open != NULL)
+        return depart(model, open);
+    station->departures++;
+    station->strays++;
+    return 0;
+}
+
 /* ---- Roles -------------------------------------------------------------------------------------
  */
 
@@ -209,12 +222,7 @@ static int put_at_object(struct probity_model *model, struct model_thread *threa
         thread->wait_since_ns = model->now_ns;
         return 0;
     }
-    struct probity_inflight_item *open = probity_inflight_find(&model->open, &key);
-    if (open != NULL)
-        return depart(model, open);
-    station->departures++;
-    station->strays++;
-    return 0;
+    return depart_from(model, station, &key);
 }
 
 /* A condition, barrier or join: who waits, and for how long. Each waiter is a thread. */
@@ -241,12 +249,7 @@ static int put_condition(struct probity_model *model, const struct model_thread 
         station->mutex = event->has_correlation ? event->correlation : 0;
         return arrive(model, station, &key);
     }
-    struct probity_inflight_item *open = probity_inflight_find(&model->open, &key);
-    if (open != NULL)
-        return depart(model, open);
-    station->departures++;
-    station->strays++;
-    return 0;
+    return depart_from(model, station, &key);
 }
 
 /* The thread waits no more, and has not got the lock. */

@@ -83,7 +83,7 @@ static int take_wait(void *context, const struct probity_wait *wait,
 {
     struct probity_path *path = context;
     struct path_thread *thread = thread_at(path, wait->thread_slot);
-    const struct probity_thread_label *label = probity_path_thread(path, wait->thread_slot);
+    const struct probity_thread_label *label = path_label(path, wait->thread_slot);
     uint64_t need_ns = needed_ns(path);
 
     (void)event;
@@ -168,7 +168,7 @@ static int is_wanted(const struct probity_path_options *options,
 static int is_of_thread(const struct probity_path *path, uint32_t slot)
 {
     const struct probity_path_options *options = &path->options;
-    const struct probity_thread_label *label = probity_path_thread(path, slot);
+    const struct probity_thread_label *label = path_label(path, slot);
 
     return options->is_wanted == NULL ||
            (label != NULL && options->is_wanted(options->context, label->tid));
@@ -353,7 +353,7 @@ const struct probity_path_span *const *probity_path_spans(const struct probity_p
 const struct probity_thread_label *probity_path_thread(const struct probity_path *path,
                                                        uint32_t thread_slot)
 {
-    return thread_slot < path->label_count ? path->labels[thread_slot] : NULL;
+    return path_label(path, thread_slot);
 }
 
 struct probity_waits_facts probity_path_facts(const struct probity_path *path)

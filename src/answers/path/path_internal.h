@@ -54,6 +54,12 @@ struct probity_path {
     size_t span_count, span_capacity;
 };
 
+static inline const struct probity_thread_label *path_label(const struct probity_path *path,
+                                                            uint32_t thread_slot)
+{
+    return thread_slot < path->label_count ? path->labels[thread_slot] : NULL;
+}
+
 /* Finds the parts of a span from its hops. Returns 0 or PROBITY_ERROR_MEMORY. */
 int path_walk(struct probity_path *path, const struct path_open *open,
               struct probity_path_span *span);

@@ -241,7 +241,7 @@ static const struct probity_function *function_at(struct walk *walk,
                                                   const struct probity_wait_holder *holder)
 {
     const struct probity_thread_label *thread =
-        probity_path_thread(walk->path, holder->thread_slot);
+        path_label(walk->path, holder->thread_slot);
     struct probity_past_doing doing = {NULL, NULL};
 
     if (thread != NULL && probity_wait_names_complete(&walk->path->names, thread->trace,

@@ -14,7 +14,7 @@
 #include "print/time_text.h"
 
 enum { CALLS_COLUMNS = 9, TIME_COLUMNS = 8, CORRECTED_COLUMNS = 10,
-       SPREAD_COLUMNS = 2 + PROBITY_SPARKLINE_CELLS, PART_BYTES = 256,
+       SPREAD_COLUMNS = 2 + PROBITY_SPARKLINE_CELLS,
        WAIT_NS = 50000 /* calls to libc this long count as waits (doc/calls.md) */ };
 
 static const enum probity_report_key usual_columns[] = {
@@ -139,38 +139,6 @@ static void choose_columns(struct table *table)
         fit_columns(table, all_columns, sizeof all_columns / sizeof *all_columns);
     else
         fit_columns(table, usual_columns, sizeof usual_columns / sizeof *usual_columns);
-}
-
-/* Written in pieces: each byte may become four, and this may run on the stack of one of the
- * program's threads. */
-void probity_report_put_safe(FILE *stream, const char *text, size_t bytes)
-{
-    char safe[4 * PART_BYTES];
-
-    while (bytes > 0) {
-        size_t part = bytes > PART_BYTES ? probity_text_whole(text, PART_BYTES) : bytes;
-        const char *end = probity_text_put(safe, safe + sizeof safe, text, part, '\0');
-        fwrite(safe, 1, (size_t)(end - safe), stream);
-        text += part;
-        bytes -= part;
-    }
-}
-
-size_t probity_report_safe_columns(const char *text, size_t bytes)
-{
-    enum { FOLLOWING_MASK = 0xc0, FOLLOWING = 0x80 }; /* UTF-8 continuation bytes */
-    char safe[4 * PART_BYTES];
-    size_t columns = 0;
-
-    while (bytes > 0) {
-        size_t part = bytes > PART_BYTES ? probity_text_whole(text, PART_BYTES) : bytes;
-        const char *end = probity_text_put(safe, safe + sizeof safe, text, part, '\0');
-        for (const char *at = safe; at < end; at++)
-            columns += (*at & FOLLOWING_MASK) != FOLLOWING;
-        text += part;
-        bytes -= part;
-    }
-    return columns;
 }
 
 int probity_report_has_cpu(const struct probity_reader *reader)
@@ -523,50 +491,26 @@ static uint64_t waiting_of(const struct probity_report_function *functions, size
     return waiting;
 }
 
-/* Counts open calls among those of profile mode. */
-static uint64_t open_of(const struct probity_report_function *functions, size_t count)
+/* Sums over all functions. */
+struct sums {
+    uint64_t open; /* of profile mode */
+    uint64_t untimed, counted, entries;
+    size_t least;
+};
+
+static struct sums sums_of(const struct probity_report_function *functions, size_t count)
 {
-    uint64_t open = 0;
+    struct sums all = {.open = 0};
 
-    for (size_t i = 0; i < count; i++)
-        open += functions[i].sums.profiled > 0 ? functions[i].sums.open : 0;
-    return open;
-}
-
-static uint64_t untimed_of(const struct probity_report_function *functions, size_t count)
-{
-    uint64_t untimed = 0;
-
-    for (size_t i = 0; i < count; i++)
-        untimed += functions[i].sums.untimed;
-    return untimed;
-}
-
-static uint64_t counted_of(const struct probity_report_function *functions, size_t count)
-{
-    uint64_t counted = 0;
-
-    for (size_t i = 0; i < count; i++)
-        counted += functions[i].sums.counted;
-    return counted;
-}
-
-static uint64_t entries_of(const struct probity_report_function *functions, size_t count)
-{
-    uint64_t entries = 0;
-
-    for (size_t i = 0; i < count; i++)
-        entries += functions[i].sums.entries;
-    return entries;
-}
-
-static size_t least_of(const struct probity_report_function *functions, size_t count)
-{
-    size_t least = 0;
-
-    for (size_t i = 0; i < count; i++)
-        least += functions[i].sums.is_least != 0;
-    return least;
+    for (size_t i = 0; i < count; i++) {
+        const struct probity_report_sums *sums = &functions[i].sums;
+        all.open += sums->profiled > 0 ? sums->open : 0;
+        all.untimed += sums->untimed;
+        all.counted += sums->counted;
+        all.entries += sums->entries;
+        all.least += sums->is_least != 0;
+    }
+    return all;
 }
 
 static int is_call_to_libc(const struct probity_function *function)
@@ -737,10 +681,8 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
 
     choose_columns(&table);
     measure(&table, functions, count);
-    uint64_t open = open_of(functions, count);
-    uint64_t counted = counted_of(functions, count);
-    uint64_t entries = entries_of(functions, count);
-    uint64_t untimed = untimed_of(functions, count) - counted - entries;
+    const struct sums all = sums_of(functions, count);
+    uint64_t untimed = all.untimed - all.counted - all.entries;
     uint64_t rough = rough_of(functions, shown, &table);
     put_head(&table);
     put_functions(&table, functions, shown, count);
@@ -753,17 +695,17 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
     if (untimed > 0)
         fprintf(stream, "%" PRIu64 " call%s without times: profiling was off, or nested too deep\n",
                 untimed, probity_text_s(untimed));
-    if (entries > 0)
+    if (all.entries > 0)
         fprintf(stream, "%" PRIu64 " call%s of functions with entries only: they were "
                 "compiled without a flag that calls a hook at their end (see man 7 "
-                "probity-functions); their times are in the self times of their callers\n", entries,
-                probity_text_s(entries));
-    put_hidden(stream, counted, functions, count);
-    put_least(stream, least_of(functions, count));
+                "probity-functions); their times are in the self times of their callers\n",
+                all.entries, probity_text_s(all.entries));
+    put_hidden(stream, all.counted, functions, count);
+    put_least(stream, all.least);
     put_budgets(stream, reader);
-    if (open > 0)
+    if (all.open > 0)
         fprintf(stream, "%" PRIu64 " call%s %s in progress; only total includes the time so far\n",
-                open, probity_text_s(open), probity_text_are(open));
+                all.open, probity_text_s(all.open), probity_text_are(all.open));
     if (rough > 0)
         fprintf(stream, "percentiles of %" PRIu64 " function%s are accurate to %.0f %%: profile "
                 "mode uses wide buckets\n", rough, probity_text_s(rough),

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "answers/report/report.h"
+#include "answers/report/safe_text.h"
 #include "reader/reader.h"
 
 struct probity_report_layout {
@@ -23,12 +24,6 @@ struct probity_report_layout {
     enum probity_report_key columns[PROBITY_REPORT_KEYS]; /* in order; empty: the usual ones */
     size_t column_count;
 };
-
-/* Number of characters that probity_report_put_safe() writes. */
-size_t probity_report_safe_columns(const char *text, size_t bytes);
-
-/* Writes a text from the traced program; unprintable bytes must not reach a terminal. */
-void probity_report_put_safe(FILE *stream, const char *text, size_t bytes);
 
 /* Writes the process id (if there are several traces), thread id and name. */
 void probity_report_put_thread(FILE *stream, const struct probity_thread_label *thread,

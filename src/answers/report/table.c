@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "answers/report/report_text.h"
+#include "answers/report/safe_text.h"
 #include "print/time_text.h"
 
 _Static_assert((int)PROBITY_TABLE_TEXT_BYTES >= (int)PROBITY_TIME_TEXT_BYTES, "cell_text()");

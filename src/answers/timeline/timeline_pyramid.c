@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "answers/timeline/timeline_lane.h"
+#include "base/array_grow.h"
 #include "probity.h"
 
 enum { TILE_SPANS = 32768, TILES_WANTED = 1500 };
@@ -20,7 +21,7 @@ struct level {
     uint32_t number;
     size_t spans;
     struct probity_timeline_thread **threads; /* NULL: no spans yet */
-    size_t thread_count;
+    uint32_t thread_count;
 };
 
 struct probity_pyramid {
@@ -102,29 +103,26 @@ static int reach_place(struct level *level, size_t place)
 {
     if (place < level->thread_count)
         return 0;
-    size_t count = place + 1 > 2 * level->thread_count ? place + 1 : 2 * level->thread_count;
     struct probity_timeline_thread **threads =
-        realloc(level->threads, count * sizeof(struct probity_timeline_thread *));
+        place <= UINT32_MAX ? probity_array_grow(level->threads, sizeof *threads, (uint32_t)place,
+                                                 &level->thread_count)
+                            : NULL;
     if (threads == NULL)
         return PROBITY_ERROR_MEMORY;
-    memset(threads + level->thread_count, 0,
-           (count - level->thread_count) * sizeof(struct probity_timeline_thread *));
     level->threads = threads;
-    level->thread_count = count;
     return 0;
 }
 
 static int reach_depth(struct probity_timeline_thread *thread, uint32_t depth)
 {
-    if (depth < thread->depth)
-        return 0;
-    struct probity_timeline_lane *calls =
-        realloc(thread->calls, (depth + 1) * sizeof *calls);
-    if (calls == NULL)
-        return PROBITY_ERROR_MEMORY;
-    memset(calls + thread->depth, 0, (depth + 1 - thread->depth) * sizeof *calls);
-    thread->calls = calls;
-    thread->depth = depth + 1;
+    while (thread->depth <= depth) {
+        struct probity_timeline_lane *calls =
+            probity_array_append(thread->calls, sizeof *calls, thread->depth);
+        if (calls == NULL)
+            return PROBITY_ERROR_MEMORY;
+        calls[thread->depth++] = (struct probity_timeline_lane){0};
+        thread->calls = calls;
+    }
     return 0;
 }
 

@@ -11,7 +11,7 @@
 #include "print/text.h"
 #include "probity.h"
 
-enum { PROFILE_VERSION = 70, RECORDER_VERSION = 36, LACKS_BYTES = 4 * PROBITY_EXPORT_LACK_BYTES };
+enum { PROFILE_VERSION = 70, RECORDER_VERSION = 36 };
 
 static const char schemas[] =
     "\"markerSchema\":[\n"
@@ -90,19 +90,14 @@ static void put_same(struct probity_export *export, const char *before, const ch
 
 static void put_lacks(struct probity_export *export)
 {
-    char text[LACKS_BYTES], *at = text, *end = text + sizeof text;
+    char text[PROBITY_EXPORT_LACKS_BYTES];
+    size_t bytes = probity_export_lacks(export, text);
 
-    for (size_t i = 0; i < probity_reader_traces(export->reader); i++) {
-        if (end - at < PROBITY_EXPORT_LACK_BYTES + 2 || !probity_export_lack(export, i, at + 2))
-            continue;
-        memcpy(at, "; ", 2);
-        at += strlen(at);
-    }
-    if (at == text)
+    if (bytes == 0)
         return;
     firefox_put(export, ",\n\"extra\":[{\"label\":\"Probity\",\"entries\":[{\"label\":\"Trace\","
                         "\"format\":\"string\",\"value\":");
-    firefox_put_text(export, text + 2, (size_t)(at - text) - 2);
+    firefox_put_text(export, text, bytes);
     firefox_put(export, "}]}]");
 }
 

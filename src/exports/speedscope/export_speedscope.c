@@ -356,18 +356,13 @@ static void put_empty(struct probity_export *export, struct log_queue *frames)
 /* The title that the page shows; by default it is the name of the file. */
 static void put_lacks(struct probity_export *export)
 {
-    char text[4 * PROBITY_EXPORT_LACK_BYTES], *at = text, *end = text + sizeof text;
+    char text[PROBITY_EXPORT_LACKS_BYTES];
+    size_t bytes = probity_export_lacks(export, text);
 
-    for (size_t i = 0; i < probity_reader_traces(export->reader); i++) {
-        if (end - at < PROBITY_EXPORT_LACK_BYTES + 2 || !probity_export_lack(export, i, at + 2))
-            continue;
-        memcpy(at, "; ", 2);
-        at += strlen(at);
-    }
-    if (at == text)
+    if (bytes == 0)
         return;
     put(export, ",\"name\":");
-    put_text(export, text + 2, (size_t)(at - text) - 2);
+    put_text(export, text, bytes);
 }
 
 static int speedscope_end(struct probity_export *export)

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * companion.h: opens the file of a trace that has its name and a suffix: its index, its thread
+ * states.
+ */
+#ifndef PROBITY_CLI_COMPANION_H
+#define PROBITY_CLI_COMPANION_H
+
+/* The name; malloc'ed, or NULL. */
+char *cli_companion_name(const char *trace, const char *suffix);
+
+/* Opens a regular file that belongs to the owner of the trace or to the caller: one of another user
+ * could hide records of the trace, or change what is shown for it. Returns a descriptor, or -1. */
+int cli_companion_open(const char *trace, const char *suffix, int trace_file);
+
+#endif
