@@ -117,18 +117,20 @@ static int set_name(struct timeline_thread *thread, const struct probity_event *
 
 int timeline_reach_depth(struct timeline_thread *thread, uint32_t depth)
 {
-    for (uint32_t at = thread->facts.depth; at <= depth; thread->facts.depth = ++at) {
-        struct probity_timeline_lane *calls =
-            probity_array_append(thread->facts.calls, sizeof *calls, at);
-        if (calls != NULL)
-            thread->facts.calls = calls;
-        struct timeline_bytes *open =
-            calls != NULL ? probity_array_append(thread->open, sizeof *open, at) : NULL;
-        if (open == NULL)
-            return PROBITY_ERROR_MEMORY;
-        thread->open = open;
-        calls[at] = (struct probity_timeline_lane){0};
-        open[at] = (struct timeline_bytes){0};
+    if (depth < thread->facts.depth)
+        return 0;
+    struct probity_timeline_lane *calls =
+        realloc(thread->facts.calls, (depth + 1) * sizeof *calls);
+    if (calls != NULL)
+        thread->facts.calls = calls;
+    struct timeline_bytes *open =
+        calls != NULL ? realloc(thread->open, (depth + 1) * sizeof *open) : NULL;
+    if (open == NULL)
+        return PROBITY_ERROR_MEMORY;
+    thread->open = open;
+    for (; thread->facts.depth <= depth; thread->facts.depth++) {
+        calls[thread->facts.depth] = (struct probity_timeline_lane){0};
+        open[thread->facts.depth] = (struct timeline_bytes){0};
     }
     return 0;
 }

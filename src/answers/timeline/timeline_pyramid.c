@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "answers/timeline/timeline_lane.h"
-#include "base/array_grow.h"
 #include "probity.h"
 
 enum { TILE_SPANS = 32768, TILES_WANTED = 1500 };
@@ -21,7 +20,7 @@ struct level {
     uint32_t number;
     size_t spans;
     struct probity_timeline_thread **threads; /* NULL: no spans yet */
-    uint32_t thread_count;
+    size_t thread_count;
 };
 
 struct probity_pyramid {
@@ -103,26 +102,29 @@ static int reach_place(struct level *level, size_t place)
 {
     if (place < level->thread_count)
         return 0;
+    size_t count = place + 1 > 2 * level->thread_count ? place + 1 : 2 * level->thread_count;
     struct probity_timeline_thread **threads =
-        place <= UINT32_MAX ? probity_array_grow(level->threads, sizeof *threads, (uint32_t)place,
-                                                 &level->thread_count)
-                            : NULL;
+        realloc(level->threads, count * sizeof(struct probity_timeline_thread *));
     if (threads == NULL)
         return PROBITY_ERROR_MEMORY;
+    memset(threads + level->thread_count, 0,
+           (count - level->thread_count) * sizeof(struct probity_timeline_thread *));
     level->threads = threads;
+    level->thread_count = count;
     return 0;
 }
 
 static int reach_depth(struct probity_timeline_thread *thread, uint32_t depth)
 {
-    while (thread->depth <= depth) {
-        struct probity_timeline_lane *calls =
-            probity_array_append(thread->calls, sizeof *calls, thread->depth);
-        if (calls == NULL)
-            return PROBITY_ERROR_MEMORY;
-        calls[thread->depth++] = (struct probity_timeline_lane){0};
-        thread->calls = calls;
-    }
+    if (depth < thread->depth)
+        return 0;
+    struct probity_timeline_lane *calls =
+        realloc(thread->calls, (depth + 1) * sizeof *calls);
+    if (calls == NULL)
+        return PROBITY_ERROR_MEMORY;
+    memset(calls + thread->depth, 0, (depth + 1 - thread->depth) * sizeof *calls);
+    thread->calls = calls;
+    thread->depth = depth + 1;
     return 0;
 }
 
