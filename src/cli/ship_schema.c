@@ -114,6 +114,12 @@ static int next_row(struct probity_fleet_answer *answer, struct row *ret_row)
     return 0;
 }
 
+static int all_rows(const struct cli_fleet *fleet, const struct probity_fleet_answer *answer)
+{
+    return answer->is_bad ? cli_fail(fleet->command, "'%s' returned an invalid answer", fleet->url)
+                          : CLI_OK;
+}
+
 static int ask_rows(struct cli_fleet *fleet, const char *sql, take_row *take, struct found *found)
 {
     struct probity_fleet_answer answer;
@@ -122,9 +128,7 @@ static int ask_rows(struct cli_fleet *fleet, const char *sql, take_row *take, st
 
     while (status == CLI_OK && next_row(&answer, &row))
         status = take(fleet, &row, found);
-    if (status == CLI_OK && answer.is_bad)
-        status = cli_fail(fleet->command, "'%s' returned an invalid answer", fleet->url);
-    return status;
+    return status == CLI_OK ? all_rows(fleet, &answer) : status;
 }
 
 /* A column and its type. */

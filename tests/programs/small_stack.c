@@ -9,12 +9,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 
-#ifdef __aarch64__
-enum { STACK_BYTES = 10240 };
-#else
-enum { STACK_BYTES = 8192 };
-#endif
+enum { STACK_BYTES = sizeof(ucontext_t) > 4096 ? 10240 : 8192 };
 enum { GUARD_BYTES = 65536, ROUNDS = 4000 };
 
 __attribute__((noinline)) static int with_numbers(int number, long other, double third)
