@@ -45,7 +45,7 @@ for program in $(forms_of control); do
         "$PROBITY" csv "$trace" | "$PROGRAMS/check_hits" -f > found ||
             fail "$program beside: $trace"
     done
-    expect "restart beside: traces" "$BESIDE" ""$(find . -name 'trace*' | wc -l)"
+    expect "restart beside: traces" "$BESIDE" "$(find . -name 'trace*' | wc -l)"
     no_leftovers "restart beside"
 
     fresh
