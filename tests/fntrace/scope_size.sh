@@ -2,7 +2,7 @@
 # What FN_FUNC adds to a program's code: two tests, and calls that save no register, with values
 # too. A program pays for that size even when it records nothing.
 . "$(dirname "$0")/../common.bash"
-FUNCTIONS=20
+FUNCTIONS=8
 
 # Prints the bytes of code, with constants and unwind tables. $1 the scope or nothing, then flags
 code_bytes() {

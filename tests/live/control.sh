@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Start, stop, flush, modes, clocks, names and ids: the counts are exact.
+# Start, stop, flush, modes, clocks, names and ids: the counts are exact. UNNAMED, BESIDE, FLUSHES:
+# how often a recording is started without a name, while threads probe, and flushed.
 # variants: asan tsan clang
 . "$(dirname "$0")/../common.bash"
 
@@ -10,6 +11,7 @@ run() {
 }
 
 ids=2000000 many=3000000
+UNNAMED=${UNNAMED:-120} BESIDE=${BESIDE:-30} FLUSHES=${FLUSHES:-300}
 [ "${VARIANT:-gcc}" = gcc ] || ids=100000
 case ${VARIANT:-gcc} in
     asan | tsan) many=300000 ;;
@@ -23,9 +25,9 @@ for program in $(forms_of control); do
 
     # Every recording is kept, and names that the program itself has used cause no message.
     fresh
-    run $program restart_unnamed 120
+    run $program restart_unnamed "$UNNAMED"
     same_hits "$program restart unnamed" "$program".*.probity
-    expect "restart unnamed: traces" 120 "$(find . -name '*.probity' | wc -l)"
+    expect "restart unnamed: traces" "$UNNAMED" "$(find . -name '*.probity' | wc -l)"
     expect "restart unnamed: stderr" "" "$(cat errors)"
     no_leftovers "restart unnamed"
     # One line names the replacement for a name that is taken.
@@ -38,17 +40,17 @@ for program in $(forms_of control); do
 
     # Each trace has a gapless part of each stream while two threads keep probing.
     fresh
-    run $program restart_beside 30
+    run $program restart_beside "$BESIDE"
     for trace in trace*; do
         "$PROBITY" csv "$trace" | "$PROGRAMS/check_hits" -f > found ||
             fail "$program beside: $trace"
     done
-    expect "restart beside: traces" 30 "$(find . -name 'trace*' | wc -l)"
+    expect "restart beside: traces" "$BESIDE" "$(find . -name 'trace*' | wc -l)"
     no_leftovers "restart beside"
 
     fresh
     export PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=16384
-    PROBITY_OUT=$WORK/trace run $program flush_beside 300
+    PROBITY_OUT=$WORK/trace run $program flush_beside "$FLUSHES"
     same_hits "$program flush" trace
 
     fresh

@@ -21,6 +21,9 @@ model_names() {
 # (-DNAME...)
 model() {
     local what=$1 file=$2 expected=$3 directory=model.directory limits=-E reduce='' found
+    local optimize=-O1
+    # A fault is found soon: most of the time would be the compiler's.
+    [ "$expected" = holds ] || optimize=-O0
     rm -rf "$directory"
     shift 3
     case " $* " in
@@ -34,7 +37,7 @@ model() {
     # shellcheck disable=SC2086
     (
         cd "$directory" || exit
-        spin -a "$@" "$file" > made && gcc -O1 -w -DSAFETY -DCOLLAPSE $reduce \
+        spin -a "$@" "$file" > made && gcc "$optimize" -w -DSAFETY -DCOLLAPSE $reduce \
             -DMEMLIM="${MODEL_MIB:-3000}" -o pan pan.c
     ) || fail "$what: $(cat "$directory/made")"
     # shellcheck disable=SC2086

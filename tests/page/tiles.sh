@@ -4,8 +4,7 @@
 # queues (tiles_whole.py); a failed command leaves nothing; only
 # a directory of tiles is replaced. The server uses tiles that belong to the trace
 # (tiles_served.py), and recreates others. In headless chromium the page steps through the levels,
-# as a file and served, and survives garbage. BROWSER=no leaves the browser out; TRACKED: calls in
-# the traces with requests, locks and queues.
+# as a file and served, and survives garbage. BROWSER=no leaves the browser out.
 # variants: gcc clang asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -64,10 +63,9 @@ whole() {
         fail "the tiles of $1 are too large: $(cat "$1.json")"
 }
 SPANS=3000
-TRACKED=${TRACKED:-60000}
-PROBITY_OUT=tracked.probity "$PROGRAMS/tracked" "$TRACKED"
+PROBITY_OUT=tracked.probity "$PROGRAMS/tracked" 60000
 whole tracked "rows blocks"
-"$PROBITY" record --sched -o states.probity -- "$PROGRAMS/tracked" "$TRACKED" > output 2> errors
+"$PROBITY" record --sched -o states.probity -- "$PROGRAMS/tracked" 60000 > output 2> errors
 if [ -e states.probity.sched ]; then
     whole states "rows blocks states"
     grep -q "^trace .* states $(stat -c %s states.probity.sched) " states.tiles/tiles.txt ||
