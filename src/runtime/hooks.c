@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * hooks.c: finds libprobity-print. It may be linked with the program. Otherwise it is loaded by a
- * fixed name, first as the dynamic linker finds any library, then from the directory of the shared
- * libprobity. Nothing else can select what is loaded (doc/security.md).
+ * fixed name, first by the dynamic linker's usual search, then from the directory of the shared
+ * libprobity. Nothing else determines what is loaded (doc/security.md).
  */
 #include "runtime/hooks.h"
 
