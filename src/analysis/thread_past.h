@@ -2,7 +2,7 @@
  *
  * thread_past.h: the recent past of each thread: a ring of points, one per record, each with the
  * innermost scope that was open from then on. Analyses that look back (what did the holder of a
- * lock do during a wait? what did a request wait for?) specify how far; older points are
+ * lock do during a wait, what did a request wait for?) specify how far; older points are
  * overwritten.
  *
  *     points     p0      p1   p2              p3
@@ -61,7 +61,8 @@ int probity_past_put(struct probity_past *past, uint32_t thread_slot,
 int probity_past_before(const struct probity_past *past, uint32_t thread_slot, uint64_t from_ns,
                         uint64_t to_ns, struct probity_past_stretch *ret_stretch);
 
-/* Records of the thread since its latest point were dropped: what it did since then is unknown. */
+/* To be called if records of the thread since its latest point were dropped: its past since then is
+ * unknown. */
 void probity_past_lose(struct probity_past *past, uint32_t thread_slot);
 
 /* What a thread has been doing since its latest point; nothing for a thread without points. */
