@@ -82,7 +82,7 @@ static int put_event(void *context, const struct probity_event *event)
 {
     struct blocks_call *call = context;
 
-    /* Requested probes count as hit if they are in the range. */
+    /* A requested probe counts as found if a hit is in the range. */
     if (event->kind == PROBITY_EVENT_HIT && !probity_blocks_is_in_range(&call->options, event))
         return 0;
     return cli_probe_range_passes(&call->chosen, event) ? probity_blocks_put(call->blocks, event) :

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_command.c: `probity memory`: what allocated memory, and what was live at the peak and at
- * the end.
+ * memory_command.c: `probity memory`: who allocated memory, and which blocks were live at the peak
+ * and at the end.
  */
 #include <inttypes.h>
 #include <stdio.h>
