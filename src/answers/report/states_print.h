@@ -19,8 +19,8 @@ struct probity_states_answer {
     uint64_t counted; /* calls that were only counted: not in the rows */
 };
 
-/* A table, then repairs, whether the traces are complete, and how exact the states are. The caller
- * checks the stream for errors. */
+/* A table, then repairs, whether the traces are complete, and the accuracy of the states. The
+ * caller checks the stream for errors. */
 void probity_states_text(FILE *stream, const struct probity_report_layout *layout,
                          const struct probity_states_answer *answer);
 

@@ -30,7 +30,7 @@ struct runs_call {
     struct probity_store_entry *entries; /* the ones found */
     size_t count;
     int is_damaged, with_items;
-    struct cli_fleet_source source; /* if it has a URL, a database in place of the history */
+    struct cli_fleet_source source; /* if it has a URL: a database instead of the history */
     int (*print)(FILE *stream, enum probity_runs_form form, const struct probity_runs *runs);
 };
 
@@ -229,7 +229,7 @@ static int take_fleet_run(void *context, const struct probity_fleet_run *of,
     return CLI_OK;
 }
 
-/* What prints a list has warned if some of it is incomplete. */
+/* The function that printed the list has warned if some of it is incomplete. */
 static int print_fleet(struct runs_call *call, int status)
 {
     if ((status != CLI_OK && status != CLI_DAMAGED) || call->source.as_sql)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_command.c: `probity timeline`: draws what each thread did over time.
+ * timeline_command.c: `probity timeline`: draws the activity of each thread over time.
  */
 
 #include "answers/timeline/timeline.h"
