@@ -18,7 +18,7 @@
 #define TEXT PROBITY_FLEET_TEXT
 #define U64S PROBITY_FLEET_U64S
 
-#define SMALL "T64, ZSTD(1)" /* numbers that are mostly small, or equal to their neighbors */
+#define SMALL "T64, ZSTD(1)" /* for numbers that are mostly small, or equal to their neighbors */
 #define STEPS "Delta, ZSTD(1)"
 #define PLAIN "ZSTD(1)"
 
