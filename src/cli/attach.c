@@ -36,7 +36,7 @@ struct attach_call {
     int is_full;
 };
 
-/* ---- What both share ---------------------------------------------------------------------------
+/* ---- Common parts ---------------------------------------------------------------------------
  */
 
 /* Opens the spool of a process, and finds its trace (malloc'ed), NULL if that is unknown. Returns
@@ -137,8 +137,8 @@ static int add_out(struct attach_call *call)
     return CLI_OK;
 }
 
-/* What libprobity-functions and libprobity-calls record. Rules select functions, so they imply
- * these. */
+/* Settings of libprobity-functions and libprobity-calls. Rules select functions, so they imply the
+ * former. */
 static int add_others(struct attach_call *call)
 {
     uint32_t families;
@@ -181,7 +181,7 @@ static int make_settings(struct attach_call *call)
     return status;
 }
 
-/* Reports what the request requires and the program does not have. */
+/* Reports that the program lacks something that the request requires. */
 static int report_missing(uint32_t pid, int result)
 {
     int why = result >> PROBITY_WAKE_ERRNO_SHIFT;
@@ -216,7 +216,7 @@ static int report_missing(uint32_t pid, int result)
     }
 }
 
-/* The value is in the program's environment, which may not be readable from here. */
+/* The value is in the program's environment, which may be unreadable. */
 static int report_limit(uint32_t pid)
 {
     const char *here = getenv("PROBITY_SPOOL_TOTAL");
@@ -301,8 +301,8 @@ static enum probity_wake_refusal wake(const struct attach_call *call, uint32_t p
                                       ret_error);
 }
 
-/* A program that finds out late that it cannot record as requested answers before it ends the
- * recording. Another command could take that for one in progress. */
+/* A program that detects late that it cannot record as requested replies before it ends the
+ * recording. Another command might find the recording in progress. */
 static void await_end(uint32_t pid)
 {
     enum { TRIES = 400 };
@@ -336,7 +336,7 @@ static int attach_to(struct attach_call *call, uint32_t pid)
         return status;
     enum probity_wake_refusal refusal = wake(call, pid, &error);
     if (refusal == PROBITY_WAKE_RECORDS)
-        status = refuse_recording(pid); /* it may have begun just now */
+        status = refuse_recording(pid); /* recording may have begun just now */
     if (status != CLI_OK)
         return status;
     if (refusal == PROBITY_WAKE_REFUSED)
@@ -469,7 +469,7 @@ static int report_end(uint32_t pid, int error)
     }
 }
 
-/* The recording has ended. */
+/* Called when the recording has ended. */
 static int report_code(uint32_t pid, int why)
 {
     return cli_fail(&cli_command_detach, "process %" PRIu32 " does not record any more, but could "

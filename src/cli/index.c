@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * index.c: `probity index` makes indexes; the commands that read a range use them.
+ * index.c: `probity index` makes indexes; commands that read a range use them.
  */
 #include "cli/index.h"
 
@@ -20,7 +20,8 @@
 /* Smaller traces are read in no noticeable time. */
 #define IN_MEMORY_MIN (INT64_C(64) << 20)
 
-/* ---- Use ---------------------------------------------------------------------------------------
+/* ---- Using indexes
+ * ---------------------------------------------------------------------------------------
  */
 
 static const char suffix[] = ".index";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ship_ledger.c: one line for each acknowledged block, appended with one write. A line that a crash
- * truncated is not a line, and the next one begins after it.
+ * ship_ledger.c: one line for each acknowledged block, appended with one write. A line that was
+ * truncated by a crash is ignored, and the next one begins after it.
  */
 #include "cli/ship_ledger.h"
 
@@ -19,7 +19,7 @@
 
 enum { LEDGER_BYTES_MAX = 256 << 20, NUMBERS_BYTES_MAX = 128 };
 
-/* Blocks are noted in their order, so a number that skips one is not from here. Memory is thus
+/* Blocks are recorded in order, so a number that skips one was not written here. Memory is thus
  * bounded by the number of lines. */
 static int remember(struct cli_ledger *ledger, size_t table, uint64_t block,
                     struct cli_ledger_block what)
@@ -40,7 +40,8 @@ static int remember(struct cli_ledger *ledger, size_t table, uint64_t block,
     return 0;
 }
 
-/* Reads a number without a sign, and the byte `end` after it. Returns what follows, or NULL. */
+/* Reads a number without a sign, and the byte `end` after it. Returns the address after that, or
+ * NULL. */
 static const char *read_number(const char *at, int base, char end, uint64_t max,
                                uint64_t *ret_number)
 {
@@ -96,7 +97,7 @@ static int read_lines(struct cli_ledger *ledger, FILE *stream, char *line, size_
     return error;
 }
 
-/* A truncated line is ended, so that the next one is whole. */
+/* Terminates a truncated line, so that the next one is complete. */
 static int read_ledger(struct cli_ledger *ledger)
 {
     int copy = dup(ledger->file);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * snapshot.c: `probity snapshot`: writes what the ring of a running program holds
- * (doc/triggers.md).
+ * snapshot.c: `probity snapshot`: writes a dump of a running program's ring (doc/triggers.md).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -125,7 +124,7 @@ static int snapshot(struct snapshot_call *call, const char *trace)
     return status;
 }
 
-/* Without %n and %p: the program of a process is not known before its spool is found. */
+/* %n and %p are not allowed: the program of a process is unknown until its spool is found. */
 static int check_name(const struct snapshot_call *call)
 {
     struct probity_condition_error error;
