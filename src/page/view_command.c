@@ -138,7 +138,7 @@ static int put_event(void *context, const struct probity_event *event)
     return error == 0 ? probity_tree_put(call->tree, event) : error;
 }
 
-/* Which intervals need detail is known only at the end, so the traces are read again. */
+/* The intervals that need detail are known only at the end, so the traces are read again. */
 static int look_again(struct view_call *call, struct probity_timeline *closer)
 {
     const struct probity_event *event;
@@ -317,7 +317,8 @@ static int open_page(const char *place)
     return CLI_OK;
 }
 
-/* ---- All of it ---------------------------------------------------------------------------------
+/* ---- The whole command
+ * ---------------------------------------------------------------------------------
  */
 
 /* Returns an exit status of 0 with or without a page. */
