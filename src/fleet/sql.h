@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * sql.h: statements for ClickHouse. Texts are added to a statement only by
- * probity_fleet_sql_text(), which escapes all bytes that could end a literal. Does no I/O.
+ * probity_fleet_sql_text(), which escapes every byte that could end a literal. Does no I/O.
  */
 #ifndef PROBITY_FLEET_SQL_H
 #define PROBITY_FLEET_SQL_H
