@@ -21,7 +21,6 @@
 /* About 250 bytes each, with the table. Calls on paths beyond the limit are only counted. */
 enum { PROBITY_TREE_NODES_MAX = 400000 };
 
-/* A thread with records. */
 /* Times of a function's calls along one path. In a tree of callers: of the selected function, when
  * called along the path, which is read upwards. */
 struct probity_tree_sums {
