@@ -255,7 +255,7 @@ static void put_unknown(struct symbols_values *values, const char *name)
     put(values, name, &value);
 }
 
-/* Returns 0 if the value is in more than two registers. */
+/* Returns 0 if the value is spread over several registers that each hold less than half of it. */
 static int set_places(struct probity_arguments_value *value, const struct symbols_passing *passing,
                       Dwarf_Word offset, Dwarf_Word bytes)
 {
