@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_timeline.c: where calls and marks are, what a span budget may merge and must not lose, what
- * a second pass refines, deferred scopes, the slowest calls, and columns.
+ * test_timeline.c: positions of calls and marks, the effects of a budget of spans, the refinement
+ * by a second pass, deferred scopes, the slowest calls, and columns.
  */
 #include "test_scopes_make.h"
 
