@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * stepped.h: uses the processor's trap flag to run code after any given instruction of other code,
- * which makes races between two parties deterministic. x86-64 only; elsewhere STEPPED is 0, and so
- * it is with the thread sanitizer, which delays signals.
+ * which makes races between two parties deterministic. x86-64 only; elsewhere STEPPED is 0, as it
+ * is with the thread sanitizer, which delays signals.
  */
 #ifndef PROBITY_TESTS_STEPPED_H
 #define PROBITY_TESTS_STEPPED_H
