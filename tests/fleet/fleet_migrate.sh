@@ -9,7 +9,7 @@
 starts_database
 old=http://127.0.0.1:$http_port/old
 
-# $1 database. Makes the tables of schema version 1 there.
+# Creates the tables of schema version 1. $1 database
 makes_old_tables() {
     local statement
     sql "CREATE DATABASE $1" default
@@ -20,7 +20,7 @@ makes_old_tables() {
 
 tables_of() { sql "SELECT name FROM system.tables WHERE database = '$1' ORDER BY name"; }
 
-# $1 database, $2 file: which columns it has
+# Writes the database's columns to the file. $1 database, $2 file
 columns_of() {
     sql "SELECT table, name, type FROM system.columns WHERE database = '$1'
          ORDER BY table, name" > "$2"
