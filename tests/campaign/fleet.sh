@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # KILLS (500) kills of `probity ship` and a quarter as many of the ClickHouse server; a shard of two
-# that is away for OUTAGE (60) seconds; senders on two replicas, of which one lags; senders that are
+# that is away for OUTAGE (60) seconds; senders on two replicas, one of which lags; senders that are
 # stopped before each EVERYth (1) of their network calls until others have taken over; full disks.
 # Each row arrives once.
 # shellcheck source=tests/campaign/campaign.bash
@@ -14,7 +14,7 @@ runs() {
     step "$name" env "$@" bash "$SOURCE/tests/fleet/$name.sh"
 }
 
-# $1 step, $2 regular expression with a group: the group in what it printed
+# $1 step, $2 regular expression with a group. Prints the group's match in the step's output.
 found_in() { sed -n "s/.*$2.*/\1/p" "$STATE/$1.out" | tail -n 1; }
 
 if runs fleet KILLS="${KILLS:-500}"; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# STALLS (1000) stalls of 3 to 50 ms in the web server at full load, in rounds of 50: all dumped, in
-# dumps that are whole, and their causes named.
+# STALLS (1000) stalls of 3 to 50 ms in the web server at full load, in rounds of 50: each is in a
+# complete dump, and its cause is named.
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
 # shellcheck source=tests/live/planted_stalls.bash

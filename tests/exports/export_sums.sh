@@ -99,8 +99,8 @@ check_inclusive parallel
 check_inclusive exported
 check_inclusive many
 
-# Blocks, if there are no calls or blocks are requested. $1 trace; then options. Blocks without time
-# are in no stack, and callgrind_annotate omits them.
+# Blocks, if there are no calls or blocks are requested. $1 trace; then options. Blocks without a
+# time are in no stack, and callgrind_annotate omits them.
 check_blocks() {
     local trace=$1
     shift
