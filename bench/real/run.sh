@@ -127,11 +127,11 @@ bytes_of_scope 'FN_FUNC_PARAMS(int, r, FN_1, 4, a, b, c, d)' "with return value,
 bytes_of_scope 'FN_FUNC_PARAMS(int, r, FN_1, 4, a, b, c, d)' "the same, patchable," "<= 320" \
     -DPROBITY_PATCHABLE
 
-# For react-native-quickjs: the program that it is written for is not needed.
+# For react-native-quickjs: React Native itself is not needed.
 "$tree/tools/npm_install.sh" "$bench" "$build/npm-real" --omit=optional --legacy-peer-deps
 packages=$build/npm-real/node_modules
 
-# Hooks that only return: what the calls cost that the compiler inserts.
+# Hooks that only return: the cost of the calls that the compiler inserts.
 cat > "$work/empty.s" << 'END'
         .globl  __fentry__, __return__
 __fentry__:
