@@ -99,8 +99,8 @@ sum_of() {
         awk -v what="$2" '$1 == what { sum += $2 } END { print sum + 0 }'
 }
 row "SIGKILLs at random instants while dumps are written" "≥ 2,000" "$(sum_of kills kills)"
-row "Dumps that had their final name then; half-written dumps, records missing in the last two \
-dumps or in what was recovered, temporary files" "all, 0" \
+row "Dumps with their final name; partial dumps, records missing in the last two dumps or in the \
+recovered trace, temporary files" "all, 0" \
     "$(sum_of kills dumps), $(sum_of kills faults)"
 row "Disk full during a dump, five times: dumps before, faults as above; the program continued" \
     "all, 0" \

@@ -5,7 +5,7 @@
 # Each row arrives once.
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
-none_missing="0 lost, 0 doubled"
+none_missing="0 lost, 0 duplicated"
 
 # $1 name of a step, then the environment. Runs tests/fleet/NAME.sh.
 runs() {
@@ -34,7 +34,7 @@ if runs fleet_stopped EVERY="${EVERY:-1}"; then
 $(found_in fleet_stopped 'stopped: \([0-9]*\)')" "$none_missing" "$none_missing"
 fi
 if runs fleet_full NONE=; then
-    row "Full disks of the traces and of the server, with three live programs" \
+    row "Full disks of the traces and of the server, with three running programs" \
         "$none_missing" "$none_missing"
 fi
 finish
