@@ -7,7 +7,7 @@
 # A command itself needs CPU time: attaching to a different, idle program shows how much of a delay
 # is due to that.
 #
-#   ROUNDS of attaching (default 120, about 70 s)
+#   ROUNDS       of attaching (default 120, about 70 s)
 #   DUMP_ROUNDS  of dumps (default 30, about 60 s)
 #   CONNECTIONS  that are never idle (default 16)
 set -eu

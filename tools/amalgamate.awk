@@ -103,8 +103,7 @@ function cut_comment(from,    end)
     cut(in_comment ? length(rest) : from + end)
 }
 
-# ---- The names that a file declares at file scope
-# --------------------------------------------------
+# ---- The names that a file declares at file scope -----------------------------------------------
 
 # declares[space, file, name]; owners[space, name] counts the files. Tags have a separate name
 # space.

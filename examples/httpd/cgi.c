@@ -27,8 +27,7 @@
 static const char cgi_prefix[] = "/cgi-bin/";
 
 struct cgi {
-    pid_t process; /* also its process group: processes that it starts are killed with it at a
-                    * timeout */
+    pid_t process; /* also its process group, which is killed at a timeout */
     int input;     /* the request's body is written to it */
     int output;    /* the response is read from it */
     int64_t end_ms;

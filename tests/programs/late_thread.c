@@ -3,8 +3,8 @@
  * late_thread.c WHERE: a thread is held in a slow path, as if it had been preempted there, until
  * the recording has ended without it.
  *
- *     late_thread declares while it records a site declared in an earlier recording; held until the
- *     next recording has begun
+ *     late_thread declares   while it records a site declared in an earlier recording; held until
+ *                            the next recording has begun
  *     late_thread changes    while it changes its chunk
  *     late_thread ends       while it declares the first site of all; another thread waits to
  *                            declare one, too, until the recording is ending

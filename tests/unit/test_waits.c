@@ -597,8 +597,8 @@ static void lost_records_name_nobody(void **state)
     lose(test, 1, 110);
     HITS(test, {2, 120, WAIT, 8}, {1, 130, BACK, 8}, {2, 140, HOLD, 8});
     assert_int_equal(test->count, 1);
-    expect_holder(&test->taken[0], 0, 1, 130, 130); /* it released the lock, but it is unknown since
-                                                     * when it held it */
+    expect_holder(&test->taken[0], 0, 1, 130, 130); /* it released the lock; since when it held it
+                                                     * is unknown */
     assert_int_equal(probity_waits_facts(test->waits).lost, 1);
     assert_int_equal(probity_waits_facts(test->waits).orphans, 1);
     stop(test);
