@@ -194,7 +194,7 @@ static const char *find_remedy(const struct cli_http_answer *answer)
         return "; the user is the one in the URL, or 'default', and the password is that of "
                "PROBITY_FLEET_PASSWORD or --password-file";
     case 164: case 291: case 497: /* read only, no such right for the database or the table */
-        return "; doc/fleet.md has the rights that a user needs";
+        return "; doc/fleet.md lists the rights that a user needs";
     default:
         return "";
     }

@@ -134,8 +134,7 @@ int cli_ledger_open(const struct cli_command *command, const char *trace, const 
     ret_ledger->file = open(ret_ledger->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW |
                                                   O_NONBLOCK, 0666);
     if (ret_ledger->file < 0 || fstat(ret_ledger->file, &status) != 0 || !S_ISREG(status.st_mode)) {
-        cli_warn(command, "cannot write '%s': %s; only the server will be asked which blocks it "
-                          "has",
+        cli_warn(command, "cannot write '%s': %s; only the server will be queried for blocks",
                  ret_ledger->path, ret_ledger->file < 0 ? strerror(errno) : "not a regular file");
         if (ret_ledger->file >= 0)
             close(ret_ledger->file);
@@ -143,8 +142,8 @@ int cli_ledger_open(const struct cli_command *command, const char *trace, const 
         return CLI_OK;
     }
     if ((status.st_uid != geteuid() && status.st_uid != 0) || status.st_size > LEDGER_BYTES_MAX)
-        return cli_fail(command, "'%s' %s; remove it if it is not yours: the server will be asked "
-                        "which blocks it has", ret_ledger->path,
+        return cli_fail(command, "'%s' %s; remove it if it is not yours: the server will be "
+                        "queried for blocks", ret_ledger->path,
                         status.st_size > LEDGER_BYTES_MAX ? "is too large for a ledger"
                                                           : "belongs to another user");
     if (flock(ret_ledger->file, LOCK_EX | LOCK_NB) != 0)

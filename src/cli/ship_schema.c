@@ -60,8 +60,7 @@ int cli_ship_print_schema(const struct cli_ship_schema *schema)
     return CLI_OK;
 }
 
-/* ---- Existing tables
- * -----------------------------------------------------------------------------
+/* ---- Existing tables ---------------------------------------------------------------------------
  */
 
 static int is_text(const char *text, size_t length, const char *expected, size_t expected_length)
@@ -84,7 +83,7 @@ static size_t table_at(const char *name, size_t length)
 static int fail_type(const struct cli_fleet *fleet, const struct probity_fleet_table *table,
                      const struct probity_fleet_column *column, const char *type, size_t length)
 {
-    return cli_fail(fleet->command, "'%s': column %s of %s is %.*s, and must be %s; create the "
+    return cli_fail(fleet->command, "'%s': column %s of %s is %.*s, but must be %s; create the "
                     "tables in another database, and send the traces to it", fleet->url,
                     column->name, table->name, (int)(length < 40 ? length : 40), type,
                     probity_fleet_type_name(column->type));
@@ -157,7 +156,7 @@ static int fail_key(const struct cli_fleet *fleet, const struct probity_fleet_ta
     const char *wanted;
     size_t wanted_length = probity_fleet_schema_key(table, &wanted);
 
-    return cli_fail(fleet->command, "'%s': %s is sorted by '%.*s', and must be by '%.*s', which "
+    return cli_fail(fleet->command, "'%s': %s is sorted by '%.*s', but must be by '%.*s', which "
                     "cannot be changed; create the tables in another database, and send the traces "
                     "to it", fleet->url, table->name, (int)(length < 80 ? length : 80), key,
                     (int)wanted_length, wanted);
@@ -286,8 +285,7 @@ static int put_version(struct cli_fleet *fleet)
     return status;
 }
 
-/* ---- Creating and migrating
- * ----------------------------------------------------------------------
+/* ---- Creating and migrating --------------------------------------------------------------------
  */
 
 static int begin_statement(const struct cli_fleet *fleet, struct statement *ret_statement)

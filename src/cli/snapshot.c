@@ -72,7 +72,7 @@ static int report(const struct snapshot_call *call, const char *trace,
     case PROBITY_ERROR_STATE:
         if (result->is_dead)
             return cli_fail(ME, "'%s': its program is no longer recording; `probity recover` "
-                            "writes what its ring held", trace);
+                            "writes the contents of its ring", trace);
         return cli_fail(ME, "process %" PRIu32 " does not record in a ring: everything goes to "
                         "'%s'; record with --ring", result->pid, trace);
     case PROBITY_ERROR_EXISTS:
@@ -183,11 +183,11 @@ static const struct cli_option options[] = {
 const struct cli_command cli_command_snapshot = {
     .name = "snapshot",
     .run = run,
-    .summary = "Write what the ring of a running program holds",
+    .summary = "Write the ring of a running program to a file",
     .usage = "[OPTION]... PID|TRACE",
     .help =
-        "Copies what a program has recorded to a ring in the last seconds (see probity-record(1)) "
-        "to a separate trace. The program continues to record, and is not involved.",
+        "Copies the last seconds from the ring of a program (see probity-record(1)) to a separate "
+        "trace. The program continues to record, and is not involved.",
     .options = options,
     .operands = operands,
     .statuses = "0 success; 1 failure; 2 usage error",

@@ -180,12 +180,12 @@ static const char *why_not(const struct probity_condition *condition, uint32_t f
         return "only the limit of such a condition can be changed; request, gap, rate and value "
                "can be added, without a percentile";
     if (found == PROBITY_CONDITIONS_MAX && count_now() + earlier >= PROBITY_CONDITIONS_MAX)
-        return "there are 64 conditions already";
+        return "there are already 64 conditions";
     if (found == PROBITY_CONDITIONS_MAX && names_unrecorded(condition))
         return "calls that it names are only counted (budget, or switched off); first switch them "
                "on, with on=NAME";
     if (added_count + earlier >= ADDED_MAX)
-        return "conditions of this recording were changed 32 times already";
+        return "the conditions of this recording were already changed 32 times";
     return condition->length >= ADDED_BYTES ? "the condition is too long" : NULL;
 }
 

@@ -93,7 +93,7 @@ void probity_hooks_find(char ret_why[PROBITY_HOOKS_WHY_BYTES])
         const struct probity_session_hooks *hooks =
             entry != NULL ? entry(PROBITY_HOOKS_VERSION) : NULL;
         if (entry != NULL && hooks == NULL)
-            snprintf(ret_why, PROBITY_HOOKS_WHY_BYTES, LIBRARY " is of another version");
+            snprintf(ret_why, PROBITY_HOOKS_WHY_BYTES, LIBRARY " has a different version");
         /* Release: a thread that sees the table sees the library's data. Pairs with
          * probity_hooks. */
         if (hooks != NULL)

@@ -161,9 +161,9 @@ stays() {
 }
 
 stays types "CREATE TABLE probity_threads (run UInt64, thread UInt64) ENGINE = MergeTree
-    ORDER BY (run, thread)" "column thread of probity_threads is UInt64, and must be UInt32"
+    ORDER BY (run, thread)" "column thread of probity_threads is UInt64, but must be UInt32"
 stays keys "CREATE TABLE probity_threads (run UInt64, thread UInt32) ENGINE = MergeTree
-    ORDER BY (thread, run)" "sorted by 'thread, run', and must be by 'run, thread'"
+    ORDER BY (thread, run)" "sorted by 'thread, run', but must be by 'run, thread'"
 stays newer "CREATE TABLE probity_versions ENGINE = MergeTree ORDER BY version AS
     SELECT toUInt32(99) AS version, now() AS made" "schema version 99"
 probity "newer tables" 1 ship --to "http://127.0.0.1:$http_port/newer" recursion

@@ -123,7 +123,7 @@ cp other/libprobity-print.so.0 .
 missing "libprobity-print.so.0: cannot open" alone
 [ ! -e loaded ] || fail "a library in the current directory was loaded"
 rm libprobity-print.so.0
-missing "is of another version" alone LD_LIBRARY_PATH="$WORK/other"
+missing "has a different version" alone LD_LIBRARY_PATH="$WORK/other"
 
 # ---- Loaded only if it is used ----
 

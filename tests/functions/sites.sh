@@ -457,7 +457,7 @@ done
 rm -f trace*
 ./forks trace-child 2> errors || fail "forks: $(cat errors)"
 expect "forks: errors" "probity: scopes of FN_FUNC are not recorded: cannot change their code in a \
-process that a program with several threads forked" "$(cat errors)"
+process forked from one with several threads" "$(cat errors)"
 
 # If the kernel does not make code writable, a line says so, and nothing is recorded.
 cat > refused.c << 'END'

@@ -183,8 +183,8 @@ static int run(int argc, char **argv)
 static const struct cli_option options[] = {
     CLI_PROBE_RANGE_ROWS(struct blocks_call, chosen, "start blocks at these probe numbers or names",
                          "end blocks at these. With either option a block extends from a hit of a "
-                         "start probe to the next hit of an end probe, whatever is between them; "
-                         "another hit of a start probe restarts it"),
+                         "start probe to the next hit of an end probe, regardless of hits in "
+                         "between; another hit of a start probe restarts it"),
     {.name = "by", .value = "correlation", .brief = "what links consecutive hits",
      .help = "pair hits by correlation id across threads, until the request ends (default: thread)",
      CLI_CHOICE(struct blocks_call, options.by_correlation, "thread correlation")},

@@ -41,8 +41,7 @@ struct overhead_call {
     size_t count;
 };
 
-/* ---- Files left by a run
- * -------------------------------------------------------------------------
+/* ---- Files left by a run -----------------------------------------------------------------------
  */
 
 static int add_calls(void *context, const struct probity_profiled *profiled)

@@ -448,9 +448,9 @@ const struct cli_command cli_command_runs = {
     .usage = "init | add TRACE... | list | show RUN... | rm RUN...",
     .help =
         "The history is stored in .probity/ in the project's directory: the working directory "
-        "or its nearest parent that has one. It holds what `probity diff` needs from each run, so "
-        "the traces can be removed. A RUN is a number shown by list, or @LABEL for all runs "
-        "with that label. With --from-fleet, list and show print runs in a database.\n\n"
+        "or its nearest parent that has one. It has the data of each run that `probity diff` "
+        "needs, so the traces can be removed. A RUN is a number shown by list, or @LABEL for all "
+        "runs with that label. With --from-fleet, list and show print runs in a database.\n\n"
         "  init    create the history, by default in the working directory\n"
         "  add     add runs, or update those already there\n"
         "  list    show one line per run, by time\n"

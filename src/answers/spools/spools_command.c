@@ -28,8 +28,7 @@ struct spools_call {
     struct probity_spools spools;
 };
 
-/* ---- Recovering and removing
- * ----------------------------------------------------------------------
+/* ---- Recovering and removing -------------------------------------------------------------------
  */
 
 static int is_left(const struct probity_spools_entry *entry)

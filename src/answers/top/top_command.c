@@ -413,7 +413,7 @@ static const struct cli_operand operands[] = {{.label = "process or trace", .rep
                                               {.label = NULL}};
 
 static const struct cli_option options[] = {
-    {.name = "by", .value = "VIEW", .brief = "what the rows are", .noun = "view",
+    {.name = "by", .value = "VIEW", .brief = "what a row represents", .noun = "view",
      .initial = "functions",
      CLI_CHOICE(struct top_call, view, "functions blocks locks threads processes")},
     {.name = "sort", .value = "KEY", .brief = "sort key", .noun = "sort key", .initial = "wall",

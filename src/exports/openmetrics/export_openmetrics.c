@@ -276,7 +276,7 @@ static int label_pair(struct openmetrics *state, const struct probity_blocks_pai
 static int put_blocks(struct openmetrics *state)
 {
     static const struct family times = {"probity_block_duration_seconds", "summary", "seconds",
-                                        "Wall time from a hit to the next of the same thread."};
+                                        "Wall time from a hit to the thread's next hit."};
     static const struct family cpu = {"probity_block_cpu_seconds", "counter", "seconds",
                                       "CPU time of blocks, if known."};
     size_t count;
