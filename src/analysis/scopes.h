@@ -42,7 +42,7 @@ struct probity_scope {
     int is_costed, has_values;
     void *user;                /* for the listener; NULL at first */
     void **of_function; /* for the listener, one per function and thread; NULL at first, and again
-                         * if the thread has had no open scopes for a long time */
+                         * after a long time without open scopes */
 };
 
 /* Never below 0. */

@@ -83,7 +83,7 @@ int probity_calls_limit_is_usual(clockid_t clock, const struct timespec *limit)
            limit->tv_nsec < 1000000000;
 }
 
-/* ---- Counted only ----------------------------------------------------------------------
+/* ---- Counted only ------------------------------------------------------------------------------
  */
 
 enum { LOCKS = (1 << PROBITY_CALLS_COUNTED) - 1 };

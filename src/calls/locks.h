@@ -102,8 +102,8 @@ struct probity_calls_thread {
     uint32_t tid;
     uint32_t is_used;
     uint64_t counts[PROBITY_CALLS_COUNTERS];
-    uint64_t recorded[PROBITY_CALLS_COUNTERS]; /* part of these that has been recorded; for the
-                                                * thread that records them */
+    uint64_t recorded[PROBITY_CALLS_COUNTERS]; /* part of these already recorded; for the recording
+                                                * thread */
     uint32_t remembered_count;
     const volatile void *remembered[PROBITY_CALLS_REMEMBERED];
 };
@@ -136,7 +136,7 @@ int probity_calls_thread_forget(const volatile void *object)
 void probity_calls_thread_remember(const volatile void *object)
     __attribute__((visibility("hidden")));
 
-/* ---- Layout of libc's objects -------------------------------------------------------------
+/* ---- Layout of libc's objects ------------------------------------------------------------------
  */
 
 /* Whether each layout was found to be as expected when the library was loaded. */
@@ -176,7 +176,7 @@ static inline uint32_t probity_calls_owner(const volatile void *object, size_t o
     return tid <= TID_MAX ? tid : 0;
 }
 
-/* ---- Taking and releasing --------------------------------------------------------------------
+/* ---- Taking and releasing ----------------------------------------------------------------------
  */
 
 /* Whether a call that returns to `place` is to be recorded. */

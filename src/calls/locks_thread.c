@@ -170,7 +170,7 @@ PROBITY_API void probity_calls_ending(void)
     errno = saved;
 }
 
-/* ---- Locks with a recorded hold ----------------------------------------------------
+/* ---- Locks with a recorded hold ----------------------------------------------------------------
  */
 
 void probity_calls_thread_remember(const volatile void *object)

@@ -244,8 +244,7 @@ void probity_call_leave_pair(struct probity_call *call, int64_t result, const in
     probity_call_leave_slow(call, &probity_calls_result_pair, values);
 }
 
-/* ---- Pointers of the program
- * ---------------------------------------------------------------------
+/* ---- Pointers of the program -------------------------------------------------------------------
  */
 
 int probity_calls_can_read(const void *at, size_t bytes)

@@ -21,8 +21,7 @@ struct cli_diff_input {
     int side;              /* of the runs being read */
     int is_bare;           /* 1: the output cannot show what a run lacks */
     int is_damaged;        /* some run is incomplete */
-    const char *project;   /* the project whose history has the labels; NULL: see
-                            * cli_project_find() */
+    const char *project;   /* project with the history of labels; NULL: see cli_project_find() */
     struct probity_store *store; /* of the history; NULL until a label is used */
     struct cli_fleet_source source; /* if it has a URL, labels are of its runs */
 };

@@ -32,8 +32,7 @@ struct fleet_call {
     struct table_size sizes[PROBITY_FLEET_TABLES];
 };
 
-/* ---- Querying
- * ------------------------------------------------------------------------------------
+/* ---- Querying ----------------------------------------------------------------------------------
  */
 
 /* There are no sizes if the server hides its system tables from the user. */

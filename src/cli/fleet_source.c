@@ -167,8 +167,7 @@ void cli_fleet_runs_release(struct cli_fleet_runs *runs)
     free(runs->facts);
 }
 
-/* ---- Querying
- * ------------------------------------------------------------------------------------
+/* ---- Querying ----------------------------------------------------------------------------------
  */
 
 static int list_runs(struct cli_fleet_asking *asking)

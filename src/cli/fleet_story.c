@@ -36,8 +36,7 @@ struct part {
     struct cli_fleet_runs runs; /* this one */
 };
 
-/* ---- Querying
- * ------------------------------------------------------------------------------------
+/* ---- Querying ----------------------------------------------------------------------------------
  */
 
 static int parse_id(const char *text, uint64_t *ret_id)

@@ -45,7 +45,7 @@ struct cli_option {
     const char *valid;   /* for cli_take_number, the valid numbers in words; NULL: the two limits */
 };
 
-/* ---- Storing values ---------------------------------------------------------------------------
+/* ---- Storing values ----------------------------------------------------------------------------
  */
 
 cli_take cli_take_flag;     /* sets `number` in an int or unsigned */

@@ -194,7 +194,7 @@ static int settle(struct cli_ship_send *send)
     }
 }
 
-/* ---- Blocks on the server -----------------------------------------------------------------------
+/* ---- Blocks on the server ----------------------------------------------------------------------
  */
 
 static int set_rows(struct cli_ship_send *send, size_t table, uint32_t block, uint64_t rows)

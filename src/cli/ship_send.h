@@ -22,8 +22,7 @@ struct cli_ship_counts {
 struct cli_ship_claim {
     int is_held, is_lost; /* lost: another sender has it, or could have had it for a time */
     uint64_t owner;    /* this sender */
-    uint64_t since_ms; /* CLOCK_BOOTTIME before the claim was requested; 0: the claim is not
-                        * trusted */
+    uint64_t since_ms; /* CLOCK_BOOTTIME before the claim was requested; 0: not trusted */
     uint64_t heard;    /* the server's clock then, in seconds */
 };
 

@@ -43,7 +43,7 @@ static int fail_send(const struct shipment *shipment, int error)
                : cli_fail_trace(shipment->options->command, shipment->send.trace, error, errno);
 }
 
-/* ---- Rows other than blocks ---------------------------------------------------------------
+/* ---- Rows other than blocks --------------------------------------------------------------------
  */
 
 static int put_run(struct shipment *shipment, int is_finished)

@@ -349,7 +349,7 @@ int probity_fleet_run_at(const struct probity_fleet_sums *sums, uint64_t run, si
     return 0;
 }
 
-/* ---- Selecting functions ------------------------------------------------------------------------
+/* ---- Selecting functions -----------------------------------------------------------------------
  */
 
 int probity_fleet_sums_choose(struct probity_fleet_sums *sums,

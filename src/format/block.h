@@ -19,8 +19,7 @@ enum {
     PROBITY_INFO_FIXED_BYTES = 128,
     PROBITY_DATA_FIXED_BYTES = 72,
     PROBITY_SYNC_BYTES = 112,
-    PROBITY_END_FAILED_BYTES = 128 /* size of an END with the reason for an early end of
-                                    * recording */
+    PROBITY_END_FAILED_BYTES = 128 /* size of an END with the reason for an early end */
 };
 
 enum probity_block_type {

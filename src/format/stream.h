@@ -51,12 +51,10 @@ enum probity_event_kind {
 /* The first byte of PROBITY_EVENT_BUDGET. */
 enum probity_budget_what {
     PROBITY_BUDGET_WHAT_COUNTED = 1, /* calls of the function are only counted from here on */
-    PROBITY_BUDGET_WHAT_EXCEEDED = 2, /* over budget, and no function is left that could be only
-                                       * counted */
+    PROBITY_BUDGET_WHAT_EXCEEDED = 2, /* over budget, and no more functions can be only counted */
     PROBITY_BUDGET_WHAT_TOTAL = 3,   /* of the whole run */
     PROBITY_BUDGET_WHAT_REMOVED = 4, /* calls of the function are not even counted from here on */
-    PROBITY_BUDGET_WHAT_HITS = 5     /* calls for free locks of the kind, or for memory, are only
-                                      * counted */
+    PROBITY_BUDGET_WHAT_HITS = 5     /* free locks of the kind, or allocations, are only counted */
 };
 enum { PROBITY_BUDGET_EVENT_BYTES = 24, PROBITY_BUDGET_UNITS = 1000000 };
 

@@ -211,8 +211,8 @@ static struct object *add_object(const struct found *found)
     find_sources(object, probity_rules_now());
     object->arguments = probity_arguments_object_of(&found->object, &object->symbols.file);
     link_object(object);
-    find_sources(object, probity_rules_now()); /* in case they were replaced before it was in the
-                                                * list */
+    find_sources(object, probity_rules_now()); /* the rules may have been replaced before it was
+                                                * listed */
     return object;
 }
 

@@ -66,8 +66,7 @@ static inline void end_line(struct log_lines *lines)
     *lines->writer.at++ = '\n';
 }
 
-/* ---- Before the text
- * --------------------------------------------------------------------------
+/* ---- Before the text ---------------------------------------------------------------------------
  */
 
 void log_prefix_make(struct log_prefix *prefix, const struct probity_log_options *options,

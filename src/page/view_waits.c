@@ -254,8 +254,7 @@ int probity_view_waits_json(FILE *stream, const struct probity_view_waits *waits
     return error == 0 && ferror(stream) ? PROBITY_ERROR_WRITE : error;
 }
 
-/* ---- Open and close
- * --------------------------------------------------------------------------------------
+/* ---- Open and close ----------------------------------------------------------------------------
  */
 
 int probity_view_waits_open(uint64_t from_ns, uint64_t to_ns, size_t waits_max,

@@ -384,8 +384,7 @@ static void report_name(void *context, uint64_t offset, const char *text)
  * may be declarations. */
 static void check_names(struct check *check)
 {
-    enum { SLACK_NS = 1000 }; /* far more than the clock may be read ahead of preceding
-                               * instructions */
+    enum { SLACK_NS = 1000 }; /* far more than a reading may precede earlier instructions */
     const struct probity_totals *totals = &check->totals;
 
     if (check->has_end && check->result.faults == 0 && check->result.cut_bytes == 0 &&

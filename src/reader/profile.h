@@ -22,8 +22,7 @@ struct probity_profile_place {
 struct probity_profile_parts {
     struct probity_profile_place *places; /* first the parts of the latest complete profile, */
     size_t count, capacity;               /* followed by the parts */
-    size_t pending;                       /* number of parts of a profile that is not complete
-                                           * yet */
+    size_t pending;                       /* number of parts of an incomplete profile */
     uint64_t tick;                        /* tick of the pending one */
 };
 

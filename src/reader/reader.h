@@ -94,8 +94,7 @@ struct probity_trace_facts {
      * read; what 0: none. */
     struct probity_budget_event budget;
     uint64_t counted_functions; /* only with prescan: whose calls were only counted in the end */
-    uint64_t removed_functions; /* with prescan or after the event was read: no longer even
-                                 * counted */
+    uint64_t removed_functions; /* with prescan or after the event: no longer even counted */
     uint64_t counted_hits; /* the same for free locks by kind, and for allocations */
     /* Cost of recording, by enum probity_cost_moment; no rows if the trace has none. */
     struct probity_cost cost[PROBITY_COST_MOMENTS];
@@ -289,8 +288,7 @@ struct probity_profiled {
     uint32_t threads;
     uint64_t calls;             /* with and without times */
     uint64_t untimed, unwound;  /* part of the calls */
-    uint64_t counted;           /* part of the untimed: calls only counted because of
-                                 * PROBITY_BUDGET */
+    uint64_t counted;           /* part of untimed: only counted because of PROBITY_BUDGET */
     uint64_t open;              /* 1 while the outermost call is in progress; its time so far is
                                    only in the total */
     uint64_t total_ns, self_ns, paused_ns;

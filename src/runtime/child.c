@@ -43,8 +43,7 @@ void probity_child_forget(void)
 
 /* State that the forking thread may be using. */
 struct kept {
-    struct kept *before; /* of an outer fork, interrupted by a signal handler that forks; it resumes
-                          * later */
+    struct kept *before; /* of an outer fork, interrupted by a handler that forks; resumes later */
     struct probity_session *session; /* NULL: the thread is not in a slow path */
     struct probity_thread_state *slot; /* NULL: none */
     struct probity_profile_set *set; /* NULL: none */

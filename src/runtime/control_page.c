@@ -30,8 +30,7 @@
 #include "spool/control_page.h"
 #include "spool/segment.h"
 
-enum { CHECK_NS = 1000000000 }; /* interval between checks whether the program's threads have
-                                 * exited */
+enum { CHECK_NS = 1000000000 }; /* interval between checks whether all threads have exited */
 
 static struct probity_control_page *page;
 static uint32_t page_pid;

@@ -28,8 +28,7 @@ enum {
     WINDOWS_OF_START = 8, /* if a long recording measures again at its end */
     WARM_UP = 1, /* an extra window at the beginning, not counted */
     CALLS = 16,
-    COUNTED_TIMES = 16, /* factor for the calls in a window if they record nothing, because they are
-                         * cheap */
+    COUNTED_TIMES = 16, /* factor for calls that record nothing, because they are cheap */
     CALLS_OF_SLOW_CLOCK = 40, /* with fewer, a window would last only a few ticks */
     SLOW_CLOCK_NS = 2,        /* of a tick */
     WORK_ROUNDS = 16,

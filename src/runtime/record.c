@@ -261,8 +261,8 @@ static void move_hit(struct probity_session *session, struct probity_thread_stat
                      const struct item *item, uint64_t at, uint64_t tick)
 {
     uint32_t relocations = (slot->relocations + 1) | 1, words = words_of(item);
-    int is_inside = slot->relocations & 1; /* this is a signal handler's hit, during a move of an
-                                            * older hit */
+    int is_inside = slot->relocations & 1; /* a signal handler's hit, during a move of an older
+                                            * one */
 
     probity_assert(at % 8 == 0);
     /* Unless that move was left by a jump: the writer no longer waits for it. */

@@ -334,8 +334,7 @@ int64_t probity_thread_measure(struct probity_session *session, struct probity_t
     probity_clock_cpu_copy(&before, &slot->reading);
     probity_clock_cpu(live->clock, session->reading_ticks_max, &now);
     if (__atomic_load_n(&slot->reading.tick, __ATOMIC_RELAXED) != before.tick)
-        return 0; /* a signal handler's reading is as recent, and has recorded the time off the
-                   * CPU */
+        return 0; /* a handler's reading is as recent, and has recorded time off the CPU */
     probity_clock_cpu_copy(&slot->reading, &now);
     uint64_t elapsed_ns = probity_ns_of_ticks(now.tick - before.tick, probity_live_rate(live));
     int64_t off_ns = (int64_t)(elapsed_ns - (now.cpu_ns - before.cpu_ns));

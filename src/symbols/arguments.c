@@ -276,8 +276,7 @@ static void describe(struct symbols_values *values, struct subject *subject, int
             trust_locations(parameter);
         else if (is_by_clang && parameter->location == LOCATION_NONE &&
                  parameter->passing.how != SYMBOLS_PASSED_NOT)
-            parameter->passing.how = SYMBOLS_PASSED_LOST; /* callers do not pass unused
-                                                           * parameters */
+            parameter->passing.how = SYMBOLS_PASSED_LOST; /* callers omit unused parameters */
         if (parameter->name != NULL)
             symbols_values_add(values, parameter->name, &parameter->type, &parameter->passing);
     }

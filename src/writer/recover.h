@@ -11,8 +11,7 @@
 struct probity_recover_result {
     int was_closed;          /* the trace already had its END block */
     int has_spool;           /* a spool was found; 0: nothing could be added */
-    int is_empty;            /* there never was a spool: the program was killed before it recorded
-                              * anything */
+    int is_empty;            /* never had a spool: the program was killed before it recorded */
     uint64_t records, holes; /* taken from the spool */
     int is_short; /* the file is shorter than its program wrote: a copy, not the trace */
     int is_spool_cut;        /* with PROBITY_ERROR_DAMAGED: the spool is damaged, not the trace */

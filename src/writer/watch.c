@@ -20,8 +20,7 @@
 enum {
     EVENT_HEAD_WORDS = 3,
     MARGIN_NS = 100000,      /* as for the watermark in pass.c */
-    PATIENCE_NS = 1000000000 /* how long to wait for a probe in progress before evaluating later
-                              * records */
+    PATIENCE_NS = 1000000000 /* wait for a probe in progress before evaluating later records */
 };
 
 /* ---- Notices -----------------------------------------------------------------------------------

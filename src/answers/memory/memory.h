@@ -38,8 +38,7 @@ struct probity_memory_leaf {
     uint32_t trace;
     uint64_t place, tick; /* the return address, 0 if unknown; when it was first seen */
     struct probity_memory_sums sums;
-    uint64_t peaks_seen; /* internal: the number of the peak to which peak_blocks and peak_bytes
-                          * belong */
+    uint64_t peaks_seen; /* internal: the peak to which peak_blocks and peak_bytes belong */
 };
 
 struct probity_memory_facts {

@@ -33,8 +33,7 @@ struct probity_model_node {
     const struct probity_model_group *group;
     uint32_t role;                        /* an enum probity_role */
     uint32_t number;                      /* index in the group's list */
-    uint64_t hits, followed, starts, ends; /* starts, ends: number of threads that start or end
-                                            * here */
+    uint64_t hits, followed, starts, ends; /* starts, ends: threads that start or end here */
 };
 
 /* The span between a hit and the thread's next one. */

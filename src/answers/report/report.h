@@ -33,8 +33,7 @@ struct probity_report_sums {
     int is_least;      /* there were more calls: PROBITY_BUDGET had the hooks removed */
     struct probity_scope_time total; /* counts only the outermost of recursive calls */
     struct probity_scope_time self, paused;
-    uint64_t elapsed_ns; /* time with at least one thread inside; valid if profiled and counted are
-                          * 0 */
+    uint64_t elapsed_ns; /* time with a thread inside; valid if profiled and counted are 0 */
     int has_no_elapsed;  /* 1: that time is not known */
     struct probity_cost_sum total_cost, self_cost; /* recording overhead, if uncosted is 0 */
     uint64_t uncosted; /* timed calls with unknown overhead */

@@ -36,8 +36,7 @@ struct probity_table_cell {
     /* Returns `text`, which has PROBITY_TABLE_TEXT_BYTES, or another text. NULL: the usual form of
      * the value. */
     const char *(*text)(const void *row, char *text);
-    const char *(*colour)(const void *row); /* escape sequence of its color, or ""; NULL: no
-                                             * color */
+    const char *(*colour)(const void *row); /* escape sequence of its color, or ""; NULL: none */
 };
 
 /* A table whose values are columns of a result, as in CSV and JSON. */

@@ -459,7 +459,7 @@ static int finish_objects(struct probity_timeline *timeline)
     return error;
 }
 
-/* ---- The tracks ---------------------------------------------------------------------------------
+/* ---- The tracks --------------------------------------------------------------------------------
  */
 
 int timeline_tracks_open(struct probity_timeline *timeline)

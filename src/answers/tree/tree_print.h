@@ -24,8 +24,7 @@ struct probity_tree_answer {
     uint64_t profiled; /* calls of profile mode, which have no paths */
     size_t pruned;     /* nodes not shown */
     uint64_t counted;  /* calls only counted because of PROBITY_BUDGET, without paths, too */
-    const struct probity_tree_states *states; /* split times by states instead of CPU times; NULL:
-                                               * CPU times */
+    const struct probity_tree_states *states; /* split times by states; NULL: show CPU times */
 };
 
 /* Formats that write every path in full grow with the square of the depth. To limit that, only the

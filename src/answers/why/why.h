@@ -57,8 +57,7 @@ struct probity_why_wait {
     uint64_t ns, count;
     uint64_t longest_ns; /* the following are those of the longest wait */
     struct probity_past_doing doing;
-    uint32_t culprit_slot, culprit_tid; /* the thread that held it or ended the wait; as in a
-                                         * holder */
+    uint32_t culprit_slot, culprit_tid; /* the thread that held it or ended the wait */
     struct probity_past_doing culprit_doing;
 };
 

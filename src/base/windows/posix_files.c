@@ -522,7 +522,7 @@ mode_t umask(mode_t mode)
     return 0;
 }
 
-/* ---- Status of a file -------------------------------------------------------------------
+/* ---- Status of a file --------------------------------------------------------------------------
  */
 
 static void time_of(const FILETIME *time, struct timespec *ret_time)

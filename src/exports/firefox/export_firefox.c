@@ -353,7 +353,7 @@ static void firefox_closed(struct probity_export *export, struct probity_export_
     end_marker(export, made);
 }
 
-/* ---- Hits and their spans -------------------------------------------------------------------
+/* ---- Hits and their spans ----------------------------------------------------------------------
  */
 
 static void put_hit(struct probity_export *export, struct firefox_thread *made,
