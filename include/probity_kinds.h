@@ -177,7 +177,7 @@ template <kind which, int depth, class... Type>
 using kind_with = typename std::conditional<are_shown<depth + 1, Type...>::value, kind_is<which>,
                                             no_kind>::type;
 
-/* The first that is not none. The others are not instantiated. */
+/* The first kind other than none. The others are not instantiated. */
 template <class... Kinds> struct first_kind : no_kind {};
 template <class Kind, class... More>
 struct first_kind<Kind, More...>
@@ -268,7 +268,7 @@ struct as_time_point<
         void_of<typename Type::clock>>::type>
     : kind_with<kind::time_point, depth, typename Type::duration> {};
 
-/* Whether iterating leaves the elements in place: not so with input iterators. */
+/* Whether iterating leaves the elements in place, which input iterators do not. */
 template <class Iterator, class = void> struct stays : std::false_type {};
 template <class Iterator>
 struct stays<Iterator,
@@ -285,7 +285,8 @@ struct has_mapped<Type, Element,
                   void_of<typename Type::mapped_type, decltype(std::declval<Element>().first),
                           decltype(std::declval<Element>().second)>> : std::true_type {};
 
-/* The elements of a std::filesystem::path are paths: no kind, or the recursion would not end. */
+/* The elements of a std::filesystem::path are paths: they have no kind, because the recursion would
+ * not end. */
 template <class Type, int depth, class Element>
 using range_of = typename std::conditional<
     std::is_same<Type, Element>::value, no_kind,

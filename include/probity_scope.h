@@ -262,7 +262,7 @@ PROBITY_API void probity_scope_leave_open(struct probity_scope_here *scope);
 
 /* Whether an event in a scope is to be recorded. If the scope is open, first ends the scopes that
  * were jumped over, because an event belongs to the innermost scope. In profile mode, which has no
- * events, this holds for the time. in: __func__. */
+ * events, time belongs to the innermost scope in the same way. in: __func__. */
 PROBITY_API int probity_scope_is_reported(struct probity_scope_here *scope, uintptr_t frame,
                                           const char *in);
 

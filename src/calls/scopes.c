@@ -189,7 +189,7 @@ void probity_call_close(struct probity_call *call)
     probity_scope_free(place_of(call));
 }
 
-/* As probity_scope_leave_open() does, with values. */
+/* Like probity_scope_leave_open(), with values. */
 void probity_call_leave_slow(struct probity_call *call, struct probity_site_format *format,
                              const struct probity_value *values)
 {

@@ -16,7 +16,7 @@ struct path_entry {
     uint64_t number, parent, function;
     struct probity_tree_node *node; /* below `root` */
     const struct probity_tree_node *root;
-    struct path_entry *callee; /* while its node is being made: the path that needs it */
+    struct path_entry *callee; /* the path that needs this node, while the node is created */
 };
 
 /* ---- Statements --------------------------------------------------------------------------------

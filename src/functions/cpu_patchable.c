@@ -12,7 +12,7 @@
  * So each function calls a different place, at that distance, in memory that mirrors the code:
  * every place has a jump to __fentry__. clang makes one nop of five bytes. It is replaced in steps,
  * with a barrier for code after each: a jump over the rest, then the rest, then the first two
- * bytes; all of these call one place.
+ * bytes; all such entries call the same place.
  */
 #include "functions/cpu_patchable.h"
 

@@ -481,7 +481,7 @@ static uint32_t keep_functions(struct adding *adding)
     return kept;
 }
 
-/* In the way in which the library identifies its file. */
+/* Stores the identity of the file that the library checks: the build id, or the file's status. */
 static void identify(const struct adding *adding, struct probity_arguments_object *object)
 {
     const unsigned char *bits;

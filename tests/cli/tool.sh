@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the tool guarantees for every command: outputs that are not files, names that exist, scripts,
-# several traces merged by time, and recordings that ended because the trace could not be written.
+# Guarantees for all commands: outputs that are not files, names that exist, scripts, several traces
+# merged by time, and recordings that ended because the trace could not be written.
 # variants: asan
 . "$(dirname "$0")/../common.bash"
 HELLO=$BUILD/examples/hello

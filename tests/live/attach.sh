@@ -54,7 +54,7 @@ says "began again" 0 "again.probity" attach -o again.probity "$job"
 stop began
 is_whole again.probity
 
-# ---- What cannot be attached to ----
+# ---- Programs that cannot be attached to ----
 
 says "no operand" 2 "expected a process id" attach
 says "a trace" 2 "expected a process id" attach again.probity

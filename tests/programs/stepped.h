@@ -66,7 +66,7 @@ static inline void stepped_begin(long steps, void (*run)(void))
     __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" : : : "cc", "memory");
 }
 
-/* Whether run() was called, which takes enough instructions. */
+/* Whether run() was called, which requires that the code had enough instructions. */
 static inline int stepped_end(void)
 {
     __asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" : : : "cc", "memory");

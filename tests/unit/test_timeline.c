@@ -468,7 +468,7 @@ static void a_window_shows_what_runs_in_it(void **state)
     close_run(&run);
 }
 
-/* However short the window. */
+/* No matter how short the window is. */
 static void a_column_is_at_least_a_nanosecond(void **state)
 {
     (void)state;

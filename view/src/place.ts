@@ -27,7 +27,7 @@ function partsOfHash(): Map<string, string> {
     return new Map(location.hash.slice(1).split("&").slice(1).map((part) => [part.slice(0, 1), part.slice(2)]));
 }
 
-/** The range of the address, which every part may have. */
+/** The range in the address, which is possible for every part. */
 export function rangeOfHash(model: Model): Window | null {
     const range = rangeOf(partsOfHash().get("r"));
     if (range === null)

@@ -108,7 +108,7 @@ static struct probity_table_column column_of(enum probity_report_key key)
         .narrow = groups[heads[key].group].narrow};
 }
 
-/* Columns given by the user are always shown; of the usual ones, those that fit. */
+/* Columns given by the user are always shown; default columns are shown if they fit. */
 static void fit_columns(struct table *table, const enum probity_report_key *keys, size_t count)
 {
     const struct probity_report_layout *layout = table->layout;

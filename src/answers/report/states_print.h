@@ -28,7 +28,8 @@ void probity_states_text(FILE *stream, const struct probity_report_layout *layou
  * PROBITY_ERROR_WRITE. */
 int probity_states_json(FILE *stream, const struct probity_states_answer *answer);
 
-/* A header line, then one line for each function. Times are ns. As the text. */
+/* A header line, then one line for each function. Times are ns. Write errors are handled as for the
+ * text. */
 void probity_states_csv(FILE *stream, const struct probity_states_answer *answer);
 
 /* Writes a line if states of no thread are known. */

@@ -86,7 +86,7 @@ struct probity_tree_node *probity_tree_reach(struct probity_tree *tree,
 /* Adds sums computed elsewhere to a node. */
 void probity_tree_add(struct probity_tree_node *node, const struct probity_tree_sums *sums);
 
-/* Adds other data that comes with such sums. */
+/* Adds numbers of repairs and lost calls to those of the tree. */
 void probity_tree_add_repairs(struct probity_tree *tree,
                               const struct probity_scopes_repairs *repairs, uint64_t lost);
 

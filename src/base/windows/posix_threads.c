@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * windows/posix_threads.c: threads, clocks and facts about the system of posix/.
+ * windows/posix_threads.c: threads, clocks and system information for posix/.
  */
 #include <dirent.h>
 #include <errno.h>
