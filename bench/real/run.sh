@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh BUILD_DIR [ROWS]: what recording costs two real programs from npm packages, a database
+# run.sh BUILD_DIR [ROWS]: the cost of recording in two real programs from npm packages, a database
 # engine of 2,500 functions (SQLite) and an interpreter (QuickJS): plain, with FN_FUNC inserted into
 # every function by a script, as always and patchable, compiled with -finstrument-functions and with
 # -pg -mfentry -minstrument-return=call, and compiled by clang with XRay sleds in all functions,

@@ -14,7 +14,7 @@
 #include "probity.h"
 
 enum { NO_LOSS = -1 };
-#define KEPT UINT32_MAX /* instead of a ring: the source is what was kept of discarded events */
+#define KEPT UINT32_MAX /* instead of a ring: the events kept when others were discarded */
 
 struct probity_sched_source {
     uint64_t time_ns; /* of the next event */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * dump_file.h: writes one dump (doc/triggers.md, "What a dump holds") from a list of chunks and the
- * declarations in the recording's trace. In the traced program by the writer thread, which must not
- * allocate with malloc(); in the tool for `probity snapshot`.
+ * dump_file.h: writes one dump (doc/triggers.md, "What a dump contains") from a list of chunks and
+ * the declarations in the recording's trace. In the traced program by the writer thread, which must
+ * not allocate with malloc(); in the tool for `probity snapshot`.
  */
 #ifndef PROBITY_WRITER_DUMP_FILE_H
 #define PROBITY_WRITER_DUMP_FILE_H

@@ -156,7 +156,7 @@ expect "odd names: what callgrind_annotate says" "" "$(cat errors)"
 expect "odd names: functions" "$("$PROBITY" report --json odd | jq '.functions | length')" \
     "$(grep -c '^fn=([0-9]*) .' out)"
 
-# What is missing from a trace is in the header, where callgrind_annotate shows it.
+# The header lists what is missing from a trace; callgrind_annotate shows it.
 record_lack
 export_to "not complete" 0 callgrind exported lossy
 expect "callgrind: lack" "desc: Trace: $(cat lack.expected)" "$(grep '^desc:' out)"

@@ -70,7 +70,7 @@ for _ in 1 2; do
     tool 0 index "${options[@]}" sites.probity > message
     tool 0 export "${options[@]}" --format ctf -o ctf sites.probity > message
     tool 0 export "${options[@]}" --format chrome -o sites.json.gz sites.probity > message
-    options=(-f) # the second round replaces what the first wrote
+    options=(-f) # the second round replaces the files of the first
 done
 tool 1 view -o page.html sites.probity > message
 for file in page.html ctf sites.json.gz; do

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.h: who allocated memory, from hits in the roles allocate and free (doc/calls.md): for each
- * call path and place, the allocations, their bytes, and the blocks live at the peak and at the
- * end. Call paths are those of the open scopes. Memory: live blocks and distinct call paths. Prints
- * nothing.
+ * memory.h: which code allocated memory, from hits in the roles allocate and free (doc/calls.md):
+ * for each call path and place, the allocations, their bytes, and the blocks live at the peak and
+ * at the end. Call paths are those of the open scopes. Memory: live blocks and distinct call paths.
+ * Prints nothing.
  *
  *     events ──► scopes ──► path ──► leaf (path, call, place) ──► row (equal leaves)
  */
