@@ -198,7 +198,7 @@ inline void put_address(shown_text &to, const volatile void *address)
         to.put("0123456789abcdef"[value >> shift & 15]);
 }
 
-/* What snprintf() wrote, with a decimal point in any locale. */
+/* Appends text written by snprintf(), with a decimal point in any locale. */
 inline void put_printed(shown_text &to, const char *text)
 {
     bool in_point = false;

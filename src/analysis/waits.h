@@ -123,7 +123,7 @@ void probity_waits_need(struct probity_waits *waits, uint64_t ns);
  * probity_waits_need() was given; UINT64_MAX: none. */
 uint64_t probity_waits_oldest_ns(const struct probity_waits *waits);
 
-/* What each thread did recently: at least since the beginning of each open wait for a lock. */
+/* The recent activity of each thread: at least since the beginning of each open wait for a lock. */
 const struct probity_past *probity_waits_past(const struct probity_waits *waits);
 
 /* A thread's wait that began before a time and has not ended, as it would be passed on now; 0 if

@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) int is_of_counted(const struct prob
     return probity_scope_counters != NULL && top->site.stack - stack - 1 < PROBITY_CALL_NEAR;
 }
 
-/* Does what probity_fentry_enter_unusual() does, in the same order. */
+/* The same steps as probity_fentry_enter_unusual(), in the same order. */
 void probity_fentry_enter(void)
 {
     uintptr_t from = PROBITY_NUMBER(__builtin_return_address(0));

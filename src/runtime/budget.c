@@ -270,7 +270,7 @@ static uint64_t count_of(const struct probity_session *session, uint32_t number)
     return sum;
 }
 
-/* What counting has cost in the interval. */
+/* The cost of counting in the interval. */
 static uint64_t counting_ns(struct probity_session *session)
 {
     uint64_t sum_256 = 0;
@@ -371,7 +371,7 @@ static int write_event(struct probity_session *session, struct probity_pass *pas
                               payload, sizeof payload, session->writer.thread_numbers);
 }
 
-/* What counting the function saves: its records, and their part of the shared cost. */
+/* The time saved by counting the function: its records, and their part of the shared cost. */
 static int64_t saving_of(const struct interval *interval, uint32_t site)
 {
     uint64_t records = records_of(site);

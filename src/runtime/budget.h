@@ -22,7 +22,7 @@
 struct probity_pass;
 struct probity_session;
 
-/* What is known about a function, by its number (site number + 1). */
+/* Flags of a function, by its number (site number + 1). */
 enum {
     PROBITY_BUDGET_FUNCTION = 1,  /* it is one, and may be counted */
     PROBITY_BUDGET_ADDRESSED = 2, /* it has no macro */

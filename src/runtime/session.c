@@ -647,7 +647,7 @@ static int trace_leave(struct probity_session *session, uint32_t reason)
     return result == PROBITY_ERROR_STATE ? 0 : result;
 }
 
-/* What the writer thread was doing is not known: the trace is completed as after a kill. */
+/* The state of the writer thread is not known: the trace is completed as after a kill. */
 static int is_writer_lost(struct probity_session *session)
 {
     if (!probity_writer_is_lost(&session->writer))

@@ -74,7 +74,7 @@ int probity_wake_is_pending(void)
     return !is_past(__atomic_load_n(&probity_wake_block.until_ns, __ATOMIC_RELAXED));
 }
 
-/* ---- What a request asks for -------------------------------------------------------------------
+/* ---- Contents of a request ---------------------------------------------------------------------
  */
 
 /* The value of a setting; NULL: it is not in the text. */

@@ -194,7 +194,7 @@ static void put_head(const struct table *table)
             table->left.has_colour ? "\033[0m" : "");
 }
 
-/* Prints what was not counted. */
+/* Prints notes on what was not counted. */
 static void put_limits(FILE *stream, const struct probity_list_answer *answer)
 {
     size_t traces = probity_reader_traces(answer->reader), profiles = 0;

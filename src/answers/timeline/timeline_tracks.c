@@ -340,7 +340,7 @@ static int object_of(struct probity_timeline *timeline, const struct probity_eve
     return set_name(track, event);
 }
 
-/* Adds what a row of a lock shows so far, and frees the row. */
+/* Adds the span of a row of a lock, and frees the row. */
 static int end_row(struct probity_timeline *timeline, struct object *object, uint32_t index,
                    uint64_t wall_ns, uint32_t flags)
 {

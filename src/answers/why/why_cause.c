@@ -11,7 +11,7 @@
 /* Ratio from which a function has more calls than usual. */
 #define CALLS_RATIO 1.5
 
-/* ---- What is usual -----------------------------------------------------------------------------
+/* ---- Usual values ------------------------------------------------------------------------------
  */
 
 /* The value that `rank` of the values do not exceed: the middle of its bucket. */
