@@ -185,7 +185,7 @@ complete -c probity -n "$in ps" -s a -l all -d 'include programs of other users'
 complete -c probity -n "$in ps" -l json -d 'print JSON'
 complete -c probity -n "$in ps" -l csv -d 'print CSV'
 
-complete -c probity -n "$in top" -l by -x -a 'functions blocks locks threads processes' -d 'what the rows are'
+complete -c probity -n "$in top" -l by -x -a 'functions blocks locks threads processes' -d 'what a row represents'
 complete -c probity -n "$in top" -l sort -x -a 'calls wall cpu off-cpu p50 p99 max' -d 'sort key'
 complete -c probity -n "$in top" -s i -l interval -x -d 'time between two tables'
 complete -c probity -n "$in top" -s n -l count -x -d 'number of tables'
