@@ -38,12 +38,13 @@ CALLS_SHARED := libprobity-calls.so.$(VERSION)
 # The shared library looks for the second one in its own directory first.
 PRINT_RUNPATH ?= $$ORIGIN
 
-# CFLAGS, CXXFLAGS, LDFLAGS are the builder's; SANITIZE=address,undefined or thread makes a checked build.
+# CFLAGS, CXXFLAGS, LDFLAGS are the builder's; SANITIZE=address,undefined or thread makes a
+# sanitizer build.
 SANITIZE ?=
-# DEBUG=1 compiles the assertions in; checked builds and fuzz targets always have them.
+# DEBUG=1 compiles the assertions in; sanitizer builds and fuzz targets always have them.
 DEBUG ?=
 COMMA := ,
-# Tests build with WERROR=-Werror; a user's newer compiler may know more warnings.
+# Tests build with WERROR=-Werror; a user's newer compiler may have more warnings.
 WERROR ?=
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow $(WERROR)
 OPTIMIZE := $(if $(SANITIZE),-O1 -fno-omit-frame-pointer,-O2)
@@ -102,15 +103,16 @@ PRINT_SRC := $(filter-out src/spool/control_ask.c $(SYSTEM)/thread_count.c src/b
              $(addprefix src/answers/,$(addprefix report/,profiled.c report.c report_sort.c \
                report_text.c safe_text.c table.c) threads/threads.c tree/tree.c tree/tree_nodes.c tree/tree_view.c) \
              $(filter-out $(TOOL_ANALYSIS),$(wildcard src/analysis/*.c))
-# libprobity-functions, for programs without macros: what the compiler's hooks call. It needs libprobity.
+# libprobity-functions, for programs without macros: the functions that the compiler's hooks call.
+# It needs libprobity.
 FUNCTIONS_SRC := $(wildcard src/functions/*.c) $(addprefix $(SYSTEM)/,functions.c os.c os_signals.c objects.c) \
                    src/base/hash.c src/base/selection.c src/base/arguments.c src/base/assert.c
-# libprobity-calls, for programs without probes: it has functions with libc's names. It needs
+# libprobity-calls, for programs without probes: it defines functions with libc's names. It needs
 # libprobity.
 CALLS_SRC := $(wildcard src/calls/*.c) $(addprefix src/base/,called.c assert.c cpu_return.c) \
                $(addprefix $(SYSTEM)/,objects.c os.c os_signals.c)
-# The rest is only for the tool. A command's file is NAME_command.c in the room of what it prints,
-# or in src/cli/.
+# The rest is only for the tool. A command's file is NAME_command.c, in the directory of its answer
+# or export, or in src/cli/.
 ROOMS := src/answers/*/ src/exports/ src/exports/*/ src/log/ src/page/
 CLI_SRC := $(wildcard src/cli/*.c $(ROOMS:%=%*_command.c))
 TOOL_SRC := $(filter-out $(LIB_SRC) $(PRINT_SRC) $(CLI_SRC),$(wildcard $(addsuffix /*.c,$(addprefix src/, \
@@ -354,7 +356,7 @@ define shared_library
 	@ln -sf $(@F) $(@D)/$(1)
 	@ln -sf $(1) $(@:.so.$(VERSION)=.so)
 endef
-# Two segments instead of four: 5 KB less, and fewer mappings to make when a program starts.
+# Two segments instead of four: 5 KB less, and fewer mappings at program start.
 $(SHARED_LIB): $(LIB_OBJ) src/libprobity.map
 	$(call shared_library,$(SONAME),src/libprobity.map,-Wl$(COMMA)-z$(COMMA)noseparate-code \
 	    $(PRINT_RUNPATH:%=-Wl$(COMMA)-rpath$(COMMA)'%'),$(LIB_OBJ))
@@ -387,8 +389,8 @@ $(TOOL): $(TOOL_PARTS)
 
 program_name = $(notdir $(basename $(1)))
 
-# A fuzz target of the tool's commands, or of parts of them. $(1) name, $(2) objects. The target of
-# the reader has its files in memory.
+# A fuzz target of the tool's commands, or of parts of them. $(1) name, $(2) objects. The reader's
+# target keeps its files in memory.
 FUZZ_TARGET_PARTS := $(filter-out %/main.o,$(TOOL_PARTS))
 define fuzz_target_rule
 $(BUILD)/tests/$(1): $(OBJ)/tests/fuzz/$(1).o $(FUZZ_TARGET_OBJ) $(2)
@@ -444,8 +446,9 @@ $(BUILD)/examples/httpd-plain: $(HTTPD_PLAIN_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LINK_FLAGS) -o $@ $^ $(LDLIBS)
 
-# Everything but src/cli, of which a unit test is linked with what it needs: a quarter of the time.
-# UNIT_LIBRARY=1 leaves out what is only in the tool, for tests of the libraries.
+# Everything except src/cli, from which unit tests are linked only with the objects that they need:
+# a quarter of the time. UNIT_LIBRARY=1 leaves out code that is only in the tool, for tests of the
+# libraries.
 UNIT_LIBRARY ?=
 UNIT_TOOL_OBJ := $(if $(UNIT_LIBRARY),$(filter $(addprefix $(OBJ)/src/,base/% spool/% writer/% analysis/% \
     answers/hist/hist.o),$(TOOL_OBJ)), \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# How long after `probity attach` begins the first record is made, by a loaded web server that was
-# dormant: least, median and most of ROUNDS (20), in ms. With PRIORITY="chrt -f 50", server, load
-# and command run before what else the machine does.
+# The time from the start of `probity attach` to the first record of a loaded, dormant web server:
+# minimum, median and maximum of ROUNDS (20), in ms. With PRIORITY="chrt -f 50", server, load and
+# command take precedence over all other processes.
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=$(realpath "${BUILD:-build}")

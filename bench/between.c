@@ -6,8 +6,8 @@
  * clock after gaps. For "without CPU time", the thread never detects a gap (gap_ticks), so that all
  * three come from one recording, under the same conditions.
  *
- * What is compared is the thread's own CPU time, because wake-ups and other load change wall time
- * by more than a probe costs. The upkeep is given as a share of a step's wall time.
+ * The figures compare the thread's own CPU time, because wakeups and other load change wall time by
+ * more than the cost of a probe. The upkeep is given as a share of a step's wall time.
  */
 #include "common.h"
 

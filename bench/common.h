@@ -19,7 +19,7 @@
 /* A window: warms up, makes `hits` hits, and returns how many ticks they took. */
 typedef uint64_t bench_window(void *context, uint64_t hits);
 
-/* What is measured, and its results per hit. */
+/* A subject of measurement, and its results per hit. */
 struct bench_subject {
     bench_window *run;
     void *context;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What each compiler's flag of probity-functions(7) costs: the loaded bytes that it adds to a
+# The cost of each compiler flag of probity-functions(7): the loaded bytes that it adds to a
 # function, the time of a call when nothing is recorded, and the time that recording adds. The
 # programs run in turn; the minimum of RUNS (default 7) CPU times of the calling thread counts.
 set -eu

@@ -89,7 +89,7 @@ rate() { awk -v n="$1" -v s="$2" 'BEGIN { printf "%.2f M", n / s / 1e6 }'; }
 
 sends() {
     local wall cpu peak before sent total
-    # To a server that keeps nothing.
+    # Sends to a server that discards everything.
     python3 "$source_root/tests/fleet/fleet_server.py" > sink.port 2> sink.errors &
     sink=$!
     until [ -s sink.port ]; do sleep 0.1; done

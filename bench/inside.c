@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * inside.c: what a probe adds to about 60 ns of integer work that keeps the processor's units busy,
- * so that little of the probe's cost is hidden; compared with what a bare record (counter and
- * store) adds to the same work.
+ * inside.c: the time that a probe adds to about 60 ns of integer work that keeps the processor's
+ * units busy, so that little of the probe's cost is hidden; compared with a bare record (counter
+ * and store) in the same work.
  */
 #include "common.h"
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What `probity attach`, `probity detach` and dumps do to the requests of a loaded web server: its
-# latencies, as the client sees them, while one of them is in progress, and at other times of the
-# same run. Each round has one window of each kind, in turn. A request belongs to each window that
-# it overlaps. Functions are compiled with patchable entries, and recorded by `attach --functions`.
+# The effect of `probity attach`, `probity detach` and dumps on the requests of a loaded web server:
+# latencies seen by the client while one of these is in progress, and at other times of the same
+# run. Each round has one window of each kind, in turn. A request belongs to each window that it
+# overlaps. Functions are compiled with patchable entries, and recorded by `attach --functions`.
 #
-# A command needs CPU time, whatever it does to the server: attaching to another program, which is
-# idle, shows how much of a delay is due to that.
+# A command itself needs CPU time: attaching to a different, idle program shows how much of a delay
+# is due to that.
 #
 #   ROUNDS       of attaching (default 120, about 70 s)
 #   DUMP_ROUNDS  of dumps (default 30, about 60 s)
@@ -57,7 +57,7 @@ start_load() {
     sleep 1 # until its connections are established
 }
 
-# The server's own end closes the trace, and is not measured.
+# The trace is closed when the server ends, which is not measured.
 end_run() {
     kill "$load"
     wait "$load"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks.c: the cost of a free lock with libprobity-calls. This program runs itself with the
- * library preloaded: recording nothing, only counting, and recording. Each time, calls through the
- * library alternate with the same calls to libc's functions, by address.
+ * locks.c: the cost of a free lock with libprobity-calls. This program runs itself with the library
+ * preloaded: recording nothing, only counting, and recording. In each run, calls through the
+ * library alternate with direct calls to libc's functions, by address.
  */
 #include <dlfcn.h>
 #include <limits.h>

@@ -247,7 +247,7 @@ static void bench_long(void)
     struct bench_subject scope[] = {{bench_floor_window, NULL, 0, 0}, {scope_window, NULL, 0, 0}};
     struct bench_subject params[] = {{bench_floor_window, NULL, 0, 0}, {params_window, NULL, 0, 0}};
 
-    /* One after the other, because what the writer still has to do for one would slow down the
+    /* One after the other, because the writer's remaining work for one would slow down the
      * other. */
     bench_interleave(scope, 2, HITS, WINDOWS);
     bench_row("FN_FUNC, many chunks / 2 floors, median",

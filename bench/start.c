@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * start.c: what it costs a process to start a recording, make a few hits and stop. Each round runs
- * this program three times: it measures its own start and stop, records because PROBITY_OUT is set,
- * or does the same without recording.
+ * start.c: the cost to a process of starting a recording, making a few hits and stopping. Each
+ * round runs this program three times: it measures its own start and stop, records because
+ * PROBITY_OUT is set, or does the same without recording.
  */
 #include "common.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * triggers.c WHAT: what a ring and its dumps cost; bench/triggers.sh sets the environment.
+ * triggers.c WHAT: the cost of a ring and its dumps; bench/triggers.sh sets the environment.
  *
  *     scopes M     M million scopes: ns of one, median of windows; CPU time of all threads for one
  *     requests S   for S s, calls of some 20 us in each of two threads: percentiles of their times;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a ring, its conditions and its dumps cost (bench/triggers.c). Rounds of all variants in turn;
-# minima and medians over the rounds.
+# The cost of a ring, its conditions and its dumps (bench/triggers.c). Rounds of all variants in
+# turn; minima and medians over the rounds.
 #
 #   ROUNDS    default 5
 #   MILLIONS  of scopes in each (default 40)

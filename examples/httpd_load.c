@@ -76,7 +76,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* What is to be added to now_ns(). */
+/* The offset to be added to now_ns(). */
 static uint64_t since_1970_ns(void)
 {
     struct timespec now;

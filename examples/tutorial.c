@@ -21,7 +21,7 @@ static struct order {
     unsigned checksum;
 } orders[ORDERS];
 
-/* Prices, as a server somewhere else last reported them. */
+/* Prices, as last reported by a remote server. */
 static struct {
     pthread_mutex_t lock;
     unsigned cents[ITEMS];

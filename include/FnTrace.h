@@ -28,9 +28,9 @@
  * Windows, C++14 and MSVC or clang-cl (in C, all macros are empty there, which is reported).
  *
  * If PROBITY_PATCHABLE is defined before the include, on x86-64 Linux, a scope compiles to two
- * instructions without effect, which are replaced when a recording begins: a program that records
- * nothing runs faster, and functions with FN_FUNC are inlined as without. Such files are linked
- * with -lprobity-functions (probity-functions(7)).
+ * no-op instructions, which are replaced when a recording begins: a program that is not recording
+ * runs faster, and FN_FUNC does not prevent inlining. Link such files with -lprobity-functions
+ * (probity-functions(7)).
  */
 #ifndef FNTRACE_H
 #define FNTRACE_H
@@ -99,7 +99,7 @@ const char probity_log_default[7] = "stderr";
  * level` does the same from outside the program. */
 #define FN_INSTRUMENT_LEVEL(F, P) ((void)probity_level_set(F, P))
 
-/* To be called at the beginning of a thread's function, with or without (). Optional, unless
+/* Call it at the beginning of a thread's function, with or without (). Optional, unless
  * PROBITY_THREADS=announced is set: then only threads that called it are recorded. */
 #define FN_INSTRUMENT_THREAD fn_x_announce()
 
@@ -205,9 +205,9 @@ const char probity_log_default[7] = "stderr";
         }                                                                                          \
     } while (0)
 
-/* Excludes the time from here to FN_RESUME from this function's times, because it waits or works
- * for others. Each FN_RESUME ends one pause; an unmatched FN_RESUME is counted and otherwise
- * ignored. */
+/* Excludes the time from here to FN_RESUME from this function's times, for example because it waits
+ * or does work for other functions. Each FN_RESUME ends one pause; an unmatched FN_RESUME is
+ * counted and otherwise ignored. */
 #define FN_PAUSE()                                                                                 \
     FN_X_FIND_OUT, probity_scope_mark(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, __func__, FN_X_PAUSE)
 #define FN_RESUME()                                                                                \
@@ -278,7 +278,7 @@ enum { fn_x_order = 0 };
 #define FN_X_CHECK_LEVEL(level)                                                                    \
     FN_X_ASSERT((level) >= 0 && (level) <= 5, "FnTrace: a level is FN_0 to FN_5")
 
-/* What describes the function, in a note (PROBITY_NOTE_OF). */
+/* The function's description, in a note (PROBITY_NOTE_OF). */
 #define FN_X_NOTED(retType)                                                                        \
     PROBITY_LISTED_FUNCTION, fn_x_level, fn_x_flags, 0, __func__, __FILE__, FN_X_SIGNATURE_LISTED, \
         FN_X_TEXT(retType)
@@ -329,8 +329,8 @@ enum { fn_x_order = 0 };
     PROBITY_SCOPE_ENTER_SITE(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, FN_X_SITE_VARIABLE,              \
                              FN_X_NOTED(retType));                                                 \
     _Pragma("GCC diagnostic pop")
-/* The variable of an inline function in C++ is visible from other objects, so that its address is
- * no constant. That of a template is the same for all copies of the function, and can be hidden. */
+/* The variable of an inline function in C++ is visible from other objects, so its address is not a
+ * constant. That of a template is the same for all copies of the function, and can be hidden. */
 #ifdef __cplusplus
 #define FN_X_SITE struct fn_x_site {};
 #define FN_X_SITE_VARIABLE probity_fn::site_of<fn_x_site>::function
@@ -345,7 +345,8 @@ template <typename T> struct probity_site_function *site_of<T>::function;
 #define FN_X_SITE_VARIABLE fn_x_function
 #endif
 #define FN_X_FIND_OUT probity_scope_find_out(&fn_scope_needs_FN_FUNC_or_FN_ENTRY)
-/* What begins a recorded scope, and uses it before its is_open is what a site sets. */
+/* Statements that begin a recorded scope and use it, before is_open gets the value that sites
+ * use. */
 #define FN_X_IF_ON(...)                                                                            \
     if (__builtin_expect(probity_scope_is_patched(), 0)) {                                         \
         probity_scope_off(&fn_scope_needs_FN_FUNC_or_FN_ENTRY);                                    \
@@ -473,8 +474,8 @@ template <typename T> struct probity_site_function *site_of<T>::function;
 #define FN_X_ADDRESS_OF_RET_1(retVar) NULL
 #define FN_X_TEXT_OF_RET_0(retVar) #retVar
 #define FN_X_TEXT_OF_RET_1(retVar) ""
-/* An operand of assembly must be a constant without optimization, too: in C++ a constexpr variable
- * is one and a call is not; in C no variable is. */
+/* An asm operand must be a constant even without optimization: in C++ a constexpr variable is one,
+ * a call is not; in C no variable is. */
 #ifdef __cplusplus
 #define FN_X_CONSTANT(name, ...) constexpr uint64_t name = __VA_ARGS__;
 #define FN_X_CONSTANT_OF(name, ...) name
@@ -528,8 +529,8 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
                               FN_X_RETVAL_DESCRIBE(retVar), FN_X_RETVAL_HOW(retVar));              \
     } while (0)
 
-/* One record: a block that evaluates each value once and stores it. The first of the variable
- * arguments takes the place of n. */
+/* One record: a block that evaluates each value once and stores it. The first variable argument, n,
+ * is ignored. */
 #define FN_X_RECORD(kind_, code_, entered_, source, ...)                                           \
     {                                                                                              \
         FN_X_EACH(FN_X_LOCAL, __VA_ARGS__)                                                         \

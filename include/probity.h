@@ -276,9 +276,9 @@ extern PROBITY_API int probity_active;
 /* The calling thread's state; NULL until its first record. */
 #if defined(_WIN32) && !defined(PROBITY_MSVC)
 #define PROBITY_THREADS_HAVE_BLOCKS 1
-/* In a slot of the thread's environment block that the system assigns (TlsAlloc), since variables
- * of threads cannot be imported from a library. The offset of that slot in the block, and before
- * the library is ready that of a word which is always NULL. */
+/* The state is in a TLS slot (TlsAlloc), since thread-local variables cannot be imported from a
+ * DLL. This is the slot's offset in the thread environment block or, until the library is ready,
+ * the offset of a word that is always NULL. */
 extern PROBITY_API uint64_t probity_thread_offset;
 
 PROBITY_INLINE struct probity_thread *probity_thread_own(void)
@@ -431,8 +431,8 @@ PROBITY_INLINE uint64_t probity_reserve(struct probity_thread *self, uint64_t by
     return before;
 }
 #else
-/* Without the instruction: a return from a signal handler clears the reservation that ldxr makes,
- * so the store fails and the loop begins again. */
+/* Without ldadd: a return from a signal handler clears the reservation made by ldxr: the store then
+ * fails and the loop repeats. */
 PROBITY_INLINE uint64_t probity_reserve(struct probity_thread *self, uint64_t bytes)
 {
     uint64_t before, after;
@@ -572,10 +572,10 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
 /* Each probe and scope is described by an ELF note in the object file (doc/trace-format.md,
  * "SITES"), so that `probity list` also shows those that were never hit. Notes need no instruction
  * and no relocation at load time; strip keeps them. `?`: the note is discarded together with
- * duplicate copies of an inline function. `o`: and together with a function that --gc-sections
- * discards; older assemblers do not support it and the note stays. Texts are literals, __func__ and
- * the like. There are no notes with PROBITY_UNLISTED, nor with -mcmodel=large, as texts may be too
- * far away; and none on Windows. */
+ * duplicate copies of an inline function. `o`: also when --gc-sections discards the function; older
+ * assemblers do not support it, and the note stays. Texts are literals, __func__ and the like.
+ * There are no notes with PROBITY_UNLISTED, with -mcmodel=large (texts may be too far away) or on
+ * Windows. */
 #if defined(PROBITY_UNLISTED) || defined(__code_model_large__) || defined(_WIN32) ||             \
     defined(PROBITY_MSVC) ||                                                                       \
     (!defined(__clang__) && __GNUC__ < 9) || (defined(__clang__) && __clang_major__ < 12)
@@ -601,7 +601,7 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
 /* The arguments are the numbers of the operands in PROBITY_NOTE_OF(), without percent signs. */
 #define PROBITY_NOTE(a, b, c, d, e, f, g, h, i)                                                    \
     PROBITY_NOTE_WITH("28", "0", "", a, b, c, d, e, f, g, h, i)
-/* bytes: of the description; parts: more than these, which `more` holds. */
+/* bytes: size of the description. parts: number of additional parts, which are in `more`. */
 #define PROBITY_NOTE_WITH(bytes, parts, more, a, b, c, d, e, f, g, h, i)                           \
     PROBITY_NOTE_SECTION "\t.balign 4\n\t.long 8, " bytes ", 1\n\t.asciz \"Probity\"\n"           \
                          ".Lprobity_note%=:\n\t.byte %c" #a ", %c" #b ", %c" #c ", " parts "\n"    \

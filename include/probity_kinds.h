@@ -3,9 +3,9 @@
  * probity_kinds.h: how FnTrace.h determines what a value is, at compile time, C++ only. Used only
  * by the other headers of FnTrace.h.
  *
- * A type with an operator<< is printed by it. Types of the standard library are otherwise known by
- * their members, so that no header of theirs is included here, and types of other libraries with
- * the same members are supported too. Only strings and smart pointers are known by name.
+ * A type with an operator<< is printed by it. Other types of the standard library are recognized by
+ * their members, so this file includes none of their headers and also supports types of other
+ * libraries with the same members. Only strings and smart pointers are recognized by name.
  */
 #ifndef PROBITY_KINDS_H
 #define PROBITY_KINDS_H
@@ -57,11 +57,11 @@ struct inserts<Stream, Type,
                void_of<decltype(std::declval<Stream &>() << std::declval<const Type &>())>>
     : std::true_type {};
 
-/* Besides operators for the type itself, the library has some that take it by a conversion to a
- * character, and in some standards for its smart pointers, which print the text at an address, or
- * 0. The operators below are at least as good as those: a call is ambiguous or selects one of them,
- * unless the program or the library has a better one. The library's for unique_ptr is constrained
- * in C++20, which these must then be too. */
+/* Besides operators for the type itself, the library has operators that accept it after a
+ * conversion to a character and, in some standards, operators for its smart pointers, which print
+ * an address or 0. The operators below match at least as well as those: a call is ambiguous or
+ * selects one of these, unless the program or the library has a better match. In C++20 the
+ * library's operator for unique_ptr is constrained, so these must be too. */
 namespace library {
 #ifdef __cpp_concepts
 #define PROBITY_X_CONSTRAINED requires(true)
@@ -156,7 +156,7 @@ enum class kind {
 template <kind which> using kind_is = std::integral_constant<kind, which>;
 using no_kind = kind_is<kind::none>;
 
-/* Types nest to this depth at most, so that types which contain each other end somewhere. */
+/* Maximum nesting depth of types. It ends the recursion for types that contain each other. */
 enum { DEPTH_MAX = 8 };
 template <class Type, int depth = 0> struct kind_of;
 
@@ -172,12 +172,12 @@ struct are_shown<depth, Type, More...>
     : std::conditional<is_text_of(kind_of<Type, depth>::value), are_shown<depth, More...>,
                        std::false_type>::type {};
 
-/* kind `which` if the types in it are supported. */
+/* Kind `which` if its element types are supported. */
 template <kind which, int depth, class... Type>
 using kind_with = typename std::conditional<are_shown<depth + 1, Type...>::value, kind_is<which>,
                                             no_kind>::type;
 
-/* The first that is not none. The others are not instantiated. */
+/* The first kind other than none. The others are not instantiated. */
 template <class... Kinds> struct first_kind : no_kind {};
 template <class Kind, class... More>
 struct first_kind<Kind, More...>
@@ -217,7 +217,7 @@ struct is_choice<Type, void_of<decltype(std::declval<const Type &>().index()),
                             decltype(std::declval<const Type &>().valueless_by_exception())>>
     : std::true_type {};
 
-/* An alternative without members, as std::monostate, is shown by its name. */
+/* An alternative without members, such as std::monostate, is shown by its name. */
 template <class Type, int depth>
 struct is_alternative
     : std::integral_constant<bool, std::is_empty<Type>::value ||
@@ -268,7 +268,7 @@ struct as_time_point<
         void_of<typename Type::clock>>::type>
     : kind_with<kind::time_point, depth, typename Type::duration> {};
 
-/* Whether an iterator does not use up what it passes over. */
+/* Whether iterating leaves the elements in place, which input iterators do not. */
 template <class Iterator, class = void> struct stays : std::false_type {};
 template <class Iterator>
 struct stays<Iterator,
@@ -285,7 +285,8 @@ struct has_mapped<Type, Element,
                   void_of<typename Type::mapped_type, decltype(std::declval<Element>().first),
                           decltype(std::declval<Element>().second)>> : std::true_type {};
 
-/* A path consists of paths: what contains itself has no end. */
+/* The elements of a std::filesystem::path are paths: they have no kind, because the recursion would
+ * not end. */
 template <class Type, int depth, class Element>
 using range_of = typename std::conditional<
     std::is_same<Type, Element>::value, no_kind,
@@ -428,7 +429,7 @@ struct kind_of
                   typename std::conditional<std::is_enum<Type>::value, enum_kind<Type>,
                                             class_kind<Type, depth>>::type>::type>::type>::type {};
 
-/* Instead of an endless nesting. */
+/* Ends the recursion. */
 template <class Type> struct kind_of<Type, DEPTH_MAX> : no_kind {};
 
 } // namespace probity_fn

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * probity_patchable.h: scopes of files compiled with PROBITY_PATCHABLE: where one begins and where
- * it ends, there is an instruction without effect, which libprobity-functions replaces with a call
- * or a jump while the program runs. Included by probity_scope.h; the public interface is FnTrace.h.
+ * probity_patchable.h: scopes of files compiled with PROBITY_PATCHABLE. A scope begins and ends
+ * with a no-op instruction, which libprobity-functions replaces with a call or a jump while the
+ * program runs. Included by probity_scope.h; the public interface is FnTrace.h.
  */
 #ifndef PROBITY_PATCHABLE_H
 #define PROBITY_PATCHABLE_H
@@ -15,15 +15,16 @@
 extern "C" {
 #endif
 
-/* In libprobity-functions; both are jumped to by the code of PROBITY_SCOPE_SITE below. */
+/* In libprobity-functions; the code of PROBITY_SCOPE_SITE below jumps to both. */
 PROBITY_API void probity_scope_site_enter_hook(void);
 PROBITY_API void probity_scope_site_leave_hook(void);
 
-/* is_open of the scopes that were entered through their sites since the code was last patched. */
+/* Value of is_open in scopes that were entered through their sites since the code was last
+ * patched. */
 extern PROBITY_API uint64_t probity_scope_epoch;
 
-/* An object with such scopes was loaded: makes them calls if a recording is in progress. Weak: a
- * file that includes this and uses nothing of it needs no library. */
+/* To be called when an object with such scopes was loaded: turns them into calls if a recording is
+ * in progress. Weak: a file that includes this header without using it needs no library. */
 PROBITY_API void probity_scope_sites_loaded(void) __attribute__((__weak__));
 
 /* One for each object. */
@@ -40,10 +41,11 @@ probity_scope_sites_come(void)
     probity_scope_sites_are_known = 1;
 }
 
-/* A site: `test $DISTANCE, %eax`, of five bytes, where the flags may change. Its first byte becomes
- * that of `call`, whose distance then leads to the code in probity_stubs. This code passes on what
- * the compiler has put where: it undoes the call while it computes addresses, so that registers are
- * as in the function. The return address is in the function, whose unwind information applies. */
+/* A site: the five bytes of `test $DISTANCE, %eax`, where the flags may change. To patch it, the
+ * first byte is replaced with that of `call`, whose distance then leads to the code in
+ * probity_stubs. That code passes on the operands that the compiler has chosen: it undoes the
+ * call's push while it computes their addresses, so that the stack pointer is as in the function.
+ * The return address is in the function, whose unwind information applies. */
 #define PROBITY_SCOPE_SITE                                                                         \
     ".Lprobity_site%=:\n\t.byte 0xa9\n\t.long .Lprobity_stub%= - . - 4\n"                          \
     "\t.pushsection probity_sites, \"ao?\", %%progbits, .Lprobity_site%=\n"                        \
@@ -54,7 +56,7 @@ probity_scope_sites_come(void)
 #define PROBITY_SCOPE_SITE_JUMP(hook)                                                              \
     "\t{jmp *" hook "@GOTPCREL(%%rip)|.byte 0xff, 0x25\n\t.long " hook "@GOTPCREL - 4}\n"
 
-/* Makes a function one that calls another, so that it has no red zone, at no cost. */
+/* Makes the compiler assume a call, so that the function has no red zone. Costs nothing. */
 __attribute__((__always_inline__)) PROBITY_INLINE void probity_scope_call_something(void)
 {
     __asm__ goto("" : : : : never);
@@ -82,9 +84,10 @@ never:
             : "cc", "r10", "r11");                                                                 \
     } while (0)
 
-/* The enter of a scope with values, or of FN_ENTRY: its instruction becomes a jump, to where the
- * compiler has put what evaluates the values and calls a hook. Returns whether it is one. The jump
- * leads through probity_stubs, where an instruction marks it. */
+/* The enter of a scope with values, or of FN_ENTRY: its instruction is replaced with a jump to the
+ * code that evaluates the values and calls a hook, wherever the compiler has put that. Returns
+ * whether it has been replaced. The jump leads through probity_stubs, where a no-op instruction
+ * marks it. */
 __attribute__((__always_inline__)) PROBITY_INLINE int probity_scope_is_patched(void)
 {
     __asm__ __inline__ goto(PROBITY_SCOPE_SITE ".Lprobity_stub%=:\n"
@@ -113,7 +116,7 @@ probity_scope_open_patched(struct probity_scope_here *scope)
     scope->is_open *= __atomic_load_n(&probity_scope_epoch, __ATOMIC_RELAXED);
 }
 
-/* The leave of a scope that was entered through its site, or not at all. Memory: the hook reads
+/* The leave of a scope that was entered through its site, or not at all. "memory": the hook reads
  * the variable of FN_RETVAL. */
 __attribute__((__always_inline__)) PROBITY_INLINE void
 probity_scope_leave_site(struct probity_scope_here *scope)
@@ -128,8 +131,8 @@ probity_scope_leave_site(struct probity_scope_here *scope)
                                 : "memory", "cc", "r10", "r11");
 }
 
-/* Whether the scope is open is not known before its code is patched: then its memory may hold
- * anything. To be called before what reads is_open. */
+/* Until the scope's code is patched, its memory may hold anything, is_open included. To be called
+ * before reading is_open. */
 PROBITY_INLINE void
 probity_scope_find_out(struct probity_scope_here *scope)
 {

@@ -79,7 +79,7 @@ enum {
     PROBITY_FUNCTION_ADDRESSED = 8 /* part of a struct probity_addressed_function */
 };
 
-/* A function known by its address, of which no compiler made a descriptor. */
+/* A function known by its address, without a descriptor made by the compiler. */
 struct probity_addressed_function {
     struct probity_site_function function;
     const char *object; /* path of its shared library; "": the executable */
@@ -157,8 +157,8 @@ enum probity_scope_code {
 /* Current level of functions; -1 while not recording. */
 extern PROBITY_API int probity_scope_level;
 
-/* Not 0: scopes take the slow path. Bit 0: profile mode; bit 1: temporarily, because functions
- * are recorded differently from now on. */
+/* Not 0: scopes take the slow path. Bit 0: profile mode; bit 1: temporarily, after a change in how
+ * functions are recorded. */
 extern PROBITY_API int probity_scope_profiles;
 
 /* Current level of parameters; -1 while not recording or in profile mode. */
@@ -261,8 +261,8 @@ PROBITY_API void probity_scope_defer_frame(struct probity_scope_here *scope,
 PROBITY_API void probity_scope_leave_open(struct probity_scope_here *scope);
 
 /* Whether an event in a scope is to be recorded. If the scope is open, first ends the scopes that
- * were jumped over, because an event belongs to the innermost scope; in profile mode, which has no
- * events, so does the time. in: __func__. */
+ * were jumped over, because an event belongs to the innermost scope. In profile mode, which has no
+ * events, time belongs to the innermost scope in the same way. in: __func__. */
 PROBITY_API int probity_scope_is_reported(struct probity_scope_here *scope, uintptr_t frame,
                                           const char *in);
 
@@ -296,8 +296,8 @@ PROBITY_API void probity_scope_set_return(struct probity_scope_here *scope, cons
  * arguments in r10, r11 and rax and returns 0 in rax; after the call there is a no-op instruction
  * whose operand is the distance to the note. The last takes the scope in r10. */
 PROBITY_API void probity_scope_enter_hook(void);
-/* The same with values, which the note describes: r8 has the address of their bytes, one after the
- * other and up to a multiple of four, r9 that of the variable that is returned, or NULL. */
+/* The same with values, which the note describes: r8 holds the address of their bytes, packed and
+ * padded to a multiple of four; r9 holds the address of the variable that is returned, or NULL. */
 PROBITY_API void probity_scope_enter_values_hook(void);
 PROBITY_API void probity_scope_leave_hook(void);
 
@@ -307,15 +307,15 @@ PROBITY_API void probity_scope_never(void) __attribute__((__noreturn__));
 #define PROBITY_SCOPE_NOTED 0
 #endif
 
-/* Scopes as instructions without effect, which libprobity-functions replaces. */
+/* Scopes as no-op instructions, which libprobity-functions replaces. */
 #if defined(PROBITY_PATCHABLE) && PROBITY_SCOPE_NOTED && !PROBITY_MEMORY_SANITIZER
 #define PROBITY_SCOPE_PATCHABLE 1
 #else
 #define PROBITY_SCOPE_PATCHABLE 0
 #endif
 
-/* Of a scope whose code can be patched, for libprobity-functions. As probity_scope_enter_frame();
- * code: an address in the function. */
+/* Enters a patchable scope, for libprobity-functions. As probity_scope_enter_frame(); code: an
+ * address in the function. */
 PROBITY_API void probity_scope_enter_site(struct probity_scope_here *scope,
                                           struct probity_site_function **function, uintptr_t frame,
                                           const void *note, const void *code);
@@ -469,7 +469,7 @@ PROBITY_INLINE void
 probity_scope_off(struct probity_scope_here *scope)
 {
 #if PROBITY_MEMORY_SANITIZER
-    memset(scope, 0, sizeof *scope); /* it does not see what the library stores */
+    memset(scope, 0, sizeof *scope); /* MSan does not see the library's stores */
 #endif
     scope->is_open = 0;
 }
@@ -580,9 +580,8 @@ probity_put_head(uint8_t *at, uint32_t kind, uint32_t code, uint32_t format, uin
 }
 
 #if PROBITY_SCOPE_NOTED
-/* A variable in a register that a hook takes. gcc keeps variables of a coroutine in memory, also
- * those that are to be in a register: there the assembly loads them. No program uses these
- * names. */
+/* A variable in the register in which a hook expects it. gcc keeps all variables of a coroutine in
+ * memory, register variables too: the assembly loads them. */
 #if defined(__cpp_impl_coroutine) && !defined(__clang__)
 #define PROBITY_SCOPE_IN(register_, ...) __VA_ARGS__
 #define PROBITY_SCOPE_OPERAND "+m"
@@ -616,12 +615,13 @@ probity_put_head(uint8_t *at, uint32_t kind, uint32_t code, uint32_t format, uin
     } while (0)
 
 /* The same with values. block: their bytes; ret: the address of the variable that is returned, or
- * NULL, type_of_ret: its type, or 0, text_of_ret: its name; types: of up to 8 values, a byte each,
- * the first one lowest; source, expanded: "n, a, b" as written, and with macros expanded. */
+ * NULL, type_of_ret: its type, or 0, text_of_ret: its name; types: of up to 8 values, one byte
+ * each, the first in the lowest byte; source, expanded: "n, a, b" as written and with macros
+ * expanded. */
 #define PROBITY_SCOPE_ENTER_VALUES(scope, function, block, ret, types, count, type_of_ret, source, \
                                    expanded, text_of_ret, ...)                                     \
     do {                                                                                           \
-        /* It may need a call, as for a thread's variable, which would change the registers. */    \
+        /* May need a call (for a thread-local variable), which would change the registers. */     \
         const volatile void *fn_x_ret = (ret);                                                     \
         __asm__("" : "+r"(fn_x_ret));                                                              \
         PROBITY_SCOPE_IN("r10", struct probity_scope_here *fn_x_r10) = (scope);                    \
@@ -665,7 +665,7 @@ probity_scope_leave(struct probity_scope_here *scope)
         return;
 #if PROBITY_SCOPE_NOTED
     register struct probity_scope_here *left __asm__("r10") = scope;
-    /* Memory: the hook reads the variable of FN_RETVAL. */
+    /* "memory": the hook reads the variable of FN_RETVAL. */
     __asm__ __inline__ volatile(PROBITY_HOOK_CALL("probity_scope_leave_hook")
                                 : "+r"(left), "+m"(*scope)
                                 :

@@ -4,8 +4,8 @@
  * only. Used only by the other headers of FnTrace.h.
  *
  * Numbers, pointers, characters and strings are written as `probity log` writes those that are
- * recorded in binary. The text is bounded: ELEMENTS_MAX of each container, and the room for one
- * text altogether. Memory is allocated only by an operator<<.
+ * recorded in binary. The text is bounded: at most ELEMENTS_MAX elements of each container, and a
+ * limit for the whole. Memory is allocated only by an operator<<.
  */
 #ifndef PROBITY_SHOW_H
 #define PROBITY_SHOW_H
@@ -33,7 +33,7 @@ enum { ELEMENTS_MAX = 16, SHOWN_BYTES = 1000 };
 
 /* ---- Text ----------------------------------------------------------------------------------- */
 
-/* Text of at most `bytes` bytes. Counts the byte that did not fit, and then no more. */
+/* Text of at most `bytes` bytes. Beyond that, used_ is bytes + 1. */
 class shown_text {
 public:
     shown_text(char *text, size_t bytes) : text_(text), bytes_(bytes), used_(0) {}
@@ -55,7 +55,7 @@ public:
     }
     void put(const char *text) { put(text, strlen(text)); }
 
-    /* Whole characters of UTF-8, with a mark if not all fitted. */
+    /* Whole UTF-8 characters, followed by "..." if the text was cut. */
     std::string made() const
     {
         size_t length = used_;
@@ -90,8 +90,8 @@ inline size_t encode_utf8(uint32_t character, char bytes[4])
     return further + 1;
 }
 
-/* One character of text in quotes, escaped as in C. An escape is written whole; if it does not fit,
- * it and what follows are left out. */
+/* One character of text in quotes, escaped as in C. An escape sequence that does not fit whole is
+ * left out, and so is all text after it. */
 inline void put_escaped(shown_text &to, uint32_t character, char quote)
 {
     char bytes[4] = {'\\'};
@@ -110,7 +110,7 @@ inline void put_escaped(shown_text &to, uint32_t character, char quote)
     to.put(bytes, count);
 }
 
-/* The next character, which may take two elements of UTF-16. */
+/* The next character, which may be two units of UTF-16. */
 template <class Char> uint32_t next_character(const Char *text, size_t length, size_t *at)
 {
     uint32_t one = static_cast<uint32_t>(text[(*at)++]);
@@ -198,7 +198,7 @@ inline void put_address(shown_text &to, const volatile void *address)
         to.put("0123456789abcdef"[value >> shift & 15]);
 }
 
-/* What snprintf() wrote, with a decimal point in any locale. */
+/* Appends text written by snprintf(), with a decimal point in any locale. */
 inline void put_printed(shown_text &to, const char *text)
 {
     bool in_point = false;
@@ -347,7 +347,7 @@ template <class Type> void show(shown_text &to, const Type &value)
     shower<kind_of<plain<Type>>::value>::show(to, value);
 }
 
-/* The same; exceptions of anything but an operator<< end here. */
+/* The same; exceptions from anything but an operator<< are caught here. */
 template <class Type> void show_or_say(shown_text &to, const Type &value)
 {
     if (!is_done([&to, &value] { show(to, value); }))
@@ -477,7 +477,7 @@ template <> struct shower<kind::printed> {
     }
 };
 
-/* ---- Pointers and what has one value ---- */
+/* ---- Pointers and wrappers of one value ---- */
 
 template <> struct shower<kind::owner> {
     template <class Type> static void show(shown_text &to, const Type &owner)
@@ -648,7 +648,7 @@ inline void put_moment(shown_text &to, int64_t seconds, uint64_t fraction, int d
     to.put('Z');
 }
 
-/* Number of decimals that 1/den has; 6 if it has no end. */
+/* Number of decimals of 1/den; 6 if it does not terminate. */
 constexpr int decimals_of(intmax_t den, int decimals = 0)
 {
     return den == 1              ? decimals

@@ -50,7 +50,7 @@ inline void insert_text(std::ostream &stream, const char8_t *text, size_t length
 }
 #endif
 
-/* By its kind. What a stream does not accept is shown as in a container. */
+/* Inserts by kind. A value that no stream accepts is shown as it is in a container. */
 template <kind which> struct stream_inserter {
     template <class Type> static void insert(std::ostream &stream, const Type &value)
     {
@@ -103,8 +103,8 @@ template <> struct stream_inserter<kind::wide_character> {
     }
 };
 
-/* Of an array, up to its end at most. NULL, which would put the stream into a failed state, is
- * shown as text. */
+/* Does not read beyond the end of an array. NULL, which would make the stream fail, is shown as
+ * text. */
 struct text_inserter {
     template <class Type, size_t count>
     static void insert(std::ostream &stream, const Type (&text)[count])

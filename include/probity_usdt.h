@@ -41,8 +41,8 @@
 #error "PROBITY_USDT: there are no markers for this CPU (x86-64 and AArch64)"
 #endif
 
-/* A marker; the rest: the operands of its arguments. From the second section, tools learn how
- * far the file was moved if it was prelinked. */
+/* A marker. The variable arguments are its asm operands. The second section shows tools by how much
+ * a prelinked file was moved. */
 #define PROBITY_USDT_MARK(name, arguments, ...)                                                    \
     __asm__ __inline__ volatile(                                                                   \
         ".Lprobity_mark%=:\n\t" PROBITY_USDT_NOP "\t.pushsection .note.stapsdt, \"?\", %%note\n"   \
@@ -76,8 +76,8 @@
                       PROBITY_USDT_PLACE(correlation), PROBITY_USDT_PLACE(object),                 \
                       PROBITY_USDT_PLACE(PROBITY_CAST(uint32_t, number)))
 
-/* The name is read, because tracers in the kernel cannot read a page that the program has not
- * used. */
+/* Reads the name, because tracers in the kernel cannot read a page that the program has not
+ * touched. */
 #define PROBITY_USDT_ENTER(name, level)                                                            \
     PROBITY_USDT_TOUCH(name);                                                                      \
     PROBITY_USDT_MARK("function_enter", PROBITY_USDT_LONG(0) " " PROBITY_USDT_WORD(1),             \

@@ -192,7 +192,7 @@ struct integer_type
                                                          : 4) +
                                    (Type(-1) > Type(0) ? 1 : 0))> {};
 
-/* With the mark of an array. */
+/* Arrays are marked. */
 template <class Type, uint8_t which>
 using type_at = type_is<which + (std::is_array<Type>::value ? PROBITY_TYPE_ARRAY : 0)>;
 
@@ -231,7 +231,7 @@ template <class Type>
 struct type_in<Type, kind::reference>
     : type_in<plain<decltype(std::declval<const Type &>().get())>> {};
 
-/* What load() returns is a copy, which is formatted unless its bytes are recorded. */
+/* load() returns a copy, which is formatted unless its bytes are recorded. */
 template <class Type>
 struct type_of_loaded : type_in<plain<decltype(std::declval<const Type &>().load())>> {};
 template <class Type>
@@ -253,7 +253,7 @@ template <class Given> constexpr uint8_t type_of()
 #define PROBITY_X_INLINE inline __attribute__((__always_inline__, __no_instrument_function__))
 #endif
 
-/* What is recorded of a fixed value: itself, or what it holds. */
+/* What is recorded for a fixed value: the value or, of a wrapper, the value inside. */
 template <class Type, kind which = kind_of<Type>::value> struct held {
     using type = decayed<Type>;
     template <class Given> static PROBITY_X_INLINE type get(const Given &value) { return value; }
@@ -334,7 +334,7 @@ template <class Type> size_t format(const void *value, char *text, size_t bytes)
     return to.used();
 }
 
-/* Writes the bytes of what a fixed value holds. */
+/* Writes the bytes that `held` gets from a fixed value. */
 template <class Type> size_t copy_held(const void *value, char *bytes, size_t room)
 {
     const typename held<Type>::type made = held<Type>::get(*static_cast<const Type *>(value));

@@ -12,7 +12,7 @@ cmake-sources: ## Write packaging/sources.cmake, the library's sources as CMakeL
 	@{ echo '# Made by `make cmake-sources`.'; echo 'set(PROBITY_SOURCES'; \
 	    printf '  %s\n' $(sort $(LIB_SRC)) | sed '$$s/$$/)/'; } > packaging/sources.cmake
 
-amalgamation: $(AMALGAMATION)/probity.c ## Join the library into one probity.c, with the headers beside it
+amalgamation: $(AMALGAMATION)/probity.c ## Join the library into one probity.c, with the headers next to it
 $(AMALGAMATION)/probity.c: tools/amalgamate.awk $(wildcard src/*/*.[ch] src/*/*/*.[ch]) $(PUBLIC_HEADERS) FORCE
 	@rm -rf $(@D) && mkdir -p $(@D)
 	$(call say,JOIN)awk -v version=$(VERSION) -f tools/amalgamate.awk $(sort $(LIB_SRC)) > $@

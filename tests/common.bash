@@ -18,7 +18,7 @@ cd "$WORK"
 fail() {
     echo "FAILED: $*" >&2
     failures=$((failures + 1))
-    # A caller that only asks whether a test fails need not wait for the rest.
+    # A caller that only needs to know whether a test fails does not wait for the rest.
     [ -z "${STOP_AT_FIRST:-}" ] || exit 1
 }
 

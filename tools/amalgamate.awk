@@ -4,7 +4,7 @@
 #
 # Internal headers are inserted once, at their first include; system headers are all at the top;
 # public ones stay includes. Static names that occur in several files are prefixed with the file's
-# name. The result depends on nothing but the sources and their order.
+# name. The result depends only on the sources and their order.
 
 function fail(message)
 {
@@ -37,7 +37,7 @@ function load(file,    line, n, depth)
     files[++file_count] = file
 }
 
-# What to do with an include: action[file, line] is a header to put in, "drop" or "keep".
+# How to treat an include: action[file, line] is a header to insert, "drop" or "keep".
 function classify(file, n, line, depth,    name)
 {
     name = line
@@ -103,7 +103,7 @@ function cut_comment(from,    end)
     cut(in_comment ? length(rest) : from + end)
 }
 
-# ---- Which names a file declares at file scope --------------------------------------------------
+# ---- The names that a file declares at file scope -----------------------------------------------
 
 # declares[space, file, name]; owners[space, name] counts the files. Tags have a separate name
 # space.
@@ -175,7 +175,7 @@ function start_declaration()
     name = before = tag = ""
 }
 
-# One token at brace depth `depth`; returns the depth after it.
+# Handles one token at brace depth `depth`; returns the depth after it.
 function scan_token(file, depth)
 {
     if (previous ~ /^(struct|union|enum)$/ && kind == "word")
@@ -200,7 +200,7 @@ function scan_token(file, depth)
     return depth
 }
 
-# At the brace of a body: of a function, of a type with a tag, or of an initializer.
+# Handles the brace that opens the body of a function, of a type with a tag, or of an initializer.
 function open_body(file)
 {
     is_function = name != "" && before == ")"
@@ -323,7 +323,7 @@ function emit(file,    n, line)
     undefine(file)
 }
 
-# A macro of a file ends with it, unless the system may have it.
+# Macros are undefined at the end of their file, unless the system may define them, too.
 function undefine(file,    n, line, macro)
 {
     if (file !~ /\.c$/)

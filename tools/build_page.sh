@@ -3,8 +3,8 @@
 # view/dist/page.html, which is kept in the tree, so that building the tool requires no Node.js.
 # Usage: tools/build_page.sh DIRECTORY OUT
 #
-# Works in a copy of view/ in DIRECTORY, since node_modules must not be among the sources. The
-# lock file pins the bundler, whose result is the same on every machine.
+# Works in a copy of view/ in DIRECTORY, since node_modules must not be among the sources. The lock
+# file pins the bundler, whose output is the same on every machine.
 set -eu
 tree=$(cd "$(dirname "$0")/.." && pwd)
 directory=${1:?usage: build_page.sh DIRECTORY OUT} name=${2:?usage: build_page.sh DIRECTORY OUT}

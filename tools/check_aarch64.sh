@@ -2,7 +2,7 @@
 # Builds the library for AArch64 with and without atomic instructions, runs an instrumented program
 # with several threads in qemu, and reads its trace with the tool of this machine. Without the
 # instructions, words are reserved by exclusive pairs, qemu emulates a processor that lacks them,
-# and what `make aarch64` has built is used if it exists. Exit status 1 if the trace lacks anything;
+# and what `make aarch64` has built is used if it exists. Exit status 1 if the trace is incomplete;
 # 77 without a cross compiler. BUILD names the build directory whose tool is used.
 set -eu
 cd "$(dirname "$0")/.."

@@ -26,8 +26,8 @@ expect_five_hits() {
     checked=$((checked + 1))
 }
 
-# Runs a program that uses FnTrace.h; the installed tool prints its log. The signature is the
-# compiler's or the debugging information's, if there is one.
+# Runs a program that uses FnTrace.h; the installed tool prints its log. Signatures come from the
+# compiler or, if available, from debugging information.
 expect_log() {
     local expected
     rm -f "$scratch/trace.probity"
@@ -51,7 +51,7 @@ expect_functions() {
     checked=$((checked + 1))
 }
 
-# Runs a program that uses Logger.h as it is; it leaves a CSV without any setting.
+# Runs an unmodified program that uses Logger.h; it writes a CSV without any setting.
 expect_csv() {
     rm -f "$scratch/log.csv"
     (cd "$scratch" && "$1") || fail "$1 ended with status $?"

@@ -7,12 +7,12 @@ set -eu
 cd "$(dirname "$0")/.."
 tool=${1:?usage: check_options.sh PROBITY}
 failed=0
-# Empty, so that `top` does not find what else is being recorded, and watch it.
+# Empty, so that `top` does not find and watch other recordings.
 PROBITY_SPOOL_DIR=$(mktemp -d)
 export PROBITY_SPOOL_DIR
 trap '[[ $BASHPID != $$ ]] || rmdir "$PROBITY_SPOOL_DIR"' EXIT
 
-# Options in a text, one a line.
+# Prints the options in a text, one per line.
 options_in() {
     grep -oE -- '(^|[^A-Za-z0-9_-])(--[a-z][a-z-]*|-[a-zA-Z]($|[^a-zA-Z]))' |
         grep -oE -- '--?[A-Za-z][a-z-]*' | sort -u
@@ -57,7 +57,7 @@ choices_of() {
         sed -nE "s/.* -l ([a-z-]+) -x -a ['\"]([(]__fish_append , )?([^)'\"]+).*/\1 \3/p"
 }
 
-# The commands that each shell offers, one a line.
+# The commands that each shell offers, one per line.
 commands_in_bash() {
     bash -c 'source completion/probity.bash
         COMP_WORDS=(probity "") COMP_CWORD=1
@@ -69,7 +69,7 @@ commands_in_zsh() {
     sed -n "/^local -a commands=(/,/^)/s/^ *'\([a-z]*\):.*/\1/p" completion/_probity | sort
 }
 
-# Twice: the list of known commands, and what is offered.
+# Twice: in the list of known commands, and in the offered choices.
 commands_in_fish() {
     if [ "$1" = known ]; then
         sed -n '/^set -l commands/,/[^\\]$/p' completion/probity.fish | grep -oE '^ +[a-z]+'

@@ -91,7 +91,8 @@ join_both() {
         awk -v version=1 -f "$OLDPWD/tools/amalgamate.awk" src/a/one.c src/a/two.c)
 }
 
-# Two files may have the same static names; what cannot be joined is refused, and named.
+# Two files may have the same static names; sources that cannot be joined are refused, and the name
+# is reported.
 check_joining() {
     mkdir -p "$work/join/src/a"
     echo 'struct shared;' > "$work/join/src/a/one.h"

@@ -9,8 +9,7 @@ cd "${1:-$tools/..}"
 
 # Which directories of src/ a file may include. Only commands include cli/, and the half that runs
 # in the traced program never includes the half that reads traces, with these exceptions:
-# embed_print/, which needs both, and the files of writer/ that complete what a dead
-# writer left.
+# embed_print/, which needs both, and the files of writer/ that complete the trace of a dead writer.
 allowed_includes() {
     case $1 in
         *_command.c)
@@ -94,8 +93,8 @@ text_files() {
         sed 's,^\./,,'
 }
 
-# One process for all files: several for each file took a minute of CPU time. $1 regular
-# expression for names of files, $2 for lines; $3 what a matching line is
+# One process for all files: several for each file took a minute of CPU time. $1 regular expression
+# for names of files, $2 for lines; $3 description of a matching line
 find_lines() {
     text_files | grep -E "$1" | tr '\n' '\0' | xargs -0r grep -nE "$2" /dev/null |
         sed "s,^\([^:]*:[0-9]*\):.*,\1: $3," || true
@@ -158,8 +157,8 @@ report_share() {
          }' | sort
 }
 
-# Assertions, static ones too, in what records and reads; lines that are empty or comment do not
-# count.
+# Assertions, including static ones, in the code that records and reads, without empty lines and
+# comments.
 report_assertions() {
     find src/base src/format src/spool src/runtime src/writer src/reader -name '*.[ch]' \
         -exec cat {} + 2> /dev/null | awk '

@@ -8,7 +8,8 @@
 #     space of other people's programs);
 #   - mutable state at file scope is in src/runtime only, except in the files that mutable_state()
 #     lists with their reasons;
-#   - code that runs while vector registers are in use (x86-64) calls only what keeps them.
+#   - code that runs while vector registers are in use (x86-64) calls only functions that preserve
+#     them.
 # Usage: tools/check_symbols.sh BUILD, of a build without sanitizers. Exit status 1 when something
 # differs.
 set -eu
@@ -48,8 +49,8 @@ mutable_state() {
     local object source
     # log_command.o: the flag that its handler of SIGINT raises; cli_unfinished.o: what a handler
     # removes; cli_sigbus.o: where a handler of SIGBUS looks; reader/functions.o: the functions that
-    # main() sets; demangle.o: its child process; locate.o: the files it has read; base/cpu.o: what
-    # the CPU has, asked once; cli/jobs.o: the number of threads that main() takes;
+    # main() sets; demangle.o: its child process; locate.o: the files it has read; base/cpu.o: the
+    # CPU's features, queried once; cli/jobs.o: the number of threads that main() takes;
     # cli/output_stream.o: when to use colors; cli/filter.o: names that are like patterns;
     # src/functions/ and src/calls/ run in the program, as the runtime does
     find "$build/obj/src" -name '*.o' ! -path '*/src/runtime/*' ! -path '*/src/cli/cli.o' \
@@ -93,7 +94,7 @@ for library in "-D $build/lib/libprobity-print.so" "$build/lib/libprobity-print.
     [ "$names" = probity_print_hooks ] || complain "$library: ${names//$'\n'/, }"
 done
 
-# What src/calls/names.h lists, and what libprobity calls.
+# The functions listed in src/calls/names.h, and those that libprobity calls.
 wanted=$({ printf "probity_calls_%s\n" count_hits ending recording sleep wake
     printf '#include "calls/names.h"\nPROBITY_CALLS_NAMES(name)\n' |
         "$compiler" -E -P -D_GNU_SOURCE -Isrc - | grep -oE 'name\([A-Za-z0-9_]+\)' |

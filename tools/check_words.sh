@@ -7,7 +7,7 @@ cd "${1:-$(dirname "$0")/..}"
 
 # Files and directories that are clean.
 SCOPE=(completion man README.md CONTRIBUTING.md SECURITY.md CHANGES.md Makefile CMakeLists.txt
-    doc include packaging tests/README.md)
+    bench doc include packaging tests/README.md)
 # C files of which only string literals are checked, not comments.
 STRINGS=(src/answers src/base src/calls src/cli src/embed src/embed_print src/exports src/fleet
     src/format src/functions src/log src/page src/print src/reader src/runtime src/sched src/spool
@@ -52,6 +52,7 @@ PHRASES=(
     'states of (the )?threads'
     'director(y|ies) of spools'
     'is made of what'
+    'living programs?'
 )
 
 pattern=$(IFS='|'; echo "${PHRASES[*]}")

@@ -35,18 +35,18 @@ fail() {
     exit 1
 }
 
-# $1 title, $2 what the output shows
+# $1 title, $2 explanation of the output
 section() {
     printf '\n==== %s\n%s\n\n' "$1" "$2"
 }
 
-# A command as a user would type it, and what it prints.
+# Shows a command as a user would type it, and its output.
 show() {
     echo "\$ $*"
     "$@"
 }
 
-# The same, with the first lines of its output only. $1 how many, then the command
+# The same, with only the first lines of the output. $1 number of lines, then the command
 show_head() {
     local lines=$1
     shift
@@ -145,7 +145,7 @@ BEGIN {
     wall_last_seconds = $6
     wall_last_ns = $7 + 0
 }
-$3 !~ /^[0-9]+$/ { next } # of the lock: how often depends on who waits for whom
+$3 !~ /^[0-9]+$/ { next } # hits of the lock, whose number depends on which thread waits
 {
     hits[$2, $3]++
     rows++
@@ -173,7 +173,7 @@ END {
         compare(thread, 11, score[i, 6])
         compare(thread, 12, score[i, 7])
     }
-    invented += rows - seen # of threads or probes that do not exist
+    invented += rows - seen # hits of threads or probes that do not exist
     printf "requests served:  %12s   as the server counted; %s answers arrived\n",
         grouped(requests), grouped(answers)
     printf "hits expected:    %12s   6 a request, 1 each for accepted, queued, taken, closed\n",
@@ -247,7 +247,7 @@ and its report."
     show "$probity" report "$demo/windows.probity"
 }
 
-# The server again, its functions as scopes, with one request that needs a lock for too long.
+# The server again, with its functions as scopes and one request that waits for a lock for too long.
 catch_the_slow_one() {
     section "Catch the slow one" "The server keeps the last seconds in memory. Under the same \
 load, one request is planted that
@@ -259,7 +259,7 @@ waits 150 ms for a lock. Only the worst dump is kept."
     echo "\$ probity record --ring 10s --when '$condition' --keep worst=1 -o slow-%i.probity \\"
     echo "    -- httpd --plant"
     : >"$demo/httpd.out"
-    # In that directory, where the trace of the whole run is made too.
+    # In that directory, which also gets the trace of the whole run.
     (
         directory=$(cd "$demo" && pwd) tool=$(cd "$build/bin" && pwd)/probity
         cd "$demo"

@@ -36,7 +36,7 @@ show() {
     "$@"
 }
 
-# $1 how often to try, with pauses between; then the command that must succeed
+# Retries a command until it succeeds. $1 number of attempts, then the command
 wait_for() {
     local times=$1
     shift
@@ -88,7 +88,7 @@ has_port() {
     [ -n "$port" ]
 }
 
-# $1 label, $2 which run, $3 threads. The trace of a web server under load.
+# Records a web server under load. $1 label, $2 number of the run, $3 threads
 serve() {
     : >"$demo/httpd.out"
     PROBITY_LABEL=$1 PROBITY_OUT=$1-$2.probity ./httpd --root root \

@@ -4,9 +4,9 @@
 #
 #   tools/library_source.sh sqlite|protobuf-c DIRECTORY
 #
-# SQLite is in the package better-sqlite3 of npm, protobuf-c in Debian's archive. npm and apt check
-# what they download; nothing of it is installed or run. The C file is compared with the one that
-# was tested. A directory that has it stays as it is.
+# SQLite is in the package better-sqlite3 of npm, protobuf-c in Debian's archive. npm and apt verify
+# their downloads; nothing is installed or run. The C file is compared with the version that was
+# tested. If the directory already has the source, it is left unchanged.
 set -eu
 usage() {
     echo "usage: tools/library_source.sh sqlite|protobuf-c DIRECTORY" >&2
@@ -55,7 +55,7 @@ cd "$work"
 case $1 in
     sqlite) download npm npm pack --silent --ignore-scripts "$package" ;;
     protobuf-c)
-        # The source is where this machine gets the binary package from.
+        # Source packages come from the same place as this machine's binary packages.
         place=$(apt-get download --print-uris libprotobuf-c1 2> log |
             sed -n "s/^'\(.*\)\/[^/]*'.*/\1/p")
         [ -n "$place" ] || fail "apt knows no package libprotobuf-c1: $(tail -n 1 log)"

@@ -6,9 +6,9 @@
 #
 # reads package.json and package-lock.json in DIRECTORY, and leaves the packages in
 # TARGET/node_modules; options are those of `npm ci`, by default --omit=optional. Does nothing if
-# the same packages are already there; concurrent runs wait for each other. Scripts of packages are
-# not run. Lock files have versions and checksums, but no addresses, so any registry can be used. To
-# update them:
+# the same packages are already there; concurrent runs wait for each other. Packages' install
+# scripts are not run. Lock files have versions and checksums, but no URLs, so any registry can be
+# used. To update them:
 #
 #   npm install --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts
 set -eu

@@ -7,12 +7,13 @@
 #
 # On Debian and its derivatives they are installed with apt-get, as root or with sudo. With dnf,
 # pacman or apk the command to run is printed, and the exit status is 1 until nothing is missing.
-# Packages that apt-get does not know are reported on stderr, with what is left out without them;
-# the others are installed. If nothing is missing, nothing is printed.
+# Packages that apt-get does not know are reported on stderr, with the features that are missing
+# without them; the others are installed. If nothing is missing, nothing is printed.
 set -eu
 export LC_ALL=C
 
-# A paragraph names a group and what needs its packages, then the packages in each system's names.
+# Each paragraph has a group and the tasks that need its packages, then the packages with each
+# system's names.
 table() {
     cat <<'TABLE'
 build: the libraries and the tool
@@ -167,7 +168,7 @@ TABLE
 
 groups_of_table() { table | sed -n 's/^\([a-z]*\): .*/\1/p' | sort -u | tr '\n' ' '; }
 
-# Lines "PACKAGE <tab> WHAT NEEDS IT". $1 manager, then groups
+# Prints lines "PACKAGE <tab> TASK THAT NEEDS IT". $1 manager, then groups
 wanted() {
     local manager=$1
     shift
@@ -224,7 +225,7 @@ as_root() {
     if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# $1 manager, then what is missing
+# $1 manager, then the missing packages
 print_command() {
     local root='' command
     [ "$(id -u)" -eq 0 ] || root='sudo '
@@ -284,7 +285,7 @@ install_with_apt() {
         apt-get install -q -y --no-install-recommends "$@"
 }
 
-# $1 groups, in one word; then what is missing
+# $1 groups, in one word; then the missing packages
 use_apt() {
     local groups=$1 log known unknown
     shift
@@ -306,7 +307,7 @@ use_apt() {
     rm -f "$log"
 }
 
-# ---- All of it ---------------------------------------------------------------------------------
+# ---- The whole command ---------------------------------------------------------------------------
 
 usage() {
     echo "usage: tools/setup.sh [--list [--for apt|dnf|pacman|apk]] [GROUP...]" >&2

@@ -3,10 +3,10 @@
 #
 #   tools/sysroot.sh ARCHITECTURE DIRECTORY PACKAGE...
 #
-# ARCHITECTURE is Debian's name (arm64). The packages and what they depend on are downloaded by
-# apt-get from the sources of this machine, checked by their signatures, and unpacked, not
-# installed: root is not needed, and dpkg does not see the architecture. libc's headers are left
-# out, as the cross compiler has its own. A directory that has the packages stays as it is.
+# ARCHITECTURE is Debian's name (arm64). apt-get downloads the packages and their dependencies from
+# this machine's sources and verifies their signatures; they are unpacked, not installed: root is
+# not needed, and dpkg does not see the architecture. libc's headers are left out, as the cross
+# compiler has its own. If the directory already has the packages, it is left unchanged.
 set -eu
 [ $# -ge 3 ] || { echo "usage: tools/sysroot.sh ARCHITECTURE DIRECTORY PACKAGE..." >&2; exit 2; }
 architecture=$1 directory=$(realpath -m "$2")
@@ -35,7 +35,7 @@ Dir::State "$work/state";
 Dir::State::status "$work/status";
 Dir::Cache "$work/cache";
 CONF
-# $1 what; then a command whose output is shown only if it fails
+# $1 description, then a command whose output is shown only if it fails
 step() {
     local what=$1
     shift

@@ -85,8 +85,8 @@ settings_of() {
     esac
 }
 
-# The tool that a variant's scripts use. They run with clang for what is in the programs, and clang
-# compiles the tool for tsan, with the same warnings.
+# The tool that a variant's scripts use. The scripts run with clang to test code compiled into
+# programs; clang compiles the tool itself for tsan, with the same warnings.
 tool_of() {
     case $1$CAMPAIGN in
         clang) echo "$BUILD/bin/probity" ;;
@@ -94,13 +94,13 @@ tool_of() {
     esac
 }
 
-# Prefix of a test's command. With a strongly randomized address space, something else may be where
-# sanitizers need their shadow memory. The thread sanitizer would kill the children of programs with
-# threads, which it cannot follow.
+# Prefix of a test's command. With strong address space randomization, something else may be mapped
+# where sanitizers need their shadow memory. The thread sanitizer would kill the children of
+# programs with threads, which it cannot follow.
 prefix_of() {
     local command=(env "PROBITY=$(tool_of "$1")" "VARIANT=$1")
     mapfile -t -O ${#command[@]} command < <(settings_of "$1")
-    # Both libraries are of the same objects.
+    # Both libraries consist of the same objects.
     case $1$CAMPAIGN in
         asan) command+=(LINKED=static) ;;
         tsan) command+=(LINKED=shared) ;;
@@ -164,8 +164,8 @@ job() {
     if [[ $1 =~ $ONLY ]]; then printf '%s\t%s\t%s\n' "$1" "$2" "$3"; fi
 }
 
-# The same for a test of a variant, as tests/shortened has it. $1 variant, $2 name, $3 limit, $4
-# command
+# The same for a test of a variant, with the settings of tests/shortened. $1 variant, $2 name, $3
+# limit, $4 command
 variant_job() {
     local how
     find_shortened "$1" "$2"
@@ -194,7 +194,7 @@ check_jobs() {
     job check/packages 600 "BUILD=$BUILD tools/check_packages.sh"
 }
 
-# It uses what was built for the tests in qemu, if there is something.
+# The check uses an existing build for the tests in qemu, if there is one.
 aarch64_check_job() {
     job check/aarch64 600 "BUILD=$BUILD tools/check_aarch64.sh"
 }
@@ -229,7 +229,7 @@ run_jobs() {
     tee -a "$LOGS/jobs" | xargs -r -d '\n' -P "$1" -n 1 tools/test_one.sh
 }
 
-# Those that took longest in the last run come first, so that no core is idle while the last test
+# Tests that took longest in the last run come first, so that no core is idle while the last test
 # runs. Tests without a last run are sorted by their limit.
 longest_first() {
     awk -F '\t' 'FILENAME != "-" { split($0, part, " "); seconds[part[1]] = part[2]; next }
@@ -252,8 +252,9 @@ build_variant() {
     is_built "$variant"
 }
 
-# What the tests of a variant need. gcc compiles all sources, the others those of the libraries, the
-# tool and the traced programs, and what they run. clang has gcc's tool (tool_of).
+# The make targets that a variant's tests need. gcc compiles all sources, the other compilers those
+# of the libraries, the tool, the traced programs and the programs that tests run. clang uses gcc's
+# tool (tool_of).
 targets_of() {
     case $1$CAMPAIGN in
         gcc | *yes) echo all test-programs ;;
@@ -269,7 +270,8 @@ parallel_jobs() {
     { unit_jobs "$1"; script_jobs "$1" ""; } | longest_first
 }
 
-# Builds a variant that has tests to run; that of gcc always, which the other tests need.
+# Builds a variant that has tests to run. The gcc variant is always built, because other tests need
+# it.
 build_for_tests() {
     local targets
     [ "$1" = gcc ] || [ -n "$(parallel_jobs "$1"; script_jobs "$1" yes)" ] || return 0
@@ -380,7 +382,7 @@ run_check() {
         run_jobs "$workers"
 }
 
-# Everything but the gcc variant, one after another while tests run, which are served first.
+# Builds all variants except gcc, one after another, while tests run with higher priority.
 build_others() {
     renice -n 5 -p "$BASHPID" > /dev/null
     build_for_tests clang
@@ -390,13 +392,13 @@ build_others() {
     build_for_tests tsan
 }
 
-# Prints the output of a command when something has been built. $1 its name, $2 the job that builds,
+# Waits for a build, then runs a command and prints its output. $1 name of the build, $2 its job,
 # then the command
 when_built() {
     local name=$1 builder=$2
     shift 2
     until grep -q " $name/build " "$RESULTS"; do
-        # It has ended, and there was nothing to build.
+        # The build has ended without anything to do.
         kill -0 "$builder" 2> /dev/null || break
         sleep 1
     done
@@ -433,7 +435,7 @@ run_all_aarch64() {
     aarch64_jobs "" | longest_first | run_jobs "$cores"
 }
 
-# Runs failed tests again, without building. The log of the first run is kept beside the second's.
+# Runs failed tests again, without building. The first run's log is kept next to the second's.
 run_failed_again() {
     local failed name
     mapfile -t failed < <(awk '$1 == "fail" && $4 !~ /\/build$/ { print $4 }' "$RESULTS")
@@ -494,7 +496,8 @@ run_failed_again
 keep_times
 print_slowest
 print_groups
-# Repeated at the end, where people look first: the last output of the failed tests, in both runs.
+# Repeated at the end, where people look first: the last lines of failed tests' output, from both
+# runs.
 awk '$1 == "first" { print $4 ".first" } $1 == "fail" { print $4 }' "$RESULTS" | head -n 8 |
     while read -r name; do
         echo "the end of $name:"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs one test of tools/test.sh: $1 is "NAME <tab> SECONDS <tab> COMMAND". Its output goes to
 # LOGS/NAME.log; a line "pass|fail|skip PASSED FAILED NAME SECONDS CPU_SECONDS" is added to RESULTS,
-# with the time that it took. A cmocka program counts as the number of its tests. Always exits
+# with the time that it took. A cmocka program counts as many tests as it contains. Always exits
 # with 0: the caller counts.
 set -u
 IFS=$'\t' read -r name seconds command <<< "$1"

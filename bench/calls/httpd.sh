@@ -31,8 +31,8 @@ raise() {
     done
 }
 
-# Loads a server. Appends requests per second to a file, and to another one the CPU time of the
-# server per request in us. $1 file; the rest: what runs the server
+# Loads a server. Appends requests per second to a file, and the server's CPU time per request in us
+# to another. $1 file, then the command that runs the server
 load() {
     local result=$1 port='' process
     shift
@@ -61,7 +61,7 @@ load() {
 
 median() { sort -g "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
-# Median of the ratios of runs that followed each other. $1, $2 files
+# Median of the ratios of successive runs. $1, $2 files
 ratio() {
     paste "$1" "$2" | awk '{ print $1 / $2 }' > "$directory/ratios"
     median "$directory/ratios"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# run.sh BUILD_DIR: what libprobity-calls adds to pairs of calls to libc: recorded, and while
-# nothing is recorded. Runs of the same program alone, off and recorded alternate; medians of 15
-# differences between the minimum times, and between the medians. Then the web server (httpd.sh).
+# run.sh BUILD_DIR: the cost that libprobity-calls adds to pairs of calls to libc, while they are
+# recorded and while nothing is. Runs of the same program alone, off and recorded alternate; medians
+# of 15 differences between the minimum times, and between the medians. Then the web server
+# (httpd.sh).
 set -eu
 build=$(cd "$1" && pwd)
 bench=$(cd "$(dirname "$0")" && pwd)
@@ -16,7 +17,7 @@ record() {
     "$build/bin/probity" record -f -o "$directory/trace" --calls "$1" -- "${@:2}"
 }
 
-# In a subshell, for its files. Allocations only: its data are the call paths.
+# In a subshell, because of its files. Allocations only: heaptrack records their call paths.
 under_heaptrack() {
     (cd "$directory" && heaptrack -o tracked ./pairs deep | grep '^deep ' && rm -f tracked*)
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# states.sh BUILD_DIR: what `record --sched` adds to a switch and a waking: two threads pass a byte
-# to each other on one CPU, by two pipes; a round trip has two of each. Alone and recorded in turn.
+# states.sh BUILD_DIR: the cost that `record --sched` adds to a context switch and a wakeup: two
+# threads on one CPU pass a byte back and forth through two pipes; a round trip has two of each.
+# Alone and recorded in turn.
 set -eu
 build=$(cd "$1" && pwd)
 source=$(cd "$(dirname "$0")/../../tests/calls" && pwd)
@@ -11,8 +12,8 @@ cd "$directory"
 "${CC:-gcc}" -O2 -pthread -o ping "$source/ping.c"
 export LC_ALL=C TIMEFORMAT=%R
 
-# ns per round trip, less what the start of the program and its recording take. The rest: what
-# runs the program
+# ns per round trip, without the start of the program and of its recording. The rest: the command
+# that runs the program
 measure() {
     local few many
     few=$({ time "$@" taskset -c 0 ./ping 1 > /dev/null 2>&1; } 2>&1)

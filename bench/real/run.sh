@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh BUILD_DIR [ROWS]: what recording costs two real programs from npm packages, a database
+# run.sh BUILD_DIR [ROWS]: the cost of recording in two real programs from npm packages, a database
 # engine of 2,500 functions (SQLite) and an interpreter (QuickJS): plain, with FN_FUNC inserted into
 # every function by a script, as always and patchable, compiled with -finstrument-functions and with
 # -pg -mfentry -minstrument-return=call, and compiled by clang with XRay sleds in all functions,
@@ -127,11 +127,11 @@ bytes_of_scope 'FN_FUNC_PARAMS(int, r, FN_1, 4, a, b, c, d)' "with return value,
 bytes_of_scope 'FN_FUNC_PARAMS(int, r, FN_1, 4, a, b, c, d)' "the same, patchable," "<= 320" \
     -DPROBITY_PATCHABLE
 
-# For react-native-quickjs: the program that it is written for is not needed.
+# For react-native-quickjs: React Native itself is not needed.
 "$tree/tools/npm_install.sh" "$bench" "$build/npm-real" --omit=optional --legacy-peer-deps
 packages=$build/npm-real/node_modules
 
-# Hooks that only return: what the calls cost that the compiler inserts.
+# Hooks that only return: the cost of the calls that the compiler inserts.
 cat > "$work/empty.s" << 'END'
         .globl  __fentry__, __return__
 __fentry__:

@@ -27,7 +27,7 @@
 static const char cgi_prefix[] = "/cgi-bin/";
 
 struct cgi {
-    pid_t process; /* also its process group: what it starts dies with it at a timeout */
+    pid_t process; /* also its process group, which is killed at a timeout */
     int input;     /* the request's body is written to it */
     int output;    /* the response is read from it */
     int64_t end_ms;
@@ -196,7 +196,8 @@ static void cgi_write(struct cgi *cgi, const struct request *request)
     }
 }
 
-/* Reads what is in the pipe. Returns > 0 if more may come, 0 at the end, -1 if it is too much. */
+/* Reads the contents of the pipe. Returns > 0 if more may come, 0 at the end, -1 if it is too
+ * much. */
 static int cgi_read(struct cgi *cgi)
 {
     if (cgi->used == cgi->capacity) {

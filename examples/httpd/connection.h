@@ -7,8 +7,8 @@
  *      └──idle, stop────┘ └──answered──────┘
  *
  * The listener owns a connection that is FREE or IDLE; one worker owns it while it is BUSY. The
- * lock is held only for changes of state, and makes "IDLE and watched again" one step: a listener
- * that closes idle connections never finds one that a worker has only half handed back.
+ * lock is held only for changes of state, and makes "IDLE and watched again" a single step: a
+ * listener that closes idle connections never finds one that a worker is still handing back.
  */
 #ifndef HTTPD_CONNECTION_H
 #define HTTPD_CONNECTION_H
@@ -58,8 +58,8 @@ void connection_expire(struct connection *connection, bool all, int64_t now_ms,
 void connection_hand_back(struct server *server, struct connection *connection,
                           struct scoreboard_slot *slot);
 
-/* BUSY -> FREE. With linger set, first reads for a moment what the client still sends: closing
- * with unread input would reset the connection, and the client would lose the response. */
+/* BUSY -> FREE. With linger set, first reads the client's remaining data for a moment: closing with
+ * unread input would reset the connection, and the client would lose the response. */
 void connection_close(struct connection *connection, bool linger, struct scoreboard_slot *slot);
 
 /* CLOCK_MONOTONIC in milliseconds. */

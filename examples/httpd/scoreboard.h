@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * scoreboard.h: counts of what each thread has done, in memory that may be a file. Each thread
- * writes only its own slot, right after the stage's probe; so in a scoreboard that survived a
- * kill, a count equals the number of hits, or is one less in a thread that was killed between
- * the two.
+ * scoreboard.h: counts of each thread's work, in memory that may be a file. Each thread writes only
+ * its own slot, right after the stage's probe; so in a scoreboard that survived a kill, a count
+ * equals the number of hits, or is one less in a thread that was killed between the two.
  */
 #ifndef HTTPD_SCOREBOARD_H
 #define HTTPD_SCOREBOARD_H
@@ -13,7 +12,7 @@
 
 /* Eight words in native byte order: a line of `od -An -v -w64 -tu8`. */
 struct scoreboard_slot {
-    uint64_t thread_id; /* the kernel's */
+    uint64_t thread_id; /* the kernel's thread id */
     uint64_t accepted;
     uint64_t queued;
     uint64_t taken;

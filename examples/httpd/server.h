@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * server.h: what all threads of the server share, and the limits. Created by main before the
+ * server.h: data shared by all threads of the server, and the limits. Created by main before the
  * threads start and released after they have been joined; in between, only marked fields change.
  *
  *     listener ── readable connections ──► queue ──► worker 1 … N

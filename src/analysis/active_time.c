@@ -19,8 +19,8 @@ void probity_active_time_keep(struct probity_active_time *elapsed)
     past->count++;
 }
 
-/* Merges the new interval with past ones that it overlaps, newest first. Intervals too old to be
- * kept stay as they are: the sum may be too small, but nothing counts twice. */
+/* Merges the new interval with past ones that it overlaps, newest first. Intervals that are no
+ * longer kept do not change: the sum may be too small, but nothing is counted twice. */
 void probity_active_time_enter_back(struct probity_active_time *elapsed, uint64_t from_ns)
 {
     struct probity_active_time_past *past = elapsed->past;

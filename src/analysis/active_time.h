@@ -2,7 +2,7 @@
  *
  * active_time.h: elapsed time: how long at least one of several threads was inside a function.
  * Keeps the number of threads inside and the time since which it is not 0. Events must be in time
- * order; one that is earlier counts at the time of its predecessor.
+ * order; an earlier one is treated as simultaneous with its predecessor.
  *
  *     thread 1   ────####────────####──
  *     thread 2   ──────####────────────
@@ -24,7 +24,7 @@ struct probity_active_time_past {
         uint64_t from_ns, to_ns;
     } items[PROBITY_ACTIVE_TIME_PAST]; /* a ring */
     uint32_t first, count;
-    uint64_t lost_ns; /* intervals that ended until then are no longer kept */
+    uint64_t lost_ns; /* intervals that ended by then are no longer kept */
 };
 
 /* All zero: no thread has been inside yet. */

@@ -134,7 +134,7 @@ struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_
     return corrected;
 }
 
-/* Besides the call, whose cost is in INFO: getting there, and a second attempt. */
+/* INFO has the cost of the call; this adds the path to it, and a second attempt. */
 static uint64_t reading_of(const struct probity_info *info)
 {
     return (uint64_t)info->cpu_clock_ns * PROBITY_COST_UNITS * 2;

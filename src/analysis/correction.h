@@ -12,7 +12,7 @@
 
 #include "reader/reader.h"
 
-/* Parts of a record's cost. The OWN part of a scope is in its self time, the rest in its
+/* Parts of a record's cost. The OWN part of a scope's cost is in its self time, the rest in its
  * caller's. */
 enum probity_cost_part {
     PROBITY_PART_HIT,
@@ -23,7 +23,7 @@ enum probity_cost_part {
     PROBITY_PART_MESSAGE,
     PROBITY_PART_PROFILED_OWN, /* in profile mode */
     PROBITY_PART_PROFILED_CALLER,
-    PROBITY_PART_HOOKED_OWN, /* of a call by the hooks that a compiler inserts */
+    PROBITY_PART_HOOKED_OWN, /* of a call recorded by compilers' hooks */
     PROBITY_PART_HOOKED_CALLER,
     PROBITY_PARTS
 };
@@ -71,8 +71,7 @@ static inline void probity_cost_join(struct probity_cost_sum *to,
     to->early_inside += from->early_inside;
 }
 
-/* For a time that includes another one: it does not matter how early the inner one's bounds were
- * read. */
+/* For a time that includes another one, whose bounds may be read early without effect. */
 static inline void probity_cost_include(struct probity_cost_sum *to,
                                         const struct probity_cost_sum *from)
 {
@@ -93,8 +92,9 @@ struct probity_corrected probity_correct(uint64_t ns, const struct probity_cost_
 /* "hit", "scope_own" ...; as in JSON. */
 const char *probity_cost_part_name(enum probity_cost_part part);
 
-/* The cost of a call by the hooks that a compiler inserts, in the part that `plain` is of a scope:
- * PROBITY_PART_SCOPE_OWN or PROBITY_PART_SCOPE_CALLER. Where it was not measured, an estimate. */
+/* The part of the cost of a call recorded by compilers' hooks that corresponds to `plain` for a
+ * scope: PROBITY_PART_SCOPE_OWN or PROBITY_PART_SCOPE_CALLER. An estimate if it was not
+ * measured. */
 struct probity_cost_range probity_cost_hooked(const struct probity_costs *costs,
                                               enum probity_cost_part plain);
 

@@ -138,8 +138,7 @@ int probity_histogram_add_times(struct probity_histogram *fine, uint64_t value, 
                      : 0;
 }
 
-/* ---- Iteration
- * ---------------------------------------------------------------------------------
+/* ---- Iteration ----------------------------------------------------------------------------------
  */
 
 int probity_histogram_next(const struct probity_histogram *fine, size_t *at,

@@ -2,7 +2,7 @@
  *
  * histogram.h: counts of times in buckets that are less than 1 % wide, for percentiles. Below 256
  * ns each nanosecond has a bucket; above, each power of two has 128 of equal width, so that the
- * middle of a bucket is within 1/256 of what was counted there. After HdrHistogram (Gil Tene,
+ * middle of a bucket is within 1/256 of its values. After HdrHistogram (Gil Tene,
  * hdrhistogram.org), made for one histogram per function and thread: a page covers a power of two,
  * and is sparse while few of its buckets have counts.
  *

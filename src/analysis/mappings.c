@@ -12,7 +12,7 @@
 #include "base/assert.h"
 #include "probity.h"
 
-/* Two texts, one after the other, in one allocation that begins with the path. */
+/* Copies two texts into one allocation, which begins with the path. */
 static int copy_texts(const struct probity_mapping_event *event, struct probity_mapping *mapping)
 {
     char *texts = malloc(event->path_bytes + event->build_id_bytes + 2);
@@ -29,7 +29,7 @@ static int copy_texts(const struct probity_mapping_event *event, struct probity_
     return 0;
 }
 
-/* Events come in the order of time, except those of late blocks. */
+/* Events arrive in time order, except those of late blocks. */
 static void insert(struct probity_mapping_list *list, const struct probity_mapping *mapping)
 {
     size_t at = list->count++;

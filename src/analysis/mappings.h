@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * mappings.h: which file is mapped where, in the programs of all traces, and since when: turns an
- * address that was recorded into a file and an address in it. Memory is bounded by the
- * declarations in the traces, and by a limit for each of them.
+ * mappings.h: the mapped files of the programs of all traces, over time: turns a recorded address
+ * into a file and an address in it. Memory is bounded by the declarations in the traces, and by a
+ * limit for each of them.
  */
 #ifndef PROBITY_ANALYSIS_MAPPINGS_H
 #define PROBITY_ANALYSIS_MAPPINGS_H
@@ -17,7 +17,7 @@ enum { PROBITY_MAPPINGS_MAX = 16384 }; /* of one trace; further ones are counted
 struct probity_mapping {
     uint64_t tick; /* since when */
     uint64_t first, end;
-    uint64_t bias; /* an address in memory less the same address as linked */
+    uint64_t bias; /* an address in memory minus the same address as linked */
     const char *path, *build_id; /* build_id: hexadecimal, may be "" */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * request_flow.c: keeps track of where each request is.
+ * request_flow.c: tracks the position of each request.
  */
 #include "analysis/request_flow.h"
 

@@ -21,8 +21,8 @@
 /* Small at first, because there may be a great many threads. */
 enum { CLOSED_FIRST = 4, CLOSED_MAX = 64, STACK_FIRST = 1, RECENT_USES = 8 };
 
-/* A trace does not say when threads end. So if there are more than this, threads without open
- * scopes are dropped after a time without records. */
+/* A trace does not record when threads end. If there are more than this, those without open scopes
+ * are dropped after a time without records. */
 enum { THREADS_KEPT = 1024 };
 #define IDLE_NS UINT64_C(10000000000)
 
@@ -437,8 +437,8 @@ static int open_deferred(struct probity_scopes *scopes, struct scope_thread *thr
         return PROBITY_ERROR_MEMORY;
     open->scope.enter_tick = event->entered_tick;
     date_back(thread, open, event->entered_wall_ns);
-    /* It is unknown which earlier records belong to which of the two. The callers further out are
-     * updated when these two are left. */
+    /* Which earlier records belong to which of the two is unknown. The outer callers are updated
+     * when these two are left. */
     for (uint32_t i = depth > 0 ? depth - 1 : 0; i <= depth; i++)
         thread->stack[i].scope.is_costed = 0;
     if (listener->opened != NULL)
@@ -490,7 +490,8 @@ static uint64_t wall_between(const struct probity_scope *scope, const struct pro
            (uint64_t)((double)(tick - scope->enter_tick) / (double)ticks * (double)ns);
 }
 
-/* Calls made in a pause before the checkpoint were adopted, but are not part of the remaining time.
+/* Undoes the adoption of calls made in a pause before the checkpoint: they are not part of the
+ * remaining time.
  */
 static void disown(struct scope_thread *thread, struct open_scope *open, uint64_t from, uint64_t to)
 {

@@ -42,7 +42,7 @@ struct probity_scope {
     int is_costed, has_values;
     void *user;                /* for the listener; NULL at first */
     void **of_function; /* for the listener, one per function and thread; NULL at first, and again
-                           if the thread had no open scopes for long */
+                         * after a long time without open scopes */
 };
 
 /* Never below 0. */
@@ -63,8 +63,8 @@ static inline struct probity_scope_time probity_scope_self(const struct probity_
 enum probity_scope_end {
     PROBITY_SCOPE_LEFT = 1,    /* by its leave */
     PROBITY_SCOPE_UNWOUND = 2, /* by longjmp, or its leave is missing */
-    PROBITY_SCOPE_OPEN = 3,    /* not at all: the thread's records end inside it */
-    PROBITY_SCOPE_RAISED = 4   /* by an exception, as its leave says */
+    PROBITY_SCOPE_OPEN = 3,    /* not closed: the thread's records end inside it */
+    PROBITY_SCOPE_RAISED = 4   /* by an exception, according to its leave */
 };
 
 /* Whether the scope's end was recorded rather than inferred. */

@@ -18,7 +18,7 @@ static void add_rank(double *probability, size_t sums, size_t rank)
         probability[t] = (probability[t] + (t >= rank ? probability[t - rank] : 0)) / 2;
 }
 
-/* How many sorted means are outside the interval at each end, plus one; 0 if there are too few for
+/* Number of sorted means outside the interval at each end, plus one; 0 if there are too few for
  * this confidence. */
 static int rank_of_bound(size_t count, double confidence, size_t *ret_rank)
 {

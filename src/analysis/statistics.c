@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * statistics.c: rank sums and what is derived from them. All ranks are doubled, so that midranks of
- * ties are integers and sums of ranks can be array indices.
+ * statistics.c: rank sums, and the test and the shift derived from them. All ranks are doubled, so
+ * that midranks of ties are integers and sums of ranks can be array indices.
  */
 #include "analysis/statistics.h"
 
@@ -90,8 +90,8 @@ static int rank_values(const struct probity_samples *samples, struct ranks *ret_
     return 0;
 }
 
-/* For each sum up to *ret_sums - 1: how many choices of `size` ranks have it. The numbers stay
- * below 2^53 for all sizes that are computed exactly. NULL if out of memory. */
+/* For each sum up to *ret_sums - 1: the number of choices of `size` ranks that have it. The numbers
+ * stay below 2^53 for all sizes that are computed exactly. NULL if out of memory. */
 static double *count_sums(const unsigned *ranks, size_t count, size_t size, size_t *ret_sums)
 {
     size_t sums = 1;
@@ -256,8 +256,8 @@ double probity_normal_reach(double share)
     return high;
 }
 
-/* How many sorted differences are outside the interval at each end, plus one; 0 if there are too
- * few for this confidence. */
+/* Number of sorted differences outside the interval at each end, plus one; 0 if there are too few
+ * for this confidence. */
 static int rank_of_bound(struct probity_rank_null *null, const struct probity_samples *samples,
                          double confidence, size_t *ret_rank)
 {

@@ -60,15 +60,17 @@ int probity_shift_estimate(struct probity_rank_null *null, const struct probity_
 double probity_median(double *values, size_t count);
 
 /* Adjusts the p-values of several tests, in place, so that they can be compared with a level that
- * applies to all tests together: the share of false alarms among alarms (Benjamini-Hochberg), or
- * the probability of any false alarm (Holm). Returns 0 or PROBITY_ERROR_MEMORY. */
+ * applies to all tests together: bounds the share of false alarms among alarms
+ * (Benjamini-Hochberg), or the probability of any false alarm (Holm). Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
 int probity_adjust_benjamini_hochberg(double *p, size_t count);
 int probity_adjust_holm(double *p, size_t count);
 
 /* Standard deviation within the samples, pooled; 0 if neither sample has two values. */
 double probity_sparkline_within(const struct probity_samples *samples);
 
-/* What a significance level requires; computed once, because that takes longer than a test. */
+/* Values that depend on the significance level; computed once, because that takes longer than a
+ * test. */
 struct probity_demand {
     double reach;
     size_t runs_least;

@@ -2,7 +2,7 @@
  *
  * thread_past.h: the recent past of each thread: a ring of points, one per record, each with the
  * innermost scope that was open from then on. Analyses that look back (what did the holder of a
- * lock do during a wait? what did a request wait for?) specify how far; older points are
+ * lock do during a wait, what did a request wait for?) specify how far; older points are
  * overwritten.
  *
  *     points     p0      p1   p2              p3
@@ -34,7 +34,7 @@ struct probity_past_point {
     int is_cpu_known;
 };
 
-/* What a thread did between two times. */
+/* The activity of a thread between two times. */
 struct probity_past_stretch {
     uint64_t from_ns, to_ns;
     uint64_t cpu_ns; /* used in it, at most its length; for part of a stretch, in proportion */
@@ -55,16 +55,17 @@ struct probity_past {
 int probity_past_put(struct probity_past *past, uint32_t thread_slot,
                      const struct probity_past_point *point, uint64_t needed_ns);
 
-/* Finds what a thread did until to_ns: the latest stretch that begins before it, cut at from_ns
- * and to_ns. After the latest point only the CPU time has changed, which is unknown. Returns 1,
- * or 0 if nothing is known about the time just before to_ns. from_ns < to_ns. */
+/* Finds the activity of a thread until to_ns: the latest stretch that begins before it, cut at
+ * from_ns and to_ns. After the latest point only the CPU time has changed, which is unknown.
+ * Returns 1, or 0 if nothing is known about the time just before to_ns. from_ns < to_ns. */
 int probity_past_before(const struct probity_past *past, uint32_t thread_slot, uint64_t from_ns,
                         uint64_t to_ns, struct probity_past_stretch *ret_stretch);
 
-/* Records of the thread since its latest point were dropped: what it did since then is unknown. */
+/* To be called if records of the thread since its latest point were dropped: its past since then is
+ * unknown. */
 void probity_past_lose(struct probity_past *past, uint32_t thread_slot);
 
-/* What a thread has been doing since its latest point; nothing for a thread without points. */
+/* The activity of a thread since its latest point; nothing for a thread without points. */
 struct probity_past_doing probity_past_now(const struct probity_past *past, uint32_t thread_slot);
 
 void probity_past_release(struct probity_past *past);

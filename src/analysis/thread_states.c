@@ -34,7 +34,7 @@ struct probity_thread_states {
     void *context;
 };
 
-/* What the time in a state is counted as. */
+/* The part to which the time in a state is added. */
 static uint32_t part_of(uint32_t state)
 {
     return state < PROBITY_STATES ? state : PROBITY_STATE_UNKNOWN;

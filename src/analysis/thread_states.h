@@ -49,7 +49,7 @@ typedef uint64_t probity_thread_states_needed(void *context, uint32_t thread_slo
 void probity_thread_states_forget(struct probity_thread_states *states,
                                   probity_thread_states_needed *needed, void *context);
 
-/* How many periods were discarded although they were needed. */
+/* Number of periods that were discarded although they were needed. */
 uint64_t probity_thread_states_forgotten(const struct probity_thread_states *states);
 
 /* Takes the next event in time order; all kinds but PROBITY_EVENT_THREAD_STATE are ignored. Returns
@@ -58,7 +58,7 @@ int probity_thread_states_put(struct probity_thread_states *states,
                               const struct probity_event *event);
 
 /* The time in each state until wall_ns, which is not before the thread's latest state. Only
- * differences between two calls mean anything. */
+ * differences between two calls are meaningful. */
 void probity_thread_states_at(const struct probity_thread_states *states, uint32_t thread_slot,
                               uint64_t wall_ns, struct probity_thread_split *ret_split);
 

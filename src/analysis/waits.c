@@ -11,8 +11,8 @@
 #include "base/hash.h"
 #include "probity_typed.h"
 
-/* A writer leaves out shorter times off the CPU (doc/trace-format.md); anything less is
- * rounding. */
+/* Writers omit shorter times off the CPU (doc/trace-format.md); less than this is a rounding
+ * error. */
 enum { WAITED_LEAST_NS = 100 };
 
 /* ---- Threads -----------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ static void take_unrecorded_waker(const struct wait_thread *thread, struct probi
     wait->waker_doing = wake->doing;
 }
 
-/* Describes a wait that ends now, or as if it did. */
+/* Describes a wait that ends now, or is assumed to. */
 static int describe(struct probity_waits *waits, struct open_wait *open, int error, int is_open,
                     struct probity_wait *ret_wait)
 {
@@ -389,8 +389,7 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
-/* The records in between are missing: whether a wait has ended, or a lock was released, is
- * unknown. */
+/* Records are missing, so it is unknown whether a wait has ended or a lock was released. */
 static void lose(struct probity_waits *waits, struct wait_thread *thread)
 {
     abandon(waits, thread);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * waits.h: turns events into waits: which thread waited, for how long, for what, and which thread
- * caused it. The rules are in doc/calls.md, "How a reader assigns waiting". Anything uncertain
- * (records were dropped, the trace is cut, several threads may have woken the waiter) stays
- * unknown: this code never guesses a thread.
+ * caused it. The rules are in doc/calls.md, "How a reader assigns waiting". If anything is
+ * uncertain (records were dropped, the trace is incomplete, several threads may have woken the
+ * waiter), the cause stays unknown: this code never guesses a thread.
  *
  *     holder    ───────hold═══════════════════release──────────────
  *     waiter    ────────────wait·····························hold──
@@ -38,7 +38,7 @@ enum probity_wait_kind {
     PROBITY_WAIT_KINDS
 };
 
-/* A lock, or whatever else threads wait for. Valid during the call that passes it. */
+/* A lock, or another object that threads wait for. Valid during the call that passes it. */
 struct probity_wait_object {
     uint32_t trace;
     uint64_t id;
@@ -48,9 +48,9 @@ struct probity_wait_object {
     int is_place_made;
 };
 
-/* Where a thread called the C library to wait, to take a lock or to wake others. */
+/* The place where a thread called the C library to wait, to take a lock or to wake others. */
 struct probity_wait_place {
-    uint64_t address; /* that the call returned to; 0: not recorded */
+    uint64_t address; /* return address of the call; 0: not recorded */
     uint64_t tick;
 };
 
@@ -58,7 +58,7 @@ struct probity_wait_place {
 struct probity_wait_holder {
     uint32_t thread_slot; /* PROBITY_WAITS_NO_THREAD: only its thread id is known */
     uint32_t tid;         /* 0: its slot is known */
-    uint64_t from_ns, to_ns; /* within the wait. If equal, it is unknown how long it held */
+    uint64_t from_ns, to_ns; /* within the wait; if equal, how long it held is unknown */
     int has_released;
     struct probity_wait_place place; /* where it took the object */
 };
@@ -108,8 +108,8 @@ struct probity_waits;
 /* Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_waits_open(probity_waits_take *take, void *context, struct probity_waits **ret_waits);
 
-/* Takes the next event in time order. Thread states may be among them; they say who ended waits
- * that no other record explains. Returns 0, PROBITY_ERROR_MEMORY or the result of `take`. */
+/* Takes the next event in time order. Thread states among them show which thread ended waits that
+ * no other record explains. Returns 0, PROBITY_ERROR_MEMORY or the result of `take`. */
 int probity_waits_put(struct probity_waits *waits, const struct probity_event *event);
 
 /* Passes on the waits that have not ended, in order of their beginning. Returns as above. */
@@ -123,7 +123,7 @@ void probity_waits_need(struct probity_waits *waits, uint64_t ns);
  * probity_waits_need() was given; UINT64_MAX: none. */
 uint64_t probity_waits_oldest_ns(const struct probity_waits *waits);
 
-/* What each thread did recently: at least since the beginning of each open wait for a lock. */
+/* The recent activity of each thread: at least since the beginning of each open wait for a lock. */
 const struct probity_past *probity_waits_past(const struct probity_waits *waits);
 
 /* A thread's wait that began before a time and has not ended, as it would be passed on now; 0 if

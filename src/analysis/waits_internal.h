@@ -19,8 +19,8 @@ struct object_hold {
     uint32_t epoch;     /* of the thread when it took the object: see wait_thread */
     uint64_t from_ns;
     struct probity_wait_place place;
-    uint8_t is_shared, is_doubtful; /* doubtful: another thread took it, too, so the release may
-                                       be lost; if it does come, the hold was a shared one */
+    uint8_t is_shared, is_doubtful; /* doubtful: another thread took it, too, so the release may be
+                                     * lost; if there is one, the hold was shared */
 };
 
 /* A hold that ended. from_ns equals to_ns if its beginning is unknown. */
@@ -58,7 +58,7 @@ struct wait_object {
     struct probity_wait_place released_place; /* where it had taken the object */
 };
 
-/* The kernel has ended a block of a thread. */
+/* The end of a blocked state, according to the kernel. */
 struct thread_wake {
     uint64_t at_ns;     /* 0: none */
     uint32_t slot;      /* the waker; NO_THREAD: not a thread of the trace */
@@ -82,7 +82,7 @@ struct open_wait {
 
 struct wait_thread {
     struct open_wait wait;
-    uint32_t state; /* by the scheduler */
+    uint32_t state; /* according to the scheduler */
     struct thread_wake first_wake, latest_wake; /* first: of the open wait */
     uint32_t trace, tid;
     uint32_t epoch; /* number of times that its records were dropped */

@@ -212,8 +212,8 @@ static struct object_hold *find_hold(struct wait_object *object, uint32_t slot)
     return NULL;
 }
 
-/* Only shared holds can coexist: for the others the release is lost, or the lock is shared but
- * not marked as such. In either case it is not known when they end. */
+/* Only shared holds can coexist. For other holds, the release was lost, or the lock is shared but
+ * not marked as such; in either case their end is unknown. */
 static void doubt_others(struct wait_object *object, int is_shared)
 {
     for (size_t i = 0; i < object->hold_count; i++)
@@ -387,7 +387,7 @@ int waits_object_notify(struct probity_waits *waits, struct wait_object *object,
                                  probity_past_now(&waits->past, slot),
                                  waits_place_of(waits->event), 0};
 
-    if (waits->event->role == PROBITY_ROLE_THREAD_END) /* its place is where it was created */
+    if (waits->event->role == PROBITY_ROLE_THREAD_END) /* its place is that of its creation */
         token.place.address = 0;
 
     if (object->unassigned == 0 || limit == 0)
@@ -404,7 +404,8 @@ int waits_object_notify(struct probity_waits *waits, struct wait_object *object,
     return 0;
 }
 
-/* A notify by the thread that the kernel names; NULL: it names none of those who notified. */
+/* A notify by the thread that the kernel reports; NULL if it reports none of the notifying
+ * threads. */
 static struct object_token *token_of(struct wait_object *object, const struct open_wait *wait,
                                      const struct thread_wake *wake)
 {
@@ -416,8 +417,8 @@ static struct object_token *token_of(struct wait_object *object, const struct op
     return NULL;
 }
 
-/* If it is not certain which of several notifies has woken the waiter, each of them may still be
- * the one that wakes another. */
+/* If it is uncertain which of several notifies woke the waiter, each of them may still wake another
+ * one. */
 static struct object_token *choose_token(struct wait_object *object, struct open_wait *wait)
 {
     struct object_token *first = NULL, *any = NULL;
@@ -444,7 +445,7 @@ void waits_object_find_waker(struct wait_object *object, struct open_wait *wait,
 
     if (is_assigned && (!wait->is_ambiguous || (token == NULL && wake->slot != wait->waker_slot)))
         return;
-    if (is_assigned || token != NULL) { /* the kernel says which */
+    if (is_assigned || token != NULL) { /* the kernel reports which */
         const struct object_token by = {
             .slot = wake->slot, .at_ns = wake->at_ns, .doing = wake->doing,
             .place = token != NULL ? token->place : wait->waker_place};

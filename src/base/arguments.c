@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * arguments.c: see arguments.h. The tables follow each other without gaps, so their counts give
- * their places, and together the size.
+ * arguments.c: see arguments.h. The tables follow each other without gaps, so their counts
+ * determine their places and the total size.
  */
 #include "base/arguments.h"
 

@@ -2,8 +2,8 @@
  *
  * arguments.h: the description of functions whose arguments and results are recorded, which
  * `probity record --args` derives from DWARF and passes to libprobity-functions: doc/arguments.md.
- * It is checked once, in memory that nothing else writes to; everything else here relies on that.
- * Allocates nothing, takes no lock, async-signal-safe.
+ * It is checked once, in memory that nothing else writes to; all other functions here rely on the
+ * check. Allocates nothing, takes no lock, async-signal-safe.
  */
 #ifndef PROBITY_BASE_ARGUMENTS_H
 #define PROBITY_BASE_ARGUMENTS_H
@@ -13,7 +13,7 @@
 
 #define PROBITY_ARGUMENTS_MAGIC "PRBYARGS"
 
-/* One function has no more values than FnTrace's macros take. STACK_WORDS_MAX: words above the
+/* A function has no more values than FnTrace's macros accept. STACK_WORDS_MAX: words above the
  * return address that may hold arguments. */
 enum {
     PROBITY_ARGUMENTS_VERSION = 1,
@@ -29,7 +29,8 @@ struct probity_arguments_head {
     uint32_t objects, functions, values, enumerators, text_bytes, reserved;
 };
 
-/* An executable or shared library: its build id, or without one its file and when that changed. */
+/* An executable or shared library: its build id or, without one, its file and the time of the
+ * file's last change. */
 struct probity_arguments_object {
     uint32_t build_id_bytes;
     uint32_t first_function, functions;
@@ -65,7 +66,7 @@ enum probity_arguments_where {
     PROBITY_ARGUMENTS_WHERES
 };
 
-/* `offset`: of the value in these 8 bytes. */
+/* offset: of the value within these 8 bytes. */
 struct probity_arguments_place {
     uint8_t where, offset;
     uint16_t index;

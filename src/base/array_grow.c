@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * array_grow.c: grows to twice the size, because numbers mostly arrive in order.
+ * array_grow.c: doubles the size, because numbers mostly arrive in order.
  */
 #include "base/array_grow.h"
 

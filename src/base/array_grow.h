@@ -14,10 +14,10 @@
  * then unchanged. */
 void *probity_array_grow(void *slots, size_t item_bytes, uint32_t slot, uint32_t *count);
 
-/* Twice what is wanted. Returns as above; capacity counts items. */
+/* Makes room for twice the items wanted. Returns as above; capacity counts items. */
 void *probity_array_double(void *items, size_t item_bytes, size_t wanted, size_t *capacity);
 
-/* Makes room for `wanted` items in all, which are not 0. Returns as above. */
+/* Makes room for `wanted` items in total, at least 1. Returns as above. */
 static inline void *probity_array_fit(void *items, size_t item_bytes, size_t wanted,
                                       size_t *capacity)
 {
@@ -26,7 +26,7 @@ static inline void *probity_array_fit(void *items, size_t item_bytes, size_t wan
                : probity_array_double(items, item_bytes, wanted, capacity);
 }
 
-/* Twice the capacity, and some. Returns as above; capacity counts items. */
+/* More than doubles the capacity. Returns as above; capacity counts items. */
 void *probity_array_extend(void *items, size_t item_bytes, size_t *capacity);
 
 /* Makes room for one item after the first `count`. Returns as above. */
@@ -38,9 +38,8 @@ static inline void *probity_array_room(void *items, size_t item_bytes, size_t co
                : probity_array_extend(items, item_bytes, capacity);
 }
 
-/* Makes room for one item after the first `count`, of an array that starts as NULL and gets all its
- * items this way, one by one: its capacity follows from the count, so nobody keeps it. Returns as
- * above. */
+/* Makes room for one item after the first `count`, in an array that starts as NULL and grows only
+ * in this way: its capacity follows from the count, and need not be stored. Returns as above. */
 void *probity_array_append(void *items, size_t item_bytes, size_t count);
 
 /* Makes the buffer, at first NULL, as large as wanted if it is smaller, and no larger: what is read

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * assert.c: what a false assertion does, in builds that have assertions.
+ * assert.c: handles failed assertions, in builds that have assertions.
  */
 #include "base/assert.h"
 

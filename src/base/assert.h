@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * assert.h: assertions: preconditions of functions, and what must hold between the fields of a
- * structure (the functions named ..._is_valid). They are compiled in with PROBITY_DEBUG, which
- * `make DEBUG=1`, checked builds (SANITIZE) and fuzz targets set. Otherwise conditions are not
- * evaluated and no code is made of them, so an assertion must never check what is read from a file,
- * a spool or a user: that takes an error.
+ * assert.h: assertions: preconditions of functions, and invariants between the fields of a
+ * structure (the functions named ..._is_valid). They are compiled in with PROBITY_DEBUG, which is
+ * set by `make DEBUG=1`, sanitizer builds (SANITIZE) and fuzz targets. Otherwise they generate no
+ * code, so an assertion must never check input from a file, a spool or a user: that requires an
+ * error.
  */
 #ifndef PROBITY_BASE_ASSERT_H
 #define PROBITY_BASE_ASSERT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * called.h: what libprobity-calls, if it is in the program, provides for libprobity, and what its
- * setting says. The two libraries may be of different builds: any change to a function here
- * requires a new name.
+ * called.h: the functions that libprobity-calls, if it is in the program, provides for libprobity,
+ * and the parser of its setting. The two libraries may be of different builds: any change to a
+ * function here requires a new name.
  */
 #ifndef PROBITY_BASE_CALLED_H
 #define PROBITY_BASE_CALLED_H
@@ -17,30 +17,31 @@ enum {
     PROBITY_CALLS_THREADS = 8,
     PROBITY_CALLS_SLEEP = 16,
     PROBITY_CALLS_ALL = 31,
-    PROBITY_CALLS_WAITS = 32 /* with LOCKS: free locks are only counted */
+    PROBITY_CALLS_WAITS = 32 /* with LOCKS: calls for free locks are only counted */
 };
 
 /* Reads a list such as "locks=waits,io": names of families, "all". Returns 1, or 0 if it is
  * invalid. */
 int probity_called_parse(const char *text, uint32_t *ret_families);
 
-/* A recording has begun in this process. Its lock is held: only sets a flag. */
+/* To be called when a recording has begun in this process. Its lock is held: only sets a flag. */
 void probity_calls_recording(void) __attribute__((weak, visibility("default")));
 
-/* A recording has begun on request from outside, of these families, as PROBITY_CALLS has them; and
- * it has ended. Returns 0, or -1 if the list is invalid. In the writer thread, with no lock
- * held. */
+/* To be called when a recording of these families (as in PROBITY_CALLS) has begun on request from
+ * outside, and when it has ended. Returns 0, or -1 if the list is invalid. In the writer thread,
+ * with no lock held. */
 int probity_calls_wake(const char *families) __attribute__((weak, visibility("default")));
 void probity_calls_sleep(void) __attribute__((weak, visibility("default")));
 
-/* Hits of this site cost more than the budget allows: from now on, free locks of its kind, or all
- * allocations and frees, are only counted. Returns 1; 2 if they are counted already; 0 if hits of
- * this site cannot be counted. PROBITY_CALLS_ALL_SITES: a recording begins, all are recorded
- * again. In the writer thread, or the one that begins the recording. */
+/* To be called if hits of this site cost more than the budget allows: from now on, calls for free
+ * locks of its kind, or all allocations and frees, are only counted. Returns 1; 2 if they are
+ * counted already; 0 if hits of this site cannot be counted. PROBITY_CALLS_ALL_SITES: a recording
+ * begins, and all are recorded again. In the writer thread, or the one that begins the
+ * recording. */
 #define PROBITY_CALLS_ALL_SITES UINT32_MAX
 int probity_calls_count_hits(uint32_t site) __attribute__((weak, visibility("default")));
 
-/* The recording of this process is about to end, in the calling thread, which may still record. */
+/* To be called in the thread that is about to end this process's recording; it may still record. */
 void probity_calls_ending(void) __attribute__((weak, visibility("default")));
 
 #endif

@@ -18,16 +18,16 @@ struct probity_clock_moment {
     uint32_t width_ns;
 };
 
-/* Flags combined with the kind. BY_CALL: read clocks by system calls, because libc would use the
- * forbidden counter, or because clock_gettime() is not libc's. ORDERED: reading the counter waits
- * for all preceding instructions, which rules out the inline record path. */
+/* Flags combined with the kind. BY_CALL: clocks are read by system calls, because libc would use
+ * the forbidden counter, or clock_gettime() is not libc's. ORDERED: reading the counter waits for
+ * all preceding instructions, which rules out the inline record path. */
 enum { PROBITY_CLOCK_BY_CALL = 0x100, PROBITY_CLOCK_ORDERED = 0x200, PROBITY_CLOCK_KIND = 0xff };
 
 /* Returns an enum probity_clock_kind: the CPU's counter if it is usable and refuse_counter is 0.
  * May add PROBITY_CLOCK_BY_CALL, and _ORDERED if requested. */
 uint32_t probity_clock_choose(int refuse_counter, int is_ordered);
 
-/* Whether the ticks of this kind are those of the CPU's counter: 1 or 0. */
+/* Whether ticks of this kind come from the CPU's counter: 1 or 0. */
 int probity_clock_is_counter(uint32_t kind);
 
 /* Whether the inline record path supports this kind: the unordered counter, which may be read

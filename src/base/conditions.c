@@ -9,7 +9,7 @@
 
 #include "base/window.h"
 
-/* The text being read. The first error stays. */
+/* The text being read. Only the first error is kept. */
 struct text {
     const char *begin, *at;
     struct probity_condition_error *error;
@@ -53,7 +53,7 @@ static int is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* Up to "most"; returns 0 if there is none, or a greater one. */
+/* A number up to `most`; returns 0 if there is none, or it is greater. */
 static int take_number(struct text *text, uint64_t most, uint64_t *ret_number)
 {
     uint64_t number = 0;
@@ -168,7 +168,7 @@ static int take_sign(struct text *text, int *ret_is_below)
     return 1;
 }
 
-/* A unit with or without a number. */
+/* A unit, with or without a number. */
 static int take_period(struct text *text, uint64_t *ret_ns)
 {
     const uint64_t least = 100000000, most = UINT64_C(86400000000000);
@@ -238,9 +238,9 @@ static int take_block(struct text *text, struct probity_condition *condition)
     return take_probe(text, &condition->to) && take_limit(text, condition);
 }
 
-/* Only signals whose arrival ends or stops nothing by default, besides those that are the program's
- * own: a handler for any other would change how the program ends. The C library keeps some before
- * SIGRTMIN for itself. */
+/* Signals for programs' own use, and those that by default neither end nor stop a process: a
+ * handler for any other signal would change how the program ends. The C library reserves some
+ * before SIGRTMIN. */
 static int is_allowed_signal(int signal)
 {
     return signal == SIGUSR1 || signal == SIGUSR2 || signal == SIGCHLD || signal == SIGCONT ||

@@ -32,15 +32,15 @@ enum probity_condition_kind {
 struct probity_condition_name {
     int is_number;
     uint32_t number;
-    char name[PROBITY_CONDITION_NAME]; /* a pattern, or the name of a site; "": any */
+    char name[PROBITY_CONDITION_NAME]; /* a pattern, or a site's name; "": any */
 };
 
 struct probity_condition {
     enum probity_condition_kind kind;
     struct probity_condition_name name, to; /* to: of a block */
-    uint64_t limit_ns; /* of a rate its period */
+    uint64_t limit_ns; /* of a rate: its period */
     int64_t number;    /* the limit of a rate or value */
-    int is_below;      /* that limit is the least that is allowed */
+    int is_below;      /* the limit is the lowest allowed value */
     uint32_t percentile; /* of PROBITY_CONDITION_PERCENT_UNIT; 0: limit_ns is the limit */
     int signal;
     const char *text; /* as given; not terminated */
@@ -62,7 +62,7 @@ static inline int probity_condition_is_read(const struct probity_condition *cond
 
 struct probity_condition_error {
     size_t column;       /* from 1 */
-    const char *allowed; /* what is allowed there */
+    const char *allowed; /* what is expected there */
 };
 
 /* Parses one condition, which ends with the text or a semicolon outside quotes. Sets *ret_end to

@@ -40,8 +40,8 @@ __attribute__((target("sse4.2,pclmul"))) static inline uint64_t crc32c_shift(uin
     return _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(product));
 }
 
-/* The instruction has a latency of three cycles and a throughput of one per cycle: three lanes run
- * in parallel. */
+/* The instruction has a latency of three cycles and a throughput of one per cycle, so three lanes
+ * run in parallel. */
 __attribute__((target("sse4.2,pclmul"))) static uint32_t
 crc32c_lanes(uint32_t crc, const uint8_t **bytes, size_t *count)
 {
@@ -63,9 +63,9 @@ crc32c_lanes(uint32_t crc, const uint8_t **bytes, size_t *count)
     return (uint32_t)first;
 }
 
-/* What the CPU has: bits of register ECX of leaf 1, and has_been_asked. __builtin_cpu_supports() is
- * not used: its constructor executes cpuid ten times in each process that links the library, and in
- * a virtual machine each takes 1 to 70 µs. */
+/* Features of the CPU: bits of register ECX of leaf 1, and has_been_asked. __builtin_cpu_supports()
+ * is not used: its constructor executes cpuid ten times in each process that links the library, and
+ * in a virtual machine each takes 1 to 70 µs. */
 static uint32_t features(void)
 {
     static uint32_t known;
@@ -208,7 +208,7 @@ static enum avx512 avx512(void)
     return (enum avx512)found;
 }
 
-/* In assembly, and not inline: the compiler then uses these registers for nothing in between. */
+/* In assembly and not inline, so that the compiler does not use these registers in between. */
 #define EACH_VECTOR(x)                                                                             \
     x("16", "0") x("17", "64") x("18", "128") x("19", "192") x("20", "256") x("21", "320")         \
     x("22", "384") x("23", "448") x("24", "512") x("25", "576") x("26", "640") x("27", "704")      \
@@ -339,8 +339,8 @@ void probity_cpu_restore(const struct probity_cpu_registers *kept)
 
 /* ---- Chains ------------------------------------------------------------------------------------
  *
- * The empty assembly keeps the compiler from computing a result in advance. Each chain is several
- * times longer than a processor's window of unfinished instructions.
+ * The empty asm keeps the compiler from computing a result in advance. Each chain is several times
+ * longer than a processor's window of unfinished instructions.
  */
 
 static void chain_integers(void)
@@ -354,7 +354,8 @@ static void chain_integers(void)
     }
 }
 
-/* Results are exact: the program may have unmasked the inexact exception, or test for it. */
+/* All results are exact: the program may have unmasked the inexact exception, or may test for
+ * it. */
 static void chain_doubles(void)
 {
     enum { ROUNDS = 112 };

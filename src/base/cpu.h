@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Whether compilers have -mfentry for this CPU, and sleds; and its record path needs no other
- * registers than general ones (src/functions/). */
+/* Whether compilers support -mfentry and sleds for this CPU, and its record path needs only general
+ * registers (src/functions/). */
 #if defined(__x86_64__)
 #define PROBITY_CPU_HAS_FENTRY 1
 #define PROBITY_CPU_HAS_SLEDS 1
@@ -32,9 +32,9 @@ enum { PROBITY_CPU_ELF_MACHINE = 62, PROBITY_CPU_ARGUMENTS = 6, PROBITY_CPU_RESU
 #endif
 enum { PROBITY_CPU_ARGUMENT_VECTORS = 8, PROBITY_CPU_RESULTS = 2 };
 
-/* For a function that returns after a system call that another function made: it ends in a jump to
- * its return address. A return would be mispredicted, at 15 ns on Zen 4: the kernel has filled the
- * processor's stack of return addresses with its own. */
+/* For a function that returns after a system call made by another function: it ends in a jump to
+ * its return address. A return instruction would be mispredicted, at a cost of 15 ns on Zen 4,
+ * because the kernel has filled the return stack buffer with its own addresses. */
 #ifdef __has_attribute
 #if defined(__x86_64__) && __has_attribute(function_return)
 #define PROBITY_CPU_HAS_RETURN_BY_JUMP 1
@@ -79,8 +79,8 @@ enum probity_cpu_chain {
 void probity_cpu_chain(enum probity_cpu_chain kind);
 
 /* Registers that libc may change and that hooks do not list as clobbered (PROBITY_HOOK_VECTORS in
- * probity.h): on x86 the vector registers 16 to 31 and the mask registers. Where a hook calls libc,
- * they are saved before and restored afterwards. Async-signal-safe. */
+ * probity.h): on x86 the vector registers 16 to 31 and the mask registers. A hook saves them before
+ * it calls libc, and restores them afterwards. Async-signal-safe. */
 struct probity_cpu_registers {
     uint64_t vector[16][8], mask[8];
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * hooked.h: what libprobity-functions, if it is in the program, provides for measuring the cost of
- * a call recorded by its hooks, and for keeping within a budget. The two libraries may be of
- * different builds: any change here requires new names for the functions.
+ * hooked.h: the functions that libprobity-functions, if it is in the program, provides for
+ * measuring the cost of a call recorded by its hooks, and for staying within a budget. The two
+ * libraries may be of different builds: any change here requires new names for the functions.
  */
 #ifndef PROBITY_BASE_HOOKED_H
 #define PROBITY_BASE_HOOKED_H
@@ -20,9 +20,9 @@ struct probity_hooked_trial {
     uint64_t room[PROBITY_HOOKED_ROOM]; /* of libprobity-functions */
 };
 
-/* From here to the end, this thread's hooks start from an empty stack of calls and record calls of
- * ret_trial->function with this code. Returns 0, or -1 if that is not possible. Signals must be
- * blocked. */
+/* Until probity_hooked_trial_end(), this thread's hooks start from an empty stack of calls and
+ * record calls of ret_trial->function with this code. Returns 0, or -1 if that is not possible.
+ * Signals must be blocked. */
 int probity_hooked_trial_begin(struct probity_hooked_trial *ret_trial, uint32_t code)
     __attribute__((weak, visibility("default")));
 void probity_hooked_trial_end(struct probity_hooked_trial *trial)
@@ -35,21 +35,22 @@ int probity_hooked_remove(uint32_t number) __attribute__((weak, visibility("defa
 /* Restores all of them. Any thread, not in a signal handler. */
 void probity_hooked_restore(void) __attribute__((weak, visibility("default")));
 
-/* A recording has begun on request from outside: puts the calls of the hooks into the functions
- * that these rules select (as PROBITY_SELECT; "": all), and takes them out of all others. Returns
- * 0, or -1 with errno if code cannot be changed: EAGAIN if a fork, or another thread that changes
- * it, takes too long; ECHILD in a forked child whose parent had other threads; ENODATA if there are
- * `file` rules and nothing has debugging information. In the writer thread, with no lock held. */
+/* To be called when a recording has begun on request from outside: inserts calls of the hooks into
+ * the functions selected by these rules (as PROBITY_SELECT; "": all), and removes them from all
+ * others. Returns 0, or -1 with errno if code cannot be changed: EAGAIN if a fork, or another
+ * thread that changes it, takes too long; ECHILD in a forked child whose parent had other threads;
+ * ENODATA if there are `file` rules but no debugging information. In the writer thread, with no
+ * lock held. */
 int probity_hooked_wake(const char *rules) __attribute__((weak, visibility("default")));
 
-/* It has ended: takes all of them out. Returns 0, or -1 with errno if some remain for now. In the
- * writer thread, or another one that ends the recording. */
+/* To be called when it has ended: removes all of them. Returns 0, or -1 with errno if some remain
+ * for now. In the writer thread, or the thread that ends the recording. */
 int probity_hooked_take_out(void) __attribute__((weak, visibility("default")));
 
-/* A recording begins on request of the program, or from outside: makes the sites of FN_FUNC calls
- * (scope_sites.h), until probity_hooked_take_out(). from_outside: no other functions are recorded
- * unless probity_hooked_wake() follows. Returns 0, or -1 with errno and a line on
- * stderr if there are some that cannot be changed. In the thread that begins it, with no lock
+/* To be called when a recording begins, on request of the program or from outside: patches the
+ * sites of FN_FUNC into calls (scope_sites.h), until probity_hooked_take_out(). from_outside: no
+ * other functions are recorded unless probity_hooked_wake() follows. Returns 0, or -1 with errno
+ * and a line on stderr if some sites cannot be changed. In the thread that begins it, with no lock
  * held. */
 int probity_hooked_start(int from_outside) __attribute__((weak, visibility("default")));
 

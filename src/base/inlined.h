@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * inlined.h: distinguishes scopes of functions inlined into each other from those that a jump
- * left open: both are in one frame.
+ * inlined.h: distinguishes scopes of functions inlined into each other from scopes that a jump left
+ * open, since both are in one frame.
  */
 #ifndef PROBITY_BASE_INLINED_H
 #define PROBITY_BASE_INLINED_H
@@ -11,8 +11,8 @@
 #include "base/pairs.h"
 #include "probity_scope.h"
 
-/* Whether the open scopes in the same frame are those of functions into which this one was inlined,
- * as was found before. place: of the innermost open scope of this thread. */
+/* Whether the open scopes in the same frame are known to belong to functions into which this one
+ * was inlined. place: of the innermost open scope of this thread. */
 static inline int probity_scope_is_inlined(const struct probity_pairs *pairs, uint32_t place,
                                            uint64_t minus, uint64_t where)
 {

@@ -10,7 +10,7 @@ enum {
     /* Threads alive at the same time: their states are in one reserved range, 128 bytes each, with
      * pages allocated on demand. */
     PROBITY_LIMIT_THREADS = 32768,
-    /* Paths are kept in fixed arrays, because nothing may be allocated when they are needed. */
+    /* Paths are kept in fixed arrays, because no memory may be allocated when they are needed. */
     PROBITY_LIMIT_PATH = 4096,
     PROBITY_LIMIT_NAME = 255,
     /* Signatures of templates are long; two of this length, and three names, fit into an event. */
@@ -19,7 +19,7 @@ enum {
      * forked children. */
     PROBITY_LIMIT_SITES = 65536,
     /* Sites and functions listed in a trace, hit or not, of all libraries together: about 16 MiB,
-     * in memory and in each trace; and the number of libraries that have any. */
+     * in memory and in each trace. Also the limit of libraries that have any. */
     PROBITY_LIMIT_LISTED = 262144,
     PROBITY_LIMIT_LISTED_OBJECTS = 4096,
     /* Segments in one spool: a chunk's number plus one must fit in 32 bits, next to a tag against

@@ -25,7 +25,7 @@ typedef void probity_object_take(void *context, const struct probity_object *obj
 /* Passes all loaded objects to `take`, the executable first, unless nothing was loaded since the
  * call that last set *loads (initially 0). Takes the dynamic linker's lock, which the linker also
  * holds while it changes its list, but not while constructors run. Not in a forked child of a
- * multithreaded process, where the thread that held the lock may not exist, and not in a signal
+ * multithreaded process, in which the thread that held the lock may not exist, and not in a signal
  * handler. */
 void probity_objects_each(uint64_t *loads, probity_object_take *take, void *context);
 

@@ -13,19 +13,19 @@
 
 uint32_t probity_os_thread_id(void);
 
-/* Has a function called when the process exits, also if it does so without the destructors of its
- * libraries, and perhaps after them. In a constructor, once. */
+/* Registers a function to be called when the process exits, even if destructors of libraries do not
+ * run, and perhaps after them. In a constructor, once. */
 void probity_os_at_exit(void (*function)(void));
 
 /* To be called last when a thread ends: releases its variables. */
 void probity_os_thread_ends(void);
 
-/* Whether the system has ended all other threads of the process, because it exits. Locks of theirs
- * may be taken, and what they did is not finished: 1 or 0. */
+/* Whether the system has ended all other threads because the process exits: 1 or 0. They may have
+ * left locks taken and work unfinished. */
 int probity_os_threads_are_gone(void);
 
-/* Whether a thread that is created now runs before this one continues: 1 or 0. 0 while the system
- * loads a library, if threads wait for the end of that. */
+/* Whether a thread that is created now can run while this one waits for it: 1 or 0. 0 while the
+ * system loads a library, if new threads wait for the end of that. */
 int probity_os_may_start_thread(void);
 
 /* The directory of /proc that lists the calling thread's descriptors. */
@@ -71,9 +71,10 @@ struct probity_os_threads {
 void probity_os_threads_open(struct probity_os_threads *ret_threads);
 void probity_os_threads_close(struct probity_os_threads *threads);
 
-/* Whether the caller and `others` more are the only running threads of its process: all others have
- * exited, including the first one. 1 or 0; also 0 if /proc is not available. threads: NULL: the
- * directories are looked up by name, for a caller that shares the program's descriptors. */
+/* Whether the caller and `others` other threads are the only running ones of its process: all
+ * others have exited, including the first one. 1 or 0; also 0 if /proc is not available. threads:
+ * NULL: the directories are looked up by name, for a caller that shares the program's
+ * descriptors. */
 int probity_os_is_last_thread(const struct probity_os_threads *threads, uint32_t others);
 
 /* Ends the calling thread as the operating system knows it, without libc, which would count it as
@@ -99,18 +100,17 @@ int probity_os_is_single_threaded(void);
 /* Prints one line to standard error. A closed pipe does not raise SIGPIPE. */
 void probity_os_say(const char *line, size_t length);
 
-/* A descriptor for writing to the debugger's window (PROBITY_LOG=debugger); -1 if there is no such
- * thing. */
+/* A descriptor for writing to the debugger's window (PROBITY_LOG=debugger); -1 if there is none. */
 int probity_os_debugger(void);
 
-/* Gives the calling thread a separate file descriptor table, empty from `first` on. */
+/* Gives the calling thread a separate descriptor table, empty from `first` on. */
 int probity_os_own_descriptors(unsigned first);
 
 /* The directory for spools of a user's programs, unless another one is requested. Returns the
  * length, or -1 if it does not fit. */
 int probity_os_spool_directory(uint32_t user, char *ret_path, size_t room);
 
-/* Replaces whatever else separates directories in a path by slashes. */
+/* Replaces other separators of directories in a path with slashes. */
 void probity_os_use_slashes(char *path);
 
 /* Whether a path does not depend on the current directory: 1 or 0. */
@@ -124,7 +124,7 @@ int probity_os_create_spool(const char *path);
 int probity_os_open_again(int descriptor);
 
 /* Closes a descriptor of open_again() whose file is mapped. Its locks remain as long as the mapping
- * does or, if the system cannot do that, as long as the process. */
+ * or, if the system does not support that, as long as the process. */
 void probity_os_close_locked(int descriptor);
 
 /* Maps a file for reading and writing at a multiple of `window`, a power of two. NULL: no
@@ -149,7 +149,7 @@ int probity_os_populate(void *at, size_t bytes);
 int probity_os_is_privileged(void);
 
 /* Minimum number of readable bytes from `at` on: up to the end of its page; 0 if the first is not
- * readable. Asks the kernel, so that nothing faults; another thread may unmap the page right
+ * readable. Asks the kernel, to avoid faults; another thread may unmap the page right
  * afterwards. */
 size_t probity_os_readable_bytes(const void *at);
 
@@ -200,8 +200,8 @@ void probity_os_memory_give(void *memory);
  * zero-terminated. */
 long probity_os_read_file(const char *path, void *bytes, size_t room);
 
-/* Field 22 of /proc/PID/stat; 0 if it is not available, or if the process has ended. It has not if
- * only its first thread has exited, which is then a zombie. */
+/* Field 22 of /proc/PID/stat; 0 if it is not available, or if the process has ended. A process
+ * whose first thread has exited, and is now a zombie, has not ended. */
 uint64_t probity_os_process_start(uint32_t pid);
 
 /* The kernel's boot id as 16 bytes; zeroes if not available. */

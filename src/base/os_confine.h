@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * os_confine.h: drops privileges that the calling thread does not need, for that thread only. Steps
- * that the kernel refuses are skipped: a thread with too many privileges is better than a program
- * that fails.
+ * that the kernel refuses are skipped: excess privileges are better than a failing program.
  */
 #ifndef PROBITY_BASE_OS_CONFINE_H
 #define PROBITY_BASE_OS_CONFINE_H
@@ -15,8 +14,8 @@
 void probity_confine_rights(int has_files);
 
 /* From now on, system calls other than those needed for writing fail with EPERM. Off by default: a
- * thread with a separate filter makes SECCOMP_FILTER_FLAG_TSYNC fail in all other threads. Returns
- * 0, or -1 if the kernel or the architecture does not support filters. */
+ * thread with its own filter makes SECCOMP_FILTER_FLAG_TSYNC fail in all other threads. Returns 0,
+ * or -1 if the kernel or the architecture does not support filters. */
 int probity_confine_calls(void);
 
 #endif

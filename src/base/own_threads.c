@@ -35,7 +35,7 @@ void probity_own_threads_end(uint64_t *count)
     change(count, -1);
 }
 
-/* A thread of ours that has not registered yet, or is about to exit, makes the answer 0. */
+/* Returns 0 if one of our threads has not registered yet, or is about to exit. */
 int probity_own_threads_are_alone(const uint64_t *count, const struct probity_os_threads *threads)
 {
     uint64_t before = count != NULL ? __atomic_load_n(count, __ATOMIC_SEQ_CST) : 0;

@@ -15,8 +15,8 @@
 void probity_own_threads_begin(uint64_t *count);
 void probity_own_threads_end(uint64_t *count);
 
-/* Whether only our threads are left in the process, of which the caller is one: 1 or 0. threads: as
- * in probity_os_is_last_thread(). */
+/* Whether only our threads, including the caller, are left in the process: 1 or 0. threads: as in
+ * probity_os_is_last_thread(). */
 int probity_own_threads_are_alone(const uint64_t *count, const struct probity_os_threads *threads);
 
 #endif

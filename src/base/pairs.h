@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * pairs.h: remembers pairs of instructions that were found to be in the same function, as compiled.
- * Of functions inlined into each other the same pairs come again and again. Each library has a
- * table, which starts as zeros. Any thread, async-signal-safe.
+ * Functions inlined into each other produce the same pairs repeatedly. Each library has a table,
+ * initially zeros. Any thread, async-signal-safe.
  */
 #ifndef PROBITY_BASE_PAIRS_H
 #define PROBITY_BASE_PAIRS_H
@@ -11,8 +11,8 @@
 
 enum { PROBITY_PAIRS_BITS = 12 };
 
-/* Of each pair a part of its hash; a later pair replaces an earlier one. The table takes 16 KiB,
- * half of a first-level cache. */
+/* Part of the hash of each pair; a later pair replaces an earlier one. The table takes 16 KiB, half
+ * of a first-level cache. */
 struct probity_pairs {
     uint32_t kept[1 << PROBITY_PAIRS_BITS];
 };
@@ -24,7 +24,7 @@ static inline uint64_t probity_pairs_hash(uint64_t one, uint64_t other)
     return hash * UINT64_C(0xd6e8feb86659fd93);
 }
 
-/* Not 0, which an empty place holds. */
+/* Never 0, which marks an empty place. */
 static inline uint32_t probity_pairs_mark(uint64_t hash)
 {
     return (uint32_t)(hash >> (32 - PROBITY_PAIRS_BITS)) | 1;

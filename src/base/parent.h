@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* The trace for a CSV file is named after it, with this suffix. */
+/* The trace for a CSV file has the file's name with this suffix. */
 #define PROBITY_TRACE_SUFFIX ".probity"
 
 struct probity_parent {

@@ -40,7 +40,7 @@ static int is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Without blanks at both ends. */
+/* Removes blanks at both ends. */
 static struct text trim(const char *at, size_t bytes)
 {
     probity_assert(at != NULL);
@@ -132,7 +132,7 @@ size_t probity_selection_check(const char *rules)
  * Not by fnmatch(), which is not async-signal-safe.
  */
 
-/* A set such as [a-z] or [!0-9]. Returns its bytes; 0: without an end, it is an ordinary
+/* Matches a set such as [a-z] or [!0-9]. Returns its length; 0 if it has no end and is an ordinary
  * bracket. */
 static size_t match_set(struct text pattern, char c, int *ret_is_in)
 {
@@ -173,7 +173,7 @@ static int match_one(struct text pattern, char c, size_t *ret_bytes)
     return is_in;
 }
 
-/* The directory or file name that follows; the end, if there is none. */
+/* The next directory or file name; the end if there is none. */
 static const char *after_slash(const char *path)
 {
     const char *slash = strchr(path, '/');
@@ -181,8 +181,8 @@ static const char *after_slash(const char *path)
     return slash != NULL ? slash + 1 : path + strlen(path);
 }
 
-/* When an element does not match, the last star takes one more character. A pattern for a path
- * begins at any of its directories: before the first star, it is tried from the next one. */
+/* If an element does not match, the last star takes one more character. A pattern for a path may
+ * begin at any directory: before the first star, matching is retried from the next one. */
 static int matches_from(struct text pattern, const char *name, int is_path)
 {
     struct text again = is_path ? pattern : (struct text){NULL, 0};
@@ -280,7 +280,8 @@ static int is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* A length and as many characters. Returns them; without any, the symbol is not understood. */
+/* A length and that many characters. Returns the characters; empty if the symbol cannot be
+ * parsed. */
 static struct text take_identifier(const char **at)
 {
     size_t bytes = 0;
@@ -332,7 +333,7 @@ static int append_special(struct cxx_name *name)
     return append(name, before, (struct text){class_name, bytes});
 }
 
-/* From after the S. Returns 0 if the symbol ends. */
+/* Starts after the S. Returns 0 if the symbol ends. */
 static int skip_substitution(const char **at)
 {
     if (**at >= 'a' && **at <= 'z')
@@ -341,7 +342,7 @@ static int skip_substitution(const char **at)
     return **at == '_' && *(*at)++ != '\0';
 }
 
-/* Past the next one. */
+/* Skips to after the next such character. */
 static int skip_to(const char **at, char c)
 {
     const char *found = strchr(*at, c);
@@ -352,8 +353,8 @@ static int skip_to(const char **at, char c)
 
 static int skip_element(const char **at, int *depth, int levels);
 
-/* From after the letter that opens it. levels: how many more may be nested in it, because a signal
- * handler may have little stack. */
+/* Starts after the opening letter. levels: limit of further nesting, because a signal handler may
+ * have little stack. */
 static int skip_nested(const char **at, int levels)
 {
     int depth = 1;
@@ -365,7 +366,7 @@ static int skip_nested(const char **at, int levels)
     return 1;
 }
 
-/* A literal, from after the L: its type and value, or a function. */
+/* A literal, after the L: its type and value, or a function. */
 static int skip_literal(const char **at, int *depth, int levels)
 {
     char c = **at;
@@ -384,8 +385,8 @@ static int skip_literal(const char **at, int *depth, int levels)
     return (is_digit(c) || strchr("NS", c) != NULL || (c >= 'a' && c <= 'z')) && skip_to(at, 'E');
 }
 
-/* One element of template arguments. *depth counts the E that are to come. Expressions are not
- * understood. */
+/* One element of template arguments. *depth counts the Es still to come. Expressions are not
+ * supported. */
 static int skip_element(const char **at, int *depth, int levels)
 {
     char c = **at;
@@ -410,7 +411,7 @@ static int append_text(struct cxx_name *name, const char *text)
     return append(name, "", (struct text){text, strlen(text)});
 }
 
-/* What the standard library's abbreviations mean: St is std, Sa is std::allocator. */
+/* Expands the standard library's abbreviations: St is std, Sa is std::allocator. */
 static int append_standard(struct cxx_name *name)
 {
     static const char *const names[] = {"aallocator", "bbasic_string", "sstring", "iistream",
@@ -444,7 +445,7 @@ static int take_part(struct cxx_name *name)
     return c == 'S' && name->used == 0 && append_standard(name);
 }
 
-/* Returns whether all of the name was understood. */
+/* Returns whether the whole name was parsed. */
 static int take_name(struct cxx_name *name)
 {
     if (*name->at != 'N')

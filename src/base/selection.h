@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * selection.h: which functions without macros are recorded, by rules in a text: see
+ * selection.h: selects the functions without macros to be recorded, by rules in a text: see
  * probity-functions(7). Allocates nothing, takes no lock, async-signal-safe. The text is trusted,
  * since it comes from the user.
  */
@@ -13,7 +13,7 @@
 struct probity_selection_subject {
     const char *symbol; /* name in the symbol table, without a suffix such as ".constprop.0" */
     const char *object; /* file name of its executable or shared library */
-    uint64_t bytes;     /* size of its code; 0: unknown, which no rule leaves out */
+    uint64_t bytes;     /* size of its code; 0: unknown, never excluded by a rule */
     int is_file;        /* probity_selection_takes_file() takes its source file */
 };
 
@@ -33,9 +33,9 @@ int probity_selection_has_files(const char *rules);
 int probity_selection_takes_file(const char *rules, const char *path);
 
 /* Classes, namespaces and name of a C++ function from its symbol (Itanium C++ ABI, 5.1), without
- * parameters and template arguments: "shape::box::area" of _ZNK5shape3box4areaEv. Anything not
- * supported, such as operators, and names local to a function, is "?": "shape::box::?". Returns
- * 0 if the symbol is not that of a C++ function, cannot be parsed at all, or does not fit. */
+ * parameters and template arguments: "shape::box::area" of _ZNK5shape3box4areaEv. Unsupported
+ * parts, such as operators and names local to a function, become "?": "shape::box::?". Returns 0 if
+ * the symbol is not that of a C++ function, cannot be parsed at all, or does not fit. */
 int probity_selection_cxx_name(const char *symbol, char *ret_name, size_t room);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * sigbus_guard.h: guards against truncation of a mapped file. Accesses to pages after the new end
- * raise SIGBUS. The tool has a handler, which maps zeroes there and sets is_cut; in a traced
- * program the handler belongs to the program, and mappings are not guarded.
+ * raise SIGBUS. The tool's handler maps zeroes there and sets is_cut. In a traced program, which
+ * may have a handler, mappings are not guarded.
  */
 #ifndef PROBITY_BASE_SIGBUS_GUARD_H
 #define PROBITY_BASE_SIGBUS_GUARD_H

@@ -43,7 +43,7 @@ char *probity_temporary_name(const char *path)
     return name;
 }
 
-/* Naming the file later needs /proc, and there the thread's own descriptors, which may differ from
+/* Naming the file later requires /proc with the descriptors of this thread, which may differ from
  * the program's. */
 int probity_temporary_unnamed(int directory, char *path, unsigned mode)
 {

@@ -3,15 +3,15 @@
  * thread_count.h: excludes our thread from the count with which libc decides that the program has
  * ended.
  *
- * A program may end by having all of its threads exit, by pthread_exit() or by returning. libc
+ * A program may end when all of its threads have exited, by pthread_exit() or by returning. libc
  * counts its threads, and the last one calls exit(0). A thread created by a library would be
  * counted too, and the program would never end. The last thread of the program must be the one that
  * calls exit(): the exit handlers need its file descriptors, which are gone once no thread that
  * shares them is left.
  *
  * glibc keeps the count in a variable that its debugging library finds by name (__nptl_nthreads).
- * If there is no such name (musl, a statically linked program), nothing is changed, and the
- * remaining thread has to check for itself: base/own_threads.h.
+ * If the variable is not found (musl, a statically linked program), nothing is changed, and the
+ * remaining thread must check by itself: base/own_threads.h.
  */
 #ifndef PROBITY_BASE_THREAD_COUNT_H
 #define PROBITY_BASE_THREAD_COUNT_H

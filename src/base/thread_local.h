@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * thread_local.h: thread-local variables in the traced program. Accessing them must not allocate
- * memory, since probes run in signal handlers. A system whose compiler cannot do this defines the
- * macro before (doc/porting.md).
+ * memory, since probes run in signal handlers. For a system whose compiler cannot do this, the
+ * macro is defined beforehand (doc/porting.md).
  */
 #ifndef PROBITY_BASE_THREAD_LOCAL_H
 #define PROBITY_BASE_THREAD_LOCAL_H

@@ -11,7 +11,7 @@ struct unit {
     uint64_t value;
 };
 
-/* Longer names first, as they may begin like shorter ones. */
+/* Longer names first, because a shorter one may be their beginning. */
 static const struct unit times[] = {
     {"min", UINT64_C(60000000000)}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}, {"s", 1000000000},
     {NULL, 0}};

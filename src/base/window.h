@@ -10,12 +10,12 @@
 #include <stdint.h>
 
 /* Parse a number with a unit (ns, us, ms, s, min; or none, K, M, G for bytes) at the beginning of
- * the text; a time may have a decimal point. Set *ret_end to what follows. Return 1; or 0 if there
- * is none, or one that does not fit: then *ret_end is what is wrong. */
+ * the text; a time may have a decimal point. Set *ret_end to the text that follows. Return 1; or 0
+ * with the error at *ret_end, if there is no number or it is out of range. */
 int probity_window_time(const char *text, const char **ret_end, uint64_t *ret_ns);
 int probity_window_bytes(const char *text, const char **ret_end, uint64_t *ret_bytes);
 
-/* Parses "30s", "64M" or "30s,64M". What is missing is 0. Returns 1, or 0 if the text is invalid or
+/* Parses "30s", "64M" or "30s,64M". A missing part is 0. Returns 1, or 0 if the text is invalid or
  * out of range: a window of 1 ms to 24 h, a size of 1 MiB to 1 GiB. */
 int probity_window_ring(const char *text, uint64_t *ret_ns, uint64_t *ret_bytes);
 

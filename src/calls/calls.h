@@ -16,8 +16,8 @@
 #include "calls/names.h"
 #include "probity_scope.h"
 
-/* The families that are on. While this bit is set, something must be prepared: the functions
- * have not been found, or a recording has begun whose mappings are not in the trace yet. */
+/* The families that are on. This bit is set while something must be prepared: the functions have
+ * not been found, or a recording has begun whose mappings are not in the trace yet. */
 #define PROBITY_CALLS_UNREADY (UINT32_C(1) << 31)
 extern uint32_t probity_calls_on __attribute__((visibility("hidden")));
 
@@ -83,8 +83,8 @@ static inline __attribute__((always_inline)) int probity_calls_are_of_program(co
     return __builtin_expect(probity_thread_inside == 0, 1) && !probity_calls_is_own(place);
 }
 
-/* The function that the program calls by `name`, and the beginning of the one that records,
- * whose body follows. `parameters` are those of both. */
+/* Defines the function that the program calls by `name`, and begins the one that records, whose
+ * body follows. Both have these parameters. */
 #define PROBITY_CALLS_WRAP(families, type, name, parameters, arguments)                            \
     PROBITY_CALLS_WRAP_AS(, families, type, name, parameters, arguments)
 
@@ -124,7 +124,7 @@ static inline __attribute__((always_inline)) int probity_calls_are_of_program(co
  * being recorded. Takes the dynamic linker's lock. */
 void probity_calls_mappings_update(void) __attribute__((visibility("hidden")));
 
-/* Records all that have been listed. Takes no lock. */
+/* Records all listed objects. Takes no lock. */
 void probity_calls_mappings_record(void) __attribute__((visibility("hidden")));
 
 /* Records the files and peers of the open descriptors. */

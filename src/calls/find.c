@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * find.c: finds libc's own functions, and the text of Probity's libraries, in the dynamic symbol
- * tables in memory. Does not use dlsym(), which may allocate before malloc() has been found. A
- * sanitizer may be looking for its functions at the same time, so none of libc's string functions
- * is called, because the sanitizer replaces them.
+ * tables in memory. Does not use dlsym(), which may allocate before malloc() has been found. Calls
+ * none of libc's string functions: a sanitizer, which replaces them, may be looking for them at the
+ * same time.
  */
 #include <errno.h>
 #include <link.h>
@@ -185,7 +185,7 @@ static void cover_own(void)
     }
 }
 
-/* Only the first of each: a library does not move. */
+/* Only the first time for each library, since it does not move. */
 static void note_own(const struct probity_object *object)
 {
     static const char *const own[PROBITY_CALLS_OWN] = {

@@ -22,7 +22,7 @@
         va_end(rest);                                                                              \
     }
 
-/* A variadic function cannot jump to another one, so it records itself. */
+/* A variadic function cannot jump to another one, so it does the recording itself. */
 #define OPENS(site, name, parameters, arguments)                                                   \
     PROBITY_API PROBITY_CPU_RETURNS_BY_JUMP int name parameters                                    \
     {                                                                                              \
@@ -145,8 +145,8 @@ PIPE(pipe, (int pair[2]), (pair))
 SITE(int, pipe2, (int *pair, int flags));
 PIPE(pipe2, (int pair[2], int flags), (pair, flags))
 
-/* Recorded only if it copies a descriptor. Its argument is a number or a pointer; libc's
- * function, too, takes it as a pointer. */
+/* Recorded only if it copies a descriptor. Its argument is a number or a pointer; like libc's
+ * function, this takes it as a pointer. */
 SITE(int, fcntl, (int fd, int command, ...));
 
 #define FCNTL(name)                                                                                \

@@ -48,7 +48,7 @@ static int64_t limit_of_timeval(const struct timeval *limit)
     return (int64_t)limit->tv_sec * 1000000000 + (int64_t)limit->tv_usec * 1000;
 }
 
-/* In both families: the second of each pair is the sleep. The number recorded is that of
+/* In both families: the second of each pair is the sleep. The recorded number is the number of
  * descriptors examined. */
 #define SELECT(name, parameters, arguments, limit_ns)                                              \
     PROBITY_CALLS_WRAP_SYSTEM(PROBITY_CALLS_IO | PROBITY_CALLS_SLEEP, int, name, parameters,       \

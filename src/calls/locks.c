@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks.c: sites of all kinds of objects, the rare cases, and whether libc's objects have the
- * expected layout, which is checked with the library's own objects.
+ * locks.c: sites of all kinds of objects, rare cases, and checks that libc's objects have the
+ * expected layout, made with objects of this library.
  */
 #include "calls/locks.h"
 
@@ -62,7 +62,7 @@ void probity_calls_waits(enum probity_calls_kind kind, const volatile void *lock
                                 lock, place);
 }
 
-/* Any thread may release a semaphore, and a thread that ends does not release its locks. */
+/* Semaphores may be released by any thread, and a thread that ends does not release its locks. */
 void probity_calls_waited(enum probity_calls_kind kind, const volatile void *lock, int error,
                           const void *place)
 {
@@ -83,7 +83,7 @@ int probity_calls_limit_is_usual(clockid_t clock, const struct timespec *limit)
            limit->tv_nsec < 1000000000;
 }
 
-/* ---- What is only counted ----------------------------------------------------------------------
+/* ---- Counted only ------------------------------------------------------------------------------
  */
 
 enum { LOCKS = (1 << PROBITY_CALLS_COUNTED) - 1 };
@@ -100,7 +100,8 @@ static int is_site(const struct probity_site *site, uint32_t number)
     return __atomic_load_n(&site->code, __ATOMIC_RELAXED) == PROBITY_CODE_FIRST + 2 * number + 1;
 }
 
-/* A site that is of no lock or thread is one of memory. Returns bits of probity_calls_counted. */
+/* A site that belongs to no lock or thread belongs to memory. Returns bits of
+ * probity_calls_counted. */
 static uint32_t counted_with(uint32_t number)
 {
     for (uint32_t kind = 0; kind < PROBITY_CALLS_KINDS; kind++) {
@@ -116,8 +117,8 @@ static uint32_t counted_with(uint32_t number)
     return UINT32_C(1) << PROBITY_CALLS_ALLOCATION | UINT32_C(1) << PROBITY_CALLS_FREE;
 }
 
-/* The wrapper of pthread_create() is on while something is counted: the end of a thread records
- * what it has counted. */
+/* The wrapper of pthread_create() is on while something is counted: at its end, a thread records
+ * its counts. */
 PROBITY_API int probity_calls_count_hits(uint32_t site)
 {
     if (site == PROBITY_CALLS_ALL_SITES) {

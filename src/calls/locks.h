@@ -4,8 +4,8 @@
  * case is inline: a free lock costs one hit, or if it is only counted (locks=waits, or by a budget)
  * one increment of a counter of the thread.
  *
- * Whether a lock is held is found by trying to take it, which has the same effect as taking it if
- * it is free; otherwise the wait is recorded, and libc's function is called.
+ * A lock is first tried, which is equivalent to taking it if it is free; otherwise the wait is
+ * recorded, and libc's function is called.
  */
 #ifndef PROBITY_CALLS_LOCKS_H
 #define PROBITY_CALLS_LOCKS_H
@@ -34,7 +34,7 @@ enum probity_calls_kind {
     PROBITY_CALLS_COUNTED = PROBITY_CALLS_ONCE
 };
 
-/* What else is counted, after the kinds of locks. */
+/* Other things that are counted; numbers after the kinds of locks. */
 enum {
     PROBITY_CALLS_ALLOCATION = PROBITY_CALLS_COUNTED,
     PROBITY_CALLS_FREE,
@@ -95,14 +95,15 @@ void probity_calls_rare_hit_with(struct probity_site *site, enum probity_role ro
 
 enum { PROBITY_CALLS_REMEMBERED = 8 };
 
-/* Used if something is only counted: a thread's counts, and the locks whose hold by it was
- * recorded. */
+/* Used if something is only counted: a thread's counts, and the locks that it holds with a recorded
+ * hit. */
 struct probity_calls_thread {
     struct probity_calls_thread *next; /* never changes */
     uint32_t tid;
     uint32_t is_used;
     uint64_t counts[PROBITY_CALLS_COUNTERS];
-    uint64_t recorded[PROBITY_CALLS_COUNTERS]; /* of these; for the thread that records them */
+    uint64_t recorded[PROBITY_CALLS_COUNTERS]; /* part of these already recorded; for the recording
+                                                * thread */
     uint32_t remembered_count;
     const volatile void *remembered[PROBITY_CALLS_REMEMBERED];
 };
@@ -114,16 +115,16 @@ extern __thread struct probity_calls_thread *probity_calls_thread_self
 /* The calling thread's id. Asks the kernel once. */
 uint32_t probity_calls_thread_id(void) __attribute__((visibility("hidden")));
 
-/* Before locks are recorded for the first time: finds out how libc lays out its objects (until then
- * nothing is known about any), and has a forked child forget its parent's threads. At load, or in
- * the writer thread. */
+/* To be called before locks are recorded for the first time: determines the layout of libc's
+ * objects (unknown until then), and makes forked children forget their parents' threads. At load,
+ * or in the writer thread. */
 void probity_calls_locks_prepare(void) __attribute__((visibility("hidden")));
 void probity_calls_thread_prepare(void) __attribute__((visibility("hidden")));
 
 /* Gives the calling thread its counters. Returns whether it has any. */
 int probity_calls_thread_count_begin(void) __attribute__((cold, visibility("hidden")));
 
-/* Records what the calling thread has counted since its last such record. */
+/* Records the calling thread's counts since its last such record. */
 void probity_calls_thread_record(void) __attribute__((cold, visibility("hidden")));
 
 /* The same, for the last time: later locks are recorded instead. */
@@ -135,10 +136,10 @@ int probity_calls_thread_forget(const volatile void *object)
 void probity_calls_thread_remember(const volatile void *object)
     __attribute__((visibility("hidden")));
 
-/* ---- What libc's objects look like -------------------------------------------------------------
+/* ---- Layout of libc's objects ------------------------------------------------------------------
  */
 
-/* Which layouts were found to be as expected when the library was loaded. */
+/* Whether each layout was found to be as expected when the library was loaded. */
 struct probity_calls_layout {
     int mutex, rwlock, semaphore, barrier;
 };
@@ -175,7 +176,7 @@ static inline uint32_t probity_calls_owner(const volatile void *object, size_t o
     return tid <= TID_MAX ? tid : 0;
 }
 
-/* ---- Taking and giving back --------------------------------------------------------------------
+/* ---- Taking and releasing ----------------------------------------------------------------------
  */
 
 /* Whether a call that returns to `place` is to be recorded. */
@@ -233,7 +234,7 @@ void probity_calls_waits(enum probity_calls_kind kind, const volatile void *lock
 void probity_calls_waited(enum probity_calls_kind kind, const volatile void *lock, int error,
                           const void *place) __attribute__((visibility("hidden")));
 
-/* Whether libc takes a free lock regardless of this timeout, so that trying is equivalent. */
+/* Whether libc takes a free lock even with this timeout, so that trying is equivalent. */
 int probity_calls_limit_is_usual(clockid_t clock, const struct timespec *limit)
     __attribute__((visibility("hidden")));
 

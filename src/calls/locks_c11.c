@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * locks_c11.c: replacements for the functions of <threads.h> that lock mutexes and wait for
- * conditions, which in glibc are those of <pthread.h>. Its errors have no numbers: a timeout is
- * recorded as ETIMEDOUT, any other as EINVAL. call_once() is in locks_condition.c, threads are in
- * threads.c.
+ * conditions, whose objects in glibc are those of <pthread.h>. C11 has no error numbers: a timeout
+ * is recorded as ETIMEDOUT, any other error as EINVAL. call_once() is in locks_condition.c, threads
+ * are in threads.c.
  */
 #include "calls/locks.h"
 

@@ -135,8 +135,8 @@ static void notify_all(const pthread_barrier_t *barrier, const void *place)
                                 place);
 }
 
-/* The last thread to arrive gets the special result. If it did not know that it would be the
- * last, because two arrived at the same time, it wakes the others as well. */
+/* The last thread to arrive gets the special result. It wakes the others even if it could not know
+ * that it was the last, because two arrived at the same time. */
 PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_barrier_wait, (pthread_barrier_t *barrier),
                    (barrier))
 {
@@ -187,8 +187,8 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_barrier_destroy,
 
 enum { ONCE_RUNNING = 1, ONCE_DONE = 2 }; /* bits of the control word, in glibc and musl */
 
-/* The calls of this thread that are in progress, innermost first. One left by an exception is
- * below the stack, and is overwritten by the next call. */
+/* Calls in progress in this thread, innermost first. A call left by an exception is below the
+ * stack, and is overwritten by the next call. */
 struct once {
     struct once *outer;
     pthread_once_t *control;
@@ -209,7 +209,7 @@ static void run_once(void)
                            once->place);
 }
 
-/* Only calls that run the function, or wait for a thread that does. */
+/* Records only calls that run the function, or wait for a thread that does. */
 static int once(pthread_once_t *control, void (*function)(void), const void *place)
 {
     int state = __atomic_load_n(control, __ATOMIC_ACQUIRE);

@@ -86,8 +86,8 @@ TAKE(PROBITY_CALLS_RWLOCK_WRITE, pthread_rwlock_clockwrlock,
      pthread_rwlock_trywrlock, probity_calls_limit_is_usual(clock, limit))
 TRY(PROBITY_CALLS_RWLOCK_WRITE, pthread_rwlock_trywrlock)
 
-/* Held by a writer, which is the calling thread. If the writer is unknown, it is assumed to be a
- * reader: whoever reads the trace has the earlier hold. */
+/* If the lock has a writer, it is the calling thread. If the writer is unknown, a read lock is
+ * assumed: a reader of the trace finds the earlier hold. */
 PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_rwlock_unlock, (pthread_rwlock_t *lock),
                    (lock))
 {

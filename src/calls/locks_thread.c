@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks_thread.c: each thread's counters of what is counted but not recorded. They are written to
- * the trace every few thousand locks, when the thread ends, and for all threads when the recording
- * ends; after a kill they are lower bounds. Memory of ended threads is reused.
+ * locks_thread.c: each thread's counters of calls that are counted but not recorded. They are
+ * written to the trace every few thousand locks, when the thread ends, and for all threads when the
+ * recording ends; after a kill they are lower bounds. Memory of ended threads is reused.
  */
 #include <pthread.h>
 #include <string.h>
@@ -72,7 +72,7 @@ int probity_calls_thread_count_begin(void)
 
     if (has_ended)
         return 0;
-    /* A signal handler between here and the end would take another one. */
+    /* A signal handler between here and the end would take a second one. */
     probity_os_signals_block(&before);
     struct probity_calls_thread *thread = probity_calls_thread_self;
     if (thread == NULL)
@@ -170,7 +170,7 @@ PROBITY_API void probity_calls_ending(void)
     errno = saved;
 }
 
-/* ---- Locks that are held by a recorded hold ----------------------------------------------------
+/* ---- Locks with a recorded hold ----------------------------------------------------------------
  */
 
 void probity_calls_thread_remember(const volatile void *object)
@@ -197,7 +197,7 @@ int probity_calls_thread_forget(const volatile void *object)
 /* ---- Forked children ---------------------------------------------------------------------------
  */
 
-/* The child's only thread has another id, and what was counted is in its parent's trace. */
+/* The child's only thread has a different id, and earlier counts are in its parent's trace. */
 static void begin_child(void)
 {
     struct probity_calls_thread *self = probity_calls_thread_self;

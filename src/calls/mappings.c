@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * mappings.c: which files are mapped where, for readers that turn addresses into symbols. The list
- * is kept, so that a forked child, in which the dynamic linker's lock may never be released, can
- * record it again. Memory is never freed. The list changes only under that lock.
+ * mappings.c: lists the mapped files with their addresses, for readers that turn addresses into
+ * symbols. The list is kept, so that a forked child, in which the dynamic linker's lock may never
+ * be released, can record it again. Memory is never freed. The list changes only under that lock.
  */
 #include <elf.h>
 #include <limits.h>
@@ -120,8 +120,9 @@ static int is_known(uintptr_t start, uintptr_t end, const uint8_t *payload, size
            memcmp(newest->payload, payload, bytes) == 0;
 }
 
-/* A mapping that is completely covered by a newer one no longer exists, and a program that
- * reloads plugins must not make the list long. Not the last one, to which the next is linked. */
+/* Drops mappings that are completely covered by a newer one: they no longer exist, and a program
+ * that reloads plugins must not make the list long. Keeps the last one, to which the next is
+ * linked. */
 static void drop_covered(uintptr_t start, uintptr_t end)
 {
     struct mapping **link = &first, *at;
@@ -219,9 +220,9 @@ static void catch_up(void)
 /* ---- In place of libc's ------------------------------------------------------------------------
  */
 
-/* libc searches for a name without a slash, and expands $ORIGIN, relative to the caller's
- * object, so it must see that caller: such a call comes last here, and gcc and clang compile it
- * to a jump. What it loaded is recorded at the program's next call to dlsym() or dlopen(). */
+/* libc searches for a name without a slash, and expands $ORIGIN, relative to the caller's object,
+ * so it must see that caller: such a call is last here, so that gcc and clang compile it to a jump.
+ * The libraries that it loads are recorded at the program's next call to dlsym() or dlopen(). */
 PROBITY_API void *dlopen(const char *path, int flags)
 {
     if (probity_calls_are_off(PROBITY_CALLS_ALL))

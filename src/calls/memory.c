@@ -76,7 +76,7 @@ PROBITY_CALLS_WRAP_VOID(PROBITY_CALLS_MEMORY, free, (void *at), (at))
 PROBITY_CALLS_ALLOCATES(site_realloc, "realloc");
 PROBITY_CALLS_FREES(site_realloc_free, "realloc");
 
-/* The block still exists, but its free has been recorded. The size originally requested is
+/* The block still exists, although its free has been recorded. The size originally requested is
  * unknown. */
 static void record_kept(const void *at, const void *place)
 {

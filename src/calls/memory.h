@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.h: records, as hits with ids, what functions of libc and C++ allocate and free.
+ * memory.h: records allocations and frees by functions of libc and C++, as hits with ids.
  */
 #ifndef PROBITY_CALLS_MEMORY_H
 #define PROBITY_CALLS_MEMORY_H
@@ -60,12 +60,12 @@ probity_calls_freed(struct probity_site *site, const void *at, uint64_t bytes, c
     probity_calls_memory(site, PROBITY_ROLE_FREE, at, bytes, place);
 }
 
-/* An operator new in progress, which itself records what it allocates: with the place of its
- * caller, not of the C++ library, and even if its library has its own malloc(). */
+/* An operator new in progress, which itself records the allocation: with the place of its caller,
+ * not of the C++ library, and even if that library has its own malloc(). */
 enum probity_calls_new {
     PROBITY_CALLS_NEW_NONE = 0,
     PROBITY_CALLS_NEW_BEGUN = 1,
-    PROBITY_CALLS_NEW_ALLOCATED = 2 /* by one of libc's functions, which recorded nothing */
+    PROBITY_CALLS_NEW_ALLOCATED = 2 /* by a function of libc, which recorded nothing */
 };
 extern __thread uint32_t probity_calls_new
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -83,7 +83,7 @@ static inline int probity_calls_is_of_new(const void *at)
     return at != NULL;
 }
 
-/* Sets what the operators do in a program that has not loaded a C++ library yet. */
+/* Sets the actions of the operators in a program that has not loaded a C++ library yet. */
 void probity_calls_operators_prepare(void) __attribute__((visibility("hidden")));
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * names.h: the functions of libc that this library replaces, by family. X(name) is used for the
- * table of libc's own. Declares those that no header of libc declares.
+ * table of libc's functions. Declares those that no header of libc declares.
  */
 #ifndef PROBITY_CALLS_NAMES_H
 #define PROBITY_CALLS_NAMES_H

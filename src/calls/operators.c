@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * operators.c: replacements for C++'s operators new and delete, which call those of the C++ library
- * and record what they do: its calls to malloc() would be recorded with a place in the C++ library,
+ * and record the allocation: calls to malloc() would be recorded with a place in the C++ library,
  * and libraries that replace malloc() do not call it. A program's own operators take precedence
  * over these.
  */
 #include "calls/memory.h"
 
-/* Position of the frame of the operator new in progress: one above it, nearer to the beginning
- * of the stack, was left by an exception. */
+/* Position of the frame of the operator new in progress. If a new one is above it, nearer to the
+ * beginning of the stack, it was left by an exception. */
 static __thread uintptr_t new_frame __attribute__((tls_model("initial-exec")));
 
 /* ---- new ---------------------------------------------------------------------------------------

@@ -20,13 +20,14 @@ enum { FIRST_PRIORITY = 101 };
 uint32_t probity_calls_on = PROBITY_CALLS_UNREADY;
 
 static uint32_t is_found, is_ready;
-/* Recordings begun so far; the latest of which the trace describes the process. */
+/* Recordings begun so far; the latest whose trace describes the process. */
 static uint32_t recordings, described;
 static pid_t process;
 static __thread uint32_t is_describing __attribute__((tls_model("initial-exec")));
 
-/* Before any call of this thread is recorded. Another thread may be describing it too, and be
- * preempted: a mapping must not be later in time than a call from there, and nobody waits. */
+/* To be called before any call of this thread is recorded. Another thread that is doing the same
+ * may be preempted, and is not waited for; but a mapping must not be later in time than a call from
+ * there. */
 static void describe_process(void)
 {
     uint32_t number = __atomic_load_n(&recordings, __ATOMIC_SEQ_CST);
@@ -44,7 +45,7 @@ static void describe_process(void)
 }
 
 /* Sequentially consistent, as in begin_recording(): either this thread sees the new recording, or
- * that one's bit is set last. */
+ * the bit for that recording is set last. */
 static void set_ready(void)
 {
     __atomic_and_fetch(&probity_calls_on, ~PROBITY_CALLS_UNREADY, __ATOMIC_SEQ_CST);
@@ -76,7 +77,8 @@ void probity_calls_prepare(const void *place)
     int saved = errno;
 
     find_once();
-    /* A call by the library may be made with its lock of declarations, which describing takes. */
+    /* The library may make a call while it holds its lock for declarations, which describing
+     * takes. */
     if (probity_calls_are_of_program(place))
         describe_if_ready();
     errno = saved;
@@ -129,8 +131,7 @@ static void prepare_forks(void)
         pthread_atfork(NULL, NULL, begin_child);
 }
 
-/* If a recording began before calls were recorded, the next call describes what is still
- * missing. */
+/* If a recording began before calls were recorded, the next call adds the missing description. */
 PROBITY_API int probity_calls_wake(const char *text)
 {
     uint32_t families;

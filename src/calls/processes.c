@@ -50,8 +50,8 @@ EXECS(execvpe, (const char *path, STRINGS *arguments, STRINGS *environment),
 EXECS(fexecve, (int fd, STRINGS *arguments, STRINGS *environment),
       (fd, arguments, environment), probity_call_enter_fd(&call, fd))
 
-/* A list of arguments is copied to the stack, as libc does: a variadic function cannot jump to
- * another one, nor pass its arguments on. */
+/* A list of arguments is copied to the stack, as in libc: a variadic function can neither jump to
+ * another one nor pass its arguments on. */
 static size_t count_of(const char *first, va_list rest)
 {
     size_t count = 0;

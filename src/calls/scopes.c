@@ -12,7 +12,7 @@
 
 #include "base/os.h"
 
-enum { VECTOR_MAX = 1024 }; /* as in the kernel, which reads or writes nothing for a longer one */
+enum { VECTOR_MAX = 1024 }; /* the kernel's limit, beyond which it reads or writes nothing */
 
 /* ---- Formats -----------------------------------------------------------------------------------
  */
@@ -54,10 +54,10 @@ static void record(uint32_t kind, uint32_t code, struct probity_site_format *for
 
 /* ---- Calls that a budget only counts -----------------------------------------------------------
  *
- * A call that waits is worth recording, but only its end shows that it has waited. So some calls
- * are timed, and once one has taken long, the thread's calls of the function are recorded until one
- * takes less. Most calls jump to libc's function: code after a system call is expensive, since the
- * kernel has replaced the contents of the caches.
+ * A call that waits is worth recording, but only its end shows that it waited. So some calls are
+ * timed, and after a long one the thread's calls of that function are recorded until one is short.
+ * Most calls jump to libc's function: code after a system call is expensive, since the kernel has
+ * replaced the contents of the caches.
  */
 
 enum { WAIT_NS = 50000, CALIBRATE_NS = 5000000, TIMED_EVERY = 8 };
@@ -81,7 +81,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Until some time has passed, no call counts as long. */
+/* Until some time has passed, no call is considered long. */
 static void calibrate(uint64_t tick)
 {
     int saved = errno;
@@ -189,7 +189,7 @@ void probity_call_close(struct probity_call *call)
     probity_scope_free(place_of(call));
 }
 
-/* As probity_scope_leave_open() does, with values. */
+/* Like probity_scope_leave_open(), with values. */
 void probity_call_leave_slow(struct probity_call *call, struct probity_site_format *format,
                              const struct probity_value *values)
 {
@@ -244,7 +244,7 @@ void probity_call_leave_pair(struct probity_call *call, int64_t result, const in
     probity_call_leave_slow(call, &probity_calls_result_pair, values);
 }
 
-/* ---- What pointers lead to ---------------------------------------------------------------------
+/* ---- Pointers of the program -------------------------------------------------------------------
  */
 
 int probity_calls_can_read(const void *at, size_t bytes)

@@ -26,8 +26,8 @@ enum {
     static struct probity_site_function site_##name = {                                            \
         #name, "libc/" family, #type " " #name #parameters, #type, 0, 1, 0, 0, 0, 0}
 
-/* A replacement for `name` that records a scope of `site` if `condition` is true, in which
- * `enter` records the values; the result is an error if it is -1. */
+/* A replacement for `name`: if `condition` is true, it records a scope of `site`, in which `enter`
+ * records the values. A result of -1 is an error. */
 #define PROBITY_CALLS_SCOPE_IF(families, site, type, name, parameters, arguments, condition,       \
                                enter)                                                              \
     PROBITY_CALLS_WRAP_SYSTEM(families, type, name, parameters, arguments)                         \
@@ -261,7 +261,7 @@ probity_call_ends_usually(const struct probity_call *call, uint32_t place)
                                 place < PROBITY_SCOPE_FRAMES, 1);
 }
 
-/* With a result that is not an error. */
+/* Leaves with a result that is not an error. */
 static inline __attribute__((always_inline)) void
 probity_call_leave(struct probity_call *call, int64_t result)
 {
@@ -281,11 +281,11 @@ probity_call_leave(struct probity_call *call, int64_t result)
     probity_call_leave_slow(call, &probity_calls_result, &value);
 }
 
-/* With a result that is an error. */
+/* Leaves with a result that is an error. */
 void probity_call_leave_error(struct probity_call *call, int64_t result, int error)
     __attribute__((visibility("hidden")));
 
-/* With a result that is an error, given by errno, if it is -1. */
+/* Leaves with a result; -1 is an error, given by errno. */
 static inline __attribute__((always_inline)) void
 probity_call_leave_errno(struct probity_call *call, int64_t result)
 {

@@ -63,7 +63,7 @@ PROBITY_CALLS_WRAP_VOID(PROBITY_CALLS_SLEEP, thrd_yield, (void), ())
     probity_call_leave(&call, 0);
 }
 
-/* Until a moment on that clock: the time until then. */
+/* Time until a moment on that clock. */
 static int64_t sleep_ns(clockid_t clock, int flags, const struct timespec *limit)
 {
     int64_t limit_ns = probity_calls_limit_ns(limit);

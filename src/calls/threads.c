@@ -9,8 +9,8 @@
 #include "calls/locks.h"
 #include "calls/scopes.h"
 
-/* What a new thread must run: in one of a few places, or in a separate page if all are taken by
- * threads that have not begun yet. */
+/* The function that a new thread must run: in one of a few places, or in a separate page if all are
+ * taken by threads that have not begun yet. */
 struct start {
     union {
         void *(*function)(void *argument);
@@ -130,7 +130,7 @@ static void leave(struct probity_call *call, int error)
         probity_call_leave_error(call, error, error);
 }
 
-/* With locks=waits, the end of a thread records what it has counted. */
+/* With locks=waits, a thread records its counts at its end. */
 SITE(int, pthread_create, (pthread_t *thread, const pthread_attr_t *attributes,
                            void *(*function)(void *argument), void *argument));
 PROBITY_CALLS_WRAP(PROBITY_CALLS_THREADS | PROBITY_CALLS_WAITS, int, pthread_create,
@@ -254,7 +254,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_THREADS, int, thrd_join, (thrd_t thread, int *r
 /* ---- Names -------------------------------------------------------------------------------------
  */
 
-/* The name of another thread is not recorded: a record is one of the calling thread. */
+/* The name of another thread is not recorded: records belong to the calling thread. */
 PROBITY_CALLS_WRAP(PROBITY_CALLS_THREADS, int, pthread_setname_np,
                    (pthread_t thread, const char *name), (thread, name))
 {

@@ -70,7 +70,7 @@ struct adding {
     char undescribed[PATH_MAX]; /* the first file with functions that DWARF does not describe */
 };
 
-/* is_any: also if it does not seem to have hooks. */
+/* is_any: add it even if it does not seem to have hooks. */
 static struct symbols_found add(struct adding *adding, const char *path, int is_any)
 {
     struct symbols_found found;
@@ -97,7 +97,7 @@ static void add_listed(struct adding *adding, char *line)
         add(adding, path, 0);
 }
 
-/* Returns a pipe's end with the list, or -1. */
+/* Returns the read end of a pipe with the list, or -1. */
 static int list(const char *interpreter, const char *program, pid_t *ret_child)
 {
     int ends[2];
@@ -155,8 +155,7 @@ static int add_files(struct adding *adding, const struct cli_patterns *files)
 /* ---- The description ---------------------------------------------------------------------------
  */
 
-/* The numbers of the first files that a program opens are part of its behavior, so this one gets
- * a high number. */
+/* Descriptor numbers are part of a program's behavior, so this file gets a high one. */
 static int open_memory(void)
 {
     enum { LEAST = 200 };
@@ -251,7 +250,7 @@ static void limit(void)
     (void)setrlimit(RLIMIT_CPU, &cpu);
 }
 
-/* Has a child write the description. Returns its exit status. */
+/* Makes the description in a child process. Returns its exit status. */
 static int describe_apart(const struct cli_command *command, const struct cli_arguments *arguments,
                           const char *program, int descriptor)
 {

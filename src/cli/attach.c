@@ -36,7 +36,7 @@ struct attach_call {
     int is_full;
 };
 
-/* ---- What both share ---------------------------------------------------------------------------
+/* ---- Common parts ------------------------------------------------------------------------------
  */
 
 /* Opens the spool of a process, and finds its trace (malloc'ed), NULL if that is unknown. Returns
@@ -137,8 +137,8 @@ static int add_out(struct attach_call *call)
     return CLI_OK;
 }
 
-/* What libprobity-functions and libprobity-calls record. Rules select functions, so they imply
- * these. */
+/* Settings of libprobity-functions and libprobity-calls. Rules select functions, so they imply the
+ * former. */
 static int add_others(struct attach_call *call)
 {
     uint32_t families;
@@ -181,7 +181,7 @@ static int make_settings(struct attach_call *call)
     return status;
 }
 
-/* Reports what the request requires and the program does not have. */
+/* Reports that the program lacks something that the request requires. */
 static int report_missing(uint32_t pid, int result)
 {
     int why = result >> PROBITY_WAKE_ERRNO_SHIFT;
@@ -216,15 +216,15 @@ static int report_missing(uint32_t pid, int result)
     }
 }
 
-/* The value is in the program's environment, which may not be readable from here. */
+/* The value is in the program's environment, which may be unreadable. */
 static int report_limit(uint32_t pid)
 {
     const char *here = getenv("PROBITY_SPOOL_TOTAL");
     int is_set = here != NULL && *here != 0;
 
-    return cli_fail(ME, "process %" PRIu32 " cannot record: the spools of its user leave no room "
-                    "below PROBITY_SPOOL_TOTAL (its own; %s%s%s), or a file as large as a spool is "
-                    "over its RLIMIT_FSIZE; see `probity spools`", pid,
+    return cli_fail(ME, "process %" PRIu32 " cannot record: its user's spools leave no room "
+                    "below its PROBITY_SPOOL_TOTAL (%s%s%s), or its RLIMIT_FSIZE is too small for "
+                    "a spool; see `probity spools`", pid,
                     is_set ? "here it is " : "the default is half of the file system for spools, "
                                              "at most 1 GiB",
                     is_set ? here : "", is_set ? " bytes" : "");
@@ -241,7 +241,7 @@ static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int e
     case PROBITY_WAKE_NO_RIGHTS:
         return cli_fail(ME, "not permitted to write to the memory of process %" PRIu32 ", which "
                         "requires ptrace permission (see /proc/sys/kernel/yama/ptrace_scope), and "
-                        "it was not started with PROBITY_CONTROL=1, which needs none", pid);
+                        "it was not started with PROBITY_CONTROL=1, which does not", pid);
     case PROBITY_WAKE_NO_LIBRARY:
         return cli_fail(ME, "process %" PRIu32 " does not have the Probity library: link it, or "
                         "start the program with `probity record`", pid);
@@ -255,7 +255,8 @@ static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int e
         return cli_fail(ME, "another command is attaching to process %" PRIu32, pid);
     case PROBITY_WAKE_TIMEOUT:
         return cli_fail(ME, "process %" PRIu32 " hit no probe in time, so nothing was started: "
-                        "see --wait, or start it with PROBITY_CONTROL=1, which needs none", pid);
+                        "see --wait, or start it with PROBITY_CONTROL=1, which needs no probe",
+                        pid);
     case PROBITY_WAKE_REFUSED:
         if (error > 0)
             return report_missing(pid, error);
@@ -301,8 +302,8 @@ static enum probity_wake_refusal wake(const struct attach_call *call, uint32_t p
                                       ret_error);
 }
 
-/* A program that finds out late that it cannot record as requested answers before it ends the
- * recording. Another command could take that for one in progress. */
+/* A program that detects late that it cannot record as requested replies before it ends the
+ * recording. Another command might find the recording in progress. */
 static void await_end(uint32_t pid)
 {
     enum { TRIES = 400 };
@@ -336,7 +337,7 @@ static int attach_to(struct attach_call *call, uint32_t pid)
         return status;
     enum probity_wake_refusal refusal = wake(call, pid, &error);
     if (refusal == PROBITY_WAKE_RECORDS)
-        status = refuse_recording(pid); /* it may have begun just now */
+        status = refuse_recording(pid); /* recording may have begun just now */
     if (status != CLI_OK)
         return status;
     if (refusal == PROBITY_WAKE_REFUSED)
@@ -469,10 +470,10 @@ static int report_end(uint32_t pid, int error)
     }
 }
 
-/* The recording has ended. */
+/* Called when the recording has ended. */
 static int report_code(uint32_t pid, int why)
 {
-    return cli_fail(&cli_command_detach, "process %" PRIu32 " does not record any more, but could "
+    return cli_fail(&cli_command_detach, "process %" PRIu32 " is no longer recording, but could "
                     "not restore its code: %s; its functions still call the library%s", pid,
                     strerror(why), why == EAGAIN ? " until a fork in progress is over" : "");
 }

@@ -9,7 +9,7 @@
 
 struct cli_blocks_part {
     struct probity_blocks *blocks;
-    struct cli_probe_range chosen; /* remembers what this lane has seen */
+    struct cli_probe_range chosen; /* records which probes this lane has seen */
 };
 
 /* These return 0 or an error. */
@@ -19,7 +19,7 @@ int cli_blocks_part_put(struct cli_blocks_part *part, const struct probity_event
 int cli_blocks_part_join(struct probity_blocks *blocks, struct cli_probe_range *chosen,
                          const struct cli_blocks_part *part);
 
-/* After the blocks were printed. */
+/* To be called after the blocks were printed. */
 void cli_blocks_part_drop(struct cli_blocks_part *part);
 
 #endif

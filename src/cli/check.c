@@ -125,7 +125,7 @@ const struct cli_command cli_command_check = {
     .usage = "TRACE...",
     .help =
         "Reads every block and every record, and checks their order and counts against the "
-        "totals in the trace, and that what they use is declared. Prints one line per fault, with "
-        "its file offset, and a summary per trace.",
+        "totals in the trace, and that sites and formats are declared. Prints one line per fault, "
+        "with its file offset, and a summary per trace.",
     .options = options,
 };

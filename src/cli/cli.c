@@ -133,7 +133,7 @@ static int fail_format(const struct cli_command *command, const char *path)
                     "or `probity record`", path);
 }
 
-/* Each text names the file and, if possible, says what to do. */
+/* Each text names the file and, if possible, the remedy. */
 int cli_fail_trace(const struct cli_command *command, const char *path, int error, int error_number)
 {
     switch (error) {
@@ -395,11 +395,11 @@ int cli_judge_bare(const struct cli_command *command, const struct probity_reade
 
 enum { PROGRESS_AFTER_MS = 1000, PROGRESS_EVERY_MS = 200 };
 
-/* The process has one progress line on the terminal. */
+/* State of the process's progress line. */
 static struct {
     int64_t start_ms, last_ms;
     int is_shown, has_pass;
-    double base, share, latest; /* of the current pass, and what was reached; the whole is 1 */
+    double base, share, latest; /* of the current pass, and the position reached; the whole is 1 */
     unsigned expected;          /* passes after the current one */
 } progress;
 
@@ -426,7 +426,7 @@ void cli_progress_pass(void)
     progress.share = (1 - progress.base) / (progress.expected + 1);
 }
 
-/* Several traces are not at the same place. */
+/* Several traces may be at different positions. */
 static double reached(uint64_t done, uint64_t total)
 {
     double share = progress.has_pass ? progress.share : 1;

@@ -22,7 +22,7 @@ enum cli_status {
 
 struct cli_option; /* option.h */
 
-/* What completions offer for an operand. */
+/* Completions for an operand. */
 struct cli_operand {
     const char *label;
     const char *choices; /* separated by spaces; NULL: files */
@@ -114,7 +114,8 @@ char *cli_trace_path(const char *name);
 char **cli_trace_paths(char **names, size_t count);
 void cli_paths_free(char **paths, size_t count);
 
-/* Calls `run` with the paths of all operands and returns its result, or reports why it cannot. */
+/* Calls `run` with the paths of all operands and returns its result, or reports why that is
+ * impossible. */
 int cli_on_traces(const struct cli_command *command, char **names, size_t count,
                   int (*run)(void *context, char **paths, size_t count), void *context);
 
@@ -143,16 +144,16 @@ void cli_be_quiet(void);
 void cli_progress(void *command, uint64_t done, uint64_t total);
 void cli_progress_end(void);
 
-/* Begins a pass over traces, which takes an equal share of what is left to show with the passes
- * that are expected after it, so that the percentage only rises. */
+/* Begins a pass over traces. It gets the same share of the remaining percentage as each of the
+ * passes expected after it, so the percentage only rises. */
 void cli_progress_pass(void);
 
-/* How many passes are expected after that of the next reader to be opened; 0 at first. Returns the
- * number until then. */
+/* Sets the number of passes expected after that of the next reader to be opened; initially 0.
+ * Returns the previous number. */
 unsigned cli_progress_expect(unsigned passes);
 
-/* Where output goes: a new file, unnamed or under a temporary name; an existing file that is not
- * regular (a pipe or device); or stdout. */
+/* Destination of output: a new file, unnamed or under a temporary name; an existing file that is
+ * not regular (a pipe or device); or stdout. */
 struct cli_output {
     int descriptor;
     const char *path; /* NULL: stdout */
@@ -197,8 +198,8 @@ void cli_unfinished_clear(void);
 /* Removes it; async-signal-safe. */
 void cli_unfinished_remove(void);
 
-/* Call these two first and last: if a spool is truncated while a command reads it, a message says
- * so and the status becomes CLI_DAMAGED. Returns the status. */
+/* Call these two first and last: if a spool is truncated while a command reads it, this is reported
+ * and the status becomes CLI_DAMAGED. Returns the status. */
 void cli_cut_watch(void);
 int cli_cut_judge(const struct cli_command *command, int status);
 

@@ -65,7 +65,7 @@ int cli_directory_open(const struct cli_command *command, const char *path, int 
     return CLI_OK;
 }
 
-/* Ignores errors, because whatever is left only takes up space. */
+/* Ignores errors, because files that remain only take up space. */
 static void remove_aside(const struct cli_command *command, const char *path,
                          const char *const *files)
 {

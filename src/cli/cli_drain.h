@@ -11,7 +11,7 @@
 struct cli_drain;
 
 /* Begins to drain traces whose names match the pattern and that began after start_ns. The pattern
- * must exist until the end. Returns CLI_OK, or CLI_FAILURE and reports why. */
+ * must exist until the end. Returns CLI_OK, or CLI_FAILURE after reporting why. */
 int cli_drain_begin(const struct cli_command *command, const char *pattern, uint64_t start_ns,
                     struct cli_drain **ret_drain);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * cli_memory.c: ends a command that runs out of memory for part of an answer (JSON, a signature)
- * whose lack would go unnoticed.
+ * whose absence would not be noticed.
  */
 #include <jansson.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * cli_sigbus.c: if a spool's owner truncates it while a command reads it, the command does not die
- * of SIGBUS: it reads the rest, and reports the truncation by a message and its status.
+ * of SIGBUS but reads the rest, and reports the truncation by a message and its exit status.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_spools.c: lists the spool directories. Only directories are named here; what is in them
- * is opened and checked by src/reader/spools.c.
+ * cli_spools.c: lists the spool directories. This file only names directories; src/reader/spools.c
+ * opens and checks their contents.
  */
 #include "cli/cli_spools.h"
 
@@ -40,7 +40,7 @@ static int add_directory(struct collection *collection, const char *path, uint32
                     error == PROBITY_ERROR_OPEN ? strerror(errno) : probity_error_text(error));
 }
 
-/* A directory that is not owned by the user it names was planted; it is skipped with status
+/* A directory that is not owned by the user in its name was planted; it is skipped with status
  * CLI_DAMAGED. */
 static int add_all_users(struct collection *collection)
 {

@@ -128,7 +128,7 @@ static int find_last(const char *stem, const char *name, struct cli_names *names
 
 static int find(const char *stem, const char *rest, struct cli_names *names);
 
-/* In each directory that may be meant by the first component of the rest. */
+/* Searches each directory that the first component of the rest may refer to. */
 static int find_in_each(const char *stem, const char *rest, size_t length, struct cli_names *names)
 {
     struct cli_names directories = {NULL, 0};
@@ -155,7 +155,7 @@ static int find_in_each(const char *stem, const char *rest, size_t length, struc
     return error;
 }
 
-/* Finds what the rest of a pattern matches after a path, which ends with a slash or is empty. */
+/* Finds the matches of the rest of a pattern after a path, which ends with a slash or is empty. */
 static int find(const char *stem, const char *rest, struct cli_names *names)
 {
     const char *slash = strchr(rest, '/');

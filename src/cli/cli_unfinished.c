@@ -68,7 +68,7 @@ void cli_unfinished_set(const struct cli_output *output)
     unfinished.is_at_exit = 1;
     unfinished.files = output->files;
     unfinished.path = output->temporary;
-    /* Ignored signals stay ignored, and commands with handlers end normally. */
+    /* Ignored signals remain ignored, and commands with handlers end normally. */
     for (size_t i = 0; i < SIGNALS; i++) {
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
             sigaction(signals[i], &action, NULL);

@@ -2,7 +2,7 @@
  *
  * commands_without_programs.c: replaces the commands that change other programs, if
  * the tool is built with -DPROBITY_WITHOUT_PROGRAMS, for a system where they are not implemented:
- * each fails with a message. doc/porting.md lists the files that are left out then.
+ * each fails with a message. doc/porting.md lists the files that are then left out.
  */
 #include "cli/cli.h"
 

@@ -221,7 +221,7 @@ static const char zsh_middle[] =
     "((CURRENT--))\n"
     "case $command in\n";
 
-/* What zsh calls a value: the placeholder in words. */
+/* zsh's name for a value: the placeholder in words. */
 static void put_label(FILE *stream, const struct cli_option *option)
 {
     static const char *const words[][2] = {

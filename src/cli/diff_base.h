@@ -17,11 +17,11 @@ struct cli_diff_base {
     struct cli_diff_input compared; /* its comparison is NULL without runs to compare */
     char **names; /* base runs: traces and labels */
     size_t count;
-    struct probity_reader *reader; /* of those that are traces; NULL without a tree */
+    struct probity_reader *reader; /* of the base runs that are traces; NULL without a tree */
     struct probity_tree *tree;     /* of all their calls, sorted by total time */
     size_t traces, pruned;
-    unsigned passes; /* over traces that are still to be made, for the progress */
-    uint64_t profiled; /* counted calls, which are in no tree */
+    unsigned passes; /* passes over traces still to come, for the progress */
+    uint64_t profiled; /* counted calls, which are not in the tree */
     const char *why;   /* why there is no tree; NULL if there is one */
 };
 

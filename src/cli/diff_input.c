@@ -12,7 +12,7 @@
 
 #include "cli/fleet_source.h"
 
-/* The same run given twice would look like two runs that agree. The run is empty afterwards. */
+/* The same run given twice would look like two identical runs. The run is empty afterwards. */
 static int take_run(struct cli_diff_input *compared, struct probity_compare_run *run)
 {
     const struct probity_compare_run *twin =

@@ -19,9 +19,9 @@ struct cli_diff_input {
     struct cli_range range; /* applies to each run */
     struct probity_compare *compare;
     int side;              /* of the runs being read */
-    int is_bare;           /* 1: the output cannot say what a run lacks */
+    int is_bare;           /* 1: the output cannot show what a run lacks */
     int is_damaged;        /* some run is incomplete */
-    const char *project;   /* whose history has the labels; NULL: see cli_project_find() */
+    const char *project;   /* project with the history of labels; NULL: see cli_project_find() */
     struct probity_store *store; /* of the history; NULL until a label is used */
     struct cli_fleet_source source; /* if it has a URL, labels are of its runs */
 };
@@ -30,7 +30,7 @@ struct cli_diff_input {
  * gets the same run twice. Returns CLI_OK, or another status and reports why. */
 int cli_diff_input_read(struct cli_diff_input *compared, char *name);
 
-/* Also allowed if nothing was opened. */
+/* May be called if nothing was opened. */
 void cli_diff_input_close(struct cli_diff_input *compared);
 
 #endif

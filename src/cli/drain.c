@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * drain.c: `probity drain`: finds programs that have no writer thread, hands their traces to what
- * drains them (drain_traces.h), and completes the traces when the programs have ended.
+ * drain.c: `probity drain`: finds programs that have no writer thread, has their traces drained
+ * (drain_traces.h), and completes the traces when the programs have ended.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 
 enum { TRIES = 100 };
 
-/* A file that was examined. If it is not a trace, it may become one. */
+/* A file that was examined. If it is not a trace yet, it may become one. */
 struct drain_seen {
     uint64_t device, inode;
     int tries;
@@ -201,7 +201,7 @@ static int check_trace(struct drain_follow *follow, const char *name)
     return status;
 }
 
-/* The spool only hints at the path: the file there must be the one that its program made. */
+/* The path in the spool is only a hint: the file there must be the one that the program created. */
 static int drain_process(struct drain_follow *follow, const char *pid)
 {
     struct probity_request *request;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * drain_processes.c: drain_traces.h by a process for each trace, and, for `record`, one that looks
+ * drain_processes.c: drain_traces.h with a process for each trace and, for `record`, one that looks
  * for traces.
  */
 #include "cli/drain_traces.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * drain_traces.h: how `drain` drains the traces that it found. drain_processes.c starts a process
- * for each, so that a damaged spool or a kill affects no other one; without fork,
+ * drain_traces.h: drains the traces that `drain` has found. drain_processes.c starts a process for
+ * each, so that a damaged spool or a kill does not affect the others; without fork,
  * drain_without_fork.c drains them in turn.
  */
 #ifndef PROBITY_CLI_DRAIN_TRACES_H
@@ -18,13 +18,13 @@ struct drain_trace;
 struct drain_follow {
     const struct cli_command *command;
     uint64_t start_ns; /* ignores earlier traces */
-    int is_ours;       /* 1: children end with this process, and by the same signals */
+    int is_ours;       /* 1: children end with this process, and on the same signals */
     struct drain_seen *seen;
     size_t seen_count;
     struct drain_trace *traces; /* without fork */
     size_t count;               /* of traces that are being drained */
     int status;
-    int watches; /* for new programs, even if all have ended */
+    int watches; /* 1: watch for new programs, even if all have ended */
 };
 
 /* Begins to drain this trace, and takes over the drainer. */
@@ -45,7 +45,7 @@ void drain_consider_pattern(struct drain_follow *follow, const char *pattern);
 int drain_advance(const struct cli_command *command, const char *trace,
                   struct probity_drainer **drainer, int *ret_status);
 
-/* Nothing may be being drained. */
+/* To be called when nothing is being drained. */
 void drain_release(struct drain_follow *follow);
 
 #endif

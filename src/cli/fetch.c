@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * fetch.c: `probity fetch`: makes a trace from the bytes that `probity ship --detail records` sent.
- * What the database says is not believed: the bytes must follow each other without a gap.
+ * The database is not trusted: the bytes must follow each other without a gap.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@ struct fetch_call {
     const char *url, *password_file, *out;
     int force;
     struct cli_fleet fleet;
-    uint64_t run, rows; /* rows: as the run says */
+    uint64_t run, rows; /* rows: according to the run */
     uint64_t bytes, rows_taken;
 };
 

@@ -74,7 +74,7 @@ int cli_filter_parse(const struct cli_command *command, struct cli_filter *filte
     return CLI_OK;
 }
 
-/* Remembers a name that does not pass, for a suggestion. */
+/* Records a name that does not pass, for a suggestion. */
 static __attribute__((noinline)) void refuse(struct cli_filter *filter, const char *name,
                                              size_t bytes)
 {
@@ -183,7 +183,7 @@ void cli_filter_release(struct cli_filter *filter)
     *filter = (struct cli_filter){0};
 }
 
-/* For each of the first patterns, the name most like it. */
+/* For each of the first patterns, the most similar name. */
 static struct {
     const char *pattern;
     struct cli_nearest nearest;

@@ -13,7 +13,7 @@ struct cli_filter_item {
     const char *name; /* NULL for a number */
     size_t name_bytes;
     int is_seen;
-    struct cli_nearest nearest; /* of the names that did not match, until it is seen */
+    struct cli_nearest nearest; /* of the names that did not match; until this item is seen */
 };
 
 enum { CLI_FILTER_REFUSED = 64 }; /* a power of two */
@@ -29,21 +29,21 @@ struct cli_filter {
 int cli_filter_parse(const struct cli_command *command, struct cli_filter *filter, const char *text,
                      int allow_names);
 
-/* Whether a number (UINT64_MAX: none) or name (or NULL) passes; remembers that it was seen. */
+/* Whether a number (UINT64_MAX: none) or name (or NULL) passes; records that it was seen. */
 int cli_filter_passes(struct cli_filter *filter, uint64_t number, const char *name,
                       size_t name_bytes);
 
-/* Counts thread ids as seen that are in a trace outside the range. */
+/* Marks thread ids as seen that are in a trace outside the range. */
 void cli_filter_see_tids(struct cli_filter *filter, const struct probity_reader *reader);
 
 /* Reports requested items that were never seen on one line. Returns whether there were any. */
 int cli_filter_warn_unseen(const struct cli_command *command, const struct cli_filter *filter,
                            const char *noun);
 
-/* A copy in which nothing is seen. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Makes a copy in which nothing is seen. Returns 0 or PROBITY_ERROR_MEMORY. */
 int cli_filter_copy(const struct cli_filter *filter, struct cli_filter *ret_copy);
 
-/* Counts items as seen that a copy has seen. */
+/* Marks items as seen that a copy has seen. */
 void cli_filter_see(struct cli_filter *filter, const struct cli_filter *copy);
 
 void cli_filter_release(struct cli_filter *filter);
@@ -52,7 +52,7 @@ void cli_filter_release(struct cli_filter *filter);
  * (or ""): 1 or 0. */
 int cli_function_matches(const char *pattern, const char *name, const char *signature);
 
-/* The same, once for each function and by one thread: remembers which name was most like the
+/* The same, once for each function and by one thread: records the name most similar to the
  * pattern. */
 int cli_function_is_like(const char *pattern, const char *name, const char *signature);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet.c: `probity fleet`: which runs a database has, and how much space they take there.
+ * fleet.c: `probity fleet`: lists the runs in a database, and the space that they take.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,10 +32,10 @@ struct fleet_call {
     struct table_size sizes[PROBITY_FLEET_TABLES];
 };
 
-/* ---- Asking ------------------------------------------------------------------------------------
+/* ---- Querying ----------------------------------------------------------------------------------
  */
 
-/* A server that hides its system tables from the user has no sizes for it. */
+/* There are no sizes if the server hides its system tables from the user. */
 static void take_sizes(struct fleet_call *call, struct probity_fleet_answer *answer)
 {
     while (!probity_fleet_answer_is_over(answer)) {

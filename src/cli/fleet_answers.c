@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_answers.c: answers from a database. Functions and threads are asked for before the sums
- * that refer to them; names are compared here, so that statements have the numbers of functions
- * only.
+ * fleet_answers.c: answers from a database. Functions and threads are queried before the sums that
+ * refer to them; names are compared here, so statements contain only the numbers of functions.
  */
 #include "cli/fleet_answers.h"
 
@@ -20,7 +19,7 @@ static int fail(const struct cli_fleet_asking *asking, int error)
 /* ---- Checks ------------------------------------------------------------------------------------
  */
 
-/* Without rows of calls, sums are known of whole minutes only, and only those of wall times. */
+/* Without rows of calls, sums are known only for whole minutes, and only for wall times. */
 int cli_fleet_check_detail(const struct cli_fleet_asking *asking, int needs_calls)
 {
     const struct cli_fleet_runs *runs = &asking->runs;
@@ -61,8 +60,8 @@ static int is_whole(const struct cli_fleet_asking *asking, size_t i)
            (asking->range.to_ns == 0 || facts->last_wall_ns < asking->range.to_ns);
 }
 
-/* Of the runs that the range cuts, whose numbers these are. What was unmatched in a part of a run
- * is not known. */
+/* Queries the repairs of the runs with these numbers, which are partly in the range. What was
+ * unmatched in a part of a run is unknown. */
 static int ask_repairs(struct cli_fleet_asking *asking, const uint64_t *numbers, size_t count,
                        struct probity_scopes_repairs *sum)
 {
@@ -80,7 +79,8 @@ static int ask_repairs(struct cli_fleet_asking *asking, const uint64_t *numbers,
     return error == 0 ? status : fail(asking, error);
 }
 
-/* Those of all functions, as in a report from traces. Runs that are within the range have them. */
+/* Repairs in all functions, as in a report from traces. Runs that are completely in the range have
+ * them. */
 int cli_fleet_find_repairs(struct cli_fleet_asking *asking,
                            struct probity_scopes_repairs *ret_repairs)
 {
@@ -113,8 +113,8 @@ int cli_fleet_ask_threads(struct cli_fleet_asking *asking, struct probity_fleet_
     return error == 0 ? status : fail(asking, error);
 }
 
-/* With --sql, the numbers of chosen functions are part of the next statement, so that this one is
- * executed as well. */
+/* With --sql, the numbers of chosen functions are part of the next statement, so this one is
+ * executed nevertheless. */
 int cli_fleet_ask_functions(struct cli_fleet_asking *asking, struct probity_fleet_sums *sums,
                          int is_needed)
 {
@@ -220,7 +220,7 @@ static int make_report(struct cli_fleet_asking *asking, struct cli_query *query,
     return status;
 }
 
-/* Asks for the runs, and finds the range. */
+/* Queries the runs, and determines the range. */
 int cli_fleet_begin_query(struct cli_query *query, struct cli_fleet_asking *ret_asking)
 {
     int status = cli_fleet_begin(query->command, &query->source, ret_asking);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_answers.h: steps that answers from a database share. All report errors, and return an exit
+ * fleet_answers.h: steps common to answers from a database. All report errors, and return an exit
  * status unless noted.
  */
 #ifndef PROBITY_CLI_FLEET_ANSWERS_H
@@ -9,7 +9,7 @@
 #include "cli/fleet_source.h"
 #include "fleet/spans.h"
 
-/* Opens the database, asks for the runs and finds the range. End it in any case. */
+/* Opens the database, queries the runs and determines the range. End it in any case. */
 int cli_fleet_begin_query(struct cli_query *query, struct cli_fleet_asking *ret_asking);
 
 /* Release the sums in any case. */
@@ -31,13 +31,13 @@ int cli_fleet_fill_blocks(struct cli_fleet_asking *asking, const struct probity_
                           struct probity_fleet_probes_taken *probes,
                           struct probity_blocks *const *blocks);
 
-/* Asks for the sums of calls and finishes the reports: one, or if the range is by run, one for each
+/* Queries the sums of calls and finishes the reports: one, or if the range is by run, one for each
  * run. */
 int cli_fleet_ask_sums(struct cli_fleet_asking *asking, struct probity_fleet_sums *sums,
                        struct probity_report *const *reports, size_t count);
 
-/* Checks that all runs were sent with the detail that sums of calls in the range take; needs_calls:
- * that they were sent with their single calls and blocks. */
+/* Checks that all runs were sent with the detail needed for sums of calls in the range;
+ * needs_calls: with their single calls and blocks. */
 int cli_fleet_check_detail(const struct cli_fleet_asking *asking, int needs_calls);
 
 #endif

@@ -24,7 +24,7 @@ static const char word_bytes[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST
 
 static int fail_url(const struct cli_fleet *fleet, const char *why)
 {
-    /* What precedes an '@' may be a password. */
+    /* The text before an '@' may be a password. */
     const char *at = strrchr(fleet->url, '@');
 
     return cli_fail_usage(fleet->command, "invalid database '%s%s': %s "
@@ -181,7 +181,7 @@ const char *cli_fleet_why(const struct cli_http_answer *answer,
     return ret_text;
 }
 
-/* What the user can do about an error that the server has returned. */
+/* The remedy for an error that the server has returned. */
 static const char *find_remedy(const struct cli_http_answer *answer)
 {
     switch (cli_fleet_error_code(answer)) {
@@ -194,7 +194,7 @@ static const char *find_remedy(const struct cli_http_answer *answer)
         return "; the user is the one in the URL, or 'default', and the password is that of "
                "PROBITY_FLEET_PASSWORD or --password-file";
     case 164: case 291: case 497: /* read only, no such right for the database or the table */
-        return "; doc/fleet.md has the rights that a user needs";
+        return "; doc/fleet.md lists the rights that a user needs";
     default:
         return "";
     }
@@ -233,7 +233,7 @@ int cli_fleet_try(struct cli_fleet *fleet, const char *sql, struct cli_http_answ
                                         : "";
 
     *ret_answer = (struct cli_http_answer){.failure = "out of memory"};
-    /* A user who may not change settings can still use statements of a usual size. */
+    /* A user who may not change settings can still use statements of the usual size. */
     if (bytes > STATEMENT_BYTES)
         snprintf(limit, sizeof limit, "&max_query_size=%zu", 2 * bytes);
     if (asprintf(&url, "%s?database=%s&default_format=RowBinary&wait_end_of_query=1%s%s%s",
@@ -309,8 +309,9 @@ static void put_settings(FILE *stream, const struct cli_fleet *fleet,
         fprintf(stream, "&insert_deduplication_token=%s", insert->token);
 }
 
-/* A server with tokens ignores a late copy of a block. Any other one is sent the rows as a table
- * in a form, which it has received before it executes the statement, so its clock decides. */
+/* A server with tokens ignores a late copy of a block. Other servers get the rows as a table in a
+ * form: they have received all of it before they execute the statement, so the server's clock
+ * decides. */
 static int has_deadline(const struct cli_fleet *fleet, const struct cli_fleet_insert *insert)
 {
     return insert->deadline != 0 && fleet->version < PROBITY_FLEET_TOKENS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * fleet_client.h: a ClickHouse database, as http://USER@HOST:PORT/DATABASE: statements and their
- * answers. The password is in no message.
+ * replies. The password is never in a message.
  */
 #ifndef PROBITY_CLI_FLEET_CLIENT_H
 #define PROBITY_CLI_FLEET_CLIENT_H
@@ -34,25 +34,25 @@ struct cli_fleet {
 int cli_fleet_open(const struct cli_fleet_options *options, struct cli_fleet *ret_fleet);
 void cli_fleet_close(struct cli_fleet *fleet);
 
-/* Asks for the server's version, unless it is known. Reports errors. Returns an exit status. */
+/* Queries the server's version, unless it is known. Reports errors. Returns an exit status. */
 int cli_fleet_connect(struct cli_fleet *fleet);
 
-/* The two parts of it: the statement, and what takes its answer. Returns as above. */
+/* Its two parts: the statement, and the function that takes the reply. Returns as above. */
 extern const char cli_fleet_version_sql[];
 int cli_fleet_take_version(struct cli_fleet *fleet, struct probity_fleet_answer *answer);
 
-/* Asks whether the tables are distributed. */
+/* Queries whether the tables are distributed. */
 void cli_fleet_find_cluster(struct cli_fleet *fleet);
 
-/* Executes a statement with a whole answer. Returns 0, or -1 without reporting it. */
+/* Executes a statement and gets the whole reply. Returns 0, or -1 without reporting it. */
 int cli_fleet_try(struct cli_fleet *fleet, const char *sql, struct cli_http_answer *ret_answer);
 
-/* Same as above, and reports errors. Values of an answer are valid until the next statement.
- * Returns an exit status. */
+/* Same as above, and reports errors. Values of a reply are valid until the next statement. Returns
+ * an exit status. */
 int cli_fleet_ask(struct cli_fleet *fleet, const char *sql,
                   struct probity_fleet_answer *ret_answer);
 
-/* What the server says, on one line, safe for a terminal. */
+/* The server's message, on one line, safe for a terminal. */
 enum { CLI_FLEET_WHY_BYTES = 480 };
 const char *cli_fleet_why(const struct cli_http_answer *answer,
                           char ret_text[CLI_FLEET_WHY_BYTES]);
@@ -61,9 +61,9 @@ const char *cli_fleet_why(const struct cli_http_answer *answer,
 struct cli_fleet_insert {
     const struct probity_fleet_table *table;
     const char *id;
-    const char *token; /* servers that can insert nothing else with it; NULL: none */
-    uint64_t deadline; /* others insert nothing from this moment of their clock on, in seconds, but
-                          return CLI_FLEET_TOO_LATE; 0: none */
+    const char *token; /* servers that support tokens insert nothing else with it; NULL: none */
+    uint64_t deadline; /* other servers insert nothing from this time of their clock on, in seconds,
+                        * but return CLI_FLEET_TOO_LATE; 0: none */
     const void *bytes;
     size_t count;
 };
@@ -74,7 +74,7 @@ void cli_fleet_insert(struct cli_fleet *fleet, const struct cli_fleet_insert *in
 /* Reports a request that failed. Returns CLI_FAILURE. */
 int cli_fleet_fail(const struct cli_fleet *fleet, const struct cli_http_answer *answer);
 
-/* ClickHouse's error code in an answer, or 0. */
+/* ClickHouse's error code in a reply, or 0. */
 unsigned cli_fleet_error_code(const struct cli_http_answer *answer);
 
 #endif

@@ -17,7 +17,7 @@ static int fail(const struct cli_fleet_asking *asking, int error)
 /* ---- Comparisons -------------------------------------------------------------------------------
  */
 
-/* What runs are made from. */
+/* The replies from which runs are made. */
 struct answers {
     struct probity_report **reports; /* one for each run, as are blocks */
     struct probity_blocks **blocks;
@@ -35,7 +35,7 @@ static int has_blocks(const struct cli_fleet_asking *asking, int is_ranged)
     return 1;
 }
 
-/* Finds the range of one run, and asks for its sums. */
+/* Determines the range of one run, and queries its sums. */
 static int fill_one(struct cli_fleet_asking *asking, const struct cli_range *range, size_t i,
                     struct answers *answers)
 {
@@ -76,7 +76,7 @@ static int fill_runs(struct cli_fleet_asking *asking, const struct cli_range *ra
     return status;
 }
 
-/* What a database does not have is unknown, and not compared. */
+/* Values that a database does not have are unknown, and not compared. */
 static int make_run(const struct cli_fleet_asking *asking, size_t i, const struct answers *answers,
                     struct probity_compare_run *ret_run)
 {

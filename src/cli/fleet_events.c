@@ -10,7 +10,7 @@ static int fail(const struct cli_fleet_asking *asking, int error)
     return cli_fleet_fail_format(&asking->fleet, error);
 }
 
-/* Has the command finish, and prints. */
+/* Makes the command finish, and prints. */
 static int finish(const struct cli_fleet_asking *asking, struct cli_query *query)
 {
     if (asking->source->as_sql)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_options.h: the options by which a command reads from a database in place of traces, the
- * same ones for each such command.
+ * fleet_options.h: the options with which commands read from a database instead of traces, the same
+ * for each such command.
  */
 #ifndef PROBITY_CLI_FLEET_OPTIONS_H
 #define PROBITY_CLI_FLEET_OPTIONS_H
@@ -17,7 +17,8 @@ struct cli_fleet_source {
 };
 
 /* Rows for the table of options of a command whose context, CALL, has the source as SOURCE.
- * INSTEAD: what is not read then. Commands that take labels otherwise have no option for them. */
+ * INSTEAD: the input that is then not read. Commands that take labels in other ways have no option
+ * for them. */
 #define CLI_FLEET_URL_ROW(CALL, SOURCE, INSTEAD)                                                   \
     {.name = "from-fleet", .value = "URL", .brief = "read from a database",                        \
      .help = "read from a database that `probity ship` fills, http://USER@HOST:PORT/DATABASE, "    \
@@ -50,7 +51,8 @@ struct cli_fleet_source {
     CLI_FLEET_CHOICE_ROWS(CALL, SOURCE), CLI_FLEET_LABEL_ROW(CALL, SOURCE),                        \
     CLI_FLEET_SQL_ROW(CALL, SOURCE)
 
-/* Whether to read from a database: it is given, or there is no trace and PROBITY_FLEET is set. */
+/* Whether to read from a database: if one is given, or if there is no trace and PROBITY_FLEET is
+ * set. */
 int cli_fleet_is_wanted(const struct cli_fleet_source *source, size_t traces);
 
 /* Reports an option that needs --from-fleet. Returns CLI_OK or CLI_USAGE. */

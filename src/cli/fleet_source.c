@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_source.c: queries the runs first, because the times of a range may be relative to them,
+ * fleet_source.c: queries first the runs, because the times of a range may be relative to them,
  * then functions, threads and sums.
  */
 #include "cli/fleet_source.h"
@@ -27,7 +27,7 @@ int cli_fleet_fail_format(const struct cli_fleet *fleet, int error)
 /* ---- Runs --------------------------------------------------------------------------------------
  */
 
-/* The texts of a run point into the answer: copies them, zero-terminated. */
+/* The texts of a run point into the reply: copies them, zero-terminated. */
 static int keep_texts(struct probity_info *info, struct cli_fleet_texts *ret_texts)
 {
     size_t bytes = 0, count = sizeof info->text / sizeof *info->text;
@@ -167,7 +167,7 @@ void cli_fleet_runs_release(struct cli_fleet_runs *runs)
     free(runs->facts);
 }
 
-/* ---- Asking ------------------------------------------------------------------------------------
+/* ---- Querying ----------------------------------------------------------------------------------
  */
 
 static int list_runs(struct cli_fleet_asking *asking)

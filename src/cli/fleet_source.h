@@ -25,7 +25,7 @@ struct cli_fleet_runs {
     struct probity_reader *reader; /* of the facts */
 };
 
-/* Asks for the chosen runs. Reports errors, also that there are none. Returns an exit status;
+/* Queries the chosen runs. Reports errors, also if there are no runs. Returns an exit status;
  * release it in any case. */
 int cli_fleet_runs(struct cli_fleet *fleet, const struct probity_fleet_choice *choice,
                    struct cli_fleet_runs *ret_runs);
@@ -45,14 +45,14 @@ struct cli_fleet_asking {
     struct probity_fleet_range range;
 };
 
-/* Opens the database of a source and asks for its runs. Reports errors. Returns an exit status;
- * end it in any case. */
+/* Opens the database of a source and queries its runs. Reports errors. Returns an exit status; end
+ * it in any case. */
 int cli_fleet_begin(const struct cli_command *command, const struct cli_fleet_source *source,
                     struct cli_fleet_asking *ret_asking);
 void cli_fleet_end(struct cli_fleet_asking *asking);
 
-/* Answers from `write`, a statement about the range; with --sql the statement is printed, and the
- * answer empty. Reports errors. Returns an exit status. */
+/* Executes the statement of `write`, which is about the range; with --sql the statement is printed,
+ * and the reply empty. Reports errors. Returns an exit status. */
 int cli_fleet_query(struct cli_fleet_asking *asking,
                     void (*write)(FILE *stream, const struct probity_fleet_range *range),
                     struct probity_fleet_answer *ret_answer);
@@ -62,31 +62,31 @@ int cli_fleet_query_about(struct cli_fleet_asking *asking,
                           void (*write)(FILE *stream, const void *what), const void *what,
                           struct probity_fleet_answer *ret_answer);
 
-/* Reports what taking an answer failed with. Returns CLI_FAILURE. */
+/* Reports the error of a function that took a reply. Returns CLI_FAILURE. */
 int cli_fleet_fail_format(const struct cli_fleet *fleet, int error);
 
-/* How a command makes its answer from a report. */
+/* The steps with which a command makes its answer from a report. */
 struct cli_fleet_want {
-    /* Takes each site first; NULL: they are not asked for. Returns 0 or PROBITY_ERROR_MEMORY. */
+    /* First takes each site; NULL: sites are not queried. Returns 0 or PROBITY_ERROR_MEMORY. */
     probity_fleet_take_site *take_site;
     int by_thread;
     enum probity_report_key measure; /* as for a report */
-    /* Functions without which the answer is the same are left out; NULL: none are. */
+    /* Whether the answer depends on a function; others are left out. NULL: all are included. */
     int (*is_wanted)(void *context, const struct probity_function *function);
     /* Takes over the report. Returns 0 or PROBITY_ERROR_MEMORY. */
     int (*take)(void *context, struct probity_report *report,
                 const struct probity_scopes_repairs *repairs, const struct probity_reader *reader);
 };
 
-/* Makes a report, has the command take it, and prints the answer as from traces. Returns an exit
+/* Makes a report, passes it to the command, and prints the answer as from traces. Returns an exit
  * status. */
 int cli_fleet_report(struct cli_query *query, const struct cli_fleet_want *want);
 
-/* Adds the times of threads to `threads`, has the command finish, and prints the answer as from
+/* Adds the times of threads to `threads`, makes the command finish, and prints the answer as from
  * traces. Returns an exit status. */
 int cli_fleet_threads(struct cli_query *query, struct probity_threads *threads);
 
-/* Adds the call paths of the chosen runs to `tree`, has the command finish, and prints the answer
+/* Adds the call paths of the chosen runs to `tree`, makes the command finish, and prints the answer
  * as from traces; ret_profiled and ret_counted: calls without times, as cli_query_profiles().
  * Returns an exit status. */
 int cli_fleet_tree(struct cli_query *query, struct probity_tree *tree, int by_thread,
@@ -108,8 +108,8 @@ int cli_fleet_compare(const struct cli_command *command, const struct cli_fleet_
                       const struct cli_range *range, int is_bare, cli_fleet_take_run *take,
                       void *context);
 
-/* Same as above without what was measured: runs have no items. ret_counts has their numbers of
- * functions, is malloc'ed. */
+/* Same as above without the measured values: runs have no items. ret_counts has their numbers of
+ * functions; malloc'ed. */
 int cli_fleet_list(const struct cli_command *command, const struct cli_fleet_source *source,
                    cli_fleet_take_run *take, void *context, uint64_t **ret_counts);
 

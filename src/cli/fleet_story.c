@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet_story.c: asks for the hits first, which say in which runs, threads and times the calls are.
- * Each run's part is asked for and printed before the next one's.
+ * fleet_story.c: queries first the hits, which show in which runs and threads, and when, the calls
+ * were. Each run's part is queried and printed before the next one's.
  */
 #include "cli/fleet_story.h"
 
@@ -26,7 +26,7 @@ struct story {
     struct probity_fleet_story of;
     uint64_t id;
     size_t runs; /* printed */
-    int status;  /* of asking, while it is printed */
+    int status;  /* of queries made while it is printed */
 };
 
 /* The hits of one run. */
@@ -36,7 +36,7 @@ struct part {
     struct cli_fleet_runs runs; /* this one */
 };
 
-/* ---- Asking ------------------------------------------------------------------------------------
+/* ---- Querying ----------------------------------------------------------------------------------
  */
 
 static int parse_id(const char *text, uint64_t *ret_id)
@@ -290,7 +290,7 @@ static int print_json_part(FILE *stream, const struct story *story, const struct
 /* ---- Runs --------------------------------------------------------------------------------------
  */
 
-/* Whether the run of a part is chosen; asks for it. */
+/* Whether the run of a part is chosen; queries it. */
 static int find_run(struct story *story, struct part *part, int *ret_is_chosen)
 {
     struct probity_fleet_choice choice = story->options->source->choice;

@@ -17,7 +17,7 @@
 
 enum { CONNECT_MS = 10000, BOUNDARY_BYTES = 40, FORM_BYTES = 256, FORM_PIECES = 3 };
 
-/* The body of a form: what precedes a file, the file, and the end. */
+/* The body of a form: the part before the file, the file, and the end. */
 struct form {
     const char *pieces[FORM_PIECES];
     size_t counts[FORM_PIECES], piece, taken;
@@ -34,7 +34,7 @@ struct cli_http {
     size_t count, room;
 };
 
-/* Returning another number than it was given ends the request. */
+/* Returning a number other than that passed in ends the request. */
 static size_t take_answer(char *bytes, size_t one, size_t count, void *context)
 {
     struct cli_http *http = context;
@@ -53,7 +53,7 @@ static size_t take_answer(char *bytes, size_t one, size_t count, void *context)
     return count;
 }
 
-/* Without an empty "Expect:", libcurl decides by the size of a request. */
+/* Without an empty "Expect:", libcurl's behavior depends on the size of a request. */
 static int make_headers(struct cli_http *http)
 {
     char type[BOUNDARY_BYTES + 64];
@@ -123,8 +123,8 @@ static void set_body(struct cli_http *http, const struct cli_http_request *reque
     http->curl.set(http->handle, CURLOPT_POSTFIELDS, request->body);
 }
 
-/* A connection is not used twice: on a stale one, libcurl itself would send a request again, whose
- * first copy the server may have executed. */
+/* A connection is not reused: on a stale one, libcurl would resend a request whose first copy the
+ * server may have executed. */
 static int set_up(struct cli_http *http)
 {
     struct cli_curl *curl = &http->curl;

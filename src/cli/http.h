@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * http.h: requests to a server over HTTP, one at a time, and their whole answers. Nothing is
- * repeated and nothing reported: the caller knows whether a request may be sent twice.
+ * http.h: requests to a server over HTTP, one at a time, with whole replies. Never retries and
+ * never reports: the caller knows whether a request may be sent twice.
  */
 #ifndef PROBITY_CLI_HTTP_H
 #define PROBITY_CLI_HTTP_H
@@ -13,21 +13,21 @@ struct cli_http;
 
 struct cli_http_options {
     const char *user, *password; /* NULL: none */
-    const char *ca; /* file with certificates that a server's must lead to; NULL: the system's */
+    const char *ca; /* file with the trusted certificates; NULL: the system's */
 };
 
 struct cli_http_request {
     const char *url; /* with its query */
     const void *body;
     size_t bytes;
-    int waits;      /* 1: send no body before the server has agreed to take it */
-    const char *field; /* send the body as a file in this field of a form; NULL: as it is */
+    int waits;      /* 1: do not send the body before the server has accepted the headers */
+    const char *field; /* send the body as a file in this field of a form; NULL: unchanged */
     uint32_t seconds; /* for the whole request */
 };
 
 struct cli_http_answer {
-    long status;        /* 0: there was no answer */
-    const char *failure; /* if there was none, why */
+    long status;        /* 0: there was no reply */
+    const char *failure; /* the reason if there was none */
     const uint8_t *bytes; /* valid until the next request */
     size_t count;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * index.c: `probity index` makes indexes; the commands that read a range use them.
+ * index.c: `probity index` makes indexes; commands that read a range use them.
  */
 #include "cli/index.h"
 
@@ -20,7 +20,7 @@
 /* Smaller traces are read in no noticeable time. */
 #define IN_MEMORY_MIN (INT64_C(64) << 20)
 
-/* ---- Use ---------------------------------------------------------------------------------------
+/* ---- Using indexes -----------------------------------------------------------------------------
  */
 
 static const char suffix[] = ".index";
@@ -151,9 +151,10 @@ const struct cli_command cli_command_index = {
     .summary = "Make an index for fast access to a time range",
     .usage = "[OPTION]... TRACE...",
     .help =
-        "Reads each trace once and writes TRACE.index beside it: marks at which reading may start, "
-        "with the state of all threads there. Commands that are given a time range use it if it "
-        "matches the trace; their output is the same as without it. For a trace of 64 MiB or more "
-        "without an index, they make one in memory. Only a closed trace can have an index.",
+        "Reads each trace once and writes TRACE.index next to it: marks at which reading can "
+        "start, with the state of all threads there. Commands that are given a time range use it "
+        "if it matches the trace; their output is the same as without it. For a trace of 64 MiB "
+        "or more without an index, they make one in memory. Only a closed trace can have an "
+        "index.",
     .options = options,
 };

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * index.h: indexes of traces, which allow a time range to be read without what precedes it: the
- * file TRACE.index that `probity index` makes; for large traces without it, an index in memory.
+ * index.h: indexes of traces, which allow a time range to be read without reading everything before
+ * it: the file TRACE.index made by `probity index` or, for large traces without one, an index in
+ * memory.
  */
 #ifndef PROBITY_CLI_INDEX_H
 #define PROBITY_CLI_INDEX_H
 
 #include "cli/time_range.h"
 
-/* Distance of marks for many small windows: the smaller it is, the less is read before each
+/* Distance of marks for many small windows: a small distance means that little is read before each
  * window. */
 enum { CLI_INDEX_WINDOWS_BYTES = 256 << 10 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * jobs.c: the number of threads that read traces. One analyzes; a second one, if there is a CPU for
- * it, reads ahead, or does half of both (query_lanes.h). More are not used.
+ * it, reads ahead, or the two share all the work (query_lanes.h). There are never more.
  */
 #include "cli/jobs.h"
 
@@ -19,7 +19,7 @@ enum { JOBS_MAX = 1024 };
 /* Below this size, starting a thread takes longer than it saves. */
 #define SMALL_BYTES (UINT64_C(1) << 20)
 
-/* As requested for this process; 0: not at all. */
+/* Number requested for this process; 0: none. */
 static size_t requested;
 
 static int parse(const char *text, const char *option)

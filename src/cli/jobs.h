@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * jobs.h: how many threads read traces: `probity --jobs N COMMAND`, or PROBITY_JOBS.
+ * jobs.h: the number of threads that read traces: `probity --jobs N COMMAND`, or PROBITY_JOBS.
  */
 #ifndef PROBITY_CLI_JOBS_H
 #define PROBITY_CLI_JOBS_H
@@ -8,7 +8,7 @@
 #include "reader/reader.h"
 
 /* Takes PROBITY_JOBS and the options before the command. Returns the number of arguments taken, or
- * -1 after a message; at least one argument is left. */
+ * -1 after a message; at least one argument remains. */
 int cli_jobs_take(int argc, char **argv);
 
 /* Whether traces may be read by more than one thread: 1 or 0. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * launch.c: fork, exec, wait. A pipe that exec closes shows whether a program could not be run or
- * exits with 126 or 127 itself.
+ * launch.c: fork, exec, wait. A pipe that exec closes distinguishes a program that could not be run
+ * from one that exits with 126 or 127 itself.
  */
 #include "cli/launch.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * launch.h: runs a program and waits for it, for `record` and `overhead`. Signals are received
- * synchronously, so it takes no signal handler.
+ * synchronously, so no signal handler is needed.
  */
 #ifndef PROBITY_CLI_LAUNCH_H
 #define PROBITY_CLI_LAUNCH_H
@@ -45,7 +45,7 @@ struct cli_launched {
     struct rusage usage; /* of the program and the children it waited for */
 };
 
-/* The name of the program for the library in it: what %n means in PROBITY_OUT. */
+/* The name of the program according to its library: the value of %n in PROBITY_OUT. */
 void cli_launch_name(const char *program, char ret_name[PATH_MAX]);
 
 /* Returns CLI_OK, or CLI_FAILURE and reports why if no process could be created. Reports a program

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * launch_without_fork.c: replaces launch.c if the tool is built with -DPROBITY_WITHOUT_FORK: runs a
- * program by posix_spawnp(). There are no signals to forward: an interrupt from the console reaches
- * the program as well, and is ignored here meanwhile.
+ * program by posix_spawnp(). There are no signals to forward: an interrupt from the console also
+ * reaches the program, and is ignored here meanwhile.
  */
 #include "cli/launch.h"
 
@@ -43,8 +43,8 @@ static int set_variable(const char *name, const char *value)
     return value != NULL ? setenv(name, value, 1) : unsetenv(name);
 }
 
-/* This process's environment is what the program gets. before: the values to be restored.
- * Returns 0 or an error number. */
+/* The program gets this process's environment. before: the values to be restored. Returns 0 or an
+ * error number. */
 static int set_environment(const struct cli_launch *launch, char **before)
 {
     for (size_t i = 0; i < launch->environment_count; i++) {

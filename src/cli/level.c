@@ -19,7 +19,7 @@
 #define ME (&cli_command_level)
 
 enum { LEVEL_MAX = 5, UNCHANGED = -1, WHY_BYTES = 2040 };
-/* What one record of the trace can hold, with a zero. */
+/* Maximum size in one record of the trace, with a zero. */
 enum { SETTINGS_BYTES = 2038 };
 #define WAIT_NS INT64_C(5000000000)
 
@@ -28,7 +28,7 @@ struct level_request {
     const char *target;
     int functions, parameters; /* or UNCHANGED */
     int is_change, as_json;
-    struct cli_patterns settings; /* NAME=VALUE; those of --off and --on too, in their order */
+    struct cli_patterns settings; /* NAME=VALUE; also those of --off and --on, in their order */
     char **made;                  /* these, malloc'ed */
     size_t made_count;
     char text[SETTINGS_BYTES];    /* all of them, with line ends between */
@@ -160,7 +160,7 @@ static void print_json(uint32_t pid, int functions, int parameters, const char *
 
 static int ask(const struct level_request *wanted, const struct probity_request *request)
 {
-    /* In its PID namespace it may have another id. */
+    /* The process may have a different id in its PID namespace. */
     uint32_t pid = cli_process_is(wanted->target) ? (uint32_t)strtoul(wanted->target, NULL, 10)
                                                   : probity_request_pid(request);
     char said[WHY_BYTES] = "";
@@ -183,7 +183,7 @@ static int ask(const struct level_request *wanted, const struct probity_request 
     return CLI_OK;
 }
 
-/* "-" leaves a level as it is. */
+/* "-" leaves a level unchanged. */
 static int level_of(const char *text, int *ret_level)
 {
     if (strcmp(text, "-") == 0) {

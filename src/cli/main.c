@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * main.c: the table of subcommands and what they share: help, version, checking stdout.
+ * main.c: the table of subcommands, and their common parts: help, version, checking stdout.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -97,7 +97,7 @@ static void print_overview(FILE *stream)
           stream);
 }
 
-/* Output must have been written: a full disk is an error. */
+/* All output must have been written: a full disk is an error. */
 static int check_stdout(int status)
 {
     errno = 0;

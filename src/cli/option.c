@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * option.c: turns a table of options into arguments for getopt_long(), and stores what that returns
- * in the command's context.
+ * option.c: turns a table of options into arguments for getopt_long(), and stores the results in
+ * the command's context.
  */
 #include "cli/option.h"
 
@@ -56,7 +56,7 @@ static void make_arguments(const struct cli_command *command,
     *letter = '\0';
 }
 
-/* Suggests the option that is most alike. */
+/* Suggests the most similar option. */
 static int fail_unknown(const struct cli_command *command, const char *word)
 {
     struct cli_suggestion suggestion;

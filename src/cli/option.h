@@ -35,7 +35,7 @@ struct cli_option {
     const char *brief;   /* for completions; NULL: `help` up to the first : ; or ( */
     const char *choices; /* valid values, separated by spaces; NULL: any value may be valid */
     const char *initial; /* the default among the choices, or NULL */
-    const char *noun;    /* what messages call a value; NULL: the option */
+    const char *noun;    /* name of a value in messages; NULL: the option */
     int is_list;         /* a comma-separated list of choices */
     int repeats;         /* each use adds a value */
     cli_take *take;
@@ -45,7 +45,7 @@ struct cli_option {
     const char *valid;   /* for cli_take_number, the valid numbers in words; NULL: the two limits */
 };
 
-/* ---- Where values go ---------------------------------------------------------------------------
+/* ---- Storing values ----------------------------------------------------------------------------
  */
 
 cli_take cli_take_flag;     /* sets `number` in an int or unsigned */

@@ -26,8 +26,8 @@ int cli_has_color(int descriptor);
 int cli_print_answer(const struct cli_command *command, const char *path, int force,
                      cli_printer *print, void *context);
 
-/* Width of the terminal that an answer goes to, if out is NULL (standard output). 0 if it is not a
- * terminal. */
+/* Width of the terminal to which an answer is printed, if out is NULL (standard output). 0 if it is
+ * not a terminal. */
 size_t cli_line_columns(const char *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * patterns.c: a list of patterns, and which of them have matched.
+ * patterns.c: a list of patterns, with a mark for each that has matched.
  */
 #include "cli/patterns.h"
 

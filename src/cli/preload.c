@@ -15,9 +15,9 @@
 #define CALLS "libprobity-calls.so.0"
 #define FUNCTIONS "libprobity-functions.so.0"
 
-/* Whether the file belongs to root, the caller or the owner of this tool, and not everybody may
- * write to it. Its group may: with a umask of 002, users build files that their own groups may
- * write. */
+/* Whether the file belongs to root, the caller or the owner of this tool, and is not writable by
+ * everyone. It may be writable by its group: with a umask of 002, users build files that their
+ * groups may write. */
 static int is_trusted(const char *path)
 {
     struct stat tool, status;
@@ -66,7 +66,7 @@ static int put_library(const struct cli_command *command, const char *name, FILE
 }
 
 /* AddressSanitizer's library refuses to run unless it comes first. If the environment preloads it,
- * it is put first; other preloaded libraries follow Probity's. Returns the number of libraries
+ * it comes first; other preloaded libraries follow Probity's. Returns the number of libraries
  * added. */
 static int put_others(FILE *list, int is_sanitizer)
 {

@@ -169,7 +169,7 @@ static int write_answer(const struct cli_query *answer, const struct probity_rea
     return cli_print_answer(answer->command, answer->out, answer->force, print_answer, &printing);
 }
 
-/* Warns about what is incomplete. Returns the status, or CLI_DAMAGED in place of CLI_OK. */
+/* Warns about incomplete traces. Returns the status, or CLI_DAMAGED in place of CLI_OK. */
 static int judge(const struct cli_query *answer, const struct probity_reader *reader, int status)
 {
     int judged = answer->as_csv || answer->is_bare ? cli_judge_bare(answer->command, reader)
@@ -198,7 +198,7 @@ static int warn_unseen(struct cli_query *answer)
     return 0;
 }
 
-/* If the traces have nothing that this command shows, reports which command shows their
+/* If the traces have nothing that this command shows, suggests a command that shows their
  * contents. */
 static void suggest_other(const struct cli_query *answer)
 {

@@ -17,8 +17,8 @@
 #include "cli/time_range.h"
 #include "cli/within.h"
 
-/* How to make an answer in two parts, each from the events of some of the threads, for traces
- * without a range of time and without --tid. Each returns 0 or an error. */
+/* Functions that make an answer in two parts, each from the events of some of the threads, for
+ * traces without a time range and without --tid. Each returns 0 or an error. */
 struct cli_query_parts {
     /* Whether it is possible with the given options: 1 or 0. */
     int (*is_possible)(void *context);
@@ -34,7 +34,7 @@ struct cli_query_parts {
 
 /* The steps of a command. Unless noted, each returns 0 or an error of probity_reader_next(). */
 struct cli_query_steps {
-    /* Checks the options, calls cli_query_run() and reports what is left to report. Returns an exit
+    /* Checks the options, calls cli_query_run() and makes the remaining reports. Returns an exit
      * status. NULL: just cli_query_run(). */
     int (*run)(void *context, char **names, size_t count);
     /* Called before the first event; from_ns and to_ns are 0 without a range. */
@@ -65,19 +65,19 @@ struct cli_query {
     const char *out;
     struct cli_range range;
     int force, as_json, as_csv;
-    int is_bare;     /* 1: the output, like CSV, cannot say what the traces lack */
+    int is_bare;     /* 1: the output, like CSV, cannot show what the traces lack */
     int has_states;  /* 1: thread states are among the events, if there are any */
     int keeps_sites; /* 1: --tid does not filter declarations of sites */
     uint64_t begin_ns, end_ns; /* of the range; begin_ns is the maximum after its end */
-    int wants; /* as of the steps, if it depends on the options; 0: as they say */
+    int wants; /* as overrides that of the steps, if it depends on the options; 0: does not */
     int is_whole; /* 1: do not make it in parts, although that is possible */
     int is_again; /* 1: it must be made again from the beginning, and not in parts */
     unsigned seen; /* bits of kinds of events in the range, up to CHECKPOINT */
     struct cli_filter tids;
     int has_all_tids; /* 1: --tid selects rows, not events: the command applies it */
-    struct cli_patterns functions; /* --function: only what happens in their calls */
+    struct cli_patterns functions; /* --function: only events in their calls */
     struct cli_within *within;     /* of one pass over the events; or NULL */
-    struct cli_fleet_source source; /* a database in place of traces, for commands that read it */
+    struct cli_fleet_source source; /* a database instead of traces, for commands that read it */
 };
 
 /* Rows for the table of options of a command whose context, CALL, has a `struct cli_query
@@ -119,8 +119,8 @@ int cli_query_collect(struct cli_query *answer, struct probity_reader *reader, u
 int cli_query_take(struct cli_query *answer, struct probity_reader *reader);
 
 /* Adds the profile-mode counts that pass --tid to `report`, and their number of calls to *calls,
- * those that PROBITY_BUDGET has only counted to *counted; each may be NULL. Counts have no time
- * stamps, so a range does not apply. Returns 0 or an error. */
+ * and the number only counted because of PROBITY_BUDGET to *counted; each may be NULL. Counts have
+ * no time stamps, so a range does not apply. Returns 0 or an error. */
 int cli_query_profiles(struct cli_query *answer, const struct probity_reader *reader,
                        struct probity_report *report, uint64_t *calls, uint64_t *counted);
 

@@ -16,9 +16,9 @@ struct cli_query_lanes {
 /* Whether a command's answer may be made in two lanes, before its traces are opened. */
 int cli_query_lanes_use(const struct cli_query *answer);
 
-/* Reads all events. Returns 1 with both parts, 0 if nothing was read because one lane is better,
- * an error, or PROBITY_QUERY_AGAIN if what was read turned out to need a single reader: the caller
- * opens the traces again. */
+/* Reads all events. Returns 1 with both parts, 0 if nothing was read because one lane is better, an
+ * error, or PROBITY_QUERY_AGAIN if the events turned out to require a single reader: the caller
+ * then opens the traces again. */
 int cli_query_lanes_read(struct cli_query *answer, struct probity_reader *reader,
                          struct cli_query_lanes *ret_lanes);
 

@@ -216,8 +216,9 @@ struct conclusion {
     struct cli_sched *sched;
 };
 
-/* Examines a trace that has appeared, and recovers it if necessary. The name proves nothing about
- * the owner: only this user's traces count, and probity_recover() checks each file it opens. */
+/* Examines a trace that has appeared, and recovers it if necessary. The name does not prove
+ * ownership: only this user's traces count, and probity_recover() checks each file that it
+ * opens. */
 static void conclude_one(const char *path, struct conclusion *conclusion)
 {
     const char *paths[] = {path};
@@ -235,7 +236,7 @@ static void conclude_one(const char *path, struct conclusion *conclusion)
     if (probity_reader_open(paths, 1, NULL, NULL, &reader) != 0)
         return;
     const struct probity_trace_facts *facts = probity_reader_facts(reader, 0);
-    /* Dumps have got their states already. */
+    /* Dumps already have their states. */
     int is_new = facts->info.anchor.realtime_ns >= conclusion->start_ns &&
                  facts->owner == geteuid() && facts->dump == NULL;
     enum probity_trace_state state = facts->state;
@@ -353,7 +354,7 @@ static const char *budget_of_library(const struct record_call *call, char text[3
     return text;
 }
 
-/* What is recorded alongside the program. */
+/* Recordings alongside the program. */
 struct beside {
     struct cli_sched sched;
     struct cli_sched_dumps dumps;
@@ -402,7 +403,7 @@ static void release_beside(struct beside *beside)
     free(beside->near);
 }
 
-/* Options that are not given leave the environment alone. dumps: pattern of their names, or
+/* Options that are not given leave the environment unchanged. dumps: pattern of their names, or
  * NULL. */
 static int launch(const struct record_call *call, const char *pattern, const char *dumps,
                   struct beside *beside, struct cli_launched *ret_launched)
@@ -498,7 +499,7 @@ static int record(const struct record_call *call)
     return status;
 }
 
-/* Of what requires parts that a build may lack. Returns CLI_OK or CLI_FAILURE. */
+/* Checks options that require parts that a build may lack. Returns CLI_OK or CLI_FAILURE. */
 static int check_build(const struct record_call *call)
 {
     return call->functions || call->calls != NULL ? cli_preload_check(&cli_command_record) : CLI_OK;
@@ -570,7 +571,7 @@ static int run(int argc, char **argv)
     return is_help ? CLI_OK : status; /* a program's status may be negative */
 }
 
-/* The kernel takes powers of two only. */
+/* The kernel accepts only powers of two. */
 static int take_ring(const struct cli_given *given)
 {
     int status = cli_take_number(given);

@@ -79,7 +79,7 @@ static int report_refused(const struct cli_command *command, const char *trace,
                     "it now with `probity csv`", trace);
 }
 
-/* There is no spool to recover from. */
+/* Called if there is no spool to recover from. */
 static int report_missing(const struct cli_command *command, const char *trace,
                         const struct probity_recover_result *result)
 {
@@ -161,7 +161,7 @@ static int verify(const char *trace)
     return status;
 }
 
-/* The trace of a finished CSV is removed. Later runs, which had to use other names, are reported.
+/* The trace of a finished CSV is removed. Reports later runs, which had to use other names.
  */
 static int report_finished(const char *csv)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sched.c: messages and names around src/sched/. Whatever fails is reported, and changes neither
- * the program nor the status.
+ * sched.c: messages and names for src/sched/. Failures are reported, and affect neither the program
+ * nor the status.
  */
 #include "cli/sched.h"
 

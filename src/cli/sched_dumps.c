@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * sched_dumps.c: watches the directory of dumps, whose files get their names when they are whole.
- * A name says nothing about what is in a file: src/sched/ reads only those of the caller, and
- * writes only beside dumps of threads that it knows.
+ * sched_dumps.c: watches the directory of dumps, whose files get their names when they are
+ * complete. A name proves nothing about a file's contents: src/sched/ reads only files of the
+ * caller, and writes only beside dumps of threads that it knows.
  */
 #include "cli/sched_dumps.h"
 

@@ -15,14 +15,14 @@ struct probity_sched;
 struct cli_sched_dumps {
     const struct cli_command *command;
     struct probity_sched *sched;
-    char *directory, *name; /* where they appear; a pattern for fnmatch() */
+    char *directory, *name; /* where dumps appear; a pattern for fnmatch() */
     int watch, stop;        /* descriptors: inotify, an eventfd */
     int is_running, is_reported;
     pthread_t thread;
 };
 
-/* Starts waiting. pattern: an absolute path that may have %n, %p and %i, the former not in its
- * directory, in which the program is named. Reports what fails. */
+/* Starts waiting. pattern: an absolute path that may have %n, %p and %i, but no %n in its
+ * directory. Reports failures. */
 void cli_sched_dumps_begin(struct cli_sched_dumps *dumps, struct probity_sched *sched,
                            const char *pattern, const char *program);
 

@@ -18,7 +18,7 @@
 
 enum {
     TRIES_MAX = 6,
-    WAIT_MS = 250, /* doubled each time, unless the server says how long */
+    WAIT_MS = 250, /* doubled each time, unless the server specifies a time */
     WAIT_MS_MAX = 30000,
     CONNECT_MS = 10000,
     REQUEST_MS = 60000,
@@ -147,8 +147,8 @@ static void wait_ms(uint64_t ms)
         continue;
 }
 
-/* If the first request cannot connect, the URL is probably wrong; later, the server may come
- * back. */
+/* If the first request cannot connect, the URL is probably wrong; later, the server may become
+ * reachable again. */
 static int try_to_post(struct cli_sender *sender, const void *bytes, size_t count)
 {
     struct cli_curl *curl = &sender->curl;

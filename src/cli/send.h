@@ -17,7 +17,7 @@ struct cli_send_options {
     const char *content_type; /* of requests and answers */
     char *const *headers;     /* header lines given by the user */
     size_t header_count;
-    /* Examines the answer to an accepted request. Returns 0, or -1 after reporting a failure. */
+    /* Examines the reply to an accepted request. Returns 0, or -1 after reporting a failure. */
     int (*judge)(const struct cli_command *command, const char *url, const char *answer,
                  size_t bytes);
 };

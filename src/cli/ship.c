@@ -185,7 +185,7 @@ static const struct cli_option options[] = {
      .brief = "how long to retry",
      CLI_NUMBER(struct ship_call, retry_seconds, 0, RETRY_SECONDS_MAX)},
     {.name = "flush", .value = "SECONDS",
-     .help = "while a trace is being recorded, send what is there at this interval (default: 10)",
+     .help = "while a trace is being recorded, send new rows at this interval (default: 10)",
      .brief = "how long rows may wait", CLI_NUMBER(struct ship_call, flush_seconds, 1, 86400)},
     {.name = "watch", .value = "DIR", .brief = "follow a directory",
      .help = "send all traces in DIR while they are recorded, including those that appear later; "

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * ship_claim.c: excludes senders of the same run on other machines and in other directories, which
- * no lock of a file excludes. A sender writes a row, then looks whether another one has one that is
- * neither released nor too old: of two that begin at the same time, at least one sees the other,
- * and the one that does gives way. The server's clock says how old a row is, and the server refuses
- * a block if the claim that it was sent under may have run out when it arrives.
+ * file locks cannot exclude. A sender writes a row, then checks whether another sender has a row
+ * that is neither released nor too old. If two begin at the same time, at least one sees the
+ * other's row, and gives way. The age of a row is determined by the server's clock, and the server
+ * refuses a block whose claim may have expired when it arrives.
  */
 #include "cli/ship_send.h"
 
@@ -19,9 +19,9 @@
 #include "fleet/numbers.h"
 #include "probity.h"
 
-/* A claim that was not renewed for so long counts for nothing. Its sender renews it earlier, and
- * does not rely on it for as long; nor does the server accept its blocks for as long, since its
- * clock may differ from that of another server of the cluster. */
+/* A claim expires if it is not renewed within this time. Its sender renews it earlier, and relies
+ * on it for a shorter time. The server accepts its blocks for a shorter time, too, since its clock
+ * may differ from that of another server of the cluster. */
 enum { LEASE_SECONDS = 60, ACCEPT_SECONDS = 45, RENEW_MS = 15000, TRUST_MS = 30000,
        HOST_BYTES = 65, SQL_BYTES = 256 };
 
@@ -41,7 +41,8 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* A process that holds the lock of the same ledger is the same sender: the one before has ended. */
+/* The process that holds the lock of the same ledger is the same sender: the previous process has
+ * ended. */
 static uint64_t find_owner(const struct cli_ledger *ledger)
 {
     uint64_t parts[6] = {0};
@@ -141,7 +142,7 @@ static void report_other(const struct cli_ship_send *send, const struct other *o
              LEASE_SECONDS - other->age);
 }
 
-/* is_renewal: others see the claim that there is. Returns 0, -1, or 1: another sender has it. */
+/* is_renewal: others already see an existing claim. Returns 0, -1, or 1: another sender has it. */
 static int claim(struct cli_ship_send *send, int is_renewal, struct other *ret_other)
 {
     uint64_t now = 0, since_ms = now_ms();

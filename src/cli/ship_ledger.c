@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ship_ledger.c: one line for each acknowledged block, appended with one write. A line that a crash
- * truncated is not a line, and the next one begins after it.
+ * ship_ledger.c: one line for each acknowledged block, appended with one write. A line that was
+ * truncated by a crash is ignored, and the next one begins after it.
  */
 #include "cli/ship_ledger.h"
 
@@ -19,7 +19,7 @@
 
 enum { LEDGER_BYTES_MAX = 256 << 20, NUMBERS_BYTES_MAX = 128 };
 
-/* Blocks are noted in their order, so a number that skips one is not from here. Memory is thus
+/* Blocks are recorded in order, so a number that skips one was not written here. Memory is thus
  * bounded by the number of lines. */
 static int remember(struct cli_ledger *ledger, size_t table, uint64_t block,
                     struct cli_ledger_block what)
@@ -40,7 +40,8 @@ static int remember(struct cli_ledger *ledger, size_t table, uint64_t block,
     return 0;
 }
 
-/* Reads a number without a sign, and the byte `end` after it. Returns what follows, or NULL. */
+/* Reads a number without a sign, and the byte `end` after it. Returns the address after that, or
+ * NULL. */
 static const char *read_number(const char *at, int base, char end, uint64_t max,
                                uint64_t *ret_number)
 {
@@ -96,7 +97,7 @@ static int read_lines(struct cli_ledger *ledger, FILE *stream, char *line, size_
     return error;
 }
 
-/* A truncated line is ended, so that the next one is whole. */
+/* Terminates a truncated line, so that the next one is complete. */
 static int read_ledger(struct cli_ledger *ledger)
 {
     int copy = dup(ledger->file);
@@ -133,8 +134,7 @@ int cli_ledger_open(const struct cli_command *command, const char *trace, const 
     ret_ledger->file = open(ret_ledger->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW |
                                                   O_NONBLOCK, 0666);
     if (ret_ledger->file < 0 || fstat(ret_ledger->file, &status) != 0 || !S_ISREG(status.st_mode)) {
-        cli_warn(command, "cannot write '%s': %s; only the server will be asked which blocks it "
-                          "has",
+        cli_warn(command, "cannot write '%s': %s; only the server will be queried for blocks",
                  ret_ledger->path, ret_ledger->file < 0 ? strerror(errno) : "not a regular file");
         if (ret_ledger->file >= 0)
             close(ret_ledger->file);
@@ -142,8 +142,8 @@ int cli_ledger_open(const struct cli_command *command, const char *trace, const 
         return CLI_OK;
     }
     if ((status.st_uid != geteuid() && status.st_uid != 0) || status.st_size > LEDGER_BYTES_MAX)
-        return cli_fail(command, "'%s' %s; remove it if it is not yours: the server will be asked "
-                        "which blocks it has", ret_ledger->path,
+        return cli_fail(command, "'%s' %s; remove it if it is not yours: the server will be "
+                        "queried for blocks", ret_ledger->path,
                         status.st_size > LEDGER_BYTES_MAX ? "is too large for a ledger"
                                                           : "belongs to another user");
     if (flock(ret_ledger->file, LOCK_EX | LOCK_NB) != 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * ship_ledger.h: TRACE.shipped, which remembers the blocks of a run that a database acknowledged
+ * ship_ledger.h: TRACE.shipped, which lists the blocks of a run that a database has acknowledged
  * (doc/fleet.md). It also excludes a second sender of the same trace. It is never the only proof:
- * the server is asked as well.
+ * the server is queried as well.
  */
 #ifndef PROBITY_CLI_SHIP_LEDGER_H
 #define PROBITY_CLI_SHIP_LEDGER_H
@@ -26,16 +26,16 @@ struct cli_ledger {
     size_t counts[PROBITY_FLEET_TABLES], rooms[PROBITY_FLEET_TABLES];
 };
 
-/* Opens the ledger beside a trace and locks it. If it cannot be written, a warning says so. Returns
- * CLI_OK, or CLI_FAILURE after reporting that another process has it. */
+/* Opens the ledger beside a trace and locks it. Warns if it cannot be written. Returns CLI_OK, or
+ * CLI_FAILURE after reporting that another process has it. */
 int cli_ledger_open(const struct cli_command *command, const char *trace, const char *url,
                     uint64_t run, struct cli_ledger *ret_ledger);
 
-/* What is known of a block; rows 0: nothing. */
+/* The ledger's entry for a block; rows 0: none. */
 struct cli_ledger_block cli_ledger_at(const struct cli_ledger *ledger,
                                       enum probity_fleet_table_number table, uint32_t block);
 
-/* Adds an acknowledged block, or that all were. Returns 0 or -1. */
+/* Adds an acknowledged block, or a line that all were acknowledged. Returns 0 or -1. */
 int cli_ledger_add(struct cli_ledger *ledger, enum probity_fleet_table_number table,
                    uint32_t block, struct cli_ledger_block what);
 int cli_ledger_finish(struct cli_ledger *ledger, const char *detail);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ship_schema.c: compares the tables that a database has with those of fleet/schema.h. Looks at all
- * of them before it changes the first, so that a database that cannot be migrated stays as it was.
+ * ship_schema.c: compares the tables of a database with those of fleet/schema.h. Examines all of
+ * them before it changes the first, so that a database that cannot be migrated is left unchanged.
  */
 #include "cli/ship_schema.h"
 
@@ -16,7 +16,7 @@
 
 enum { CODE_UNKNOWN_TABLE = 60 };
 
-/* What the database has. */
+/* The tables of the database. */
 struct found {
     unsigned version;                 /* 0: it has none of the tables */
     int is_cluster;
@@ -60,7 +60,7 @@ int cli_ship_print_schema(const struct cli_ship_schema *schema)
     return CLI_OK;
 }
 
-/* ---- What is there -----------------------------------------------------------------------------
+/* ---- Existing tables ---------------------------------------------------------------------------
  */
 
 static int is_text(const char *text, size_t length, const char *expected, size_t expected_length)
@@ -83,13 +83,13 @@ static size_t table_at(const char *name, size_t length)
 static int fail_type(const struct cli_fleet *fleet, const struct probity_fleet_table *table,
                      const struct probity_fleet_column *column, const char *type, size_t length)
 {
-    return cli_fail(fleet->command, "'%s': column %s of %s is %.*s, and must be %s; create the "
+    return cli_fail(fleet->command, "'%s': column %s of %s is %.*s, but must be %s; create the "
                     "tables in another database, and send the traces to it", fleet->url,
                     column->name, table->name, (int)(length < 40 ? length : 40), type,
                     probity_fleet_type_name(column->type));
 }
 
-/* A row of an answer: two texts about a table. */
+/* A row of a reply: two texts about a table. */
 struct row {
     size_t table;
     const char *text[2];
@@ -160,7 +160,7 @@ static int fail_key(const struct cli_fleet *fleet, const struct probity_fleet_ta
     const char *wanted;
     size_t wanted_length = probity_fleet_schema_key(table, &wanted);
 
-    return cli_fail(fleet->command, "'%s': %s is sorted by '%.*s', and must be by '%.*s', which "
+    return cli_fail(fleet->command, "'%s': %s is sorted by '%.*s', but must be by '%.*s', which "
                     "cannot be changed; create the tables in another database, and send the traces "
                     "to it", fleet->url, table->name, (int)(length < 80 ? length : 80), key,
                     (int)wanted_length, wanted);
@@ -289,7 +289,7 @@ static int put_version(struct cli_fleet *fleet)
     return status;
 }
 
-/* ---- Making and migrating ----------------------------------------------------------------------
+/* ---- Creating and migrating --------------------------------------------------------------------
  */
 
 static int begin_statement(const struct cli_fleet *fleet, struct statement *ret_statement)

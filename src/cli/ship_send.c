@@ -31,7 +31,7 @@ enum {
     WAIT_MS = 50, /* doubled each time */
     WAIT_MS_MAX = 5000,
     WARN_MS = 5000,
-    REPLICAS_MS = 3000, /* longer than a replica that is asked may lag, see is_fresh */
+    REPLICAS_MS = 3000, /* longer than a queried replica may lag, see is_fresh */
     BLOCKS_MAX = 1 << 24,
     STATEMENT_BYTES = 320,
     ID_BYTES = 128,
@@ -87,7 +87,7 @@ static int is_passing(const struct cli_http_answer *answer)
     };
     unsigned code = cli_fleet_error_code(answer);
 
-    /* 408: a request that did not arrive in time, as of a process that was stopped. */
+    /* 408: a request that did not arrive in time, for example because this process was stopped. */
     if (answer->status == 0 || answer->status == 408 || answer->status == 429 ||
         answer->status == 502 || answer->status == 503 || answer->status == 504)
         return 1;
@@ -111,7 +111,7 @@ static void warn_of_wait(const struct cli_ship_send *send, struct patience *pati
              cli_fleet_why(answer, why), send->retry_ms / 1000);
 }
 
-/* Returns 0 after waiting, or -1 after reporting that retrying is of no use. */
+/* Returns 0 after waiting, or -1 after reporting that retrying is useless. */
 static int wait_for(struct cli_ship_send *send, struct patience *patience,
                     const struct cli_http_answer *answer)
 {
@@ -194,7 +194,7 @@ static int settle(struct cli_ship_send *send)
     }
 }
 
-/* ---- What the server has -----------------------------------------------------------------------
+/* ---- Blocks on the server ----------------------------------------------------------------------
  */
 
 static int set_rows(struct cli_ship_send *send, size_t table, uint32_t block, uint64_t rows)
@@ -214,7 +214,7 @@ static int set_rows(struct cli_ship_send *send, size_t table, uint32_t block, ui
     return 0;
 }
 
-/* is_more: those known before are kept. */
+/* is_more: keeps those known before. */
 static int count_blocks(struct cli_ship_send *send, size_t table, int is_more)
 {
     struct probity_fleet_answer answer;
@@ -393,8 +393,8 @@ static void make_token(char ret_token[TOKEN_BYTES], const char *id, unsigned los
         snprintf(ret_token, TOKEN_BYTES, "%s", id);
 }
 
-/* After an insert that was not acknowledged. Returns 0 when it is certain that the server does not
- * execute it any more, and this sender has the run, or -1. */
+/* Called after an insert that was not acknowledged. Returns 0 when it is certain that the server no
+ * longer executes it, and this sender has the run, or -1. */
 static int doubt(struct cli_ship_send *send, struct patience *patience,
                  const struct cli_http_answer *answer, unsigned *late)
 {

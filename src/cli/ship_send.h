@@ -18,11 +18,11 @@ struct cli_ship_counts {
     uint64_t doubts;              /* unknown outcomes that were resolved */
 };
 
-/* What excludes other senders of a run, on the server (ship_claim.c). */
+/* A claim on the server that excludes other senders of a run (ship_claim.c). */
 struct cli_ship_claim {
-    int is_held, is_lost; /* lost: another sender has it, or nothing excluded one for a time */
+    int is_held, is_lost; /* lost: another sender has it, or could have had it for a time */
     uint64_t owner;    /* this sender */
-    uint64_t since_ms; /* CLOCK_BOOTTIME before the server was asked for it; 0: it is not trusted */
+    uint64_t since_ms; /* CLOCK_BOOTTIME before the claim was requested; 0: not trusted */
     uint64_t heard;    /* the server's clock then, in seconds */
 };
 
@@ -32,7 +32,7 @@ struct cli_ship_send {
     const char *trace; /* for messages */
     uint64_t run;
     uint64_t retry_ms; /* how long a server may be unreachable */
-    uint64_t *rows[PROBITY_FLEET_TABLES]; /* by block: what the server has, or must have */
+    uint64_t *rows[PROBITY_FLEET_TABLES]; /* by block: rows that the server has, or must have */
     size_t known[PROBITY_FLEET_TABLES], rooms[PROBITY_FLEET_TABLES];
     size_t sent[PROBITY_FLEET_TABLES];     /* blocks of the trace so far */
     struct probity_fleet_bytes bytes;      /* of a block */
@@ -42,30 +42,30 @@ struct cli_ship_send {
     uint64_t missing_blocks; /* found missing by the latest cli_ship_verify() */
 };
 
-/* Checks the version of the tables, waits until no insert of this run is in progress and asks which
- * blocks are there. Reports errors. Returns an exit status. */
+/* Checks the version of the tables, waits until no insert of this run is in progress and queries
+ * which blocks exist. Reports errors. Returns an exit status. */
 int cli_ship_begin(struct cli_ship_send *send);
 
-/* Claims the run, so that no sender elsewhere sends it as well; CLI_SHIP_BUSY: one does, which was
- * reported unless is_quiet. Returns an exit status, or that. */
+/* Claims the run, so that no sender elsewhere sends it as well; CLI_SHIP_BUSY: there is one, which
+ * was reported unless is_quiet. Returns an exit status, or that. */
 enum { CLI_SHIP_BUSY = -1 };
 int cli_ship_claim(struct cli_ship_send *send, int is_quiet);
 
-/* Renews the claim if it is time; all blocks are counted again if it had expired. Reports errors.
+/* Renews the claim when it is time; if it had expired, counts all blocks again. Reports errors.
  * Returns 0 or -1. */
 int cli_ship_hold(struct cli_ship_send *send);
 
-/* If the tables have replicas, waits until those that are asked have what was inserted before. */
+/* If the tables have replicas, waits until those that are queried have all earlier inserts. */
 void cli_ship_await_replicas(const struct cli_ship_send *send);
 
-/* From when on, by the server's clock, nothing may be inserted because of this claim. 0: there is
- * none. */
+/* The time, by the server's clock, from which nothing may be inserted under this claim. 0: there is
+ * no claim. */
 uint64_t cli_ship_deadline(const struct cli_ship_send *send);
 
-/* Gives the claim up, if it is held. */
+/* Releases the claim, if it is held. */
 void cli_ship_unclaim(struct cli_ship_send *send);
 
-/* Executes a statement until the server answers it. Reports errors. Returns 0 or -1. */
+/* Executes a statement until the server replies. Reports errors. Returns 0 or -1. */
 int cli_ship_ask(struct cli_ship_send *send, const char *sql,
                  struct probity_fleet_answer *ret_answer);
 
@@ -74,11 +74,11 @@ int cli_ship_ask(struct cli_ship_send *send, const char *sql,
 int cli_ship_insert_plain(struct cli_ship_send *send, enum probity_fleet_table_number table,
                           const struct probity_fleet_bytes *bytes);
 
-/* Counts all blocks again, without discarding any that are known. Returns 0 or -1. */
+/* Counts all blocks again, keeping those that are known. Returns 0 or -1. */
 int cli_ship_recount(struct cli_ship_send *send);
 
-/* How many rows a block had when it was sent: as the server says, or else the ledger. 0: it was not
- * sent, as far as they know. */
+/* Number of rows of a block when it was sent, according to the server, or else to the ledger. 0: as
+ * far as they know, it was not sent. */
 uint64_t cli_ship_known(const struct cli_ship_send *send, enum probity_fleet_table_number table,
                         uint32_t block);
 
@@ -88,16 +88,16 @@ int cli_ship_block(struct cli_ship_send *send, const struct probity_fleet_batch 
                    enum probity_fleet_table_number table, uint32_t block);
 
 /* Checks that the server has every block of these tables, and no other. If some are missing, counts
- * them: send all blocks again. Reports errors. Returns an exit status. */
+ * them; the caller must then send all blocks again. Reports errors. Returns an exit status. */
 int cli_ship_verify(struct cli_ship_send *send);
 
-/* Asks for the latest row of the run. ret_is_there: 0: there is none. The facts have neither path
+/* Queries the latest row of the run. ret_is_there: 0 if there is none. The facts have neither path
  * nor texts. Reports errors. Returns an exit status. */
 int cli_ship_run(struct cli_ship_send *send, struct probity_fleet_run *ret_run,
                  struct probity_trace_facts *ret_facts, int *ret_is_there);
 
-/* Asks for the server's version, as cli_fleet_connect(), but waits for a server that is away for up
- * to retry_ms. */
+/* Queries the server's version, as cli_fleet_connect(), but waits up to retry_ms for a server that
+ * is unreachable. */
 int cli_fleet_connect_within(struct cli_fleet *fleet, uint64_t retry_ms);
 
 /* CLOCK_REALTIME. */

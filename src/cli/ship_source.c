@@ -2,7 +2,7 @@
  *
  * ship_source.c: locks and leases of the kernel, which end with this process. One file in a
  * directory has the locks of all runs: each is a byte of it, so nothing has to be removed. The file
- * stays empty.
+ * remains empty.
  */
 #include "cli/ship_source.h"
 
@@ -23,8 +23,8 @@ static const char lock_name[] = ".probity-ship.lock";
 /* ---- Writers -----------------------------------------------------------------------------------
  */
 
-/* A lease for reading is refused while any process has the file open for writing. Only its owner
- * may have one. A process that opens the file in between makes the kernel send SIGIO. */
+/* A read lease is refused while any process has the file open for writing. Only the file's owner
+ * may take one. If a process opens the file in between, the kernel sends SIGIO. */
 static int is_open_for_writing(int file)
 {
     signal(SIGIO, SIG_IGN);

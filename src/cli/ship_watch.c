@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * ship_watch.c: the parent looks at the directory once a second, starts a child for each trace that
- * is new or has changed, and starts it again, after a back-off, if it failed. What was sent is
- * known by the children alone, from their ledgers and the server, so the parent may be killed and
- * started again at any time. Children end with it.
+ * is new or has changed, and starts it again, after a back-off, if it failed. Only the children
+ * know what was sent, from their ledgers and the server, so the parent may be killed and restarted
+ * at any time. Children end with it.
  */
 #include "cli/ship_watch_internal.h"
 
@@ -28,7 +28,7 @@
 enum {
     LOOK_MS = 1000,
     REPORT_SECONDS = 60,
-    LAG_SECONDS = 30, /* less is not worth a message */
+    LAG_SECONDS = 30, /* a smaller lag is not reported */
     FAILURES_MAX = 6  /* with --once: in about a minute */
 };
 
@@ -59,8 +59,8 @@ static struct watched *find(struct watch *watch, const char *path)
     return NULL;
 }
 
-/* A trace that has changed is sent again; one that failed, too, without its back-off, because
- * another process may have copied the rest of it. */
+/* A trace that has changed is sent again, even after a failure, without back-off, because another
+ * process may have copied the rest of it. */
 static void try_again(struct watched *trace)
 {
     uint64_t soon_ns = cli_watch_now_ns() + RETRY_NS;
@@ -74,7 +74,7 @@ static void try_again(struct watched *trace)
     }
 }
 
-/* A name that leads to another file now is another trace. */
+/* A name that now leads to another file is another trace. */
 static int note(struct watch *watch, const char *path, const struct stat *status)
 {
     struct watched *trace = find(watch, path);
@@ -97,7 +97,7 @@ static int note(struct watch *watch, const char *path, const struct stat *status
     }
     trace->is_seen = 1;
     if (trace->state == WATCHED_SENDING)
-        return 0; /* what is being sent is the file as it was at the start */
+        return 0; /* the file is being sent as it was at the start */
     trace->device = status->st_dev;
     trace->inode = status->st_ino;
     trace->bytes = status->st_size;
@@ -155,7 +155,8 @@ static int look(struct watch *watch)
 /* ---- The lag -----------------------------------------------------------------------------------
  */
 
-/* The oldest event that was not sent; of a trace that waits, since when it does. */
+/* Age of the oldest event that was not sent; for a trace that waits, the time since it began to
+ * wait. */
 static uint64_t lag_seconds(const struct watch *watch, uint64_t now)
 {
     uint64_t wall_ns = cli_ship_now_ns(), most_ns = 0;
@@ -175,7 +176,8 @@ static uint64_t lag_seconds(const struct watch *watch, uint64_t now)
     return most_ns / SECOND_NS;
 }
 
-/* Once a minute while the database is behind or traces take turns, and when that is over. */
+/* Reports the lag once a minute while the database is behind or traces take turns, and when that is
+ * over. */
 static void report_lag(struct watch *watch)
 {
     uint64_t now = cli_watch_now_ns(), lag = lag_seconds(watch, now);

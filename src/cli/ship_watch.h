@@ -11,13 +11,14 @@
 struct cli_watch_options {
     const char *directory;
     uint64_t disk_limit; /* bytes of traces beyond which those sent are removed; 0: none */
-    int once;            /* 1: end when all traces that are there were sent */
-    size_t senders;      /* how many traces to send at a time */
+    int once;            /* 1: end when all existing traces have been sent */
+    size_t senders;      /* number of traces to send at a time */
     struct cli_fleet_options fleet;
     struct cli_shipment_options shipment; /* fleet and progress are set in each process */
 };
 
-/* Runs until it is ended by a signal; at any time, without loss. Returns an exit status. */
+/* Runs until a signal ends it, which may happen at any time without loss. Returns an exit
+ * status. */
 int cli_ship_watch(const struct cli_watch_options *options);
 
 #endif

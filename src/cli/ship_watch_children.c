@@ -2,7 +2,7 @@
  *
  * ship_watch_children.c: a process for each trace that is being sent. There are at most --senders
  * of them. A trace that is being recorded would keep its process until its program ends, so if
- * others wait, some of these processes are asked to end, and their traces wait in their turn:
+ * others wait, some of these processes are asked to end, and their traces then wait in turn:
  *
  *     waits ──► is sent ──ended──► sent ──changed──► waits
  *       ▲          │
@@ -23,7 +23,7 @@
 
 enum {
     BACK_OFF_SHIFT_MAX = 8, /* 256 s */
-    TURN_FACTOR = 4,        /* at most a fifth of a turn is for reading what was sent before */
+    TURN_FACTOR = 4,        /* at most a fifth of a turn is spent reading what was sent before */
     /* Exit status of children, besides those of all commands: */
     CHILD_POSTPONED = 100,
     CHILD_MADE_ROOM = 101
@@ -77,7 +77,7 @@ static int send_one(const struct watch *watch, const struct watched *trace)
 
     options.fleet = &fleet;
     options.progress = &watch->progress[trace->slot];
-    options.progress->pending_ns = cli_ship_now_ns(); /* in case the server is away */
+    options.progress->pending_ns = cli_ship_now_ns(); /* in case the server is unreachable */
     if (status == CLI_OK)
         status = cli_fleet_connect_within(&fleet, options.retry_ms);
     options.progress->pending_ns = 0;
@@ -119,7 +119,7 @@ static void start(struct watch *watch, struct watched *trace)
     trace->sent_changed = trace->changed;
 }
 
-/* The trace that has waited longest; NULL: none does. */
+/* The trace that has waited longest; NULL: none is waiting. */
 static struct watched *next_due(const struct watch *watch, uint64_t now_ns)
 {
     struct watched *next = NULL;
@@ -147,7 +147,7 @@ static int is_turn_over(const struct watch *watch, const struct watched *trace, 
     return now_ns - turn_ns >= wanted_ns;
 }
 
-/* Asks as many children as traces wait. */
+/* Asks as many children to end as there are traces waiting. */
 static void make_room(struct watch *watch, uint64_t now_ns)
 {
     size_t wanted = 0;
@@ -194,7 +194,8 @@ static void take_sent(struct watch *watch, struct watched *trace, int status)
 
     trace->failures = trace->postponed = 0;
     watch->worst = status != CLI_OK ? status : watch->worst;
-    /* Sent again if it was replaced or has grown: what was sent before costs a look. */
+    /* A trace is sent again if it was replaced or has grown: checking what was sent before is
+     * cheap. */
     if (lstat(trace->path, &now) == 0 && cli_watch_is_as_started(trace, &now))
         trace->state = WATCHED_SENT;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ship_watch_internal.h: what the parts of `probity ship --watch` share: ship_watch.c looks at the
+ * ship_watch_internal.h: shared by the parts of `probity ship --watch`: ship_watch.c scans the
  * directory, ship_watch_children.c runs a process for each trace, ship_watch_limit.c removes traces
  * that were sent.
  */
@@ -27,13 +27,13 @@ struct watched {
     dev_t device;
     ino_t inode;
     off_t bytes;
-    struct timespec changed; /* these as of the latest look; below, as of its latest start */
+    struct timespec changed; /* these as of the latest scan; below, as of its latest start */
     off_t sent_bytes;
     struct timespec sent_changed;
     pid_t child;
     unsigned failures;
-    unsigned postponed;  /* how often, since it was sent or failed */
-    uint64_t again_ns;   /* WAITS: since when it may be sent */
+    unsigned postponed;  /* number of times since it was sent or failed */
+    uint64_t again_ns;   /* WAITS: the time from which it may be sent */
     uint64_t started_ns; /* SENDING */
     size_t slot;         /* of its child's progress */
 };
@@ -44,7 +44,7 @@ struct watch {
     struct watched *traces;
     size_t count, room, children;
     struct cli_shipment_progress *progress; /* of `senders` children, shared with them */
-    uint8_t *used;                          /* which of these are in use */
+    uint8_t *used;                          /* 1 for each that is in use */
     uint64_t reported_ns;
     int is_over_limit; /* and that was reported */
     int is_behind;
@@ -57,10 +57,10 @@ struct watch {
 void cli_watch_take_ends(struct watch *watch);
 void cli_watch_start_all(struct watch *watch);
 
-/* Whether the file is the one that was there when its child was started, unchanged. */
+/* Whether the file is the one for which its child was started, unchanged. */
 int cli_watch_is_as_started(const struct watched *trace, const struct stat *now);
 
-/* Whether a trace waits for a child now. */
+/* Whether a trace is waiting for a child now. */
 int cli_watch_is_due(const struct watched *trace, uint64_t now_ns);
 
 /* Removes traces that were sent, if there are too many bytes of them. */

@@ -49,7 +49,7 @@ static struct watched *oldest_sent(struct watch *watch)
     return oldest;
 }
 
-/* Only names that the directory itself has, and only the file that was sent. */
+/* Removes only names in the directory itself, and only the file that was sent. */
 static int remove_sent(struct watch *watch, struct watched *trace)
 {
     struct stat status;

@@ -30,7 +30,7 @@ struct shipment {
     struct cli_ship_send send;
     struct probity_fleet_run run;
     int is_there; /* everything was sent before */
-    int is_live;  /* it was being recorded when it was opened */
+    int is_live;  /* was being recorded when it was opened */
     enum cli_shipment_outcome outcome;
     uint64_t flushed_ns, latest_ns; /* time of the latest flush; of the latest event */
 };
@@ -43,7 +43,7 @@ static int fail_send(const struct shipment *shipment, int error)
                : cli_fail_trace(shipment->options->command, shipment->send.trace, error, errno);
 }
 
-/* ---- What is sent besides blocks ---------------------------------------------------------------
+/* ---- Rows other than blocks --------------------------------------------------------------------
  */
 
 static int put_run(struct shipment *shipment, int is_finished)
@@ -111,7 +111,7 @@ static int put_hit_probes(struct shipment *shipment, struct sites_put *put)
     return error;
 }
 
-/* What is compiled in, and the probes that were hit. */
+/* Sends the sites that are compiled in, and the probes that were hit. */
 static int put_sites(struct shipment *shipment)
 {
     struct sites_put put = {.batch.table = &probity_fleet_tables[PROBITY_FLEET_SITES],
@@ -170,7 +170,7 @@ static int must_make_room(const struct shipment *shipment)
     return progress != NULL && __atomic_load_n(&progress->must_make_room, __ATOMIC_RELAXED);
 }
 
-/* What is new begins where nothing was left to read, or something was sent. */
+/* The new part begins when there is nothing left to read, or when something is sent. */
 static void begin_turn(const struct shipment *shipment, int waits)
 {
     struct cli_shipment_progress *progress = shipment->options->progress;
@@ -184,7 +184,7 @@ static void begin_turn(const struct shipment *shipment, int waits)
                      (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, __ATOMIC_RELAXED);
 }
 
-/* For a live trace, sends what is there, and up to which time. */
+/* For a live trace, sends all rows so far, and the time that they cover. */
 static int flush(struct shipment *shipment)
 {
     uint64_t now_ns = cli_ship_now_ns();
@@ -223,7 +223,7 @@ static void pause_a_little(void)
     nanosleep(&pause, NULL);
 }
 
-/* Between the events of a living program. */
+/* Called between the events of a live program. */
 static int look_up(struct shipment *shipment, int waits)
 {
     begin_turn(shipment, waits);
@@ -234,8 +234,8 @@ static int look_up(struct shipment *shipment, int waits)
     return flush(shipment);
 }
 
-/* Puts all events, and those that a living program still records, unless another trace waits.
- * Returns 0 or an error. */
+/* Takes all events, including those that a live program has yet to record, unless another trace
+ * waits. Returns 0 or an error. */
 static int put_events(struct shipment *shipment)
 {
     const struct probity_event *event;
@@ -361,8 +361,8 @@ static int send_trace(struct shipment *shipment)
     return status;
 }
 
-/* Whether what was sent as complete is this trace, or the complete trace of which it is an
- * unfinished copy. If a trace was recovered since it was sent, it does not count as complete. */
+/* Whether the run that was sent as complete is this trace, or the complete trace of which this is
+ * an unfinished copy. A trace that was recovered after it was sent does not count as complete. */
 static int is_as_sent(const struct probity_trace_facts *sent,
                       const struct probity_trace_facts *facts)
 {
@@ -370,7 +370,7 @@ static int is_as_sent(const struct probity_trace_facts *sent,
            (sent->state == PROBITY_TRACE_CLOSED && facts->state == PROBITY_TRACE_UNFINISHED);
 }
 
-/* A run that was sent before keeps its block size, and loses no detail. */
+/* A run that was sent before keeps its block size and detail. */
 static int compare_run(struct shipment *shipment)
 {
     struct probity_fleet_run there;
@@ -427,8 +427,9 @@ static int send_all(struct shipment *shipment, char *path)
     return status;
 }
 
-/* Rows of a partial trace are not the first rows of the whole one: its last calls are in progress,
- * and its clock conversion is less accurate. So a part that will grow must not be sent. */
+/* The rows of a partial trace are not the first rows of the whole trace: its last calls are in
+ * progress, and its clock conversion is less accurate. So a trace that will grow must not be
+ * sent. */
 static int wait_for_writer(struct shipment *shipment, const char *path)
 {
     const struct cli_shipment_options *options = shipment->options;
@@ -449,7 +450,7 @@ static int wait_for_writer(struct shipment *shipment, const char *path)
                                                 "ended", path);
 }
 
-/* Without a lock, as in a directory that cannot be written, only the server is asked. */
+/* If there is no lock, as in a directory that is not writable, only the server is queried. */
 static int lock_run(struct shipment *shipment, const char *path, int *ret_lock)
 {
     const struct cli_shipment_options *options = shipment->options;
@@ -471,7 +472,7 @@ static int find_what_is_there(struct shipment *shipment)
     return status == CLI_OK ? compare_run(shipment) : status;
 }
 
-/* What another sender has sent before is there now. */
+/* By then, all blocks that another sender has sent are on the server. */
 static int claim_run(struct shipment *shipment)
 {
     int is_watched = shipment->options->progress != NULL;

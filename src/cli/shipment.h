@@ -8,11 +8,11 @@
 
 #include "cli/ship_send.h"
 
-/* What a process that watches this one may see. */
+/* Progress, for a process that watches this one. */
 struct cli_shipment_progress {
     uint64_t pending_ns; /* CLOCK_REALTIME of the oldest event that was not sent; 0: none */
-    uint64_t turn_ns; /* CLOCK_MONOTONIC when what had been sent before was read; 0: not yet */
-    int must_make_room; /* set by that process: end when what is there has been sent */
+    uint64_t turn_ns; /* CLOCK_MONOTONIC when the part sent before had been read; 0: not yet */
+    int must_make_room; /* set by that process: end when all rows so far have been sent */
 };
 
 struct cli_shipment_options {
@@ -21,14 +21,14 @@ struct cli_shipment_options {
     enum probity_fleet_detail detail;
     uint32_t block_rows;
     uint64_t retry_ms;
-    uint64_t flush_ms; /* of a live trace: after which time rows are sent in any case */
+    uint64_t flush_ms; /* of a live trace: time after which rows are sent in any case */
     struct cli_shipment_progress *progress; /* NULL: no process watches, and nothing is postponed */
-    uint64_t settle_ms; /* for how long a trace without an end must be unchanged to be sent */
+    uint64_t settle_ms; /* time for which a trace without an END must be unchanged to be sent */
 };
 
 enum cli_shipment_outcome {
     CLI_SHIPMENT_COMPLETE,
-    CLI_SHIPMENT_MADE_ROOM, /* what there was is sent; the trace is still being recorded */
+    CLI_SHIPMENT_MADE_ROOM, /* all rows so far were sent; the trace is still being recorded */
     CLI_SHIPMENT_POSTPONED  /* another process writes the trace, or sends a copy of it */
 };
 

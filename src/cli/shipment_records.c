@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * shipment_records.c: a trace's bytes as rows, one for each of its blocks, so that a file with the
- * same bytes can be made from them. Damaged places are sent as they are.
+ * same bytes can be made from them. Damaged parts are sent unchanged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ enum { PIECE_BYTES_MAX = PROBITY_BLOCK_PAYLOAD_MAX + PROBITY_BLOCK_HEADER_BYTES 
 struct records {
     struct probity_fleet_rows *rows;
     int file;
-    uint64_t place; /* everything before was put */
+    uint64_t place; /* everything before it was written */
     uint8_t *bytes;
 };
 
@@ -40,7 +40,7 @@ static int read_piece(const struct records *records, uint64_t bytes)
     return 0;
 }
 
-/* Puts the bytes up to `end`, in one row if they are a block. */
+/* Writes rows for the bytes up to `end`: one row if they are a block. */
 static int put_up_to(struct records *records, uint64_t end, const struct probity_scan_item *block)
 {
     int error = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * snapshot.c: `probity snapshot`: writes what the ring of a running program holds
- * (doc/triggers.md).
+ * snapshot.c: `probity snapshot`: writes a dump of a running program's ring (doc/triggers.md).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -73,7 +72,7 @@ static int report(const struct snapshot_call *call, const char *trace,
     case PROBITY_ERROR_STATE:
         if (result->is_dead)
             return cli_fail(ME, "'%s': its program is no longer recording; `probity recover` "
-                            "writes what its ring held", trace);
+                            "writes the contents of its ring", trace);
         return cli_fail(ME, "process %" PRIu32 " does not record in a ring: everything goes to "
                         "'%s'; record with --ring", result->pid, trace);
     case PROBITY_ERROR_EXISTS:
@@ -125,7 +124,7 @@ static int snapshot(struct snapshot_call *call, const char *trace)
     return status;
 }
 
-/* Without %n and %p: the program of a process is not known before its spool is found. */
+/* %n and %p are not allowed: the program of a process is unknown until its spool is found. */
 static int check_name(const struct snapshot_call *call)
 {
     struct probity_condition_error error;
@@ -184,11 +183,11 @@ static const struct cli_option options[] = {
 const struct cli_command cli_command_snapshot = {
     .name = "snapshot",
     .run = run,
-    .summary = "Write what the ring of a running program holds",
+    .summary = "Write the ring of a running program to a file",
     .usage = "[OPTION]... PID|TRACE",
     .help =
-        "Copies what a program has recorded to a ring in the last seconds (see probity-record(1)) "
-        "to a separate trace. The program continues to record, and is not involved.",
+        "Copies the last seconds from the ring of a program (see probity-record(1)) to a separate "
+        "trace. The program continues to record, and is not involved.",
     .options = options,
     .operands = operands,
     .statuses = "0 success; 1 failure; 2 usage error",

@@ -22,7 +22,7 @@ static size_t least_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* rows[0] is the current one, of the first i letters of a; the others are those before. */
+/* rows[0] is the current row, for the first i letters of a; the others are the previous rows. */
 static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t rows[3][WORD_MAX + 1];
@@ -74,7 +74,8 @@ void cli_nearest_take(struct cli_nearest *nearest, const char *word, size_t leng
     size_t errors = distance(word, length, candidate, bytes);
     if (errors > suggestion.least)
         return;
-    /* Among equals the first by name, so that the order of candidates does not matter. */
+    /* Of equally similar words, the first by name, so that the order of candidates does not
+     * matter. */
     if (nearest->best[0] != '\0' &&
         (errors > nearest->errors ||
          (errors == nearest->errors && !is_before(candidate, bytes, nearest->best))))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * suggest.h: finds what a mistyped word was probably meant to be.
+ * suggest.h: finds the word that was probably meant by a mistyped one.
  */
 #ifndef PROBITY_CLI_SUGGEST_H
 #define PROBITY_CLI_SUGGEST_H
@@ -15,7 +15,7 @@ struct cli_suggestion {
     const char *best; /* of the candidates so far, if one is similar enough; or NULL */
 };
 
-/* The same for candidates that do not stay in memory: `best` is a copy, or empty. All zero: no
+/* The same for candidates that are not kept in memory: `best` is a copy, or empty. All zero: no
  * candidate yet. */
 struct cli_nearest {
     size_t errors;

@@ -14,20 +14,20 @@
 struct cli_terminal {
     struct termios before;
     sigset_t signals_before;
-    int signals; /* descriptor of the signals that are waited for */
+    int signals; /* descriptor from which the signals are read */
     size_t columns, rows;
 };
 
-/* What cli_terminal_wait() returns besides a key. */
+/* Results of cli_terminal_wait() other than keys. */
 enum cli_terminal_event {
     CLI_TERMINAL_TIMEOUT = 0,
     CLI_TERMINAL_RESIZED = -1, /* or continued: redraw */
     CLI_TERMINAL_ENDED = -2    /* by a signal, or at the end of input */
 };
 
-/* Takes over the terminal if standard input and output are a terminal. Returns 1; or 0 with
- * nothing changed. Signals that end the command, suspend it or report a new size are then
- * received by cli_terminal_wait() only. */
+/* Takes over the terminal if standard input and output are a terminal. Returns 1; or 0 with nothing
+ * changed. Signals that end the command, suspend it or report a new size are then received only by
+ * cli_terminal_wait(). */
 int cli_terminal_open(struct cli_terminal *ret_terminal);
 
 /* Waits for a key, at most timeout_ms (0: does not wait). Returns it, or an event. */

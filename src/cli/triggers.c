@@ -49,7 +49,7 @@ static int check_when(const struct cli_command *command, const struct cli_patter
     return CLI_OK;
 }
 
-/* All conditions with semicolons between. */
+/* Joins all conditions with semicolons. */
 static int join_when(const struct cli_command *command, struct cli_triggers *triggers)
 {
     char *text = calloc(1, PROBITY_CONDITIONS_BYTES + 1);
@@ -65,7 +65,7 @@ static int join_when(const struct cli_command *command, struct cli_triggers *tri
     return CLI_OK;
 }
 
-/* One setting, which is checked alone so that the column is that in the option's value. */
+/* Adds one setting, which is checked separately so that the column refers to the option's value. */
 static int add_setting(const struct cli_command *command, struct cli_triggers *triggers,
                        const char *option, const char *name, const char *value)
 {

@@ -16,11 +16,11 @@ struct cli_triggers {
     char *settings;    /* for PROBITY_DUMPS, or NULL */
 };
 
-/* Whether -o names dumps and not the trace: it has %i. */
+/* Whether -o names dumps and not the trace: if it has %i. */
 int cli_triggers_is_pattern(const char *out);
 
-/* Checks the options, and makes the texts. mode, writer: NULL or what was given. Returns CLI_OK, or
- * a status after reporting what is wrong. */
+/* Checks the options, and makes the texts. mode, writer: as given, or NULL. Returns CLI_OK, or a
+ * status after reporting the error. */
 int cli_triggers_check(const struct cli_command *command, struct cli_triggers *triggers,
                        const char *mode, const char *writer);
 

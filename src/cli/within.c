@@ -22,7 +22,7 @@ struct cli_within {
     struct of_thread *threads; /* by slot */
     uint32_t thread_count;
     struct probity_event replaced;
-    char matches, differs; /* what a function's scopes refer to, once it was compared */
+    char matches, differs; /* the scopes of a function refer to one of these once it was compared */
     uint8_t payload[4];
 };
 
@@ -70,7 +70,8 @@ static int grow(struct cli_within *within, uint32_t slot)
     return 0;
 }
 
-/* What a thread did, in contrast to names and changes of the whole program. */
+/* Whether an event is an action of its thread, in contrast to names and changes of the whole
+ * program. */
 static int is_of_call(const struct probity_event *event)
 {
     switch (event->kind) {
@@ -88,8 +89,8 @@ static int is_of_call(const struct probity_event *event)
     }
 }
 
-/* The leave of a function around the matching calls, whose own ends are missing: all calls that
- * were passed on end here. */
+/* Called for the leave of a function around the matching calls, whose own ends are missing: all
+ * calls that were passed on end here. */
 static const struct probity_event *as_unwound(struct cli_within *within,
                                               const struct probity_event *event)
 {

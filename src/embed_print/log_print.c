@@ -99,7 +99,7 @@ static int pump(struct log_print *print, int is_closed)
     return error != 0 ? error : result;
 }
 
-/* A failed print is kept open until the end too, because closing the reader closes the spool. */
+/* A failed log is also kept open until the end, because closing the reader closes the spool. */
 static void print_further(struct probity_hooks_job *job, int is_closed)
 {
     struct log_print *print = job->open_log;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * export.c: the part that all formats share: turns events into scopes, threads and counts, and
- * drops those outside the range.
+ * export.c: common to all formats: turns events into scopes, threads and counts, and drops those
+ * outside the range.
  */
 #include "exports/export.h"
 
@@ -247,7 +247,7 @@ static inline void count(struct probity_export_run *run, const struct probity_ev
     }
 }
 
-/* Whether it is passed on regardless of the range: declarations apply at any time. */
+/* Whether an event is passed on regardless of the range: declarations apply at any time. */
 static int is_declaration(const struct probity_event *event)
 {
     switch (event->kind) {
@@ -260,7 +260,7 @@ static int is_declaration(const struct probity_event *event)
     }
 }
 
-/* An error of the exporter or of its output. */
+/* The error of the exporter or its output. */
 static int error_of(struct probity_export_run *run)
 {
     struct probity_export *export = &run->export;
@@ -324,7 +324,8 @@ int probity_export_put(struct probity_export_run *run, const struct probity_even
     int is_inside = is_in_range(run, event->wall_ns);
     struct probity_event untimed;
 
-    /* Recorded without reading the CPU clock: its time may be later than that of the next event. */
+    /* Events that are recorded without reading the CPU clock may have a later CPU time than the
+     * next event. */
     if (__builtin_expect(!probity_event_is_record(event->kind), 0)) {
         untimed = *event;
         untimed.cpu_known = 0;
@@ -337,7 +338,7 @@ int probity_export_put(struct probity_export_run *run, const struct probity_even
     if (event->kind == PROBITY_EVENT_THREAD_STATE)
         return put_state(run, thread, event);
     if (__builtin_expect(event->kind == PROBITY_EVENT_THREAD_NAME, 0)) {
-        if (is_named_so(thread, event)) /* a reader that skips the rest may repeat it */
+        if (is_named_so(thread, event)) /* it may be repeated by a reader that skips the rest */
             return 0;
         if (set_name(thread, event) != 0)
             return PROBITY_ERROR_MEMORY;

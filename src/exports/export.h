@@ -7,8 +7,8 @@
  *     events ──► range ──► scopes ──► opened, closed ──► exporter ──► buffer ──► descriptor
  *                   └─────────────────────► event ──────────┘    └──► file or directory
  *
- * Memory: threads and their open scopes, plus what the exporter's file states; independent of the
- * length of the trace. For use by one thread at a time. Does no output except to the destination.
+ * Memory: threads and their open scopes, plus the amount given in the exporter's file; independent
+ * of the length of the trace. For use by one thread at a time. Writes only to the destination.
  */
 #ifndef PROBITY_EXPORTS_EXPORT_H
 #define PROBITY_EXPORTS_EXPORT_H
@@ -36,7 +36,7 @@ enum probity_export_carries {
     PROBITY_EXPORT_PROFILE = 8 /* counts of profile mode */
 };
 
-/* A state of a thread by the scheduler, which is known and has ended. */
+/* A known thread state from the scheduler, which has ended. */
 struct probity_export_state {
     uint64_t from_ns, ns; /* CLOCK_REALTIME; its length */
     uint32_t state;       /* an enum probity_sched_state: RUNNING, RUNNABLE or BLOCKED */
@@ -48,7 +48,7 @@ struct probity_export_state {
 enum probity_export_value {
     PROBITY_EXPORT_WALL,
     PROBITY_EXPORT_CPU,
-    PROBITY_EXPORT_OFF_CPU, /* wall minus CPU time */
+    PROBITY_EXPORT_OFF_CPU, /* wall time minus CPU time */
     PROBITY_EXPORT_CALLS
 };
 
@@ -76,7 +76,7 @@ struct probity_export_counts {
     uint64_t states;               /* of threads, that begin in the range */
     uint64_t left_out[5];          /* of these, and 3: of calls counted in profile mode */
     uint64_t shortened;            /* paths with levels left out: see answers/tree/tree_print.h */
-    uint64_t queue_hits;   /* hits of queues beyond the number that a timeline has counters for */
+    uint64_t queue_hits;   /* hits of queues beyond the maximum number of counters */
     uint64_t station_hits; /* of queues, locks and requests beyond those of `probity model` */
 };
 
@@ -107,7 +107,7 @@ struct probity_exporter {
     const char *content_type; /* of requests to an HTTP server; NULL: not supported */
     const char *const *files; /* of a DIRECTORY: the names of its files, NULL after the last */
     unsigned carries;        /* enum probity_export_carries */
-    int has_declarations;    /* 1: writes each declaration once, so that all of a trace is read */
+    int has_declarations;    /* 1: writes each declaration once, so the whole trace is read */
     int has_all;             /* 1: `event` is called for all events, regardless of the range */
     unsigned values;         /* supported enum probity_export_value, one bit each; 0: no option */
     int has_threads;         /* 1: supports the option `by_thread` */

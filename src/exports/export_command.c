@@ -453,7 +453,7 @@ static const struct cli_option options[] = {
     {.name = "graph", .value = "WHAT", .brief = "kind of graph",
      .help = "graphviz: calls (default) of functions, or blocks between probes",
      .choices = "calls blocks", .take = take_graph},
-    CLI_QUERY_RANGE_ROWS(struct export_call, "only what begins"),
+    CLI_QUERY_RANGE_ROWS(struct export_call, "only calls and hits"),
     CLI_QUERY_TID_ROW(struct export_call, "only"),
     CLI_QUERY_WITHIN_ROW(struct export_call),
     CLI_COLOR_ROW, CLI_QUIET_ROW, CLI_HELP_ROW,

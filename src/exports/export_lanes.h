@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * export_lanes.h: rows for things that overlap in time, such as requests in flight: each interval
- * goes to the lowest lane that is free from its start on. Memory: lanes, as many as intervals
- * overlapped at one time.
+ * export_lanes.h: rows for intervals that overlap in time, such as requests in flight: each gets
+ * the lowest lane that is free at its start. Memory: the maximum number of intervals that
+ * overlapped.
  */
 #ifndef PROBITY_EXPORTS_EXPORT_LANES_H
 #define PROBITY_EXPORTS_EXPORT_LANES_H
@@ -23,7 +23,7 @@ struct export_lanes {
 uint32_t export_lanes_take(struct export_lanes *lanes, uint64_t start_ns, uint32_t preferred,
                            uint32_t id);
 
-/* The lane is free again, from end_ns on. */
+/* Frees the lane from end_ns on. */
 void export_lanes_put(struct export_lanes *lanes, uint32_t lane, uint64_t end_ns);
 
 void export_lanes_release(struct export_lanes *lanes);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * export_spans.c: blocks of threads, stages and requests of correlation ids, locks and queues, from
- * hits in time order. Whatever is not in the trace is treated as in src/answers/blocks/ and
- * src/answers/model/.
+ * hits in time order. Missing records are treated as in src/answers/blocks/ and src/answers/model/.
  */
 #include "exports/export_spans.h"
 
@@ -23,7 +22,7 @@ struct span_hit {
 struct export_span_thread {
     struct span_hit last, wait; /* wait: for the lock `wait_object` */
     uint64_t wait_object, until_ns; /* until_ns: end of the last block */
-    uint64_t request, correlation;  /* on which it works; request 0: none */
+    uint64_t request, correlation;  /* the request on which the thread works; 0: none */
 };
 
 /* An id in flight: the owner of its item. */
@@ -193,8 +192,8 @@ static struct export_span span_from(enum export_span_kind kind, const struct spa
                                 .end_ns = end_ns > hit->wall_ns ? end_ns : hit->wall_ns};
 }
 
-/* If the clock was set back, the next span would overlap the one before, which no format can
- * show: the part already shown is omitted. */
+/* If the clock was set back, the next span would overlap the previous one, which no format can
+ * show, so the overlapping part is omitted. */
 static inline void keep_apart(struct export_span *span, uint64_t *until_ns)
 {
     if (__builtin_expect(span->start_ns < *until_ns, 0))
@@ -500,7 +499,7 @@ static struct export_length *queue_of(struct probity_export *export, struct expo
     return length;
 }
 
-/* An item that was put twice is in the queue once; one that was never put does not leave it. */
+/* An item that was put twice is in the queue once; an item that was never put is not removed. */
 static int change_length(struct export_spans *spans, const struct probity_event *event,
                          struct export_length *length)
 {

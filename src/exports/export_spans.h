@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * export_spans.h: what hits mean, for formats with time: blocks between the hits of a thread,
- * requests and their stages across threads, waits for locks and their holds, lengths of queues. The
- * same ones that `probity blocks` (also --by correlation) and `probity model` count, one by one, as
- * soon as each has ended. Formats with totals use these answers instead.
+ * export_spans.h: spans derived from hits, for formats with time: blocks between the hits of a
+ * thread, requests and their stages across threads, waits for locks and their holds, lengths of
+ * queues. These are the spans that `probity blocks` (also --by correlation) and `probity model`
+ * count, passed on one by one as soon as each has ended. Formats with totals use those answers
+ * instead.
  *
  *     hit ──► block of its thread         ──► span
  *        ├──► stage and request of its id ──► began, span   lanes: rows in which nothing overlaps
@@ -39,10 +40,10 @@ struct export_span {
     struct probity_export_thread *thread; /* in which it ended or, if it is open, began */
     uint64_t start_ns, end_ns, cpu_ns;    /* end_ns: not before start_ns */
     int is_cpu_known; /* of blocks, and of stages within one thread */
-    int is_open;      /* its end is not in the trace; in no total of the tool */
+    int is_open;      /* its end is not in the trace; not included in totals of the tool */
     uint64_t correlation, object; /* of stages and requests; of locks */
     /* Only if there are `numbers`: that of a request; of a stage or block the number of the request
-     * in which it is, 0 if none. A block is in a request if its thread works on that. */
+     * in which it is, 0 if none. A block is in a request if its thread works on that request. */
     uint64_t number, within;
     /* Not of blocks. Lanes are numbered over all traces and kinds; spans of one lane do not overlap
      * unless a stage is inside of its request. */
@@ -88,18 +89,18 @@ void export_spans_put(struct probity_export *export, struct export_spans *spans,
                       struct probity_export_thread *thread, const struct probity_event *event);
 
 /* The request on which a thread has been working since its latest hit with a correlation id: its
- * number, or 0 if none, and the id. It works on a request from begin, or from taking it out of a
- * queue, to its end, or to putting it into a queue. */
+ * number, or 0 if none, and the id. It works on a request from the begin, or a queue get, to the
+ * end, or a queue put. */
 uint64_t export_spans_within(struct export_spans *spans, const struct probity_export_thread *thread,
                              uint64_t *ret_correlation);
 
-/* Passes on what is still open. */
+/* Passes on open spans. */
 void export_spans_finish(struct probity_export *export, struct export_spans *spans);
 
 void export_spans_release(struct export_spans *spans);
 
-/* Name of a span: of a block or stage as by `probity blocks`, "3 (taken) -> 9 (done)"; of others as
- * by `probity model`, with "wait" or "hold". May contain any bytes; ends at `end`. */
+/* Name of a span: of a block or stage as by `probity blocks`, "3 (taken) -> 9 (done)"; of other
+ * spans as by `probity model`, with "wait" or "hold". May contain any bytes; ends at `end`. */
 char *export_span_name(char *at, const char *end, const struct export_span *span);
 
 /* Name of a queue, as by `probity model`. */

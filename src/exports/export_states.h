@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * export_states.h: thread states from the scheduler (doc/sched.md), each passed on when the
- * next one begins. Unknown time belongs to no state.
+ * export_states.h: thread states from the scheduler (doc/sched.md), each passed on when the next
+ * one begins. Unknown time does not belong to any state.
  */
 #ifndef PROBITY_EXPORTS_EXPORT_STATES_H
 #define PROBITY_EXPORTS_EXPORT_STATES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * answer.h: reads the values of an answer in ClickHouse's format RowBinary. Its bytes are
- * untrusted: nothing is read past the end, and a length beyond it is an error. Does no I/O.
+ * answer.h: reads the values of a reply in ClickHouse's format RowBinary. Its bytes are untrusted:
+ * nothing is read past the end, and a length beyond it is an error. Does no I/O.
  */
 #ifndef PROBITY_FLEET_ANSWER_H
 #define PROBITY_FLEET_ANSWER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * batch.c: values are appended to their columns as they will be sent, so that encoding a block is a
- * copy of each column.
+ * batch.c: values are appended to their columns in the form in which they are sent, so that
+ * encoding a block only copies the columns.
  */
 #include "fleet/batch.h"
 
@@ -14,7 +14,7 @@
 
 enum { LENGTH_BYTES_MAX = 10 };
 
-/* Returns where `count` bytes may be written, or NULL. */
+/* Returns room for `count` bytes, or NULL. */
 static uint8_t *reserve(struct probity_fleet_bytes *bytes, size_t count)
 {
     uint8_t *items = probity_array_fit(bytes->items, 1, bytes->count + count, &bytes->room);

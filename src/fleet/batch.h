@@ -19,17 +19,17 @@ struct probity_fleet_bytes {
 /* All zero but `table`: empty. */
 struct probity_fleet_batch {
     const struct probity_fleet_table *table;
-    size_t rows, column; /* column: where the next value goes */
+    size_t rows, column; /* column: index of the next value's column */
     size_t bytes; /* of all values */
     int error;    /* PROBITY_ERROR_MEMORY: some value was not added */
     struct probity_fleet_bytes columns[PROBITY_FLEET_COLUMNS_MAX];
     struct probity_fleet_bytes ends[PROBITY_FLEET_COLUMNS_MAX]; /* of arrays */
 };
 
-/* Add the next value of a row, in the order of the columns. An integer or moment of any size: */
+/* Add the next value of a row, in the order of the columns. An integer or a time, of any size: */
 void probity_fleet_put(struct probity_fleet_batch *batch, uint64_t value);
 void probity_fleet_put_text(struct probity_fleet_batch *batch, const char *text, size_t length);
-/* items: as many bytes each as the column's type has. */
+/* items: each has the size of the column's type. */
 void probity_fleet_put_array(struct probity_fleet_batch *batch, const void *items, size_t count);
 
 /* Adds a whole row of a table that has neither texts nor arrays. */
@@ -40,7 +40,7 @@ void probity_fleet_put_row(struct probity_fleet_batch *batch, const uint64_t *va
 int probity_fleet_batch_encode(const struct probity_fleet_batch *batch,
                                struct probity_fleet_bytes *ret_bytes);
 
-/* Forgets the rows and keeps the memory. */
+/* Removes the rows and keeps the memory. */
 void probity_fleet_batch_clear(struct probity_fleet_batch *batch);
 void probity_fleet_batch_release(struct probity_fleet_batch *batch);
 

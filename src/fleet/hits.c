@@ -38,8 +38,8 @@ struct pair {
 struct probe {
     struct probity_probe probe; /* first */
     struct probe *next;         /* in order of appearance */
-    uint64_t number;            /* in the database; 0: not put yet */
-    int is_named;               /* it was put with its name */
+    uint64_t number;            /* in the database; 0: no row yet */
+    int is_named;               /* its row has its name */
     struct pair *recent[RECENT];
 };
 
@@ -339,7 +339,7 @@ int probity_fleet_hits_put(struct probity_fleet_hits *hits, const struct probity
 /* ---- Opening and closing -----------------------------------------------------------------------
  */
 
-/* Numbered probes may have got their names after they were put. */
+/* Numbered probes may have received their names after their rows were written. */
 int probity_fleet_hits_finish(struct probity_fleet_hits *hits)
 {
     probity_fleet_open_end(&hits->sums, 1);

@@ -27,7 +27,7 @@ int probity_fleet_hits_open(const struct probity_fleet_hits_options *options,
 /* Takes the next HIT or LOST in time order. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_fleet_hits_put(struct probity_fleet_hits *hits, const struct probity_event *event);
 
-/* Puts the rows of what is left. Returns as above. */
+/* Writes the remaining rows. Returns as above. */
 int probity_fleet_hits_finish(struct probity_fleet_hits *hits);
 
 void probity_fleet_hits_close(struct probity_fleet_hits *hits);

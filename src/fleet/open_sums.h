@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * open_sums.h: sums by period (a minute, an hour) that more calls may be added to, in order of
- * their making: a period's rows are put when it has ended, or when too many sums are open. Each has
- * an owner, such as a function in a thread, which finds its sums.
+ * open_sums.h: sums by period (a minute, an hour) to which calls may still be added, in order of
+ * creation. The rows of a period are written when it has ended, or when too many sums are open.
+ * Each sum has an owner, such as a function in a thread, through which it is found.
  */
 #ifndef PROBITY_FLEET_OPEN_SUMS_H
 #define PROBITY_FLEET_OPEN_SUMS_H
@@ -15,7 +15,7 @@
 
 enum { PROBITY_FLEET_DAY_MINUTES = 1440, PROBITY_FLEET_HOUR_MINUTES = 60 };
 
-/* What each begins with; the rest is of its kind. */
+/* The beginning of each sum; the rest depends on its kind. */
 struct probity_fleet_open {
     struct probity_fleet_open *of_owner; /* the next one of the same owner */
     struct probity_fleet_open *next;     /* the next one in order */
@@ -25,14 +25,14 @@ struct probity_fleet_open {
 
 struct probity_fleet_open_list {
     size_t item_bytes;
-    /* Puts the row of a period that has ended, if is_put, and releases what the sums hold. */
+    /* Writes the row of a period that has ended, if is_put, and releases memory of the sums. */
     void (*end)(void *context, struct probity_fleet_open *open, int is_put);
     void *context;
     struct probity_fleet_open *first, *last; /* set and used by these functions */
     size_t count;
 };
 
-/* Adds sums that are zero. NULL if out of memory. If there are too many, ends all first. */
+/* Adds sums of zero. NULL if out of memory. If there are too many, ends all first. */
 void *probity_fleet_open_add(struct probity_fleet_open_list *list,
                              struct probity_fleet_open **owner, uint64_t period);
 
@@ -47,7 +47,7 @@ static inline void *probity_fleet_open_find(struct probity_fleet_open *open, uin
 /* Ends all. */
 void probity_fleet_open_end(struct probity_fleet_open_list *list, int is_put);
 
-/* When the period with this number began, in seconds, if each has `minutes`; within the limits of
+/* Start of the period with this number, in seconds, for periods of `minutes`; within the limits of
  * DateTime. */
 uint64_t probity_fleet_open_seconds(uint64_t period, unsigned minutes);
 

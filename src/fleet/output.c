@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * output.c: rows are numbered by the order of events alone; where they are cut does not matter, as
- * long as a block that was sent is cut in the same place when the trace is read again.
+ * output.c: the numbers of rows depend only on the order of events. Blocks may be cut anywhere, as
+ * long as a block that was sent is cut at the same place when the trace is read again.
  */
 #include "fleet/output.h"
 
@@ -42,7 +42,7 @@ void probity_fleet_output_pass_large(struct probity_fleet_output *output,
         pass_on(output, table, 0);
 }
 
-/* What rows refer to goes first, so that none refers to something unknown. */
+/* Rows to which others refer are passed on first. */
 static void end_block(struct probity_fleet_output *output, enum probity_fleet_table_number table)
 {
     if (output->batches[table].rows == 0)
@@ -55,7 +55,7 @@ static void end_block(struct probity_fleet_output *output, enum probity_fleet_ta
     pass_on(output, table, output->blocks[table]++);
 }
 
-/* What a server says about a block is not believed beyond the largest one. */
+/* A server's size of a block is limited to the maximum. */
 static void start_block(struct probity_fleet_output *output,
                         enum probity_fleet_table_number table)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * output.h: where rows leave: they are collected by table, and cut into blocks as doc/fleet.md says
- * ("Blocks"). Does no I/O: blocks go to a callback.
+ * output.h: output of rows: they are collected by table, and cut into blocks as described in
+ * doc/fleet.md ("Blocks"). Does no I/O: blocks go to a callback.
  */
 #ifndef PROBITY_FLEET_OUTPUT_H
 #define PROBITY_FLEET_OUTPUT_H
@@ -14,7 +14,7 @@ enum { PROBITY_FLEET_BLOCK_ROWS_MAX = 200000, PROBITY_FLEET_BLOCK_BYTES = 100000
 typedef int probity_fleet_take(void *context, const struct probity_fleet_batch *batch,
                                enum probity_fleet_table_number table, uint32_t block);
 
-/* Returns how many rows a block had when it was sent, or 0 if it was not. */
+/* Returns the number of rows that a block had when it was sent, or 0 if it was not. */
 typedef uint64_t probity_fleet_known(void *context, enum probity_fleet_table_number table,
                                      uint32_t block);
 
@@ -29,7 +29,7 @@ struct probity_fleet_output {
     uint64_t rows[PROBITY_FLEET_TABLES];   /* in the blocks before it */
     struct probity_fleet_limit {
         size_t rows;   /* at which the block ends */
-        int is_known;  /* because it did so before */
+        int is_known;  /* because it was sent with that size before */
         uint64_t day;
     } limits[PROBITY_FLEET_TABLES];
 };
@@ -37,9 +37,9 @@ struct probity_fleet_output {
 /* Sets the tables; the caller has set the first four members, and the others to 0. */
 void probity_fleet_output_init(struct probity_fleet_output *output);
 
-/* Returns where to put the next row of a table in blocks, whose block is output->blocks[table];
- * ends the block before it if it is full, or of another day. *day: days since 1970, limited to what
- * a column can have. */
+/* Returns the batch for the next row of a table in blocks, whose block is output->blocks[table];
+ * first ends the current block if it is full, or of another day. *day: days since 1970, limited to
+ * the range of a column. */
 struct probity_fleet_batch *probity_fleet_output_row(struct probity_fleet_output *output,
                                                      enum probity_fleet_table_number table,
                                                      uint64_t *day);

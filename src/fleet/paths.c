@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * paths.c: a call tree by thread finds the path of each call, and passes on what the call adds to
- * it. A call whose path turns out to be another one, because a caller of it was recorded at its end
- * only, is taken off again; rows are added modulo 2^64, so the minute before may have been put.
+ * it. If a call turns out to have another path, because one of its callers was recorded only at its
+ * end, it is subtracted again; rows are summed modulo 2^64, so the earlier minute may already have
+ * been written.
  */
 #include "fleet/paths.h"
 
@@ -70,7 +71,7 @@ static struct path *make_path(struct probity_fleet_paths *paths, struct probity_
     return path;
 }
 
-/* A node's path, and first those of its callers. NULL if out of memory. */
+/* Makes a node's path, after those of its callers. NULL if out of memory. */
 static struct path *path_of(struct probity_fleet_paths *paths, struct probity_tree_node *node)
 {
     struct path *path = node->user;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * rows.c: for each function in each thread there is a place, to which its scopes point, with the
- * sums of the open minutes. A row is numbered by the order of events alone: nothing may depend on
+ * rows.c: each function in each thread has a place, to which its scopes point, with the sums of the
+ * open minutes. The numbers of rows depend only on the order of events: nothing may depend on
  * hashes, addresses or the time of day.
  */
 #include "fleet/rows.h"
@@ -500,7 +500,7 @@ int probity_fleet_rows_profiled(struct probity_fleet_rows *rows,
 }
 
 /* Whether more calls were made than counted is passed on only here: before the end, the answer
- * depends on how far the reader is ahead. */
+ * depends on how far ahead the reader has read. */
 static void finish_places(struct probity_fleet_rows *rows)
 {
     for (struct place *place = rows->places; place != NULL; place = place->next) {

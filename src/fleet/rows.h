@@ -43,10 +43,10 @@ int probity_fleet_rows_put(struct probity_fleet_rows *rows, const struct probity
 int probity_fleet_rows_profiled(struct probity_fleet_rows *rows,
                                 const struct probity_profiled *profiled);
 
-/* Puts bytes of the trace. Returns as above. */
+/* Writes rows of bytes of the trace. Returns as above. */
 struct probity_fleet_piece {
     uint64_t place; /* in the trace */
-    uint32_t type;  /* of the block that they are; 0: none */
+    uint32_t type;  /* of the block that these bytes are; 0: not a block */
     uint32_t thread, records; /* of a block of type DATA */
     const uint8_t *bytes;
     size_t count;
@@ -57,7 +57,7 @@ int probity_fleet_rows_piece(struct probity_fleet_rows *rows,
 /* Ends all blocks here, for a trace that is being recorded. Returns as above. */
 int probity_fleet_rows_flush(struct probity_fleet_rows *rows);
 
-/* Passes on what is left. Returns as above. */
+/* Passes on the rest. Returns as above. */
 int probity_fleet_rows_finish(struct probity_fleet_rows *rows);
 
 /* After finish. */

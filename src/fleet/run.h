@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run.h: what is known about a run, as a row of probity_runs and back. Does no I/O.
+ * run.h: converts facts about a run to a row of probity_runs and back. Does no I/O.
  */
 #ifndef PROBITY_FLEET_RUN_H
 #define PROBITY_FLEET_RUN_H
@@ -12,15 +12,15 @@
 
 enum probity_fleet_detail {
     PROBITY_FLEET_DETAIL_SUMMARY,
-    PROBITY_FLEET_DETAIL_CALLS, /* and blocks and requests */
-    PROBITY_FLEET_DETAIL_RECORDS, /* and these */
+    PROBITY_FLEET_DETAIL_CALLS, /* also blocks and requests */
+    PROBITY_FLEET_DETAIL_RECORDS, /* also records */
     PROBITY_FLEET_DETAILS
 };
 
 /* "summary", ... */
 const char *probity_fleet_detail_name(enum probity_fleet_detail detail);
 
-/* What probity_runs has in addition to the facts of the trace. */
+/* Columns of probity_runs in addition to the facts of the trace. */
 struct probity_fleet_run {
     uint64_t run, version;
     int is_finished;
@@ -32,7 +32,7 @@ struct probity_fleet_run {
     struct probity_scopes_repairs repairs;
 };
 
-/* Whether everything is there that the tables can have of it. */
+/* Whether the tables have everything of the run that they can have. */
 int probity_fleet_run_is_complete(const struct probity_fleet_run *run);
 
 void probity_fleet_run_put(struct probity_fleet_batch *batch, const struct probity_fleet_run *run,

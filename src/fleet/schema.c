@@ -18,7 +18,7 @@
 #define TEXT PROBITY_FLEET_TEXT
 #define U64S PROBITY_FLEET_U64S
 
-#define SMALL "T64, ZSTD(1)" /* numbers that are mostly small, or equal to their neighbors */
+#define SMALL "T64, ZSTD(1)" /* for numbers that are mostly small, or equal to their neighbors */
 #define STEPS "Delta, ZSTD(1)"
 #define PLAIN "ZSTD(1)"
 
@@ -83,7 +83,7 @@ static const struct probity_fleet_column runs[] = {
 };
 
 static const struct probity_fleet_column functions[] = {
-    {"function", U64, PLAIN, "FNV-1a of what follows"},
+    {"function", U64, PLAIN, "FNV-1a of the columns that follow"},
     {"declared", U8, PLAIN, "0: the declaration was lost; line is the number of its site"},
     {"name", TEXT, PLAIN, "name"},
     {"signature", TEXT, PLAIN, "signature, if the compiler supplied it"},
@@ -105,7 +105,7 @@ static const struct probity_fleet_column threads[] = {
 
 static const struct probity_fleet_column losses[] = {
     {"run", U64, PLAIN, "run"},
-    {"from_ns", U64, PLAIN, "begin of an interval in which records were dropped"},
+    {"from_ns", U64, PLAIN, "beginning of an interval in which records were dropped"},
     {"to_ns", U64, PLAIN, "its end"},
     {"records", U64, PLAIN, "records dropped in it"},
 };
@@ -116,7 +116,7 @@ static const struct probity_fleet_column probes[] = {
     {"version", U32, PLAIN, "the highest counts"},
     {"site", U8, PLAIN, "1: a probe with a name; 0: one with a number"},
     {"number", U32, PLAIN, "its number; 0 if site"},
-    {"name", TEXT, PLAIN, "its name; of a number empty if it has none"},
+    {"name", TEXT, PLAIN, "its name; empty for a number without a name"},
 };
 
 static const struct probity_fleet_column minutes[] = {
@@ -250,12 +250,12 @@ static const struct probity_fleet_column requests[] = {
     {"block", U32, SMALL, "number of the block that the row was sent in"},
     {"id", U64, STEPS, "correlation id"},
     {"at_ns", U64, STEPS, "when a probe was hit with this id"},
-    {"thread", U32, SMALL, "in which thread"},
-    {"probe", U64, PLAIN, "which probe"},
+    {"thread", U32, SMALL, "thread that made the hit"},
+    {"probe", U64, PLAIN, "probe that was hit"},
     {"role", U8, SMALL, "role of the hit, doc/trace-format.md"},
-    {"from_probe", U64, PLAIN, "the hit before with this id: its probe; 0: there is none"},
+    {"from_probe", U64, PLAIN, "probe of the preceding hit with this id; 0: none"},
     {"from_thread", U32, SMALL, "its thread"},
-    {"flags", U8, SMALL, "bit 0: off_ns is known; bit 1: there is a hit before"},
+    {"flags", U8, SMALL, "bit 0: off_ns is known; bit 1: there is a preceding hit"},
     {"wall_ns", U64, SMALL, "wall time since then"},
     {"off_ns", I64, SMALL, "the same minus CPU time; unknown across threads"},
 };
@@ -280,9 +280,9 @@ static const struct probity_fleet_column paths[] = {
 
 static const struct probity_fleet_column sites[] = {
     {"run", U64, PLAIN, "run"},
-    {"site", U64, PLAIN, "FNV-1a of what identifies it"},
+    {"site", U64, PLAIN, "FNV-1a of the columns that identify it"},
     {"version", U64, PLAIN, "when this row was written; the highest counts"},
-    {"listed", U8, PLAIN, "1: from the list of what is compiled in; 0: a probe that was hit"},
+    {"listed", U8, PLAIN, "1: from the list of compiled-in sites; 0: a probe that was hit"},
     {"kind", U8, PLAIN, "1 named probe, 2 numbered probe, 3 function; 0: number did not fit"},
     {"number", U32, PLAIN, "of a numbered probe"},
     {"line", U32, PLAIN, "line"},
@@ -298,7 +298,7 @@ static const struct probity_fleet_column sites[] = {
 
 static const struct probity_fleet_column versions[] = {
     {"version", U32, PLAIN, "a version of these tables; the highest counts"},
-    {"made", TIME, PLAIN, "when they got it"},
+    {"made", TIME, PLAIN, "when it was set"},
 };
 
 static const struct probity_fleet_column senders[] = {
@@ -318,7 +318,7 @@ static const struct probity_fleet_column path_minutes[] = {
     {"minute", TIME, STEPS, "the minute in which the calls began"},
     {"path", U64, PLAIN, "path of the calls; 0: there were too many, only calls is known"},
     {"thread", U32, SMALL, "thread"},
-    {"calls", U64, SMALL, "calls, modulo 2^64 as all that follows"},
+    {"calls", U64, SMALL, "calls, modulo 2^64 like all columns that follow"},
     {"untimed", U64, SMALL, "calls without times"},
     {"repaired", U64, SMALL, "calls without a record of their end, and those in progress"},
     {"total_ns", U64, PLAIN, "total time"},

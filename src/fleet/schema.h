@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * schema.h: the tables of doc/fleet.md, as data: from it come the statements that make them and the
- * bytes that fill them. Does no I/O.
+ * schema.h: the tables of doc/fleet.md, as data for the statements that create them and the bytes
+ * that fill them. Does no I/O.
  */
 #ifndef PROBITY_FLEET_SCHEMA_H
 #define PROBITY_FLEET_SCHEMA_H
@@ -108,7 +108,8 @@ struct probity_fleet_schema {
 int probity_fleet_schema_print(FILE *stream, const struct probity_fleet_schema *schema,
                                const struct probity_fleet_table *table, int number);
 
-/* Same as above for the statements that add a column to an existing table, after the one before. */
+/* Same as above for the statements that add a column to an existing table, after the preceding
+ * column. */
 int probity_fleet_schema_add_column(FILE *stream, const struct probity_fleet_schema *schema,
                                     const struct probity_fleet_table *table, size_t column,
                                     int number);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sites.h: rows of what is compiled into a run's program and of probes that were hit, and back, for
- * `probity list`. Does no I/O.
+ * sites.h: converts the sites compiled into a run's program, and the probes that were hit, to rows
+ * and back, for `probity list`. Does no I/O.
  */
 #ifndef PROBITY_FLEET_SITES_H
 #define PROBITY_FLEET_SITES_H

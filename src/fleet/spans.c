@@ -12,7 +12,7 @@
 #include "fleet/schema.h"
 #include "probity.h"
 
-/* A hit of the probe, which the answer takes as its first. */
+/* A hit of the probe, which the answer takes as its first hit. */
 struct probe_entry {
     struct probity_link link;
     uint64_t number;
@@ -55,7 +55,7 @@ static void put_group(FILE *stream, const struct probity_fleet_spans *spans)
     fputs("from_probe, to_probe", stream);
 }
 
-/* From rows of single blocks, those between hits in the range. */
+/* Sums rows of single blocks, those between hits in the range. */
 static void put_rows(FILE *stream, const struct probity_fleet_spans *spans)
 {
     const struct probity_fleet_range *range = spans->range;
@@ -101,7 +101,7 @@ void probity_fleet_sql_spans_sums(FILE *stream, const struct probity_fleet_spans
     put_group(stream, spans);
 }
 
-/* Among equal ones, the earlier is first. */
+/* Of equal blocks, the earlier comes first. */
 void probity_fleet_sql_slowest(FILE *stream, const struct probity_fleet_spans *spans)
 {
     fputs("SELECT run, thread, from_probe, to_probe, begin_ns, wall_ns, cpu_ns, is_cpu FROM "
@@ -177,7 +177,7 @@ void probity_fleet_probes_taken_release(struct probity_fleet_probes_taken *probe
 /* ---- Blocks ------------------------------------------------------------------------------------
  */
 
-/* What each row begins with. */
+/* The beginning of each row. */
 struct row_head {
     uint64_t run;
     const struct probity_thread_label *thread; /* NULL: not by thread */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * spans.h: statements whose answers are blocks between probes, and how these become the answer of
- * `probity blocks`. Does no I/O.
+ * spans.h: statements that query blocks between probes, and the conversion of their replies into
+ * the answer of `probity blocks`. Does no I/O.
  */
 #ifndef PROBITY_FLEET_SPANS_H
 #define PROBITY_FLEET_SPANS_H
@@ -9,15 +9,15 @@
 #include "answers/blocks/blocks.h"
 #include "fleet/sums.h"
 
-/* Which blocks. */
+/* Selects blocks. */
 struct probity_fleet_spans {
     const struct probity_fleet_range *range; /* group OF_THREAD: by thread */
     int by_correlation;
-    size_t slowest; /* how many of each pair to list */
+    size_t slowest; /* number to list for each pair */
 };
 
 /* Whether the rows of minutes suffice. A block counts if both its hits are in the range, which rows
- * of minutes do not say. */
+ * of minutes do not show. */
 int probity_fleet_spans_are_of_minutes(const struct probity_fleet_spans *spans);
 
 /* Write the statements for probes, sums and, of each pair of probes, its slowest blocks. */
@@ -31,8 +31,8 @@ struct probity_fleet_probes_taken {
 };
 
 /* Take the answers, in this order; threads were taken before. Return 0, MEMORY, or
- * PROBITY_ERROR_FORMAT if it is not such an answer. The blocks refer to the sums and probes; of
- * sums, they are one for each run if these are of runs, otherwise one. */
+ * PROBITY_ERROR_FORMAT if it is not such an answer. The blocks refer to the sums and probes.
+ * `blocks`: one for each run if the sums are by run, otherwise one. */
 int probity_fleet_take_probes(struct probity_fleet_probes_taken *probes,
                               struct probity_fleet_answer *answer);
 int probity_fleet_take_spans_sums(const struct probity_fleet_probes_taken *probes,

@@ -47,7 +47,7 @@ void probity_fleet_sql_choice(FILE *stream, const struct probity_fleet_choice *c
         fprintf(stream, " AND run = %" PRIu64, choice->run);
 }
 
-/* What selects a run does not change between its versions, except its end. */
+/* Columns that select a run do not change between its versions, except its end. */
 void probity_fleet_sql_runs(FILE *stream, const struct probity_fleet_choice *choice)
 {
     const struct probity_fleet_table *table = &probity_fleet_tables[PROBITY_FLEET_RUNS];

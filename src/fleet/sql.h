@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * sql.h: statements for ClickHouse. Texts are added to a statement only by
- * probity_fleet_sql_text(), which leaves no byte that could end a literal. Does no I/O.
+ * probity_fleet_sql_text(), which escapes every byte that could end a literal. Does no I/O.
  */
 #ifndef PROBITY_FLEET_SQL_H
 #define PROBITY_FLEET_SQL_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Which runs a command asks about. */
+/* The runs that a command selects. */
 struct probity_fleet_choice {
     const char *host, *executable, *label, *build; /* NULL: any */
     uint64_t from_ns, to_ns; /* runs with a record in [from, to); to 0: no end */

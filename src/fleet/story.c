@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * story.c: rows of requests are sorted by id, so that a story is found without knowing its run;
- * rows of calls are found by run, thread and time.
+ * story.c: rows of requests are sorted by id, so a story is found without its run; rows of calls
+ * are found by run, thread and time.
  */
 #include "fleet/story.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * story.h: what happened to one piece of work: its hits in all runs, and the calls between them.
- * Statements and what takes their answers; does no I/O.
+ * story.h: the story of one piece of work: its hits in all runs, and the calls between them. Makes
+ * statements and reads their replies; does no I/O.
  */
 #ifndef PROBITY_FLEET_STORY_H
 #define PROBITY_FLEET_STORY_H
@@ -26,7 +26,7 @@ struct probity_fleet_story_call {
     uint32_t thread, depth;
 };
 
-/* What numbers are called. */
+/* The names of numbers. */
 struct probity_fleet_name {
     uint64_t number;
     char *text;
@@ -65,7 +65,7 @@ int probity_fleet_take_names(struct probity_fleet_story *story,
 /* The name of a number, the latest that was taken; "": none. */
 const char *probity_fleet_story_name(const struct probity_fleet_story *story, uint64_t number);
 
-/* Forgets names and calls, and all. */
+/* Discard names and calls, or everything. */
 void probity_fleet_story_forget(struct probity_fleet_story *story);
 void probity_fleet_story_release(struct probity_fleet_story *story);
 

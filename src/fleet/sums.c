@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sums.c: answers become rows of a report. What refers to a function, thread or run that the
- * answers before did not have is an error: the database was changed in between, or is not one of
+ * sums.c: turns replies into rows of a report. A reference to a function, thread or run that
+ * earlier replies did not have is an error: the database was changed in between, or is not one of
  * ours.
  */
 #include "fleet/sums.h"
@@ -349,7 +349,7 @@ int probity_fleet_run_at(const struct probity_fleet_sums *sums, uint64_t run, si
     return 0;
 }
 
-/* ---- Choosing functions ------------------------------------------------------------------------
+/* ---- Selecting functions -----------------------------------------------------------------------
  */
 
 int probity_fleet_sums_choose(struct probity_fleet_sums *sums,

@@ -14,28 +14,28 @@
 #include "fleet/run.h"
 #include "fleet/sql.h"
 
-/* What sums are grouped by, besides the function. */
+/* Grouping of sums in addition to the function. */
 enum probity_fleet_group {
     PROBITY_FLEET_OF_ALL, /* all chosen runs */
     PROBITY_FLEET_OF_RUN,
     PROBITY_FLEET_OF_THREAD
 };
 
-/* Which calls to add up: of the chosen runs, those that begin in [from, to); to 0: no end. */
+/* The calls to sum: those of the chosen runs that begin in [from, to); to 0: no end. */
 struct probity_fleet_range {
     struct probity_fleet_choice choice;
     uint64_t from_ns, to_ns;
     enum probity_fleet_group group;
-    enum probity_report_key measure; /* what counts as the duration of a call, as in a report */
+    enum probity_report_key measure; /* the duration of a call, as in a report */
     const uint64_t *functions;       /* only calls of these, at least one; NULL: all */
     size_t function_count;
-    const uint64_t *runs; /* only these of the chosen runs, at least one; NULL: all */
+    const uint64_t *runs; /* only these chosen runs, at least one; NULL: all */
     size_t run_count;
-    int has_hours; /* 1: the rows of hours are complete, of all chosen runs */
+    int has_hours; /* 1: the rows of hours are complete for all chosen runs */
     const uint64_t *chosen; /* the numbers of the chosen runs, at least one; NULL: a subquery finds
-                               them, which a cluster's servers would answer with all runs */
+                             * them, for which each server of a cluster would return all runs */
     size_t chosen_count;
-    int of_any_run; /* 1: list the functions of all runs, which needs no look at their calls */
+    int of_any_run; /* 1: list the functions of all runs, without looking at their calls */
 };
 
 /* Whether the rows of minutes suffice. */
@@ -47,25 +47,25 @@ void probity_fleet_sql_functions(FILE *stream, const struct probity_fleet_range 
 void probity_fleet_sql_threads(FILE *stream, const struct probity_fleet_range *range);
 void probity_fleet_sql_sums(FILE *stream, const struct probity_fleet_range *range);
 
-/* Writes the statement for how many calls of the range, of any function, were closed by a repair
- * and how many have not ended. */
+/* Writes the statement for the numbers of calls in the range, of any function, that were closed by
+ * a repair or have not ended. */
 void probity_fleet_sql_repairs(FILE *stream, const struct probity_fleet_range *range);
 
 /* Writes the statement for the number of declared functions of each chosen run. */
 void probity_fleet_sql_counts(FILE *stream, const struct probity_fleet_range *range);
 
-/* Writes the statement for the times of threads, from rows of calls. Rows do not have the pauses of
+/* Writes the statement for the times of threads, from rows of calls. Rows lack the pauses of
  * callees, so ends are too early if there were any. */
 void probity_fleet_sql_spans(FILE *stream, const struct probity_fleet_range *range);
 
-/* Takes the answers to these statements, in this order. */
+/* Takes the replies to these statements, in this order. */
 struct probity_fleet_sums {
     const struct probity_fleet_run *runs; /* the chosen ones, in the order of `facts` */
     const struct probity_trace_facts *facts;
     size_t run_count;
     enum probity_fleet_group group; /* of the sums to take */
     struct probity_hashtable functions, threads, numbers; /* numbers: of runs */
-    size_t paused_threads; /* with spans in which some call was paused */
+    size_t paused_threads; /* threads with spans in which a call was paused */
 };
 
 /* Returns 0 or PROBITY_ERROR_MEMORY; release it in any case. */
@@ -89,12 +89,12 @@ int probity_fleet_take_repairs(struct probity_fleet_answer *answer,
 int probity_fleet_take_spans(struct probity_fleet_sums *sums, struct probity_fleet_answer *answer,
                              struct probity_threads *threads);
 
-/* After the functions: the one with this number; ret_key: its trace is 0. Returns 0, or FORMAT if
- * there is none. */
+/* After the functions: finds the one with this number; the trace in ret_key is 0. Returns 0, or
+ * FORMAT if there is none. */
 int probity_fleet_function_at(const struct probity_fleet_sums *sums, uint64_t number,
                               struct probity_function_key *ret_key);
 
-/* After the threads: the one with this number; NULL if there is none. */
+/* After the threads: finds the one with this number; NULL if there is none. */
 const struct probity_thread_label *probity_fleet_thread_at(const struct probity_fleet_sums *sums,
                                                            uint64_t run, uint32_t thread);
 
@@ -107,8 +107,8 @@ int probity_fleet_take_histogram(struct probity_fleet_answer *answer,
                                  struct probity_histogram *durations);
 
 /* Write parts of statements: the condition for rows of the chosen runs within the range, whose
- * moment, a column or an expression, is in units of this many ns; and the bucket of a duration as
- * the column `bucket`, after the columns `near` and `shift`. */
+ * moment, a column or an expression, is in units of the given number of ns; and the bucket of a
+ * duration as the column `bucket`, after the columns `near` and `shift`. */
 void probity_fleet_sql_condition(FILE *stream, const struct probity_fleet_range *range,
                                  const char *moment, uint64_t unit_ns);
 extern const char probity_fleet_bucket_columns[];

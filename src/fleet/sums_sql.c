@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sums_sql.c: the statements. Both ways to add up calls have the same columns: function, run,
- * thread, then those of `sum_names` and the histogram.
+ * sums_sql.c: the statements. Both ways to sum calls have the same columns: function, run, thread,
+ * then those of `sum_names` and the histogram.
  */
 #include <inttypes.h>
 
@@ -64,7 +64,7 @@ static void put_numbers(FILE *stream, const char *column, const uint64_t *number
     put_list(stream, column, numbers, count);
 }
 
-/* A call's day is that of its end, or later, so that it excludes days before the range only. */
+/* A call's day is that of its end, or later, so it only excludes days before the range. */
 static void put_day(FILE *stream, const struct probity_fleet_range *range)
 {
     if (range->from_ns > 0)
@@ -274,8 +274,8 @@ void probity_fleet_sql_threads(FILE *stream, const struct probity_fleet_range *r
     fputs(" GROUP BY run, thread", stream);
 }
 
-/* A moment counts if it is in the range and was recorded: all beginnings were, but ends only if the
- * call ended by its leave. */
+/* A moment counts if it is in the range and was recorded: all beginnings are recorded, but ends
+ * only if the call ended by its leave. */
 void probity_fleet_sql_spans(FILE *stream, const struct probity_fleet_range *range)
 {
     uint64_t to_ns = range->to_ns > 0 ? range->to_ns : UINT64_MAX;

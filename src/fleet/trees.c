@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * trees.c: a path is found by its number, and made from its caller's. Rows come by thread, so that
- * each path has to remember one node only.
+ * trees.c: finds a path by its number, and makes it from its caller's path. Rows are sorted by
+ * thread, so each path needs to store only one node.
  */
 #include "fleet/trees.h"
 
@@ -16,7 +16,7 @@ struct path_entry {
     uint64_t number, parent, function;
     struct probity_tree_node *node; /* below `root` */
     const struct probity_tree_node *root;
-    struct path_entry *callee; /* while its node is made: who waits for it */
+    struct path_entry *callee; /* the path that needs this node, while the node is created */
 };
 
 /* ---- Statements --------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * trees.h: statements whose answers are call paths and their sums, and how these become a call
- * tree. Does no I/O.
+ * trees.h: statements that query call paths and their sums, and the conversion of their replies
+ * into a call tree. Does no I/O.
  */
 #ifndef PROBITY_FLEET_TREES_H
 #define PROBITY_FLEET_TREES_H

@@ -19,7 +19,7 @@ enum {
     PROBITY_INFO_FIXED_BYTES = 128,
     PROBITY_DATA_FIXED_BYTES = 72,
     PROBITY_SYNC_BYTES = 112,
-    PROBITY_END_FAILED_BYTES = 128 /* of an END with the reason for an early end of recording */
+    PROBITY_END_FAILED_BYTES = 128 /* size of an END with the reason for an early end */
 };
 
 enum probity_block_type {
@@ -132,7 +132,7 @@ void probity_file_header_put(uint8_t bytes[PROBITY_FILE_HEADER_BYTES]);
 /* Returns 0, PROBITY_ERROR_FORMAT or PROBITY_ERROR_VERSION (other major version). */
 int probity_file_header_check(const uint8_t bytes[PROBITY_FILE_HEADER_BYTES]);
 
-/* Whether a block in memory is as probity_block_seal() leaves it: 1 or 0. */
+/* Whether a block in memory is valid, as probity_block_seal() makes it: 1 or 0. */
 int probity_block_is_valid(const uint8_t *block, size_t bytes);
 
 /* Fills in the header before a payload that is already at block + 24, checksum included. */

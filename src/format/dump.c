@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * dump.c: encodes and decodes the DUMP block. What is decoded is untrusted: lengths are checked
- * before they are used.
+ * dump.c: encodes and decodes the DUMP block. Decoded data is untrusted: lengths are checked before
+ * they are used.
  */
 #include "format/dump.h"
 
@@ -90,7 +90,7 @@ int probity_dump_get(const uint8_t *payload, size_t bytes, struct probity_dump *
     return 0;
 }
 
-/* Returns what follows the text, or NULL if it does not fit. */
+/* Returns the address after the text, or NULL if it does not fit. */
 static const uint8_t *get_text(const uint8_t *at, const uint8_t *end, struct probity_text *ret_text)
 {
     if (end - at < 2 || end - at - 2 < probity_get_u16(at))

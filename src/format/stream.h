@@ -51,10 +51,10 @@ enum probity_event_kind {
 /* The first byte of PROBITY_EVENT_BUDGET. */
 enum probity_budget_what {
     PROBITY_BUDGET_WHAT_COUNTED = 1, /* calls of the function are only counted from here on */
-    PROBITY_BUDGET_WHAT_EXCEEDED = 2, /* over budget, and no function left to only count */
+    PROBITY_BUDGET_WHAT_EXCEEDED = 2, /* over budget, and no more functions can be only counted */
     PROBITY_BUDGET_WHAT_TOTAL = 3,   /* of the whole run */
     PROBITY_BUDGET_WHAT_REMOVED = 4, /* calls of the function are not even counted from here on */
-    PROBITY_BUDGET_WHAT_HITS = 5     /* free locks of the kind, or memory, are only counted */
+    PROBITY_BUDGET_WHAT_HITS = 5     /* free locks of the kind, or allocations, are only counted */
 };
 enum { PROBITY_BUDGET_EVENT_BYTES = 24, PROBITY_BUDGET_UNITS = 1000000 };
 
@@ -222,7 +222,7 @@ static inline void probity_pack_hit(struct probity_packer *packer, uint64_t tick
     *expected = code;
 }
 
-/* Packs that the thread was off the CPU for `off` more ticks (may be negative). */
+/* Packs a change: the thread was off the CPU for `off` more ticks (may be negative). */
 struct probity_packer probity_pack_cpu(struct probity_packer packer, int64_t off);
 
 /* Packs an event except its payload: the caller stores `length` bytes at packer->at. */
@@ -310,7 +310,7 @@ struct probity_unpacker {
 void probity_unpacker_init(struct probity_unpacker *unpacker, const uint8_t *stream, size_t bytes,
                            uint64_t first_tick);
 
-/* Whether what is left of the stream is a range, and the expected codes are those of hits. */
+/* Whether the rest of the stream is a valid range, and the expected code is a hit's. */
 static inline int probity_unpacker_is_valid(const struct probity_unpacker *unpacker)
 {
     uint64_t code = unpacker->table[probity_stream_slot(unpacker->previous)];
@@ -336,7 +336,8 @@ static inline int probity_unpack_hit(struct probity_unpacker *unpacker, const ui
     return 1;
 }
 
-/* Unpacks a hit that is as expected and not near the end of the stream. Returns whether it is. */
+/* Unpacks a hit with the expected code, not near the end of the stream. Returns whether there is
+ * one. */
 static inline int probity_unpack_expected(struct probity_unpacker *unpacker,
                                           struct probity_record *ret_record)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * arena.c: blocks, each with a cursor that is incremented atomically. A thread that finds no room
- * installs a new block; of two that do so at the same time, the second frees its own.
+ * installs a new block; if two do so at the same time, the second frees its own.
  */
 #include "functions/arena.h"
 

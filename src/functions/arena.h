@@ -12,7 +12,7 @@
  * errno. */
 void *probity_arena_take(size_t bytes);
 
-/* Zeroed pages, of which only those that are written to take memory. The same. */
+/* Zeroed pages; only pages that are written to take memory. Otherwise the same. */
 void *probity_arena_map(size_t bytes);
 void probity_arena_unmap(void *at, size_t bytes);
 

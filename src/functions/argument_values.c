@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * argument_values.c: see argument_values.h. Numbers are stored in the record as they are; texts,
- * and names of enums, take the slow path of FnTrace's values, which reads text without faulting.
- * Runs in hooks, with all registers of the program saved.
+ * argument_values.c: see argument_values.h. Numbers are stored directly in the record; texts and
+ * names of enums take the slow path of FnTrace's values, which reads text without faulting. Runs in
+ * hooks, with all registers of the program saved.
  */
 #include "functions/argument_values.h"
 
@@ -71,7 +71,7 @@ int probity_argument_values_prepare(const struct probity_arguments *all,
 /* ---- Texts -------------------------------------------------------------------------------------
  */
 
-/* What is shown for an enum. */
+/* The text shown for an enum. */
 struct shown_enum {
     const char *name; /* NULL: the number */
     int64_t number;

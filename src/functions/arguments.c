@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * arguments.c: the description of arguments: reads it when the library is loaded, and derives what
- * functions and hooks need from it. Values are read in argument_values.c.
+ * arguments.c: the description of arguments: reads it when the library is loaded, and derives from
+ * it the data for functions and hooks. Values are read in argument_values.c.
  */
 #include "functions/arguments.h"
 
@@ -20,8 +20,8 @@
 #include "functions/argument_values.h"
 #include "functions/functions.h"
 
-/* Read by __fentry__. A byte for each 16 bytes of code, which repeats after 1 MiB: not 0 if the
- * call of __fentry__ in a described function may return there. */
+/* Read by __fentry__. A byte for each 16 bytes of code, repeating after 1 MiB: not 0 if the call of
+ * __fentry__ in a described function may return there. */
 enum { FILTER_BYTES = 65536, FILTER_SHIFT = 4 };
 extern uint8_t probity_arguments_filter[FILTER_BYTES], probity_arguments_are_described;
 uint8_t probity_arguments_filter[FILTER_BYTES], probity_arguments_are_described;
@@ -74,7 +74,7 @@ static int read_all(int descriptor, size_t bytes)
     return -1;
 }
 
-/* All calls of described functions take one path, which is slower. */
+/* Makes all calls of described functions take one, slower, path. */
 static void switch_on(void)
 {
     __atomic_store_n(&probity_arguments_are_described, all.head->functions > 0, __ATOMIC_RELEASE);

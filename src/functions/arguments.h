@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * arguments.h: arguments and results of functions without macros, for which `probity record --args`
- * has passed a description (doc/arguments.md). They are recorded as FnTrace's macros record values.
- * Only hooks that see the registers of the function can: __fentry__ and __return__, and sleds.
+ * has passed a description (doc/arguments.md). They are recorded as FnTrace's macros record values,
+ * by hooks that see the registers of the function: __fentry__, __return__ and sleds.
  */
 #ifndef PROBITY_FUNCTIONS_ARGUMENTS_H
 #define PROBITY_FUNCTIONS_ARGUMENTS_H
@@ -63,7 +63,7 @@ probity_function_own(struct probity_site_function *found)
                : found;
 }
 
-/* NULL if it has no values to be recorded now. */
+/* NULL if the function has no values to be recorded now. */
 struct probity_valued_function *
 probity_function_valued(struct probity_site_function *found);
 

@@ -38,13 +38,13 @@ struct probity_call {
     uint32_t code, depth, place, raised;
 };
 
-/* Entries above count have stack 0, also for a signal handler between any two instructions. Only
- * little is in thread-local storage, because a library loaded by dlopen() shares a small reserve
- * there. */
+/* Entries above count have stack 0, also for a signal handler between any two instructions.
+ * Thread-local storage is used sparingly, because libraries loaded by dlopen() share a small
+ * reserve of it. */
 struct probity_calls {
     uint32_t count;
     int32_t valued; /* minus the number of open calls that are PROBITY_CALL_VALUED */
-    struct probity_call *call; /* NULL: the thread has not called yet, or is out of memory */
+    struct probity_call *call; /* NULL: no call yet in this thread, or out of memory */
     struct probity_call *more; /* those from PROBITY_CALLS_MAX on; NULL: there were none */
     uint32_t destructor_runs;
 };
@@ -63,8 +63,8 @@ _Static_assert(offsetof(struct probity_site_function, code) == 40 &&
 extern __thread struct probity_calls probity_calls
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* From the C++ library, if there is one. The second member of its result is the number of
- * exceptions that the thread has thrown and not caught yet. */
+/* Of the C++ library, if there is one. The second member of its result is the number of exceptions
+ * that the thread has thrown and not caught yet. */
 extern void *__cxa_get_globals(void) __attribute__((weak));
 
 /* Number of exceptions in flight, if it can be determined without a call. */
@@ -83,7 +83,8 @@ static inline int probity_calls_have_room(void)
                             1);
 }
 
-/* Counts the call if its function is one whose calls are only counted, and was counted before. */
+/* Counts the call if calls of its function are only counted, and this thread has counted one
+ * before. */
 static inline int probity_calls_count(const struct probity_site_function *function)
 {
     uint64_t **counters = probity_scope_counters;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * calls.c: see calls.h. An open call whose frame is below that of a new one was abandoned. If both
- * are at the same place, the older one is still open only if it is of the same physical function,
- * that is, if one was inlined into the other.
+ * have the same frame, the older one is still open only if both are in one physical function, that
+ * is, if one was inlined into the other.
  */
 #include "functions/calls.h"
 
@@ -41,8 +41,8 @@ static uint32_t raised(void)
 /* ---- The stack ---------------------------------------------------------------------------------
  */
 
-/* Other destructors may still call functions, so this one waits for the last round. Later calls
- * are not paired. */
+/* Other destructors may still call functions, so this one waits for the last round of destructors.
+ * Later calls are not paired. */
 static void end_thread(void *unused)
 {
     struct probity_call *call = probity_calls.call;
@@ -101,8 +101,8 @@ static uint32_t known(void)
     return probity_calls.count < most ? probity_calls.count : most;
 }
 
-/* Whether there is room for one more call. The second table can only be begun at its first
- * place: otherwise, unknown calls would be open below. */
+/* Whether there is room for one more call. The second table must be filled from its first place:
+ * otherwise, unknown calls would be open below. */
 static int make_room(void)
 {
     int is_full = probity_calls.count == CALLS_MAX && probity_calls.more == NULL;
@@ -175,19 +175,19 @@ static __attribute__((noinline)) void abandon(uint32_t alive)
     cut(alive);
 }
 
-/* Of open calls in one frame, because one function was inlined into the other: where their hooks
- * are called from. */
+/* For open calls in one frame, because one function was inlined into the other: pairs of the places
+ * from which their hooks are called. */
 static struct probity_pairs pairs;
 
-/* None of the open calls in this frame was abandoned. */
+/* To be called if none of the open calls in this frame was abandoned. */
 static void keep_pairs(const struct probity_call_site *site)
 {
     for (uint32_t i = known(); i > 0 && call_at(i - 1)->site.stack == site->stack; i--)
         probity_pairs_keep(&pairs, call_at(i - 1)->site.from, site->from);
 }
 
-/* Whether the open calls in this frame are those of functions into which this one was inlined, as
- * count_open() found before. count: of those in the first table. */
+/* Whether count_open() has already found that the open calls in this frame belong to functions into
+ * which this one was inlined. count: of calls in the first table. */
 static inline int is_inlined(uint32_t count, uintptr_t back, uintptr_t from, uintptr_t stack)
 {
     for (uint32_t i = count; i > 0; i--) {
@@ -201,7 +201,8 @@ static inline int is_inlined(uint32_t count, uintptr_t back, uintptr_t from, uin
     return 1;
 }
 
-/* Number of open calls when one begins there. A frame on another stack gives no information. */
+/* Number of calls that are still open when a call begins there. A frame on another stack gives no
+ * information. */
 static __attribute__((noinline)) uint32_t count_open(const struct probity_call_site *site)
 {
     uint32_t count = known(), alive = count;
@@ -221,7 +222,7 @@ static __attribute__((noinline)) uint32_t count_open(const struct probity_call_s
     return alive;
 }
 
-/* A call begins there. */
+/* To be called when a call begins there. */
 static void find_abandoned(const struct probity_call_site *site)
 {
     uint32_t count = known(), alive;
@@ -315,7 +316,7 @@ void probity_call_enter_unusual(const struct probity_call_site *site,
     struct probity_call unpaired;
 
     find_abandoned(site);
-    /* A call that cannot be kept is looked up anyway, because its leave is. */
+    /* The function of a call that cannot be kept is looked up anyway, as it is at the leave. */
     int is_kept = make_room();
     struct probity_site_function *function =
         is_on || !is_kept ? probity_function_find(site->function) : NULL;
@@ -342,8 +343,8 @@ static __attribute__((noinline)) void enter_unusual(uintptr_t function_at, uintp
         probity_arguments_report_unseen(function);
 }
 
-/* The usual call: below the enclosing one, of a known function. Does what enter_unusual() does,
- * in the same order, without calling another function. */
+/* The usual call: its frame is below the enclosing one, and its function is known. Does the same as
+ * enter_unusual(), in the same order, without calling another function. */
 static inline __attribute__((__always_inline__)) void
 enter(int is_on, uintptr_t function_at, uintptr_t back, uintptr_t from, uintptr_t stack)
 {
@@ -394,7 +395,7 @@ void probity_call_enter(uintptr_t function_at, uintptr_t back, uintptr_t from, u
     enter(probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL), function_at, back, from, stack);
 }
 
-/* Beyond the calls that are kept, each leave belongs to the innermost call. */
+/* While calls are open that could not be kept, each leave belongs to the innermost call. */
 static void leave_unpaired(const struct probity_call_site *site)
 {
     struct probity_site_function *function = probity_function_find(site->function);
@@ -436,7 +437,7 @@ static void record_leave(const struct probity_call *call, const struct probity_r
         probity_hit(call->code + 2);
 }
 
-/* The duration of the call is compared, now that its end is recorded. */
+/* Compares the duration of the call, now that its end is recorded. */
 static __attribute__((noinline)) void watch_end(const struct probity_call *call)
 {
     struct probity_site_function *found = probity_function_at_once(call->site.function);
@@ -493,8 +494,8 @@ static uint32_t find_ending(const struct probity_call_site *site)
     return UINT32_MAX;
 }
 
-/* A function that is not recorded ends. Calls made in it that are still open were jumped over,
- * or left by an exception that clang's hooks do not report. */
+/* A function ends that is not recorded. Calls made in it that are still open were jumped over, or
+ * left by an exception that clang's hooks do not report. */
 static void abandon_below(const struct probity_call_site *site)
 {
     uint32_t count = known(), alive = count;
@@ -576,7 +577,8 @@ void probity_call_leave(uintptr_t function_at, uintptr_t back, uintptr_t from, u
  * when it begins and when it ends, and different from that of any other open call.
  */
 
-/* A call whose end will never be known, so it is not kept as open. Profile mode cannot count it. */
+/* A call whose end will not be reported, so it is not kept as open. Profile mode cannot count
+ * it. */
 static void enter_only(struct probity_site_function *function,
                        const struct probity_registers *registers)
 {
@@ -632,8 +634,8 @@ static uint32_t find_returning(uintptr_t stack)
     return UINT32_MAX;
 }
 
-/* Whether the hook was called before a return, not before a jump to another function, whose
- * result is then this function's. */
+/* Whether the hook was called before a return, and not before a jump to another function, whose
+ * result becomes this function's. */
 static int is_before_return(uintptr_t from)
 {
     enum { RET = 0xc3, REP = 0xf3, BND = 0xf2 };
@@ -663,7 +665,8 @@ void probity_fentry_leave_unusual(uintptr_t from, uintptr_t stack, const uint64_
 /* ---- The cost of a call ------------------------------------------------------------------------
  */
 
-/* In the memory of a trial: the thread's stack of calls, and one for a single call. */
+/* In the memory of a trial: the saved stack of the thread's calls, and a stack for a single
+ * call. */
 struct aside {
     struct probity_calls own;
     struct probity_call call[1];
@@ -676,7 +679,7 @@ static void function_of_trial(void)
 {
 }
 
-/* A hook for which functions are on regardless of the level. */
+/* A hook for which functions are on at any level. */
 static __attribute__((noinline)) void enter_trial(void *function, void *back)
 {
     if (!probity_calls_enter_counted(PROBITY_NUMBER(function)))
@@ -693,7 +696,7 @@ int probity_hooked_trial_begin(struct probity_hooked_trial *ret_trial, uint32_t 
     __atomic_store_n(&function.code, code, __ATOMIC_RELAXED);
     if (probity_function_put(PROBITY_NUMBER(address), &function) != 0)
         return -1;
-    /* From now on, usual calls find it without calling a function. */
+    /* From now on, usual calls find the count without calling a function. */
     raised();
     ret_trial->enter = enter_trial;
     ret_trial->leave = __cyg_profile_func_exit;

@@ -13,14 +13,14 @@
 /* A call, as seen by its hook. */
 struct probity_call_site {
     uintptr_t function; /* its address */
-    uintptr_t back;     /* where the function returns to */
-    uintptr_t from;     /* where the hook returns to */
+    uintptr_t back;     /* return address of the function */
+    uintptr_t from;     /* return address of the hook */
     uintptr_t stack;    /* of the hook's frame: a constant distance below that of the function */
 };
 
-/* The members of a site. A call excluded by the level in effect is only counted, so that leaves
- * are paired if the level changes while calls are open. Any thread, async-signal-safe; preserve
- * errno. */
+/* Their parameters are the members of a site. A call excluded by the current level is kept as open
+ * all the same, so that leaves are paired if the level changes meanwhile. Any thread,
+ * async-signal-safe; preserve errno. */
 void probity_call_enter(uintptr_t function, uintptr_t back, uintptr_t from, uintptr_t stack);
 void probity_call_leave(uintptr_t function, uintptr_t back, uintptr_t from, uintptr_t stack);
 
@@ -34,9 +34,9 @@ void probity_call_enter_unusual(const struct probity_call_site *site,
 void probity_call_leave_unusual(const struct probity_call_site *site,
                                 const struct probity_registers *registers);
 
-/* The same for unusual calls through __fentry__ and __return__ (fentry.c). from: where the
- * hook returns to; stack: where the function's return address is; general, vectors: members of
- * struct probity_registers. general NULL: they were not saved. */
+/* The same for unusual calls through __fentry__ and __return__ (fentry.c). from: return address of
+ * the hook; stack: address of the function's return address; general, vectors: members of struct
+ * probity_registers. general NULL: they were not saved. */
 void probity_fentry_enter_unusual(uintptr_t from, uintptr_t stack, const uint64_t *general,
                                   const uint8_t *vectors);
 void probity_fentry_leave_unusual(uintptr_t from, uintptr_t stack, const uint64_t *general,

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * cpu_patchable.c: see cpu_patchable.h; for x86-64. gcc makes five nops of one byte, between which
- * a thread may be stopped at any time. So the call that replaces them has a distance whose bytes
- * are no-op instructions, too: a thread that continues inside the call executes them, and only the
- * first byte, and before it the last one, are stored.
+ * a thread may be stopped at any time. So the distance of the call that replaces them consists of
+ * bytes that are no-op instructions, too: a thread that continues inside the call executes them.
+ * Only the last byte and then the first are stored.
  *
  *     90  90 90 90 90      nop; nop; nop; nop; nop
  *     90  90 90 90 f8      nop; nop; nop; nop; clc
  *     e8  90 90 90 f8      call to this address - 0x76f6f6b
  *
- * So each function calls its own place at that distance, where memory that mirrors the code is
- * mapped: every place has a jump to __fentry__. clang makes one nop of five bytes: it is replaced
- * in steps, by a jump over its rest, then the rest, then the first two bytes, with a barrier for
- * code after each, and all call one place.
+ * So each function calls a different place, at that distance, in memory that mirrors the code:
+ * every place has a jump to __fentry__. clang makes one nop of five bytes. It is replaced in steps,
+ * with a barrier for code after each: a jump over the rest, then the rest, then the first two
+ * bytes; all such entries call the same place.
  */
 #include "functions/cpu_patchable.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_patchable.h: what patchable.c needs of a processor: which instructions an entry has, what
- * replaces them, and where that leads. Only if PROBITY_CPU_HAS_SLEDS is 1.
+ * cpu_patchable.h: the processor's part of patchable.c: the instructions of an entry, their
+ * replacement, and its destination. Only if PROBITY_CPU_HAS_SLEDS is 1.
  */
 #ifndef PROBITY_FUNCTIONS_CPU_PATCHABLE_H
 #define PROBITY_FUNCTIONS_CPU_PATCHABLE_H
@@ -9,7 +9,7 @@
 #include "base/cpu.h"
 #include "functions/patchable.h"
 
-/* Of code that is replaced; a call, or the hook, has the address after them. */
+/* Number of bytes that are replaced; a call, or the hook, gets the address after them. */
 enum { PROBITY_PATCHABLE_BYTES = PROBITY_CPU_HAS_FENTRY ? 5 : 4 };
 
 /* Of the entries in one segment. */
@@ -19,7 +19,7 @@ struct probity_patchable_range {
     size_t count;
     int has_short;    /* x86-64: entries of five nops */
     int32_t distance; /* of their calls */
-    uintptr_t place;  /* that all others call */
+    uintptr_t place;  /* called by all others */
 };
 
 static inline int probity_patchable_is_in(const struct probity_patchable_range *range,
@@ -31,8 +31,8 @@ static inline int probity_patchable_is_in(const struct probity_patchable_range *
 /* Returns 0 if the code there, which is readable, is not that of a patchable entry. */
 int probity_cpu_patchable_examine(uintptr_t address, struct probity_patchable_entry *ret_entry);
 
-/* Whether the code is as this library left it. It is not if the object was unloaded, and another
- * one is at its place. */
+/* Whether the code is as this library left it; it is not if the object was unloaded and another one
+ * loaded there. */
 int probity_cpu_patchable_is_as_left(const struct probity_patchable_entry *entry);
 
 /* Maps and fills what the entries of the range lead to, and stores their distances. The memory is

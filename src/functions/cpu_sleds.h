@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu_sleds.h: the machine code of XRay sleds: what they look like, what replaces them, and the
- * code that a replaced sled enters. Takes no lock, allocates nothing, preserves errno.
+ * cpu_sleds.h: the machine code of XRay sleds: as compiled, as replaced, and the code that a
+ * replaced sled enters. Takes no lock, allocates nothing, preserves errno.
  *
  *     function:  enter sled          jmp over it            ->  jmp STUB
  *                ...                                            (id, call, jmp back)
@@ -9,9 +9,9 @@
  *                tail sled           jmp over it            ->  jmp STUB (as enter)
  *                jmp other function
  *
- * A replaced sled is one instruction, so no thread is ever between two of them: once it has been
- * replaced with what the compiler made, and all threads have passed a barrier for code, no thread
- * executes the rest of the sled, which can be restored as well.
+ * A replaced sled is one instruction, so no thread is ever inside it. Once its original first
+ * instruction has been restored, and all threads have passed a barrier for code, no thread executes
+ * the rest of the sled, which can then be restored, too.
  */
 #ifndef PROBITY_FUNCTIONS_CPU_SLEDS_H
 #define PROBITY_FUNCTIONS_CPU_SLEDS_H
@@ -72,9 +72,9 @@ enum { PROBITY_CPU_SLED_STEPS = 2 };
 void probity_cpu_sled_put(uint8_t *at, const uint8_t *stub, int step);
 void probity_cpu_sled_take_out(uint8_t *at, enum probity_cpu_sled_kind kind, int step);
 
-/* What replaced sleds call, with all integer registers saved; not vector registers, so these are
- * compiled without them and call other functions by keep_vectors.h. back: where the return address
- * of the function is. */
+/* Called by replaced sleds with all integer registers saved, but not vector registers, so these
+ * functions are compiled without them and call others through keep_vectors.h. back: address of the
+ * function's return address. */
 void probity_sled_enter(uint32_t id, const uintptr_t *back) __attribute__((visibility("hidden")));
 void probity_sled_leave(uint32_t id, const uintptr_t *back) __attribute__((visibility("hidden")));
 void probity_sled_tail(uint32_t id, const uintptr_t *back) __attribute__((visibility("hidden")));
@@ -93,7 +93,7 @@ enum { PROBITY_CPU_SLED_ENTER_WORDS = 21, PROBITY_CPU_SLED_LEAVE_WORDS = 21 };
 enum { PROBITY_CPU_SLED_ENTER_WORDS = 8, PROBITY_CPU_SLED_LEAVE_WORDS = 7 };
 #endif
 
-/* Where argument or result `index` is in these words, and in the area of the vectors. */
+/* Position of argument or result `index` in these words, and in the area of the vectors. */
 static inline uint32_t probity_cpu_sled_word_of(uint32_t index, int is_result)
 {
 #ifdef __aarch64__

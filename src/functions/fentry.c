@@ -2,12 +2,11 @@
  *
  * fentry.c: the usual calls of functions that gcc compiled with -pg -mfentry
  * -minstrument-return=call. Arguments and results are in registers here, so this file is compiled
- * to use only general-purpose registers, and each function saves those that it uses. Everything
- * else is called through probity_keep_vectors(), which saves all registers.
+ * to use only general-purpose registers, and each function saves those that it uses. Other
+ * functions are called through probity_keep_vectors(), which saves all registers.
  *
- * A thread calls __fentry__ as the first thing in a function, and __return__ as the last one before
- * its return or its jump to another function; both are in fentry_x86_64.S. The stack position is
- * the same for both.
+ * A function first calls __fentry__, and last, before it returns or jumps to another function,
+ * __return__; both are in fentry_x86_64.S. The stack position is the same for both.
  */
 #include "base/cpu.h"
 #include "base/hooked.h"
@@ -62,14 +61,14 @@ is_declared(const struct probity_site_function *function, uint32_t *ret_code)
     return *ret_code != 0 && !__atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED);
 }
 
-/* A leave that belongs to no open call. A frame farther away may be on another stack. */
+/* A leave that belongs to no open call. A frame at a greater distance may be on another stack. */
 static inline __attribute__((always_inline)) int is_of_counted(const struct probity_call *top,
                                                                uintptr_t stack)
 {
     return probity_scope_counters != NULL && top->site.stack - stack - 1 < PROBITY_CALL_NEAR;
 }
 
-/* Does what probity_fentry_enter_unusual() does, in the same order. */
+/* The same steps as probity_fentry_enter_unusual(), in the same order. */
 void probity_fentry_enter(void)
 {
     uintptr_t from = PROBITY_NUMBER(__builtin_return_address(0));
@@ -79,7 +78,7 @@ void probity_fentry_enter(void)
 
     if (function != NULL && probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL) &&
         probity_calls_count(function))
-        return; /* its leave is that of no open call */
+        return; /* its leave belongs to no open call */
     int is_on = probity_scope_is_on(PROBITY_FUNCTIONS_LEVEL);
     if (function != NULL && (function->flags & PROBITY_FUNCTION_ENTRIES) &&
         (!is_on || is_declared(function, &code))) {
@@ -111,7 +110,7 @@ void probity_fentry_enter(void)
         hit(code);
 }
 
-/* A usual leave is that of the innermost call. */
+/* A usual leave belongs to the innermost call. */
 void probity_fentry_leave(void)
 {
     uintptr_t stack = PROBITY_NUMBER(PROBITY_FRAME);

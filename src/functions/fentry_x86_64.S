@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fentry_x86_64.S: what functions call that were compiled with -pg -mfentry
- * -minstrument-return=call. At such a call, arguments or results are in registers of all kinds, so
+ * fentry_x86_64.S: called by functions that were compiled with -pg -mfentry
+ * -minstrument-return=call. At such a call, registers of any kind may hold arguments or results, so
  * none may change. No return address is replaced.
  */
 #ifdef __x86_64__
@@ -51,8 +51,8 @@
     .hidden probity_fentry_enter_unusual, probity_fentry_leave_unusual
     .hidden probity_arguments_are_described, probity_arguments_filter, probity_entries
 
-/* While nothing is recorded and no call is open, a load and a test of each. If calls are only
- * counted, that is done here, with few registers: such functions are called most. */
+/* While nothing is recorded and no call is open: a load and a test of each. Calls that are only
+ * counted are counted here, with few registers, because such functions are called most. */
     .global __fentry__
     begin_function __fentry__
     save %rax
@@ -126,7 +126,7 @@
     jl 1f
     ret
     .cfi_adjust_cfa_offset 8
-    /* Whether this leave is that of a call that was only counted: is_of_counted() in fentry.c. */
+    /* Whether this leave belongs to a call that was only counted: is_of_counted() in fentry.c. */
 3:  save %rcx
     movq probity_scope_counters@gottpoff(%rip), %rcx
     cmpq $0, %fs:(%rcx)
@@ -141,7 +141,7 @@
     leaq (%rcx,%rcx,2), %rcx
     shlq $4, %rcx
     movq CALL_STACK(%rax,%rcx), %rax
-    leaq 24(%rsp), %rcx /* where the return address of the function is */
+    leaq 24(%rsp), %rcx /* address of the function's return address */
     subq %rcx, %rax
     decq %rax
     cmpq $NEAR, %rax
@@ -323,8 +323,8 @@
 9:  restore_general
     end_function probity_keep_low_vectors
 
-/* In place of probity_fentry_enter and probity_fentry_leave: calls what those call for a call that
- * is not usual, with all registers of the program. */
+/* Called instead of probity_fentry_enter and probity_fentry_leave: calls their functions for
+ * unusual calls, with all registers of the program. */
     .macro with_registers name, function
     begin_function \name
     save_everything
@@ -340,9 +340,9 @@
     with_registers enter_with_registers, probity_fentry_enter_unusual
     with_registers leave_with_registers, probity_fentry_leave_unusual
 
-/* Of the states that an operating system may enable, those that code may use without asking for
- * them: x87, SSE, AVX, the three of AVX-512, the general registers of APX. The size is stored last:
- * of two threads that come here, both store the same. Changes %rax to %rdx, %r8 to %r11. */
+/* The states that code may use without a request to the operating system: x87, SSE, AVX, the three
+ * of AVX-512, the general registers of APX. The size is stored last; two threads that come here
+ * store the same values. Changes %rax to %rdx, %r8 to %r11. */
 #define COMPONENTS 0x800e7
 #define LEGACY_BYTES 512
 #define HEADER_BYTES 64

@@ -92,7 +92,7 @@ int probity_found_has_sites(void)
 void probity_found_report_sites(void)
 {
     static const char forked[] = "probity: scopes of FN_FUNC are not recorded: cannot change their "
-                                 "code in a process that a program with several threads forked\n";
+                                 "code in a process forked from one with several threads\n";
     char line[192];
 
     if (probity_found.sites_why == 0 || !probity_found_has_sites())

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * functions.c: a hash table from addresses to descriptors, and a list of objects with their symbol
- * tables. Nothing takes a lock: of two threads that add the same entry, one wins, and the memory of
- * the other stays unused. So a forked child or a signal handler never waits.
+ * tables. No locks are taken, so a forked child or a signal handler never waits: if two threads add
+ * the same entry, one wins, and the memory of the other stays unused.
  */
 #include "functions/functions.h"
 
@@ -36,7 +36,7 @@ struct object {
     struct probity_symbol_table symbols;
     struct probity_object loaded;
     const struct probity_arguments_object *arguments; /* of its functions; NULL: none */
-    const char *searched; /* rules for which sources were last searched for; NULL: none */
+    const char *searched; /* rules of the latest search for sources; NULL: none */
     uint32_t is_gone;
     uint32_t returns; /* an enum returns */
 };
@@ -81,7 +81,7 @@ static int find_loaded(uintptr_t address, const char **ret_path, uintptr_t *ret_
     return 1;
 }
 
-/* Of a shared library, whose first page holds the headers. */
+/* The object of a shared library, whose headers are in its first page. */
 static int object_at(uintptr_t start, const char *path, struct found *ret_found)
 {
     enum { PAGE = 4096 };
@@ -138,8 +138,8 @@ static void set_range(struct object *object, const struct probity_object *from)
     }
 }
 
-/* The symbols of an unloaded object, if the same file is loaded again: memory must not grow if a
- * program loads and unloads a library many times. */
+/* Returns the symbols of an unloaded object if the same file is loaded again: memory must not grow
+ * if a program loads and unloads a library many times. */
 static int revive_symbols(const char *path, struct probity_symbol_table *ret_table)
 {
     struct probity_file_id file = probity_file_id_of(path);
@@ -181,7 +181,7 @@ static const char *file_of_executable(void)
     return bytes > 0 ? file_of(path) : program_invocation_short_name;
 }
 
-/* Which of its functions come from the source files in the rules. Several threads may do this for
+/* Finds the functions that come from the source files in the rules. Several threads may do this for
  * one object at the same time, with the same result. */
 static void find_sources(struct object *object, const char *rules)
 {
@@ -211,11 +211,12 @@ static struct object *add_object(const struct found *found)
     find_sources(object, probity_rules_now());
     object->arguments = probity_arguments_object_of(&found->object, &object->symbols.file);
     link_object(object);
-    find_sources(object, probity_rules_now()); /* if they were replaced before it was in the list */
+    find_sources(object, probity_rules_now()); /* the rules may have been replaced before it was
+                                                * listed */
     return object;
 }
 
-/* One that was unloaded, and is now loaded again at the same address. */
+/* Finds an object that was unloaded, and is now loaded again at the same address. */
 static struct object *revive_object(const struct found *found)
 {
     struct object *object = __atomic_load_n(&objects, __ATOMIC_ACQUIRE);
@@ -294,7 +295,7 @@ static void report_without_return(const struct object *object)
     probity_os_say(message, (size_t)length);
 }
 
-/* Where a function without such a call ends could only be guessed. */
+/* The end of a function without such a call could only be guessed. */
 static int has_returns(struct object *object)
 {
     uint32_t returns = __atomic_load_n(&object->returns, __ATOMIC_RELAXED);
@@ -447,7 +448,7 @@ static __attribute__((noinline)) struct probity_site_function *add(struct probit
         return none;
     if (made == NULL || probity_rules_now() == rules)
         return made;
-    /* Found by rules that were replaced meanwhile, maybe after the table was cleared. */
+    /* It was selected by rules that were replaced meanwhile, maybe after the table was cleared. */
     (void)__atomic_compare_exchange_n(&entry->function, &made, NULL, 0, __ATOMIC_RELAXED,
                                       __ATOMIC_RELAXED);
     return NULL;
@@ -541,7 +542,7 @@ int probity_functions_select(const char *text)
         return -1;
     if (rules == probity_rules_now())
         return 0;
-    /* First, so that no thread finds the new rules without their sources. */
+    /* First the sources, so that no thread sees the new rules without them. */
     find_all_sources(rules);
     probity_rules_set(rules);
     find_all_sources(rules); /* of objects that were added meanwhile */

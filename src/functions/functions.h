@@ -57,7 +57,7 @@ int probity_function_put(uintptr_t address, struct probity_site_function *functi
 /* Whether PROBITY_SELECT has rules. */
 int probity_functions_are_selected(void);
 
-/* The same for an address in the function: where its call of __fentry__ returns to. */
+/* The same for an address in the function: the return address of its call of __fentry__. */
 struct probity_site_function *probity_function_find_inside(uintptr_t address);
 
 /* Replaces the rules of PROBITY_SELECT: every function is selected again when it is next found.
@@ -65,7 +65,7 @@ struct probity_site_function *probity_function_find_inside(uintptr_t address);
  * time. */
 int probity_functions_select(const char *rules);
 
-/* Libraries may have been unloaded: discards their functions. Any thread. */
+/* To be called when libraries may have been unloaded: discards their functions. Any thread. */
 void probity_functions_unloaded(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * line_table.c: see line_table.h. A line table is a sequence of units, each with its own list of
- * files and a program for a machine whose registers are an address and a file, among others. What a
- * unit's program emits are rows: from this address to that of the next row, the code is of this
+ * files and a program for a machine whose registers are an address and a file, among others. A
+ * unit's program emits rows: the code from this address to that of the next row comes from this
  * file. A unit that is damaged ends early.
  */
 #include "functions/line_table.h"
@@ -79,7 +79,7 @@ struct marking {
     const struct probity_line_sections *sections;
     const struct probity_line_search *search;
     struct probity_symbol_table *table;
-    size_t visits_left; /* of symbols: overlapping rows must not make this take forever */
+    size_t visits_left; /* of symbols: limits the time for overlapping rows */
 };
 
 /* ---- Bytes -------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ static const char *text_at(const uint8_t *at, const uint8_t *end)
     return at < end && memchr(at, '\0', (size_t)(end - at)) != NULL ? (const char *)at : NULL;
 }
 
-/* Never NULL; damaged: "". */
+/* Never NULL; "" if damaged. */
 static const char *take_text(struct cursor *cursor)
 {
     const char *text = text_at(cursor->at, cursor->end);
@@ -159,7 +159,7 @@ static void add_file(struct unit *unit, const char *name, uint64_t directory)
                           PROBITY_SOURCE_UNKNOWN};
 }
 
-/* Before DWARF 5, both are counted from 1; directory 0, that of the compilation, is not listed. */
+/* Before DWARF 5, both are numbered from 1; directory 0, that of the compilation, is not listed. */
 static void take_old_lists(struct unit *unit, struct cursor *cursor)
 {
     const char *text;
@@ -339,7 +339,7 @@ static size_t first_symbol_from(const struct probity_symbol_table *table, uint64
     return from;
 }
 
-/* The functions that begin at these addresses. */
+/* Marks the functions that begin at these addresses. */
 static void mark(struct marking *marking, const struct unit *unit, uint64_t from, uint64_t to,
                  uint64_t file)
 {
@@ -356,8 +356,8 @@ static void mark(struct marking *marking, const struct unit *unit, uint64_t from
     }
 }
 
-/* Of several rows at one address, the first is the function's; the others may be those of
- * inlined functions. Linkers move discarded functions to address 0. */
+/* Of several rows at one address, the first is the function's; the others may belong to inlined
+ * functions. Linkers move discarded functions to address 0. */
 static void add_row(struct marking *marking, const struct unit *unit, struct machine *machine)
 {
     if (!machine->has_row)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * patchable.c: see patchable.h. Finds the entries of an object, selects them, and has those that
- * differ from what is wanted switched, segment by segment. The instructions are the processor's
+ * patchable.c: see patchable.h. Finds and selects the entries of an object, and switches those that
+ * are not in the desired state, segment by segment. The instructions depend on the processor
  * (cpu_patchable.h).
  */
 #include "functions/patchable.h"
@@ -85,7 +85,7 @@ int probity_patchable_is_there(const struct probity_patchable *patchable,
     const struct probity_patchable_entry *first = patchable->entries;
     size_t count = first != NULL && first->is_on ? 1 : patchable->count;
 
-    /* What leads to this object's places is proof enough. */
+    /* Code that leads to this object's places is sufficient proof. */
     for (size_t i = 0; i < count; i++) {
         if (probity_object_bytes(object, first[i].at) < BYTES ||
             !probity_cpu_patchable_is_as_left(&first[i]))

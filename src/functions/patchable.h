@@ -44,19 +44,19 @@ struct probity_patchable {
 long probity_patchable_take(const struct probity_object *object, const char *path,
                             int takes_all, struct probity_patchable *ret_patchable);
 
-/* Whether the object still has the code as it was left: another one may have been loaded at its
+/* Whether the code of the object is still as it was left: another one may have been loaded at its
  * address. */
 int probity_patchable_is_there(const struct probity_patchable *patchable,
                                const struct probity_object *object);
 
-/* Removes the calls for which is_removed(return address) is true, byte for byte, and puts in all
- * others. Returns 0, or -1 with errno if some could not be changed: each is then as it was, and
- * may be changed by another call. */
+/* Removes the calls for which is_removed(return address) is true, byte for byte, and inserts all
+ * others. Returns 0, or -1 with errno if some could not be changed: each is then as it was, and may
+ * be changed by another call. */
 int probity_patchable_update(struct probity_patchable *patchable,
                              const struct probity_object *object,
                              int (*is_removed)(uintptr_t from));
 
-/* Of an object that is not loaded any more, or has no calls. */
+/* For an object that is no longer loaded, or has no calls. */
 void probity_patchable_forget(struct probity_patchable *patchable);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/objects.h"
 
-/* Reads relocations; only of an object that this library was linked into, code. Any thread,
+/* Reads relocations; reads code only in an object into which this library was linked. Any thread,
  * async-signal-safe. */
 int probity_object_calls_return(const struct probity_object *object);
 

@@ -81,8 +81,8 @@ const char *probity_rules_now(void)
                : found;
 }
 
-/* Before what was found by the old ones is discarded: who finds something meanwhile looks at the
- * rules again (functions.c). */
+/* To be called before the results of the old rules are discarded: a thread that finds a function
+ * meanwhile looks at the rules again (functions.c). */
 void probity_rules_set(const char *rules)
 {
     __atomic_store_n(&kept, rules, __ATOMIC_SEQ_CST);
@@ -98,7 +98,7 @@ static int is_wanted_file(const void *rules_text, const char *path)
     return probity_selection_takes_file(rules_text, path);
 }
 
-/* Without debugging information no source is known, whatever it was before. */
+/* Without debugging information no source is known, so earlier results are cleared. */
 static void find_sources(const char *rules, const char *path, const struct probity_object *loaded,
                          struct probity_symbol_table *symbols)
 {
@@ -141,7 +141,7 @@ void probity_rules_find_sources(const char *rules, const char *path,
     probity_arena_unmap(copy.symbols, bytes);
 }
 
-/* Probity's own libraries do not count: they may have been built with it. */
+/* Probity's libraries are ignored: they may have been built with it. */
 static void find_lines(void *context, const struct probity_object *object)
 {
     static const char own[] = "libprobity";

@@ -18,15 +18,15 @@ const char *probity_rules_now(void);
 const char *probity_rules_make(const char *text);
 void probity_rules_set(const char *rules);
 
-/* If there are rules for source files: determines which functions of an object come from those,
- * using the debugging information of the file at the path. Other threads may use the symbols
+/* If there are rules for source files: finds the functions of an object that come from them, using
+ * the debugging information of the file at the path. Other threads may use the symbols
  * meanwhile. */
 void probity_rules_find_sources(const char *rules, const char *path,
                                 const struct probity_object *loaded,
                                 struct probity_symbol_table *symbols);
 
-/* Whether `file` rules can select nothing, since neither the executable nor a library has debugging
- * information. Takes the dynamic linker's lock. */
+/* Whether `file` rules cannot select anything because neither the executable nor any library has
+ * debugging information. Takes the dynamic linker's lock. */
 int probity_rules_lack_sources(const char *rules);
 
 /* Whether to record the function. has_sources: the source file of any function of its object is

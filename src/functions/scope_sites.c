@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scope_sites.c: see scope_sites.h. Leaves become calls before enters, and enters are restored
- * before leaves, so that every scope which is entered is also left.
+ * scope_sites.c: see scope_sites.h. Leaves are patched before enters, and enters are restored
+ * before leaves, so every scope that is entered is also left.
  */
 #include "functions/scope_sites.h"
 
@@ -24,7 +24,7 @@ enum {
     JUMP = 0xe9,
     BYTES = 5,
     ENTRY_BYTES = 4,  /* of the table: the distance from the entry to the site */
-    STUB_BYTES = 6,   /* at least; of an enter: the instruction that pushes the description */
+    STUB_BYTES = 6,   /* minimum size; in an enter: the instruction that pushes the description */
     COUNT_MAX = 1 << 26
 };
 
@@ -119,7 +119,7 @@ int probity_scope_sites_are_there(const struct probity_scope_sites *sites,
 /* ---- Changes -----------------------------------------------------------------------------------
  */
 
-/* Of the sites that are to be changed in one segment. */
+/* The sites to be changed in one segment. */
 struct range {
     uintptr_t first, last; /* first > last: none */
     int protection;
@@ -227,8 +227,8 @@ int probity_scope_sites_are_calls(void)
 /* ---- Calls -------------------------------------------------------------------------------------
  */
 
-/* Nothing was jumped over when the scope at this place began: the others in its frame are of the
- * same function, as compiled. */
+/* To be called if no scope was jumped over when the one at this place began: the others in its
+ * frame are in the same function, as compiled. */
 static void keep_pairs(uint32_t place)
 {
     const struct probity_scope_place *own = &probity_scope_frame[place + 1];

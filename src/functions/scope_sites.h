@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * scope_sites.h: scopes of FnTrace.h in files that were compiled with PROBITY_PATCHABLE. Where such
- * a scope begins and ends, there is an instruction without effect, whose first byte is replaced
- * while the program runs, so that it becomes a call, or at the enter of a scope with values a jump:
+ * scope_sites.h: scopes of FnTrace.h in files that were compiled with PROBITY_PATCHABLE. Such a
+ * scope begins and ends with a no-op instruction, whose first byte is replaced while the program
+ * runs, which turns it into a call or, at the enter of a scope with values, a jump:
  *
  *     a9 DISTANCE    test $DISTANCE, %eax
  *     e8 DISTANCE    call to the code in probity_stubs, which jumps to a hook in site_calls.c
  *     e9 DISTANCE    jump to the code in probity_stubs, which jumps back into the function, to
  *                    where the values are evaluated and probity_scope_enter_values_hook is called
  *
- * One byte is stored at once, so a thread executes one of both. The addresses are in the section
- * probity_sites, which is not trusted: a byte is changed only if it belongs to such an instruction.
+ * Storing one byte is atomic, so a thread executes one or the other. The addresses are in the
+ * section probity_sites, which is not trusted: a byte is changed only if it belongs to such an
+ * instruction.
  */
 #ifndef PROBITY_FUNCTIONS_SCOPE_SITES_H
 #define PROBITY_FUNCTIONS_SCOPE_SITES_H
@@ -34,38 +35,37 @@ struct probity_scope_sites {
 void probity_scope_sites_take(const struct probity_object *object, const char *path,
                               struct probity_scope_sites *ret_sites);
 
-/* Whether they are in memory as they were left: another object may have been loaded where this one
- * was. */
+/* Whether they are still in memory as they were left: another object may have been loaded there. */
 int probity_scope_sites_are_there(const struct probity_scope_sites *sites,
                                   const struct probity_object *object);
 
-/* Makes all sites calls, or restores them. One thread at a time. Returns 0, or -1 with errno if
- * some could not be changed. */
+/* Patches all sites, or restores them. One thread at a time. Returns 0, or -1 with errno if some
+ * could not be changed. */
 int probity_scope_sites_change(struct probity_scope_sites *sites,
                                const struct probity_object *object, int is_on);
 
-/* Of this process: number of scopes, in how many objects. */
+/* In this process: number of scopes, and of objects that have them. */
 struct probity_scope_sites_found {
     uint32_t scopes, objects;
 };
 extern struct probity_scope_sites_found probity_scope_sites_found
     __attribute__((visibility("hidden")));
 
-/* is_open of the scopes entered from now on. Before sites are made calls, so that no scope which
- * was entered before counts as open. */
+/* Chooses the value of is_open for scopes entered from now on. To be called before sites are
+ * patched, so that no scope entered earlier counts as open. */
 void probity_scope_sites_renew(void);
 
-/* Whether they have been calls already, of this copy of the library or another one. */
+/* Whether sites have been patched before, by this copy of the library or another one. */
 int probity_scope_sites_are_calls(void);
 
-/* What the hooks call, without vector registers. frame: as in probity_scope_enter_frame(); back:
- * where the site returns to. */
+/* Called by the hooks, without vector registers. frame: as in probity_scope_enter_frame(); back:
+ * return address of the site. */
 void probity_site_enter(struct probity_scope_here *scope, struct probity_site_function *function,
                         uintptr_t frame, const uint8_t *back)
     __attribute__((visibility("hidden")));
 void probity_site_leave(struct probity_scope_here *scope) __attribute__((visibility("hidden")));
 
-/* Records the leave of a scope, with its value, that has been closed. */
+/* Records the leave of a closed scope, with the value. */
 void probity_site_leave_value(const struct probity_scope_here *scope)
     __attribute__((visibility("hidden")));
 
@@ -88,12 +88,13 @@ static inline const uint8_t *probity_site_note(const uint8_t *back)
     return at + distance;
 }
 
-/* In all cases that are not usual. */
+/* For all unusual cases. */
 void probity_site_enter_unusual(struct probity_scope_here *scope, uintptr_t frame,
                                 const uint8_t *back)
     __attribute__((visibility("hidden")));
 
-/* Of scopes in one frame: instructions that are not known to be in different functions. */
+/* For scopes in one frame: pairs of instructions that are not known to be in different
+ * functions. */
 extern struct probity_pairs probity_site_pairs __attribute__((visibility("hidden")));
 
 extern PROBITY_API uint64_t probity_scope_epoch;

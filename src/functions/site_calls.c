@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * site_calls.c: what the sites of FN_FUNC call once their code is patched (scope_sites.h): in the
- * usual case the same as src/runtime/scope_path.c. They run where registers of all kinds may be in
- * use, so this is compiled without vector registers (Makefile), and calls everything else with them
- * saved.
+ * site_calls.c: called by patched sites of FN_FUNC (scope_sites.h); does the same in the usual case
+ * as src/runtime/scope_path.c. Any register may be in use there, so this is compiled without vector
+ * registers (Makefile), and calls other functions with them saved.
  */
 #include "base/cpu.h"
 
@@ -30,7 +29,7 @@ static __attribute__((noinline)) void enter_unusual(struct probity_scope_here *s
     PROBITY_KEEP_LOW_VECTORS(probity_site_enter_unusual, (uintptr_t)scope, frame, (uintptr_t)back);
 }
 
-/* A function without a description: never called before, or only while its level was off. */
+/* For a function without a description: it was never called, or only while its level was off. */
 static __attribute__((noinline)) void enter_first(struct probity_scope_here *scope, uintptr_t frame,
                                                   const uint8_t *back)
 {
@@ -40,7 +39,7 @@ static __attribute__((noinline)) void enter_first(struct probity_scope_here *sco
         scope->is_open = 0;
 }
 
-/* Whether the scope can begin without a call, if it is not suspect. */
+/* Whether the scope, if it is not suspect, can begin without a call. */
 static inline int is_plain(const struct probity_site_function *function, uint32_t place)
 {
     return __atomic_load_n(&function->code, __ATOMIC_RELAXED) != 0 &&
@@ -49,8 +48,8 @@ static inline int is_plain(const struct probity_site_function *function, uint32_
            (probity_scope_exceptions != NULL || !(function->flags & PROBITY_FUNCTION_CXX));
 }
 
-/* Counts the call if its function is one whose calls are only counted, and was counted before. If
- * parameters are recorded in it nonetheless, its scope is open. */
+/* Counts the call if calls of its function are only counted, and this thread has counted one
+ * before. The scope is open if parameters are recorded in it nonetheless. */
 static inline int count(struct probity_scope_here *scope,
                         const struct probity_site_function *function)
 {
@@ -82,7 +81,7 @@ enter_plain(struct probity_scope_here *scope, const struct probity_site_function
     probity_hit(code);
 }
 
-/* In a function that was inlined into that of an open scope, and what else is not plain. */
+/* For a function inlined into that of an open scope, and other cases that are not plain. */
 static __attribute__((noinline)) void enter_other(struct probity_scope_here *scope, uintptr_t frame,
                                                   const uint8_t *back)
 {
@@ -126,7 +125,7 @@ static __attribute__((noinline)) void leave_unusual(struct probity_scope_here *s
     PROBITY_KEEP_LOW_VECTORS(probity_scope_leave_open, (uintptr_t)scope, 0, 0);
 }
 
-/* In place of the function of libprobity, which uses all registers. */
+/* Replaces the function of libprobity, which uses all registers. */
 __attribute__((noinline)) void probity_site_event_refused(uint64_t slot, uint32_t words)
 {
     PROBITY_KEEP_LOW_VECTORS(probity_event_refused, slot, words, 0);
@@ -187,7 +186,7 @@ void probity_site_leave(struct probity_scope_here *scope)
 
 /* ---- Hooks -------------------------------------------------------------------------------------
  *
- * The site has put no value into r10 and r11; all others are saved here or by the compiler. At the
+ * Sites do not use r10 and r11; all other registers are saved here or by the compiler. At the
  * enter, the description of the function is above the return address.
  */
 
@@ -201,7 +200,7 @@ void probity_site_leave(struct probity_scope_here *scope)
     "\t.globl " name "\n\t.type " name ", @function\n\t.p2align 4\n" name ":\n\t.cfi_startproc\n"
 #define END(name) "\tret\n\t.cfi_endproc\n\t.size " name ", . - " name "\n"
 
-/* The stack is aligned at a call of either: after the site's return address, 9 or 7 words. */
+/* Both are called with an aligned stack: after the site's return address there are 9 or 7 words. */
 __asm__("\t.text\n"
         BEGIN("probity_scope_site_enter_hook")
         "\t.cfi_adjust_cfa_offset 8\n\tendbr64\n"

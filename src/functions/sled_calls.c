@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * sled_calls.c: what a function that is entered or left through a sled does in the usual case: the
- * same as calls.c. It runs while vector registers hold parameters or return values, so it is
- * compiled without them (Makefile), and calls everything else with them saved.
+ * sled_calls.c: the usual enter and leave through a sled; does the same as calls.c. Vector
+ * registers may hold parameters or return values, so this is compiled without them (Makefile), and
+ * calls other functions with them saved.
  */
 #include "base/cpu.h"
 
@@ -71,7 +71,7 @@ void probity_sled_enter(uint32_t id, const uintptr_t *back)
     uint32_t code = function != NULL ? __atomic_load_n(&function->code, __ATOMIC_RELAXED) : 0;
     if (__builtin_expect(code == 0 && function != NULL && is_on, 0) &&
         probity_calls_count(function))
-        return; /* its leave is that of no open call */
+        return; /* its leave belongs to no open call */
     if (__builtin_expect(!is_on || code == 0 || !probity_calls_have_room() ||
                              probity_scope_profiles || depth >= PROBITY_SCOPE_FRAMES ||
                              !probity_is_raised_known(&in_flight) ||

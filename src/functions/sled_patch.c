@@ -21,7 +21,7 @@
 
 enum { NEAREST = 1 << 16, FARTHEST = 1 << 30 };
 
-/* Of the sleds in one segment. */
+/* The sleds in one segment. */
 struct range {
     uintptr_t first, last; /* sleds; first > last: none */
     int protection;        /* of the segment */
@@ -51,7 +51,7 @@ static uint8_t *map_at(uintptr_t first, uintptr_t last, uintptr_t address, size_
     return NULL;
 }
 
-/* Below the code first, since the heap of a program is above it. */
+/* Tries below the code first, since the program's heap is above it. */
 uint8_t *probity_sleds_map_near(uintptr_t first, uintptr_t last, size_t bytes)
 {
     uint8_t *at = NULL;
@@ -151,7 +151,7 @@ static int mark(const struct range *range, struct probity_sleds *sleds,
     return is_any;
 }
 
-/* A thread that runs meanwhile executes each sled as it was, or as it will be. */
+/* A thread that runs meanwhile executes each sled in its old or its new form. */
 static void change(struct probity_sleds *sleds)
 {
     for (int step = 0; step < PROBITY_CPU_SLED_STEPS; step++) {
@@ -198,7 +198,7 @@ int probity_sleds_are_there(const struct probity_sleds *sleds, const struct prob
     const struct probity_sled_change *first = sleds->changes;
     size_t count = first != NULL && first->is_on ? 1 : sleds->count;
 
-    /* A replaced one is proof enough. */
+    /* A replaced sled is sufficient proof. */
     for (size_t i = 0; i < count; i++) {
         if (probity_object_bytes(object, first[i].at) < PROBITY_CPU_SLED_BYTES ||
             !is_as_left(&first[i]))

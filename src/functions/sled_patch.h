@@ -33,7 +33,7 @@ struct probity_sleds {
     size_t stub_count;
 };
 
-/* Whether the object still has the code as it was left: another one may have been loaded at its
+/* Whether the code of the object is still as it was left: another one may have been loaded at its
  * address. */
 int probity_sleds_are_there(const struct probity_sleds *sleds,
                             const struct probity_object *object);
@@ -44,11 +44,11 @@ int probity_sleds_are_there(const struct probity_sleds *sleds,
 int probity_sleds_change(struct probity_sleds *sleds, const struct probity_object *object,
                          int (*is_removed)(uint32_t id));
 
-/* New memory that branches in all of the code from first to last reach, and that reaches it; NULL
+/* New memory within reach of branches from all of the code between first and last, and back; NULL
  * if there is none. */
 uint8_t *probity_sleds_map_near(uintptr_t first, uintptr_t last, size_t bytes);
 
-/* Of an object that is not loaded any more, or has no sleds that are replaced. */
+/* For an object that is no longer loaded, or has no replaced sleds. */
 void probity_sleds_forget(struct probity_sleds *sleds);
 
 #endif

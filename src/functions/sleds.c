@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * sleds.c: see sleds.h. Keeps a list of the loaded objects, and gives ids to their functions. One
- * thread at a time does this; one that arrives meanwhile makes it look again instead of waiting, so
- * that no forked child waits for a thread that it does not have.
+ * thread at a time does this. A thread that arrives meanwhile does not wait but makes the first one
+ * look again: a forked child must not wait for a thread that it does not have.
  */
 #include "functions/sleds.h"
 
@@ -39,7 +39,7 @@ struct object {
     struct probity_scope_sites sites;
     uint32_t first_id, id_count;
     uint32_t is_loaded, is_seen;
-    uint32_t is_incomplete; /* it could not be examined, for lack of memory */
+    uint32_t is_incomplete; /* it could not be examined: no memory */
 };
 
 struct probity_sled_function *probity_sled_functions;
@@ -47,7 +47,7 @@ static struct object *objects;
 static uint32_t ids_used = 1, own_process;
 static uint64_t looking; /* process id << 1 | whether to look again; 0: no thread is looking */
 
-/* Once a recording has begun on request, the calls of all functions are known, selected or not,
+/* Once a recording has begun on request, the sleds of all functions are listed, selected or not,
  * because the next request may select others. ASLEEP: all are removed, between two recordings or in
  * one without functions. */
 enum wake { NEVER_WOKEN, AWAKE, ASLEEP };
@@ -58,8 +58,8 @@ static enum wake wake_now(void)
     return (enum wake)__atomic_load_n(&wake, __ATOMIC_RELAXED);
 }
 
-/* Whether the sites of FN_FUNC must be calls: from the first recording on, but not after one that
- * was started by a request. */
+/* Whether the sites of FN_FUNC must be patched: from the first recording on, but not after a
+ * recording that was started by a request. */
 static int sites_are_wanted;
 
 static void want_sites(int is_wanted)
@@ -118,7 +118,7 @@ void probity_sled_leave_unusual(uint32_t id, const uintptr_t *back, uint64_t is_
  */
 
 /* Number of entries of the function that begins there, and whether its calls can be recorded: all
- * its sleds are as the compiler made them, one of them at its beginning. */
+ * its sleds must be as compiled, and one must be at its beginning. */
 static size_t examine(const struct probity_sled_map *map, size_t from, int *ret_is_usable)
 {
     struct probity_sled sled, first = {.at = NULL};
@@ -196,8 +196,8 @@ static int are_taken(const struct object *object)
     return 0;
 }
 
-/* Ids of an unloaded object, if it had as many: a program that loads and unloads a library many
- * times must not use them up. Returns 0, or -1 if there are none. */
+/* Takes the ids of an unloaded object with the same number of ids, so that a program that loads and
+ * unloads a library many times does not use them up. Returns 0, or -1 if there are none. */
 static int take_ids(struct object *object, uint32_t count)
 {
     for (struct object *old = objects; old != NULL; old = old->next) {
@@ -226,8 +226,8 @@ static int map_functions(void)
     return probity_sled_functions != NULL ? 0 : -1;
 }
 
-/* Whether the sleds of a function must be as the compiler made them: it is out of the selection of
- * a recording on request. */
+/* Whether the sleds of a function must be as compiled because a recording on request does not
+ * select it. */
 static int is_out(uintptr_t function)
 {
     return wake_now() == ASLEEP || (wake_now() == AWAKE && is_left_out(function));
@@ -251,7 +251,8 @@ static int name_functions(struct object *object, uint32_t functions)
     return 0;
 }
 
-/* An object that was not seen before. Changes nothing. Returns 0, or -1 with errno. */
+/* Lists the sleds of an object that was not seen before. Changes nothing. Returns 0, or -1 with
+ * errno. */
 static int take_map(struct object *object, const struct probity_sled_map *map)
 {
     size_t bytes = map->count * sizeof(struct probity_sled_change);
@@ -278,8 +279,7 @@ static int is_sled_removed(uint32_t id)
     return (int)__atomic_load_n(&probity_sled_functions[id].is_removed, __ATOMIC_RELAXED);
 }
 
-/* By number: whether its calls must not even be counted, and whether it is already in that
- * state. */
+/* By number: whether the function's calls must not even be counted, and whether any were found. */
 enum { REMOVED = 1, FOUND = 2 };
 static uint8_t removed[PROBITY_LIMIT_SITES + 1];
 
@@ -310,7 +310,7 @@ static int is_known(struct object *object, const struct probity_object *loaded)
            probity_scope_sites_are_there(&object->sites, loaded);
 }
 
-/* Frees what only its code used: no thread executes that any more. */
+/* Frees memory that only its code used: no thread executes that any more. */
 static void forget_code(struct object *object)
 {
     probity_sleds_forget(&object->sleds);
@@ -331,7 +331,7 @@ static struct object *new_object(const char *path)
     return object;
 }
 
-/* One of this name that was unloaded is used again, with its ids. */
+/* Reuses an unloaded object of this name, with its ids. */
 static struct object *add_object(const struct probity_object *loaded)
 {
     struct object *object = objects;
@@ -425,7 +425,7 @@ static void take_object(void *context, const struct probity_object *loaded)
         probity_found.sites_why = errno;
 }
 
-/* Takes out the sleds of functions that the rules leave out. */
+/* Restores the sleds of functions that the rules exclude. */
 static void select_sleds(void)
 {
     for (uint32_t id = 1; probity_sled_functions != NULL && id < ids_used; id++) {
@@ -446,8 +446,8 @@ static int has_successor(const struct object *object)
     return 0;
 }
 
-/* An object that is no longer loaded. If another one may use the same code, a thread may be
- * executing memory that this code calls, so that memory is kept. */
+/* Discards the code of an object that is no longer loaded. If another object may use the same code,
+ * a thread may be executing memory that this code calls, so that memory is kept. */
 static void discard_code(struct object *object)
 {
     object->sites = (struct probity_scope_sites){.table = NULL};
@@ -475,8 +475,8 @@ static void look(void)
     }
 }
 
-/* Returns whether another thread looks, which then looks again. is_changing: also if nothing is to
- * be recorded. */
+/* Returns whether another thread is looking, which then looks again. is_changing: also if nothing
+ * is to be recorded. */
 static int update(int is_changing)
 {
     uint64_t own = (uint64_t)getpid() << 1;
@@ -525,9 +525,10 @@ static int may_change(void)
 }
 
 /* While a thread changes code, it holds the dynamic linker's lock, which a forked child would find
- * locked forever. So a fork waits, but for a limited time, since its caller may hold that lock; and
- * a change waits for forks in progress. Each side stores its own number and then loads the other's;
- * a fork that has to wait takes its number back, so that they do not wait for each other. */
+ * locked forever. So a fork waits for the change, but only for a limited time, since its caller may
+ * hold that lock; and a change waits for forks in progress. Each side increments its own number and
+ * then loads the other's; a fork that has to wait decrements its number again, so that they do not
+ * wait for each other. */
 static uint32_t changing, forks;
 static uint32_t may_child_change; /* for the child of the last fork */
 static uint32_t is_owed;          /* code could not be restored because of a fork */
@@ -580,7 +581,7 @@ static void after_fork_in_parent(void)
             (void)update(1);
             end_change();
         } else {
-            __atomic_store_n(&is_owed, 1, __ATOMIC_SEQ_CST); /* left to the fork that has begun */
+            __atomic_store_n(&is_owed, 1, __ATOMIC_SEQ_CST); /* left to the fork in progress */
         }
     }
     errno = before;
@@ -620,7 +621,7 @@ int probity_hooked_remove(uint32_t number)
         return 0;
     int is_found = set_removed(number, 1);
     __atomic_store_n(&removed[number], REMOVED, __ATOMIC_RELAXED);
-    /* Sleds that another thread finds later are considered removed: their count is a lower bound
+    /* Sleds that another thread finds later count as removed: the count of calls is a lower bound
      * in any case. */
     is_found |= update(0);
     end_change();
@@ -646,7 +647,7 @@ void probity_hooked_restore(void)
 /* ---- Requests from outside ---------------------------------------------------------------------
  */
 
-/* Returns 0 once all objects are as desired, or -1 with errno. */
+/* Returns 0 if all objects are in the desired state, or -1 with errno. */
 static int change_all(void)
 {
     probity_found.why = 0;
@@ -744,7 +745,7 @@ __attribute__((constructor(SECOND_PRIORITY))) static void at_load(void)
     probity_arguments_load();
     probity_arguments_update();
     /* In profile mode, only scopes are on. If another copy of this library, the executable's or a
-     * plugin's, has already made sites calls, the scopes that they opened stay open. */
+     * plugin's, has already patched sites, the scopes that they opened stay open. */
     if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED) || probity_scope_is_on(0)) {
         sites_are_wanted = probity_scope_sites_are_calls();
         want_sites(1);

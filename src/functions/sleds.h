@@ -15,16 +15,16 @@
 struct probity_sled_function {
     uintptr_t address;
     struct probity_site_function *function; /* NULL: not looked up yet */
-    uint32_t is_removed, unused; /* its sleds must be as if it were not selected */
+    uint32_t is_removed, unused; /* its sleds must not be replaced */
 };
 
 enum { PROBITY_SLED_FUNCTIONS_MAX = 1 << 18 };
 extern struct probity_sled_function *probity_sled_functions
     __attribute__((visibility("hidden")));
 
-/* `from` of such a call (calls.h). Its stack position, that of its return address, is at the leave
- * what it was at the enter; it differs from those of other hooks, and two such calls at one
- * position are never inlined into each other. */
+/* `from` of such a call (calls.h). Its stack position is that of its return address: the same at
+ * the enter and the leave, and different from that of other hooks. Two such calls at one position
+ * are never inlined into each other. */
 enum { PROBITY_SLED_FROM = 1 };
 
 /* For every call that sled_calls.c does not record itself. is_tail: the function ends with a jump

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * symbol_table.c: see symbol_table.h. Reads with pread() into private memory, since accessing a
+ * symbol_table.c: see symbol_table.h. Reads with pread() into private memory, since an access to a
  * mapped file that was truncated would kill the program.
  */
 #include "functions/symbol_table.h"
@@ -63,7 +63,8 @@ static int is_same(const struct file *file, uint64_t offset, const void *memory,
     return is;
 }
 
-/* Notes hold the build id. Those of many scopes are long; the linkers put it before them. */
+/* The notes contain the build id. The notes of many scopes are long; linkers put the build id
+ * before them. */
 static int has_same_notes(const struct file *file, const struct probity_object *object)
 {
     const ElfW(Phdr) *header = object->headers;

@@ -22,7 +22,7 @@ struct probity_symbol {
 /* Whether a function's source file is one of those searched for. */
 enum probity_source { PROBITY_SOURCE_UNKNOWN, PROBITY_SOURCE_WANTED, PROBITY_SOURCE_OTHER };
 
-/* A file and its state: equal if nothing was written to it. */
+/* A file and its state: unchanged if nothing was written to it. */
 struct probity_file_id {
     uint64_t device, inode, bytes, changed_ns;
 };
@@ -31,7 +31,7 @@ struct probity_symbol_table {
     struct probity_file_id file; /* zeros: none was read */
     struct probity_symbol *symbols; /* sorted by address; one per address */
     size_t count;
-    size_t sources; /* how many of them have a known source */
+    size_t sources; /* number of symbols with a known source */
 };
 
 /* The file at the path; zeros if there is no regular one. */

@@ -2,7 +2,7 @@
  *
  * unload.c: dlopen(), which may load functions with sleds, and dlclose(), after which an address
  * may belong to another function. Only in the shared library, since it calls the next dlopen() and
- * dlclose(), which a static program does not have.
+ * dlclose(), which do not exist in a static program.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "functions/functions.h"
 #include "functions/sleds.h"
 
-/* libc searches for a name without a slash, and expands $ORIGIN, relative to the caller's
- * object, so it must see that caller: such a call comes last here, and gcc and clang compile it
- * to a jump. Its sleds are then replaced at the next dlopen() or dlclose(). */
+/* libc searches for a name without a slash, and expands $ORIGIN, relative to the caller's object,
+ * so it must see that caller: such a call is last here, so that gcc and clang compile it to a jump.
+ * Sleds in the library are then replaced at the next dlopen() or dlclose(). */
 PROBITY_API void *dlopen(const char *path, int flags)
 {
     static void *(*next)(const char *path, int flags);

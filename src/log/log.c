@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * log.c: turns events into lines. The analysis keeps the stacks of scopes; this file keeps, for
- * each open scope, the indentation of its lines, whether it passes the filters, and where its lines
- * begin while they are held back. A shown scope costs one lookup of its signature and three short
- * copies.
+ * each open scope, the indentation of its lines, whether it passes the filters, and the position of
+ * its lines while they are held back. A shown scope costs one lookup of its signature and three
+ * short copies.
  *
  * With a minimum duration, lines of a thread are held back from the outermost scope on that has not
  * lasted long enough yet. Because callees begin later, scopes reach the minimum from the outside
@@ -45,7 +45,7 @@ struct log_thread {
     struct log_queue queue;
     struct level *levels;
     uint32_t count, capacity;
-    uint32_t shown, named, held; /* how many open scopes there are of each kind */
+    uint32_t shown, named, held; /* number of open scopes of each kind */
     uint32_t held_lowest;        /* if held > 0 */
 };
 

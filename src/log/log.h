@@ -59,10 +59,10 @@ struct probity_log_counts {
 
 struct probity_log;
 
-/* Starts output to an open descriptor, which still belongs to the caller. reader: where the events
- * come from, for the facts of its traces. The options, and what they point to, must stay valid.
- * Returns 0, PROBITY_ERROR_MEMORY, or PROBITY_ERROR_OPEN (errno set) if a temporary file cannot be
- * created. */
+/* Starts output to an open descriptor, which still belongs to the caller. reader: the source of the
+ * events, for the facts of its traces. The options, and everything that they point to, must stay
+ * valid. Returns 0, PROBITY_ERROR_MEMORY, or PROBITY_ERROR_OPEN (errno set) if a temporary file
+ * cannot be created. */
 int probity_log_open(int descriptor, const struct probity_reader *reader,
                      const struct probity_log_options *options, struct probity_log **ret_log);
 
@@ -73,7 +73,7 @@ int probity_log_put(struct probity_log *log, const struct probity_event *event);
 /* Writes buffered lines, always whole ones. Returns as put. */
 int probity_log_flush(struct probity_log *log);
 
-/* Closes open scopes and writes what is left. Returns as put. */
+/* Closes open scopes and writes the rest. Returns as put. */
 int probity_log_finish(struct probity_log *log);
 
 struct probity_log_counts probity_log_counts(const struct probity_log *log);

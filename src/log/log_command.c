@@ -145,7 +145,7 @@ static int is_wanted(struct log_call *call, const struct probity_event *event)
            event->kind == PROBITY_EVENT_BUDGET;
 }
 
-/* Nothing new yet: flushes, and looks at the file again soon. */
+/* If there is nothing new yet: flushes, and looks at the file again soon. */
 static int wait_for_more(struct probity_log *log)
 {
     struct timespec pause = {.tv_nsec = FOLLOW_EVERY_MS * 1000000L};
@@ -159,7 +159,7 @@ static int wait_for_more(struct probity_log *log)
 static int take_event(struct log_call *call, struct probity_log *log,
                       const struct probity_event *event)
 {
-    if (event->wall_ns >= call->log.from_ns) /* whatever is read of what precedes it */
+    if (event->wall_ns >= call->log.from_ns) /* earlier events may be read, too */
         call->seen |= 1U << (event->kind & 31);
     return call->tids.count == 0 || is_wanted(call, event) ? probity_log_put(log, event) : 0;
 }

@@ -66,8 +66,7 @@ static inline void end_line(struct log_lines *lines)
     *lines->writer.at++ = '\n';
 }
 
-/* ---- Before the text
- * --------------------------------------------------------------------------
+/* ---- Before the text ---------------------------------------------------------------------------
  */
 
 void log_prefix_make(struct log_prefix *prefix, const struct probity_log_options *options,
@@ -165,7 +164,7 @@ static inline char *put_duration(const struct log_lines *lines, char *at, uint64
     return at + (unit == 3 ? 2 : 3);
 }
 
-/* With a local pointer: the bytes written might otherwise be those of `lines`. */
+/* Uses a local pointer: to the compiler, the bytes written might otherwise alias `lines`. */
 void log_line_put_elapsed(struct log_lines *lines, const struct probity_scope *scope,
                           int has_cpu_time)
 {
@@ -261,7 +260,7 @@ void log_line_put_message(struct log_lines *lines, const struct probity_event *e
     *lines->writer.at++ = '\n';
 }
 
-/* Of a struct, the result is its members, each with its name. */
+/* The result of a struct is its members, each with its name. */
 static void put_result(struct log_lines *lines, const struct probity_event *event)
 {
     struct probity_value_walk walk = probity_value_walk_of(event);

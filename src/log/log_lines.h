@@ -26,7 +26,7 @@ struct log_lines {
     struct log_writer writer;
     const struct probity_log_options *options;
     uint64_t count;
-    uint64_t second; /* which `day` is for, since 1970, + 1 */
+    uint64_t second; /* second since 1970 for which `day` is valid, + 1 */
     uint32_t day_bytes;
     char day[48]; /* date and time of day to the second */
     /* The numbers below 1000 with leading zeros, and how many of the digits are zeros. */

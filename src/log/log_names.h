@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * log_names.h: what a log needs to know of each function, computed once: its signature as safe
- * text, and whether it passes the filters.
+ * log_names.h: data of each function for a log, computed once: its signature as safe text, and
+ * whether it passes the filters.
  */
 #ifndef PROBITY_LOG_LOG_NAMES_H
 #define PROBITY_LOG_LOG_NAMES_H

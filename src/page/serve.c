@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * serve.c: the server, on libmicrohttpd. One thread answers one request after another. Each window
- * is read by a child process with limits, which has the opened reader as it was before the first
- * event; so a malicious trace can only crash a child. If the library's header is missing,
+ * is read by a child process with limits, which inherits the opened reader in its state before the
+ * first event, so a malicious trace can only crash a child. If the library's header is missing,
  * serve_without_microhttpd.c replaces this file.
  *
- * Without the token, which no other page or user can guess, no address exists. The header
- * Host must be this server's address, so that a host name that resolves to it does not give others
- * access.
+ * No address is valid without the token, which other pages and users cannot guess. The header Host
+ * must be this server's address, so that a host name that resolves to it does not give access to
+ * others.
  */
 #include "page/serve.h"
 
@@ -406,7 +406,7 @@ const char *probity_server_address(const struct probity_server *server)
 
 int probity_server_run(struct probity_server *server)
 {
-    /* A connection that is closed while its request is being answered. */
+    /* The signal of a connection that is closed while its request is being answered. */
     signal(SIGPIPE, SIG_IGN);
     while (server->http.run(server->daemon, -1) == MHD_YES)
         continue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * tiles.c: writes tiles, each as a call of a function with one number and one text of base64, so
- * that a page on a disk can load it as a script; a page from a server reads it as text, and never
- * runs it.
+ * that a page opened as a file can load it as a script; a page from a server reads it as text and
+ * never executes it.
  */
 #include "page/tiles.h"
 

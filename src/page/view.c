@@ -124,7 +124,7 @@ static int put_data(FILE *stream, const char *id, const struct probity_view_answ
     return error;
 }
 
-/* The page's policy allows no connections; that of a served page allows those to its server.
+/* The page's policy allows no connections; a served page's policy allows connections to its server.
  * Tiles are fetched from the page's origin, but a page opened as a file can only load them as
  * scripts. */
 static int put_head(FILE *stream, const char *from, size_t bytes,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * view.h: writes one self-contained HTML page with everything known about traces; it needs no
+ * view.h: writes one self-contained HTML page with all information about traces; it needs no
  * network. The page is built from view/ with the tool; its data is added here. Needs libz and
  * libjansson.
  */
@@ -39,8 +39,8 @@ struct probity_view_answer {
     int is_served; /* by a server, from which the page requests windows (doc/tiles.md) */
 };
 
-/* Where a server inserts PROBITY_VIEW_WINDOWS in a page with tiles, which then requests windows
- * from it. */
+/* The place in a page with tiles where a server inserts PROBITY_VIEW_WINDOWS; the page then
+ * requests windows from the server. */
 #define PROBITY_VIEW_WINDOWS_PLACE "<!--probity-windows-->"
 #define PROBITY_VIEW_WINDOWS "<span id=\"probity-windows\"></span>"
 

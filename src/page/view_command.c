@@ -138,7 +138,7 @@ static int put_event(void *context, const struct probity_event *event)
     return error == 0 ? probity_tree_put(call->tree, event) : error;
 }
 
-/* Which intervals need detail is known only at the end, so the traces are read again. */
+/* The intervals that need detail are known only at the end, so the traces are read again. */
 static int look_again(struct view_call *call, struct probity_timeline *closer)
 {
     const struct probity_event *event;
@@ -317,7 +317,7 @@ static int open_page(const char *place)
     return CLI_OK;
 }
 
-/* ---- All of it ---------------------------------------------------------------------------------
+/* ---- The whole command -------------------------------------------------------------------------
  */
 
 /* Returns an exit status of 0 with or without a page. */
@@ -497,7 +497,7 @@ static const struct cli_option options[] = {
     {.name = "spans", .value = "N", .brief = "maximum number of spans",
      .help = "keep up to N spans for the timeline (default: 640000)",
      CLI_NUMBER(struct view_call, spans_max, 100, 99999999)},
-    CLI_QUERY_RANGE_ROWS(struct view_call, "only what begins"),
+    CLI_QUERY_RANGE_ROWS(struct view_call, "only calls and hits"),
     CLI_QUERY_WITHIN_ROW(struct view_call),
     {.name = "tid", .older = "thread", .value = "N,...", .help = "only these thread ids",
      .brief = "only these threads", .take = take_tids},

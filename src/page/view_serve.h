@@ -28,7 +28,7 @@ struct view_served {
 /* Opens the server. Reports errors. Returns an exit status. */
 int view_served_open(struct view_served *served);
 
-/* Keeps the page and whatever else is needed from an answer. Returns 0, PROBITY_ERROR_MEMORY or
+/* Keeps the page and other data needed from an answer. Returns 0, PROBITY_ERROR_MEMORY or
  * PROBITY_ERROR_WRITE. */
 int view_served_keep(struct view_served *served, const struct probity_view_answer *answer);
 

@@ -67,7 +67,7 @@ static ssize_t stream_write(void *cookie, const char *bytes, size_t count)
     /* zlib does not write there; its interface predates const. */
     stream->deflate.next_in = (Bytef *)(uintptr_t)bytes;
     stream->deflate.avail_in = (uInt)count;
-    /* What is flushed together is alike, so it compresses best under a separate code. */
+    /* Bytes that are flushed together are similar, so they compress best with a separate code. */
     return advance(stream, Z_BLOCK) == 0 ? (ssize_t)count : -1;
 }
 
@@ -92,8 +92,8 @@ FILE *probity_view_stream_open(FILE *to)
     stream->to = to;
     stream->deflate.next_out = stream->packed;
     stream->deflate.avail_out = PACKED_BYTES;
-    /* Numbers, also in JSON, have few short repetitions that are worth more than a good code for
-     * each byte. */
+    /* Numbers, even in JSON, have few short repetitions that save more than a good code for each
+     * byte. */
     if (deflateInit2(&stream->deflate, 9, Z_DEFLATED, MAX_WBITS, MAX_MEM_LEVEL, Z_FILTERED) !=
         Z_OK) {
         free(stream);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_tiles.h: `probity view --tiles`: a directory with the page, its tiles and what a server
- * needs (doc/tiles.md). Part of view_command.c.
+ * view_tiles.h: `probity view --tiles`: a directory with the page, its tiles and data for a server
+ * (doc/tiles.md). Part of view_command.c.
  */
 #ifndef PROBITY_PAGE_VIEW_TILES_H
 #define PROBITY_PAGE_VIEW_TILES_H
@@ -25,7 +25,7 @@ struct view_tiles {
     size_t path_count;
 };
 
-/* How many further passes over the traces are made; 0 without a directory. */
+/* Number of further passes over the traces; 0 without a directory. */
 unsigned view_tiles_passes(const struct view_tiles *tiles);
 
 /* Plans the levels, after the timeline is finished and before it is refined. */
@@ -37,7 +37,7 @@ void view_tiles_plan(struct view_tiles *tiles, const struct probity_timeline *ti
 int view_tiles_write(struct view_tiles *tiles, struct probity_timeline *timeline,
                      struct probity_view_answer *answer);
 
-/* What a server needs from a directory that was written earlier. */
+/* Data for a server from a directory that was written earlier. */
 struct view_tiles_found {
     uint64_t start_ns, longest_ns;
     char *page; /* with PROBITY_VIEW_WINDOWS in its place; to be freed */
@@ -49,7 +49,7 @@ struct view_tiles_found {
 int view_tiles_find(const struct view_tiles *tiles, const struct probity_reader *reader,
                     int directory, struct view_tiles_found *ret_found, const char **ret_why);
 
-/* Opens a regular file of a directory, of the user or of root. Returns a descriptor or -1. */
+/* Opens a regular file in a directory, owned by the user or root. Returns a descriptor or -1. */
 int view_tiles_open_file(int directory, const char *name);
 
 /* Reads such a file. Returns it with a zero after it, to be freed, or NULL. */

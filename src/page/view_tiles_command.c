@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * view_tiles_command.c: the part of `probity view` that writes a directory of tiles, or determines
- * whether an existing one belongs to the traces. All names in it are fixed: none contains anything
- * from a trace. The directory gets its name when it is complete.
+ * whether an existing one belongs to the traces. All names in it are fixed; none contains text from
+ * a trace. The directory gets its name when it is complete.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -101,7 +101,7 @@ static void put_trace(FILE *stream, const struct probity_trace_facts *facts)
     fputc('\n', stream);
 }
 
-/* What a directory must begin with to belong to the traces and options. NULL: out of memory. */
+/* The beginning of a manifest that belongs to the traces and options. NULL: out of memory. */
 static char *manifest_of(const struct view_tiles *tiles, const struct probity_reader *reader)
 {
     const struct cli_range *range = &tiles->answer->range;

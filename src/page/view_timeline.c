@@ -7,9 +7,9 @@
  *     lengths; counts; names; rests, lengths minus busy times, zigzag-coded; times off the CPU;
  *     flags; 1 for a span with values, which are in the object in the same order
  *
- * A column has the lowest 7 bits of each number, a byte for each, with the high bit set if more
- * follow; then the next 7 bits of the numbers that have more, and so on: high bits are mostly
- * alike, and low bits are not.
+ * A column has first the lowest 7 bits of each number, one byte each, with the high bit set if more
+ * follow; then the next 7 bits of the numbers that have more, and so on, because high bits are
+ * mostly similar and low bits are not.
  *
  * The rest is 0 if a span is not merged: such a span is all busy, or, for a queue, busy for its
  * length times its duration. Calls that began before the range, and time off the CPU, always have a
@@ -359,7 +359,7 @@ static void put_stretches(FILE *stream, const struct probity_timeline *timeline,
     fputc(']', stream);
 }
 
-/* What the blocks of each thread took: indices of thread and name, calls, wall time, CPU time and
+/* Sums of the blocks of each thread: indices of thread and name, calls, wall time, CPU time and
  * time off the CPU. */
 static void put_sums(FILE *stream, const struct probity_timeline *timeline)
 {
@@ -445,7 +445,7 @@ static uint64_t zigzag(int64_t value)
     return (uint64_t)value << 1 ^ (uint64_t)-(value < 0);
 }
 
-/* Writes the column, and uses it up. */
+/* Writes the column, and destroys its contents. */
 static void put_column(FILE *stream, const struct column *column)
 {
     enum { FLUSHED_MIN = 512 };
@@ -504,8 +504,8 @@ static void fill_rests(const struct column *column)
     }
 }
 
-/* Numbers of requests, or lengths of queues, which mean nothing if spans are merged. The name of a
- * state that is not merged shows how much of it is waiting for a CPU. */
+/* Numbers of requests, or lengths of queues, which are meaningless if spans are merged. For a state
+ * that is not merged, the name shows whether it was waiting for a CPU. */
 static void fill_off(const struct column *column)
 {
     uint64_t previous = 0;

@@ -4,8 +4,8 @@
  *
  *     [slot, from, length, name, is given up, waker, since from, holder, since from, length, ...]
  *
- * where `from` counts from that of the wait before, slots are indices of `threads`, and -1 means
- * for an unknown waker; -1 - TID for a holder of which only its id is known.
+ * where `from` is relative to that of the previous wait, slots are indices of `threads`, and -1 is
+ * an unknown waker; -1 - TID is a holder of which only the id is known.
  */
 #include "page/view_waits.h"
 
@@ -20,7 +20,7 @@
 #include "base/hashtable.h"
 #include "probity.h"
 
-/* What was waited for. */
+/* The object of a wait. */
 struct wait_name {
     struct probity_link link;
     enum probity_wait_what what;
@@ -102,7 +102,7 @@ static struct wait_name *name_of(struct probity_view_waits *waits, uint32_t trac
 /* ---- Waits -------------------------------------------------------------------------------------
  */
 
-/* Halves the number of waits: twice the limit on their length, as often as it takes. */
+/* Halves the number of waits by doubling the limit on their length as often as necessary. */
 static void drop_short(struct probity_view_waits *waits)
 {
     while (waits->count > waits->waits_max / 2) {
@@ -254,7 +254,7 @@ int probity_view_waits_json(FILE *stream, const struct probity_view_waits *waits
     return error == 0 && ferror(stream) ? PROBITY_ERROR_WRITE : error;
 }
 
-/* ---- Life --------------------------------------------------------------------------------------
+/* ---- Open and close ----------------------------------------------------------------------------
  */
 
 int probity_view_waits_open(uint64_t from_ns, uint64_t to_ns, size_t waits_max,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_waits.h: the waits of threads for the page, with the threads that held what was waited for
- * or ended the wait (doc/calls.md, "How a reader assigns waiting"). The page shows them next to
- * thread states, and goes back through them for a critical path. Memory: a limited number of
- * waits; if there are more, the shortest are left out and counted.
+ * view_waits.h: the waits of threads for the page, with the threads that held the object or ended
+ * the wait (doc/calls.md, "How a reader assigns waiting"). The page shows them next to thread
+ * states, and follows them backwards for a critical path. Memory: a limited number of waits; if
+ * there are more, the shortest are left out and counted.
  */
 #ifndef PROBITY_PAGE_VIEW_WAITS_H
 #define PROBITY_PAGE_VIEW_WAITS_H
@@ -15,7 +15,7 @@
 
 struct probity_view_waits;
 
-/* Waits that begin in [from_ns, to_ns); both 0: all. waits_max: to keep. Returns 0 or
+/* Waits that begin in [from_ns, to_ns); both 0: all. waits_max: number to keep. Returns 0 or
  * PROBITY_ERROR_MEMORY, as do the next. */
 int probity_view_waits_open(uint64_t from_ns, uint64_t to_ns, size_t waits_max,
                             const struct probity_wait_symbols *symbols,

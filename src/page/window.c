@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * window.c: reads a window of a trace. Spans of `longest_ns` and more are in the page, so that
- * reading ends soon after the window: anything that began in it and is not over by then is longer.
+ * window.c: reads a window of a trace. Spans of `longest_ns` and more are in the page, so reading
+ * can end soon after the window: spans that began in it and have not ended by then are longer.
  */
 #include "page/window.h"
 
@@ -32,15 +32,14 @@ static void count_event(struct progress *progress, const struct probity_window *
         progress->to_ns = wall_ns > window->from_ns ? wall_ns : window->from_ns;
 }
 
-/* No later than this, everything shorter than longest_ns that began in the window is over. */
+/* The time by which everything shorter than longest_ns that began in the window has ended. */
 static uint64_t end_of(const struct progress *progress, const struct probity_window *window)
 {
     return window->longest_ns < UINT64_MAX - progress->to_ns
                ? progress->to_ns + window->longest_ns : UINT64_MAX;
 }
 
-/* If the limit is reached, the end of what is read is the end of the window and of the time beyond
- * it. */
+/* If the limit is reached, the window, and the time read beyond it, end at the last event read. */
 static int take_events(struct probity_reader *reader, const struct probity_window *window,
                        struct probity_timeline *timeline, struct progress *progress)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * columns.h: columns of a result, stated once for all output formats: a name, and the value in a
+ * columns.h: columns of a result, defined once for all output formats: a name, and the value in a
  * row. Text tables take the values from here, too (answers/report/table.h).
  */
 #ifndef PROBITY_PRINT_COLUMNS_H
@@ -82,7 +82,7 @@ static inline struct probity_cell probity_cell_text(const char *text)
     return (struct probity_cell){.kind = PROBITY_CELL_TEXT, .text = text};
 }
 
-/* Defines a function for a column that only takes a value from a row. NAME: the function; KIND:
+/* Defines a function for a column that just takes a value from a row. NAME: the function; KIND:
  * count, ns, flag, fraction or text; FROM: an expression with `row`, a const TYPE pointer. */
 #define PROBITY_COLUMN(NAME, KIND, TYPE, FROM)                                                     \
     static struct probity_cell NAME(const void *any)                                               \
@@ -107,7 +107,7 @@ void probity_columns_put_csv(FILE *stream, const struct probity_column *columns,
 /* ---- JSON --------------------------------------------------------------------------------------
  */
 
-/* Writes a value; one that a row does not have as null. Returns as below. */
+/* Writes a value, or null if the row does not have it. Returns as below. */
 int probity_cell_put_json(FILE *stream, struct probity_cell cell);
 
 /* Writes a row's members of a JSON object, with commas between them. Returns 0, or

@@ -73,8 +73,8 @@ static size_t encode(uint32_t character, char bytes[4])
     return length;
 }
 
-/* Octal, because an escape of three octal digits is complete, whereas a hexadecimal one may go
- * on. */
+/* Octal, because an escape of three octal digits is complete, whereas further digits may extend a
+ * hexadecimal one. */
 static char *put_escape(char *at, const char *end, unsigned char byte)
 {
     static const char letters[] = "abtnvfr"; /* of 7 to 13 */
@@ -258,8 +258,8 @@ static const char *read_escape(const char *source, uint32_t *ret_value, int *ret
     return source + (*source != '\0');
 }
 
-/* Writes a quoted literal. Its value is put together first, because bytes written as escapes may
- * form a character. Returns the position after the literal. */
+/* Writes a quoted literal. Its value is assembled first, because bytes written as escapes may form
+ * a character. Returns the position after the literal. */
 static const char *put_quoted(char **at, const char *end, const char *source, int is_wide)
 {
     char said[256];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * activity.c: samples a live spool. The spool does not count records, and threads keep their
- * cursors to themselves, so a sample is the serial and the number of words in use of each chunk:
+ * activity.c: samples a live spool. The spool does not count records, and the cursors of threads
+ * are private, so a sample consists of the serial and the number of used words of each chunk:
  *
  *     serial as before      the words that were added
  *     another serial        the rest of the old chunk, and the words of the new one
  *     serials never seen    chunks that were filled and drained in between: whole ones
  *
- * Words are turned into records by the mean length of the records in the open chunks. All input is
- * untrusted: it decides only which number is shown.
+ * The number of records is estimated from the words and the mean length of the records in the open
+ * chunks. All input is untrusted: it affects only the number shown.
  */
 #include "reader/activity.h"
 
@@ -86,7 +86,7 @@ static void read_info(struct probity_activity *activity, int file, uint64_t byte
     probity_scan_release(&scan);
 }
 
-/* Without the trace, or if it is another file, the facts in it are unknown. */
+/* Without the trace, or if the file is a different one, its facts are unknown. */
 static void look_at_trace(struct probity_activity *activity)
 {
     struct stat status;

@@ -33,11 +33,11 @@ int probity_activity_open(const struct probity_spools *spools,
                           const struct probity_spools_entry *entry,
                           struct probity_activity **ret_activity);
 
-/* Counts what is in the spool now. */
+/* Counts the words and records that are in the spool now. */
 void probity_activity_sample(struct probity_activity *activity);
 
 /* Records per second between the last two samples: hits, scopes and other events; in profile mode
- * calls. Exact to about the records of a chunk per thread. Returns -1 if there are no two
+ * calls. Accurate to about one chunk of records per thread. Returns -1 if there are no two
  * samples. */
 double probity_activity_rate(const struct probity_activity *activity);
 

@@ -8,7 +8,7 @@
  *     merge ──► batch being filled ──► full batches ──► batch being read ──► events
  *                                  ◄── free batches ◄──
  *
- * Either thread sleeps if it has no batch, and is woken only once there are several.
+ * Either thread sleeps if it has no batch, and is woken only when there are several.
  */
 #include "reader/ahead.h"
 
@@ -62,8 +62,8 @@ struct probity_ahead {
     /* Of the second thread. */
     struct probity_merge *merge;
     uint64_t until_ns;
-    /* Filled here and copied when full: the ring's cache lines were last used by the other CPU,
-     * and stores of single words would wait for each of them. */
+    /* Filled here and copied when full: the ring's cache lines were last used by the other CPU, so
+     * that stores of single words would have to wait for each line. */
     struct batch filled;
     unsigned next_filled; /* index of the batch that it becomes */
     int is_over;          /* the batches are not read any more */

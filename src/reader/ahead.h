@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ahead.h: reads ahead in a second thread, which reads, checks, unpacks and merges blocks into
- * events, while the thread of the reader analyzes those. Only in the tool: a reader inside a traced
- * program starts no thread.
+ * ahead.h: a second thread reads, checks, unpacks and merges blocks into events, while the reader's
+ * thread analyzes them. Only in the tool: a reader inside a traced program starts no thread.
  */
 #ifndef PROBITY_READER_AHEAD_H
 #define PROBITY_READER_AHEAD_H
@@ -18,8 +17,8 @@ struct probity_merge;
 enum { PROBITY_AHEAD_OVER = 3 };
 
 struct probity_ahead_steps {
-    /* Starts the thread, to which the merge belongs until stop. It ends by itself after the first
-     * event at until_ns or later; UINT64_MAX: at the end. Returns 0, or an error, without any
+    /* Starts the thread, which owns the merge until stop. It ends by itself after the first event
+     * at until_ns or later (UINT64_MAX: after the last event). Returns 0, or an error, without any
      * effect, if there is no memory or no thread can be created. */
     int (*start)(struct probity_merge *merge, uint64_t until_ns, struct probity_ahead **ret_ahead);
     /* Returns as probity_reader_next(), with errno set, or PROBITY_AHEAD_OVER. */

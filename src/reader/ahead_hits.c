@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * ahead_hits.c: the fast path of reading ahead: unpacks hits, enters and leaves of one word
- * directly into a batch, and switches between open blocks. Everything else is left to
- * probity_merge_next(); the results are the same as that function's. Runs in the second thread.
+ * directly into a batch, and switches between open blocks. probity_merge_next() does everything
+ * else; the results are the same as if it did all. Runs in the second thread.
  */
 #include "base/assert.h"
 #include "base/ticks.h"

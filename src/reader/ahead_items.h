@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ahead_items.h: what reading ahead writes into its batches, for ahead.c and ahead_hits.c.
+ * ahead_items.h: the items of batches, for ahead.c and ahead_hits.c.
  */
 #ifndef PROBITY_READER_AHEAD_ITEMS_H
 #define PROBITY_READER_AHEAD_ITEMS_H
@@ -29,13 +29,13 @@ struct probity_ahead_item {
     uint32_t number; /* ITEM_EVENT: place of its code; otherwise the size of the item in bytes */
 };
 
-/* Two of them fill a line of the cache. */
+/* Two of them fill a cache line. */
 struct probity_ahead_event {
     struct probity_ahead_item head;
     uint64_t tick, wall_ns, cpu_ns;
 };
 
-/* What all hits of one code have in common. */
+/* Facts common to all hits of one code. */
 struct probity_ahead_code {
     struct probity_ahead_item head;
     uint32_t place, id, name_bytes;
@@ -44,14 +44,14 @@ struct probity_ahead_code {
     const struct probity_function *function; /* of an enter or leave */
 };
 
-/* What all events of one block have in common. */
+/* Facts common to all events of one block. */
 struct probity_ahead_run {
     struct probity_ahead_item head;
     uint32_t trace, thread, thread_slot, tid, pid;
     uint8_t cpu_known, wall_known, late, unused;
 };
 
-/* What the second thread has stored in the places that items refer to. */
+/* The places to which items refer, as the second thread has filled them. */
 struct probity_ahead_places {
     struct {
         uint64_t key, changes; /* of the trace's names, + 1 */

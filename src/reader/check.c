@@ -41,7 +41,7 @@ struct check {
     struct probity_check_names names;
     uint64_t rate;
     int has_info, has_end;
-    int declares_all; /* by its version */
+    int declares_all; /* according to its version */
 };
 
 static void fault(struct check *check, const char *format, ...)
@@ -384,7 +384,7 @@ static void report_name(void *context, uint64_t offset, const char *text)
  * may be declarations. */
 static void check_names(struct check *check)
 {
-    enum { SLACK_NS = 1000 }; /* far more than a clock is read ahead of preceding work */
+    enum { SLACK_NS = 1000 }; /* far more than a reading may precede earlier instructions */
     const struct probity_totals *totals = &check->totals;
 
     if (check->has_end && check->result.faults == 0 && check->result.cut_bytes == 0 &&

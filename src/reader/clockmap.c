@@ -64,7 +64,7 @@ static int compare_ticks(const void *left, const void *right)
     return a->ticks < b->ticks ? -1 : a->ticks > b->ticks;
 }
 
-/* Whether an anchor of another trace adds information. It does if the clock was set. */
+/* Whether an anchor of another trace adds information, as it does if the clock was set. */
 static int is_worth_joining(const struct probity_clockmap *map, const struct probity_anchor *anchor)
 {
     if (map->count == 0)

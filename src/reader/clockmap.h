@@ -34,9 +34,9 @@ int probity_clockmap_is_valid(const struct probity_clockmap *map);
 int probity_clockmap_add(struct probity_clockmap *map, const struct probity_anchor *anchor);
 
 /* Joins the maps of several traces that share their ticks: takes their anchors in order of ticks,
- * without those that only show errors of reading clocks: too close to the previous one, or earlier
- * by less than a step. The traces may be of different time namespaces. The sources are not changed.
- * Returns 0 or PROBITY_ERROR_MEMORY. */
+ * except those whose difference is only an error of reading clocks: too close to the previous
+ * anchor, or earlier by less than a step. The traces may be of different time namespaces. The
+ * sources are not changed. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_clockmap_join(struct probity_clockmap *map, struct probity_clockmap *const *sources,
                           size_t count);
 

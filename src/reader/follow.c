@@ -18,8 +18,8 @@
 #include "reader/file.h"
 #include "reader/trace.h"
 
-/* The writer of a trace that a reader follows checks all chunks more often: it is notified every
- * HINT_EVERY_NS that this holds for HINT_NS, and woken if it sleeps. */
+/* The writer of a trace that a reader follows checks all chunks more often: every HINT_EVERY_NS it
+ * is notified to do so for the next HINT_NS, and woken if it sleeps. */
 enum { HINT_NS = 2000000000, HINT_EVERY_NS = 500000000 };
 
 static uint64_t now_ns(void)
@@ -43,8 +43,8 @@ void probity_trace_follow(struct probity_trace *trace)
     trace->is_followed = 1;
 }
 
-/* Reopens the spool for writing, except in the program itself, whose lock closing it would release,
- * and for another user's spool, which is read-only: lines then appear later. */
+/* Reopens the spool for writing, except in the program itself, whose lock would be released by
+ * closing it, and except another user's spool, which is read-only: lines then appear later. */
 static void open_hint(struct probity_trace *trace)
 {
     const struct probity_spool_header *header = probity_attach_header(&trace->rest.attach);
@@ -77,7 +77,8 @@ static void hint(struct probity_trace *trace)
     probity_os_wake_shared(&probity_attach_header(&trace->rest.attach)->wake, 1);
 }
 
-/* Late blocks before the scan cursor have been returned; it will reach the others again. */
+/* Drops the late blocks before the scan cursor, which have been returned; the cursor will reach the
+ * others again. */
 static void keep_extras_ahead(struct probity_trace *trace)
 {
     struct probity_waiting_list *extras = &trace->extras;
@@ -130,7 +131,8 @@ int probity_trace_follow_on(struct probity_trace *trace)
 {
     const struct probity_attach *attach = &trace->rest.attach;
     const struct probity_spool_header *header = probity_attach_header(attach);
-    /* First checks whether the program is alive: what it wrote before it died is then visible. */
+    /* Checks first whether the program is alive: if not, everything that it wrote is visible
+     * afterwards. */
     int is_alive = probity_attach_is_alive(attach);
     uint64_t watermark = __atomic_load_n(&header->watermark, __ATOMIC_ACQUIRE);
     uint64_t committed = __atomic_load_n(&header->committed, __ATOMIC_ACQUIRE);

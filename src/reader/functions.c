@@ -43,7 +43,7 @@ int probity_function_is_whole(const uint8_t *payload, size_t bytes)
             return 0;
         at += 2 + (size_t)probity_get_u16(payload + at);
     }
-    /* With the highest number, none would be left for the leave. */
+    /* The highest number is invalid: the leave would have none. */
     return at <= bytes && probity_get_u32(payload) != UINT32_MAX;
 }
 

@@ -19,8 +19,8 @@ struct probity_function_item;
 struct probity_functions {
     struct probity_function_item *list; /* all functions, latest first */
     struct probity_hashtable formats;   /* by number */
-    /* Takes a new function on which probity_function_complete() is to be called before anything
-     * uses it; NULL: it is called at once. */
+    /* Receives a new function, for which probity_function_complete() must be called before it is
+     * used; NULL: that is called immediately. */
     void (*declared)(void *context, struct probity_function_item *item);
     void *context;
 };
@@ -31,7 +31,7 @@ extern char *(*probity_functions_demangle)(const char *symbol, char **ret_name);
 
 /* Finds where a function without a macro is defined, by its object, its symbol and its address in
  * that file: returns the source file, malloc'ed, and its line, or NULL. The tool sets it; NULL:
- * such functions have the places that their trace has. */
+ * such functions have the places given in their trace. */
 extern char *(*probity_functions_locate)(const char *object, const char *symbol, uint64_t address,
                                          uint32_t *ret_line);
 
@@ -42,7 +42,7 @@ int probity_functions_declare(struct probity_functions *functions, struct probit
                               uint32_t trace, const struct probity_text *executable,
                               const uint8_t *payload, size_t bytes);
 
-/* Makes the symbol of a function readable and finds its place, by the two functions above. */
+/* Makes the symbol of a function readable and finds its place, with the two functions above. */
 void probity_function_complete(struct probity_function_item *item);
 
 /* The same for an event FORMAT. */
@@ -69,7 +69,7 @@ probity_functions_format(const struct probity_functions *functions, uint32_t num
 int probity_function_is_whole(const uint8_t *payload, size_t bytes);
 int probity_format_is_whole(const uint8_t *payload, size_t bytes);
 
-/* Functions entered in a table of names become invalid. */
+/* Functions that were entered in a table of names become invalid. */
 void probity_functions_release(struct probity_functions *functions);
 
 #endif

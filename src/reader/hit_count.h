@@ -35,8 +35,8 @@ struct probity_hit_count {
 int probity_hit_count_add(struct probity_hit_count *tally, uint32_t slot,
                           const struct probity_data *data, const uint8_t *payload, size_t bytes);
 
-/* Returns 1 if all blocks must be added again because functions were declared, and resets
- * everything except the functions; else 0. */
+/* If all blocks must be added again because functions were declared, resets everything except the
+ * functions and returns 1; else returns 0. */
 int probity_hit_count_again(struct probity_hit_count *tally);
 
 void probity_hit_count_release(struct probity_hit_count *tally);

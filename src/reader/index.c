@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * index.c: the bytes of an index, and the choice of the mark to start at. Memory: threads and
- * blocks with declarations.
+ * index.c: reads the blocks of an index, and chooses the mark to start at. Memory is proportional
+ * to the threads and the blocks with declarations.
  */
 #include "reader/index.h"
 
@@ -227,7 +227,7 @@ static int list(struct probity_index *index)
     return got < 0 ? got : has_sum ? 0 : PROBITY_ERROR_DAMAGED;
 }
 
-/* Whether the trace still ends with the same block as when it was indexed. */
+/* Whether the trace still ends with the block that was its last when it was indexed. */
 static int has_same_end(const struct probity_index_sum *sum, int trace_file)
 {
     uint8_t bytes[PROBITY_BLOCK_HEADER_BYTES];
@@ -257,7 +257,7 @@ int probity_index_open(struct probity_index *index, int file, int trace_file,
 /* ---- Choosing ----------------------------------------------------------------------------------
  */
 
-/* States since the last mark count once their mark is known to be usable. */
+/* States since the last mark are used once their mark is known to be usable. */
 struct choice {
     struct probity_index *index;
     struct probity_index_blocks pending;

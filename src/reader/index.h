@@ -92,14 +92,14 @@ int probity_index_start(struct probity_index_cursor *cursor, int file);
 int probity_index_next(struct probity_index_cursor *cursor, struct probity_index_item *ret_item);
 void probity_index_stop(struct probity_index_cursor *cursor);
 
-/* Takes over the descriptor of an index if it is whole and belongs to the trace of this session in
- * `trace_file`; lists its threads and declarations. Otherwise closes it. Returns 1, 0 if it does
- * not belong to the trace, or an error. */
+/* Takes over the descriptor of an index if that is complete and belongs to the trace of this
+ * session in `trace_file`, and lists its threads and declarations. Otherwise closes it. Returns 1,
+ * 0 if it does not belong to the trace, or an error. */
 int probity_index_open(struct probity_index *index, int file, int trace_file,
                        const uint8_t session[16], uint64_t trace_bytes);
 
-/* Chooses the last mark before which no record is as late as a tick, and finds the states there.
- * Returns 0 or an error. */
+/* Chooses the last mark before which all records are earlier than a tick, and finds the states
+ * there. Returns 0 or an error. */
 int probity_index_choose(struct probity_index *index, uint64_t before_tick);
 
 void probity_index_release(struct probity_index *index);
@@ -121,7 +121,7 @@ struct probity_index_options {
 
 /* Makes the index of the closed trace in `trace_file`, and writes it to `file`. Returns 0;
  * PROBITY_ERROR_DAMAGED if the trace is not closed, is damaged, or has late blocks or deferred
- * scopes, so that there can be no index; or READ, WRITE, MEMORY, FORMAT, VERSION. */
+ * scopes, so that it cannot be indexed; or READ, WRITE, MEMORY, FORMAT, VERSION. */
 int probity_index_build(int trace_file, int file, const struct probity_index_options *options);
 
 #endif

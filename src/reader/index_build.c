@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * index_build.c: makes the index of a closed trace in one pass over its file. Takes each thread's
- * records in order of time, and merges nothing. One drain of the spool may write a thread's newest
- * block before an older one, so the blocks between two SYNCs are sorted, and no mark separates such
- * blocks. If a trace is out of order in any other way, it has no marks from there on. Runs only in
- * the tool.
+ * index_build.c: makes the index of a closed trace in one pass over its file. Processes each
+ * thread's records in order of time, without merging threads. One drain of the spool may write a
+ * thread's newest block before an older one, so the blocks between two SYNCs are sorted, and no
+ * mark separates such blocks. If a trace is out of order in any other way, it has no marks from
+ * there on. Runs only in the tool.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ enum {
     SEARCHES_MIN = 1 << 24 /* comparisons in stacks, in addition to those allowed for the records */
 };
 
-/* What is known of a site number. */
+/* The role of a site number, as far as it is known. */
 enum { ROLE_UNKNOWN = 0, ROLE_ENTER, ROLE_LEAVE, ROLE_OTHER, ROLE_MET };
 
 struct thread_state {
@@ -83,8 +83,7 @@ static int compare_changed(const void *left, const void *right)
     return a->thread < b->thread ? -1 : a->thread > b->thread;
 }
 
-/* In the order in which the threads began, which is the order in which a reader of the whole
- * trace sees them. */
+/* In the order in which the threads began, in which a reader of the whole trace sees them. */
 static int emit_states(struct build *build)
 {
     struct changed_item *items = calloc(build->changed_count + 1, sizeof *items);
@@ -135,7 +134,7 @@ static uint64_t code_of_site(uint32_t site)
     return 2 * (uint64_t)site + 1;
 }
 
-/* Stores what a site is now, and whether it was used before. */
+/* Stores the new role of a site, and notes if the site was used before. */
 static void set_role(struct build *build, uint64_t site)
 {
     const struct probity_name *name =
@@ -241,7 +240,8 @@ static void take_moment(struct thread_state *state, struct cpu_walk *walk)
     state->at.seen_cpu_ns = ns > state->at.seen_cpu_ns ? ns : state->at.seen_cpu_ns;
 }
 
-/* A record that does not raise the CPU time of later records, but does raise that of scopes. */
+/* Processes a record that does not raise the CPU time of later records, but does raise that of
+ * scopes. */
 static void take_other_cpu(struct thread_state *state, struct cpu_walk *walk,
                            const struct probity_record *record)
 {
@@ -264,7 +264,7 @@ static inline void walk_cpu(struct thread_state *state, struct cpu_walk *walk,
     walk->has_moment = walk->is_known;
 }
 
-/* The function that a site belongs to, or the site itself. */
+/* The function to which a site belongs, or the site itself. */
 static struct probity_stack_scope scope_of(const struct build *build, uint32_t site, uint64_t tick)
 {
     const struct probity_name *name = probity_names_find(&build->names, code_of_site(site));
@@ -302,7 +302,7 @@ static int take_event(struct build *build, struct thread_state *state,
         build->searched += probity_thread_stack_leave(stack, scope.number, scope.is_declared);
         return 0;
     case PROBITY_EVENT_CHECKPOINT:
-        /* A deferred scope may have begun before scopes that have closed since. */
+        /* A deferred scope may have begun before scopes that have since been closed. */
         return bytes >= 16 && probity_get_u64(record->payload + 8) != 0 ? PROBITY_ERROR_DAMAGED
                                                                         : 0;
     case PROBITY_EVENT_PAUSE: probity_thread_stack_pause(stack, 1); return 0;
@@ -591,7 +591,7 @@ static int take_end(struct build *build, const struct probity_scan_item *item, u
     build->sum.end_checksum = item->header.checksum;
     if (item->offset + item->bytes != size)
         return PROBITY_ERROR_DAMAGED;
-    /* So that the index has all threads. */
+    /* The index must have all threads. */
     int error = build->is_out_of_order ? emit_states(build)
                                        : emit_mark(build, item->offset, item->header.serial);
     return error == 0 ? take_sync(build, item) : error;
@@ -682,7 +682,7 @@ static int pass(struct build *build, const struct probity_index_options *options
     return error != 0 || has_end || build->must_restart ? error : PROBITY_ERROR_DAMAGED;
 }
 
-/* Discards everything but the declarations. A thread may have no state if memory ran out. */
+/* Discards everything except the declarations. If memory ran out, a thread may have no state. */
 static void clear(struct build *build)
 {
     for (uint32_t slot = 0; slot < build->threads.count && slot < build->state_capacity; slot++)

@@ -31,7 +31,7 @@ struct probity_index_group {
 int probity_index_group_add(struct probity_index_group *group,
                             const struct probity_index_group_block *block);
 
-/* Finds where there can be no mark. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Finds the places where no mark is possible. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_index_group_find_splits(struct probity_index_group *group);
 
 /* Sorts some of the blocks by time. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * index_write.c: puts blocks of an index together, and writes them to its file. Runs only in the
- * tool.
+ * index_write.c: assembles blocks of an index, and writes them to its file. Runs only in the tool.
  */
 #include "reader/index_write.h"
 
@@ -118,7 +117,7 @@ int probity_index_emit_records(struct probity_index_writer *writer, uint16_t typ
     return probity_index_emit(writer, type, (size_t)(packer->at - payload));
 }
 
-/* An enter, and the pause that the scope is in. */
+/* An enter, and a pause if the scope is paused. */
 static int put_scope(struct probity_index_writer *writer, struct probity_packer *packer,
                      const struct probity_stack_scope *scope, uint32_t *records)
 {
@@ -154,8 +153,8 @@ int probity_index_begin(struct probity_index_writer *writer)
     return put_bytes(writer, header, sizeof header);
 }
 
-/* The open scopes, at the CPU time of the thread's latest hit or scope, and its latest record,
- * as an `unwound` of 0 scopes: that sets the thread's time and changes no scope. */
+/* Writes the open scopes, at the CPU time of the thread's latest hit or scope, and then the latest
+ * record as an `unwound` of 0 scopes, which sets the thread's time and changes no scope. */
 int probity_index_emit_state(struct probity_index_writer *writer,
                              const struct probity_index_state *state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * lanes.c: counts the records of each thread while a trace is prescanned, and divides the threads:
- * the largest first, each into the lane with fewer records.
+ * lanes.c: counts the records of each thread during the prescan of a trace, and divides the
+ * threads: the largest first, each into the lane with fewer records.
  */
 #include "reader/lanes.h"
 
@@ -12,8 +12,8 @@
 #include "probity.h"
 #include "reader/trace.h"
 
-/* Reading ahead in a second thread takes about 3/4 of the time of one thread. A record of a block
- * that is only searched for declarations takes about a sixth of the time of others. */
+/* Reading ahead in a second thread takes about 3/4 of the time of one thread. Records of blocks
+ * that are only searched for declarations take about a sixth of the time of others. */
 enum { LANE_PERCENT_MAX = 65, SEARCHED = 6 };
 
 struct share {
@@ -51,7 +51,7 @@ static int compare_shares(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Returns whether each trace is closed and whole, with its number of threads. */
+/* Returns whether each trace is closed and complete, and the number of its threads. */
 static int count_threads(const struct probity_trace *traces, size_t count, size_t *ret_threads)
 {
     *ret_threads = 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * lanes.h: divides the threads of traces into two lanes with about as many records, for two readers
- * that read the same traces at the same time, each the records of one lane. Only for closed traces
- * without damage, which cannot change meanwhile.
+ * lanes.h: divides the threads of traces into two lanes with similar numbers of records, for two
+ * readers that read the same traces at the same time, each for the records of one lane. Only for
+ * closed traces without damage, which cannot change meanwhile.
  *
  *     threads   1 ████████   2 ███   3 ███████   4 ██
  *     lane 1    1 ████████   2 ███
  *     lane 2                         3 ███████   4 ██
  *
- * A block with other events than hits, enters and leaves of one word is read in both lanes, because
- * it may have declarations, which concern all threads.
+ * A block with any event other than a hit, enter or leave of one word is read in both lanes,
+ * because it may have declarations, which concern all threads.
  */
 #ifndef PROBITY_READER_LANES_H
 #define PROBITY_READER_LANES_H

@@ -148,8 +148,8 @@ int probity_merge_is_valid(const struct probity_merge *merge)
 }
 #endif
 
-/* Makes open[0] the block with the next event. Returns 1, 0 if there is none left,
- * PROBITY_READER_WAITS if it has not arrived yet, or an error. */
+/* Moves the block with the next event to open[0]. Returns 1, 0 if there are no more events,
+ * PROBITY_READER_WAITS if the next one has not arrived yet, or an error. */
 static __attribute__((noinline)) int
 settle(struct probity_merge *merge)
 {
@@ -448,7 +448,7 @@ fill_event(struct probity_merge *merge, struct probity_open_block *block)
 }
 
 /* The same for the usual hit: its site was named recently, and its time is near the previous one.
- * Everything else is called last, so that no register is saved for it. */
+ * Functions for all other cases are called last, so that no register is saved for them. */
 static inline int fill_plain(struct probity_merge *merge, struct probity_open_block *block)
 {
     struct probity_event *event = &merge->event;
@@ -476,7 +476,7 @@ static inline int fill_plain(struct probity_merge *merge, struct probity_open_bl
     return 1;
 }
 
-/* 1: return it; 0: outside the range; -1: nothing after it is in the range either. */
+/* 1: return the event; 0: it is outside the range; -1: so are all later events. */
 static int range_judge(const struct probity_merge *merge)
 {
     uint64_t wall_ns = merge->event.wall_ns;
@@ -554,7 +554,7 @@ static int judge(struct probity_merge *merge)
     return (merge->from_ns | merge->to_ns) != 0 ? range_judge(merge) : 1;
 }
 
-/* Takes events until one is wanted. got: result of the step that was made. */
+/* Takes events until one is wanted. got: result of the latest step. */
 static int next_wanted(struct probity_merge *merge, int got)
 {
     int judged;
@@ -593,8 +593,8 @@ next_any(struct probity_merge *merge)
     return next_wanted(merge, step(merge));
 }
 
-/* The next record of a block, all of whose records are wanted, if the record is not of the expected
- * form. */
+/* Takes the next record of a block whose records are all wanted, if the record does not have the
+ * expected form. */
 static __attribute__((noinline)) int
 next_rare(struct probity_merge *merge, struct probity_open_block *block)
 {
@@ -606,7 +606,7 @@ next_rare(struct probity_merge *merge, struct probity_open_block *block)
     return fill_plain(merge, block);
 }
 
-/* Unusual cases are called last. */
+/* Functions for unusual cases are called last. */
 int probity_merge_next(struct probity_merge *merge, const struct probity_event **ret_event)
 {
     *ret_event = &merge->event;

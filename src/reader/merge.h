@@ -2,9 +2,9 @@
  *
  * merge.h: merges blocks of all traces into one sequence of events in time order.
  *
- * The earliest next record of all open blocks is the next event, if no scan cursor can still yield
- * an earlier one (safe) and no waiting block may begin before it. Up to `limit`, the first block
- * has the earliest record, and the others are not examined.
+ * The earliest of the open blocks' next records is the next event, if no scan cursor can still
+ * yield an earlier one (safe) and no waiting block may begin before it. Up to `limit`, the first
+ * block has the earliest record, and the others are not examined.
  */
 #ifndef PROBITY_READER_MERGE_H
 #define PROBITY_READER_MERGE_H
@@ -25,7 +25,7 @@ struct probity_open_block {
     uint64_t horizon; /* of the trace */
     uint64_t serial;  /* a number that no block had before */
     uint32_t slot, taken; /* thread; count of records taken so far */
-    int is_of_other_lane; /* only its declarations and what concerns all threads count */
+    int is_of_other_lane; /* only declarations and other events that concern all threads are used */
     uint8_t *bytes;
     size_t capacity;
     struct probity_open_block *next_free;
@@ -62,7 +62,7 @@ struct probity_merge {
     void *progress_context;
 };
 
-/* Whether the first open block has the earliest record, and the number of a thread seen. */
+/* Whether the first open blocks are in heap order, each with the slot of a known thread. */
 int probity_merge_is_valid(const struct probity_merge *merge);
 
 /* Returns as probity_reader_next(). */
@@ -71,7 +71,7 @@ int probity_merge_next(struct probity_merge *merge, const struct probity_event *
 /* Numbers the threads of a trace that starts at a mark of its index. Returns 0 or an error. */
 int probity_merge_number_threads(struct probity_merge *merge, const struct probity_trace *trace);
 
-/* Drops all blocks, and continues with the declarations after the record that was returned.
+/* Drops all blocks; continues with the declarations after the record that was returned last.
  * Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_merge_skip_rest(struct probity_merge *merge);
 
@@ -81,8 +81,8 @@ void probity_merge_next_only(struct probity_merge *merge);
 
 void probity_merge_release(struct probity_merge *merge);
 
-/* The parts of a step to the next event, for ahead_hits.c. The first open block gets a new key,
- * and moves to its place. */
+/* The parts of a step to the next event, for ahead_hits.c. Moves the first open block to the place
+ * of its new key. */
 void probity_merge_replace_first(struct probity_merge *merge, struct probity_open_entry entry);
 
 /* Sets the limit for the first open block. */

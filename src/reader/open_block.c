@@ -25,7 +25,8 @@ static void note_damage(struct probity_trace *trace, uint64_t offset, uint64_t b
     trace->facts.damaged_bytes += bytes;
 }
 
-/* TRACE.sched was intact when it was opened; later damage to it is not damage to the trace. */
+/* TRACE.sched was intact when it was opened; damage that it suffers later does not count as damage
+ * to the trace. */
 static void note_damage_at(struct probity_trace *trace, const struct probity_waiting *waiting,
                            uint64_t bytes)
 {
@@ -108,8 +109,8 @@ static int is_outside_range(const struct probity_merge *merge, struct probity_op
            probity_clockmap_wall(clock, block->data.first_tick) > merge->to_ns + RANGE_SLACK_NS;
 }
 
-/* A block of an index comes before all blocks of the trace that have the same time, and a thread's
- * state after its declarations. Nothing before it gives the thread's CPU time. */
+/* A block of the index precedes all blocks of the trace with the same time, and a thread's state
+ * follows its declarations. No earlier block gives the thread's CPU time. */
 static void start_state(struct probity_merge *merge, struct probity_open_block *block)
 {
     struct probity_thread_seen *seen = &merge->threads.seen[block->slot];
@@ -142,8 +143,8 @@ static int is_of_thread(uint64_t kind)
     }
 }
 
-/* Whether a block of the other lane has anything for this one: most have only stalls, if any. Uses
- * up the unpacker. A damaged block counts, so that the damage is reported. */
+/* Whether a block of the other lane has events for this one: most have at most stalls. Uses up the
+ * unpacker. A damaged block counts, so that the damage is reported. */
 static int concerns_lane(struct probity_open_block *block)
 {
     struct probity_record record;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * prescan.c: the first pass over a trace; reads block headers only, unless requested otherwise.
- * Finds what the merge needs in advance (late blocks, words that the file already has) and the
+ * Finds late blocks and words that the file already has, which the merge needs in advance, and the
  * facts for `info`.
  */
 #include <fcntl.h>
@@ -80,7 +80,7 @@ static void take_span(struct prescan *prescan, uint64_t first_tick, uint64_t las
     prescan->has_records = 1;
 }
 
-/* If hits are counted, the span covers only hits and scopes, because nothing else is shown. */
+/* If hits are counted, the span covers only hits and scopes, because only these are shown. */
 static int take_records(struct prescan *prescan, const struct probity_data *data,
                         const uint8_t *payload, size_t bytes)
 {
@@ -153,7 +153,7 @@ static int take_data(struct prescan *prescan, struct probity_scan *scan,
     if (error != 0 || !trace->has_rest ||
         !probity_spool_tail_overlaps(&trace->rest, &data))
         return error;
-    /* Only if its records can be read does a block replace its words in the rest of the spool. */
+    /* A block replaces its words in the rest of the spool only if its records can be read. */
     int whole = probity_scan_verify(scan, item);
     return whole == 1 ? probity_spool_tail_cover(&trace->rest, &data) : whole < 0 ? whole : 0;
 }
@@ -255,8 +255,8 @@ static int take_item(struct prescan *prescan, struct probity_scan *scan,
     return 0;
 }
 
-/* Packs a chunk of the spool once, because only its records show when it begins: a probe may have
- * read its clock before the chunk was opened. */
+/* Packs a chunk of the spool, because only its records show when it begins: a probe may have read
+ * its clock before the chunk was opened. */
 static int take_chunk(struct prescan *prescan, size_t index)
 {
     struct probity_trace *trace = prescan->trace;
@@ -282,7 +282,7 @@ static int take_chunk(struct prescan *prescan, size_t index)
                                                                index, 0, trace->number});
 }
 
-/* Takes the contents of the spool as part of the file; its counters are newer than those of the
+/* Treats the contents of the spool as part of the file; its counters are newer than those of the
  * last SYNC. */
 static int take_rest(struct prescan *prescan)
 {
@@ -428,8 +428,8 @@ static void judge_state(struct prescan *prescan)
             is_killed_at_start(prescan) ? PROBITY_TRACE_KILLED : PROBITY_TRACE_UNFINISHED;
     else
         facts->state = trace->rest.is_alive ? PROBITY_TRACE_LIVE : PROBITY_TRACE_KILLED;
-    /* A torn block at the end of a file whose spool exists loses nothing, because the spool still
-     * has the words. */
+    /* If the spool exists, an incomplete block at the end of the file loses nothing, because the
+     * spool still has the words. */
     if (trace->has_rest && !prescan->ended) {
         facts->is_short = trace->rest.header.committed > facts->file_bytes;
         facts->cut_bytes = facts->is_short ? facts->cut_bytes : 0;
@@ -453,7 +453,7 @@ static int walk(struct prescan *prescan, struct probity_scan *scan,
     return got;
 }
 
-/* Reads the file, then what is left in the spool. */
+/* Reads the file, then the rest in the spool. */
 static int read_all(struct prescan *prescan, struct probity_scan *scan,
                     const struct probity_reader_options *options)
 {

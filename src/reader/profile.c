@@ -107,7 +107,7 @@ static int take_row(const struct reading *reading, const struct probity_profile_
     }
     if (profiled.calls == 0)
         return 0; /* no checkpoint was reached */
-    /* A live cell may be read between the two stores, and a file may contain anything. */
+    /* A live cell may be read between the two stores, and a file may contain any values. */
     if (profiled.max_ns < profiled.min_ns)
         profiled.max_ns = profiled.min_ns;
     if (info->flags & PROBITY_INFO_CPU_TIME) {

@@ -20,9 +20,9 @@ struct probity_profile_place {
 
 /* Positions of the parts of a profile in the file. */
 struct probity_profile_parts {
-    struct probity_profile_place *places; /* first those of the latest complete profile */
-    size_t count, capacity;               /* followed by */
-    size_t pending;                       /* those of a profile that is not complete yet */
+    struct probity_profile_place *places; /* first the parts of the latest complete profile, */
+    size_t count, capacity;               /* followed by the parts */
+    size_t pending;                       /* number of parts of an incomplete profile */
     uint64_t tick;                        /* tick of the pending one */
 };
 

@@ -272,7 +272,7 @@ int probity_reader_skip_rest(struct probity_reader *reader)
 {
     if (!reader->has_window)
         return 0;
-    stop_ahead(reader); /* it has ended at the window's end */
+    stop_ahead(reader); /* it ended at the end of the window */
     return probity_merge_skip_rest(&reader->merge);
 }
 
@@ -300,7 +300,7 @@ void probity_reader_set_lane(struct probity_reader *reader, uint32_t lane)
         reader->traces[i].lane = lane;
 }
 
-/* Facts that depend on events are in each reader, because both read all of those. */
+/* Each reader has the facts that depend on events, because both read all such events. */
 static int do_lanes_match(const struct probity_trace *left, const struct probity_trace *right)
 {
     const struct probity_trace_facts *a = &left->facts, *b = &right->facts;
@@ -428,7 +428,7 @@ static int describe_loss(const struct probity_trace_facts *facts, char *ret_why,
     return 1;
 }
 
-/* A dump has what its window has, whatever was dropped before. */
+/* A dump is complete if its window is, whatever was dropped before. */
 static int describe_dump(const struct probity_trace_facts *facts, char *ret_why, size_t bytes)
 {
     struct probity_dump dump = {.flags = 0};

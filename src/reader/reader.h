@@ -3,8 +3,8 @@
  * reader.h: turns traces into events in time order. The public header of this directory.
  *
  * A reader takes one or several traces, in any state: closed, live, killed, copied, truncated or
- * damaged. For a trace without END, the rest in its spool is read too. The reader takes a snapshot
- * when it is opened, which excludes later records of a live program, unless it follows the program.
+ * damaged. For a trace without END, the rest in its spool is read too. Unless it follows a live
+ * program, the reader takes a snapshot when it is opened, without later records.
  *
  *     file ──► cursor (block headers) ──► waiting blocks ──► open blocks ──► events
  *     spool ─────────────────────────────────┘   by first tick     by next tick
@@ -90,12 +90,12 @@ struct probity_trace_facts {
     int has_failed;      /* the trace could not be written, and recording ended there */
     int failed_errno;    /* errno of the failure, 0: unknown */
     uint64_t failed_after_ns; /* since the beginning; 0: unknown */
-    /* PROBITY_BUDGET: the last event about the whole program, with prescan or once it was read;
-     * what 0: none. */
+    /* PROBITY_BUDGET: the last event about the whole program, with prescan or after the event was
+     * read; what 0: none. */
     struct probity_budget_event budget;
     uint64_t counted_functions; /* only with prescan: whose calls were only counted in the end */
-    uint64_t removed_functions; /* with prescan or once it was read: not even counted any more */
-    uint64_t counted_hits; /* the same for kinds of free locks, and for allocations */
+    uint64_t removed_functions; /* with prescan or after the event: no longer even counted */
+    uint64_t counted_hits; /* the same for free locks by kind, and for allocations */
     /* Cost of recording, by enum probity_cost_moment; no rows if the trace has none. */
     struct probity_cost cost[PROBITY_COST_MOMENTS];
     /* Thread states, read from TRACE.sched; NULL: none were requested, or there are none. */
@@ -105,9 +105,9 @@ struct probity_trace_facts {
      * a damaged one. It belongs to the reader. */
     const uint8_t *dump;
     size_t dump_bytes;
-    int is_short;        /* shorter than its program wrote: a copy made while it was running */
+    int is_short;        /* shorter than what its program wrote: a copy made during recording */
     /* Facts of a run in a database, which has no events here (probity_reader_of_facts()). */
-    int is_remote;  /* and nothing is known of the cost of recording */
+    int is_remote;  /* and the cost of recording is unknown */
     int is_partial; /* not all of it has been sent */
 };
 
@@ -127,7 +127,7 @@ struct probity_function {
     const char *returns;   /* its return type as written in the macro, may be "" */
     const char *object;    /* path of its shared library; "": the executable */
     const char *symbol;    /* of a function without a macro; otherwise NULL */
-    int is_least; /* from some moment in the events read so far, its calls were not even counted */
+    int is_least; /* at some point in the events read so far, its calls stopped being counted */
 };
 
 /* Types and texts of the values recorded at one site. Valid as above. */
@@ -140,8 +140,8 @@ struct probity_format {
     } *values;
 };
 
-/* A kind of event in addition to those of the format: a call of a function that has entries
- * only. No record of a trace is passed on with this kind. */
+/* A kind of event that the format does not have: a call of a function that has entries only.
+ * Records that claim this kind are not passed on. */
 enum { PROBITY_READER_ENTRY = 30 };
 
 /* One event. Valid until the next call. */
@@ -226,15 +226,15 @@ int probity_reader_next(struct probity_reader *reader, const struct probity_even
 /* Sets another time range; only before the first next. */
 void probity_reader_set_range(struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns);
 
-/* Announces that only what begins in [from_ns, to_ns) (CLOCK_REALTIME) is of interest; only before
- * the first next. to_ns UINT64_MAX: there is no end. If all traces have an index, earlier events
- * may be left out, except declarations; each scope open at that point is replaced by an ENTER,
- * and a PAUSE if it is paused. Returns 0 or an error. */
+/* Announces that only events, scopes and spans that begin in [from_ns, to_ns) (CLOCK_REALTIME) are
+ * needed; only before the first next. to_ns UINT64_MAX: no end. If all traces have an index,
+ * earlier events may be left out, except declarations; each scope open at that point is replaced by
+ * an ENTER, and a PAUSE if it is paused. Returns 0 or an error. */
 int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns);
 
-/* Announces that everything that began in the window has ended: the remaining events other than
- * declarations are left out, if possible. Only after an event that is not before the window's
- * end. Returns 0 or an error. */
+/* Announces that everything that began in the window has ended: the rest, except declarations, is
+ * left out if possible. Only after an event that is not before the window's end. Returns 0 or an
+ * error. */
 int probity_reader_skip_rest(struct probity_reader *reader);
 
 /* The same, but the next record of each thread is returned before the declarations: what a thread
@@ -253,14 +253,14 @@ int probity_reader_divide(struct probity_reader *reader);
  * thread. */
 void probity_reader_set_lane(struct probity_reader *reader, uint32_t lane);
 
-/* After the last event of both lanes: whether nothing was found that makes the events of two lanes
- * differ from those of a single reader, such as damage or another file: 1 or 0. */
+/* After the last event of both lanes: 1 if the events of the two lanes are those of a single
+ * reader; 0 if damage, another file or the like makes them differ. */
 int probity_reader_lanes_match(const struct probity_reader *left,
                                const struct probity_reader *right);
 
 size_t probity_reader_traces(const struct probity_reader *reader);
 
-/* CLOCK_REALTIME when the earliest trace began recording. */
+/* CLOCK_REALTIME at the start of the earliest recording. */
 uint64_t probity_reader_start_ns(const struct probity_reader *reader);
 
 /* Facts of trace number `trace`; the counts of damage increase while events are read. Valid until
@@ -288,7 +288,7 @@ struct probity_profiled {
     uint32_t threads;
     uint64_t calls;             /* with and without times */
     uint64_t untimed, unwound;  /* part of the calls */
-    uint64_t counted;           /* those of the untimed that PROBITY_BUDGET has only counted */
+    uint64_t counted;           /* part of untimed: only counted because of PROBITY_BUDGET */
     uint64_t open;              /* 1 while the outermost call is in progress; its time so far is
                                    only in the total */
     uint64_t total_ns, self_ns, paused_ns;

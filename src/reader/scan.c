@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * scan.c: reads block after block through a window on the file. All input is untrusted: lengths are
- * checked against the rest of the file, and after an invalid block the next valid one is searched
- * for, within a budget, so that no file can make the search quadratic.
+ * checked against the rest of the file, and after an invalid block the search for the next valid
+ * one has a budget, so that no file can make it quadratic.
  */
 #include "reader/scan.h"
 
@@ -188,7 +188,7 @@ static uint64_t find_resumption(struct probity_scan *scan, struct probity_block_
         if (at == NULL)
             break;
         const uint8_t *found = memmem(at, bytes, "PBLK", 4);
-        if (found == NULL) { /* a hole of terabytes costs nothing to create */
+        if (found == NULL) { /* a hole of terabytes takes no effort to create */
             offset = probity_file_data(scan->file, offset + bytes - 3);
             continue;
         }

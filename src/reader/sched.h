@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sched.h: TRACE.sched, thread states beside a trace (doc/sched.md). All input is
- * untrusted: a file that does not match its trace, or is not whole, is ignored.
+ * sched.h: TRACE.sched, thread states beside a trace (doc/sched.md). All input is untrusted: a file
+ * that does not match its trace, or is incomplete, is ignored.
  */
 #ifndef PROBITY_READER_SCHED_H
 #define PROBITY_READER_SCHED_H
@@ -25,12 +25,12 @@ struct probity_sched_file {
     size_t count, capacity;
 };
 
-/* Takes over the descriptor of a file if it is whole and of this session. Otherwise closes it.
- * Returns 1, 0 if it cannot be used, or PROBITY_ERROR_MEMORY. */
+/* Takes over the descriptor of a file if that is complete and belongs to this session. Otherwise
+ * closes it. Returns 1, 0 if it cannot be used, or PROBITY_ERROR_MEMORY. */
 int probity_sched_file_open(struct probity_sched_file *sched, int file, const uint8_t session[16]);
 
-/* Drops blocks that do not affect the states from a tick on: those followed by a later one of
- * the thread that begins there or before. */
+/* Drops blocks that do not affect the states from a tick on: those followed by a later block of the
+ * thread that begins at or before that tick. */
 void probity_sched_file_start_at(struct probity_sched_file *sched, uint64_t tick);
 
 void probity_sched_file_release(struct probity_sched_file *sched);

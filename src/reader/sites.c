@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * sites.c: reads rows of SITES blocks, one at a time, and zero-terminates their texts. Each block's
- * checksum is verified here, as that of a DATA block is when it is opened.
+ * checksum is verified here, as a DATA block's is when it is opened.
  */
 #include "reader/sites.h"
 

@@ -18,7 +18,7 @@ static uint64_t load(const struct probity_attach_chunk *chunk, uint32_t at)
     return __atomic_load_n(&chunk->words[at], __ATOMIC_ACQUIRE);
 }
 
-/* Number of words according to the head of a record or of a pending one; 1 if it is invalid.
+/* Number of words according to the head of a record, pending or not; 1 if it is invalid.
  */
 static uint32_t words_of(uint64_t head, uint32_t left)
 {
@@ -129,8 +129,8 @@ static void take_anchors(struct probity_spool_tail *rest)
     }
 }
 
-/* The latest chunk that is open before any is copied. If a thread opens another one after its open
- * chunk was copied, that one is left out, or records between the two would be missing. */
+/* Finds the latest chunk that is open before any is copied. A chunk that a thread opens after its
+ * open chunk was copied is left out, because records between the two would be missing. */
 static void find_newest(struct probity_spool_tail *rest)
 {
     struct probity_attach_chunk chunk;

@@ -40,8 +40,8 @@ struct probity_spool_tail {
     uint8_t *block; /* room for one packed chunk */
 };
 
-/* How to find the spool of an open trace. directory: the trace's, or -1. The pointers in the query
- * point into info. Returns 0, or PROBITY_ERROR_READ with errno set. */
+/* Makes a query for the spool of an open trace. directory: the trace's, or -1. The pointers in the
+ * query point into info. Returns 0, or PROBITY_ERROR_READ with errno set. */
 int probity_spool_tail_query(int trace_file, int directory, const struct probity_info *info,
                              struct probity_attach_query *ret_query);
 

@@ -231,8 +231,7 @@ static enum probity_spools_state state_of(const struct probity_attach *attach)
     }
 }
 
-/* A closed spool usually exists only briefly, but permanently if its program was killed just
- * then. */
+/* A closed spool usually exists only briefly, but stays if its program was killed just then. */
 static void look_at_spool(struct probity_spools_entry *entry, struct probity_place *place)
 {
     struct probity_attach attach;

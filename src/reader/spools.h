@@ -22,8 +22,8 @@ enum probity_spools_state {
 };
 
 enum probity_spools_trace {
-    PROBITY_SPOOLS_FOUND,     /* and it is the file that the program wrote */
-    PROBITY_SPOOLS_GONE,      /* neither at its path nor renamed in its directory */
+    PROBITY_SPOOLS_FOUND,     /* it is there, and is the file that the program wrote */
+    PROBITY_SPOOLS_GONE,      /* it is neither at its path nor, renamed, in its directory */
     PROBITY_SPOOLS_UNRECORDED, /* the spool does not record where it is */
     PROBITY_SPOOLS_UNREADABLE /* it may exist */
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_stack.h: which scopes of a thread are open after a record, by the rules of
- * doc/trace-format.md, "Scopes". Only what an index needs: no times, no deferred scopes.
+ * thread_stack.h: the scopes of a thread that are open after a record, by the rules of
+ * doc/trace-format.md, "Scopes". Has only the features that an index needs: no times, no deferred
+ * scopes.
  */
 #ifndef PROBITY_READER_THREAD_STACK_H
 #define PROBITY_READER_THREAD_STACK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.c: a hash table that maps (trace, thread) to a dense slot. It is not base's, because what
- * it finds is the index of an item in an array that moves when it grows: 4 bytes a place do.
+ * threads.c: a hash table that maps (trace, thread) to a dense slot. It is not base/hashtable.h,
+ * because it finds indexes into an array that moves when it grows: 4 bytes per place are enough.
  */
 #include "reader/threads.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * threads.h: the threads seen so far, each with the CPU time last returned. Takes 24 bytes per
- * thread, kept to the end: even after hours of sleep, a thread's CPU time must not decrease.
+ * thread, which are kept to the end: a thread's CPU time must not decrease even after hours of
+ * sleep.
  */
 #ifndef PROBITY_READER_THREADS_H
 #define PROBITY_READER_THREADS_H

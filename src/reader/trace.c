@@ -126,7 +126,7 @@ static int take_index(struct probity_trace *trace, const struct probity_reader_o
     return got;
 }
 
-/* Passes the blocks of TRACE.sched on by time, like late blocks. */
+/* Passes the blocks of TRACE.sched to the merge by time, like late blocks. */
 static int add_sched_blocks(struct probity_trace *trace)
 {
     struct probity_waiting_list *extras = &trace->extras;
@@ -160,8 +160,8 @@ int probity_trace_look(struct probity_trace *trace, const struct probity_reader_
 
     if (error == 0 && options->follow && trace->has_rest && trace->rest.is_alive)
         probity_trace_follow(trace);
-    /* Measured again, because words that the writer took out of the spool before it was scanned are
-     * in the file now. */
+    /* Measured again, because words that the writer had removed from the spool before the scan are
+     * in the file by now. */
     if (error == 0)
         error = measure(trace);
     int got = error == 0 ? take_index(trace, options) : error;
@@ -280,7 +280,7 @@ static int flush(struct probity_trace *trace, struct probity_queue *queue)
     return error;
 }
 
-/* Whether a block is among those passed on by time. Offsets increase from call to call. */
+/* Whether a block is one of those passed on by time. Offsets increase from call to call. */
 static int is_handed_on(struct probity_late_places *late, uint64_t offset)
 {
     probity_assert(late->next <= late->count);

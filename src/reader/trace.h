@@ -43,8 +43,8 @@ struct probity_waiting_list {
     size_t count, capacity, next;
 };
 
-/* Offsets of the late blocks that are passed on by time. By offset, not by number, because the scan
- * cursor may see blocks that a prescan with checksums found damaged. */
+/* Offsets of the late blocks that are passed on by time. They are identified by offset, not by
+ * number, because the scan cursor may see blocks that a prescan with checksums found damaged. */
 struct probity_late_places {
     uint64_t *offsets;
     size_t count, capacity, next;
@@ -61,8 +61,8 @@ struct probity_trace {
     struct probity_scan scan; /* the scan cursor */
     struct probity_clockmap own_clock; /* filled as the scan cursor advances */
     struct probity_clockmap *clock;    /* own_clock, or shared by all traces with the same ticks */
-    struct probity_clockmap prescanned; /* all anchors; kept until traces are joined, or for the
-                                           clock of a trace with an index */
+    struct probity_clockmap prescanned; /* all anchors; kept until traces are joined, or as the
+                                         * clock of a trace with an index */
     struct probity_names names;
     struct probity_functions functions;
     uint64_t removed_functions, counted_hits; /* in the events so far */
@@ -81,7 +81,7 @@ struct probity_trace {
     struct probity_waiting_list extras;  /* late blocks and spool chunks, by tick */
     struct probity_late_places late; /* late blocks among them, in file order */
     uint64_t watermark; /* the latest that the scan cursor has passed */
-    uint64_t safe_tick; /* the scan cursor finds no more records before it */
+    uint64_t safe_tick; /* the scan cursor will find no more records before it */
     uint64_t emitted_tick;
     int is_done;        /* the scan cursor is at the end */
     int is_settled;     /* as in struct probity_reader_options */
@@ -121,7 +121,7 @@ int probity_waiting_list_add(struct probity_waiting_list *list, const struct pro
 /* For qsort: by tick, then by offset. */
 int probity_waiting_compare(const void *left, const void *right);
 
-/* Scans the spool, measures the file and prescans it. Returns 0 or an error. */
+/* Scans the spool, gets the size of the file and prescans it. Returns 0 or an error. */
 int probity_trace_look(struct probity_trace *trace, const struct probity_reader_options *options);
 
 /* In follow.c: limits the scan cursor to what the program has written. Only for a live trace. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * budget.c: decides which functions, and which calls to libc, are only counted. Runs in the writer
- * thread, which the program does not wait for; in the program's threads only the state of a
- * function is read.
+ * thread, for which the program does not wait; the program's threads only read the state of a
+ * function.
  *
  *     cost  = records × cost of one + readings of the CPU clock × cost of one
  *           + counted calls × cost of one + CPU time of this thread for records
@@ -29,23 +29,22 @@
 
 enum {
     SITES_FIRST = 1024,         /* of the first interval */
-    CPU_NS_MIN = 1000000,       /* of the process: shorter intervals are joined with the next */
+    CPU_NS_MIN = 1000000,       /* of the process: a shorter interval is joined with the next one */
     CREDIT_NS_MAX = 1000000000, /* budget not used within this time may be used later */
     COST_NS_DEFAULT = 40,       /* of a scope, if it could not be measured */
     COUNT_NS_DEFAULT = 4,
     CALL_NS = 60,       /* of a record of a call to libc: a system call leaves cold caches */
-    READING_FACTOR = 2, /* a reading of the CPU clock costs more than when it is measured */
+    READING_FACTOR = 2, /* reading the CPU clock costs more than in the measurement */
     PACK_NS_MAX = 25, /* of a record, in this thread, on a slow machine */
     MARGIN_PERCENT = 115,
-    WORTH_PART = 50, /* of the budget: a function that costs less stays recorded */
+    WORTH_PART = 50, /* of the budget: functions that cost less stay recorded */
     TARGET_PERCENT = 70 /* of the budget: the target once it is exceeded */
 };
 
 uint16_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
 
 static uint32_t hits[PROBITY_LIMIT_SITES];
-/* All functions have lower numbers: there are usually far fewer than the limit, so the rest is not
- * searched. */
+/* All functions have lower numbers. Usually far below the limit, so searches end here. */
 static uint32_t site_end;
 static uint32_t numbers[PROBITY_LIMIT_SITES];
 static uint32_t number_count, list_lock;
@@ -62,7 +61,7 @@ struct interval {
     uint64_t ns, cpu_ns, writer_ns; /* CPU time of the process, of this thread */
     uint64_t records, cost_ns;
     uint64_t shared_ns;  /* part of the cost: this thread's, and readings of the CPU clock */
-    uint64_t fixed_ns;   /* this thread's remaining time: what it takes without records */
+    uint64_t fixed_ns;   /* the rest of this thread's time, spent without records, too */
     uint64_t program_ns; /* without the cost */
 };
 
@@ -78,7 +77,7 @@ static struct {
 /* ---- Functions ---------------------------------------------------------------------------------
  */
 
-/* Of functions without a note (describe.c) whose descriptors stay in memory, by half of the site
+/* Descriptors that stay in memory, of functions without a note (describe.c), by half of the site
  * number. */
 static struct probity_site_function *lasting[PROBITY_LIMIT_SITES / 2 + 1];
 
@@ -180,8 +179,8 @@ static uint64_t calls_of(uint32_t site)
 /* ---- Prices ------------------------------------------------------------------------------------
  */
 
-/* In 1/256 ns; 0: not measured. Most of an addition is hidden by the program's other work, but
- * less of a record than in a loop, because the caches hold other data, too. */
+/* In 1/256 ns; 0: not measured. The program's other work hides most of the cost of an addition, but
+ * less of the cost of a record than in a loop, because the caches hold other data, too. */
 static uint64_t measured(const struct probity_cost *cost, enum probity_cost_kind kind)
 {
     uint64_t most = 0, least = UINT64_MAX;
@@ -271,7 +270,7 @@ static uint64_t count_of(const struct probity_session *session, uint32_t number)
     return sum;
 }
 
-/* What counting has cost in the interval. */
+/* The cost of counting in the interval. */
 static uint64_t counting_ns(struct probity_session *session)
 {
     uint64_t sum_256 = 0;
@@ -372,7 +371,7 @@ static int write_event(struct probity_session *session, struct probity_pass *pas
                               payload, sizeof payload, session->writer.thread_numbers);
 }
 
-/* What counting the function saves: its records, and their part of the shared cost. */
+/* The time saved by counting the function: its records, and their part of the shared cost. */
 static int64_t saving_of(const struct interval *interval, uint32_t site)
 {
     uint64_t records = records_of(site);
@@ -395,8 +394,8 @@ static int is_frequent(uint32_t site)
     return hits[site] != 0 && (!is_call(site) || calls_of(site) >= CALLS_LEAST);
 }
 
-/* A gap or rate would mistake calls that are not recorded for no calls at all, and durations are
- * compared only when a call is recorded. */
+/* Gaps and rates would take calls that are not recorded for no calls at all, and durations are
+ * compared only for calls that are recorded. */
 static int is_named_by_condition(const struct probity_session *session, uint32_t site)
 {
     const struct probity_watch *watch = session->dumps.watch;
@@ -405,7 +404,8 @@ static int is_named_by_condition(const struct probity_session *session, uint32_t
            (watch != NULL && probity_watch_names(watch, site));
 }
 
-/* The function with the most calls; PROBITY_LIMIT_SITES: none is left that is worth counting. */
+/* The function with the most calls; PROBITY_LIMIT_SITES if no function is left that is worth
+ * counting. */
 static uint32_t find_most(const struct probity_session *session, const struct interval *interval,
                           uint64_t allowed_ns)
 {
@@ -423,7 +423,7 @@ static uint32_t find_most(const struct probity_session *session, const struct in
 }
 
 /* Signals are blocked, so that the lock is never held for long. A function that was counted before
- * has its place in the list. */
+ * is in the list already. */
 void probity_budget_mark(uint32_t site)
 {
     const uint16_t marks = PROBITY_BUDGET_COUNTED | PROBITY_BUDGET_LISTED;
@@ -458,7 +458,8 @@ static uint64_t calls_per_second(const struct interval *interval, uint64_t calls
     return interval->ns != 0 ? (uint64_t)((probity_wide)calls * 1000000000 / interval->ns) : 0;
 }
 
-/* Makes libprobity-calls count what these hits record. The event comes after the last hit. */
+/* Makes libprobity-calls count these calls instead of recording hits. The event comes after the
+ * last hit. */
 static int demote_hits(struct probity_session *session, struct probity_pass *pass,
                        const struct interval *interval, uint32_t site, int64_t *excess_ns)
 {
@@ -476,8 +477,8 @@ static int demote_hits(struct probity_session *session, struct probity_pass *pas
     return is_counted == 1 ? write_event(session, pass, event) : 0;
 }
 
-/* Counts the most frequent functions until the rest is within the target. Returns 0 or
- * PROBITY_ERROR_WRITE, as does the next one. */
+/* Switches the most frequent functions to counting until the rest is within the target. Returns 0
+ * or PROBITY_ERROR_WRITE, as does the next function. */
 static int demote(struct probity_session *session, struct probity_pass *pass,
                   const struct interval *interval, uint64_t allowed_ns, int64_t *excess_ns)
 {
@@ -571,8 +572,8 @@ static int is_still_recorded(const struct interval *interval, uint32_t index)
            (latest_counts[index] == 0 && calls_of(number - 1) > interval->ns / WAIT_NS);
 }
 
-/* Threads that still record a function to be counted have not called it since they were
- * notified, or its library was loaded again. */
+/* If a thread still records a function that is to be counted, it has not called it since the
+ * notification, or the function's library was loaded again. */
 static void ask_to_look(const struct interval *interval)
 {
     int is_slow = budget.is_slow;
@@ -631,7 +632,7 @@ int probity_budget_look(void *owner, struct probity_pass *pass, int is_last)
         return 0;
     budget.cost_ns += interval.cost_ns + interval.fixed_ns;
     budget.program_ns += interval.program_ns;
-    /* After a decision, records from before it still arrive. */
+    /* Records made before a decision arrive after it. */
     if (!is_last && !budget.is_settling)
         result = judge(session, pass, &interval);
     if (!is_last)

@@ -2,8 +2,8 @@
  *
  * budget.h: PROBITY_BUDGET, the share of the program's CPU time that recording may take. The writer
  * thread estimates what recording costs, from the records that it drains and the cost of a record
- * measured in this run. If that is too much, the functions with the most calls are from then on
- * counted in the cells of profile mode instead of recorded.
+ * measured in this run. If that is too much, the most frequently called functions are from then on
+ * counted in cells, as in profile mode, instead of recorded.
  *
  *     writer: marks the number ─► all enters take the slow path for a moment
  *     thread: enter, slow path ─► clears the descriptor's code ─► later enters only count
@@ -22,19 +22,19 @@
 struct probity_pass;
 struct probity_session;
 
-/* What is known about a function, by its number (site number + 1). */
+/* Flags of a function, by its number (site number + 1). */
 enum {
     PROBITY_BUDGET_FUNCTION = 1,  /* it is one, and may be counted */
     PROBITY_BUDGET_ADDRESSED = 2, /* it has no macro */
     PROBITY_BUDGET_COUNTED = 4,   /* its calls are only counted */
-    PROBITY_BUDGET_REMOVED = 8,   /* nor are they counted: its hooks were removed */
+    PROBITY_BUDGET_REMOVED = 8,   /* its calls are not even counted: its hooks were removed */
     PROBITY_BUDGET_FIXED = 16,    /* its hooks cannot be removed */
     PROBITY_BUDGET_ENTRIES = 32,  /* its calls have no leaves */
     PROBITY_BUDGET_TRIED = 64,    /* removal failed: its library may have been unloaded */
     PROBITY_BUDGET_CALL = 256,    /* it is one of libc's: calls that wait are recorded even then */
     PROBITY_BUDGET_LISTED = 512,  /* it is in the list of functions that are or were counted */
-    PROBITY_BUDGET_HITS = 128     /* no function, but hits of libprobity-calls, which may be able to
-                                     count them; COUNTED: it has been asked to */
+    PROBITY_BUDGET_HITS = 128     /* not a function, but hits of libprobity-calls, which may be able
+                                   * to count them; COUNTED: it was asked to */
 };
 extern uint16_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
 
@@ -47,18 +47,18 @@ static inline int probity_budget_counts(const struct probity_site_function *func
             PROBITY_BUDGET_COUNTED) != 0;
 }
 
-/* To be called when the function has its number. */
+/* To be called when the function has been given its number. */
 void probity_budget_declared(struct probity_site_function *function);
 
-/* From now on, calls of the function with this enter's site are only counted, if it may be. Under
- * declare_lock, or in the writer thread. */
+/* From now on, calls of the function with this enter's site are only counted, if that is allowed.
+ * Under declare_lock, or in the writer thread. */
 void probity_budget_mark(uint32_t site);
 
-/* Takes their codes from all functions whose calls are only counted and whose descriptors stay in
- * memory, so that each thread finds out at its next call. In the writer thread. */
+/* Clears the codes of all functions whose calls are only counted and whose descriptors stay in
+ * memory, so that each thread takes the slow path at its next call. In the writer thread. */
 void probity_budget_clear_codes(void);
 
-/* The same for a site that is no function. Under declare_lock. */
+/* The same for a site that is not a function. Under declare_lock. */
 void probity_budget_declared_site(const struct probity_site *site, uint32_t number);
 
 /* The numbers of the functions that are counted. */

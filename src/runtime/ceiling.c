@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * ceiling.c: a killed program leaves a spool until its trace is recovered. A program that starts
- * recording adds up the existing spools, and uses less memory, or none, before memory is exhausted.
- * Runs when a recording starts, before the spool is created; never on a probe's path.
+ * recording adds up the existing spools, and uses less memory, or does not record, before memory is
+ * exhausted. Runs when a recording starts, before the spool is created; never on a probe's path.
  */
 #include "runtime/ceiling.h"
 
@@ -25,7 +25,7 @@ uint64_t probity_ceiling_share(uint64_t total, uint64_t used)
 {
     uint64_t left = total > used ? total - used : 0;
 
-    /* In the upper half each program takes less than the previous one, so that many more can
+    /* Beyond half of the total, each program gets less than the previous one, so that many more can
      * record. */
     return used < total / 2 ? left : left / 4;
 }

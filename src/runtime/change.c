@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * change.c: settings that only the writer thread uses, or of which a thread reads one word: so they
- * are in force for all threads once they are stored. All are checked before any is applied. The
- * text comes from a tool of the same user and is checked like one from the environment.
+ * change.c: changes settings that only the writer thread uses, or that other threads read as one
+ * word: once stored, they apply to all threads. All are checked before any is applied. The text
+ * comes from a tool of the same user and is checked like one from the environment.
  */
 #include "runtime/change.h"
 
@@ -44,7 +44,7 @@ static int is_same_name(const struct probity_condition_name *left,
            strcmp(left->name, right->name) == 0;
 }
 
-/* The one that differs by its limit only; or PROBITY_CONDITIONS_MAX. */
+/* The existing condition that differs only in its limit; or PROBITY_CONDITIONS_MAX. */
 static uint32_t find_condition(const struct probity_condition *wanted)
 {
     for (uint32_t i = 0; i < count_now(); i++) {
@@ -58,7 +58,7 @@ static uint32_t find_condition(const struct probity_condition *wanted)
     return PROBITY_CONDITIONS_MAX;
 }
 
-/* Whether the condition counts or compares what is declared there; its site. */
+/* Whether the condition counts or compares the declared function or probe; its site. */
 static int is_declared_for(const struct probity_condition *condition, uint32_t kind,
                            const uint8_t *payload, size_t bytes, uint32_t *ret_site)
 {
@@ -82,7 +82,7 @@ static int is_declared_for(const struct probity_condition *condition, uint32_t k
                        : parts->is_site(&condition->name, name);
 }
 
-/* What was declared before the condition was added. */
+/* Declarations from before the condition was added. */
 static void match_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
 {
     const struct probity_trigger_parts *parts = probity_trigger_parts();
@@ -92,7 +92,6 @@ static void match_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
         probity_watch_site(*parts->watch, site, UINT64_C(1) << number);
 }
 
-/* While the declarations are searched for what the budget no longer records. */
 enum { CONDITIONS_AT_ONCE = 8, SWITCHES_AT_ONCE = 32 };
 
 struct change {
@@ -106,6 +105,7 @@ struct change {
     uint32_t budget; /* 0: as it is */
 };
 
+/* State of a search through the declarations for functions that the budget no longer records. */
 static const struct probity_condition *sought;
 static const struct change *sought_with; /* what else the request changes */
 static int is_found;
@@ -121,7 +121,7 @@ static void find_unrecorded(uint32_t kind, const uint8_t *payload, size_t bytes)
                                               kind, payload, bytes);
 }
 
-/* In the writer thread, which is also the one that decides what is only counted. */
+/* In the writer thread, which also decides what is only counted. */
 static int names_unrecorded(const struct probity_condition *condition)
 {
     sought = condition;
@@ -157,8 +157,8 @@ static int make_room(struct probity_session *session, const struct probity_condi
     return result;
 }
 
-/* A thread that declares a site at this moment either sees the condition, or is seen by the walk
- * through the declarations: each stores first, then looks, with a fence in between. */
+/* A thread that declares a site at this moment either sees the condition, or its declaration is
+ * found by the search: both store first, then look, with a fence in between. */
 static void add_condition(struct probity_session *session, uint32_t number)
 {
     const struct probity_trigger_parts *parts = probity_trigger_parts();
@@ -180,12 +180,12 @@ static const char *why_not(const struct probity_condition *condition, uint32_t f
         return "only the limit of such a condition can be changed; request, gap, rate and value "
                "can be added, without a percentile";
     if (found == PROBITY_CONDITIONS_MAX && count_now() + earlier >= PROBITY_CONDITIONS_MAX)
-        return "there are 64 conditions already";
+        return "there are already 64 conditions";
     if (found == PROBITY_CONDITIONS_MAX && names_unrecorded(condition))
         return "calls that it names are only counted (budget, or switched off); first switch them "
                "on, with on=NAME";
     if (added_count + earlier >= ADDED_MAX)
-        return "conditions of this recording were changed 32 times already";
+        return "the conditions of this recording were already changed 32 times";
     return condition->length >= ADDED_BYTES ? "the condition is too long" : NULL;
 }
 
@@ -238,7 +238,7 @@ static uint64_t longest_ns_now(void)
 /* ---- Settings ----------------------------------------------------------------------------------
  */
 
-/* What is refused, and why. */
+/* Settings that are refused, and why. */
 static const char *const fixed[][2] = {
     {"mode", "it determines which thread owns a full chunk"},
     {"functions", "function entries are patched when a recording begins; off=PATTERN and "
@@ -249,7 +249,7 @@ static const char *const fixed[][2] = {
 
 static int refuse(char *ret_why, size_t room, const char *what, const char *why)
 {
-    size_t length = strlen(why) + sizeof ": "; /* what is too long is cut, not the reason */
+    size_t length = strlen(why) + sizeof ": "; /* a long setting is cut, not the reason */
 
     snprintf(ret_why, room, "%.*s: %s", (int)(room > length ? room - length : 0), what, why);
     return PROBITY_ERROR_ARGUMENT;
@@ -346,7 +346,7 @@ static int take_all(struct probity_session *session, struct change *change, char
     return 0;
 }
 
-/* Once it is known which functions the request switches on. */
+/* Called once it is known which functions the request switches on. */
 static int try_conditions(struct probity_session *session, const struct change *change,
                           char *ret_why, size_t room)
 {

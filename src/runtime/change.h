@@ -8,7 +8,7 @@
 struct probity_session;
 
 /* To be called when a recording with dumps is prepared: from then on its writer thread applies
- * "NAME=VALUE" settings, separated by line ends, all or none, or says why not. Lock held. */
+ * "NAME=VALUE" settings, separated by line ends, all or none, or reports why not. Lock held. */
 void probity_change_begin(struct probity_session *session);
 
 #endif

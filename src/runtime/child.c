@@ -43,7 +43,7 @@ void probity_child_forget(void)
 
 /* State that the forking thread may be using. */
 struct kept {
-    struct kept *before; /* of a fork that a signal handler interrupted, and that resumes */
+    struct kept *before; /* of an outer fork, interrupted by a handler that forks; resumes later */
     struct probity_session *session; /* NULL: the thread is not in a slow path */
     struct probity_thread_state *slot; /* NULL: none */
     struct probity_profile_set *set; /* NULL: none */
@@ -120,7 +120,7 @@ static void take_places(void)
 }
 
 /* A probe that the child may return into finds its old state, in a recording that has ended. All
- * other probes start over: their state is reset first, because of signal handlers. */
+ * other probes start over. The state is reset first, because of signal handlers. */
 static void give_to_child(struct kept *mine)
 {
     probity_assert(mine->session == NULL || mine->session_copy.state == PROBITY_SESSION_ENDED);

@@ -14,7 +14,7 @@
  */
 void probity_child_note(void *segment, size_t bytes);
 
-/* Forgets the segments noted so far, which other memory, inherited by children, has replaced. */
+/* Forgets the segments noted so far: other memory, which children inherit, has replaced them. */
 void probity_child_forget(void);
 
 /* To be called once. Children of fork() get private memory at the addresses of the segments, and a

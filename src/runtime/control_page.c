@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * control_page.c: see control_page.h. The page is a file of the user's in a directory that only
- * that user may write to, so its content is trusted as far as the user is; it is opened and removed
- * by the directory's descriptor, and no link is followed. A lock, which only the mapping holds,
- * shows that the program is alive. A forked child has neither page nor thread.
+ * that user may write to, so its content is trusted like that user. It is opened and removed
+ * relative to the directory's descriptor, and links are not followed. A lock, which only the
+ * mapping holds, shows that the program is alive. A forked child has neither page nor thread.
  */
 #include "runtime/control_page.h"
 
@@ -30,7 +30,7 @@
 #include "spool/control_page.h"
 #include "spool/segment.h"
 
-enum { CHECK_NS = 1000000000 }; /* interval for seeing that the program's threads have exited */
+enum { CHECK_NS = 1000000000 }; /* interval between checks whether all threads have exited */
 
 static struct probity_control_page *page;
 static uint32_t page_pid;
@@ -150,13 +150,13 @@ static void take_request(void)
     probity_os_signals_restore(&before);
 }
 
-/* Whether libc counts the thread as one of the program's. */
+/* Whether libc counts this thread as one of the program's. */
 enum { COUNT_UNKNOWN, COUNT_LEFT, COUNT_STAYS };
 static uint32_t count_state;
 
 /* The process ends with its last thread, so this one must not keep it alive. If the others exit by
- * the system call, libc does not call exit(), which would end this thread and remove the page. A
- * return would make libc count this thread. */
+ * the system call, libc does not call exit(), which would end this thread and remove the page. If
+ * this thread returned, libc would count it out a second time. */
 static void leave_with_the_program(void)
 {
     if (!probity_own_threads_are_alone(&probity_session_own_threads, NULL))
@@ -214,7 +214,7 @@ static int start_thread(void)
     return count_state == COUNT_LEFT ? 0 : -1;
 }
 
-/* Without /proc, the thread would not see that all others have left by the system call `exit`, and
+/* Without /proc, this thread would not notice that all others have exited by the system call, and
  * would keep the program alive. */
 static int can_see_threads(void)
 {

@@ -6,8 +6,8 @@
 #ifndef PROBITY_RUNTIME_CONTROL_PAGE_H
 #define PROBITY_RUNTIME_CONTROL_PAGE_H
 
-/* Makes the page and the thread if PROBITY_CONTROL asks for them. In a constructor. Without them
- * the program runs on, after a line on stderr. */
+/* Creates the page and the thread if PROBITY_CONTROL is set. In a constructor. If that fails,
+ * prints a line on stderr, and the program continues without them. */
 void probity_control_page_begin(void);
 
 /* Removes the page's name. At exit. */

@@ -2,7 +2,7 @@
  *
  * cost.c: measures short windows of probes and scopes, each followed by the same window without
  * them. While signals are blocked, the inline path runs on a private thread state and chunk instead
- * of the calling thread's. A window is so short that the thread is preempted in few of them; the
+ * of the calling thread's. Windows are so short that the thread is preempted in few of them; the
  * minimum and the median are reported.
  */
 #include "runtime/cost.h"
@@ -28,8 +28,8 @@ enum {
     WINDOWS_OF_START = 8, /* if a long recording measures again at its end */
     WARM_UP = 1, /* an extra window at the beginning, not counted */
     CALLS = 16,
-    COUNTED_TIMES = 16, /* as many calls in a window if they record nothing: they are cheap */
-    CALLS_OF_SLOW_CLOCK = 40, /* fewer would make a window of a few ticks */
+    COUNTED_TIMES = 16, /* factor for calls that record nothing, because they are cheap */
+    CALLS_OF_SLOW_CLOCK = 40, /* with fewer, a window would last only a few ticks */
     SLOW_CLOCK_NS = 2,        /* of a tick */
     WORK_ROUNDS = 16,
     CODE = PROBITY_CODE_FIRST + 1,
@@ -121,7 +121,7 @@ static __attribute__((noinline)) void plain_scope(struct trial *trial)
     work(trial);
 }
 
-/* As FN_FUNC does it; without a note, since the program has no such function. */
+/* Does what FN_FUNC does, without a note, since the program has no such function. */
 #if PROBITY_SCOPE_NOTED
 #define ENTER(scope, function) enter(scope, function)
 static inline __attribute__((__always_inline__)) void enter(struct probity_scope_here *scope,
@@ -143,8 +143,8 @@ static inline __attribute__((__always_inline__)) void enter(struct probity_scope
     probity_scope_enter_frame(scope, function, probity_scope_frame_at(), NULL)
 #endif
 
-/* What FN_FUNC does, but left by a call: a cleanup would link the library with libgcc's unwinder,
- * which static programs lack. */
+/* Does what FN_FUNC does, but leaves the scope by a call: a cleanup would require libgcc's
+ * unwinder, which static programs lack. */
 static __attribute__((noinline)) void call_scope(struct trial *trial)
 {
     struct probity_scope_here scope;
@@ -398,7 +398,7 @@ static ONCE void state_give(const struct kept *kept)
     errno = kept->error;
 }
 
-/* A set as of a thread with one function and its cell. */
+/* A set like that of a thread with one function and its cell. */
 static ONCE void set_prepare(struct trial *trial)
 {
     struct probity_profile_set *set = trial->set;
@@ -444,8 +444,8 @@ static ONCE void trial_prepare(struct trial *trial, struct probity_session *sess
 
 enum { EARLY_WINDOWS = 3, EARLY_CALLS = 2, EARLY_MEDIAN = EARLY_WINDOWS / 2 };
 
-/* From before the chain to after it. Everything before the first reading has finished; otherwise it
- * would be as early as the last. */
+/* Time from before the chain to after it. Everything before the first reading has finished;
+ * otherwise the first reading would be as early as the last. */
 static __attribute__((noinline)) uint64_t chain_window(enum probity_cpu_chain kind, uint32_t clock)
 {
     uint64_t sum = 0;

@@ -9,12 +9,12 @@
 #include "format/cost.h"
 #include "runtime/session.h"
 
-/* Measures the costs that apply in the session's mode, in about 200 microseconds, or half of that
- * at a start that a second measurement may follow; in less with a clock other than the processor's
- * counter, or in profile mode. The session's clock, rate and chunk size must be known. Gives no
- * rows if out of memory. Blocks the calling thread's signals during the measurement, and restores
- * its state of scopes and probes; preserves errno. Any thread; async-signal-safe, because a signal
- * handler may end a recording. */
+/* Measures the costs that apply in the session's mode, in about 200 microseconds. Takes half of
+ * that at the start of a recording that may measure again at its end, and less with a clock other
+ * than the processor's counter or in profile mode. The session's clock, rate and chunk size must be
+ * known. Gives no rows if out of memory. Blocks the calling thread's signals during the
+ * measurement, and restores its state of scopes and probes; preserves errno. Any thread;
+ * async-signal-safe, because a signal handler may end a recording. */
 void probity_cost_measure(struct probity_session *session, enum probity_cost_moment moment,
                           struct probity_cost *ret_cost);
 

@@ -141,9 +141,10 @@ static uint32_t record_once(struct declaration *entry)
     return entry->is_reported ? probity_get_u32(entry->payload) : UINT32_MAX;
 }
 
-/* Assigns a number to a declaration, which is stored at the beginning of its payload: the number
- * that it had before, because a reloaded library has the same sites, or else the next one. `step`:
- * how many numbers it takes. Returns the number, or UINT32_MAX. Call with declare_lock held. */
+/* Assigns a number to a declaration and stores it at the beginning of the payload: the number that
+ * the declaration had before, because a reloaded library has the same sites, or else the next one.
+ * `step`: how many numbers the declaration takes. Returns the number, or UINT32_MAX. Call with
+ * declare_lock held. */
 static uint32_t number_of(uint32_t kind, uint8_t *payload, size_t bytes, uint32_t *numbers,
                           uint32_t step)
 {
@@ -188,8 +189,8 @@ static uint32_t site_number(struct probity_session *session, const struct probit
     return number;
 }
 
-/* A record whose declaration was dropped is dropped. At the end of a recording, it only comes too
- * late. */
+/* A record whose declaration was dropped is dropped. At the end of a recording it is not counted:
+ * it merely came too late. */
 static void count_dropped(struct probity_session *session)
 {
     if (probity_session_recording() != NULL)
@@ -361,8 +362,8 @@ const char *probity_argument_end(const char *at)
     return at;
 }
 
-/* The text of a value: as written, with macros unexpanded; of a literal as expanded, because it is
- * the value. Advances *source past it. */
+/* The text of a value as written, with macros unexpanded; for a literal as expanded, because that
+ * is the value. Advances *source past it. */
 static uint8_t *put_value_text(uint8_t *at, const struct probity_site_format *format,
                                uint32_t value, size_t most, const char **source)
 {

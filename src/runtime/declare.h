@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * declare.h: declarations that a trace must contain: sites and probes. Copies live as long as the
- * process, because strings of an unloaded library are gone, and because each later recording (after
- * a fork or a restart) needs them.
+ * declare.h: declarations that a trace must contain: sites and probes. Copies are kept for the life
+ * of the process, because the strings of a library disappear when it is unloaded, and because each
+ * later recording (after a fork or a restart) needs them.
  */
 #ifndef PROBITY_RUNTIME_DECLARE_H
 #define PROBITY_RUNTIME_DECLARE_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * describe.c: makes the description of a function from its note, at its first call. Descriptions
- * are kept for the life of the process, in memory that is allocated without a lock, which a forked
- * child could find locked. A library that is loaded again at the same address gets its previous
- * ones. Async-signal-safe.
+ * are kept for the life of the process. Their memory is allocated without a lock, because a forked
+ * child could find that locked. A library that is loaded again at the same address gets its
+ * previous descriptions. Async-signal-safe.
  */
 #include <errno.h>
 #include <string.h>
@@ -29,7 +29,7 @@ enum {
 /* Values and their texts, of which `kept` holds copies. */
 struct values {
     struct probity_scope_values values;
-    uint8_t type[VALUES_MAX + 1]; /* the last one that of the value that is returned */
+    uint8_t type[VALUES_MAX + 1]; /* the last one is that of the return value */
     const char *text[VALUES_MAX + 1];
     char kept[];
 };
@@ -96,7 +96,7 @@ static uint32_t word_at(const uint8_t *at)
     return word;
 }
 
-/* Texts are given by their distance from the word that contains it. */
+/* A text is given by its distance from the word that contains the distance. */
 static const char *text_at(const uint8_t *at)
 {
     return (const char *)at + (int32_t)word_at(at);

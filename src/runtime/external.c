@@ -125,7 +125,7 @@ int probity_external_end(struct probity_session *session, uint32_t reason)
     probity_writer_notify(&session->writer);
     if (hooks != NULL)
         return hooks->close_trace(session->trace_path);
-    /* The rest is left to an active drainer; its first pass increments beat. */
+    /* An active drainer does the rest; its first pass increments beat. */
     return __atomic_load_n(&live->header->beat, __ATOMIC_RELAXED) != 0 &&
                    probity_external_has_drainer(session)
                ? PROBITY_ERROR_STATE

@@ -26,7 +26,7 @@ int probity_external_has_drainer(struct probity_session *session);
 /* Waits briefly for a drained chunk. */
 void probity_external_wait(struct probity_session *session);
 
-/* Does what probity_flush() does; PROBITY_ERROR_STATE if there is no drainer, and in a ring. */
+/* Same as probity_flush(); PROBITY_ERROR_STATE if there is no drainer, and in a ring. */
 int probity_external_flush(struct probity_session *session);
 
 /* To be called when all threads are quiesced: leaves the rest to the drainer, or writes it if there

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * frames.c: the stack of open scopes, used to detect jumps. Runs in the traced thread, in signal
- * handlers too. The outermost scopes have places that the inline path of probity_scope.h stores to;
- * deeper ones take the slow path to a table that is allocated when a thread needs it.
+ * handlers too. The inline path of probity_scope.h stores the places of the outermost scopes;
+ * deeper scopes take the slow path, which keeps their places in a table that is allocated when a
+ * thread first needs it.
  *
  * Relative to the code that is running, an open scope is in one of these states:
  *
@@ -11,7 +12,8 @@
  *     same frame, called elsewhere    it was jumped over: the frame belongs to another call
  *     same frame, called here         it is a caller, inlined into the same function; or a
  *                                    function called by the same instruction (through a
- *                                    pointer) and jumped over: then the two are compiled apart
+ *                                    pointer) and jumped over: then the two are compiled
+ *                                    separately
  */
 #include "runtime/frames.h"
 
@@ -81,8 +83,7 @@ static struct probity_scope_place *map_deep_frames(void)
 
 PROBITY_API void probity_scope_take_deep(uint32_t place, uint64_t minus, uint64_t where)
 {
-    /* A signal handler in between may allocate a table too, which is then lost, and so are its
-     * frames. */
+    /* A signal handler in between may allocate a table too, which is then lost with its frames. */
     if (deep_frame == NULL)
         deep_frame = map_deep_frames();
     __atomic_store_n(&probity_scope_depth, place + 1, __ATOMIC_RELAXED);
@@ -165,7 +166,8 @@ static int are_compiled_apart(uint64_t one, uint64_t other)
            probity_functions_differ(&cache, (uintptr_t)one, (uintptr_t)other);
 }
 
-/* Whether an open scope, with its frame at ours or below, has ended when one begins here. */
+/* Whether an open scope, with its frame at ours or below, must have ended if a scope begins
+ * here. */
 static int is_over(const struct probity_scope_place *frame, uint64_t minus, uint64_t where)
 {
     uint64_t change = frame->where ^ where;
@@ -227,7 +229,7 @@ static int is_suspect(uint64_t top, uint64_t minus)
     return top >= minus;
 }
 
-/* None of the open scopes in this frame was jumped over. */
+/* To be called if none of the open scopes in this frame was jumped over. */
 static void keep_pairs(uint32_t known, uint64_t minus, uint64_t where)
 {
     for (uint32_t i = known; i > 0 && frame_at(i)->minus == minus; i--)

@@ -10,8 +10,8 @@
 
 #include "base/pairs.h"
 
-/* The code of scopes that were open in one frame at the same time, because one function was
- * inlined into the other. */
+/* Pairs of scopes, by their code, that were open in one frame at the same time because one function
+ * was inlined into the other. */
 extern struct probity_pairs probity_frames_pairs;
 
 /* Leaves the scope at this place; those above it were left by a jump, which is recorded. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * hooks.c: finds libprobity-print. It may be linked with the program. Otherwise it is loaded by a
- * fixed name, first as the dynamic linker finds any library, then from the directory of the shared
- * libprobity. Nothing else can select what is loaded (doc/security.md).
+ * fixed name, first by the dynamic linker's usual search, then from the directory of the shared
+ * libprobity. Nothing else determines what is loaded (doc/security.md).
  */
 #include "runtime/hooks.h"
 
@@ -93,7 +93,7 @@ void probity_hooks_find(char ret_why[PROBITY_HOOKS_WHY_BYTES])
         const struct probity_session_hooks *hooks =
             entry != NULL ? entry(PROBITY_HOOKS_VERSION) : NULL;
         if (entry != NULL && hooks == NULL)
-            snprintf(ret_why, PROBITY_HOOKS_WHY_BYTES, LIBRARY " is of another version");
+            snprintf(ret_why, PROBITY_HOOKS_WHY_BYTES, LIBRARY " has a different version");
         /* Release: a thread that sees the table sees the library's data. Pairs with
          * probity_hooks. */
         if (hooks != NULL)

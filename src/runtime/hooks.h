@@ -32,8 +32,8 @@ struct probity_hooks_job {
 
 struct probity_session_hooks {
     /* Converts a closed trace to the CSV file. Returns 0 if the trace may be removed;
-     * PROBITY_ERROR_DAMAGED if records are missing, with ret_why; or the error for which there is
-     * no CSV file. */
+     * PROBITY_ERROR_DAMAGED if records are missing, with ret_why; or the error that prevented the
+     * CSV file. */
     int (*make_csv)(const struct probity_hooks_job *job, char ret_why[PROBITY_HOOKS_WHY_BYTES]);
 
     /* Prints the log of the trace so far; is_closed: to its end. Called in the writer thread. A
@@ -43,8 +43,8 @@ struct probity_session_hooks {
     /* Prints the summary of a closed trace. Returns 0, or an error that was reported on stderr. */
     int (*print_summary)(const struct probity_hooks_job *job);
 
-    /* Closes the trace of a recording that no thread of this process wrote, unless another process
-     * does. Returns as probity_recover(). */
+    /* Closes the trace of a recording that no thread of this process writes, unless another process
+     * closes it. Returns as probity_recover(). */
     int (*close_trace)(const char *trace_path);
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * inside.h: marks the calling thread as one that is inside the library, with signals blocked. Then
- * the functions with which libprobity-calls replaces libc's record nothing: some run under our
- * locks, such as the allocations of pthread_create() and pthread_setspecific().
+ * inside.h: marks the calling thread as being inside the library, with signals blocked. Functions
+ * of libprobity-calls that replace libc's then record nothing: some run under our locks, such as
+ * the allocations of pthread_create() and pthread_setspecific().
  */
 #ifndef PROBITY_RUNTIME_INSIDE_H
 #define PROBITY_RUNTIME_INSIDE_H

@@ -28,8 +28,8 @@ void probity_levels_forget(int all);
 /* Applies levels from the environment, unless the program has set others. */
 void probity_levels_ask(int functions, int parameters);
 
-/* Sets the mode of the recording being started, for scopes that run before its levels take effect:
- * those that measure its cost. The current mode may be that of the previous recording, or of a
+/* Sets the mode of the recording being started, for the scopes that run before its levels take
+ * effect, to measure its cost. The current mode may be that of the previous recording, or of a
  * forked child's parent. Call with the session's lock held. */
 void probity_levels_set_mode(int is_profile);
 
@@ -43,9 +43,10 @@ void probity_levels_begin(struct probity_session *session);
 /* To be called when nothing is recorded any more. */
 void probity_levels_end(void);
 
-/* Changes levels in the writer thread, on request of `probity level`; a level out of range counts
- * as -1. Returns the resulting levels, encoded as in the spool's header, where they have been
- * stored. The program may change levels concurrently: the header never returns to older ones. */
+/* Changes levels in the writer thread, on request of `probity level`; a level out of range is
+ * treated as -1. Returns the resulting levels, encoded as in the spool's header, where they have
+ * been stored. The program may change levels concurrently: the header never returns to older
+ * ones. */
 uint32_t probity_levels_change(int functions, int parameters);
 
 /* Records the current levels as an event of this thread, at the beginning of each recording. */

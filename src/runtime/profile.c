@@ -44,7 +44,7 @@ static inline void store(uint64_t *at, uint64_t value)
     __atomic_store_n(at, value, __ATOMIC_RELAXED);
 }
 
-/* Another thread may change it when a recording ends or times are switched off. */
+/* May be changed by another thread when a recording ends or times are switched off. */
 static inline uint32_t limit(const uint32_t *depth_max)
 {
     return __atomic_load_n(depth_max, __ATOMIC_RELAXED);
@@ -101,7 +101,7 @@ static inline struct probity_profile_entry *entry_of(const struct probity_profil
     return (struct probity_profile_entry *)(frame->entry & ~(uintptr_t)FLAGS);
 }
 
-/* The function is on the stack already; a call made in a pause is in no total around it. */
+/* The function is on the stack already. A call made in a pause belongs to no enclosing total. */
 static __attribute__((cold, noinline)) void open_inner(struct probity_profile_set *set,
                                                        struct probity_profile_entry *entry,
                                                        uint32_t depth)
@@ -346,8 +346,8 @@ static uint64_t enter_any(struct probity_profile_set *set, struct probity_profil
     return entered(depth);
 }
 
-/* The function's entry in this thread's set, and the set; NULL if the call is not counted. If it is
- * only to be counted, the next call takes the fast path. */
+/* The function's entry in this thread's set, and the set; NULL if the call is not counted. If the
+ * function is only to be counted, its next call takes the fast path. */
 static struct probity_profile_entry *make_entry(uint32_t number,
                                                 struct probity_profile_set **ret_set,
                                                 int is_only_counted)
@@ -407,8 +407,7 @@ void probity_profile_count(const struct probity_site_function *function)
         probity_cpu_add(&cell->untimed, 1);
 }
 
-/* Calls other functions only at the end of a path, as does the leave, so that no register is
- * saved. */
+/* Like the leave, calls other functions only at the end of a path, so that no register is saved. */
 uint64_t probity_profile_enter(struct probity_site_function *function)
 {
     struct probity_profile_set *set = probity_profile_own;
@@ -438,15 +437,16 @@ static __attribute__((cold, noinline)) void leave_slow(uint32_t depth)
 {
     struct probity_profile_set *set = probity_profile_own;
 
-    /* Entered in an earlier recording, or before a fork: the scopes open now were entered later. */
+    /* The scope was entered in an earlier recording, or before a fork: the scopes open now were
+     * entered later. */
     if (set == NULL || set->depth <= depth)
         return;
     if (limit(&set->depth_max) == 0) {
         lower_depth(set, depth);
         return;
     }
-    /* Scopes jumped over lasted at least until the last enter or leave; the rest is counted for the
-     * scope jumped to. */
+    /* Scopes that were jumped over lasted at least until the last enter or leave; the time since
+     * then is counted for the scope jumped to. */
     probity_profile_close(set, depth + 1, set->slot.hot.last_tick, 1);
     uint64_t tick = probity_clock_ticks(set->clock);
     if (is_gap(set, tick))

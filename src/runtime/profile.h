@@ -53,8 +53,8 @@ void probity_profile_pause(int is_pause);
 void probity_profile_defer(uint32_t depth);
 void probity_profile_confirm(uint32_t depth);
 
-/* Sets whether scopes entered from now on are timed, 1 or 0: for the rest of the recording, in all
- * threads. */
+/* Sets whether scopes entered from now on are timed, 1 or 0: applies to the rest of the recording,
+ * in all threads. */
 void probity_profile_set_timed(int is_timed);
 
 /* To be called when the calling thread ends, with signals blocked: closes its open scopes. Its set

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile_set.c: sets are created with threads and outlast them: the set of an ended thread stays
- * readable until there are 64, then the next thread reuses the oldest. Memory is thus bounded by
- * the number of concurrent threads. Slow paths only.
+ * profile_set.c: sets are created with threads and outlast them: the sets of the last 64 ended
+ * threads stay readable; a new thread then reuses the oldest. Memory is thus bounded by the number
+ * of concurrent threads. Slow paths only.
  */
 #include "runtime/profile_set.h"
 
@@ -16,7 +16,7 @@
 #include "runtime/thread.h"
 
 enum {
-    ENDED_SETS_MAX = 64, /* of ended threads, kept separate */
+    ENDED_SETS_MAX = 64, /* sets of ended threads that are kept */
     SETS_PER_SEARCH = 64 /* new sets between two searches for dead threads */
 };
 
@@ -120,7 +120,7 @@ static void begin_slot(struct probity_session *session, struct probity_thread_st
     slot->credit = session->cpu_cost_ticks * 16;
 }
 
-/* The number by which the thread is known, if any. */
+/* The thread's number in the trace, if it has one. */
 static uint32_t thread_number(struct probity_session *session)
 {
     const struct probity_thread_state *slot = probity_thread_slot();
@@ -189,7 +189,7 @@ struct probity_profile_set *probity_profile_set_here(struct probity_session *ses
 /* ---- Cells -------------------------------------------------------------------------------------
  */
 
-/* Threads that record take at most half of the chunks before more are added; cells may take all. */
+/* Recording threads take at most half of the chunks before more are added; cells may take all. */
 static uint32_t take_chunk(struct probity_session *session)
 {
     struct probity_pool *pool = &session->live.pool;

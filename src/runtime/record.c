@@ -77,7 +77,7 @@ static void record_stall(struct probity_session *session, struct probity_thread_
     probity_record_event(session, slot, PROBITY_EVENT_STALL, &ticks, sizeof ticks);
 }
 
-/* Precedes the first record after a loss, whose clock is read later. */
+/* Stored before the first record after a loss, whose clock is read later. */
 static void record_lost(struct probity_session *session, struct probity_thread_state *slot)
 {
     uint64_t lost = slot->lost;
@@ -137,8 +137,8 @@ static uint64_t reserve_words(struct probity_session *session, struct probity_th
         uint64_t last = at + 8 * (uint64_t)(words - 1);
         if (at & last & chunk_bytes)
             return at;
-        /* The rest of the chunk belongs to this thread but is too short: padded so that it does not
-         * look like a hole. */
+        /* The rest of the chunk belongs to this thread but is too short: it is padded so that it
+         * does not look like a hole. */
         if (at & chunk_bytes) {
             uint32_t left = (uint32_t)(chunk_bytes - (at & (chunk_bytes - 1))) / 8;
             probity_assert(left > 0 && left < words);
@@ -261,10 +261,11 @@ static void move_hit(struct probity_session *session, struct probity_thread_stat
                      const struct item *item, uint64_t at, uint64_t tick)
 {
     uint32_t relocations = (slot->relocations + 1) | 1, words = words_of(item);
-    int is_inside = slot->relocations & 1; /* a signal handler's, during a move of an older hit */
+    int is_inside = slot->relocations & 1; /* a signal handler's hit, during a move of an older
+                                            * one */
 
     probity_assert(at % 8 == 0);
-    /* Unless a jump has left that move: the writer no longer waits for it. */
+    /* Unless that move was left by a jump: the writer no longer waits for it. */
     if (is_inside && tick - slot->relocating_tick > session->move_ticks_max)
         is_inside = 0;
     if (!is_inside) {
@@ -278,7 +279,7 @@ static void move_hit(struct probity_session *session, struct probity_thread_stat
         __atomic_store_n(&slot->relocations, relocations + 1, __ATOMIC_RELEASE);
 }
 
-/* Probes may share an entry: they then only compete for readings. */
+/* Probes may share an entry: then they merely compete for readings. */
 static struct probity_thread_gaps *gaps_of(struct probity_thread_state *slot,
                                            const struct item *item)
 {
@@ -293,7 +294,7 @@ static struct probity_thread_gaps *gaps_of(struct probity_thread_state *slot,
 static uint64_t price_of_reading(struct probity_session *session, struct probity_thread_state *slot,
                                  const struct item *item, uint64_t gap)
 {
-    enum { SHIFT_MAX = 2, IN_PROGRAM = 2 }; /* caches are colder than when the cost is measured */
+    enum { SHIFT_MAX = 2, IN_PROGRAM = 2 }; /* caches are colder than during the measurement */
     const struct probity_thread_gaps *gaps = gaps_of(slot, item);
     uint32_t shift = gap >> gaps->usual_log2 != 0 ? 0 : gaps->wasted;
 
@@ -306,7 +307,7 @@ static uint64_t share_of(const struct probity_session *session, uint64_t ticks)
     return ticks * session->budget >> 16;
 }
 
-/* Adds to the thread's budget of ticks for wasted readings. What turns out to be time off the CPU
+/* Adds to the thread's budget of ticks for wasted readings. Time that turns out to be off the CPU
  * is subtracted later. */
 static void credit_gap(struct probity_session *session, struct probity_thread_state *slot,
                        uint64_t tick, uint64_t gap)
@@ -339,8 +340,8 @@ static void learn_gap(struct probity_thread_gaps *gaps, uint64_t gap)
         gaps->usual_log2--;
 }
 
-/* A gap this long is measured even if the budget is used up: it may hide much time off the CPU,
- * and the reading is a small part of it. */
+/* A gap this long is measured even if the budget is used up: it may contain much time off the CPU,
+ * and the cost of the reading is small in comparison. */
 static int is_long(const struct probity_session *session, uint64_t gap)
 {
     enum { LONG_COSTS = 128 };
@@ -348,7 +349,7 @@ static int is_long(const struct probity_session *session, uint64_t gap)
     return gap >= session->cpu_cost_ticks * LONG_COSTS;
 }
 
-/* Takes back what the gap added to the budget while the thread was off the CPU. */
+/* Subtracts from the budget what the gap added for the time off the CPU. */
 static void debit_off(struct probity_session *session, struct probity_thread_state *slot,
                       int64_t off_ns)
 {
@@ -410,7 +411,7 @@ static void finish_gap(struct probity_session *session, struct probity_thread_st
     move_hit(session, slot, item, at, tick);
 }
 
-/* Blocks and waits that took longer than their limit end with a gap. */
+/* A span or wait that took longer than its limit ends with a gap. */
 static __attribute__((noinline)) void compare_gap(struct probity_session *session,
                                                   struct probity_thread_state *slot,
                                                   const struct item *item, uint64_t at,
@@ -452,8 +453,8 @@ static void finish_hit(struct probity_session *session, struct probity_thread_st
 }
 
 /* Delays the end of a recording, and so the next start, until the thread leaves. Returns whether
- * this recording continues. Plain stores: the process-wide barrier at the end makes them visible in
- * time (quiesce_threads). */
+ * the recording is still running. Plain stores: the process-wide barrier at the end makes them
+ * visible in time (quiesce_threads). */
 static int slot_enter(struct probity_session *session, struct probity_thread_state *slot)
 {
     __atomic_store_n(&slot->busy, slot->busy + 1, __ATOMIC_RELAXED);
@@ -464,7 +465,7 @@ static int slot_enter(struct probity_session *session, struct probity_thread_sta
 
 static void slot_leave(struct probity_thread_state *slot)
 {
-    /* It may be 0 by now, if a signal handler has begun again in the next recording. */
+    /* May be 0 by now, if a signal handler has started over in the next recording. */
     __atomic_store_n(&slot->busy, slot->busy - (slot->busy != 0), __ATOMIC_RELEASE);
 }
 
@@ -569,8 +570,8 @@ static uint64_t chunk_bit(const struct probity_thread_state *slot)
 /* Returns words that the inline probe reserved but may not use. If recording has ended, they must
  * not look like words that a probe is about to fill; without a chunk the cursor must not reach the
  * next thread's chunk. A signal handler may get a chunk between any two instructions: the cursor,
- * read before the bit, has then changed and is kept. Or it may use up the words' chunk: the cursor
- * must not return into that, because another thread may soon own it. */
+ * read before the bit, has then changed and is kept. Or the handler may use up the chunk of these
+ * words: then the cursor must not return to it, because another thread may soon own it. */
 static void unreserve(uint32_t words)
 {
     struct probity_thread_state *slot = probity_thread_slot();
@@ -607,7 +608,7 @@ PROBITY_API void probity_event_refused(uint64_t at, uint32_t words)
                                                      left < words ? left : words)));
 }
 
-/* Apart from its only caller, which counts as cold and so is optimized for size: with the system
+/* Separate from its only caller, which is cold and therefore optimized for size: with the system
  * clock or in strict order, all probes come here. */
 static __attribute__((noinline, hot)) void record_code(uint32_t code)
 {
@@ -619,15 +620,15 @@ static __attribute__((noinline, hot)) void record_code(uint32_t code)
 PROBITY_API void probity_probe_slow(uint32_t code)
 {
     unreserve(1);
-    /* Otherwise the thread's state is of an earlier recording; it is dropped so that its probes no
-     * longer get here. */
+    /* Otherwise the thread's state belongs to an earlier recording; it is dropped so that its
+     * probes no longer get here. */
     if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
         record_code(code);
     else
         probity_thread_forget();
 }
 
-/* Makes the calls that probity_probe_slow() makes, so that it takes as long. */
+/* Makes the same calls as probity_probe_slow(), so that it takes as long. */
 void probity_record_trial(struct probity_session *session, struct probity_thread_state *slot,
                           uint32_t code)
 {

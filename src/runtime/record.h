@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record.h: the slow path of recording: records longer than a word, or a thread without room. Any
- * thread, async-signal-safe; preserves errno.
+ * record.h: the slow path of recording: for records longer than a word and for threads without
+ * room. Any thread, async-signal-safe; preserves errno.
  */
 #ifndef PROBITY_RUNTIME_RECORD_H
 #define PROBITY_RUNTIME_RECORD_H

@@ -31,8 +31,8 @@ static int is_profile_mode(void)
     return __atomic_load_n(&probity_scope_profiles, __ATOMIC_RELAXED) & 1;
 }
 
-/* The code of a function whose calls are compared; 0: it is none, or is not declared yet in this
- * recording. */
+/* The code of a function whose calls are compared with conditions; 0 if they are not, or if it is
+ * not declared yet in this recording. */
 static uint32_t watched_code(const struct probity_site_function *function)
 {
     uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
@@ -42,7 +42,7 @@ static uint32_t watched_code(const struct probity_site_function *function)
                : 0;
 }
 
-/* It may have been switched on meanwhile: see switches.c. */
+/* The function may have been switched on meanwhile: see switches.c. */
 static void forget_if_recorded(const struct probity_site_function *function)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -68,7 +68,7 @@ static __attribute__((noinline)) uint64_t enter_first(struct probity_site_functi
     errno = before;
     if (code != 0 && is_profile_mode())
         return probity_profile_enter(function);
-    /* Only here, where its library is certainly loaded, is the descriptor changed. */
+    /* The descriptor is changed only here, where its library is certainly loaded. */
     if (probity_budget_counts(function)) {
         __atomic_store_n(&function->code, 0, __ATOMIC_RELAXED);
         probity_profile_count(function);

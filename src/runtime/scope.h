@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * scope.h: functions that scope_path.c calls outside the usual path of a scope. Called by the
- * thread of the scope, also in signal handlers; preserves errno.
+ * scope.h: functions that scope_path.c calls in unusual cases. Called by the thread of the scope,
+ * also in signal handlers; preserves errno.
  */
 #ifndef PROBITY_RUNTIME_SCOPE_H
 #define PROBITY_RUNTIME_SCOPE_H
 
 #include "probity_scope.h"
 
-/* The description that a note makes; NULL if out of memory. Sets *function, unless another thread
- * has done so: then that is the result. */
+/* Makes a description from a note and stores its address in *function, unless another thread has
+ * done so: then returns that one. NULL if out of memory. */
 struct probity_site_function *probity_scope_describe(struct probity_site_function **function,
                                                      const void *note);
 
-/* `reserved` of a description made in this way, with copies of its texts, since a variable may
- * be shared with a library that is unloaded. */
+/* Value of `reserved` in such a description. It has copies of its texts, since a variable may be
+ * shared with a library that is unloaded. */
 enum { PROBITY_FUNCTION_NOTED = 0x4e4f };
 
 /* Its note. */
@@ -27,11 +27,11 @@ struct probity_scope_values {
     uint32_t bytes, ret_bytes; /* of all values, and of the one that is returned */
 };
 
-/* Takes their codes from the functions so described whose calls are only counted. In the writer
+/* Clears the codes of functions with such descriptions whose calls are only counted. In the writer
  * thread. */
 void probity_scope_clear_counted(void);
 
-/* A description that a note made. values: NULL if the note has none. */
+/* A description made from a note. values: NULL if the note has none. */
 struct probity_scope_described {
     struct probity_site_function function;
     struct probity_scope_values *values;
@@ -46,9 +46,9 @@ probity_scope_values_of(struct probity_site_function *function)
                : NULL;
 }
 
-/* Called if the scope continues although it is not the innermost one: the scopes above it were
- * jumped over, unless this code runs in a function that they have called (a lambda, for example),
- * named `in`. Records that they were. */
+/* To be called if something is recorded in a scope that is not the innermost one. Records that the
+ * scopes above it were jumped over, unless this code is in a function that they called (a lambda,
+ * for example), named `in`. */
 void probity_scope_continues(const struct probity_scope_here *scope, uint64_t minus,
                              const char *in);
 

@@ -78,7 +78,7 @@ begin_usual(struct probity_scope_here *scope, const struct coming *coming)
     probity_scope_take(coming->place, coming->minus, coming->where);
 }
 
-/* For the scope of a call that is only counted: one that records no parameters. */
+/* The code for the scope of a call that is only counted, and records no parameters. */
 static inline uint32_t counted_code(const struct probity_site_function *function)
 {
     int parameters = __atomic_load_n(&probity_scope_param_level, __ATOMIC_RELAXED);
@@ -92,7 +92,8 @@ static inline void set_code(struct probity_scope_here *scope, uint32_t code)
     scope->is_open = code != 0;
 }
 
-/* Counts the call if its function is one whose calls are only counted, and was counted before. */
+/* Counts the call if calls of its function are only counted, and this thread has counted one
+ * before. */
 static inline __attribute__((always_inline)) int count(struct probity_scope_here *scope)
 {
     const struct probity_site_function *function = scope->function;
@@ -118,7 +119,7 @@ static int is_counted(const struct probity_site_function *function)
            probity_budget_counts(function);
 }
 
-/* In C++: asks the C++ library, once in each thread, where it counts exceptions. */
+/* C++: asks the C++ library, once per thread, where it counts exceptions. */
 static void *(*find_exceptions)(void);
 
 PROBITY_API void probity_scope_exceptions_by(void *(*find)(void))
@@ -129,7 +130,7 @@ PROBITY_API void probity_scope_exceptions_by(void *(*find)(void))
 
 static uint32_t raised_now(const struct probity_site_function *function)
 {
-    /* In a program without exceptions. */
+    /* Used by programs without exceptions. */
     static uint64_t none[2];
     void *(*find)(void) = __atomic_load_n(&find_exceptions, __ATOMIC_RELAXED);
 
@@ -226,7 +227,7 @@ static struct probity_site_function *described(struct probity_site_function *con
     return __atomic_load_n(function, __ATOMIC_ACQUIRE);
 }
 
-/* Unusual cases are called last, so that no register is saved for them. */
+/* Functions for unusual cases are called last, so that no register is saved for them. */
 static __attribute__((noinline)) uint32_t
 begin_called_from(struct probity_scope_here *scope, struct probity_site_function **function,
                   uintptr_t frame, const void *note, const void *code_address)
@@ -324,7 +325,7 @@ enter_unusual_at(struct probity_scope_here *scope, struct probity_site_function 
         enter_rare_at(scope, function, minus, where, back);
 }
 
-/* What the hook of the same name calls. back: where it returns to. */
+/* Called by the hook of the same name. back: the hook's return address. */
 __attribute__((noinline, used, visibility("hidden"))) void
 probity_scope_enter_at(struct probity_scope_here *scope, struct probity_site_function **function,
                        uintptr_t frame, const uint8_t *back)
@@ -369,7 +370,7 @@ static __attribute__((noinline)) void format_value(const struct probity_scope_he
 }
 
 /* Records values of fixed size if there is no room yet or the format is not declared. Uses little
- * stack, since that of a signal handler may be small. */
+ * stack, since a signal handler's may be small. */
 static __attribute__((noinline)) void record_bytes(uint32_t kind, uint32_t code,
                                                    struct probity_site_format *format,
                                                    const void *values, uint32_t bytes)
@@ -387,7 +388,7 @@ static __attribute__((noinline)) void record_bytes(uint32_t kind, uint32_t code,
     errno = before;
 }
 
-/* If there is no room yet, or the value is not a number. */
+/* For a thread without room, or a value that is not a number. */
 static __attribute__((cold, noinline)) void leave_any_value(const struct probity_scope_here *scope)
 {
     struct probity_cpu_registers kept;
@@ -418,7 +419,7 @@ static __attribute__((noinline)) void leave_value(const struct probity_scope_her
     probity_event_publish(&room);
 }
 
-/* C code has no exceptions: its thread's count is that of other code. */
+/* C code has no exceptions: the thread's count is that of its C++ code. */
 static int is_left_by_exception(const struct probity_scope_here *scope)
 {
     return __builtin_expect(probity_scope_raised() > scope->raised, 0) &&
@@ -533,7 +534,7 @@ begin_unusual_at(struct probity_scope_here *scope, struct probity_site_function 
     return code != 0 ? code : begin_any(scope, function, minus, where, note_after(back));
 }
 
-/* What the hook of the same name calls. */
+/* Called by the hook of the same name. */
 __attribute__((noinline, used, visibility("hidden"))) void
 probity_scope_enter_values_at(struct probity_scope_here *scope,
                               struct probity_site_function **function, uintptr_t frame,
@@ -681,8 +682,8 @@ PROBITY_API void probity_scope_set_return(struct probity_scope_here *scope, cons
 
 /* ---- Hooks -------------------------------------------------------------------------------------
  *
- * Called where registers of all kinds may be in use. Those likely to be, for arguments and results,
- * are saved here; the compiler saves the others that it uses.
+ * Any register may be in use where these are called. Registers for arguments and results are saved
+ * here; of the others, the compiler saves those that it uses.
  */
 
 #if PROBITY_SCOPE_NOTED
@@ -693,7 +694,7 @@ PROBITY_API void probity_scope_set_return(struct probity_scope_here *scope, cons
     "\t.byte 0xf3, 0x0f, 0x1e, 0xfa\n" /* endbr64 */
 #define END(name) "\tret\n\t.cfi_endproc\n\t.size " name ", . - " name "\n"
 
-/* The stack is aligned at a call of either. */
+/* Both are called with an aligned stack. */
 __asm__("\t.text\n"
         BEGIN("probity_scope_enter_hook")
         SAVE("rcx") SAVE("rdx") SAVE("rsi") SAVE("rdi")

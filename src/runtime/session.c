@@ -143,8 +143,8 @@ static void header_fill(struct probity_session *session, struct probity_spool_he
     ret_header->segments = 1;
 }
 
-/* Makes spool, pool and rate. The preceding steps take about as long as a first estimate of the
- * rate needs; live.c soon refines it. */
+/* Creates spool and pool and sets the rate. The preceding steps take about as long as a first
+ * estimate of the rate needs; live.c soon refines it. */
 static int live_make(struct probity_session *session)
 {
     struct probity_live *live = &session->live;
@@ -178,7 +178,7 @@ static void rules_make(struct probity_session *session)
     uint64_t gap_ns = session->settings.cpu_gap_ns;
 
     probity_assert(session->live.header != NULL);
-    /* Without CPU time a gap matters only if a word's 40 bits of tick could be misread. */
+    /* Without CPU time, a gap matters only if the 40 bits of a word's tick would be ambiguous. */
     session->gap_ticks = session->settings.cpu_time ? probity_ticks_of_ns((int64_t)gap_ns, rate)
                                                     : UINT64_C(1) << 38;
     session->cpu_cost_ticks = cpu_clock_cost(session->live.clock);
@@ -236,7 +236,8 @@ static void left_alone(void *owner)
     probity_session_stop(owner, PROBITY_END_EXIT);
 }
 
-/* `probity detach` ends the recording. The program's code is restored before the tool sees that. */
+/* `probity detach` ends the recording. The program's code is restored before the tool sees the
+ * end. */
 static void end_asked(void *owner)
 {
     const struct probity_session *session = owner;
@@ -308,7 +309,7 @@ static int files_make(struct probity_session *session, int is_child, int *ret_de
     session->live.header->trace_inode = trace.st_ino;
     probity_segment_describe(session->live.header, probity_trace_file_program(),
                              session->trace_path);
-    /* Not before the trace contains it. */
+    /* Only once the trace contains the name. */
     result = probity_segment_name(session->unnamed_spool, session->spool_path,
                                   session->live.header, session->present_chunks);
     session->unnamed_spool = -1;
@@ -646,7 +647,7 @@ static int trace_leave(struct probity_session *session, uint32_t reason)
     return result == PROBITY_ERROR_STATE ? 0 : result;
 }
 
-/* What the writer thread was doing is not known: the trace is completed as after a kill. */
+/* The state of the writer thread is not known: the trace is completed as after a kill. */
 static int is_writer_lost(struct probity_session *session)
 {
     if (!probity_writer_is_lost(&session->writer))

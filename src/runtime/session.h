@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * session.h: one recording of one process. It is in one mapping that a forked child sees as zeroes
- * (MADV_WIPEONFORK): a child that probes finds no session and creates a new one. So nothing has to
- * be done at a fork, unless the forking thread is inside a probe (src/runtime/child.h).
+ * (MADV_WIPEONFORK): a child that probes finds no session and creates a new one. So a fork needs no
+ * action, unless the forking thread is inside a probe (src/runtime/child.h).
  */
 #ifndef PROBITY_RUNTIME_SESSION_H
 #define PROBITY_RUNTIME_SESSION_H
@@ -27,11 +27,12 @@ enum probity_session_state {
     PROBITY_SESSION_ENDED = 3   /* stopped, or never started */
 };
 
-/* Whether this trace has what earlier recordings declared. Until all of it is recorded, each thread
- * that begins records it, too: a declaration must not be later in time than the first record that
- * needs it, and no thread waits for another to be scheduled. In `declarations` with the recording's
- * number × 4: a thread that was off the CPU while one recording ended and the next began has put
- * some of them into the former, and must not say that the latter has all. */
+/* Whether this trace has the declarations of earlier recordings. Until all are recorded, each new
+ * thread records them, too: a declaration must not be later in time than the first record that
+ * needs it, and no thread may wait for another to be scheduled. `declarations` also contains the
+ * recording's number × 4: a thread that was off the CPU while one recording ended and the next
+ * began may have recorded some of them in the former, and must not mark the latter as having
+ * all. */
 enum probity_session_declarations {
     PROBITY_DECLARATIONS_NONE = 0,
     PROBITY_DECLARATIONS_BEGUN = 1, /* the first thread has a chunk for them */
@@ -52,7 +53,7 @@ struct probity_session {
     uint32_t declarations; /* an enum probity_session_declarations, and number × 4 */
     uint64_t gap_ticks, cpu_cost_ticks; /* the gap rule; cost of reading the CPU clock */
     uint64_t reading_ticks_max; /* limit for the halves of a reading, and for it and a hit */
-    uint64_t move_ticks_max; /* a hit that has been moving for longer never arrives */
+    uint64_t move_ticks_max; /* a hit whose move takes longer never arrives */
     uint64_t measure_ticks_max; /* limit between readings of CPU time, at a change of chunk */
     uint32_t budget; /* share of time for wasted readings, × 2^16 */
     /* After a failure for lack of memory or threads, avoids a failing system call with every
@@ -73,7 +74,7 @@ struct probity_session {
     uint64_t names_template; /* hash of the last recording's `out`; 0: none yet */
     uint32_t names_number;   /* the highest number inserted for it */
     void *held_trace;  /* for src/runtime/trace_file.c; or NULL */
-    int marks_start;   /* 1: INFO says that a SYNC follows once the spool has its name */
+    int marks_start;   /* 1: INFO announces a SYNC for the moment when the spool has its name */
     int is_spool_left; /* 1: some of its files could not be removed */
     int unnamed_spool; /* descriptor of segment 0 until it is at spool_path; or -1 */
     uint32_t present_chunks; /* chunks of segment 0 with pages when it was created */
@@ -155,12 +156,11 @@ void probity_session_complain_of_setting(const char *name);
 /* No probe and no scope takes the slow path any more. Lock held, not while recording. */
 void probity_session_switch_off(void);
 
-/* At exit: waits until another thread has ended the recording that it is ending, for some
- * seconds. */
+/* At exit: waits, at most some seconds, until another thread has finished ending the recording. */
 void probity_session_await_end(void);
 
-/* To be called if there is no memory for a session: reports that; probes no longer try to create
- * one. */
+/* To be called if there is no memory for a session: reports that, and stops probes from trying to
+ * create one. */
 void probity_session_give_up(void);
 
 /* Adds a segment. Lock held. Returns 0 or an error; PROBITY_ERROR_STATE if backing off after a
@@ -174,8 +174,8 @@ static inline int probity_session_is_foreign(const struct probity_session *sessi
     return (uint32_t)getpid() != session->live.pid;
 }
 
-/* Starts the writer thread if there is none yet; PROBITY_ERROR_STATE in a foreign process, with
- * which the thread would end, and if backing off after a failure. Lock held. */
+/* Starts the writer thread if there is none yet; PROBITY_ERROR_STATE in a foreign process (the
+ * thread would end with it), or if backing off after a failure. Lock held. */
 int probity_session_need_writer(struct probity_session *session);
 
 #endif

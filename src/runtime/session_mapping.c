@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * session_mapping.c: the memory of the session, and who finds it. Apart from session.c, since the
- * record path looks for the session while signals are not blocked.
+ * session_mapping.c: the memory of the session, and how it is found. Separate from session.c, since
+ * the record path looks for the session while signals are not blocked.
  */
 #include <stddef.h>
 #include <sys/mman.h>

@@ -228,7 +228,7 @@ const char *probity_settings_log_default(void)
     return probity_log_default; /* NULL if not defined */
 }
 
-/* Printing needs a recording, even if it is made only for that. */
+/* Printing needs a recording, even if there is no other use for it. */
 static const char *apply_text_environment(struct probity_settings *settings)
 {
     const char *log = variable("PROBITY_LOG"), *summary = variable("PROBITY_SUMMARY");
@@ -304,7 +304,7 @@ static int get_spool_total(struct probity_settings *settings)
     return 1;
 }
 
-/* Of a ring with a window, which does not need all of it. */
+/* For a ring with a window, which does not need all of it. */
 #define RING_BYTES_DEFAULT (UINT64_C(64) << 20)
 
 static int get_ring(struct probity_settings *settings, struct wanted *wanted)
@@ -324,7 +324,7 @@ static int get_ring(struct probity_settings *settings, struct wanted *wanted)
     return 1;
 }
 
-/* A ring without its own window covers as much time as the dumps need. */
+/* A ring whose window is not set covers as much time as the dumps need. */
 static const char *apply_dumps(struct probity_settings *settings, struct wanted *wanted)
 {
     const char *when = variable("PROBITY_WHEN"), *names = variable("PROBITY_DUMP");

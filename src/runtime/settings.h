@@ -35,8 +35,8 @@ struct probity_settings {
     int is_for_text; /* only for PROBITY_LOG or PROBITY_SUMMARY: the trace is removed afterwards */
     struct probity_dumps_settings dumps; /* PROBITY_DUMPS */
     int has_watched;        /* some conditions are compared by the writer */
-    int has_gap_conditions; /* some are compared where a gap is found */
-    int has_dumps;       /* a ring whose window or size is set: dumps may be asked for */
+    int has_gap_conditions; /* some are compared when a gap is found */
+    int has_dumps;       /* a ring whose window or size is set: dumps can be requested */
     char out[PROBITY_LIMIT_PATH];             /* template, not expanded */
     char spool_directory[PROBITY_LIMIT_PATH]; /* "": the default */
     /* "": none; a standard stream; or the template of a file name, not expanded */
@@ -61,8 +61,8 @@ int probity_settings_read(const struct probity_options *options,
 int probity_settings_read_text(const char *text, struct probity_settings *ret_settings,
                                const char **ret_what);
 
-/* Copies the numbers and the used part of the texts, because most of their 16 KiB is unused, and
- * each process would pay for the pages. */
+/* Copies the numbers and the used part of the texts: most of their 16 KiB is unused, and would cost
+ * each process pages. */
 void probity_settings_copy(struct probity_settings *ret_settings,
                            const struct probity_settings *settings);
 

@@ -2,7 +2,7 @@
  *
  * sites.c: turns notes into rows. The compiler duplicates notes when it copies inline functions or
  * unrolls loops, so duplicates are detected with a table, which is kept while an object is listed.
- * All memory is mapped: the starting thread may be a signal handler that interrupted malloc().
+ * All memory is mapped, because recording may start in a signal handler that interrupted malloc().
  */
 #include "runtime/sites.h"
 
@@ -120,7 +120,7 @@ static uint32_t word_at(const uint8_t *at)
     return word;
 }
 
-/* A text outside its object is taken as empty. */
+/* A text outside its object is treated as empty. */
 static void take_text(const struct probity_object *object, const uint8_t *at, size_t most,
                       struct probity_listed *row, int text)
 {

@@ -2,8 +2,8 @@
  *
  * sites.h: the sites compiled into the process, hit or not, collected from the notes of its
  * executable and libraries (doc/trace-format.md, "SITES"). Found once and kept for the life of the
- * process, ready to be written: also for a forked child, which must not call the dynamic linker,
- * and for sites of a library that is unloaded later.
+ * process in the form in which they are written: a forked child must not call the dynamic linker,
+ * and a library may be unloaded.
  */
 #ifndef PROBITY_RUNTIME_SITES_H
 #define PROBITY_RUNTIME_SITES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * switches.c: two sets of rules, of which one is in force. The writer thread makes the other one,
- * puts it in force, and waits until no thread reads the old one.
+ * switches.c: two sets of rules, one of them in force. The writer thread fills the other one, puts
+ * it in force, and waits until no thread reads the old one.
  */
 #include "runtime/switches.h"
 
@@ -32,7 +32,7 @@ static uint32_t readers;
 void probity_switches_begin(void)
 {
     sets[0].count = 0;
-    readers = 0; /* a forked child's parent may have had one */
+    readers = 0; /* the parent of a forked child may have had readers */
     in_force = &sets[0];
 }
 
@@ -45,7 +45,7 @@ static int is_off(const struct rules *rules, const struct probity_site_function 
     return 0;
 }
 
-/* What a condition names stays recorded. number: of its site. */
+/* A function named by a condition stays recorded. number: of its site. */
 static int may_be_off(uint32_t number)
 {
     const struct probity_watch *watch =
@@ -69,7 +69,8 @@ int probity_switches_are_off(const struct probity_site_function *function, uint3
 /* ---- Rules -------------------------------------------------------------------------------------
  */
 
-/* Removes what the new one replaces: the same pattern; by "*", all. Returns how many are left. */
+/* Removes the rules that the new one replaces: those with the same pattern; for "*", all. Returns
+ * how many are left. */
 static uint32_t without(struct rules *rules, const char *pattern)
 {
     uint32_t left = 0;
@@ -125,7 +126,7 @@ static int is_counted(uint32_t number)
     return (state & PROBITY_BUDGET_FUNCTION) && (state & PROBITY_BUDGET_COUNTED);
 }
 
-/* One whose hooks were removed could not be recorded. */
+/* A function whose hooks were removed could not be recorded. */
 static void switch_on(struct probity_session *session, uint32_t number)
 {
     struct probity_profile_set *set;
@@ -143,7 +144,7 @@ static void switch_on(struct probity_session *session, uint32_t number)
     probity_os_unlock(&session->profile.lock);
 }
 
-/* While the writer thread walks through the declarations. */
+/* State of the writer thread's search through the declarations. */
 static struct {
     struct probity_session *session;
     const struct probity_switching *wanted;
@@ -161,7 +162,7 @@ static void count_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
     walk.off += (uint32_t)is_counted(probity_get_u32(payload));
 }
 
-/* Which of the patterns holds for a function, the last one that matches: index + 1, or 0. */
+/* Which pattern applies to a function: the last one that matches. Index + 1, or 0. */
 static uint32_t match(uint32_t kind, const uint8_t *payload, size_t bytes, uint32_t *ret_number)
 {
     char name[PROBITY_LIMIT_NAME + 1];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * switches.h: functions that are switched off while recording (`probity level --off`): their calls
- * are only counted, as those that a budget demotes are. Rules hold for functions that are declared
- * later, too; of those that match a name, the last one holds.
+ * are only counted, as are those of functions demoted by a budget. Rules also apply to functions
+ * that are declared later; of the rules that match a name, the last one applies.
  *
  *     writer: rules, then for each function that is declared: state, code = 0 ─► next enter counts
  *     writer: switched on: state, each thread's counter = NULL ─► next enter declares it again
@@ -27,7 +27,7 @@ void probity_switches_begin(void);
 /* Whether a function that is declared now is off. Under declare_lock. */
 int probity_switches_are_off(const struct probity_site_function *function, uint32_t number);
 
-/* Prepares further rules. Returns NULL, or why they cannot be added. In the writer thread. */
+/* Prepares additional rules. Returns NULL, or why they cannot be added. In the writer thread. */
 const char *probity_switches_check(const struct probity_session *session,
                                    const struct probity_switching *wanted, uint32_t count);
 
@@ -35,8 +35,8 @@ const char *probity_switches_check(const struct probity_session *session,
 void probity_switches_apply(struct probity_session *session, const struct probity_switching *wanted,
                             uint32_t count);
 
-/* Whether these patterns would have a function recorded that is only counted now. An event that
- * declares it. In the writer thread. */
+/* Whether these patterns would make a function recorded that is only counted now. payload: the
+ * event that declares it. In the writer thread. */
 int probity_switches_turn_on(const struct probity_switching *wanted, uint32_t count, uint32_t kind,
                              const uint8_t *payload, size_t bytes);
 

@@ -214,8 +214,8 @@ static void open_chunk(struct probity_session *session, struct probity_thread_st
                          __ATOMIC_RELAXED);
 }
 
-/* The first thread gets its chunk before any other can register: later ones may use up all chunks
- * while it waits for a processor. */
+/* The first thread gets its chunk before any other can register, because others might use up all
+ * chunks while it waits for a CPU. */
 static void begin_first(struct probity_session *session, struct probity_thread_state *slot)
 {
     uint32_t chunk = probity_pool_take(&session->live.pool);
@@ -228,7 +228,8 @@ static void begin_first(struct probity_session *session, struct probity_thread_s
                      __ATOMIC_RELEASE);
 }
 
-/* What earlier recordings declared. If some of it was dropped, the next thread tries again. */
+/* Records the declarations of earlier recordings. If some are dropped, the next thread tries
+ * again. */
 static void record_declarations(struct probity_session *session, struct probity_thread_state *slot)
 {
     uint32_t begun = slot->session * 4 | PROBITY_DECLARATIONS_BEGUN;
@@ -305,8 +306,8 @@ PROBITY_API void probity_thread_announce(void)
     errno = saved;
 }
 
-/* A reading found this much time off the CPU, of which up to the sum of skipped gaps may be older:
- * this is the error of the CPU times in between. */
+/* A reading found this much time off the CPU. Part of it, up to the sum of the skipped gaps, may be
+ * older: that is the error of the CPU times in between. */
 static void note_error(struct probity_session *session, int64_t off_ns, uint64_t unmeasured)
 {
     uint64_t *most = &session->live.header->unmeasured_ticks_max;
@@ -333,7 +334,7 @@ int64_t probity_thread_measure(struct probity_session *session, struct probity_t
     probity_clock_cpu_copy(&before, &slot->reading);
     probity_clock_cpu(live->clock, session->reading_ticks_max, &now);
     if (__atomic_load_n(&slot->reading.tick, __ATOMIC_RELAXED) != before.tick)
-        return 0; /* a signal handler's reading is as new, and has recorded the time off the CPU */
+        return 0; /* a handler's reading is as recent, and has recorded time off the CPU */
     probity_clock_cpu_copy(&slot->reading, &now);
     uint64_t elapsed_ns = probity_ns_of_ticks(now.tick - before.tick, probity_live_rate(live));
     int64_t off_ns = (int64_t)(elapsed_ns - (now.cpu_ns - before.cpu_ns));
@@ -348,7 +349,7 @@ uint32_t probity_thread_take_chunk(struct probity_session *session)
     struct probity_pool *pool = &session->live.pool;
     uint32_t chunk = probity_pool_take(pool);
 
-    /* Another thread may take the chunk that this one has added. */
+    /* Another thread may take the chunk that this thread has added. */
     while (chunk == PROBITY_POOL_NONE && probity_pool_extend(pool) == 0)
         chunk = probity_pool_take(pool);
     if (probity_pool_is_low(pool))
@@ -424,7 +425,7 @@ int probity_thread_need_chunk(struct probity_session *session, struct probity_th
     }
     uint32_t chunk = take_chunk(session);
     if (chunk == PROBITY_POOL_NONE) {
-        make_writer(session); /* ended threads may have left all chunks to it */
+        make_writer(session); /* it may have all the chunks that ended threads left */
         uint32_t open = __atomic_load_n(&live->pool.open_chunks, __ATOMIC_RELAXED);
         /* No waiting either if all chunks are open. */
         if (open < probity_pool_total(&live->pool) && may_wait(session))

@@ -8,10 +8,9 @@
 
 #include "runtime/session.h"
 
-/* Whether probes use this copy of the library, and threads can have variables of it: 1 or 0. Probes
- * do not if another copy came first in symbol lookup (a program with the static library that
- * exports its names, and a plugin with the shared one): then all probes that see both use that one.
- * Any thread, before anything is recorded. */
+/* Whether probes use this copy of the library, and its thread-local variables exist: 1 or 0. Probes
+ * use another copy if that comes first in symbol lookup (a program with the static library that
+ * exports its names, and a plugin with the shared one). Any thread, before anything is recorded. */
 int probity_thread_is_ready(void);
 
 /* The calling thread's slot; NULL if it has none in this process. A slot inherited from a parent

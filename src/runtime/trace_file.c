@@ -331,7 +331,8 @@ static struct probity_text text_of(const char *text)
     return (struct probity_text){text[0] != 0 ? text : NULL, strlen(text)};
 }
 
-/* Before Linux 5.18, opening /proc/cpuinfo may take 10 ms, because it measures frequencies. */
+/* Before Linux 5.18, opening /proc/cpuinfo may take 10 ms, because the kernel measures
+ * frequencies. */
 static struct probity_text cpu_model(char *text, size_t room)
 {
     probity_cpu_model(text);
@@ -347,7 +348,7 @@ static struct probity_text cpu_model(char *text, size_t room)
     return (struct probity_text){at + 2, strcspn(at + 2, "\n")};
 }
 
-/* Takes the build id note; a second or a longer one is ignored. */
+/* Stores the build id note; a second one, or one that is too long, is ignored. */
 static void take_build_id(void *context, const struct probity_object *object, const uint8_t *note,
                           size_t bytes)
 {

@@ -34,20 +34,20 @@ int probity_trace_file_mark_start(struct probity_session *session, int descripto
                                   uint64_t *blocks);
 
 /* Holds the trace by a mapping, which is never read. Without a writer thread no descriptor is kept,
- * and a trace that was removed, whose spool is useless, could not be distinguished from one that
- * was moved. */
+ * and a removed trace, whose spool is useless, could not be distinguished from one that was
+ * moved. */
 void probity_trace_file_hold(struct probity_session *session, int descriptor);
 void probity_trace_file_release(struct probity_session *session);
 
-/* 1 if the file no longer has a name; 0 if it has, or if that is unknown. */
+/* 1 if the file no longer has a name; 0 if it has one, or if unknown. */
 int probity_trace_file_is_removed(struct probity_session *session);
 
-/* Removes a trace that was recorded only for another output, which is now complete. Not if its
- * spool still exists, because nothing else would find it: `probity recover` removes what it can of
- * both. Only the file itself: its path may lead to another one by now. */
+/* Removes a trace that was recorded only for another output, which is now complete. Keeps it if its
+ * spool still exists, because the spool could not be found without it: `probity recover` removes
+ * what it can of both. Removes no other file, although the path may lead to another one by now. */
 void probity_trace_file_remove(const struct probity_session *session);
 
-/* Expands %p and %n of a pattern for dumps; %i and %% stay, and percent signs that are put in are
+/* Expands %p and %n of a pattern for dumps; %i and %% stay, and percent signs in inserted text are
  * doubled. Absolute. Returns 0, or PROBITY_ERROR_ARGUMENT if it is too long. */
 int probity_trace_file_expand_dump(struct probity_session *session, const char *template,
                                    char ret_path[PROBITY_LIMIT_PATH]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * trigger.c: conditions, and the checks whether they are met. Threads compare, and post notices;
- * from these, the writer thread makes dumps (src/writer/dumps.c) and computes percentiles.
+ * trigger.c: conditions, and the checks whether they are met. Threads compare and post notices; the
+ * writer thread makes dumps from these (src/writer/dumps.c) and computes percentiles.
  */
 #include "runtime/trigger.h"
 
@@ -43,7 +43,7 @@ static uint64_t limit_of(uint32_t condition)
     return __atomic_load_n(&limits[condition], __ATOMIC_RELAXED);
 }
 
-/* In any thread. Acquire: the conditions are there. Pairs with add_condition(). */
+/* Any thread. Acquire: the conditions below the count are complete. Pairs with add_condition(). */
 static uint32_t conditions_now(void)
 {
     return __atomic_load_n(&condition_count, __ATOMIC_ACQUIRE);
@@ -178,8 +178,8 @@ static int function_declared(struct probity_session *session,
     return set != 0;
 }
 
-/* Forgets what functions were compared with in an earlier recording. As they have no code, their
- * next call declares them again, and so they get the conditions of the new one. */
+/* Forgets the conditions that functions had in an earlier recording. As functions have no code,
+ * their next call declares them again and gives them the conditions of the new recording. */
 static void forget_functions(void)
 {
     for (uint32_t i = 0; i < watched_end; i++)
@@ -221,7 +221,7 @@ static void call_ended(const struct probity_site_function *function, uint64_t en
     if (session == NULL || (int64_t)(entered - session->live.first.ticks) < 0)
         return;
     uint64_t set = probity_trigger_of(number - 1), end = slot->hot.last_tick;
-    /* The tick of a call without a macro is rounded up. */
+    /* The enter tick of a call without a macro is rounded up. */
     entered = (int64_t)(end - entered) > 0 ? entered : end;
     for (; set != 0; set &= set - 1)
         compare(function, (uint32_t)__builtin_ctzll(set), entered, end);
@@ -234,8 +234,8 @@ static void call_ended(const struct probity_site_function *function, uint64_t en
  * clock anyway. The previous record is found in the words before it.
  */
 
-/* By the number of a named site: conditions that it begins, and those that it ends or that name
- * it. */
+/* By the number of a named site: conditions whose span begins there, and those whose span ends
+ * there or that name the site. */
 static uint64_t sites_from[PROBITY_LIMIT_SITES], sites_to[PROBITY_LIMIT_SITES];
 
 enum { KEPT_WORDS = 24 };
@@ -249,7 +249,7 @@ static void keep_words(const uint64_t *words, uint32_t count)
     memcpy(kept_words, words + count - KEPT_WORDS, sizeof kept_words);
 }
 
-/* Whether the name is that of a site, or of a typed site without its role. */
+/* Whether the name is a site's, or a typed site's without the role. */
 static int is_site_name(const struct probity_condition_name *wanted, const char *name)
 {
     char plain[PROBITY_LIMIT_NAME + 1];
@@ -331,8 +331,8 @@ static uint64_t before_pads(uint64_t begin, uint64_t end)
     return end;
 }
 
-/* Whether the tick of a head, or a record's full tick, may be that moment. The tick that a record
- * gets after its CPU time was read is a little later than the one that the thread remembers. */
+/* Whether the tick of a head, or a record's full tick, may be that moment. If the CPU clock was
+ * read, the record's tick is a little later than the one that the thread remembers. */
 static int is_about(uint64_t tick, uint64_t last)
 {
     return tick - last + (1 << 20) < 1 << 21;
@@ -511,8 +511,8 @@ static void on_signal(int number)
     errno = before;
 }
 
-/* The program's own handler is left in place. The handler may run on small stacks: on the thread's
- * alternate one, if it has one. */
+/* An existing handler of the program is left in place. Ours may run on a small stack: the thread's
+ * alternate stack, if it has one. */
 static void handle_signal(int number)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK};
@@ -533,7 +533,7 @@ static void handle_signal(int number)
 /* ---- Beginning ---------------------------------------------------------------------------------
  */
 
-/* Copies a name so that it stays as it is when %i is expanded. */
+/* Copies a name with percent signs doubled, so that expanding %i leaves it unchanged. */
 static int put_plain(char *ret_text, size_t room, const char *text, size_t length)
 {
     size_t used = 0;
@@ -604,8 +604,7 @@ static void function_was_declared(const char *name, uint8_t flags, uint32_t numb
         probity_watch_site(watch, number, calls);
 }
 
-/* A forked child, or a further recording, has declarations from before, and nothing declares them
- * again. */
+/* A forked child or a second recording has earlier declarations, which are not declared again. */
 static void was_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
 {
     char name[PROBITY_LIMIT_NAME + 1];

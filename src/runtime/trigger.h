@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * trigger.h: what makes a ring write a dump (doc/triggers.md): conditions, which the threads of the
+ * trigger.h: causes of a ring's dumps (doc/triggers.md): conditions, which the threads of the
  * program compare, and requests of the program. A program with the static library has this code
  * only if it refers to probity_snapshot (doc/architecture.md): the rest of the library calls it
- * through one table. What all programs have is in watch.c.
+ * through one table. Variables that all programs have are in watch.c.
  */
 #ifndef PROBITY_RUNTIME_TRIGGER_H
 #define PROBITY_RUNTIME_TRIGGER_H
@@ -16,7 +16,7 @@
 /* Conditions of each function, a set, by half of its site number. 0: none. */
 extern uint64_t probity_trigger_functions[PROBITY_LIMIT_SITES / 2 + 1];
 
-/* Whether conditions are compared where a gap is found: blocks and waits. */
+/* Whether conditions are compared when a gap is found: spans and waits. */
 extern int probity_trigger_has_gaps;
 
 /* number: of the enter's site. */
@@ -27,7 +27,7 @@ static inline uint64_t probity_trigger_of(uint32_t number)
 
 /* ---- Only where it is linked (trigger.c, trigger_settings.c) ---- */
 
-/* A record, as the thread stores it: of a hit its code, else an event's kind and payload. */
+/* A record, as the thread stores it: the code of a hit, or the kind and payload of an event. */
 struct probity_trigger_record {
     uint32_t code, kind;
     const void *payload;
@@ -74,11 +74,10 @@ struct probity_trigger_calls {
     /* To be called once the record is stored, since the dump must have it. */
     void (*post)(const struct probity_trigger_met *met);
 
-    /* The thread hands over its chunk: its last words may be needed. */
+    /* To be called when the thread hands over its chunk, whose last words may be needed. */
     void (*keep_words)(const uint64_t *words, uint32_t count);
 
-    /* Prints the first failure to write a dump, unless that was done. In a thread of the
-     * program. */
+    /* Prints the first failure to write a dump, once. In a thread of the program. */
     void (*report)(struct probity_session *session);
 };
 
@@ -103,7 +102,7 @@ static inline int probity_trigger_is_linked(void)
 const char *probity_trigger_read_settings(const char *dumps, struct probity_settings *settings,
                                           uint64_t *ret_ring_ns);
 
-/* For change.c: the conditions, and what matches names with their patterns. */
+/* For change.c: the conditions, and functions that match names with their patterns. */
 struct probity_trigger_parts {
     struct probity_condition *conditions;
     uint64_t *limits;

@@ -15,7 +15,7 @@
 #include "format/stream.h"
 
 enum {
-    TEXT_BYTES_MAX = 1000, /* of one value, so that a few fit into an event */
+    TEXT_BYTES_MAX = 1000, /* of one value, so that several fit into an event */
     WIDE_CHARS_MAX = 250,
     BYTES_MAX = 512
 };
@@ -279,7 +279,7 @@ size_t probity_bytes_of_type(uint32_t type)
     return type < sizeof bytes ? bytes[type] : 0;
 }
 
-/* A value of fixed size, or what an object of the program holds. */
+/* A value of fixed size, or the value inside an object of the program. */
 static void put_fixed(struct probity_payload *payload, uint32_t type,
                       const struct probity_value *value)
 {

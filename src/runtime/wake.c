@@ -2,8 +2,8 @@
  *
  * wake.c: the library's half of `probity attach`. Runs in the thread whose probe finds the request,
  * or in the one that waits for requests (control_page.c). Other threads do not wait for it: their
- * probes record nothing until the recording has begun. What may need the dynamic linker's lock is
- * done by the writer thread, which holds no other; it answers the request then.
+ * probes record nothing until the recording has begun. Work that may need the dynamic linker's lock
+ * is left to the writer thread, which holds no other lock; it then answers the request.
  */
 #include "runtime/wake.h"
 
@@ -50,7 +50,7 @@ static struct {
 static uint32_t taking; /* process id of the thread that takes a request */
 
 /* Whether the other libraries must be stopped once the recording has ended. OVER: it ended while
- * they were starting, so the thread that starts them stops them again. */
+ * they were starting, so the thread that started them stops them. */
 enum { NOTHING, PUTTING, PUT, OVER };
 static uint32_t others;
 
@@ -74,7 +74,7 @@ int probity_wake_is_pending(void)
     return !is_past(__atomic_load_n(&probity_wake_block.until_ns, __ATOMIC_RELAXED));
 }
 
-/* ---- What a request asks for -------------------------------------------------------------------
+/* ---- Contents of a request ---------------------------------------------------------------------
  */
 
 /* The value of a setting; NULL: it is not in the text. */
@@ -97,7 +97,7 @@ static void copy_value(char *ret_copy, size_t room, const char *value)
     memcpy(ret_copy, value != NULL ? value : "", bytes);
 }
 
-/* The part of the request that only the other libraries can do. */
+/* The part of the request that the other libraries carry out. */
 static int read_wishes(const char *text)
 {
     const char *calls = value_of(text, "PROBITY_CALLS");
@@ -217,8 +217,8 @@ int probity_wake_sleep(void)
 /* ---- Requests ----------------------------------------------------------------------------------
  */
 
-/* Starts the recording that a block asks for. Returns whether there is a request, which is answered
- * then, or will be by the writer thread. Lock held. */
+/* Starts the recording that a block asks for. Returns whether there is a request; if so, it is
+ * answered now, or later by the writer thread. Lock held. */
 static int take(struct probity_session *session, struct probity_wake *block, char *text)
 {
     /* Acquire: pairs with the tool's order of writes, the rest before the serial. Read once, since
@@ -279,7 +279,7 @@ void probity_wake_take(struct probity_session *session)
     __atomic_store_n(&taking, 0, __ATOMIC_RELEASE);
 }
 
-/* `detach` returns once the trace is complete, which is before the end of the end. */
+/* `detach` returns once the trace is complete, when the recording has not quite ended. */
 static int is_still_ending(const struct probity_session *session, const struct probity_wake *block)
 {
     return __atomic_load_n(&session->state, __ATOMIC_ACQUIRE) == PROBITY_SESSION_ENDING &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * wake.h: starts a recording that another process has requested (doc/attach.md). There is no thread
- * for it unless the program has a control page (control_page.h): the tool lets the next probe or
- * scope take the slow path, which comes here.
+ * wake.h: starts a recording that another process has requested (doc/attach.md). No thread waits
+ * for requests unless the program has a control page (control_page.h): the tool makes the next
+ * probe or scope take the slow path, which comes here.
  */
 #ifndef PROBITY_RUNTIME_WAKE_H
 #define PROBITY_RUNTIME_WAKE_H
@@ -27,9 +27,9 @@ void probity_wake_take_from(struct probity_session *session, struct probity_wake
  * libraries, and answers it. owner: the session. */
 void probity_wake_begun(void *owner);
 
-/* A recording is about to end that may have been requested: restores what was patched for it.
- * Returns 0, or -1 with errno if code remains changed for now. Neither in a signal handler nor with
- * a lock held. */
+/* To be called when a recording that may have been requested is about to end: restores code that
+ * was patched for it. Returns 0, or -1 with errno if some code remains patched for now. Neither in
+ * a signal handler nor with a lock held. */
 int probity_wake_sleep(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * watch.c: what the record path looks at for conditions (trigger.h), in every program: all zero
- * where no recording has any.
+ * watch.c: variables that the record path reads for conditions (trigger.h), in every program: all
+ * zero if no recording has conditions.
  */
 #include "runtime/trigger.h"
 

@@ -42,7 +42,7 @@ int probity_sched_blocks_put(struct probity_sched_blocks *blocks,
                              struct probity_sched_stream *stream, uint64_t tick,
                              const struct probity_state_event *event);
 
-/* Writes what the stream has, and releases its memory. Returns as above. */
+/* Writes the stream's events, and releases its memory. Returns as above. */
 int probity_sched_blocks_end(struct probity_sched_blocks *blocks,
                              struct probity_sched_stream *stream);
 

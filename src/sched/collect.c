@@ -5,8 +5,8 @@
  * be woken on one CPU right after it was created on another, so before events are taken from the
  * rings, the rings are searched for new threads, up to a later head than the one used for taking.
  *
- * The table of thread ids is not base's hash table: each waking of the system is looked up in it,
- * and it should stay in the cache, at 4 bytes a place.
+ * The table of thread ids is not base/hashtable.h: each waking of the system is looked up in it, so
+ * it should stay in the cache, with 4 bytes per place.
  */
 #include "sched/collect.h"
 
@@ -293,8 +293,8 @@ static void wait_for_events(struct pollfd *files, size_t count, int round_ms)
     (void)got; /* if there is no request, it fails */
 }
 
-/* Nothing is known about a pause, so it is a loss without dropped records. It begins at the ring's
- * record before it, PAUSED. */
+/* Nothing is known about a pause, so it is a loss without dropped records. It begins at the record
+ * before it in the ring, PAUSED. */
 static void put_in_all(struct probity_sched_collect *collect, uint32_t kind, uint64_t time_ns)
 {
     const struct probity_sched_event event = {.time_ns = time_ns, .kind = kind};
@@ -345,7 +345,7 @@ static void flush_all(struct probity_sched_collect *collect)
     }
 }
 
-/* Everything before it is in the file. */
+/* Returns the time before which everything is in the file. */
 static uint64_t end_of(const struct probity_sched_collect *collect)
 {
     uint64_t end_ns = now_ns();
@@ -397,7 +397,7 @@ static int fill_request(struct probity_sched_collect *collect,
     return error;
 }
 
-/* Everything from before now_ns has been taken from the rings. */
+/* All events before now_ns have been taken from the rings. */
 static void answer(struct probity_sched_collect *collect, uint64_t at_ns)
 {
     pthread_mutex_lock(&collect->lock);
@@ -414,7 +414,7 @@ static void answer(struct probity_sched_collect *collect, uint64_t at_ns)
     pthread_mutex_unlock(&collect->lock);
 }
 
-/* Whether to stop; *ret_asked: a thread waits for what is there. */
+/* Whether to stop; *ret_asked: a thread waits for the events so far. */
 static int look_for_requests(struct probity_sched_collect *collect, int *ret_asked)
 {
     pthread_mutex_lock(&collect->lock);

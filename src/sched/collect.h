@@ -27,7 +27,7 @@ struct probity_sched_chunk {
     uint64_t first_ns, last_ns; /* times of its first and last event */
 };
 
-/* What was collected up to a moment. */
+/* Events collected up to a moment. */
 struct probity_sched_taken {
     int spill; /* the file; not owned */
     struct probity_sched_chunk *chunks;
@@ -79,8 +79,8 @@ int probity_sched_collect_begin(struct probity_sched_collect *collect, pid_t pid
 /* Ends the thread, after it has taken everything from the rings. The file is kept. */
 void probity_sched_collect_end(struct probity_sched_collect *collect);
 
-/* Everything up to now; from any thread, one at a time. Until it is released, nothing of it is
- * overwritten. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Takes everything up to now; any thread, one at a time. None of it is overwritten until it is
+ * released. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_sched_collect_take(struct probity_sched_collect *collect,
                                struct probity_sched_taken *ret_taken);
 

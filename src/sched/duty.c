@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * duty.c: see duty.h. The prices are what a record costs the thread that is switched or that wakes
- * another one, in the kernel, as measured by bench/calls/states.sh.
+ * duty.c: see duty.h. The prices are the kernel's costs of a record for the thread that is
+ * switched, or that wakes another one, as measured by bench/calls/states.sh.
  */
 #include "sched/duty.h"
 
@@ -10,7 +10,7 @@
 enum {
     SWITCH_NS = 550,         /* to the program, and from it */
     WAKING_NS = 1000,
-    CREDIT_NS_MAX = 5000000, /* may be saved up while little happens */
+    CREDIT_NS_MAX = 5000000, /* limit of the savings while little happens */
     MILLIONTHS = 1000000
 };
 

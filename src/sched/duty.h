@@ -20,12 +20,12 @@ struct probity_sched_duty {
     uint64_t cpu_ns;      /* at the last step */
     int64_t credit_ns;    /* less than 0: more was spent than is allowed */
     uint64_t since_ns;    /* of the present pause, CLOCK_MONOTONIC_RAW */
-    uint64_t paused_ns;   /* of those that have ended */
+    uint64_t paused_ns;   /* total of earlier pauses */
     uint32_t pauses;
     uint64_t switches, wakings; /* records since the last step */
 };
 
-/* All fields. pid: of the program. */
+/* Sets all fields. pid: of the program. */
 void probity_sched_duty_begin(struct probity_sched_duty *duty, pid_t pid, uint32_t share);
 
 /* Counts a record. */

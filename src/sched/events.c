@@ -106,7 +106,8 @@ static int find_tracepoint(struct probity_sched_rings *rings)
     return -1;
 }
 
-/* For the whole system: an event on the program would miss wake-ups of its threads by others. */
+/* Opens it for the whole system: an event on the program would miss wakings of its threads by
+ * others. */
 static int open_wakings(const struct probity_sched_rings *rings, struct probity_sched_ring *ring)
 {
     struct perf_event_attr attr = common_attr(rings->ring_bytes);
@@ -128,7 +129,7 @@ static void close_wakings(struct probity_sched_rings *rings)
     }
 }
 
-/* On all CPUs, or on none. */
+/* Opens the tracepoint on all CPUs, or on none. */
 static void add_wakings(struct probity_sched_rings *rings)
 {
     int error = find_tracepoint(rings);
@@ -166,7 +167,7 @@ static int map_ring(struct probity_sched_ring *ring, size_t ring_bytes)
     return -1;
 }
 
-/* On all CPUs that are online, or on none. Returns 0, or -1 with errno set. */
+/* Opens the rings of all online CPUs, or none. Returns 0, or -1 with errno set. */
 static int open_rings(struct probity_sched_rings *rings, pid_t pid, uint32_t cpus)
 {
     for (uint32_t cpu = 0; cpu < cpus; cpu++) {
@@ -215,7 +216,7 @@ static const struct perf_event_mmap_page *page_of(const struct probity_sched_rin
 
 uint64_t probity_sched_ring_head(const struct probity_sched_ring *ring)
 {
-    /* Pairs with the kernel's barrier before it publishes the head: the records are whole. */
+    /* Pairs with the kernel's barrier before it publishes the head: the records are complete. */
     return __atomic_load_n(&page_of(ring)->data_head, __ATOMIC_ACQUIRE);
 }
 
@@ -261,8 +262,8 @@ static void copy_out(const struct probity_sched_ring *ring, uint64_t at, void *t
 /* ---- Records -----------------------------------------------------------------------------------
  */
 
-/* Sample: header, pid, tid, time, cpu, size, raw. In an interrupt, the thread that happened to be
- * on the CPU did not wake anything. */
+/* Sample: header, pid, tid, time, cpu, size, raw. In an interrupt, the thread on the CPU is not the
+ * waker. */
 static int take_waking(const struct probity_sched_rings *rings, const uint8_t *record,
                        size_t bytes, struct probity_sched_event *event)
 {
@@ -335,7 +336,7 @@ int probity_sched_ring_read(const struct probity_sched_rings *rings,
     return take_record(header.type, header.misc, record, header.size, ret_event);
 }
 
-/* Those on the program include the threads that have inherited them. */
+/* Events on the program include those inherited by its threads. */
 void probity_sched_rings_switch(const struct probity_sched_rings *rings, int is_on)
 {
     unsigned long what = is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;

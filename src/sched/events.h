@@ -51,7 +51,7 @@ struct probity_sched_rings {
  * power of two of at least one page. Returns 0, or -1 with errno set and nothing opened. */
 int probity_sched_rings_open(struct probity_sched_rings *rings, pid_t pid, size_t ring_bytes);
 
-/* Where the kernel has written to, for probity_sched_ring_read(). */
+/* The position up to which the kernel has written, for probity_sched_ring_read(). */
 uint64_t probity_sched_ring_head(const struct probity_sched_ring *ring);
 
 /* Decodes the record at *at, which is before `head`, and moves *at past it. Returns 1, or 0 if
@@ -60,13 +60,13 @@ int probity_sched_ring_read(const struct probity_sched_rings *rings,
                             const struct probity_sched_ring *ring, uint64_t *at, uint64_t head,
                             struct probity_sched_event *ret_event);
 
-/* Where reading continues. */
+/* The position at which reading continues. */
 uint64_t probity_sched_ring_tail(const struct probity_sched_ring *ring);
 
 /* Records that were dropped so far, reported or not; 0 if the kernel does not count them. */
 uint64_t probity_sched_ring_lost(const struct probity_sched_ring *ring);
 
-/* Returns what precedes `at` to the kernel. */
+/* Returns the space before `at` to the kernel. */
 void probity_sched_ring_release(const struct probity_sched_ring *ring, uint64_t at);
 
 /* Switches all events off or on, except for what they report about themselves. */

@@ -9,7 +9,7 @@
 #include "sched/moments.h"
 #include "sched/order.h"
 
-/* What all threads of a run have in common. */
+/* Data common to all threads of a run. */
 struct probity_sched_context {
     struct probity_sched_blocks blocks;
     const struct probity_sched_order *order;
@@ -35,7 +35,7 @@ int probity_sched_follow_take(struct probity_sched_context *context,
                               struct probity_sched_follow *follow,
                               const struct probity_sched_event *event);
 
-/* Nothing is known after end_ns, unless the thread has ended. Writes what is left. Returns as
+/* Writes the rest. The state after end_ns is unknown, unless the thread has ended. Returns as
  * above. */
 int probity_sched_follow_end(struct probity_sched_context *context,
                              struct probity_sched_follow *follow, uint64_t end_ns);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * kept.h: what is kept of events that are discarded, so that states can be recorded indefinitely
- * in a file of limited size: each thread's latest event. A thread that has been blocked for
- * longer than the file reaches back still has a state. Memory: 40 bytes for each live thread.
+ * kept.h: the part of discarded events that is kept, so that states can be recorded indefinitely in
+ * a file of limited size: each thread's latest event. A thread that has been blocked for longer
+ * than the file reaches back still has a state. Memory: 40 bytes for each live thread.
  */
 #ifndef PROBITY_SCHED_KEPT_H
 #define PROBITY_SCHED_KEPT_H

@@ -38,7 +38,7 @@ int probity_sched_lives_take(struct probity_sched_lives *lives,
 /* Begins the second pass. */
 void probity_sched_lives_rewind(struct probity_sched_lives *lives);
 
-/* The life that a thread with this id was in, at a time that may be wrong by slack_ns. Returns its
+/* Finds the life of a thread with this id at a time that may be wrong by slack_ns. Returns its
  * index, or SIZE_MAX. */
 size_t probity_sched_lives_find(const struct probity_sched_lives *lives, uint32_t tid,
                                 uint64_t raw_ns, uint64_t slack_ns);

@@ -14,7 +14,7 @@
 #include "probity.h"
 
 enum { NO_LOSS = -1 };
-#define KEPT UINT32_MAX /* instead of a ring: kept of discarded events */
+#define KEPT UINT32_MAX /* instead of a ring: the events kept when others were discarded */
 
 struct probity_sched_source {
     uint64_t time_ns; /* of the next event */
@@ -105,7 +105,7 @@ static void drop_first(struct probity_sched_order *order)
         sift_down(order, 0);
 }
 
-/* Since when nothing was discarded. */
+/* The time since which nothing was discarded. */
 static uint64_t beginning_of(const struct probity_sched_taken *taken)
 {
     return taken->kept.until_ns > taken->anchors[0].raw_ns ? taken->kept.until_ns

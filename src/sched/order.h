@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * order.h: what was collected from all rings in order of time. Memory: 64 KiB for each ring.
+ * order.h: returns the events of all rings in order of time. Memory: 64 KiB for each ring.
  */
 #ifndef PROBITY_SCHED_ORDER_H
 #define PROBITY_SCHED_ORDER_H
@@ -24,7 +24,7 @@ struct probity_sched_order {
     uint64_t last_ns; /* of the event that was returned */
 };
 
-/* What was kept of discarded events comes first. Returns 0, PROBITY_ERROR_MEMORY or
+/* Events kept from discarded chunks come first. Returns 0, PROBITY_ERROR_MEMORY or
  * PROBITY_ERROR_READ. */
 int probity_sched_order_open(struct probity_sched_order *order,
                              const struct probity_sched_taken *taken);

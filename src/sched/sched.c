@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * sched.c: from what was collected to the files, in two passes: the first finds the threads'
- * lives, which are matched with the threads of the traces; the second follows their states. What is
- * older than a dump is not passed over: only each thread's latest event is needed.
+ * sched.c: writes the files from the collected events, in two passes: the first finds the threads'
+ * lives, which are matched with the threads of the traces; the second follows their states. Of
+ * events older than a dump, only each thread's latest is needed.
  */
 #include "sched/sched.h"
 
@@ -173,7 +173,8 @@ static int follow_all(struct writing *writing)
 /* ---- Dumps -------------------------------------------------------------------------------------
  */
 
-/* Reduces chunks that end before a time to what is kept of them. Returns 0, or an error. */
+/* Discards chunks that end before a time, except for what must be kept of them. Returns 0, or an
+ * error. */
 static int discard_older(struct probity_sched_taken *taken, uint64_t from_ns)
 {
     struct probity_sched_spilled *events = malloc(PROBITY_SCHED_CHUNK_BYTES);
@@ -197,7 +198,8 @@ static int discard_older(struct probity_sched_taken *taken, uint64_t from_ns)
     return error;
 }
 
-/* Leaves what concerns the window of a dump. Returns 1, 0 if it is none, or an error. */
+/* Keeps only events that concern the window of a dump. Returns 1, 0 if the trace is not a dump, or
+ * an error. */
 static int take_window(struct writing *writing, const char *path, uint32_t clock)
 {
     struct probity_sched_taken *taken = &writing->taken;
@@ -243,7 +245,7 @@ static int write_files(struct writing *writing, int is_dump, struct probity_sche
     return error;
 }
 
-/* is_dump: the only path is that of what may be a dump. */
+/* is_dump: the only path is that of a file that may be a dump. */
 static int write_taken(struct writing *writing, const char *const *paths, int is_dump,
                        uint32_t clock, struct probity_sched_result *result)
 {

@@ -2,7 +2,7 @@
  *
  * sched.h: records the states of a program's threads, according to the kernel's scheduler, and
  * writes them beside its traces (doc/sched.md). The public header of this directory. For `probity
- * record`: runs in its process, beside the program, and starts one thread there.
+ * record`: runs in its process, while the program runs, and starts one thread there.
  */
 #ifndef PROBITY_SCHED_SCHED_H
 #define PROBITY_SCHED_SCHED_H
@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 enum {
-    PROBITY_SCHED_RING_KIB = 512, /* what a user may lock by default for each CPU */
+    PROBITY_SCHED_RING_KIB = 512, /* the default limit of memory that a user may lock, per CPU */
     PROBITY_SCHED_KEEP_MIB = 64   /* of events, if older ones are discarded */
 };
 
@@ -36,7 +36,7 @@ void probity_sched_end(struct probity_sched *sched);
 struct probity_sched_result {
     uint64_t lost;  /* records that the kernel dropped */
     uint32_t pauses; /* intervals that were left out because of the share */
-    uint64_t recorded_ns, paused_ns; /* the whole time, and that of the pauses */
+    uint64_t recorded_ns, paused_ns; /* total time, and time of the pauses */
     int cut_errno;  /* recording ended early because of this; or 0 */
     size_t written; /* files */
     size_t failed;  /* index of the trace that an error is about */

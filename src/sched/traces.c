@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * traces.c: reads which threads a trace has, and writes TRACE.sched: under a random temporary name
- * that must be free, which then replaces the file of an earlier recording. No link is followed.
+ * traces.c: finds the threads of a trace, and writes TRACE.sched under a random temporary name,
+ * which must be free; the file then replaces that of an earlier recording. Links are not followed.
  */
 #include "sched/traces.h"
 

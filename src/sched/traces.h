@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * traces.h: the traces of a run: which threads they have, and the files of states beside them.
+ * traces.h: the traces of a run: their threads, and the files of states beside them.
  */
 #ifndef PROBITY_SCHED_TRACES_H
 #define PROBITY_SCHED_TRACES_H
@@ -18,15 +18,15 @@ struct probity_sched_trace {
     struct probity_sched_moments moments;
 };
 
-/* Reads the headers of a trace's blocks, and sets the trace of the lives that are its threads;
- * clock as probity_clock_choose() returns it. Returns 0 or PROBITY_ERROR_MEMORY; any problem
- * with the trace only means that it is not used. */
+/* Reads the headers of a trace's blocks, and assigns the trace to the lives that are its threads;
+ * clock as probity_clock_choose() returns it. Returns 0 or PROBITY_ERROR_MEMORY; any problem with
+ * the trace only means that it is not used. */
 int probity_sched_trace_open(struct probity_sched_trace *trace, uint32_t number,
                              const struct probity_clock_moment *moments, size_t moment_count,
                              uint32_t clock, struct probity_sched_lives *lives);
 
 /* The window of a dump, CLOCK_MONOTONIC_RAW: from its first record to its end, or its last record
- * if that is later. Returns 1; or 0 if it is none, or not used as above. */
+ * if that is later. Returns 1, or 0 if it is not a dump, or not used as above. */
 int probity_sched_trace_window(const char *path, const struct probity_clock_moment *moments,
                                size_t moment_count, uint32_t clock, uint64_t *ret_from_ns,
                                uint64_t *ret_until_ns);

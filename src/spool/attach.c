@@ -53,8 +53,8 @@ struct expected {
 };
 
 /* A copy of a trace, or a trace with another's session id, must not take the records of the
- * original. Older writers do not record which file is theirs: the file must at least have the
- * spool's owner. */
+ * original. Older writers do not record which file is theirs: the file must at least have the same
+ * owner as the spool. */
 static int is_of_trace(const struct probity_spool_header *header, const struct expected *expected)
 {
     const struct probity_attach_query *trace = expected->trace;
@@ -203,7 +203,7 @@ int probity_attach_find(const struct probity_attach_query *query, int *ret_is_co
         is_copy |= expected.is_copy;
         if (error == 0 || error == PROBITY_ERROR_MEMORY)
             return error;
-        /* An invalid file at one place is a better error than a missing one elsewhere. */
+        /* Reports an invalid file at one place rather than a missing one elsewhere. */
         if (result == PROBITY_ERROR_OPEN)
             result = error;
     }
@@ -423,11 +423,12 @@ static void remove_further(const struct probity_attach *attach, uint32_t number)
 
 int probity_attach_retire(const struct probity_attach *attach)
 {
-    /* One more than the header says: it existed when the program died, but was not counted yet. */
+    /* One more than the header's count: a segment may exist that was not counted yet when the
+     * program died. */
     uint32_t count = __atomic_load_n(&probity_attach_header(attach)->segments, __ATOMIC_ACQUIRE);
     uint32_t number = count < PROBITY_SPOOL_SEGMENTS_MAX ? count + 1 : PROBITY_SPOOL_SEGMENTS_MAX;
     uint32_t closed = PROBITY_SPOOL_CLOSED;
-    /* States differ only in their first byte. */
+    /* The states differ only in the first byte. */
     _Static_assert(PROBITY_SPOOL_CLOSED < 256, "the others are zero");
     ssize_t put = pwrite(attach->file, &closed, sizeof closed,
                          offsetof(struct probity_spool_header, state));
@@ -435,8 +436,8 @@ int probity_attach_retire(const struct probity_attach *attach)
     probity_assert(probity_attach_is_valid(attach));
     while (number-- > 1)
         remove_further(attach, number);
-    /* Segment 0 last, because as long as it exists, another recover finds the rest. A concurrent
-     * one may have removed it already. */
+    /* Segment 0 last: as long as it exists, another recover finds the rest. A concurrent recover
+     * may have removed it already. */
     return put > 0 && probity_place_remove(&attach->place, 0, attach->file) == 0
                ? 0
                : PROBITY_ERROR_WRITE;

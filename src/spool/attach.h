@@ -53,8 +53,8 @@ struct probity_attach_query {
 /* Finds and maps the spool of a trace. Returns 0; PROBITY_ERROR_OPEN if there is none in any of the
  * places searched (errno: ENOENT, or EACCES if there is one of another user); PROBITY_ERROR_FORMAT,
  * PROBITY_ERROR_VERSION, PROBITY_ERROR_DAMAGED if there is one that is not this trace's;
- * PROBITY_ERROR_MEMORY, PROBITY_ERROR_SYSTEM. *ret_is_copy, which may be NULL: whether there is a
- * spool of this session that belongs to another file. */
+ * PROBITY_ERROR_MEMORY, PROBITY_ERROR_SYSTEM. *ret_is_copy, which may be NULL: whether a spool of
+ * this session exists that belongs to another file. */
 int probity_attach_find(const struct probity_attach_query *query, int *ret_is_copy,
                         struct probity_attach *ret_attach);
 
@@ -63,7 +63,7 @@ int probity_attach_find(const struct probity_attach_query *query, int *ret_is_co
 int probity_attach_open(struct probity_place *place, const uint8_t session[16],
                         const uint8_t boot[16], int writable, struct probity_attach *ret_attach);
 
-/* Whether the numbers that were checked when the spool was mapped belong together. */
+/* Whether the numbers that were checked when the spool was mapped are consistent. */
 int probity_attach_is_valid(const struct probity_attach *attach);
 
 /* Segment 0's header. Its fields may change at any time in a live spool: load each once. */

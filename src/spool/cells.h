@@ -52,7 +52,7 @@ struct probity_cells_owner {
 void probity_cells_prepare(struct probity_pool *pool, uint32_t chunk,
                            const struct probity_cells_owner *owner);
 
-/* Relabels a chunk of the set for a thread that takes it over. */
+/* Changes the owner of a chunk of the set to the thread that takes it over. */
 void probity_cells_relabel(struct probity_pool *pool, uint32_t chunk,
                            const struct probity_cells_owner *owner);
 

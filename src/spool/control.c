@@ -35,7 +35,7 @@ static struct probity_spool_change *change_of(const struct probity_spool_header 
 int probity_control_change_pending(const struct probity_spool_header *header, uint32_t *ret_serial,
                                    char ret_text[PROBITY_SPOOL_CHANGE_TEXT])
 {
-    /* Acquire: the text is there. Pairs with change_make in control_ask.c. */
+    /* Acquire: the text is complete. Pairs with change_make in control_ask.c. */
     uint32_t asked = __atomic_load_n(&header->change_asked, __ATOMIC_ACQUIRE);
 
     if (asked == __atomic_load_n(&header->change_taken, __ATOMIC_RELAXED))

@@ -7,8 +7,8 @@
  *     level_request = serial + 1, levels ─► sees it, changes the levels, writes the event
  *     waits                              ◄─ levels; level_answered = serial + 1 (release)
  *
- * One word holds serial and levels, so a request is atomic. It is answered even if the tool was
- * killed and no longer waits.
+ * One word holds serial and levels, so a request is atomic. It is answered even if the tool no
+ * longer waits because it was killed.
  */
 #ifndef PROBITY_SPOOL_CONTROL_H
 #define PROBITY_SPOOL_CONTROL_H
@@ -16,15 +16,16 @@
 #include "spool/attach.h"
 #include "spool/layout.h"
 
-/* Flags in levels: requests for levels are answered, and so are those to end the recording. */
+/* Flags in levels: which requests the writer answers: for levels, for the end of the recording, for
+ * other settings. */
 enum {
     PROBITY_CONTROL_ANSWERS = 0x10000,
     PROBITY_CONTROL_ENDS = 0x20000,
-    PROBITY_CONTROL_CHANGES = 0x40000 /* and those for other settings */
+    PROBITY_CONTROL_CHANGES = 0x40000
 };
 
-/* Stored in end_asked by the tool; and by the writer if the program's code is not restored yet,
- * with an errno in the upper bits. */
+/* Stored in end_asked by the tool; and by the writer, with an errno in the upper bits, if the
+ * program's code is not restored yet. */
 enum { PROBITY_CONTROL_END_ASKED = 1, PROBITY_CONTROL_END_PARTLY = 2 };
 
 /* Positions of the requested levels in a request; its low half is the serial. */
@@ -51,7 +52,7 @@ void probity_control_answer(struct probity_spool_header *header, uint32_t serial
 int probity_control_change_pending(const struct probity_spool_header *header, uint32_t *ret_serial,
                                    char ret_text[PROBITY_SPOOL_CHANGE_TEXT]);
 
-/* Answers it: with 0, all of it is in force, and text may say more; otherwise it says why it is
+/* Answers it. 0: all of it is in force, and text may have details; otherwise text is why it was
  * refused. */
 void probity_control_change_answer(struct probity_spool_header *header, uint32_t serial, int result,
                                    const char *text);
@@ -62,19 +63,19 @@ void probity_control_change_answer(struct probity_spool_header *header, uint32_t
  * reply, at most wait_ns. attach must be writable and its owner alive. Returns 0 with the levels
  * then in effect; PROBITY_ERROR_VERSION if the writer does not support requests;
  * PROBITY_ERROR_STATE if recording ended in the meantime; PROBITY_ERROR_LIMIT if the reply did not
- * come in time, PROBITY_ERROR_EXISTS if that to an earlier request did not, so nothing was asked;
- * PROBITY_ERROR_SYSTEM if the header cannot be mapped for writing. */
+ * come in time; PROBITY_ERROR_EXISTS if the reply to an earlier request did not, so nothing was
+ * requested; PROBITY_ERROR_SYSTEM if the header cannot be mapped for writing. */
 int probity_control_ask(const struct probity_attach *attach, int functions, int parameters,
                         int64_t wait_ns, int *ret_functions, int *ret_parameters);
 
 /* Requests the end of the recording and waits, at most wait_ns, until its trace is closed and the
- * spool is gone. Returns as above; 0 also if the program ended in the meantime by itself. With 0,
- * ret_why is 0, or the errno because of which the program's code is not as before yet. */
+ * spool is gone. Returns as above; 0 also if the program ended in the meantime by itself. If 0,
+ * ret_why is 0, or the errno that prevented restoring the program's code. */
 int probity_control_end(const struct probity_attach *attach, int64_t wait_ns, int *ret_why);
 
 /* Requests other settings, and waits as above. text: "NAME=VALUE" separated by line ends. Returns
- * as probity_control_ask(); PROBITY_ERROR_EXISTS if another tool changes some; or
- * PROBITY_ERROR_ARGUMENT with why it is refused. With 0, ret_why has details, or "". */
+ * as probity_control_ask(); PROBITY_ERROR_EXISTS if another tool is changing settings; or
+ * PROBITY_ERROR_ARGUMENT with the reason in ret_why. If 0, ret_why has details, or "". */
 int probity_control_change(const struct probity_attach *attach, const char *text, int64_t wait_ns,
                            char ret_why[PROBITY_SPOOL_CHANGE_TEXT]);
 

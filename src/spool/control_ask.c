@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * control_ask.c: the tool's half of requests. All input is untrusted: a level is only shown, and a
- * wait is ended by the tool's own clock.
+ * control_ask.c: the tool's half of requests. All input is untrusted: levels are only displayed,
+ * and timeouts use the tool's own clock.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -60,8 +60,8 @@ static int wait_for(const struct probity_attach *attach, uint32_t serial, int64_
     }
 }
 
-/* A timeout while waiting for an earlier request: ours was not made yet, so it will not be carried
- * out later. */
+/* Result of a timeout while waiting for an earlier request: ours was not made, so it will not be
+ * carried out later. */
 static int unasked(int result)
 {
     return result == PROBITY_ERROR_LIMIT ? PROBITY_ERROR_EXISTS : result;

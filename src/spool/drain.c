@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * drain.c: reads the words of a chunk, computes the full tick and CPU time of each, and packs them.
- * Records are in order unless a signal handler probed inside a probe. So the first pass packs while
- * it reads, and only a chunk in which time goes backwards is read again, sorted and packed. Pure
+ * Records are in order unless a signal handler probed inside a probe, so the first pass packs while
+ * it reads; only a chunk in which time goes backwards is read again, sorted and packed. Pure
  * functions on memory; all input is untrusted.
  */
 #include "spool/drain.h"
@@ -197,7 +197,7 @@ static struct probity_packer pack_off(struct packing *packing, struct probity_pa
     return probity_pack_cpu(packer, change);
 }
 
-/* Copies words as bytes, without reading past their end; a few without a loop. */
+/* Copies words as bytes, without reading past their end; a small number without a loop. */
 static inline void copy_words(uint8_t *to, const uint64_t *from, const uint64_t *end)
 {
     size_t words = (size_t)(end - from);

@@ -60,7 +60,7 @@ void probity_drain_chunk(const struct probity_drain_input *input,
                          struct probity_drain_scratch *scratch, uint64_t block_serial,
                          uint8_t *block, struct probity_drain_output *ret_output);
 
-/* What the words of a full chunk are, without draining it. */
+/* What the words of a full chunk contain, as determined without draining it. */
 enum probity_drain_found {
     PROBITY_DRAIN_PLAIN,    /* records that declare nothing */
     PROBITY_DRAIN_DECLARES, /* some do */

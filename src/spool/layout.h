@@ -140,8 +140,8 @@ static inline int probity_chunk_words_is_valid(uint32_t chunk_words)
            (chunk_words & (chunk_words - 1)) == 0;
 }
 
-/* Whether a header is as this process leaves it at any time. Another process's is untrusted: see
- * src/spool/attach.c. */
+/* Whether a header of this process is valid, as it must be at any time. Another process's is
+ * untrusted: see src/spool/attach.c. */
 static inline int probity_chunk_is_valid(const struct probity_chunk_header *header,
                                          uint32_t chunk_words)
 {

@@ -16,8 +16,8 @@ void probity_live_chunk_prepare(struct probity_live *live, uint32_t chunk,
 {
     struct probity_pool *pool = &live->pool;
     struct probity_chunk_header *header = probity_pool_header(pool, chunk);
-    /* A hit that a reading of the CPU clock moves to this chunk precedes the reading by less than a
-     * gap: the thread was on the CPU throughout. */
+    /* A hit that was moved to this chunk because of a reading of the CPU clock precedes the reading
+     * by less than a gap: the thread was on the CPU throughout. */
     uint64_t before = slot->relocations & 1 ? slot->hot.gap_ticks : 0;
     uint64_t before_ns = probity_ns_of_ticks(before, probity_live_rate(live));
 
@@ -53,7 +53,7 @@ uint32_t probity_live_chunk_release(struct probity_live *live, struct probity_th
     probity_assert(__atomic_load_n(&slot->hot.cursor, __ATOMIC_RELAXED) >= start);
     __atomic_store_n(&slot->hot.valid_bit, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->releasing, 1, __ATOMIC_RELAXED);
-    /* Release: a thread that sees no chunk sees that one is being released. */
+    /* Release: a thread that sees no chunk also sees that one is being released. */
     __atomic_store_n(&slot->chunk, PROBITY_POOL_NONE, __ATOMIC_RELEASE);
     probity_pool_header(pool, chunk)->used =
         used < pool->chunk_words ? (uint32_t)used : pool->chunk_words;
@@ -74,7 +74,7 @@ void probity_live_fail(struct probity_live *live, int system_error)
         __atomic_store_n(&header->failed, 1, __ATOMIC_RELEASE);
     }
     __atomic_store_n(&live->failed, 1, __ATOMIC_SEQ_CST);
-    /* Lets threads that wait for a chunk stop waiting. */
+    /* Ends the wait of threads for a chunk. */
     __atomic_add_fetch(&live->pool.freed, 1, __ATOMIC_SEQ_CST);
     probity_os_wake(&live->pool.freed, INT32_MAX);
 }
@@ -121,7 +121,7 @@ void probity_live_anchor(struct probity_live *live, uint64_t tick)
         age_min = span > age_min / 1000 ? 9 * span : age_min / 100;
     if ((int64_t)(tick - newest) < (int64_t)age_min)
         return;
-    /* Only one thread adds an anchor; the others use that one, which is as recent. */
+    /* Only one thread adds an anchor; the others use it, as it is recent. */
     if (__atomic_exchange_n(&live->anchor_busy, 1, __ATOMIC_ACQUIRE) != 0)
         return;
     anchor_take(live, &moment);

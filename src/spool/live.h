@@ -41,7 +41,7 @@ _Static_assert(sizeof(struct probity_thread_state) == 128,
 
 struct probity_live {
     struct probity_spool_header *header; /* of segment 0 */
-    /* PROBITY_LIMIT_THREADS of them, untouched ones cost nothing */
+    /* PROBITY_LIMIT_THREADS of them; unused ones cost nothing */
     struct probity_thread_state *slot;
     uint32_t slots;                      /* upper bound of those in use */
     uint32_t slots_lock; /* to take or free a slot; hold with signals blocked */
@@ -55,8 +55,8 @@ struct probity_live {
     struct probity_pool pool;
 };
 
-/* Whether the state of a thread is as its owner leaves it between two steps: its chunk is one of
- * the pool's, and the inline probe may use no other bit than that of the chunk's size. */
+/* Whether the state of a thread is valid, as it must be between two steps of its owner: its chunk
+ * belongs to the pool, and the valid bit is 0 or the chunk's size. */
 static inline int probity_thread_state_is_valid(const struct probity_live *live,
                                                 const struct probity_thread_state *slot)
 {
@@ -82,8 +82,8 @@ static inline uint64_t probity_live_rate(const struct probity_live *live)
     return __atomic_load_n(&live->header->rate, __ATOMIC_RELAXED);
 }
 
-/* Marks the trace as unwritable: recording ends, and the header of the spool, which has the rest,
- * says so. */
+/* Marks the trace as unwritable, in the spool's header too: recording ends, and the rest stays in
+ * the spool. */
 void probity_live_fail(struct probity_live *live, int system_error);
 
 /* Adds an anchor to the spool, unless one was added recently or another thread is adding one;

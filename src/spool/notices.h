@@ -19,10 +19,10 @@ struct probity_notice {
     char text[PROBITY_NOTICE_TEXT]; /* ends with a zero */
 };
 
-/* A place is free (0), being filled (1) or ready (2). A thread that never finishes filling one
- * keeps that place only. */
+/* A place is free (0), being filled (1) or ready (2). A thread that never finishes filling a place
+ * blocks only that one. */
 struct probity_notices {
-    uint32_t posted; /* counts those that are ready, ever */
+    uint32_t posted; /* number of notices that ever became ready */
     uint32_t lost;   /* those without a free place */
     uint32_t state[PROBITY_NOTICES];
     struct probity_notice notice[PROBITY_NOTICES];
@@ -41,7 +41,7 @@ static inline int probity_notices_post(struct probity_notices *notices,
                                          __ATOMIC_RELAXED))
             continue;
         notices->notice[at] = *notice;
-        /* Release: the notice is whole. Pairs with probity_notices_take(). */
+        /* Release: the notice is complete. Pairs with probity_notices_take(). */
         __atomic_store_n(&notices->state[at], 2, __ATOMIC_RELEASE);
         __atomic_add_fetch(&notices->posted, 1, __ATOMIC_SEQ_CST);
         return 1;
@@ -50,7 +50,7 @@ static inline int probity_notices_post(struct probity_notices *notices,
     return 0;
 }
 
-/* Takes one that is ready at place *at or after, which advances. Returns 1, or 0 if there is
+/* Takes the first ready notice at or after place *at, which advances. Returns 1, or 0 if there is
  * none. */
 static inline int probity_notices_take(struct probity_notices *notices, uint32_t *at,
                                        struct probity_notice *ret_notice)

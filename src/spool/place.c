@@ -165,8 +165,8 @@ static int try_beside(const struct probity_place_query *query, struct probity_pl
     return probity_place_make(directory, "the trace's directory", query->owner, stem, ret_place);
 }
 
-/* Tries the directory named in the trace, because the program may have used another one than the
- * caller. */
+/* Tries the directory named in the trace, because the program may have used a different one than
+ * the caller. */
 static int try_named(const struct probity_place_query *query, struct probity_place *ret_place)
 {
     char path[PATH_MAX], stem[sizeof ret_place->stem];

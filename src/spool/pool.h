@@ -23,9 +23,10 @@
 struct probity_pool_chunk {
     uint32_t next;        /* in a list */
     uint32_t is_pinned;   /* 1: the writer has yet to write it to a dump */
-    uint32_t is_held;     /* 1: the watermark has ruled out anything as old as its rest */
+    uint32_t is_held;     /* 1: the watermark is already past the rest of its records */
     uint64_t waits_since; /* tick since which the writer waits for a hole; 0: it does not */
-    /* What src/writer/watch.c has read of the chunk with this serial: words, the last tick. */
+    /* What src/writer/watch.c has read of the chunk with this serial: number of words, last
+     * tick. */
     uint64_t watched_serial, watched_tick;
     uint64_t stuck_tick; /* when reading first stopped before the word `stuck` - 1 */
     uint32_t watched, stuck;
@@ -87,9 +88,9 @@ uint32_t probity_pool_reclaim(struct probity_pool *pool);
 int probity_pool_forget(struct probity_pool *pool,
                         int (*may_go)(struct probity_pool *pool, uint32_t chunk));
 
-/* Counts a full chunk with a hole as open while the writer waits for the hole (tick: since when),
- * because draining does not free it. Otherwise threads would wait for it, and the writer would not
- * sleep. */
+/* Counts a full chunk with a hole as open while the writer waits for the hole (since `tick`),
+ * because draining does not free it. Otherwise threads would wait for this chunk, and the writer
+ * would not sleep. */
 void probity_pool_wait_begins(struct probity_pool *pool, uint32_t chunk, uint64_t tick);
 
 /* Frees a drained chunk and wakes waiters. */
@@ -109,13 +110,13 @@ static inline int probity_pool_is_low(const struct probity_pool *pool)
            __atomic_load_n(&pool->present, __ATOMIC_RELAXED) < probity_pool_total(pool);
 }
 
-/* Whether this is the number of one of its chunks, which a mapped segment then contains. */
+/* Whether this is the number of one of its chunks, in a mapped segment. */
 static inline int probity_pool_chunk_is_valid(const struct probity_pool *pool, uint32_t chunk)
 {
     return chunk / pool->chunks_per_segment < __atomic_load_n(&pool->segments, __ATOMIC_ACQUIRE);
 }
 
-/* Whether the number of chunks with pages is that of all segments together. Call with extend_lock
+/* Whether the number of chunks with pages is the sum over all segments. Call with extend_lock
  * held. */
 int probity_pool_is_valid(const struct probity_pool *pool);
 

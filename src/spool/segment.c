@@ -4,8 +4,8 @@
  * sparse page on a full file system, SIGXFSZ for a size over the limit) are errors here.
  *
  * A page costs about 3 us to allocate and 1 us to free, so a process that records little must not
- * pay for a whole spool: on tmpfs only the first chunks get their pages here, the others before a
- * thread can take them (probity_pool_extend).
+ * pay for a whole spool: on tmpfs only the first chunks get their pages here; the others get them
+ * before a thread can take them (probity_pool_extend).
  */
 #include "spool/segment.h"
 
@@ -130,9 +130,9 @@ static int populate(char *at, uint32_t chunks, uint32_t words, uint32_t present)
 }
 
 /* Maps the file and, if ret_locked is not NULL, takes the program's lock (doc/spool.md, "Alive or
- * dead"). The mapping keeps the open file and so the lock alive; no child inherits it. The caller's
- * descriptor stays open much longer, and a child forked by another thread inherits it: therefore a
- * separate open file holds the lock. */
+ * dead"). The mapping keeps the open file, and so the lock, alive; no child inherits it. The
+ * caller's descriptor stays open much longer, and a child forked by another thread inherits it, so
+ * a separate open file holds the lock. */
 static char *map_held(int descriptor, size_t bytes, size_t window, uint32_t *ret_locked)
 {
     struct flock program = {.l_type = F_WRLCK,
@@ -208,7 +208,7 @@ int probity_segment_make(char *path, const struct probity_spool_header *header,
     probity_assert(header->chunks > 0 && probity_chunk_words_is_valid(header->chunk_words));
     if (!fits_limit(bytes))
         return PROBITY_ERROR_LIMIT;
-    /* Without a name if possible: until the trace records the name, nobody would find the file. */
+    /* Without a name if possible: until the trace records the name, the file could not be found. */
     int descriptor = probity_temporary_unnamed(AT_FDCWD, path, 0600), is_unnamed = descriptor >= 0;
     if (!is_unnamed)
         descriptor = probity_os_create_spool(path);
@@ -290,7 +290,7 @@ int probity_segment_name(int unnamed, const char *path, void *segment, uint32_t 
 
     if (unnamed < 0)
         return 0;
-    /* A filter of system calls or paths may forbid only links. */
+    /* A filter of system calls or paths may forbid just links. */
     if (probity_temporary_link(unnamed, AT_FDCWD, path) != 0)
         result = replace_unnamed(path, segment, present);
     close(unnamed);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Number of files measured, about 1 us each; the others are estimated as the average of these. */
+/* Number of files measured, about 1 us each; each of the others is estimated as their average. */
 enum { PROBITY_USAGE_FILES_MAX = 128 };
 
 /* Size of a directory's file system, and the space used by all files on it, an upper bound for the

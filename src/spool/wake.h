@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * wake.h: the block by which another process starts a recording in this one (doc/attach.md). It is
- * in the memory of each program that has the library; a tool finds it by a note in the file that is
- * mapped there, and writes to it through /proc/PID/mem. Both halves agree on this layout.
+ * wake.h: the block with which another process starts a recording in this one (doc/attach.md). It
+ * is in the memory of each program that has the library; a tool finds it by a note in the mapped
+ * file, and writes to it through /proc/PID/mem. Layout for both halves.
  */
 #ifndef PROBITY_SPOOL_WAKE_H
 #define PROBITY_SPOOL_WAKE_H
@@ -23,8 +23,8 @@ enum {
 enum {
     PROBITY_WAKE_NO_FUNCTIONS = 1, /* libprobity-functions */
     PROBITY_WAKE_NO_CALLS = 2,     /* libprobity-calls */
-    PROBITY_WAKE_NO_PATCHING = 3,  /* code that can be changed; its errno is in the upper bits */
-    PROBITY_WAKE_FORKED = 4,       /* code it may change: its parent had threads */
+    PROBITY_WAKE_NO_PATCHING = 3,  /* code that can be changed; the errno is in the upper bits */
+    PROBITY_WAKE_FORKED = 4,       /* code that it may change: its parent had threads */
     PROBITY_WAKE_CHANGING = 5,     /* a moment without a fork, or another thread changing code */
     PROBITY_WAKE_ENDED = 6,        /* a recording: the program has ended it in the meantime */
     PROBITY_WAKE_NO_SOURCES = 7    /* debugging information, for `file` rules */
@@ -49,7 +49,8 @@ _Static_assert(offsetof(struct probity_wake, until_ns) == 40, "doc/attach.md");
 _Static_assert(offsetof(struct probity_wake, requested) == 48, "doc/attach.md");
 _Static_assert(sizeof(struct probity_wake) == 64, "doc/attach.md");
 
-/* Whether a request is pending. A withdrawn one has an older serial than the last answer. */
+/* Whether a request is pending. The serial of a withdrawn request is older than that of the last
+ * answer. */
 static inline int probity_wake_is_requested(const struct probity_wake *wake)
 {
     /* Acquire: pairs with the tool's order of writes, the text before the serial. */

@@ -164,7 +164,7 @@ static int add_files(struct probity_store *store)
     return PROBITY_ERROR_MEMORY;
 }
 
-/* Prevents anything in the file from making the library do more than read and write it. */
+/* Opens the file so that nothing in it can make the library do more than read and write it. */
 static int open_file(struct probity_store *store, int flags)
 {
     int error = add_files(store);

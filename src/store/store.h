@@ -14,7 +14,7 @@ struct probity_store;
 /* A run in the history. */
 struct probity_store_entry {
     uint64_t number;   /* never reused */
-    char id[20];       /* takes the place of the number if the run is not in a history; or "" */
+    char id[20];       /* replaces the number if the run is not in a history; or "" */
     uint64_t added_ns; /* CLOCK_REALTIME */
     uint64_t counts[PROBITY_COMPARE_KINDS]; /* number of its items */
     struct probity_compare_run run; /* its path is that of the trace when it was added */

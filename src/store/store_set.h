@@ -16,7 +16,7 @@ struct probity_store {
     struct sqlite3_vfs files; /* registered if it has a name */
     char files_name[32];
     char why[1024];
-    int is_warned;   /* `why` describes a failure of something that took effect nevertheless */
+    int is_warned;   /* `why` describes a failure after a change that took effect nevertheless */
     uint32_t before; /* state of the history when the change began */
 };
 
@@ -28,8 +28,8 @@ int probity_store_fail_with(struct probity_store *store, int error, const char *
 int probity_store_run(struct probity_store *store, const char *sql);
 int probity_store_number(struct probity_store *store, const char *sql, int64_t *ret_number);
 
-/* Begin and end a change; other processes wait until it ends. On error it did not take effect, or
- * the error says that this is unknown. */
+/* Begin and end a change; other processes wait until it ends. On error the change did not take
+ * effect, or the error states that this is unknown. */
 int probity_store_begin(struct probity_store *store);
 int probity_store_end(struct probity_store *store, int error);
 

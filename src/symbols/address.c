@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * address.c: opens files with libdwfl and caches what was found. File names come from a trace and
- * may be anything: only regular ELF files are opened, and only those with the right build id are
- * used.
+ * address.c: opens files with libdwfl and caches the results. File names come from a trace and may
+ * be anything: only regular ELF files are opened, and only those with the right build id are used.
  */
 #include "symbols/address.h"
 
@@ -24,7 +23,7 @@ struct file {
     char *path, *build_id;
     Dwfl *session;
     Dwfl_Module *module; /* NULL: not used */
-    uint64_t bias;       /* libdwfl's address less the address as linked */
+    uint64_t bias;       /* libdwfl's address minus the address as linked */
     struct file *next;
 };
 

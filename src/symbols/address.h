@@ -24,9 +24,9 @@ struct symbols_place {
 struct symbols_addresses *symbols_addresses_open(void (*no_memory)(void));
 
 /* Names an address, as linked, of the file at path. build_id: lower-case hexadecimal, "" if the
- * file had none; any other file is not used. For a return address, pass the byte before it.
- * Returns 1; or 0 if nothing is known, and *ret_place is then all zero. Looked up once per
- * address. Texts are valid until close. addresses may be NULL. One thread. */
+ * file had none; files with a different one are not used. For a return address, pass the byte
+ * before it. Returns 1; or 0 if nothing is known, and *ret_place is then all zero. Looked up once
+ * per address. Texts are valid until close. addresses may be NULL. One thread. */
 int symbols_address_find(struct symbols_addresses *addresses, const char *path,
                          const char *build_id, uint64_t address, struct symbols_place *ret_place);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * arguments.c: see arguments.h. A function is found by its symbol, as the library finds it. At its
- * entry, arguments are where the ABI puts them, unless the compiler has changed the function: then
- * only those are described that are in a register there according to DWARF.
+ * entry, arguments are in the places that the ABI prescribes, unless the compiler has changed the
+ * function: then only those are described that DWARF places in a register at that point.
  */
 #include "symbols/arguments.h"
 
@@ -41,10 +41,10 @@ uint8_t *symbols_arguments_bytes(const struct symbols_arguments *arguments, size
 /* ---- Locations ---------------------------------------------------------------------------------
  */
 
-/* Where DWARF says a parameter is when its function is entered. */
+/* The place of a parameter at the entry of its function, according to DWARF. */
 enum location {
     LOCATION_NONE,     /* nowhere: it may have been optimized away */
-    LOCATION_REGISTER, /* in one, at least its first part */
+    LOCATION_REGISTER, /* in a register, at least its first part */
     LOCATION_MEMORY    /* on the stack, or in the frame, which does not exist yet */
 };
 
@@ -62,7 +62,7 @@ static const struct machine machines[] = {
     {EM_AARCH64, 8, {0, 1, 2, 3, 4, 5, 6, 7}, 64, 32, 8},
 };
 
-/* Returns 0 for any register that has no argument. */
+/* Returns 0 for a register that does not hold arguments. */
 static int place_of_register(const struct machine *machine, uint64_t number,
                              struct probity_arguments_place *ret_place)
 {
@@ -210,7 +210,7 @@ static void pass_all(struct subject *subject, const struct symbols_passing *resu
             symbols_pass_argument(&subject->parameters[i].type, &taken);
 }
 
-/* Whether DWARF contradicts the ABI, or may: compilers remove parameters of local functions. */
+/* Whether DWARF contradicts the ABI, or might: compilers remove parameters of local functions. */
 static int is_changed(const struct subject *subject)
 {
     Dwarf_Die die = subject->die;
@@ -231,7 +231,7 @@ static int is_changed(const struct subject *subject)
     return 0;
 }
 
-/* Then only numbers that are entirely in a register according to DWARF are known. */
+/* For such a function, only numbers are known that DWARF places entirely in a register. */
 static void trust_locations(struct parameter *parameter)
 {
     enum { WORD = 8 };
@@ -276,7 +276,7 @@ static void describe(struct symbols_values *values, struct subject *subject, int
             trust_locations(parameter);
         else if (is_by_clang && parameter->location == LOCATION_NONE &&
                  parameter->passing.how != SYMBOLS_PASSED_NOT)
-            parameter->passing.how = SYMBOLS_PASSED_LOST; /* callers do not pass what is unused */
+            parameter->passing.how = SYMBOLS_PASSED_LOST; /* callers omit unused parameters */
         if (parameter->name != NULL)
             symbols_values_add(values, parameter->name, &parameter->type, &parameter->passing);
     }
@@ -481,7 +481,7 @@ static uint32_t keep_functions(struct adding *adding)
     return kept;
 }
 
-/* As the library identifies the file that it was loaded from. */
+/* Stores the identity of the file that the library checks: the build id, or the file's status. */
 static void identify(const struct adding *adding, struct probity_arguments_object *object)
 {
     const unsigned char *bits;

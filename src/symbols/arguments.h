@@ -12,8 +12,8 @@
 
 struct symbols_arguments;
 
-/* Which functions: rules as in probity-functions(7); NULL: none. is_any: also those of a file that
- * does not seem to have hooks. */
+/* Selects functions by rules as in probity-functions(7); NULL: none. is_any: also functions of a
+ * file that does not seem to have hooks. */
 struct symbols_wanted {
     const char *arguments, *results;
     int is_any;

@@ -2,8 +2,9 @@
  *
  * demangle.c: the C++ library demangles, in a child process: a name of 200 bytes may expand to
  * gigabytes, and names come from untrusted traces. The child has limited memory and CPU time; if it
- * dies, the name is left as it is, and a new child is started for the next name, a few times. The
- * library is loaded by the first name that needs it, so that building the tool requires none.
+ * dies, the name is left unchanged, and a new child is started for the next name, up to a few
+ * times. The library is loaded for the first name that needs it, so it is not required for building
+ * the tool.
  */
 #include "symbols/demangle.h"
 
@@ -146,8 +147,8 @@ static int is_after_operator(const char *text, const char *at)
     return (size_t)(at - text) >= length && memcmp(at - length, word, length) == 0;
 }
 
-/* A template's signature begins with its return type: the name comes after the last space that is
- * in no brackets. */
+/* A template's signature begins with its return type: the name comes after the last space outside
+ * brackets. */
 static const char *skip_return_type(const char *text, const char *end)
 {
     const char *start = text;

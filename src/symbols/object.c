@@ -217,8 +217,8 @@ static int begin_of(Dwarf_Die *function, Dwarf_Addr *ret_low)
            dwarf_ranges(function, 0, &base, ret_low, &end) > 0;
 }
 
-/* All functions that have code. Returns -1 if out of memory. *left: how many entries may still be
- * visited, so that entries that are their own siblings' children are not visited endlessly. */
+/* All functions that have code. Returns -1 if out of memory. *left: number of entries that may
+ * still be visited, so that cyclic entries do not cause endless recursion. */
 static int add_addresses(struct symbols_object *object, Dwarf_Die *parent, int depth,
                          size_t *left)
 {

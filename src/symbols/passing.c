@@ -209,7 +209,7 @@ static void classify_array(struct symbols_type *array, Dwarf_Word offset, int de
         classify(&element, offset + i * element.bytes, depth, classes);
 }
 
-/* A bit-field counts as an integer of the 8 bytes it is in; it is never in two. Before version 5,
+/* A bit-field counts as an integer in its 8 bytes; it never spans two units. Before version 5,
  * DWARF has the place of the integer that contains it. */
 static void classify_bits(Dwarf_Die *member, Dwarf_Word offset, struct classes *classes)
 {
@@ -321,8 +321,8 @@ static int takes_own_class(Dwarf_Die *function, Dwarf_Die *class_die)
     return is_own;
 }
 
-/* What a member function implies for its class: with a user-provided copy or a destructor,
- * objects are passed by address. */
+/* The convention that a member function implies for its class: with a user-provided copy or
+ * destructor, objects are passed by address. */
 static enum symbols_convention convention_by(Dwarf_Die *function, Dwarf_Die *class_die)
 {
     const char *name = dwarf_diename(function);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * passing.h: where a function's arguments and results are when it is entered and left, by their
- * types: System V ABI, AMD64, 3.2.3; AAPCS64; and the Itanium C++ ABI, 3.1.2.
+ * passing.h: the places of a function's arguments and results when it is entered and left, derived
+ * from their types: System V ABI, AMD64, 3.2.3; AAPCS64; and the Itanium C++ ABI, 3.1.2.
  */
 #ifndef PROBITY_SYMBOLS_PASSING_H
 #define PROBITY_SYMBOLS_PASSING_H
@@ -10,7 +10,7 @@
 
 #include "base/arguments.h"
 
-/* What DWARF says about a type, with typedefs and qualifiers removed. */
+/* A type according to DWARF, with typedefs and qualifiers removed. */
 struct symbols_type {
     Dwarf_Die die;
     int tag;                /* 0: void */
@@ -28,9 +28,9 @@ int symbols_member_offset(Dwarf_Die *member, Dwarf_Word *ret_offset);
 Dwarf_Word symbols_array_count(Dwarf_Die *array);
 
 enum symbols_passed {
-    SYMBOLS_PASSED_NOT,        /* nothing to pass: void, an empty class */
+    SYMBOLS_PASSED_NOT,        /* nothing is passed: void, an empty class */
     SYMBOLS_PASSED_IN_PLACES,  /* each unit of bytes in a place */
-    SYMBOLS_PASSED_BY_ADDRESS, /* in a place is the address of a C++ object */
+    SYMBOLS_PASSED_BY_ADDRESS, /* a place contains the address of a C++ object */
     SYMBOLS_PASSED_IN_MEMORY,  /* an argument on the stack, too large for values to be shown */
     SYMBOLS_PASSED_IN_X87,     /* a result */
     SYMBOLS_PASSED_LOST        /* unknown, as is the place of everything after it */

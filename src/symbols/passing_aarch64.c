@@ -14,7 +14,7 @@ enum { REGISTERS = 8, UNITS_MAX = SYMBOLS_PLACES_MAX, DEPTH_MAX = 16, STEPS_MAX 
 struct homogeneous {
     Dwarf_Word bytes; /* of each number; 0: none yet */
     Dwarf_Word count;
-    int is_other; /* it has something else */
+    int is_other; /* it contains other types */
     int steps;
 };
 
@@ -80,7 +80,7 @@ static void add_type(struct symbols_type *type, int depth, struct homogeneous *f
         add_numbers(found, type->bytes, 1);
 }
 
-/* Number of its floating-point numbers, and their size; 0: it is something else. */
+/* Number of its floating-point numbers, and their size; 0: it is not homogeneous. */
 static uint16_t homogeneous_of(const struct symbols_type *type, uint16_t *ret_bytes)
 {
     struct symbols_type copy = *type;

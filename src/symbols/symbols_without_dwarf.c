@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * symbols_without_dwarf.c: replaces this directory if the tool is built with
- * -DPROBITY_WITHOUT_DWARF: nothing is looked up in programs' files, and names of C++ stay as they
- * are in the trace.
+ * -DPROBITY_WITHOUT_DWARF: nothing is looked up in programs' files, and C++ names stay mangled.
  */
 #include "symbols/address.h"
 #include "symbols/demangle.h"

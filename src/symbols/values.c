@@ -255,7 +255,7 @@ static void put_unknown(struct symbols_values *values, const char *name)
     put(values, name, &value);
 }
 
-/* Returns 0 if the value is in several registers, each with less than half of it. */
+/* Returns 0 if the value is spread over several registers that each hold less than half of it. */
 static int set_places(struct probity_arguments_value *value, const struct symbols_passing *passing,
                       Dwarf_Word offset, Dwarf_Word bytes)
 {
@@ -315,7 +315,7 @@ static void put_elements(struct symbols_values *values, const char *name,
     }
 }
 
-/* An anonymous member and a base class add nothing to the name. */
+/* Anonymous members and base classes add nothing to the name. */
 static void put_member(struct symbols_values *values, const char *name, Dwarf_Die *member,
                        const struct symbols_passing *passing, Dwarf_Word offset, int depth)
 {

@@ -20,8 +20,8 @@ static int is_within_limit(uint64_t bytes)
            bytes <= limit.rlim_cur;
 }
 
-/* Returns 0, or an error if others changed the file: readers would not find blocks after a gap, and
- * an unlinked file would take up space until the program ends. */
+/* Returns 0, or an error if another process has changed the file: readers would not find blocks
+ * after a gap, and an unlinked file would take up space until the program ends. */
 static int file_change(const struct probity_append *append)
 {
     struct stat status;

@@ -18,7 +18,7 @@ struct probity_append {
 
 /* Appends count bytes. On failure the file is truncated to its old size. Returns 0 or
  * PROBITY_ERROR_WRITE. Checks a file size limit before the kernel would raise SIGXFSZ, and does not
- * touch a file that others have removed or emptied (error ENOENT), or truncated (EIO). */
+ * touch a file that another process has removed or emptied (error ENOENT), or truncated (EIO). */
 int probity_append_bytes(struct probity_append *append, const void *bytes, size_t count);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * discard.c: makes the same checks as recovery, of directory and files of one owner and of both
- * locks of the spool, before it removes anything.
+ * discard.c: removes spools and control pages, after the same checks as in recovery: directory and
+ * files have one owner, and both locks of the spool are free.
  */
 #include "writer/discard.h"
 
@@ -47,8 +47,8 @@ static int is_page_name(const char *name)
     return digits > 0 && strcmp(name + digits, PROBITY_CONTROL_PAGE_SUFFIX) == 0;
 }
 
-/* A program locks its page before the file gets its size, so an empty one may be that of a program
- * that is about to. */
+/* A program locks its page before it sets the file's size: an empty file may belong to a program
+ * that is about to lock it. */
 static int is_left(int file, uint32_t owner, struct stat *ret_status)
 {
     enum { YOUNG_S = 60 };
@@ -61,7 +61,7 @@ static int is_left(int file, uint32_t owner, struct stat *ret_status)
            fcntl(file, F_OFD_SETLK, &lock) == 0;
 }
 
-/* Returns 1 if it was removed, 0 if not, or -1 with errno. */
+/* Returns 1 if the page was removed, 0 if not, or -1 with errno. */
 static int remove_page(int directory, uint32_t owner, const char *name)
 {
     int file = openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

@@ -17,12 +17,12 @@ struct probity_discard_spool {
 
 /* Removes its files. Returns 0; PROBITY_ERROR_STATE if its program is alive or may be, or another
  * process is recovering it; PROBITY_ERROR_OPEN, WRITE (errno set); FORMAT, VERSION, DAMAGED if it
- * is not the spool that was found; MEMORY. */
+ * is no longer the spool that was found; MEMORY. */
 int probity_discard(const struct probity_discard_spool *spool);
 
-/* Removes the control pages (doc/attach.md) in a directory whose programs have ended: those that
- * nobody locks. Calls removed() with each name. Returns 0; or as above, for the first that could
- * not be removed. */
+/* Removes the control pages (doc/attach.md) in a directory that no program locks, because theirs
+ * have ended. Calls removed() with each name. Returns 0; or as above, for the first that could not
+ * be removed. */
 int probity_discard_pages(const char *directory, uint32_t owner,
                           void (*removed)(const char *directory, const char *name));
 

@@ -5,10 +5,10 @@
  *     copy chunks ─► DATA ... SYNC ─► drained, free ─► committed, watermark, beat
  *
  * Chunks are copied, as by any reader (src/reader/spool_tail.h); the first pass skips words that
- * are already in the file. Only headers are stored to, and only after the write, so that a kill at
- * any arrow neither loses nor duplicates records. The program's cursors are not visible here, so
- * the watermark is an estimate: a record reserved before it and stored later is written in a block
- * marked late.
+ * are already in the file. Only headers are modified, and only after the write, so a kill at any
+ * arrow neither loses nor duplicates records. The program's cursors are not visible here, so the
+ * watermark is an estimate: a record reserved before the watermark and stored later is written in a
+ * block marked late.
  */
 #include "writer/drainer.h"
 
@@ -286,8 +286,8 @@ static struct probity_chunk_header *chunk_at(const struct probity_drainer *drain
                                (uint32_t)(index % drainer->chunks));
 }
 
-/* Finds the end of the file and which words of the spool it has: the previous drainer may have been
- * killed between its write and the following stores. */
+/* Finds the end of the file, and which words of the spool the file has: the previous drainer may
+ * have been killed between its write and the following stores. */
 static int read_file(struct probity_drainer *drainer, struct probity_spool_tail *rest)
 {
     struct probity_scan scan;
@@ -347,7 +347,7 @@ static int put_block(struct probity_drainer *drainer, const uint8_t *block, size
     return error;
 }
 
-/* Marks blocks that the watermark has ruled out. */
+/* Marks blocks with records older than the watermark as late. */
 static void mark_late(const struct probity_drainer *drainer, uint8_t *block, size_t bytes)
 {
     uint8_t *payload = block + PROBITY_BLOCK_HEADER_BYTES;
@@ -363,7 +363,7 @@ static void mark_late(const struct probity_drainer *drainer, uint8_t *block, siz
                        (uint32_t)(bytes - PROBITY_BLOCK_HEADER_BYTES));
 }
 
-/* Drains one chunk of the copy; *hold: a tick up to which the watermark must stay back. */
+/* Drains one chunk of the copy; *hold: a tick that the watermark must not pass. */
 static int drain_chunk(struct probity_drainer *drainer, struct probity_spool_tail *rest, size_t i,
                        uint64_t *hold)
 {
@@ -391,8 +391,8 @@ static int drain_chunk(struct probity_drainer *drainer, struct probity_spool_tai
     return error == 0 ? note(drainer, commit) : error;
 }
 
-/* Full chunks with nothing left, and therefore no copy: drained to their end while they were open,
- * or by a drainer that was killed before it freed them. */
+/* Handles full chunks with nothing left, and therefore no copy: they were drained to their end
+ * while open, or by a drainer that was killed before it freed them. */
 static int note_drained(struct probity_drainer *drainer)
 {
     uint64_t count = (uint64_t)drainer->segments * drainer->chunks;

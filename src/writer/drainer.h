@@ -13,9 +13,9 @@
 
 struct probity_drainer;
 
-/* Takes the spool of a trace of this user. only: if not NULL, of this file; if the path leads to
- * another one, returns PROBITY_ERROR_OPEN with ESTALE. Returns 0; PROBITY_ERROR_STATE if another
- * process drains it, its program writes itself or is dead, or the trace is closed;
+/* Takes the spool of a trace of this user. only: if not NULL, the file that must be found; if the
+ * path leads to another one, returns PROBITY_ERROR_OPEN with ESTALE. Returns 0; PROBITY_ERROR_STATE
+ * if another process drains it, its program writes itself or is dead, or the trace is closed;
  * PROBITY_ERROR_ARGUMENT if the name is a link, not a regular file, or another user's;
  * PROBITY_ERROR_OPEN, READ, FORMAT, VERSION, DAMAGED, MEMORY, SYSTEM. */
 int probity_drainer_open(const char *trace_path, const struct probity_recover_file *only,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * dump_chunks.c: which chunks a dump holds. Their words stay as they are, and `drained` too: the
- * ring has them until it gives them up.
+ * dump_chunks.c: selects the chunks of a dump. Their words and `drained` do not change: the chunks
+ * stay in the ring until it discards them.
  */
 #include "writer/dump_chunks.h"
 
@@ -47,8 +47,8 @@ static void add(struct probity_dump_chunks *chunks, uint32_t chunk, uint32_t end
     probity_pool_private(&chunks->pass->live->pool, chunk)->is_pinned = 1;
 }
 
-/* A chunk that is just being handed over is in no list yet; its thread may have been switched
- * out. Returns whether it is there in time. */
+/* A chunk that is just being handed over is in no list yet; its thread may have been switched out.
+ * Returns whether it is in the list in time. */
 static int await_release(const struct probity_thread_state *slot)
 {
     enum { TRIES = 200, EACH_NS = 50000 };
@@ -75,8 +75,8 @@ static void add_open(struct probity_dump_chunks *chunks, const struct probity_th
     add(chunks, chunk, stored < pool->chunk_words ? (uint32_t)stored : pool->chunk_words, 1);
 }
 
-/* Full chunks follow the open ones, the oldest first. One that was open a moment ago is there
- * already. Of older chunks only the declarations are wanted. */
+/* Adds the full chunks after the open ones, oldest first. A chunk that was open a moment ago has
+ * been added already. Of older chunks only the declarations are needed. */
 static void add_full(struct probity_dump_chunks *chunks, uint64_t from)
 {
     struct probity_pool *pool = &chunks->pass->live->pool;
@@ -100,7 +100,7 @@ static void add_full(struct probity_dump_chunks *chunks, uint64_t from)
     chunks->content.declaring_count = older;
 }
 
-/* After each batch: threads must not wait for chunks because a dump is written. */
+/* Called after each batch: writing a dump must not make threads wait for chunks. */
 static int written(void *context, uint32_t count)
 {
     struct probity_dump_chunks *chunks = context;
@@ -110,7 +110,7 @@ static int written(void *context, uint32_t count)
         probity_pool_private(pool, chunks->numbers[chunks->unpinned])->is_pinned = 0;
     if (__atomic_exchange_n(&pool->extend_asked, 0, __ATOMIC_ACQ_REL))
         probity_pool_extend(pool);
-    /* If the trace cannot be written, the next pass finds out. */
+    /* If the trace cannot be written, the next pass reports it. */
     probity_ring_forget(chunks->pass);
     return 0;
 }

@@ -16,9 +16,9 @@ struct probity_dump_chunks {
     uint32_t *numbers;                  /* of the chunks in the pool */
     size_t bytes;
     uint32_t capacity, unpinned;
-    int is_partial; /* a chunk was just being handed over, and is missing */
-    /* Serial of the latest chunk that is taken. If a thread opens another one after its open chunk
-     * was looked at, that one is left out, or records between the two would be missing. */
+    int is_partial; /* a chunk is missing because it was just being handed over */
+    /* Highest chunk serial that is included. A chunk that a thread opens after its open chunk was
+     * looked at is left out, because records between the two would be missing. */
     uint64_t newest;
     struct probity_spool_anchor anchors[PROBITY_SPOOL_ANCHORS + 1];
     struct probity_dump_content content; /* without dump and reasons */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * dump_file.c: INFO, DUMP, then what the trace declares, then the chunks, SYNC and END. The trace
+ * dump_file.c: writes INFO, DUMP, the trace's declarations, the chunks, SYNC and END. The trace
  * and, in the tool, the chunks are untrusted.
  */
 #include "writer/dump_file.h"
@@ -20,7 +20,7 @@
 enum {
     TAIL_ROOM = 65536,             /* for DUMP, SYNC and END after a full batch */
     THREADS_BYTES = 1 << 17,       /* of the set: threads with higher numbers are always in it */
-    WINDOW_BYTES = 256 * 1024      /* as in doc/triggers.md: what is written at a time */
+    WINDOW_BYTES = 256 * 1024      /* size of a batch, as in doc/triggers.md */
 };
 
 static size_t align(size_t bytes)
@@ -109,7 +109,7 @@ static int read_at(int file, uint64_t offset, void *bytes, size_t count)
 }
 
 /* Reads the header of the block at *offset, which advances; *ret_at: where its payload begins.
- * Returns 0 at the end, and at what is no block. */
+ * Returns 0 at the end, and if there is no block. */
 static int next_block(const struct probity_dump_content *content, uint64_t *offset,
                       struct probity_block_header *ret_header, uint64_t *ret_at)
 {
@@ -125,7 +125,7 @@ static int next_block(const struct probity_dump_content *content, uint64_t *offs
     return 1;
 }
 
-/* The whole block is in file->input then. */
+/* Reads the whole block into file->input. */
 static int read_block(struct probity_dump_file *file, const struct probity_dump_content *content,
                       const struct probity_block_header *header, uint64_t at)
 {
@@ -223,7 +223,7 @@ static int copy_block(struct probity_dump_file *file, uint16_t type, size_t payl
     return 0;
 }
 
-/* Copies what was declared and listed before. Records of an earlier flush are left out. */
+/* Copies earlier declarations and lists of sites. Records of an earlier flush are left out. */
 static int put_declared(struct probity_dump_file *file, const struct probity_dump_content *content,
                         uint64_t offset)
 {
@@ -248,7 +248,7 @@ static int put_declared(struct probity_dump_file *file, const struct probity_dum
 /* ---- The chunks --------------------------------------------------------------------------------
  */
 
-/* What chunks declare that are older than the window. */
+/* Copies the declarations of chunks that are older than the window. */
 static int put_older(struct probity_dump_file *file, const struct probity_dump_content *content)
 {
     struct probity_drain_output output;
@@ -301,7 +301,7 @@ static int put_chunks(struct probity_dump_file *file, const struct probity_dump_
     return result;
 }
 
-/* All anchors that are newer than INFO's, and END. */
+/* Writes all anchors that are newer than INFO's, and END. */
 static int put_end(struct probity_dump_file *file, const struct probity_dump_content *content)
 {
     struct probity_sync sync = {.watermark = content->dump->end, .totals = content->totals};

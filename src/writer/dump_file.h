@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * dump_file.h: writes one dump (doc/triggers.md, "What a dump holds") from a list of chunks and the
- * declarations in the recording's trace. In the traced program by the writer thread, which must not
- * allocate with malloc(); in the tool for `probity snapshot`.
+ * dump_file.h: writes one dump (doc/triggers.md, "What a dump contains") from a list of chunks and
+ * the declarations in the recording's trace. In the traced program by the writer thread, which must
+ * not allocate with malloc(); in the tool for `probity snapshot`.
  */
 #ifndef PROBITY_WRITER_DUMP_FILE_H
 #define PROBITY_WRITER_DUMP_FILE_H
@@ -16,10 +16,10 @@
 
 enum { PROBITY_DUMP_NAME_BYTES = 512, PROBITY_DUMP_TRIES = 100000 };
 
-/* What the dump is made of. */
+/* Content of a dump. */
 struct probity_dump_content {
     int trace;            /* descriptor for reading */
-    uint64_t trace_bytes; /* that are accounted for */
+    uint64_t trace_bytes; /* number of bytes to read */
     const struct probity_drain_input *chunks;
     uint32_t chunk_count, chunk_words;
     const struct probity_drain_input *declaring; /* chunks of which only declarations are wanted */
@@ -30,17 +30,17 @@ struct probity_dump_content {
     uint8_t session[16];          /* new */
     const struct probity_dump *dump; /* its session is set from the trace */
     const struct probity_dump_reason *reasons;
-    /* Called after each batch; `written` chunks are in the file. Returns 0, or an error to give up.
-     * NULL: nothing to do. */
+    /* Called after each batch; `written` chunks are in the file. Returns 0, or an error that ends
+     * the dump. NULL: nothing to do. */
     int (*written)(void *context, uint32_t written);
     void *context;
 };
 
-/* A file being written, without its final name. */
+/* A file that is being written and does not have its final name yet. */
 struct probity_dump_file {
     int directory;
     int is_unnamed;
-    char temporary[40]; /* its name meanwhile, unless it has none */
+    char temporary[40]; /* its name until then, if it has one */
     struct probity_append append;
     uint8_t *memory; /* one mapping: */
     size_t memory_bytes;
@@ -68,11 +68,11 @@ int probity_dump_file_name(struct probity_dump_file *file, const char *name);
 /* The same if the name may be that of an existing file, which is then replaced. */
 int probity_dump_file_replace(struct probity_dump_file *file, const char *name);
 
-/* Closes it. Without a name it is gone. */
+/* Closes it. A file without a name disappears. */
 void probity_dump_file_close(struct probity_dump_file *file);
 
-/* Expands %i and %% of the last part of a pattern, in which %n and %p are expanded. Returns 0, or
- * PROBITY_ERROR_ARGUMENT if the name is too long. */
+/* Expands %i and %% in the last part of a pattern, in which %n and %p have been expanded. Returns
+ * 0, or PROBITY_ERROR_ARGUMENT if the name is too long. */
 int probity_dump_name(const char *pattern, uint32_t number,
                       char ret_name[PROBITY_DUMP_NAME_BYTES]);
 

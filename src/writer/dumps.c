@@ -150,7 +150,7 @@ static void amount_of(const struct probity_notice *notice, uint64_t *ret_amount,
     *ret_limit = is_least ? amount : limit;
 }
 
-/* By how much the worst call exceeded its limit, in thousandths. */
+/* How far the worst call exceeded its limit, in thousandths. */
 static uint64_t badness_of(const struct probity_dumps_window *window)
 {
     uint64_t badness = 0;
@@ -183,7 +183,7 @@ static int is_full(const struct probity_dumps *dumps)
            dumps->kept_count >= dumps->settings.kept;
 }
 
-/* Whether a dump of the window takes the place of another one. */
+/* Whether a dump of the window replaces another one. */
 static int may_replace(const struct probity_dumps *dumps, const struct probity_dumps_window *window)
 {
     return dumps->settings.keep == PROBITY_DUMPS_KEEP_WORST && is_full(dumps) &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * dumps.h: the dumps of a ring that is being recorded (doc/triggers.md): which are wanted, when
- * they are due, which limits leave out. Threads post notices; everything else is done by the writer
- * thread.
+ * they are due, and which ones limits exclude. Threads post notices; everything else is done by the
+ * writer thread.
  */
 #ifndef PROBITY_WRITER_DUMPS_H
 #define PROBITY_WRITER_DUMPS_H
@@ -22,11 +22,11 @@ struct probity_dumps_window {
     uint64_t begin, end; /* ticks */
     uint64_t end_max;    /* later notices do not extend it beyond this */
     uint32_t count, more;
-    int is_asked_for;    /* 1: not only by conditions, and so not limited */
+    int is_asked_for;    /* 1: requested not only by conditions, so limits do not apply */
     struct probity_notice notices[PROBITY_DUMPS_REASONS];
 };
 
-/* One that was made, and may be replaced by a worse one. */
+/* A dump that was made, and may be replaced by one of a worse call. */
 struct probity_dumps_kept {
     uint64_t device, inode, bytes, badness;
     uint32_t number;
@@ -58,15 +58,15 @@ struct probity_dumps {
     char name[PROBITY_DUMP_NAME_BYTES];
 };
 
-/* What the writer thread does for dumps. A table, since a static program may have been linked
- * without this code (src/runtime/trigger.h). */
+/* Functions that the writer thread calls for dumps. In a table, since a static program may have
+ * been linked without this code (src/runtime/trigger.h). */
 struct probity_dumps_calls {
-    /* Before the thread drops its rights, and at its end. */
+    /* Called before the thread drops its rights, and at its end. */
     void (*open)(struct probity_dumps *dumps);
     void (*close)(struct probity_dumps *dumps);
 
-    /* Compares conditions with the new records, takes the notices, and sets what the pass has to
-     * keep. */
+    /* Compares conditions with the new records, takes the notices, and sets which chunks the pass
+     * has to keep. */
     void (*take)(struct probity_dumps *dumps, struct probity_pass *pass);
 
     /* The tick at which the next dump is due, or a condition must be compared; UINT64_MAX: none. */

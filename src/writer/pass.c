@@ -16,7 +16,7 @@
 enum {
     COMMITS = 1024,
     HOLE_WAIT_NS = 1000000000,      /* how long to wait for a hole in a full chunk to fill */
-    WATERMARK_MARGIN_NS = 100000    /* store buffers drain in far less */
+    WATERMARK_MARGIN_NS = 100000    /* store buffers drain in far less time */
 };
 
 static size_t batch_room(const struct probity_pass *pass)
@@ -327,7 +327,7 @@ static int slot_drain(struct probity_pass *pass, struct probity_thread_state *sl
 {
     uint32_t relocations = __atomic_load_n(&slot->relocations, __ATOMIC_ACQUIRE);
     int result = open_drain(pass, slot);
-    /* The chunk is moving to the list of full ones and this pass may miss it. Pairs with
+    /* The chunk is moving to the list of full chunks, and this pass may miss it. Pairs with
      * probity_live_chunk_release. */
     if (__atomic_load_n(&slot->releasing, __ATOMIC_ACQUIRE))
         hold_watermark(pass, watermark_before);
@@ -441,7 +441,7 @@ int probity_pass_all(struct probity_pass *pass, int last)
     return result;
 }
 
-/* The writer gets its number like any thread. */
+/* The writer gets a thread number like any other thread. */
 static void number_take(struct probity_pass *pass, uint32_t *thread_numbers)
 {
     struct probity_live *live = pass->live;
@@ -452,7 +452,7 @@ static void number_take(struct probity_pass *pass, uint32_t *thread_numbers)
     __atomic_add_fetch(&live->header->threads, 1, __ATOMIC_RELAXED);
 }
 
-/* This block has no chunk: a separate serial and one word stand in for it. */
+/* This block has no chunk: it gets a serial that no chunk has, and one word. */
 int probity_pass_event(struct probity_pass *pass, uint64_t tick, uint32_t kind,
                        const uint8_t *event, size_t bytes, uint32_t *thread_numbers)
 {

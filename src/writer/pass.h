@@ -31,7 +31,7 @@ struct probity_pass {
     uint64_t watermark;
     uint32_t waiting; /* list of full chunks with a hole */
     uint32_t held;    /* list of chunks written up to their hole, which was not filled in time */
-    uint64_t needed_from;  /* ring: what is as new as this tick is kept for a dump */
+    uint64_t needed_from;  /* ring: records from this tick on are kept for a dump */
     uint64_t dropped;      /* ring: records dropped, as last seen */
     uint64_t synced_bytes; /* end of the last SYNC */
     uint8_t *batch;
@@ -39,8 +39,8 @@ struct probity_pass {
     struct probity_pass_commit *commit;
     uint32_t commits;
     struct probity_drain_scratch scratch;
-    struct probity_tally *tally; /* of what is drained; NULL: none */
-    /* Ring: reads the records of a chunk before it is given up; or NULL. */
+    struct probity_tally *tally; /* of drained records; NULL: none */
+    /* Ring: reads the records of a chunk before the chunk is discarded; or NULL. */
     void (*look)(void *context, struct probity_pass *pass, uint32_t chunk, uint32_t used);
     void *look_context;
     uint64_t looked; /* words that were read in this pass */
@@ -48,7 +48,7 @@ struct probity_pass {
     int has_thread;
 };
 
-/* Whether what is gathered fits: blocks in the batch, and for each of them a commit. */
+/* Whether the gathered blocks fit into the batch, and each has a commit. */
 int probity_pass_is_valid(const struct probity_pass *pass);
 
 /* Allocates batch, commits and scratch buffer in one mapping. append must be set. Returns 0 or
@@ -63,13 +63,14 @@ int probity_pass_full(struct probity_pass *pass);
  * then writes a SYNC if there was anything. last: also chunks that wait for a hole. */
 int probity_pass_all(struct probity_pass *pass, int last);
 
-/* Writes an event at this tick, but not before the last SYNC, as a record of the writer thread,
- * which takes its number from *thread_numbers the first time. Returns 0 or PROBITY_ERROR_WRITE. */
+/* Writes an event at this tick, or at the last SYNC if that is later, as a record of the writer
+ * thread, which takes its number from *thread_numbers the first time. Returns 0 or
+ * PROBITY_ERROR_WRITE. */
 int probity_pass_event(struct probity_pass *pass, uint64_t tick, uint32_t kind,
                        const uint8_t *event, size_t bytes, uint32_t *thread_numbers);
 
-/* The same for a `levels` event. Levels are encoded as in src/spool/control.h. settings: other ones
- * that have changed; "": none. */
+/* The same for a `levels` event. Levels are encoded as in src/spool/control.h. settings: other
+ * settings that have changed; "": none. */
 int probity_pass_levels(struct probity_pass *pass, uint64_t tick, uint32_t levels,
                         const char *settings, uint32_t *thread_numbers);
 

@@ -61,7 +61,7 @@ static int keep_info(struct recovery *recovery, const struct probity_scan_item *
     return error;
 }
 
-/* Opens the file itself, not a link to it; it must belong to this user. */
+/* Opens the file, not a link; it must belong to this user. */
 static int open_file(struct recovery *recovery, const char *path)
 {
     const int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY;
@@ -145,7 +145,7 @@ static int take_spool(struct recovery *recovery)
     if (error == 0)
         error = probity_attach_find(&query, &recovery->result->is_copy, &attach);
     if (error == PROBITY_ERROR_OPEN || error == PROBITY_ERROR_FORMAT)
-        return take_start(recovery); /* no spool, or that of another session */
+        return take_start(recovery); /* no spool, or another session's */
     recovery->result->is_spool_cut = error == PROBITY_ERROR_DAMAGED;
     if (error != 0)
         return error;
@@ -250,7 +250,7 @@ static int append_chunk(struct recovery *recovery, size_t index)
     uint32_t payload_bytes = (uint32_t)(output.block_bytes - PROBITY_BLOCK_HEADER_BYTES);
     if (probity_data_get(payload, payload_bytes, &data) == 0 &&
         data.first_tick < recovery->newest.watermark) {
-        data.flags |= PROBITY_DATA_LATE; /* the watermark has ruled out such a record */
+        data.flags |= PROBITY_DATA_LATE; /* older than the watermark */
         probity_data_put(payload, &data);
         probity_block_seal(rest->block, PROBITY_BLOCK_DATA, recovery->serial, payload_bytes);
     }
@@ -331,7 +331,7 @@ static int put_profile(void *context, uint32_t payload_bytes)
     return append(recovery, recovery->profile_block, PROBITY_BLOCK_HEADER_BYTES + payload_bytes);
 }
 
-/* The last time that the program recorded: calls in progress lasted until then. */
+/* The time of the program's last record: calls in progress lasted until then. */
 static uint64_t last_moment(const struct recovery *recovery)
 {
     const struct probity_spool_tail *rest = &recovery->rest;

@@ -11,7 +11,7 @@
 struct probity_recover_result {
     int was_closed;          /* the trace already had its END block */
     int has_spool;           /* a spool was found; 0: nothing could be added */
-    int is_empty;            /* there never was one: the program was killed before it recorded */
+    int is_empty;            /* never had a spool: the program was killed before it recorded */
     uint64_t records, holes; /* taken from the spool */
     int is_short; /* the file is shorter than its program wrote: a copy, not the trace */
     int is_spool_cut;        /* with PROBITY_ERROR_DAMAGED: the spool is damaged, not the trace */
@@ -20,7 +20,7 @@ struct probity_recover_result {
     /* With PROBITY_ERROR_STATE: nothing was changed, because the name is a symbolic link, or the
      * trace is another user's. */
     int is_link, is_foreign;
-    int is_copy;             /* no spool was used: that of this session belongs to another file */
+    int is_copy;             /* no spool was used: this session's belongs to another file */
     int has_failed;          /* recording had ended early: the trace could not be written */
     uint64_t torn_bytes;     /* of an incomplete block at the end, which was removed */
     char csv_path[4096];     /* trace_path without ".probity" if a CSV is requested, else empty. The
@@ -36,7 +36,7 @@ struct probity_recover_result {
 int probity_recover(const char *trace_path, int is_trusted,
                     struct probity_recover_result *ret_result);
 
-/* A file that the caller has checked before. */
+/* A file that the caller has already checked. */
 struct probity_recover_file {
     uint64_t device, inode;
 };

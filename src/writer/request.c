@@ -114,11 +114,11 @@ static int maps_file(const struct process *process, int file)
                     inode == (uint64_t)status.st_ino;
     }
     free(line);
-    return is_mapped || is_empty; /* the list of a process of another user is empty */
+    return is_mapped || is_empty; /* the list of another user's process is empty */
 }
 
-/* A program without /proc does not know the boot: then the process must have the file mapped, as
- * far as its list of mappings can be read. */
+/* A program without /proc does not know the boot id: then the process must have the file mapped, if
+ * its list of mappings can be read. */
 static int is_of_boot(const struct probity_spool_header *header, const struct process *process)
 {
     static const uint8_t unknown[16];
@@ -210,7 +210,7 @@ static uint32_t user_of(uint32_t pid)
     return stat(process, &status) == 0 ? status.st_uid : geteuid();
 }
 
-/* Whether the process sees other files than the caller under the same names. */
+/* Whether the process sees different files than the caller under the same names. */
 static int has_other_files(uint32_t pid)
 {
     static const char *const links[] = {"ns/mnt", "root"};
@@ -228,8 +228,8 @@ static int has_other_files(uint32_t pid)
     return 0;
 }
 
-/* The same directory, as the process sees it. Its user may read it in any case, and it is checked
- * like the other. *directory becomes its name for the caller. */
+/* Searches the same directory as the process sees it. Its user may read it in any case, and it is
+ * checked like the other. *directory becomes its name for the caller. */
 static int look_into_its_files(char *directory, size_t room, uint32_t owner, uint32_t pid,
                                int *count, struct probity_request **first)
 {

@@ -72,7 +72,7 @@ static int declarations_write(struct probity_pass *pass, uint32_t chunk, uint32_
 }
 
 /* A chunk whose owner may still store into it must not be given to another thread. Most chunks
- * declare nothing, and finding that out costs far less than draining them. Returns 1 if it was
+ * contain no declarations, and checking that costs far less than draining. Returns 1 if it was
  * freed, 0 if not, or an error. */
 static int forget_chunk(struct probity_pass *pass, uint32_t chunk)
 {
@@ -99,8 +99,8 @@ static int forget_chunk(struct probity_pass *pass, uint32_t chunk)
     return 1;
 }
 
-/* How many full chunks a ring keeps: three quarters, but fewer if threads have so many open ones
- * that nothing would be left for the next. */
+/* Number of full chunks that a ring keeps: three quarters of all, or fewer if threads have so many
+ * open chunks that none would be left for the next thread. */
 static uint32_t full_chunks_of_ring(const struct probity_pool *pool)
 {
     uint32_t total = probity_pool_total(pool), spare = total / 8 + 1;
@@ -166,8 +166,8 @@ int probity_ring_forget(struct probity_pass *pass)
             excess -= excess != 0;
             continue;
         }
-        /* Newer chunks are discarded instead. This one counts as open, so that no thread waits for
-         * it; if there are no others, records are dropped. */
+        /* Discards newer chunks instead. This one counts as open, so that no thread waits for it;
+         * if there are no others, records are dropped. */
         if (!own->is_pinned && own->waits_since == 0)
             probity_pool_wait_begins(pool, *tail, now);
         tail = &own->next;

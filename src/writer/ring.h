@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * ring.h: what a ring keeps of its chunks. For the thread that makes passes (src/writer/pass.h).
+ * ring.h: which chunks a ring keeps. For the thread that makes passes (src/writer/pass.h).
  */
 #ifndef PROBITY_WRITER_RING_H
 #define PROBITY_WRITER_RING_H
 
 #include "writer/pass.h"
 
-/* Gives up the oldest full chunks while more than three quarters of all are full, and those that
- * are older than the ring's window. Their declarations are written. Returns 0 or
- * PROBITY_ERROR_WRITE. */
+/* Discards the oldest full chunks while more than three quarters of all are full, and those older
+ * than the ring's window. Their declarations are written. Returns 0 or PROBITY_ERROR_WRITE. */
 int probity_ring_forget(struct probity_pass *pass);
 
 /* If records were dropped since the last call, a window is complete only from now on. */

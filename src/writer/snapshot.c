@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * snapshot.c: copies the chunks of a living spool, then takes the declarations from the trace, and
- * writes both as a dump. Spool and trace are untrusted.
+ * snapshot.c: copies the chunks of a live spool, then the declarations in the trace, and writes
+ * both as a dump. Spool and trace are untrusted.
  */
 #include "writer/snapshot.h"
 
@@ -32,7 +32,7 @@ struct snapshot {
     struct probity_info info;
     struct probity_spool_tail ring;
     int has_ring;
-    uint64_t began; /* tick: what was stored before it is in the copy */
+    uint64_t began; /* tick: the copy contains all that was stored before */
     struct probity_drain_input *inputs;
     struct probity_spool_anchor anchors[PROBITY_SPOOL_ANCHORS];
     struct probity_parent parent; /* of the dump */
@@ -121,7 +121,7 @@ static int make_inputs(struct snapshot *snapshot, struct probity_dump_content *r
     return 0;
 }
 
-/* What chunks declared that were given up is in the file by now. */
+/* The declarations of discarded chunks are in the file by now. */
 static void take_facts(struct snapshot *snapshot, struct probity_dump_content *ret_content)
 {
     const struct probity_spool_header *header = probity_attach_header(&snapshot->ring.attach);
@@ -135,7 +135,7 @@ static void take_facts(struct snapshot *snapshot, struct probity_dump_content *r
     probity_os_random(ret_content->session, sizeof ret_content->session);
 }
 
-/* The file's directory and pattern. Without one: beside nothing else, in the current directory. */
+/* The file's directory and pattern; without a directory, the current one. */
 static int take_names(struct snapshot *snapshot)
 {
     const char *pattern = snapshot->wanted->pattern;
@@ -148,8 +148,8 @@ static int take_names(struct snapshot *snapshot)
     return 0;
 }
 
-/* Whether a file may be replaced: a regular one that no program records to. Its program would lose
- * everything else. */
+/* Whether a file may be replaced: it must be regular, and not a trace that is being recorded, which
+ * would be lost. */
 static int may_replace(const struct snapshot *snapshot, const char *name)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

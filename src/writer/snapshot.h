@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * snapshot.h: a dump of another process's ring (doc/triggers.md, "probity snapshot PID"). Never
- * runs in the traced program, which does nothing for it.
+ * runs in the traced program, which is not involved.
  */
 #ifndef PROBITY_WRITER_SNAPSHOT_H
 #define PROBITY_WRITER_SNAPSHOT_H
@@ -18,15 +18,15 @@ struct probity_snapshot_wanted {
 
 struct probity_snapshot_result {
     uint32_t pid, mode; /* of the program, and its mode */
-    int is_dead;        /* it has ended, or records no more */
+    int is_dead;        /* it has ended, or no longer records */
     int system_error;   /* errno, of PROBITY_ERROR_OPEN and PROBITY_ERROR_WRITE */
     uint64_t records, bytes;
-    uint64_t window_ns; /* from when on all is complete, until now */
+    uint64_t window_ns; /* length of the complete part, up to now */
     char name[4096 + 512];
     int is_in_use; /* with PROBITY_ERROR_EXISTS: the file is being recorded, or is not regular */
 };
 
-/* Writes the dump. Returns 0; PROBITY_ERROR_STATE if there is no living ring (see the result);
+/* Writes the dump. Returns 0; PROBITY_ERROR_STATE if there is no live ring (see the result);
  * PROBITY_ERROR_EXISTS; PROBITY_ERROR_ARGUMENT for a name that is too long; PROBITY_ERROR_OPEN and
  * PROBITY_ERROR_WRITE for the dump; PROBITY_ERROR_READ, FORMAT, DAMAGED, MEMORY for the trace or
  * its spool. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tally.c: walks the words once more, after they were packed and while they are in the cache. Runs
- * in the writer thread. Accepts any words.
+ * tally.c: counts records in a second walk through the words, after packing, while they are in the
+ * cache. Runs in the writer thread. Accepts any words.
  */
 #include "writer/tally.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * wake_page.c: see wake_page.h. The page is a file that others may have planted if the directory is
- * theirs: it counts only in a directory and with an owner that are the caller's own, and only if
- * the program holds its lock. What it says is shown and compared, and nothing else.
+ * wake_page.c: see wake_page.h. Other users could plant such a file in a directory of theirs, so it
+ * is used only if it and the directory belong to the caller, and the program holds the lock. Its
+ * content is only displayed and compared.
  */
 #include "writer/wake_page.h"
 
@@ -164,7 +164,7 @@ static enum probity_wake_refusal ask(struct asking *asking, const char *settings
         return refusal;
     uint32_t serial = __atomic_load_n(&wake->taken, __ATOMIC_ACQUIRE);
     uint32_t requested = __atomic_load_n(&wake->requested, __ATOMIC_RELAXED);
-    /* The program has seen a request that was withdrawn, and does not answer it. */
+    /* A program that has seen a withdrawn request does not answer its serial. */
     serial = ((int32_t)(requested - serial) > 0 ? requested : serial) + 1;
     memset(asking->page->text, 0, sizeof asking->page->text);
     memcpy(asking->page->text, settings, bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * wake_page.h: asks a process to start recording by its control page; the tool's half of
+ * wake_page.h: asks a process to start recording through its control page; the tool's half of
  * doc/attach.md, "The control page". Never runs in a traced program.
  */
 #ifndef PROBITY_WRITER_WAKE_PAGE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * wake_process.c: asks a process to start recording. Its directory in /proc is opened once, and its
- * memory through that: both remain those of that process, so another one with the same id is never
+ * memory through that: both stay with that process, so a later process with the same id is never
  * written to. Its memory is untrusted: it can only determine which of its own writable bytes
  * change.
  */
@@ -61,7 +61,7 @@ static int is_writable(const struct target *target, uint64_t at, uint64_t bytes)
     return 0;
 }
 
-/* Looks for the note among those in a buffer. Returns the place of its description, or 0. */
+/* Searches the notes in a buffer for ours. Returns the offset of its description, or 0. */
 static size_t find_note(const uint8_t *notes, size_t bytes)
 {
     for (size_t at = 0; bytes - at >= sizeof(Elf64_Nhdr);) {
@@ -104,8 +104,8 @@ static void take_notes(struct target *target, const Elf64_Phdr *header, uint64_t
     free(notes);
 }
 
-/* start: where the beginning of a file is mapped. Its headers and notes are in memory, so that it
- * does not matter whether the file still exists. */
+/* start: where the beginning of a file is mapped. Headers and notes are read from memory, so the
+ * file need not exist any more. */
 static void look_into(struct target *target, uint64_t start)
 {
     Elf64_Ehdr head;
@@ -142,7 +142,8 @@ static int add_writable(struct target *target, uint64_t start, uint64_t end)
     return 1;
 }
 
-/* Programs and libraries are mapped private; in /dev are devices, whose memory is left alone. */
+/* Programs and libraries are mapped private. Files in /dev are devices, whose memory is not
+ * touched. */
 static void take_mapping(struct target *target, char *line)
 {
     uint64_t start, end, offset, inode;
@@ -160,8 +161,8 @@ static void take_mapping(struct target *target, char *line)
         look_into(target, start);
 }
 
-/* The first place given by a note that has a block. A file that is mapped as data has a note,
- * but no block at the distance given there. */
+/* The first place given by a note at which there is a block. A file that is mapped as data has a
+ * note, but no block at the distance given there. */
 static enum probity_wake_refusal choose_block(struct target *target)
 {
     char magic[sizeof ((struct probity_wake *)0)->magic];
@@ -204,8 +205,8 @@ static enum probity_wake_refusal find_block(struct target *target)
     return choose_block(target);
 }
 
-/* The directory of a process that may not be dumped belongs to root, whichever user runs it; so
- * the real, effective and saved ids are read. */
+/* The directory of a non-dumpable process belongs to root, whoever runs it, so the real, effective
+ * and saved ids are read. */
 static int is_own_process(const struct target *target)
 {
     int descriptor = openat(target->directory, "status", O_RDONLY | O_CLOEXEC);
@@ -229,7 +230,8 @@ static int is_own_process(const struct target *target)
     return is_own;
 }
 
-/* The first thread has exited, and its directory leads to no memory: takes that of another. */
+/* If the first thread has exited, its directory gives no access to the memory: uses another
+ * thread's. */
 static int open_other_thread(struct target *target)
 {
     int tasks = openat(target->directory, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC), memory = -1;
@@ -293,7 +295,8 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* errno if it fails. Memory that exec has replaced accepts no bytes, without an error. */
+/* errno if it fails. Writing to memory that exec has replaced writes no bytes and reports no
+ * error. */
 static int put(const struct target *target, uint64_t at, const void *bytes, size_t count)
 {
     ssize_t put = pwrite(target->memory, bytes, count, (off_t)at);
@@ -323,8 +326,8 @@ static enum probity_wake_refusal read_block(const struct target *target,
     return PROBITY_WAKE_OK;
 }
 
-/* Whether the two words are those of a program that records, or that has not decided yet. After
- * a request without effect they mean nothing until the next probe. */
+/* Whether the two words show a program that is recording or has not decided yet. After a request
+ * without effect they are meaningless until the next probe. */
 static int is_awake(const struct target *target, const struct probity_wake *block)
 {
     uint32_t active = 0;
@@ -334,8 +337,8 @@ static int is_awake(const struct target *target, const struct probity_wake *bloc
            get(target, block->level, &level, sizeof level) && (active != 0 || level >= 0);
 }
 
-/* Reads the block. In a starting program it has no addresses yet, and then, briefly, the words
- * of a recording one. */
+/* Reads the block. In a starting program it has no addresses at first, and then, briefly, the words
+ * look like those of a recording program. */
 static enum probity_wake_refusal await_dormant(const struct target *target, int64_t until_ns,
                                                struct probity_wake *ret_block)
 {
@@ -360,15 +363,15 @@ static enum probity_wake_refusal await_dormant(const struct target *target, int6
 
 #define FIELD(TARGET, NAME) ((TARGET)->block + offsetof(struct probity_wake, NAME))
 
-/* Probes look for the request from the first store on, and find it after the last. So nothing is
- * written to these two words once the recording has begun. */
+/* Probes look for the request after the first store, and find it after the last. So these two words
+ * are not written once the recording has begun. */
 static int make_request(const struct target *target, const struct probity_wake *block,
                         const char *settings, size_t settings_bytes, uint64_t until_ns,
                         uint32_t serial)
 {
     static const char end[2];
 
-    /* A request of a killed tool may have the same serial. */
+    /* A killed tool's request may have the same serial. */
     return put_u32(target, FIELD(target, requested), serial - 1) &&
            put(target, block->text, settings, settings_bytes) &&
            put(target, block->text + settings_bytes, end, sizeof end) &&

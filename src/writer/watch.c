@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * watch.c: reads the words of chunks that are still in use. Runs in the writer thread of the traced
- * program: no malloc(). The chunks stay as they are; how far each has been read is in private
+ * program: no malloc(). Does not change the chunks; how far each has been read is kept in private
  * memory.
  */
 #include "writer/watch.h"
@@ -19,8 +19,8 @@
 
 enum {
     EVENT_HEAD_WORDS = 3,
-    MARGIN_NS = 100000,      /* as of the watermark in pass.c */
-    PATIENCE_NS = 1000000000 /* for a probe in progress: then what came after it is judged */
+    MARGIN_NS = 100000,      /* as for the watermark in pass.c */
+    PATIENCE_NS = 1000000000 /* wait for a probe in progress before evaluating later records */
 };
 
 /* ---- Notices -----------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ static void note_latest(struct probity_watch_state *state, uint64_t code, const 
     state->code = (uint32_t)code;
 }
 
-/* Records from before the first condition was added mean nothing to it. */
+/* Records from before the first condition was added are ignored. */
 static int is_before(const struct probity_watch *watch, uint64_t tick)
 {
     return (int64_t)(tick - watch->begin) < 0;
@@ -258,7 +258,7 @@ static uint32_t take_long(struct probity_watch *watch, const uint64_t *words, ui
     return count;
 }
 
-/* How many words of a probe in progress to pass over; 0: it may still come. */
+/* Number of words of a probe in progress to skip; 0: keep waiting for it. */
 static uint32_t take_hole(const struct probity_watch *watch, struct probity_pool_chunk *own,
                           const uint64_t *words, uint32_t at, uint32_t end)
 {
@@ -448,7 +448,7 @@ uint64_t probity_watch_due(const struct probity_watch *watch)
                               : watch->begin + (state->period + 1) * state->limit;
         due = end + watch->margin < due ? end + watch->margin : due;
     }
-    /* While a probe is in progress, the horizon stays behind. */
+    /* While a probe is in progress, the horizon does not advance. */
     if (due != UINT64_MAX && (int64_t)(due - (watch->now + watch->margin)) < 0)
         due = watch->now + watch->margin;
     return due;

@@ -13,7 +13,7 @@
 #include "writer/durations.h"
 #include "writer/pass.h"
 
-/* Number of periods that a rate counts at a time: 102 s of the shortest allowed. */
+/* Number of periods that a rate counts at a time: 102 s with the shortest period allowed. */
 enum { PROBITY_WATCH_PERIODS = 1024, PROBITY_WATCH_NUMBERED = 256, PROBITY_WATCH_STRETCHES = 1024 };
 
 /* Hits of a probe without a gap between them. */
@@ -22,7 +22,7 @@ struct probity_watch_stretch {
     uint32_t thread, tid, code; /* of the first hit */
 };
 
-/* What is known of a gap or rate. */
+/* State of a gap or rate condition. */
 struct probity_watch_state {
     uint64_t limit;  /* ticks: of a gap, or the period of a rate */
     uint64_t last;   /* tick of the latest hit; 0: none yet */
@@ -30,7 +30,7 @@ struct probity_watch_state {
     uint64_t first_period; /* that of the first hit */
     uint64_t lost_begin, lost_end; /* periods in which hits may not have been counted */
     uint32_t thread, tid, code; /* of the latest hit */
-    int is_met;      /* not to be reported again before it has ended */
+    int is_met;      /* not reported again until it has ended */
     int was_reported;    /* of a value: reported in this pass */
     uint32_t stretches, stretch; /* of a gap: how many; the latest of the chunk, if any */
     uint64_t hits[PROBITY_WATCH_PERIODS]; /* of a rate, by period */
@@ -54,7 +54,7 @@ struct probity_watch {
     uint64_t numbered[PROBITY_WATCH_NUMBERED], sites[PROBITY_LIMIT_SITES];
     struct probity_watch_state state[PROBITY_CONDITIONS_MAX];
     struct probity_watch_stretch stretches[PROBITY_CONDITIONS_MAX][PROBITY_WATCH_STRETCHES];
-    struct probity_watch_requests *open; /* NULL: no condition is of requests */
+    struct probity_watch_requests *open; /* NULL: no condition concerns requests */
 };
 
 /* Takes all conditions of a recording, and keeps those that are compared here or have a percentile,
@@ -76,14 +76,14 @@ void probity_watch_limit(struct probity_watch *watch, uint32_t number, uint64_t 
 /* To be called when a site is declared that these conditions name. Any thread. */
 void probity_watch_site(struct probity_watch *watch, uint32_t number, uint64_t conditions);
 
-/* Whether any do. Inline, for programs that have no conditions. */
+/* Whether any of these conditions do. Inline, for programs that have none. */
 static inline int probity_watch_names(const struct probity_watch *watch, uint32_t number)
 {
     return number < PROBITY_LIMIT_SITES &&
            __atomic_load_n(&watch->sites[number], __ATOMIC_RELAXED) != 0;
 }
 
-/* Whether a rate or value is one that the condition names. */
+/* Whether a rate or value meets the condition. */
 int probity_watch_is_beyond(const struct probity_condition *condition, int64_t number);
 
 /* Reads what is new in all chunks, and posts notices. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * watch_gaps.c: joins the hits of one chunk that are not further apart than the limit, so that
- * there are few stretches however many hits there are.
+ * watch_gaps.c: joins hits of one chunk that are not further apart than the limit, so that the
+ * number of stretches stays small.
  */
 #include "writer/watch_gaps.h"
 
@@ -15,7 +15,7 @@ void probity_watch_gaps_begin(struct probity_watch *watch)
         watch->state[__builtin_ctzll(set)].stretch = PROBITY_WATCH_STRETCHES;
 }
 
-/* In the order of their beginnings; most are. */
+/* Sorts by beginning; most are in order already. */
 static void sort(struct probity_watch_stretch *stretches, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {
@@ -79,7 +79,8 @@ void probity_watch_gaps_follow(struct probity_watch *watch, uint32_t condition,
     memmove(stretches, stretches + done, state->stretches * sizeof *stretches);
 }
 
-/* Without room for more, the last one covers the hit: a gap may be lost, but none is invented. */
+/* If there is no more room, extends the last stretch to the hit: a gap may be missed, but no false
+ * one is reported. */
 static void cover(struct probity_watch_stretch *stretch, const struct probity_watch_stretch *hit)
 {
     if ((int64_t)(hit->begin - stretch->begin) < 0)

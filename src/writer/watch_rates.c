@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * watch_rates.c: the hits of a condition in a ring of periods. A hit beyond its end, which is read
- * if this thread was delayed for that long, is not counted, and periods that lack hits are not
- * judged.
+ * watch_rates.c: the hits of a condition in a ring of periods. A hit beyond its end, which occurs
+ * if this thread was delayed for that long, is not counted, and periods with missing hits are not
+ * evaluated.
  */
 #include "writer/watch_rates.h"
 
@@ -35,7 +35,7 @@ void probity_watch_rates_hit(struct probity_watch *watch, uint32_t condition, ui
     if (state->last == 0)
         state->first_period = period;
     if (period < state->period)
-        return; /* judged already: its probe was in progress for too long */
+        return; /* evaluated already: its probe was in progress for too long */
     if (period - state->period < PROBITY_WATCH_PERIODS) {
         ++*hits_of(state, period);
         return;
@@ -45,7 +45,7 @@ void probity_watch_rates_hit(struct probity_watch *watch, uint32_t condition, ui
     state->lost_end = period + 1 > state->lost_end ? period + 1 : state->lost_end;
 }
 
-/* is_over: nothing more is to come. */
+/* is_over: there will be no more hits. */
 static void judge(struct probity_watch *watch, uint32_t condition, int is_over,
                   void (*report)(struct probity_watch *, uint32_t,
                                  const struct probity_watch_period *))

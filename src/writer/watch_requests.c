@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * watch_requests.c: a table of requests in progress, of fixed size, and a buffer of hits that are
- * not followed yet. Runs in the writer thread of the traced program: no malloc().
+ * not processed yet. Runs in the writer thread of the traced program: no malloc().
  */
 #include "writer/watch_requests.h"
 
@@ -12,9 +12,9 @@
 #include "probity_typed.h"
 
 enum {
-    HITS = 1 << 16, /* not followed yet; of more, half are followed early */
+    HITS = 1 << 16, /* not processed yet; if there are more, half are processed early */
     OPEN = 1 << 14, /* requests in progress */
-    TRIES = 16      /* places in which one may be */
+    TRIES = 16      /* number of places in which a request may be */
 };
 
 struct open {
@@ -38,7 +38,7 @@ probity_watch_requests_open(uint64_t least,
                                                const struct probity_watch_request *),
                             void *context)
 {
-    /* Zeroes; what is not touched takes no memory. */
+    /* Zeroes; untouched pages take no memory. */
     struct probity_watch_requests *requests =
         mmap(NULL, sizeof *requests, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -115,7 +115,7 @@ static struct open *find(struct probity_watch_requests *requests, uint64_t id)
         struct open *open = &requests->open[(at + i) % OPEN];
         if (open->is_used && open->id == id)
             return open;
-        /* A free one, or the one that was hit least recently. */
+        /* A free place, or the least recently hit request. */
         if (place->is_used && (!open->is_used || open->last < place->last))
             place = open;
     }

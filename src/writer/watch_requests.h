@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * watch_requests.h: requests in progress, by their correlation ids. Hits come chunk by chunk, and
- * are brought into the order of time before they are followed. In the writer thread.
+ * watch_requests.h: requests in progress, by their correlation ids. Hits are read chunk by chunk,
+ * and sorted by time before they are processed. In the writer thread.
  */
 #ifndef PROBITY_WRITER_WATCH_REQUESTS_H
 #define PROBITY_WRITER_WATCH_REQUESTS_H
@@ -26,7 +26,7 @@ struct probity_watch_request {
 struct probity_watch_requests;
 
 /* Returns NULL if out of memory. report: called for each request that took longer than the least of
- * the limits. Returns the conditions that it has met, which are not given again. */
+ * the limits. It returns the conditions that the request has met, which are not passed again. */
 struct probity_watch_requests *
 probity_watch_requests_open(uint64_t least,
                             uint64_t (*report)(void *context,
@@ -38,7 +38,7 @@ void probity_watch_requests_close(struct probity_watch_requests *requests);
 void probity_watch_requests_hit(struct probity_watch_requests *requests,
                                 const struct probity_watch_hit *hit);
 
-/* All hits that are older than the tick have come: follows them. */
+/* To be called when all hits older than the tick have been read: processes them. */
 void probity_watch_requests_follow(struct probity_watch_requests *requests, uint64_t horizon);
 
 #endif

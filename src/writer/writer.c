@@ -33,15 +33,15 @@ enum {
     IDLE_NS = 1000000000,     /* interval if there were no records */
     JUDGE_FIRST_NS = 2000000,  /* interval if the cost of recording is evaluated; doubled */
     JUDGE_NS = 100000000,      /* up to this */
-    JUDGE_SOON_NS = 10000000,  /* after a decision, which may not have been enough; doubled */
+    JUDGE_SOON_NS = 10000000,  /* after a decision, which may not suffice; doubled */
     LOOK_NS = 100000000,      /* interval while conditions are compared with records */
     FOLLOWED_NS = 100000000,  /* interval while a reader follows, so that records are shown soon */
     SETTLE_TRIES = 200,       /* at the end: wait for probes in progress, */
     SETTLE_NS = 500000        /* this long each time */
 };
 
-/* Sanitizers write reports to the standard descriptors; without a sanitizer not even those stay
- * open after the program closed them. */
+/* Sanitizers write reports to the standard descriptors; without a sanitizer, this thread closes
+ * even those, as the program may have. */
 #if defined(__has_feature)
 #define IS_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 #elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -64,9 +64,9 @@ static int open_high(const char *path, int flags)
     return high;
 }
 
-/* Takes the drainer's lock. It belongs to the open file: locks of the process would be released
- * with any descriptor of the spool that this thread closes, as it does after reading its trace. No
- * child inherits the table. */
+/* Takes the drainer's lock. It belongs to the open file: a lock of the process would be released
+ * when this thread closes any descriptor of the spool, as it does after reading its trace. No child
+ * inherits the table. */
 static void lock_spool(struct probity_writer *writer, int *ret_descriptor)
 {
     struct flock drainer = {.l_type = F_WRLCK,
@@ -146,8 +146,8 @@ static int pass_once(struct probity_writer *writer, struct probity_pass *pass, i
     int is_flush = asked != writer->flush_done, result = 0;
 
     probity_assert(probity_pass_is_valid(pass));
-    /* Records that a flush writes to the trace leave the ring. So they count as discarded before
-     * it, for a dump made meanwhile, and afterwards, for all that it has written. */
+    /* Records that a flush writes to the trace leave the ring. They count as discarded: before the
+     * flush, for a dump that is made meanwhile, and after it, for all that it has written. */
     if (writer->live->mode == PROBITY_MODE_RING && is_flush)
         give_up_all(writer->live);
     if (writer->live->mode == PROBITY_MODE_RING && !is_flush)
@@ -173,7 +173,7 @@ static int pass_once(struct probity_writer *writer, struct probity_pass *pass, i
     return result;
 }
 
-/* Whether no thread is storing into reserved words any more. All are quiesced by now. */
+/* Whether no thread is still storing into reserved words. All are quiesced by now. */
 static int is_settled(struct probity_live *live)
 {
     for (uint32_t i = 0; i < live->slots; i++) {
@@ -241,7 +241,8 @@ static int end_trace(struct probity_writer *writer, struct probity_pass *pass)
     probity_assert(writer->end_reason != 0);
     for (int i = 0; i < SETTLE_TRIES && !is_settled(writer->live); i++)
         probity_os_wait(&never, 0, SETTLE_NS);
-    /* All chunks are treated as full: a hole that no probe will fill then loses only itself. */
+    /* All chunks are treated as full, so that records after a hole that no probe will fill are not
+     * lost. */
     for (uint32_t i = 0; i < writer->live->slots; i++) {
         struct probity_thread_state *slot = &writer->live->slot[i];
         if (__atomic_load_n(&slot->in_use, __ATOMIC_ACQUIRE) && slot->chunk != PROBITY_POOL_NONE)
@@ -317,7 +318,7 @@ static int answer_change(struct probity_writer *writer, struct probity_pass *pas
     return result;
 }
 
-/* Ends the recording if `probity detach` has asked for it. A thread waiting for a flush is served
+/* Ends the recording if `probity detach` has requested it. A thread waiting for a flush is served
  * first. Returns whether the recording has ended. */
 static int end_on_request(struct probity_writer *writer, struct probity_pass *pass)
 {
@@ -340,9 +341,9 @@ static void notify_owner(struct probity_writer *writer, int is_closed)
     writer->is_close_reported |= is_closed;
 }
 
-/* The process ends with its last thread, and so neither this thread nor another one of ours may
- * keep it alive. Usually the last thread to exit calls exit(), which stops the writer; but not if
- * threads exited by the system call, or if libc counts this thread too (base/thread_count.h). */
+/* The process ends with its last thread, so neither this thread nor another one of ours may keep it
+ * alive. Usually the last thread to exit calls exit(), which stops the writer; but not if threads
+ * exited by the system call, or if libc counts this thread too (base/thread_count.h). */
 static int is_left_alone(struct probity_writer *writer)
 {
     if (!probity_own_threads_are_alone(writer->own_threads, &writer->threads))
@@ -368,9 +369,9 @@ static int64_t next_interval(struct probity_writer *writer, const struct probity
     return is_idle ? IDLE_NS : TICK_NS;
 }
 
-/* Adds up to twice as many chunks as there are: a long recording soon has what it needs, and a
- * short one does not take much more memory. In steps small enough not to delay draining. Returns
- * whether this was requested. */
+/* Up to doubles the number of chunks: a long recording soon has enough, and a short one does not
+ * take much more memory. In steps small enough not to delay draining. Returns whether this was
+ * requested. */
 static int extend_pool(struct probity_writer *writer)
 {
     enum { AT_ONCE_MAX = 16 };
@@ -424,8 +425,8 @@ static void run(struct probity_writer *writer, struct probity_pass *pass)
         if (all)
             interval_ns = next_interval(writer, pass, interval_ns,
                                         pass->append.committed == committed);
-        /* After the first SYNC also if nothing came: records too new for the last watermark are old
-         * enough now. */
+        /* After the first SYNC, also if there was nothing new: records too new for the last
+         * watermark are old enough now. */
         if (pass->synced_bytes != synced || (all && synced != writer->trace_bytes))
             notify_owner(writer, 0);
         if (all && pass->append.committed == committed && is_left_alone(writer))
@@ -434,9 +435,9 @@ static void run(struct probity_writer *writer, struct probity_pass *pass)
     writer->result = end_trace(writer, pass);
 }
 
-/* To be called once all files are open. Not with sanitizers, which open files and create threads. A
- * seccomp filter of the program applies to this thread too, and might kill the program because of
- * this thread's calls. */
+/* To be called once all files are open. Not with sanitizers, which open files and create threads.
+ * Not if the program has a seccomp filter: it applies to this thread, too, and might kill the
+ * program because of the calls made here. */
 static void confine(const struct probity_writer *writer)
 {
     if (IS_SANITIZED || prctl(PR_GET_SECCOMP) != 0)
@@ -569,7 +570,7 @@ int probity_writer_start(struct probity_writer *writer)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     /* Does not inherit the real-time priority of a thread that happens to fill the first chunk. */
     pthread_attr_init(&attributes);
-    /* Only if needed: libc then holds the new thread back, which takes two more switches. */
+    /* Only if needed: libc then delays the new thread, which takes two more context switches. */
     if (sched_getscheduler(0) != SCHED_OTHER)
         pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
     int error = pthread_create(&writer->thread, &attributes, thread_main, writer);

@@ -65,7 +65,7 @@ struct probity_writer {
     int (*judge_cost)(void *owner, struct probity_pass *pass, int is_last);
     int judge_soon; /* set by judge_cost: something has just been decided */
     struct probity_dumps *dumps; /* of a ring; or NULL */
-    /* Called once a second: updates percentiles used as limits of conditions. NULL: there are
+    /* Called once a second: updates percentiles that are limits of conditions. NULL: there are
      * none. */
     void (*publish_limits)(void *owner);
     struct probity_tally *tally; /* for it; or NULL */
@@ -98,7 +98,7 @@ int probity_writer_stop(struct probity_writer *writer, uint32_t reason);
 void probity_writer_reap(struct probity_writer *writer);
 
 /* Whether the system has ended the writer thread because the process exits: 1 or 0. If so, releases
- * the drainer's lock: what was not written is recovered from the spool. */
+ * the drainer's lock: records that were not written are recovered from the spool. */
 int probity_writer_is_lost(struct probity_writer *writer);
 
 /* The same as stop, in the calling thread, if no writer thread was started. */

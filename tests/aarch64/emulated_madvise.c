@@ -32,7 +32,7 @@ static void give(void)
     __atomic_store_n(&is_taken, 0, __ATOMIC_RELEASE);
 }
 
-/* Of whole ranges: the library advises on what it has mapped. */
+/* Whole ranges only: the library gives advice about entire mappings. */
 static void forget(uintptr_t start, uintptr_t end)
 {
     for (int i = 0; i < RANGES; i++) {
@@ -51,7 +51,7 @@ static void keep(uintptr_t start, uintptr_t end, int advice)
     }
 }
 
-/* As the kernel: fails if a page is not mapped. */
+/* Fails like the kernel if a page is not mapped. */
 static int populate(volatile char *at, size_t bytes)
 {
     enum { PAGE = 4096 };

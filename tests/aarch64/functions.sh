@@ -11,7 +11,7 @@ static="-Wl,-u,__cyg_profile_func_enter $BUILD/lib/libprobity-functions.a $BUILD
 shared="-L$BUILD/lib -Wl,-rpath,$BUILD/lib -Wl,--no-as-needed -lprobity-functions -lprobity"
 has_clang=$(command -v clang || true)
 
-# Settings, --, program and arguments. CPU: qemu's name of the processor
+# Settings, --, program and arguments. CPU: the processor's name in qemu
 run() {
     local settings=(-E PROBITY_OUT=trace)
     while [ "$1" != -- ]; do
@@ -53,7 +53,7 @@ for libraries in "$static" "$shared"; do
     same_counts out trace
 done
 
-# Patchable entries: the calls of functions that were not inlined, without their ends.
+# Patchable entries: the calls to functions that were not inlined, without their ends.
 for flags in "-O1 -fpatchable-function-entry=1" \
     "-O2 -fpatchable-function-entry=2 -mbranch-protection=standard"; do
     what="patchable entries, $flags"
@@ -146,7 +146,8 @@ for case in "signals 2 300 PROBITY_MODE=block" "signals 2 150 PROBITY_PROFILE=1"
     [ "$(sed -n 's/^inner //p' out)" -ge "$least" ] || fail "$what: $(cat out)"
 done
 
-# A program all of whose surroundings are in use stays as it is, and says so.
+# If all memory within reach of a branch is in use, the program is left unchanged, and a message
+# says so.
 aarch64-linux-gnu-gcc -O1 -shared -fPIC -o occupied.so "$SOURCE/tests/aarch64/occupied.c"
 far="-no-pie -Wl,-Ttext-segment=0x40000000"
 build_xray near "$sources/calls.c" "-O1 -fno-pie" "" "$far"
@@ -160,7 +161,7 @@ for name in near near.entry; do
     grep -qx 'main 1' out || fail "$what: the program has printed: $(cat out)"
 done
 
-# A budget removes them while the program runs: the sled's first branch is the compiler's again.
+# A budget removes the hooks while the program runs: a sled begins with the compiler's branch again.
 what=budget
 cat > hot.c << 'END'
 #include <stdio.h>
@@ -220,7 +221,7 @@ for flags in -O0 -O2 "-O0 -gdwarf-4"; do
     same_values "$without" 40
     what="arguments, C++, $flags"
     build_xray values "$sources/arguments_cxx.cc" "$flags -std=c++17" clang++
-    # Of an optimized bool, DWARF has an expression that is not read.
+    # DWARF describes an optimized bool by an expression, which the library does not evaluate.
     [[ $flags = -O0* ]] || without="$without|flag = "
     same_values "$without" 20
 done

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * occupied.c: preloaded before the library: maps all free memory that a branch in the executable
- * reaches. CODE is the executable's address.
+ * occupied.c: preloaded before the library: maps all free memory within reach of a branch in the
+ * executable. CODE is the executable's address.
  */
 #include <stdint.h>
 #include <stdlib.h>

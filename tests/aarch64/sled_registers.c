@@ -37,7 +37,8 @@ __attribute__((noinline)) void jumps(void)
     empty();
 }
 
-/* Load all, call one of the functions, store all. Neither changes the number in x19 to x22. */
+/* Load all, call one of the functions, store all. Neither loading nor storing changes the number in
+ * x19 to x22. */
 void through_empty(const struct registers *from, struct registers *to, uint64_t has_sve);
 void through_jumps(const struct registers *from, struct registers *to, uint64_t has_sve);
 
@@ -75,7 +76,7 @@ void through_jumps(const struct registers *from, struct registers *to, uint64_t 
 
 __asm__(".arch_extension sve\n" THROUGH("empty") THROUGH("jumps"));
 
-/* Of one register. */
+/* The size of one register. */
 UNRECORDED static size_t vector_bytes(void)
 {
     enum { LENGTH = 0xffff };

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Traces of one machine read on the other: of x86-64, natively, and of AArch64, in qemu. What every
-# reading command prints about a trace must be the same, byte for byte. And what the two machines
-# recorded of the same program must be the same but for times and addresses.
+# reading command prints about a trace must be the same, byte for byte. And their recordings of the
+# same program must be the same except for times and addresses.
 . "$(dirname "$0")/../common.bash"
 native=${NATIVE:?the build directory of this machine}
 
@@ -34,7 +34,7 @@ same_answers() {
     done
 }
 
-# Values of every type; the size of a long double is another.
+# Values of every type; a long double has a different size.
 cat > values.c <<'PROGRAM'
 #define FN_INSTRUMENT
 #include <FnTrace.h>

@@ -32,7 +32,8 @@ COMMANDS = [
     (['memory', '--json'], SINCE_UNTIL),
     (['memory', '--by=call', '--csv'], SINCE_UNTIL),
 ]
-# One of them at a time; others number threads in the order in which they are read.
+# These get one trace at a time; with several, threads are numbered in the order in which they are
+# read.
 FORMATS = ['chrome', 'callgrind', 'folded', 'graphviz', 'pprof', 'otlp-json', 'openmetrics']
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Where functions without macros are defined: the tool reads file and line from the debugging
 # information of the program and its libraries. Compared with the lines of the sources. A program
-# other than the one that ran gives none.
+# other than the one that ran gives no places.
 . "$(dirname "$0")/../common.bash"
 CXX=${CXX:-g++}
 
@@ -74,7 +74,7 @@ wanted() {
     grep -Hno '\(/\*\|//\) [a-z.]* [a-z_()]*' "$@" | awk -F '[: ]' '{ print $1, $(NF), $2 }' | sort
 }
 
-# The same of the functions in a trace.
+# The same for the functions in a trace.
 found() {
     "$PROBITY" report --json "$1" > report.json || fail "report: status $?"
     jq -r '.functions[] | select(.file != "" and .line > 0) | "\(.file) \(.name) \(.line)"' \
@@ -93,7 +93,7 @@ for flags in "-O0 -g" "-O2 -g" "-O2 -gdwarf-4" "-O2 -g -gsplit-dwarf"; do
     "$PROBITY" record --functions -o trace sources/one > out 2> errors ||
         fail "$flags: $(cat errors)"
     expected=$(cd sources && wanted one.c two.c library.c)
-    # Functions are indexed in the units of a program itself, not in those of .dwo files.
+    # The index covers functions in the units of the program itself, not those in .dwo files.
     [[ $flags != *split* ]] || expected=
     expect "$flags" "$expected" "$(found trace)"
 done

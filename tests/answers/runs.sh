@@ -348,7 +348,7 @@ runs "trigger" 0 add many.1
 [ "$(sql 'SELECT count(*) FROM item')" -gt "$items" ] || fail "a trigger was run"
 cp good "$DB"
 
-# Computed values take no space in the file, but gigabytes in memory.
+# Computed columns take no space in the file but may take gigabytes in memory.
 sql "PRAGMA writable_schema = ON; UPDATE sqlite_master
     SET sql = replace(sql, 'why TEXT NOT NULL', 'why TEXT AS (hex(zeroblob(400000000)))')
     WHERE name = 'run'"

@@ -65,7 +65,7 @@ build() {
 }
 library="-L$BUILD/lib -Wl,-rpath,$BUILD/lib -lprobity-functions -lprobity"
 
-# $1 name of the program, $2: it has seen(), as gcc has hooks in functions that were inlined
+# $1 name of the program, $2 whether it has seen(): gcc puts hooks into inlined functions, too
 check_patterns() {
     local name=$1 seen=$2
     selects "$name: name" "letters 2 parse 2 send_all 1 words 2" --file words.c -- "./$name"
@@ -132,7 +132,7 @@ for kind in none compressed stripped; do
     grep -q "none that the program calls is selected (.file. rules .* with -g)" errors ||
         fail "$kind: $(cat errors)"
 done
-# With some of it, those functions match.
+# With debugging information for some functions, those match.
 "$CC" -O1 -finstrument-functions -c -o main.o app/main.c
 "$CC" -O1 -g -finstrument-functions -c -o words.o app/parse/words.c
 "$CC" -O1 -finstrument-functions -o partly main.o words.o app/net/words.c

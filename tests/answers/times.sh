@@ -20,7 +20,7 @@ expect_since() {
     expect "--since $1" "$(hits_since "$2")" "$("$PROBITY" csv --since "$1" trace | wc -l)"
 }
 
-# Digits of a moment with a point before the nanoseconds
+# The digits of a moment with a point before the nanoseconds
 point() {
     echo "${1%?????????}.${1: -9}"
 }
@@ -94,7 +94,7 @@ TMPDIR=$WORK/nowhere "$PROBITY" csv - < <(cat trace) > out 2> reported || status
 expect "no room for a copy" 1 "$status"
 grep -q 'cannot copy standard input' reported || fail "$(cat reported)"
 
-# What a trace has instead of what was requested
+# The messages say what a trace has instead of what was requested
 "$PROBITY" report trace 2> reported > out
 grep -q 'see `probity blocks`' reported || fail "report of hits: $(cat reported)"
 "$BUILD/bench/gen_scopes" scopes 1 1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `probity waits`: 1,000 waits with known causes, each of which must be named, and none wrongly;
+# `probity waits`: 1,000 waits with known causes, each of which must be named, and no wrong one;
 # output formats; what is missing after records were dropped or the trace was cut.
 # variants: gcc clang asan tsan
 . "$(dirname "$0")/../common.bash"

@@ -25,9 +25,9 @@ record() {
     why "$trace" 0 --function handle --slowest 1000 --json "$trace"
 }
 
-# Compares "output" with "truth". A busy machine may really preempt a call for longer than it was
-# planted to run; these do not count, and nothing else may be named. $1 description, $2 what to
-# accept instead, as a Python dictionary
+# Compares "output" with "truth". On a busy machine a call may really be preempted for longer than
+# its planted delay. These do not count; no other wrong cause may be named. $1 description, $2 what
+# to accept instead, as a Python dictionary
 compare() {
     python3 - "$1" "$2" "$RIGHT_PERCENT" << 'PYTHON' || failures=$((failures + 1))
 import ast, json, sys

@@ -32,7 +32,7 @@ function expectThat(what, holds) {
     fail(`${what}: it is not so`);
 }
 
-// Beside the page, and of no other name.
+// Next to the page, and with no other name.
 const isTile = (address) => address.startsWith(url.replace(/index\.html$/, "")) && /\/tile-\d+\.js$/.test(address);
 
 let page;
@@ -61,7 +61,8 @@ async function show(page, tab) {
   await page.waitForSelector(`#tab-${tab}[aria-selected=true]`);
 }
 
-// Moves the pointer to a place until there is a tip: what lies there is known only once it is drawn.
+// Moves the pointer to a place until a tip appears: the page finds what is there only once it has
+// drawn it.
 async function hover(page, x, y) {
   for (let i = 0; await page.locator(".tip").count() === 0; i++) {
     if (i === 500)
@@ -108,7 +109,7 @@ const isShown = (text, ns) => {
 
 const fact = (page, name) => page.textContent(`.details [data-fact="${name}"]`);
 
-// The timeline's window in ns.
+// The range that the timeline shows, in ns.
 const windowOf = async (page) => ({
   from: Number(await page.getAttribute(".stage", "data-from")),
   to: Number(await page.getAttribute(".stage", "data-to")),
@@ -237,7 +238,7 @@ const colourAt = (page, x, y) => page.evaluate(([x, y]) => new Promise((done) =>
   done([...data].slice(0, 3).join(", "));
 }))), [x, y]);
 
-// In time order: one thread's calls, in the colors of the merged graph.
+// In order of time: one thread's calls, in the colors of the merged graph.
 async function ordered(page, thread) {
   await page.check('label:has-text("Merged")');
   const box = await page.locator("canvas").boundingBox();
@@ -392,9 +393,9 @@ async function clock() {
   expectThat(`in the CSV (${begins})`, recorded.includes(begins));
 }
 
-// Rows of typed probes: blocks in their thread, stages of a request, holders of a lock and who waits
-// for it, the length of a queue, each selected by its address, with the times that were recorded. The
-// sums of a range over everything are those of `probity blocks`.
+// Rows of typed probes: blocks in their thread, the stages of a request, who holds and who waits
+// for a lock, the length of a queue. Each is selected by its address and has the recorded times.
+// Over the whole trace, sums are those of `probity blocks`.
 async function tracks() {
   const [{ rows, blocks: wanted }] = answers;
   const page = await open();
@@ -406,7 +407,7 @@ async function tracks() {
     expect(`${title} begins`, begins, (await fact(page, "begins")).split(" ")[0]);
     const text = await fact(page, "took");
     expectThat(`${title} took ${took} ns (${text})`, isShown(text, took));
-    // What passes from thread to thread has an arrow, and so has a wait, from the holder.
+    // An item that passes from thread to thread has an arrow; a wait has one from the holder.
     await page.waitForFunction((wanted) => document.querySelector(".stage").dataset.arrows === wanted, arrows ?? "").catch(() => undefined);
     expect(`${title} arrows`, arrows ?? "", await page.getAttribute(".stage", "data-arrows"));
     if (arrows !== "")
@@ -438,7 +439,7 @@ async function tracks() {
   await picture(page, "flame");
 }
 
-// The place is in the address, and an address that fits nothing does no harm.
+// The address contains the position; an address that matches nothing does no harm.
 async function address() {
   const page = await open();
   await show(page, "timeline");
@@ -511,7 +512,7 @@ async function deep() {
   expectThat(`unfolded to the depth limit (${open_height})`, open_height > 2 * folded && open_height < 320 * count + 200);
   await picture(page, "unfolded");
   const box = await page.locator("canvas").boundingBox();
-  // The strip "+N deeper" of a thread unfolds it in full.
+  // A thread's strip "+N deeper" unfolds all its levels.
   let grown = open_height;
   for (let y = 40; y < box.height - 10 && grown === open_height; y += 12) {
     await page.mouse.click(box.x + 230, box.y + y);
@@ -531,8 +532,8 @@ async function deep() {
   expectThat("no wider than the screen", await page.evaluate(() => document.documentElement.scrollWidth <= 390));
 }
 
-// A range in the address: tables and graphs have the numbers of the commands with --since and --until, and
-// say so; without the range they have those of everything again.
+// A range in the address: tables and graphs have the numbers of the commands with --since and
+// --until, and say so; without the range, they show the whole trace again.
 async function ranged() {
   const [{ from, to }, report, tree, blocks] = answers;
   const page = await open();
@@ -630,7 +631,8 @@ async function callers() {
   await picture(page, "details");
 }
 
-// Threads on the CPU and calls per second of known spans, from the table and from the spans.
+// The number of threads on the CPU, and calls per second, for known spans: from the table and from
+// the spans.
 async function plots(page) {
   const { buildSync } = createRequire(`${resolve(modules)}/x.js`)("esbuild");
   const source = `import { seriesOf } from "./series";
@@ -651,8 +653,8 @@ async function plots(page) {
   expect("calls per second, near", "[100000000,0]", wide(calls[2]));
 }
 
-// Tracks: pinned ones stay at the top, in the chosen order, with as many rows as wanted; by pointer,
-// by key and in the list.
+// Tracks: pinned ones stay at the top, in the chosen order, with the chosen number of rows; by
+// pointer, by key and in the list.
 async function arrange() {
   const page = await open();
   await plots(page);
@@ -725,8 +727,8 @@ function contrast(one, other) {
   return (a + 0.05) / (b + 0.05);
 }
 
-// All colors that names or changes can have, and of the text on top, as the page's own source
-// computes them.
+// All colors that names or changes can have, with the color of the text on top, as computed by the
+// page's own source.
 function inked() {
   const { buildSync } = createRequire(`${resolve(modules)}/x.js`)("esbuild");
   const source = `import { Palette, readTheme, toneOf } from "./colour";
@@ -1048,7 +1050,8 @@ async function speed() {
   expectThat("it says that it draws calls together", (await page.textContent(".status")).includes("drawn together"));
 }
 
-// Rows of requests, locks and queues are from tiles, also where threads show what the trace has.
+// Rows of requests, locks and queues come from tiles, even where threads show single calls from the
+// trace.
 async function tiledRows() {
   const page = await open();
   await show(page, "timeline");
@@ -1119,7 +1122,7 @@ const sourceOf = async (page) => {
   return source.jsonValue();
 };
 
-// A served page: zooming in shows each call as the trace has it, and zooming out what the page has.
+// A served page: zooming in shows each call from the trace, zooming out the page's own data.
 async function served() {
   for (const scheme of ["light", "dark"]) {
     const page = await open(scheme);
@@ -1129,7 +1132,7 @@ async function served() {
     await source("page");
     await says("zoom in to see each");
     await page.focus("canvas");
-    // Where threads were off the CPU, the page itself may have each call.
+    // Where threads were off the CPU, the page itself may contain each call.
     for (let i = 0; i < 80 && (await sourceOf(page)).spans !== "trace"; i++)
       await page.keyboard.press("+");
     await source("trace");
@@ -1144,8 +1147,8 @@ async function served() {
   }
 }
 
-// A page with tiles: zooming in goes through units that tiles have, down to the finest, and if a
-// server is there to each call. The first JSON has the units.
+// A page with tiles: zooming in goes through the tiles' units down to the finest, and with a server
+// down to each call. The first JSON has the units.
 async function tiles() {
   const [{ units }] = answers;
   const page = await open();
@@ -1174,7 +1177,7 @@ async function tiles() {
   }, whole);
 }
 
-// Tiles that are garbage: the page names one, shows what it has, and continues.
+// Damaged tiles: the page names one, shows its own data, and continues.
 async function garbage() {
   const page = await open();
   await show(page, "timeline");
@@ -1192,7 +1195,8 @@ async function garbage() {
   await page.waitForSelector("tbody tr");
 }
 
-// Windows with more records than the server reads: the page says so, and not that each call is shown.
+// Windows with more records than the server reads: the page says so, and does not claim to show
+// each call.
 async function cut() {
   const page = await open();
   await page.route("**/window?*", (route) => {

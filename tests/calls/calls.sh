@@ -83,7 +83,7 @@ expect "peers" "127.0.0.1:9 127.0.0.1:9 socket timerfd" \
     "$(jq -r '.rows[] | .name as $name | .worst[] |
         select(.function == "read" or .call == "read") | $name' waits.json | sort | paste -sd' ')"
 
-# Children of fork() have thread ids of their own, those of vfork() their own descriptors.
+# Children of fork() have different thread ids, those of vfork() separate descriptors.
 "$CC" -O2 -pthread -o forks "$sources/forks.c" 2> errors || fail "forks.c: $(cat errors)"
 record trace --calls io,threads -- ./forks
 "$PROBITY" waits --json trace > waits.json || fail "waits: status $?"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A budget with --calls: free locks and allocations that are too frequent are only counted, and
-# with those recorded before, the counts are the program's own. Waits are still recorded, with
-# their holders.
+# together with those recorded before, the counts equal the program's own. Waits are still recorded,
+# with their holders.
 # variants: gcc clang
 . "$(dirname "$0")/../common.bash"
 "$CC" -D_GNU_SOURCE -O1 -g -pthread -o often "$SOURCE/tests/calls/often.c"
@@ -26,7 +26,7 @@ same_count() {
 }
 same_count mutex mutex:hold
 same_count semaphore semaphore:hold
-# libc frees nothing here, but allocates: for threads, and to print.
+# libc frees nothing here, but it allocates: for threads, and to print.
 same_count free free:free
 more=$(($(counted allocation) + $(recorded malloc:allocate) - $(of_program allocation)))
 ((more >= 0 && more <= 16)) || fail "allocations: $more more than the program's"
@@ -73,7 +73,7 @@ expect "waits: JSON" true \
     "$(jq --argjson counted "$(of_reads calls_counted)" '.calls_counted >= $counted' waits.json)"
 "$PROBITY" report --states --json r.probity > states.json
 expect "report --states: JSON" "$(jq .calls_counted waits.json)" "$(jq .calls_counted states.json)"
-# The estimate is not by the mean of recorded calls, most of whose time is of waits.
+# The estimate does not use the mean of recorded calls, which spend most of their time waiting.
 hidden=$("$PROBITY" report r.probity | sed -n 's/.* did not wait) about \([0-9.e+-]*\) s,.*/\1/p')
 limit=$(of_reads 'calls_counted * 0.000005')
 expect "time of counted calls, $hidden s, 0 to $limit s" true \

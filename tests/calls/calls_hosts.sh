@@ -59,7 +59,7 @@ fs.readFile(\"f\", (e, d) =>
 job perl '$R perl -e "my %h; \$h{\$_ % 97} .= \$_ for 1 .. 20000;
     print length(\$h{\$_}), \"\n\" for sort keys %h; print qx(echo hi);"'
 
-# Compiled before, and not recorded: their programs are.
+# Compiled beforehand without a recording; the resulting programs are recorded.
 build() {
     command -v "$1" > /dev/null && "$@" > build.out 2>&1
 }

@@ -78,7 +78,7 @@ check_functions() {
     grep -q ' in wait_for, held by thread .* planted in take$' why || fail "why: $(cat why)"
 }
 
-# Hits of an object in the order of time: $1 name that the program has printed
+# An object's hits in order of time: $1 name that the program printed
 roles_of() {
     awk -v object="$(awk -v name="$1" '$1 == name { print $2 }' printed)" '
         $3 == object { printf "%s%s", $2, $2 ~ /woken|given-up/ ? "(" $6 ") " : " " }' hits
@@ -131,7 +131,7 @@ EXPECTED
 expect "a cancelled join" 1 "$(awk '$2 == "woken" && $7 == "join" && $6 == 125' hits | wc -l)"
 expect "threads that end" "$(grep -c ' thread-begin ' hits)" "$(grep -c ' thread-end ' hits)"
 
-# Those of <threads.h>.
+# The functions of <threads.h>.
 ./c11 > /dev/null || fail "c11 fails without the library"
 record locks,threads,sleep c.probity ./c11
 hits_of c.probity
@@ -162,7 +162,8 @@ expect "runs of call_once" "3 1" \
     "$(awk '$7 == "once" { n[$3, $2]++; if (n[$3, $2] == 3) at = $3 }
         END { print n[at, "lock-hold"], n[at, "lock-release"] }' hits)"
 
-# Each mutex is held by one thread at a time; order is strict, as the ticks of several are compared.
+# Only one thread holds a mutex at a time. The order is strict, because ticks of several threads are
+# compared.
 check_mutual() {
     awk '$7 != "mutex" || $2 == "lock-wait" { next }
         $2 == "lock-hold" { if (holder[$3]) print "held twice:", $0; holder[$3] = $1 }

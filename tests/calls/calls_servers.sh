@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Debian's redis and nginx under load with all calls recorded: they answer as they do without, are
-# killed meanwhile, and their traces are in order. Servers that are not installed are skipped.
+# Debian's redis and nginx under load with all calls recorded: they answer as they do without a
+# recording, are killed under load, and their traces are in order. Servers that are not installed
+# are skipped.
 # variants: gcc
 # timeout: 300
 . "$(dirname "$0")/../common.bash"
 base=$((20000 + $$ % 20000))
 record=("$PROBITY" record --calls all -o "$WORK/%n.%p.probity" --)
 
-# The processes that $1 has started, and theirs, are killed.
+# Kills the processes that $1 started, and their descendants.
 kill_children_of() {
     local child
     for child in $(pgrep -P "$1" || true); do
@@ -30,8 +31,7 @@ check_traces() {
     rm -f ./*.probity
 }
 
-# Ends the server, job $server, by a load that is still running. $1 what the load prints; the rest:
-# the load
+# Ends the server, job $server, while a load is running. $1 what the load prints; the rest: the load
 kill_under() {
     local shows=$1 load
     shift
@@ -48,7 +48,7 @@ kill_under() {
 
 ask_redis() { timeout 60 redis-cli -p "$base" "$@"; }
 
-# $1, ...: what runs it
+# $@: the command that runs it
 start_redis() {
     "$@" redis-server --port "$base" --bind 127.0.0.1 --save '' --dir "$WORK" --io-threads 2 \
         > redis.log 2>&1 &
@@ -56,7 +56,7 @@ start_redis() {
     wait_until "$server" ask_redis ping > pinged 2>&1 || fail "redis: $(cat redis.log)"
 }
 
-# Its answers, and a digest of all that it has stored.
+# Its answers, and a digest of everything it stores.
 use_redis() {
     seq 1 300 | sed 's/.*/set key& value&/' | ask_redis | sort | uniq -c
     ask_redis lpush list a b c

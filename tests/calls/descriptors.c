@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptors.c: waits in read() until its timeout: twice for a peer, by copies of its descriptor
- * and after a pair was made, and once for that pair; and for a timer, whose descriptor has the
- * number of a file that fclose() has closed.
+ * descriptors.c: waits in read() until a timeout: twice for a peer, through copies of the
+ * descriptor and after another pair was created; once for that pair; and for a timer, whose
+ * descriptor has the number of a file closed by fclose().
  */
 #include <arpa/inet.h>
 #include <fcntl.h>

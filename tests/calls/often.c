@@ -56,7 +56,7 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Waits for what the main thread holds. */
+/* Waits for the mutex that the main thread holds. */
 static void *wait_for_main(void *unused)
 {
     char path[64];
@@ -75,7 +75,7 @@ static void *wait_for_main(void *unused)
     return NULL;
 }
 
-/* Holds it until the other one waits, for a millisecond more. */
+/* Holds the mutex until the other thread waits, and a millisecond longer. */
 static void hold(void)
 {
     pthread_mutex_lock(&shared);
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
         if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
             return 1;
     }
-    /* Not before calls are too frequent. */
+    /* Only once calls have become too frequent. */
     while (now_ns() < end_ns - ms * 500000)
         usleep(1000);
     if (pthread_create(&waiter, NULL, wait_for_main, NULL) != 0)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * rare_waits.c ROUNDS: one thread reads zeros as fast as it can until the other one has read
- * ROUNDS bytes from a pipe, each of which it waits 1 ms for. Prints how many calls of read() each
- * has made.
+ * rare_waits.c ROUNDS: one thread reads zeros as fast as it can until the other one has read ROUNDS
+ * bytes from a pipe, waiting 1 ms for each. Prints how many calls of read() each has made.
  */
 #include <fcntl.h>
 #include <pthread.h>

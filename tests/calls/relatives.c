@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * relatives.c: relatives of read(), write() and poll(), with their results checked, and its own
- * count of each. Then runs itself by execl() of a shell and execlp(), and at last a shell with
+ * relatives.c: calls relatives of read(), write() and poll(), checks their results, and prints its
+ * own count of each. Then runs itself by execl() of a shell and execlp(), and at last a shell with
  * another environment by execle(), which checks it. Without arguments: prints the counts of I/O.
  */
 #include <fcntl.h>

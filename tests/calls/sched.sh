@@ -87,7 +87,7 @@ taken_before=$(taken)
 [ -e killed.sched ] || fail "killed: no states"
 compare_states "killed" killed
 
-# Nothing but states is in the file, and only commands that show states read it.
+# The file contains only states, and only commands that show states read it.
 "$PROBITY" csv killed > with.csv
 "$PROBITY" report killed > with.report
 mv killed.sched away
@@ -132,7 +132,7 @@ mv away killed.sched
 cmp -s scanned indexed || fail "other states with an index: $(diff scanned indexed)"
 grep -q running_ns scanned || fail "no states in a window"
 
-# Functions: the parts of each sum to its times.
+# Functions: each one's parts sum to its times.
 "$PROBITY" record --sched -o functions -- "$PROGRAMS/tree" > /dev/null 2> errors || true
 "$PROBITY" report --states --csv functions > report.csv || fail "report --states: status $?"
 python3 - << 'EOF' || fail "report --states: the parts do not sum to the whole"
@@ -194,8 +194,8 @@ jq -e '[.processes[].threads[] | (.running_ns + .waiting_ns + .blocked_ns + .unk
 jq -e '[.processes[].threads[].unknown_ns] | length > 0 and (max > 0 or all(. == null))' \
     lost.json > /dev/null || fail "lost: nothing is unknown"
 
-# A budget that the scheduler's records exceed: they are switched off most of the time, which is
-# unknown then, and `record` says so. Everything else is as usual. Not with a sanitizer, with which
+# A budget that the scheduler's records exceed: they are off most of the time, in which states are
+# unknown, and `record` says so. Everything else is as usual. Not with a sanitizer, with which
 # libprobity-calls cannot be loaded into another program.
 hold_budget() {
     "$CC" -D_GNU_SOURCE -O1 -g -pthread -o ping "$SOURCE/tests/calls/ping.c"
@@ -218,7 +218,7 @@ hold_budget() {
 }
 [ "$VARIANT" = asan ] || hold_budget
 
-# `record` is killed: the program continues, and its trace is whole. No file is left.
+# `record` is killed: the program continues, and its trace is complete. No file is left.
 mkdir orphan
 status=0
 "$PROBITY" record --sched -o "$WORK/orphan/trace" -- sh -c '

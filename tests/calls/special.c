@@ -95,7 +95,7 @@ static void kinds(void)
     show("robust", &robust);
     in_thread(die_with, &robust);
     CHECK(pthread_mutex_lock(&robust) == EOWNERDEAD);
-    CHECK(pthread_mutex_unlock(&robust) == 0); /* not made consistent */
+    CHECK(pthread_mutex_unlock(&robust) == 0); /* not marked consistent */
     CHECK(pthread_mutex_lock(&robust) == ENOTRECOVERABLE);
     make(&inheriting, PTHREAD_MUTEX_NORMAL, 0, PTHREAD_PRIO_INHERIT, 0);
     show("inheriting", &inheriting);

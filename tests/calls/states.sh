@@ -174,7 +174,7 @@ holds "without" "$parts_sum" '"running_ns" not in a["spans"][0]' \
     'not {p["state"] for p in a["spans"][0]["parts"]} & {"runnable", "blocked"}'
 mv away plain.sched
 
-# Whatever part of the states is there, the parts sum.
+# Whichever part of the states is left, the parts still add up.
 mkdir lost
 # shellcheck disable=SC2016
 "$PROBITY" record --sched --sched-ring 4 -o "$WORK/lost/trace" -- sh -c '

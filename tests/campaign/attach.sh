@@ -101,7 +101,7 @@ sum_of() {
 row "Cycles of attach and detach, of a program with 16 busy threads" "≥ 10,000" "$(sum_of cycles)"
 row "Programs that crashed, computed something else, or did not answer a request" 0 \
     "$(find . -name '*.running' | wc -l)"
-row "Comparisons in which code differed from what it was before, of $(sum_of compared)" 0 \
+row "Comparisons in which code differed from the original, of $(sum_of compared)" 0 \
     "$(sum_of differences)"
 row "Calls of instrumented functions meanwhile, each result checked" "" \
     "$(sum_of rounds | awk '{ printf "%.1e", $1 * 13 }')"

@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
-# KILLS (2000) SIGKILLs at random instants while dumps are written one after the other, and dumps
-# on a disk that becomes full: what has its final name is whole, the ring is still there, and
-# nothing of a window is missing.
+# KILLS (2000) SIGKILLs at random instants while dumps are written one after the other, and dumps on
+# a disk that becomes full: a file with its final name is complete, the ring survives, and no record
+# of a window is missing.
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
 KILLS=${KILLS:-2000}
 AT_ONCE=${AT_ONCE:-50}
 stalls=$PROGRAMS/stalls
 
-# Ids of probes 524288 apart are of different threads, which count from 0. Prints what is wrong:
-# a thread's hits that do not follow each other, or that end before what it had counted. A thread
-# that did not run in the window of a dump is not in it.
-# $1 trace, $2 line "at ..." of the program
+# Each thread counts its hits from a different multiple of 524288. Prints errors: a thread's hits
+# that do not follow each other, or that end before its count. A thread that did not run in a dump's
+# window is not in the dump. $1 trace, $2 line "at ..." of the program
 missing_in() {
     "$PROBITY" csv --columns thread,probe "$1" > hits 2> said || cat said
     awk -F, -v counts="${2#at }" -v name="$1" '$2 !~ /^[0-9]+$/ || $2 >= 7864320 { next }
@@ -23,8 +22,8 @@ missing_in() {
                 print name ": thread " i - 1 ": " most[i - 1] + 0 " of " wanted[i] }' hits
 }
 
-# Each dump, and what is recovered from the ring. Prints what is wrong. The n-th line "at" is what
-# was counted before the n-th request; its dump may hold later ones, too.
+# Each dump, and what is recovered from the ring. Prints errors. The n-th line "at" has the counts
+# before the n-th request; its dump may contain later hits, too.
 judge() {
     local number asked
     find . -name '.*.tmp'
@@ -32,7 +31,7 @@ judge() {
     asked=$(grep -c '^at [0-9 ]*$' out)
     find . -name 'trace-*.probity' > dumps
     "$PROBITY" check trace*.probity > said 2>&1 || grep -v ': ok' said
-    # The last two: the others differ in their number only.
+    # Only the last two: the others differ only in their number.
     for number in $(sed -n 's/.*trace-\([0-9]*\).probity/\1/p' dumps | sort -n | tail -n 2); do
         [ "$number" -gt "$asked" ] ||
             missing_in "trace-$number.probity" "$(grep '^at' out | sed -n "${number}p")"
@@ -60,7 +59,7 @@ kills() {
 }
 
 # The disk, a tmpfs of 3 MiB, is full after some dumps; the trace and the spool are elsewhere.
-# Prints "full N": dumps that had found room, and "faults N".
+# Prints "full N", the number of dumps that fit, and "faults N".
 full() {
     local running found faults=0 before lines
     fresh
@@ -100,8 +99,8 @@ sum_of() {
         awk -v what="$2" '$1 == what { sum += $2 } END { print sum + 0 }'
 }
 row "SIGKILLs at random instants while dumps are written" "≥ 2,000" "$(sum_of kills kills)"
-row "Dumps that had their final name then; half-written dumps, records missing in the last two \
-dumps or in what was recovered, temporary files" "all, 0" \
+row "Dumps with their final name; partial dumps, records missing in the last two dumps or in the \
+recovered trace, temporary files" "all, 0" \
     "$(sum_of kills dumps), $(sum_of kills faults)"
 row "Disk full during a dump, five times: dumps before, faults as above; the program continued" \
     "all, 0" \

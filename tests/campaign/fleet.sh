@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # KILLS (500) kills of `probity ship` and a quarter as many of the ClickHouse server; a shard of two
-# that is away for OUTAGE (60) seconds; senders on two replicas, of which one lags; senders that are
+# that is away for OUTAGE (60) seconds; senders on two replicas, one of which lags; senders that are
 # stopped before each EVERYth (1) of their network calls until others have taken over; full disks.
 # Each row arrives once.
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
-none_missing="0 lost, 0 doubled"
+none_missing="0 lost, 0 duplicated"
 
 # $1 name of a step, then the environment. Runs tests/fleet/NAME.sh.
 runs() {
@@ -14,7 +14,7 @@ runs() {
     step "$name" env "$@" bash "$SOURCE/tests/fleet/$name.sh"
 }
 
-# $1 step, $2 regular expression with a group: the group in what it printed
+# $1 step, $2 regular expression with a group. Prints the group's match in the step's output.
 found_in() { sed -n "s/.*$2.*/\1/p" "$STATE/$1.out" | tail -n 1; }
 
 if runs fleet KILLS="${KILLS:-500}"; then
@@ -34,7 +34,7 @@ if runs fleet_stopped EVERY="${EVERY:-1}"; then
 $(found_in fleet_stopped 'stopped: \([0-9]*\)')" "$none_missing" "$none_missing"
 fi
 if runs fleet_full NONE=; then
-    row "Full disks of the traces and of the server, with three live programs" \
+    row "Full disks of the traces and of the server, with three running programs" \
         "$none_missing" "$none_missing"
 fi
 finish

@@ -10,7 +10,7 @@ tree=$STATE/tree
 build=$STATE/build
 planted=none
 
-# Sources and a build without mutants. Whatever is newer than the stamp was changed by a mutant.
+# Sources and a build without mutants. Files newer than the stamp were changed by a mutant.
 prepare() {
     mutation_copy "$tree"
     rm -rf "$build" "$STATE/base"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# STALLS (1000) stalls of 3 to 50 ms in the web server at full load, in rounds of 50: all dumped, in
-# dumps that are whole, and their causes named.
+# STALLS (1000) stalls of 3 to 50 ms in the web server at full load, in rounds of 50: each is in a
+# complete dump, and its cause is named.
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
 # shellcheck source=tests/live/planted_stalls.bash
@@ -29,10 +29,10 @@ for ((i = 1; i <= rounds; i++)); do
 done
 answered=$(total_of answered) dumped=$(total_of dumped) right=$(total_of right)
 taken=$(total_of taken)
-row "Planted stalls in dumps that are whole, of $answered; meanwhile the server gave \
-$(($(total_of load) / rounds)) answers a second" "999 of 1,000" "$dumped"
-row "Causes named correctly, of those that did not lose their CPU to another process for longer \
-than what was planted ($taken did)" "≥ 95 %" \
+row "Planted stalls in complete dumps, of $answered; the server meanwhile gave \
+$(($(total_of load) / rounds)) responses a second" "999 of 1,000" "$dumped"
+row "Causes named correctly, except for stalls that lost their CPU to another process for longer \
+than planted ($taken did)" "≥ 95 %" \
     "$(awk -v right="$right" -v all=$((answered - taken)) \
         'BEGIN { printf "%d of %d, %.1f %%", right, all, 100 * right / all }')"
 [ $((dumped * 1000)) -ge $((answered * 999)) ] || fail "$dumped of $answered stalls dumped"

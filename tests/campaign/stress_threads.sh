@@ -76,6 +76,6 @@ found own_malloc "The writer allocates nothing" "1 run"
 found handlers "Handlers of fork and exit, destructors of thread data, callbacks" "400 rounds"
 found thread_exit_in_scope "Threads that leave scopes by \`pthread_exit\`, or cancelled anywhere" \
     "6,000 threads"
-found too_many "More threads than chunks: whole, or counted" "2,000 threads"
+found too_many "More threads than chunks: complete, or counted" "2,000 threads"
 found libcs "glibc static; musl dynamic, static, shared" "4 × ${#all_ways[@]} ways"
 finish

@@ -108,7 +108,7 @@ step sched judge_calls sched --sched || true
 step paths judge_paths || true
 step states judge_states || true
 
-# $1 step, $2 how they were recorded. A step with wrong causes has failed.
+# $1 step, $2 how the waits were recorded. A step with a wrong cause has failed.
 row_of_planted() {
     [ -e "$STATE/$1.out" ] || return 0
     row "Planted waits, $2: right, unknown, wrong" "≥ 99.9 %, 0 wrong" \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Programs for Windows, under Wine: 8 threads at full rate, killed by TerminateProcess at random
-# moments, and ended in every other way.
+# moments, and ended in all other ways.
 #
 #   KILLS   number of kills, in batches of 200
 # shellcheck source=tests/campaign/campaign.bash

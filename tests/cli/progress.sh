@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Progress on a terminal: one percentage that only rises, however often a command reads its traces,
-# and that comes near the end; nothing of it is left, and none with --quiet. A library whose clock
-# runs a second ahead at each reading makes short work seem long.
+# and that comes near the end; it is erased at the end, and not shown with --quiet. A library whose
+# clock runs a second ahead at each reading makes short work seem long.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 

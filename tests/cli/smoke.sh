@@ -91,7 +91,7 @@ runs 1 '' ship --to http://127.0.0.1:1/probity --retry 0 scopes
 runs 1 '' fleet --from-fleet http://127.0.0.1:1/probity
 runs 1 '' fetch --from-fleet http://127.0.0.1:1/probity 0123456789abcdef
 
-# Starts a program that runs until end_live. $1 what writes its trace: thread or external
+# Starts a program that runs until end_live. $1 writer of its trace: thread or external
 runs_live() {
     rm -f ready
     mkfifo go

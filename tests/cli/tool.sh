@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the tool guarantees for every command: outputs that are not files, names that exist, scripts,
-# several traces merged by time, and recordings that ended because the trace could not be written.
+# Guarantees for all commands: outputs that are not files, names that exist, scripts, several traces
+# merged by time, and recordings that ended because the trace could not be written.
 # variants: asan
 . "$(dirname "$0")/../common.bash"
 HELLO=$BUILD/examples/hello
@@ -124,8 +124,8 @@ PROBITY_OUT=$WORK/blocks.probity "$PROGRAMS/blocks" > output
 expect "threads" "4 4" "$("$PROBITY" info --json blocks.probity | jq '.[0].counts.threads') $(
     "$PROBITY" threads --json blocks.probity | jq '[.processes[].threads | length] | add')"
 
-# A finished CSV, and what a later run leaves next to it. LD_LIBRARY_PATH is needed because a
-# sanitizer's dlopen() ignores the program's RUNPATH.
+# A finished CSV, and the files that a later run leaves next to it. LD_LIBRARY_PATH is needed
+# because a sanitizer's dlopen() ignores the program's RUNPATH.
 fresh
 LD_LIBRARY_PATH=$BUILD/lib PROBITY_OUT=$WORK/run.csv "$HELLO"
 gives "finished CSV" 0 "a finished CSV; there is no trace" recover run.csv

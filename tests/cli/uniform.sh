@@ -69,7 +69,8 @@ while read -r line; do
     # Ranges: forms that include everything change nothing, and one that excludes all is accepted.
     if [ "$command" != view ]; then # its data include the range
         answer "$line" 0 --since 2001-01-01 --until '2099-12-31 23:59' "$trace"
-        # A log and a timeline show less or more of what has not ended, and the range.
+        # A log and a timeline show the range, and may show less or more of calls that have not
+        # ended.
         cmp -s output whole || [[ $line == log* || $line == timeline* ]] ||
             fail "$line: a range of dates around everything changes the output"
         for input in "- < $trace" "- < <(cat $trace)"; do
@@ -119,7 +120,7 @@ while read -r line; do
     fi
 done < answers
 
-# Waits and paths: those of some threads add up to those of all; what caused them is still known.
+# Waits and paths: those of some threads add up to those of all; their causes are still known.
 "$PROBITY" waits --json --by thread planted > waits
 jq -e '.rows | length > 1 and ([.[] | select((.held_by // []) | length > 0)] | length > 0)' waits \
     > output || fail "no waits of several threads with holders"
@@ -142,7 +143,7 @@ for tid in $("$PROBITY" threads --json hits | jq '.processes[].threads[].tid'); 
 done
 expect "paths of each thread" "$(jq '.spans | length' paths)" "$total"
 
-# Colors: of texts, also in a file. What has no colors takes the option all the same.
+# Colors in text output, also to a file. Commands without colors accept the option, too.
 for line in "report | scopes" "tree | scopes" "log | scopes" "threads | scopes" "list | scopes" \
             "hist $function | scopes" "blocks | hits" "waits | planted" "timeline | scopes"; do
     answer "$line" 0 --color always "${line##*| }"
@@ -183,7 +184,7 @@ limits '[.. | objects | select(has("self_ns") and has("name"))]' tree calls
 "$PROBITY" waits --json --top 1 planted | cmp - <("$PROBITY" waits --json -n 1 planted) ||
     fail "waits: --top is not --limit"
 
-# Functions: what happens in the calls of some is the same as in the tree below them.
+# Functions: the events in calls to some functions are those in the tree below them.
 "$PROBITY" report --json calls | jq -r '.functions[].name' > names
 [ "$(wc -l < names)" -gt 3 ] || fail "too few functions: $(xargs < names)"
 while read -r name; do

@@ -17,7 +17,7 @@ const { Session } = createRequire(join(packages, "package.json"))("chdb");
 mkdirSync(join(directory, "bodies"), { recursive: true });
 const session = new Session(join(directory, "data"));
 
-// What a URL may set, besides the database, the statement and its format.
+// Settings that a URL may contain, besides the database, the statement and its format.
 const settings = new Set(["insert_deduplication_token", "max_query_size"]);
 
 // Statements in order: the next one begins when the one before has ended.
@@ -49,7 +49,7 @@ async function execute(url, body) {
     });
     return Buffer.from(answer.bytes());
   }
-  // The bytes of a block are data, and go by a file. One block stays one part.
+  // A block's bytes are data, passed in a file, so that a block becomes one part.
   const path = join(directory, "bodies", `${bodies++}.native`);
   const token = given.get("insert_deduplication_token");
   writeFileSync(path, body);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `probity export --format firefox`: the tables are whole, and markers and samples have the numbers
+# `probity export --format firefox`: the tables are valid, and markers and samples have the numbers
 # and times of `probity report`, `blocks` and `model`. The Firefox Profiler's own command-line tool,
 # if it runs here, reads the same from the file.
 # variants: gcc asan
@@ -111,7 +111,7 @@ read_back() {
     cp out profile.json
     node "$CLI" --daemon "$PWD/profile.json" --session "$what" > held 2>&1 &
     holder=$!
-    # Asked earlier, it would take the session for one that has ended, and remove it.
+    # Queried earlier, it would think that the session has ended, and remove it.
     wait_until "$holder" has_lines "$HOME/.profiler-cli/$what.log" 1 'Profile loaded' || true
     wait_until "$holder" ask "$what" || fail "$what: $(head -n 5 held errors)"
     kill "$holder"

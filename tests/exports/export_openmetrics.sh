@@ -125,7 +125,7 @@ expect "queue: at the end" "work 0" "$(values_of probity_queue_length name | tr 
 expect "complete" "tracks 1" "$(values_of probity_trace_complete trace | tr '\t' ' ')"
 record_lossy
 export_to "lossy" 0 openmetrics lossy
-# Its blocks, between ids that are all different, are 180 MB.
+# Its blocks, between ids that all differ, would take 180 MB.
 { grep '^\(# [A-Z]* \)\?probity_trace_' out && tail -n 1 out; } > lossy.out
 mv lossy.out out
 samples

@@ -122,8 +122,9 @@ diff <("$PROBITY" csv --columns correlation typed | awk '$1 != ""' | sort) \
     <(awk -F '\t' '$5 != "-" { print $5 }' hits | sort) > difference ||
     fail "correlation ids: $(head -n 5 difference)"
 
-# Blocks, stages and requests. A request is a trace, whose id ends with the correlation id; in it
-# are its stages, from its begin on below it, and the blocks of threads that work on it.
+# Blocks, stages and requests. A request is a trace whose id ends with the correlation id. It
+# contains the request's stages, nested below it from its beginning on, and the blocks of threads
+# that work on it.
 PROBITY_OUT=$WORK/requests "$PROGRAMS/typed" 300 > output
 for trace in server requests parallel; do
     compare "$trace" "$trace"

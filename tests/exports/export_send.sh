@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# `probity export -o http://...`: a server on loopback receives what a file would contain, in
-# requests small enough for collectors. Servers that are busy, refuse, accept only a part, or do not
-# exist. The same file sent by curl.
+# `probity export -o http://...`: a server on loopback receives the contents of a file, in requests
+# small enough for collectors. Servers that are busy, refuse, accept only a part, or do not exist.
+# The same file sent by curl.
 # variants: asan
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/exports/exported.bash"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Thread states and places of hits in exports: those of the database sum to what `probity
-# threads` prints; chrome, perfetto, firefox and CTF have the same number and time of each, read by
-# the format's own consumer; other formats report how many they leave out.
+# Thread states and places of hits in exports: the database's sum to the output of `probity
+# threads`; chrome, perfetto, firefox and CTF have the same number and time of each, as read by the
+# format's own consumer; other formats report how many they leave out.
 # variants: gcc
 # timeout: 600
 . "$(dirname "$0")/../common.bash"

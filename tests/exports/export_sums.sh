@@ -99,8 +99,8 @@ check_inclusive parallel
 check_inclusive exported
 check_inclusive many
 
-# Blocks, if there are no calls or blocks are requested. $1 trace; then options. Blocks without time
-# are in no stack, and callgrind_annotate omits them.
+# Blocks, if there are no calls or blocks are requested. $1 trace; then options. Blocks without a
+# time are in no stack, and callgrind_annotate omits them.
 check_blocks() {
     local trace=$1
     shift
@@ -156,7 +156,7 @@ expect "odd names: what callgrind_annotate says" "" "$(cat errors)"
 expect "odd names: functions" "$("$PROBITY" report --json odd | jq '.functions | length')" \
     "$(grep -c '^fn=([0-9]*) .' out)"
 
-# What is missing from a trace is in the header, where callgrind_annotate shows it.
+# The header lists what is missing from a trace; callgrind_annotate shows it.
 record_lack
 export_to "not complete" 0 callgrind exported lossy
 expect "callgrind: lack" "desc: Trace: $(cat lack.expected)" "$(grep '^desc:' out)"

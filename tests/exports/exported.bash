@@ -1,5 +1,5 @@
-# Shared by the tests of `probity export`: traces, what `probity report` and `probity csv` print for
-# them, and what every format must do. Sourced after common.bash.
+# Shared by the tests of `probity export`: traces, the output of `probity report` and `probity csv`
+# for them, and checks that apply to every format. Sourced after common.bash.
 
 # Records the example web server under a few requests as the trace "server". SERVER_TRACE: a trace of
 # that server to take instead, such as that of `make demo`.
@@ -123,7 +123,7 @@ record_lossy() {
     fail "lossy: none of 20 runs lost records before its end only"
 }
 
-# Same as above, and "lack.expected": what a format without events says about it.
+# Same as above, and "lack.expected": the message of a format without events.
 record_lack() {
     record_lossy
     echo "'lossy' is incomplete: $(awk '{ lost += $1 } END {
@@ -131,9 +131,9 @@ record_lack() {
         "limit, 0 not writable" > lack.expected
 }
 
-# Lines "CATEGORY NAME COUNT NS", separated by tabs, of what hits mean, from the tool's own answers:
-# blocks, stages and requests of correlation ids, waits for locks and holds. Of traces whose locks
-# and requests have different names.
+# Tab-separated lines "CATEGORY NAME COUNT NS" of the spans between hits, from the tool's own
+# answers: blocks, stages and requests of correlation ids, waits for locks and holds. For traces
+# whose locks and requests have different names.
 spans_of_hits() {
     local named='def text($text; $name): if $name == null or $name == "" then $text
         else "\($text) (\($name))" end;'

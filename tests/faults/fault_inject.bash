@@ -210,7 +210,7 @@ make_inputs() {
         mv .probity history)
 }
 
-# Puts something in the way of each command's output, of the same kind: a file or directory.
+# Creates a file or directory, of the same kind as each command's output, under the output's name.
 prepare() {
     rm -rf "${WORK:?}"/* "${WORK:?}"/.probity "${SPOOL:?}"/*
     case $1 in

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Paths that are not what they seem, or that change: links, pipes, other users' directories; files
-# that are removed, truncated or replaced during recording; full and read-only file systems;
-# resource limits, clocks that jump, a stopped program.
+# Paths of unexpected kinds, or that change: links, pipes, other users' directories; files that are
+# removed, truncated or replaced during recording; full and read-only file systems; resource limits,
+# clocks that jump, a stopped program.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/faults/fault_inject.bash"

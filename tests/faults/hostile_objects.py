@@ -3,8 +3,8 @@
 hostile_objects.py SEED SECONDS PROGRAM... -- COMMAND...
 
 Symbol tables, strings, debugging information, section headers and the ELF header's fields about
-sections are changed or cut off; segments stay as they are, so that each copy must run as the
-program does. Fails if the command's status is not the program's, or it takes too long.
+sections are changed or cut off; segments are unchanged, and therefore each copy must run like the
+original. Fails if the command's status is not the program's, or it takes too long.
 """
 import os
 import random

@@ -20,7 +20,7 @@ int main(void)
 }
 END
 "$CC" -O1 -finstrument-functions -c -o cyclic.o cyclic.c
-# $1 what parameter has the type at the label `type`; on stdin, the entries from there on
+# $1 what kind of parameter has the type at the label `type`; on stdin, the entries from there on
 link_cyclic() {
     {
         echo '.section .debug_abbrev,"",@progbits'

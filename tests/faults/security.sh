@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Traces, spools and directories planted by other users (doc/security.md): nothing that they name is
+# Traces, spools and directories planted by other users (doc/security.md): no file that they name is
 # written, removed or followed.
 . "$(dirname "$0")/../common.bash"
 

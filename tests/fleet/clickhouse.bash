@@ -45,7 +45,7 @@ END
 END
 }
 
-# $1 statement; $2 database. Prints the answer.
+# Prints the result of a statement. $1 statement, $2 database
 sql() {
     curl -sS --noproxy '*' --fail-with-body --data-binary "$1" \
         "http://127.0.0.1:$http_port/?database=${2:-probity}"
@@ -101,7 +101,7 @@ reported() {
     grep -qF -- "$2" errors || fail "$1: $(head -c 1000 errors)"
 }
 
-# $1 label, then a program. Records a trace of that name.
+# Records a trace. $1 label, and name of the trace; then a program
 record() {
     local label=$1
     shift

@@ -121,8 +121,8 @@ arrive() {
     fail "server $1 has not $2 calls, try $try"
 }
 
-# $1 URL. This old server may crash while it makes tables on a cluster: then it is started again, as
-# a service would be.
+# $1 URL. This old server may crash while it creates tables on a cluster: then it is started again,
+# as a service would be.
 makes_tables() {
     local try i
     for try in 1 2 3; do

@@ -2,7 +2,7 @@
 # after clickhouse.bash.
 dashboard=$SOURCE/packaging/grafana/probity-fleet.json
 
-# A quoted list, as Grafana's format sqlstring writes it, from a query of a variable.
+# Formats the result of a variable's query as a quoted list, as Grafana's format sqlstring does.
 quoted() {
     sql "$1 FORMAT JSONCompact" |
         jq -r --arg q "'" '[.data[][0] | $q + gsub($q; $q + $q) + $q] | join(",")'
@@ -12,7 +12,7 @@ variable() {
     jq -r --arg name "$1" '.templating.list[] | select(.name == $name) | .query' "$dashboard"
 }
 
-# $1 query, $2 functions. The statement that the data source sends.
+# Prints the statement that the data source sends. $1 query, $2 functions
 # shellcheck disable=SC2016
 filled() {
     local text=$1
@@ -28,12 +28,12 @@ query_of() {
     jq -r --arg title "$1" '.panels[] | select(.title == $title) | .targets[0].rawSql' "$dashboard"
 }
 
-# Asks all queries: each has an answer. Sets "hosts", "labels", "functions" and "from".
+# Runs all queries: each must have a result. Sets "hosts", "labels", "functions" and "from".
 asks_dashboard() {
     local title statement
     hosts=$(quoted "$(variable host)")
     labels=$(quoted "$(variable label)")
-    # Of a variable with a value besides its text.
+    # For a variable with a value besides its text.
     functions=$(sql "$(variable function) FORMAT JSON" | jq -r '[.data[].__value] | join(",")')
     from=$(($(date +%s) / 60 * 60 - 600))
     while IFS= read -r title; do

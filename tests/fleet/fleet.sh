@@ -11,8 +11,8 @@ kills=${KILLS:-12}
 
 starts_database
 
-# What must be the same: everything except elapsed time, the cost of recording, and signatures that
-# come from debugging information here.
+# The parts that must be equal: everything except elapsed time, the cost of recording, and
+# signatures, which come from debugging information here.
 same_part='def known: del(.elapsed_ns, .parallelism, .total_corrected_ns, .total_error_ns,
     .self_corrected_ns, .self_error_ns, .signature);
   {repairs, traces: [.traces[] | del(.trace, .states)] | sort_by(.pid),
@@ -106,12 +106,13 @@ probity "a recovered trace" 0 recover killed
 probity "shipped again" 0 ship --to "$url" killed
 same_report "a recovered trace" killed killed
 
-# Several runs, in a database of their own.
+# Several runs, in a separate database.
 sql 'CREATE DATABASE several' default
 all_url=$url
 url=http://127.0.0.1:$http_port/several
 probity "several" 0 ship --to "$url" --init recursion several varied
-# Each trace by its own clock: read together, they would share one, and differ by some ns.
+# Each trace with its own clock: read together, they would share one, and times would differ by some
+# ns.
 for label in recursion several varied; do
     "$PROBITY" report --json "$label"
 done 2> /dev/null | jq -S -s '[.[].functions[]] | group_by(.name, .file, .line) |
@@ -187,7 +188,7 @@ all_there() {
     rm -f "$1" "$1.shipped"
 }
 
-# A machine that is busy sends nothing within 320 ms: then the longest time is doubled.
+# A busy machine may send nothing within 320 ms: then the longest time is doubled.
 longest=300 lines=0 idle=0 killed=0 traces=0 status=0
 while ((killed < kills)); do
     if [ "$status" = 0 ]; then

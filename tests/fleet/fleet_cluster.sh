@@ -111,7 +111,7 @@ cmp -s calls.new calls.old || fail "copied calls: $(diff calls.new calls.old | h
 
 # ---- One shard is killed while traces are sent
 
-# More than one run, so that some are on either shard.
+# Enough runs that each shard has some.
 mkdir sent
 for i in 1 2 3 4; do
     PROBITY_LABEL=many "$BUILD/bench/gen_scopes" "sent/$i" 2 1 > /dev/null

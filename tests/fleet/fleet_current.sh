@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The tests of answers from a database and of the dashboard with a current ClickHouse engine; and
-# what Debian's lacks: codecs, tokens of inserts, quantilesDD.
+# features that Debian's lacks: codecs, tokens of inserts, quantilesDD.
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
 export ENGINE=current

@@ -20,7 +20,7 @@ expect "runs" 2 "$(jq -r '.data[0].runs' answer)"
 sql "$(filled "$(query_of 'Incomplete runs')" 1) FORMAT JSON" > answer
 expect "incomplete runs" 0 "$(jq -r '.data[0].incomplete' answer)"
 
-# The middle of the bucket, where the tool keeps to minimum and maximum.
+# The middle of the bucket, which the tool clips to minimum and maximum.
 "$PROBITY" report --json --from-fleet "$url" 2> errors |
     jq -S '[.functions[] | {name, line, calls, self: .self_ns, total: .total_ns}] |
         sort_by(.name, .line)' > from.report

@@ -37,7 +37,7 @@ rows_of() {
 "$BUILD/bench/gen_scopes" trace 2 1 > /dev/null
 calls=$("$PROBITY" report --json trace 2> /dev/null | jq '[.functions[].calls] | add')
 
-# $1 fault: each block is there once, and all calls.
+# $1 fault: the database has each block once, and all calls.
 arrives() {
     start_server "$1"
     rm -f trace.shipped

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# `probity ship --watch` takes turns among living programs while the disk with the traces and their
-# ledgers is full, then while the server's disk is: that is reported, and each row arrives once when
-# there is space again.
+# `probity ship --watch` takes turns among running programs while the disk with the traces and their
+# ledgers is full, then while the server's disk is full: errors are reported, and each row arrives
+# once when there is space again.
 # timeout: 300
 if [ "${OWN_MOUNTS:-}" = "" ]; then
     if ! unshare -m true 2> /dev/null; then
@@ -21,7 +21,7 @@ trap '[[ $BASHPID != $$ ]] || { stop_server KILL; cd /; umount -l "$WORK/server"
     rm -rf "$WORK" "$SPOOL"; }' EXIT
 probity "tables" 0 ship --to "$url" --init
 
-# $1 directory. Nothing more can be written there.
+# Fills the disk: nothing more can be written there. $1 directory
 fills() { dd if=/dev/zero of="$1/filler" bs=64k > /dev/null 2>&1 || true; }
 
 starts_three disk

@@ -9,7 +9,7 @@
 starts_database
 old=http://127.0.0.1:$http_port/old
 
-# $1 database. Makes the tables of schema version 1 there.
+# Creates the tables of schema version 1. $1 database
 makes_old_tables() {
     local statement
     sql "CREATE DATABASE $1" default
@@ -20,7 +20,7 @@ makes_old_tables() {
 
 tables_of() { sql "SELECT name FROM system.tables WHERE database = '$1' ORDER BY name"; }
 
-# $1 database, $2 file: which columns it has
+# Writes the database's columns to the file. $1 database, $2 file
 columns_of() {
     sql "SELECT table, name, type FROM system.columns WHERE database = '$1'
          ORDER BY table, name" > "$2"
@@ -161,9 +161,9 @@ stays() {
 }
 
 stays types "CREATE TABLE probity_threads (run UInt64, thread UInt64) ENGINE = MergeTree
-    ORDER BY (run, thread)" "column thread of probity_threads is UInt64, and must be UInt32"
+    ORDER BY (run, thread)" "column thread of probity_threads is UInt64, but must be UInt32"
 stays keys "CREATE TABLE probity_threads (run UInt64, thread UInt32) ENGINE = MergeTree
-    ORDER BY (thread, run)" "sorted by 'thread, run', and must be by 'run, thread'"
+    ORDER BY (thread, run)" "sorted by 'thread, run', but must be by 'run, thread'"
 stays newer "CREATE TABLE probity_versions ENGINE = MergeTree ORDER BY version AS
     SELECT toUInt32(99) AS version, now() AS made" "schema version 99"
 probity "newer tables" 1 ship --to "http://127.0.0.1:$http_port/newer" recursion

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What `list`, `tree`, `blocks`, `hist`, `threads`, `runs` and `diff` answer from a database is what
-# they answer from the traces; filters with hostile names select nothing else; --sql prints each
+# `list`, `tree`, `blocks`, `hist`, `threads`, `runs` and `diff` give the same answers from a
+# database as from the traces; filters with hostile names select nothing else; --sql prints each
 # command's statements; commands without an answer say so.
 # variants: asan
 # timeout: 600
@@ -89,7 +89,7 @@ for label in recursion several varied; do
     done
     same "hist of a part of $label" "$histograms" hist '*' "@$label" --since 20% --until 80%
 done
-# A database does not have the pauses of callees.
+# A database does not record callees' pauses.
 same "threads with pauses" '[.processes[].threads[] | {tid, name, first_ns, scopes}]' \
     threads @recursion
 reported "threads with pauses" "lower bounds"
@@ -134,7 +134,7 @@ for i in 1 2 3 4 5; do
     PROBITY_LABEL=after PROBITY_OUT=$WORK/after$i "$PROGRAMS/varied" 3 60
 done
 probity "ship runs" 0 ship --to "$url" before? after?
-# The order of runs is that of their starts, here and there.
+# In both, runs are in the order of their starts.
 compared='[.functions[] | del(.signature)] | sort_by(.name, .file, .line)'
 for range in "" "--since 20%" "--until 50%"; do
     # shellcheck disable=SC2086
@@ -205,7 +205,7 @@ for command in report "report --by-thread" list threads tree "tree --by-thread" 
     # shellcheck disable=SC2086
     probity "$command --sql" 0 $command --from-fleet "$url" "${label[@]}" --sql
     grep -q "label = 'several'" output || fail "$command --sql: $(cat output)"
-    # What is printed can be executed.
+    # The printed statements can be executed.
     while IFS= read -r statement; do
         sql "${statement%;} FORMAT Null" > answer || fail "$command --sql: $(cat answer)"
     done < output

@@ -18,15 +18,15 @@ copies() {
     calls=$("$PROBITY" report --json "a/$1" 2> /dev/null | jq '[.functions[].calls] | add')
 }
 
-# $1 label, $2 server: calls and calls in sums
+# Prints the number of calls, and of calls in sums. $1 label, $2 server
 both_of() {
     local mine="run GLOBAL IN (SELECT run FROM probity_runs WHERE label = '$1')"
     echo "$(sql_of "$2" "SELECT count() FROM probity_calls WHERE $mine")" \
         "$(sql_of "$2" "SELECT sum(calls) FROM probity_minutes WHERE $mine")"
 }
 
-# Whether each call is there once. A replica gets its tables' rows one table after the other, and
-# this old server may crash meanwhile.
+# Whether the server has each call once. A replica gets its tables' rows one table after the other,
+# and this old server may crash meanwhile.
 is_there_once() {
     local try
     for ((try = 0; try < 300; try++)); do
@@ -40,7 +40,7 @@ is_there_once() {
 # $1 server, $2 rows: its replica has as many calls
 has_calls_at() { [ "$(sql_of "$1" "SELECT count() FROM probity_calls_3_local")" -ge "$2" ]; }
 
-# $1 URL, $2 trace: sends it, and again while another sender has it
+# Sends a trace, and tries again while another sender has it. $1 URL, $2 trace
 sends_in_the_end() {
     until "$PROBITY" ship --to "$1" --block-rows 20000 "$2" > "$2.out" 2> "$2.err"; do
         grep -q 'is also sending run' "$2.err" || { cat "$2.err" >> wrong; return; }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What `probity ship` sends beside calls, with a ClickHouse server on loopback: blocks, requests and
-# the bytes of traces are those of the traces; living programs are followed, whoever is killed.
+# What `probity ship` sends besides calls, with a ClickHouse server on loopback: blocks, requests
+# and the bytes of traces are those of the traces; running programs are followed, no matter which
+# process is killed.
 # variants: asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -127,7 +128,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' \
 [ "${VARIANT:-gcc}" = asan ] || [ "${used:-999999}" -le 65536 ] ||
     fail "a hostile ledger: $used KiB"
 
-# ---- Living programs
+# ---- Running programs
 
 starts_steady living
 does_rounds 500 500

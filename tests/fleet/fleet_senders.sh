@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Copies of a trace in several directories, sent at the same time: one sender has the run, others
-# are refused, and each row arrives once; if it is killed, it may be started again at once, and one
-# elsewhere takes over when its claim is too old.
+# are refused, and each row arrives once; if it is killed, it can be restarted at once, and another
+# one takes over when its claim has expired.
 # variants: asan
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
@@ -23,7 +23,7 @@ runs_of() { echo "(SELECT run FROM probity_runs WHERE label = '$1')"; }
 
 has_rows() { [ "$(sql "SELECT count() FROM probity_calls WHERE run IN $(runs_of "$1")")" -gt 0 ]; }
 
-# $1 label: each call is there once
+# $1 label: the database has each call once
 is_there_once() {
     expect "$1: calls" "$calls" \
         "$(sql "SELECT count() FROM probity_calls WHERE run IN $(runs_of "$1")")"
@@ -81,7 +81,7 @@ wait "$sender" 2> /dev/null || true
 probity "started again" 0 ship --to "$url" --block-rows 2500 a/again
 is_there_once again
 
-# ---- Several at the same time, until each has found everything there
+# ---- Several at the same time, until each has found that everything was sent
 
 copies several
 senders=()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Senders that are stopped (SIGSTOP), as on a laptop that is suspended, before their calls of
-# connect(), send() and recv(); when their claims have run out, a sender of a copy of the trace
+# Senders that are stopped (SIGSTOP), as on a laptop that is suspended, before their calls to
+# connect(), send() and recv(); when their claims have expired, a sender of a copy of the trace
 # takes over, then they continue. Each row arrives once.
 # variants: gcc
 # timeout: 600
@@ -14,7 +14,7 @@ trap '[[ $BASHPID != $$ ]] || { kill -s KILL "${senders[@]}" 2> /dev/null || tru
 probity "tables" 0 ship --to "$url" --init
 mkdir a b
 
-# $1 name. A trace, and a copy of it.
+# Makes a trace, and a copy of it. $1 name
 records() {
     printf '%s\n' 40 end |
         PROBITY_LABEL=stopped PROBITY_OUT=$WORK/a/$1 "$PROGRAMS/steady" > /dev/null
@@ -36,7 +36,7 @@ records 0
 count=$(cat count)
 expect "calls of connect(), send() and recv() were found" 1 "$((count > 50))"
 
-# ---- All are stopped, each at another step
+# ---- All are stopped, each at a different step
 
 for ((i = 1 + RANDOM % EVERY; i <= count; i += EVERY)); do
     records "$i"

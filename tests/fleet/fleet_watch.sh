@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# `probity ship --watch` with a ClickHouse server on loopback: any number of living programs take
+# `probity ship --watch` with a ClickHouse server on loopback: any number of running programs take
 # turns; files that are still being copied wait; copies of a trace are sent once; traces that are
-# replaced, or whose program is killed, while they are followed arrive as they are then.
+# replaced, or whose program is killed, while being followed arrive in their final state.
 # variants: asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -29,7 +29,7 @@ records() {
         PROBITY_LABEL=$1 PROBITY_OUT=$WORK/$1 "$PROGRAMS/steady" > /dev/null
 }
 
-# $1 directory. When a trace that is put there has been sent, a look has found everything that was
+# $1 directory. Once a trace that is added there has been sent, a pass has found everything that was
 # there before.
 sees_all() {
     looks=$((${looks:-0} + 1))
@@ -84,7 +84,7 @@ all_calls slow 3000
 stops_watching
 [ ! -s watch.err ] || fail "copied slowly: $(cat watch.err)"
 
-# What will not grow is sent without an end.
+# Files that do not grow are sent even without an END block.
 records torn 3000
 head -c $((bytes / 2)) torn > copied/torn
 starts_watching copied --flush 1

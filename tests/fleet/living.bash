@@ -1,5 +1,5 @@
-# Programs that record while `probity ship` follows them, and what of them is in the database at
-# "url". Sourced after clickhouse.bash.
+# Programs that record while `probity ship` follows them, and checks of their rows in the database
+# at "url". Sourced after clickhouse.bash.
 # shellcheck disable=SC2154 # url: set by the script
 
 # $1 trace. Starts a program that does rounds; sets "program" and opens 3.
@@ -17,7 +17,7 @@ does_rounds() {
     wait_until "$program" has_lines rounds.done 1 "^$2\$"
 }
 
-# $1 number. Whether that many calls of work() are in the database.
+# Whether this many calls of work() are in the database. $1 number
 has_calls() {
     [ "$(sql "SELECT count() FROM probity_calls WHERE depth = 0 AND run IN (SELECT run FROM
               probity_runs WHERE label = '$2')")" -ge "$1" ]
@@ -27,7 +27,8 @@ is_finished() {
     [ "$(sql "SELECT count() FROM probity_runs WHERE label = '$1' AND finished")" -gt 0 ]
 }
 
-# $1 trace, $2 calls of work(): all are there, once, and the report is the same.
+# The database has all calls, once, and the report is the same. $1 trace, $2 number of calls of
+# work()
 all_calls() {
     local counts
     counts=$(sql "SELECT sum(depth = 0), sum(depth = 1) FROM probity_calls WHERE run IN
@@ -80,8 +81,8 @@ all_have() {
     done
 }
 
-# $1 number of calls that each must have in the database, $2 directory, $3 rounds at a time. They
-# record until then.
+# $1 number of calls that each must have in the database, $2 directory, $3 rounds at a time. The
+# programs record until then.
 all_do_until() {
     until all_have "$1" "$2"; do
         is_running "$watcher" || { fail "$2: the watcher has ended: $(cat watch.err)"; return; }
@@ -90,7 +91,7 @@ all_do_until() {
     done
 }
 
-# $1 directory. The three end; all that they recorded is in the database.
+# Ends the three; everything that they recorded is in the database. $1 directory
 ends_three() {
     local i feed
     for feed in "${feeds[@]}"; do

@@ -165,9 +165,9 @@ work="main;work main;work;work"
 [[ $found =~ ^main\ ${work}\ main\;work\;work(\;leaves\ main\;work\;work)*\;after$ ]] ||
     fail "block: $found"
 
-# A function inlined into the one that its jump leads to is found by what that one reports next, not
-# only when that ends: others inlined there would be shown as its callees. CPU times, because on a
-# busy machine any call may take long.
+# If a function is inlined into the target of its jump, its end is found with the target's next
+# report, not only at the target's end: other functions inlined there would be shown as its callees.
+# CPU times, because on a busy machine any call may take long.
 cat > said.c << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>

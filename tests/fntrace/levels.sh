@@ -109,8 +109,7 @@ for program in $(forms_of levels); do
     expect "$program all" "2000" "$("$PROBITY" csv other | wc -l)"
 done
 
-# The id of a hit is the level that its thread saw; it must equal the level that the trace has at
-# that time.
+# A hit's id is the level that its thread saw; it must equal the level in the trace at that time.
 program=levels
 fresh
 start_waiting 1 3

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The second library, which prints a program's CSV, log and summary: where it is loaded from and
-# where it must not be; what a program without it reports and keeps. Which programs have the code of
-# dumps, and what the others report. The size of the first library.
+# where it must not be; what a program without it reports and keeps. Which programs contain the code
+# for dumps, and what the others report. The size of the first library.
 . "$(dirname "$0")/../common.bash"
 
 cat > some.c <<'PROGRAM'
@@ -28,7 +28,7 @@ int main(int count, char **argument)
     exit(3);
 }
 PROGRAM
-# Creates a file when loaded, and has no hooks of any version.
+# A library that creates a file when loaded, and has no hooks of any version.
 cat > other.c <<'LIBRARY'
 #include <fcntl.h>
 #include <stddef.h>
@@ -123,7 +123,7 @@ cp other/libprobity-print.so.0 .
 missing "libprobity-print.so.0: cannot open" alone
 [ ! -e loaded ] || fail "a library in the current directory was loaded"
 rm libprobity-print.so.0
-missing "is of another version" alone LD_LIBRARY_PATH="$WORK/other"
+missing "has a different version" alone LD_LIBRARY_PATH="$WORK/other"
 
 # ---- Loaded only if it is used ----
 
@@ -166,7 +166,7 @@ for program in alone static linked; do
     expect "$program, with a condition" "probity: PROBITY_WHEN=$condition: this program was \
 linked without dumps (link it with -Wl,-u,probity_snapshot); not recording" "$(cat errors)"
     expect "$program, with a condition: files" "" "$(ls -- *.probity 2> /dev/null)"
-    # A ring needs no code of dumps.
+    # A ring does not need the code for dumps.
     run $program PROBITY_OUT="$WORK/hits.probity" PROBITY_RING=2s PROBITY_DUMPS=before=1s
     expect "$program, a ring: stderr" "" "$(cat errors)"
     expect "$program, a ring: hits" 5 "$("$PROBITY" csv hits.probity | wc -l)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compares the call counts of `probity report` with valgrind's callgrind, for the same run, by each
 # compiler's flag that needs no macros, and by patched scopes of FN_FUNC, of two real programs: a
-# database engine (SQLite) at work, and the example web server. FLAGS_OPTIMIZE: how the engine is
+# database engine (SQLite) under load, and the example web server. FLAGS_OPTIMIZE: how the engine is
 # compiled, -O0 by default, which takes a quarter of the time; FLAGS_KEYS: only some of flags_of;
 # ENGINES: with how many of them, chosen by SEED, the engine is compiled, by default with all.
 # variants: gcc

@@ -94,7 +94,7 @@ __asm__(
     "    .endr\n"
     "    .noaltmacro\n");
 
-/* What the handler calls: changes registers, as it may. */
+/* Called by the handler: changes registers, as any function may. */
 __asm__("    .text\n"
         "    .p2align 4\n"
         "    .type in_handler, @function\n"

@@ -6,7 +6,7 @@
 CALLS=1000000
 
 
-# clang emits no unique symbols, which would keep a library loaded.
+# clang does not emit unique symbols, which would keep a library loaded.
 UNIQUE=(-fno-gnu-unique)
 [ "$CXX" = g++ ] || UNIQUE=()
 

@@ -25,7 +25,7 @@ __attribute__((noinline)) static int called(int x)
     return x + 1;
 }
 
-/* Its last call is a jump. */
+/* The function ends with a jump to another one. */
 __attribute__((noinline)) static int jumping(int x)
 {
     __asm__ volatile("" : "+r"(x));

@@ -305,7 +305,7 @@ for trace in trace-*; do
 done
 expect "middle: traces" 3 "$count"
 
-# On request: put in, and taken out again byte for byte.
+# On request: scopes are patched in, and the code is restored byte for byte.
 cat > waits.c << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -356,8 +356,9 @@ if [ -z "${SANITIZE:-}" ]; then
         jq '.functions[] | select(.name == "step") | .calls')"
 fi
 
-# Plugins: whoever loads one and by whatever name, its scopes are recorded from its constructors on,
-# and when it comes back; a host with libprobity-functions.a does not have its dlopen().
+# Plugins: no matter what loads a plugin and under which name, its scopes are recorded from its
+# constructors on, also when it is loaded again; a host with libprobity-functions.a keeps its own
+# dlopen().
 cat > plug.c << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -410,8 +411,8 @@ if [ -z "${SANITIZE:-}" ]; then
     done
 fi
 
-# In a forked child, another thread of the parent may hold the dynamic linker's lock: what the
-# parent has changed stays, otherwise a line says that scopes are not recorded.
+# In a forked child, another thread of the parent may hold the dynamic linker's lock: if the parent
+# has patched the code, it stays patched; otherwise a line says that scopes are not recorded.
 cat > forks.c << 'END'
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -456,9 +457,9 @@ done
 rm -f trace*
 ./forks trace-child 2> errors || fail "forks: $(cat errors)"
 expect "forks: errors" "probity: scopes of FN_FUNC are not recorded: cannot change their code in a \
-process that a program with several threads forked" "$(cat errors)"
+process forked from one with several threads" "$(cat errors)"
 
-# A kernel that does not make code writable: a line says so, and nothing is recorded.
+# If the kernel does not make code writable, a line says so, and nothing is recorded.
 cat > refused.c << 'END'
 #include <errno.h>
 #include <stddef.h>

@@ -108,7 +108,8 @@ if ! unfollowed "hooks" "it has its own"; then
     fi
 fi
 
-# What a condition names stays on; a budget may demote what was switched on; neither loses calls.
+# Functions named by a condition stay on; a budget may demote functions that were switched on;
+# neither loses calls.
 what=conditions
 start PROBITY_RING=10s,16M env PROBITY_WHEN='gap early > 100s;function later > 100s' ./macros 2
 call early 10
@@ -118,7 +119,7 @@ is_refused 'only counted (budget, or switched off); first switch them on' \
     --set 'when=rate busy > 9/s'
 call early 10
 call later 10
-# What the same request switches on is recorded by then; in the order in which both are in force.
+# A function that the same request switches on is recorded by then; both take effect in this order.
 is_refused 'only counted (budget, or switched off)' --set 'when=rate busy > 9/s' --on '*' --off busy
 is_refused 'only counted (budget, or switched off)' --set 'when=rate busy > 9/s' --on early
 level '0 of 3' --set 'when=rate busy > 900000000/s' --on busy

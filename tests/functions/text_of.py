@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Prints a checksum of each file's executable mappings in a process, as they are in memory, and
-their protection and extent. Adjacent ones count as one: changed pages are a mapping of their own.
+their protection and extent. Adjacent ones count as one: changed pages are a separate mapping.
 
     text_of.py PID
     text_of.py -        for each process id on standard input, all in one line

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Programs compiled with clang's -fxray-instrument: sleds are replaced in loaded code, calls are
 # counted as the program counts them, registers keep their values, and damaged tables of sleds, or a
-# system that does not allow code to be changed, do no harm.
+# system on which code cannot be changed, do no harm.
 # variants: clang
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
@@ -371,7 +371,7 @@ for how in random zeros ones bits shifted kinds versions far short long; do
         [ ! -e trace ] || "$PROBITY" check trace > checked 2>&1 || fail "$what: $(cat checked)"
     done
 done
-# Other code where the table says a sled is: its function is left alone, and the user is reported.
+# Other code where the table says a sled is: its function is left alone, and a message says so.
 what="other code"
 at=$(nm code | awk '$3 == "get_one" { print $1 }')
 python3 - "$at" << 'END'
@@ -386,7 +386,7 @@ record -- ./other
 grep -q '; not recorded because their sleds are damaged: 1$' errors ||
     fail "$what: $(cat errors)"
 
-# XRay's own runtime got there first.
+# XRay's own runtime has patched the code first.
 what="patched by XRay"
 XRAY_OPTIONS=patch_premain=true "$PROBITY" record --functions -o premain -- ./code > out \
     2> errors || fail "$what: $(cat errors)"

@@ -106,7 +106,7 @@ static void keep(const uint8_t *bytes, size_t size)
     place.kept_bytes[at] = size;
 }
 
-/* Of this input, or of one that was kept. */
+/* Makes a trace from this input, or takes one that was kept. */
 static int trace_make(uint8_t *bytes, size_t size, uint64_t *state)
 {
     uint64_t every_bytes = 1 + draw(state) % 2000;

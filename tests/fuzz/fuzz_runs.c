@@ -222,8 +222,7 @@ static void make_trace(void)
     write_file("trace", bytes, (size_t)(block - bytes) + PROBITY_BLOCK_HEADER_BYTES + payload);
 }
 
-/* ---- The target
- * ----------------------------------------------------------------------------------
+/* ---- The target ---------------------------------------------------------------------------------
  */
 
 static void remove_place(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * fuzz_spool.c: a trace's spool as another user might leave it: a segment with any header, chunks
- * and words, which is read together with the trace, dead and alive, asked for other levels, and
+ * and words, which is read together with the trace, dead and alive, asked to change levels, and
  * recovered into the trace.
  *
  * An input is a byte that selects what to do, the changed bytes of the segment's header, a byte for

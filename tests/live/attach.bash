@@ -1,4 +1,4 @@
-# What the tests of `probity attach` share. Sourced after common.bash.
+# Shared by the tests of `probity attach`. Sourced after common.bash.
 
 # $1 description, $2 expected status, $3 part of the output or message; the rest: the command
 says() {

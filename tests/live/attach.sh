@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `probity attach` and `detach`: each trace has every hit between them, cycle after cycle; programs
-# that cannot be attached to are refused with a reason, and are unharmed.
+# that cannot be attached to are refused with a reason and are unaffected.
 # variants: clang asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -15,7 +15,7 @@ for program in $(forms_of counted); do
     start "$program" "$PROGRAMS/$program" 4
     for ((i = 1; i <= CYCLES; i++)); do
         says "cycle $i" 0 "$job: $WORK/$i.probity" attach -o $i.probity "$job"
-        # Without a record, there would be nothing to check.
+        # Without records, there would be nothing to check.
         wait_until "$job" "$PROBITY" level "$job" > /dev/null
         says "cycle $i" 0 "$job: $WORK/$i.probity" detach "$job"
         is_whole $i.probity
@@ -54,7 +54,7 @@ says "began again" 0 "again.probity" attach -o again.probity "$job"
 stop began
 is_whole again.probity
 
-# ---- What cannot be attached to ----
+# ---- Programs that cannot be attached to ----
 
 says "no operand" 2 "expected a process id" attach
 says "a trace" 2 "expected a process id" attach again.probity

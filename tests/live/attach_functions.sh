@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `probity attach --functions`, `--function` and `--calls`, and the control page: functions are
 # patched while 16 threads run them, and restored byte for byte; no record is lost between attach
-# and detach; what a program does not have is named; a planted page is refused.
+# and detach; missing features of a program are named; a planted page is refused.
 # variants: clang
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -17,13 +17,13 @@ code() {
     python3 "$SOURCE/tests/functions/text_of.py" "$job"
 }
 
-# "NAME" of the functions that were called in a trace.
+# The names of the functions that were called in a trace.
 functions_of() {
     "$PROBITY" report --json "$1" 2> errors |
         jq -r '[.functions[] | select(.calls > 0) | .name] | sort | @csv'
 }
 
-# All of $2, of functions_of, have been called in the trace $1.
+# All functions in $2, from functions_of, were called in the trace $1.
 has_functions() {
     local found name
     found=$(functions_of "$1" | tr , '\n')
@@ -110,7 +110,7 @@ expect "calls of write" true "$(jq '[.functions[] | select(.name == "write" and 
 rm trace
 grep -q '^mutex:hold' names || fail "calls: no locks: $(sort names | uniq -c | head -n 5)"
 
-# ---- What a program does not have ----
+# ---- Missing features of a program ----
 
 start counted "$PROGRAMS/counted.shared" 1
 says "no functions" 1 "does not have libprobity-functions" attach --functions "$job"
@@ -119,7 +119,7 @@ says "not recording" 1 "is not recording" detach "$job"
 says "no family" 2 "invalid --calls" attach --calls some "$job"
 stop counted
 
-# By source file, which takes debugging information: the answer says so, and nothing is recorded.
+# By source file, which needs debugging information: the answer says so, and nothing is recorded.
 cp patchable bare
 strip -g bare
 start bare ./bare 2 paced
@@ -191,7 +191,7 @@ stop locks
 # ---- Code that cannot be changed ----
 
 # A policy that forbids it, from the start or once the recording has begun, and forked children. The
-# answer says why, and the program is as before.
+# answer gives the reason, and the program is unchanged.
 cat > limited.c << 'END'
 #include <errno.h>
 #include <linux/filter.h>
@@ -392,7 +392,7 @@ kill -KILL "$job"
 wait "$job" 2> /dev/null || true
 exec {gate}>&-
 says "killed" 1 "no process" attach "$job"
-# It can be removed, but not the page of a running program, nor a link or any other file.
+# Such a page can be removed, but not that of a running program, nor a link or any other file.
 dead=$page
 start alive env PROBITY_CONTROL=1 "./${kinds[0]}" 1 quiet paced
 page=$SPOOL/$job.control

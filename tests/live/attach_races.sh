@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What happens while a recording begins on request: other tools that attach, detach, or are killed,
-# and a program that ends the recording itself. Each tool has an answer that is true, the program is
-# unharmed, and afterwards it can be attached to.
+# Events while a recording begins on request: other tools attach, detach, or are killed, and the
+# program ends the recording itself. Each tool gets a correct answer, the program is unaffected, and
+# afterwards it can be attached to.
 # variants: clang asan
 . "$(dirname "$0")/../common.bash"
 ROUNDS=${ROUNDS:-15}
@@ -22,7 +22,7 @@ stop() {
     no_leftovers "$1"
 }
 
-# Ends what may be recorded, then makes sure that a whole recording is possible.
+# Ends any recording, then makes sure that a complete one is possible.
 settles() {
     "$PROBITY" detach "$job" > output 2>&1 || grep -q 'is not recording' output ||
         fail "$1: $(cat output)"
@@ -32,7 +32,8 @@ settles() {
     rm -f last ./*.probity
 }
 
-# $1 description, $2 statuses, "errors.N" have the messages: each but 0 is explained
+# $1 description, $2 statuses, the files "errors.N" have the messages: each status but 0 is
+# explained
 are_answers() {
     local status number=0
     for status in $2; do
@@ -43,7 +44,7 @@ is not recording|has ended the recording itself|ended, or stopped recording|hit 
     done
 }
 
-# Two tools attach at the same moment: not both succeed with a trace of their own.
+# Two tools attach at the same moment: they must not both succeed with separate traces.
 start "$PROGRAMS/counted.shared" 4
 for ((i = 0; i < ROUNDS; i++)); do
     "$PROBITY" attach -o one.probity "$job" > out.1 2> errors.1 &
@@ -60,7 +61,7 @@ for ((i = 0; i < ROUNDS; i++)); do
     settles "twice"
 done
 
-# One detaches while the other attaches, at any moment of it.
+# One detaches at any moment while the other attaches.
 for ((i = 0; i < ROUNDS; i++)); do
     "$PROBITY" attach -o one.probity "$job" > out.1 2> errors.1 &
     first=$!
@@ -135,7 +136,7 @@ for ((i = 0; i < ROUNDS; i++)); do
     "$PROBITY" attach -o one.probity "$job" > out.1 2> errors.1 || status=$?
     are_answers "stop meanwhile" "$status"
     if [ -e one.probity ]; then
-        # A trace that is removed before the program has closed it is one of its errors.
+        # A trace that is removed before the program has closed it is an error of the recording.
         wait_until "$job" is_closed one.probity || fail "stop meanwhile: $(cat output)"
         "$PROBITY" check one.probity > output 2>&1 || fail "stop meanwhile: $(cat output)"
     fi

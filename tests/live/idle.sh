@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# An idle web server with a ring and six conditions: what its threads do each time they wake up
-# takes no memory and writes nothing, so nothing grows with time. Its system calls are listed by
-# strace.
+# An idle web server with a ring and six conditions: when its threads wake up, they allocate no
+# memory and write nothing, so nothing grows with time. Its system calls are listed by strace.
 . "$(dirname "$0")/../common.bash"
 strace -o trace.log true 2> /dev/null || { echo "skipped: no strace"; exit 77; }
 WAKES=${WAKES:-60}
@@ -43,7 +42,7 @@ grep -Eo '^[0-9]+ +(<\.\.\. )?[a-z0-9_]+' idle | sed 's/.* //' | sort | uniq -c 
 for name in mmap brk mremap write pwrite64 writev fallocate ftruncate open openat clone clone3; do
     ! grep -q " $name\$" names || fail "while idle: $(grep " $name" idle | head -n 2)"
 done
-# The calls of each wake-up do not become more, either.
+# The number of calls per wake-up does not grow, either.
 half=$((($(wc -l < idle) + 1) / 2))
 first=$(head -n "$half" idle | grep -c "^$writer")
 second=$(tail -n +$((half + 1)) idle | grep -c "^$writer")

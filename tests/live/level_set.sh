@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Settings that change while a program records: conditions are added and changed, windows and limits
-# too; each change is in the trace with its time; what cannot change is refused, with all the rest.
+# too; each change is in the trace with its time; a request that contains an impossible change is
+# refused as a whole.
 # variants: clang asan tsan
 . "$(dirname "$0")/../common.bash"
 stalls=$PROGRAMS/stalls
@@ -102,8 +103,8 @@ end "function"
     grep -q '^because *function handle_request > 20ms: handle_request took' ||
     fail "function: $("$PROBITY" info trace-1.probity | grep '^because')"
 
-# What is refused because memory has run out is not there, nor is the rest; later it can be added.
-# The trace has long settings whole, and a refusal has its reason.
+# A request refused because memory has run out has no effect at all, and succeeds later. The trace
+# has long settings in full, and a refusal gives its reason.
 start env PROBITY_RING=10s,16M "$stalls" 1 1000000 none
 if ! unfollowed "no memory" "it ends the program"; then
     prlimit --as=1: --pid "$running"

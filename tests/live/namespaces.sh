@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# `probity attach` and `detach` with programs that see other files, or other process ids, than the
-# tool: in a chroot without /proc, in a mount namespace with its own /dev/shm and an executable that
-# does not exist outside, in a PID namespace. What the program cannot do is named, and a spool that
-# the tool does not find is.
+# `probity attach` and `detach` with programs that see different files or process ids than the tool:
+# in a chroot without /proc, in a mount namespace with its own /dev/shm and an executable that does
+# not exist outside, in a PID namespace. The messages name what the program cannot do, and a spool
+# that the tool does not find.
 . "$(dirname "$0")/../common.bash"
 # shellcheck source=tests/live/attach.bash
 . "$SOURCE/tests/live/attach.bash"

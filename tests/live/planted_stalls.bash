@@ -1,5 +1,5 @@
-# The web server at full load, with stalls planted among its requests: each must be in a dump that
-# is whole, and `probity why` must name its cause. Sourced after common.bash.
+# The web server at full load, with stalls planted among its requests: each must be in a complete
+# dump, and `probity why` must name its cause. Sourced after common.bash.
 
 # Ends server and load. A script that uses this calls it at exit.
 stalls_stop() {
@@ -28,7 +28,8 @@ for i in range(count):
 PYTHON
 }
 
-# With its functions as scopes, and the shared library, as calls to libc need.
+# With functions recorded as scopes, and with the shared library, which recording calls to libc
+# requires.
 stalls_build() {
     "${CC:-gcc}" -O1 -g -pthread -DFN_INSTRUMENT -I"$SOURCE/include" -o httpd \
         "$SOURCE"/examples/httpd/*.c -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -lprobity
@@ -58,10 +59,10 @@ stalls_record() {
     stalls_server=
 }
 
-# Prints how many were planted, dumped, named right, and lost their CPU for longer than they were
-# planted to take; then what was wrong. A stall counts as dumped if a whole dump has its
-# call from enter to leave. Without thread states, descheduled threads and late pages are both
-# off the CPU in no recorded wait.
+# Prints how many were planted, dumped, named correctly, and lost their CPU for longer than they
+# were planted to take; then the errors. A stall counts as dumped if a complete dump has its call
+# from enter to leave. Without thread states, descheduled threads and late pages are both off the
+# CPU in no recorded wait.
 stalls_judge() {
     "${PYTHON:-python3}" - "$PROBITY" << 'PYTHON'
 import glob, json, subprocess, sys
@@ -98,7 +99,7 @@ for (kind, begin, _, _), mine in zip(truth, found):
     off = {"off-cpu", "descheduled"}
     if mine and causes <= accepted[kind]:
         right += 1
-    # A busy machine has taken the CPU away for longer than was planted, and that is what is named.
+    # A busy machine took the CPU away for longer than was planted, and `why` names that.
     elif mine and causes <= off | accepted[kind] and all(
             part(request, off & request["parts"].keys()) >
             part(request, accepted[kind] & request["parts"].keys()) for request in mine):

@@ -7,8 +7,8 @@
 . "$SOURCE/tests/tool/states.bash"
 stalls=$PROGRAMS/stalls
 
-# The states of each thread of a dump sum to its time, and all of it is known but for the time
-# before the kernel reported a thread for the first time. $1 description, $2 dump
+# The states of each thread of a dump sum to its time, and all are known except before the kernel's
+# first report of a thread. $1 description, $2 dump
 has_states() {
     "$PROBITY" threads --json "$2" > threads.json 2> errors || fail "$1: $(cat errors)"
     jq -e '.traces[0].states.error_ns' threads.json > said || fail "$1: no states"
@@ -46,7 +46,7 @@ done
 has_states "sleep: the trace" "$trace"
 expect "sleep: files of states" $((${#dumps[@]} + 1)) "$(find . -name 'stalls*.sched' | wc -l)"
 
-# What is planted uses the CPU, or waits for it.
+# The planted call uses the CPU, or waits for it.
 fresh
 "$PROBITY" record --sched --when 'function handle_request > 50ms' --before 100ms \
     --at-most 1000/1s -o 'slow-%i.probity' -- "$stalls" 0 1 spin 100 > out 2> errors ||
@@ -60,7 +60,7 @@ for dump in slow-*.probity; do
 done
 [ "$most" -ge 90000000 ] || fail "spin: ran and waited for a CPU for $most ns of 100 ms"
 
-# While the program runs. A dump of the same name whose states are wrong is as without.
+# While the program runs. A dump whose states file is wrong counts as one without states.
 fresh
 mkdir 'in-stalls-%'
 "$PROBITY" record --sched --ring 200ms,8M -o 'in-%n-%%/%p-%i.probity' -- "$stalls" 2 0 dumping \
@@ -123,7 +123,7 @@ case ${VARIANT:-gcc} in
     gcc | clang) dump_of_waits ;;
 esac
 
-# Other files of such names, and dumps of other programs, get none.
+# Other files with such names, and dumps of other programs, get no states.
 fresh
 mkdir in
 PROBITY_OUT=other.probity PROBITY_RING=1s "$stalls" 1 1 snapshot > out || fail "other: status $?"

@@ -133,7 +133,8 @@ for mode in block ring; do
     expect "$mode: intervals with calls" 3 "$seen"
     echo >&"$gate"
     wait "$busy" || fail "$mode: status $?"
-    # The last table comes after the end. Calls may drop out of a ring between two tables.
+    # The last table is printed after the program's end. Calls may drop out of a ring between two
+    # tables.
     while read -r line <&"$lines"; do last=$line; done
     exec {lines}<&-
     wait "$watcher" || fail "$mode: top: status $?: $(cat errors)"

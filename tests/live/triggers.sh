@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Dumps of a ring: as many as there were slow calls, each with all records of its window, and
-# nothing half-written, even if the program is killed or the disk is full.
+# Dumps of a ring: as many as there were slow calls, each with all records of its window, and no
+# partial file, even if the program is killed or the disk is full.
 # variants: clang asan tsan
 . "$(dirname "$0")/../common.bash"
 stalls=$PROGRAMS/stalls
 
-# How many reasons the dumps have, all together. $1... dumps
+# The total number of reasons in the dumps. $1... dumps
 reasons() {
     for dump in "$@"; do
         "$PROBITY" info "$dump" | grep '^because' || true
     done | wc -l
 }
 
-# Dumps are whole, nothing was dropped, and each thread's probes follow each other without a gap.
+# Dumps are complete, nothing was dropped, and each thread's probes follow each other without a gap.
 # $1 description, $2... dumps
 are_whole() {
     local what=$1
@@ -30,7 +30,7 @@ are_whole() {
     done
 }
 
-# What was counted before a snapshot is in it. $1 description, $2 number of the dump, $3 dump
+# The hits counted before a snapshot are in it. $1 description, $2 number of the dump, $3 dump
 has_counted() {
     local counts
     counts=$(grep '^at' out | sed -n "$2p" | cut -d' ' -f2-)
@@ -133,8 +133,9 @@ is_caught_with() {
     are_whole "$2" [0-9]*.probity
 }
 
-# No call without a macro is reported that was shorter than its limit, however short both are. Some
-# may lose the CPU between the record of their beginning and the clock that is compared.
+# No call of a function without a macro is reported if it was shorter than its limit, however short
+# both are. A call may lose the CPU between the record of its beginning and the clock reading that
+# is compared.
 if [ "${VARIANT:-gcc}" = gcc ]; then
     fresh
     gcc -O1 -finstrument-functions -o brief "$SOURCE/tests/functions/brief.c" ||
@@ -157,8 +158,8 @@ if [ "${VARIANT:-gcc}" = gcc ] && [ "$(uname -m)" = x86_64 ]; then
     is_caught_with clang "-fxray-instrument -fxray-instruction-threshold=1"
 fi
 
-# Functions of libc, called by functions that have scopes of their own: the trace is as without
-# conditions, and so is that of a child.
+# Functions of libc, called by functions with scopes: the trace is the same as without conditions,
+# and so is a child's.
 if [ "${VARIANT:-gcc}" = gcc ]; then
     fresh
     gcc -g -O1 -I"$SOURCE/include" -o watched "$SOURCE/tests/calls/watched.c" -L"$BUILD/lib" \
@@ -269,8 +270,8 @@ expect "snapshot of a killed program: status" 1 "$status"
 grep -q 'probity recover' errors.1 || fail "snapshot of a killed program: $(cat errors.1)"
 "$PROBITY" recover trace.probity > said || fail "snapshot: recover: status $?"
 
-# Killed at any moment while dumps are written one after the other: what has a name is whole, and
-# the ring is still there.
+# Killed at any moment while dumps are written one after the other: a file with its final name is
+# complete, and the ring survives.
 rounds=100
 [ "${VARIANT:-gcc}" = gcc ] || rounds=10
 rounds=${TRIGGERS_KILLS:-$rounds}
@@ -320,7 +321,7 @@ PROBITY_OUT=trace.probity PROBITY_RING=2s PROBITY_DUMP=gone/%i.probity \
 expect "directory: dumps" 2 "$(find gone -name '*.probity' | wc -l)"
 "$PROBITY" check trace.probity > said 2>&1 || fail "directory: $(cat said)"
 
-# Limits. What the program asks for neither replaces nor fills anything.
+# Limits. Snapshots that the program requests neither replace dumps nor count towards the limit.
 fresh
 PROBITY_OUT=trace.probity PROBITY_RING=2s PROBITY_DUMPS=keep=first:2 "$stalls" 1 4 snapshot > out ||
     fail "asked for: status $?"
@@ -353,7 +354,7 @@ fresh
 [ -e 1.probity ] || fail "percentile: no dump"
 "$PROBITY" info --json 1.probity | grep -q '"limit_ns": [1-9]' || fail "percentile: no limit"
 
-# Two windows that overlap are one dump.
+# Two windows that overlap become one dump.
 fresh
 "$PROBITY" record --when 'function handle_request > 20ms' --before 100s --after 1000s \
     -o '%i.probity' -- "$stalls" 1 3 sleep 60 > out || fail "overlap: status $?"

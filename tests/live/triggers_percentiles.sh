@@ -6,7 +6,7 @@
 percentiles=$PROGRAMS/percentiles
 planted=4
 
-# $1 kind, $2 condition; its limit is p98, far above which is what is planted
+# $1 kind, $2 condition; its limit is p98, and planted times are far above it
 is_met() {
     local dump
     fresh

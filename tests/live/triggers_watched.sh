@@ -23,7 +23,7 @@ are_met() {
         "$PROBITY" info "$dump" > info.out || fail "$condition: $dump: info failed"
         grep -q '^dropped *0 ' info.out || fail "$condition: $(grep '^dropped' info.out)"
         grep '^because' info.out >> reasons
-        # The document alone is enough to read the block.
+        # The block can be decoded from the document alone.
         "$BUILD/examples/second_decoder" "$dump" > /dev/null 2> decoded ||
             fail "$condition: decoder: $(head -n 3 decoded)"
         grep -qF ": $condition |" decoded || fail "$condition: decoder: $(cat decoded)"
@@ -45,7 +45,7 @@ are_met rate "$PLANTED $PLANTED" 'rate 77 > 150/200ms' ': [234][0-9]* in [0-9.]*
 are_met value "$PLANTED $PLANTED" 'value failed > 0' ': 7 in thread'
 are_met low "$PLANTED $((3 * PLANTED))" 'rate beat < 10/500ms' ': [0-9] in 500.000 ms'
 
-# A condition that names no site, or that nothing exceeds, is never met.
+# A condition on a site that does not exist, or on a limit that is never exceeded, is never met.
 for condition in 'request queue > 1ms' 'gap heart > 10ms' 'rate 78 > 0/100ms' 'rate 77 < 1/100ms' \
     'value failed > 7' 'value failed < -1' 'value request > -9'; do
     fresh
@@ -60,9 +60,9 @@ fresh
     "$PROGRAMS/stalls" 2 1 sleep > out || fail "rate of a function: status $?"
 [ -e met-1.probity ] || fail "rate of a function: no dump"
 
-# A budget does not demote what a condition names: calls that are not recorded would look like a
-# gap.
-# $1 name, $2 what its number of calls that are only counted is compared with
+# A budget does not demote functions named by a condition: calls that are not recorded would look
+# like a gap.
+# $1 name, $2 comparison for its number of calls that were only counted
 is_counted() {
     expect "$condition: $1, only counted $2" true \
         "$(jq "[.functions[] | select(.name == \"$1\")][0].calls_counted $2" report.json)"

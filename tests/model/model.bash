@@ -2,8 +2,8 @@
 # current directory.
 MODELS=$SOURCE/tests/model
 
-# The models' names come from the enums in src/spool/layout.h, so they cannot differ: a name that no
-# longer exists does not compile, and each state of a chunk must occur.
+# The models' names come from the enums in src/spool/layout.h, so they cannot diverge: a name that
+# no longer exists does not compile, and each state of a chunk must occur.
 model_names() {
     awk '/^enum probity_(chunk_state|spool_state|word_kind)/, /^};/ {
             gsub(",", "")

@@ -63,7 +63,7 @@ def sources(root):
 
 
 def read_lines(root, path):
-    """The lines of a source, read once; none if it does not exist."""
+    """The lines of a source file, read once; empty if it does not exist."""
     if (root, path) not in LINES:
         try:
             with open(os.path.join(root, path), encoding="utf-8") as file:

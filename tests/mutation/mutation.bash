@@ -4,7 +4,7 @@
 # shellcheck disable=SC2034 # for the scripts
 MUTANTS=$SOURCE/tests/mutation/mutants.py
 
-# Copies what make reads. $1 destination
+# Copies the files that make reads. $1 destination
 mutation_copy() {
     mkdir -p "$1"
     tar -C "$SOURCE" -cf - Makefile bench completion doc examples include man packaging src tests \

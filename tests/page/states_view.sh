@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Thread states on the page of `probity view`: their sums are those of `probity threads`, also
-# where they are merged; a blocked stretch names what it was blocked on, who held it and who woke
-# it; critical paths are those of `probity path`, part by part. The page is opened in chromium.
+# Thread states on the page of `probity view`: their sums are those of `probity threads`, also where
+# they are merged; a blocked stretch shows what the thread was blocked on, who held that and who
+# woke the thread; critical paths are those of `probity path`, part by part. The page is opened in
+# chromium.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `probity view --tiles`: the directory has at most 5 % of the trace's size in tiles, all by fixed
+# `probity view --tiles`: the directory has at most 5 % of the trace's size in tiles, all with fixed
 # names; each level has all calls and blocks (tiles_sums.py), thread states, requests, locks and
 # queues (tiles_whole.py); a failed command leaves nothing; only
 # a directory of tiles is replaced. The server uses tiles that belong to the trace
@@ -44,9 +44,9 @@ python3 "$SOURCE/tests/page/tiles_sums.py" h hits.probity tree.json blocks.json 
 expect "failures with hits" "" "$(grep -v '^compared\|^units' said | head -20)"
 grep '^compared [1-9]' said || fail "nothing was compared for hits"
 
-# Requests, locks and queues, and thread states if this machine permits: each level has what a
-# page without merged spans has.
-# $1 name of the trace; $2 kinds of lanes that it has
+# Requests, locks and queues, and thread states if this machine permits: each level has the contents
+# of a page without merged spans.
+# $1 name of the trace; $2 its kinds of lanes
 whole() {
     tiles --tiles "$1.tiles" "$1.probity"
     "$PROBITY" view --spans 4000000 -o "$1.html" "$1.probity" > output 2> errors ||
@@ -85,7 +85,7 @@ python3 "$SOURCE/tests/tool/tiles_whole.py" compared tracked.html > said ||
 expect "tiles with --diff" "" "$(grep -v '^compared' said | head -20)"
 expect "number of bases" "diff 1" "$(grep '^diff' compared/tiles.txt)"
 
-# Existing files are kept, unless they are a directory of tiles.
+# Existing files and directories are kept, except for a directory of tiles.
 status=0
 "$PROBITY" view --tiles d run.probity > output 2> errors || status=$?
 expect "an existing directory: status" 1 "$status"

@@ -1,4 +1,4 @@
-"""Asks a server for tiles, and for what it must not give.
+"""Requests tiles from a server, and files that it must not serve.
 
     tiles_served.py ADDRESS DIRECTORY
 

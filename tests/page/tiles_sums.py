@@ -60,7 +60,7 @@ def add(sums, some, wanted):
                 total[1] += span[4]
 
 
-# What the page keeps when tiles are shown.
+# The spans that the page keeps when tiles are shown.
 own = {}
 add(own, lanes(timeline["threads"], page_bytes, timeline["since_start_ns"]),
     lambda kind, span: span[2] == 1 and span[1] >= unit)

@@ -109,7 +109,7 @@ print(total, several, inside > 1000)
 EOF
 )"
 
-# The page for a range shows the calls in progress at its beginning, but does not count them.
+# A page for a range shows the calls in progress at its beginning, but does not count them.
 middle=$(jq '.timeline | .since_start_ns + .length_ns / 2 | floor' few.json)
 view "a range" 0 --from "${middle}ns" -o range.html big.probity
 expect "calls of a range" \
@@ -221,7 +221,7 @@ look blocks hits.html blocks.json
 "$PROBITY" timeline hits.probity > timeline.text
 "$PROBITY" csv hits.probity > hits.csv
 "$PROBITY" info --json hits.probity > info.json
-# As printed: columns of the blocks, ends of the axis; and the times of all hits in the CSV.
+# The printed output: columns of the blocks, ends of the axis; and the times of all hits in the CSV.
 python3 - > clock.json <<'EOF'
 import json, re
 lines = open("blocks.text").read().splitlines()
@@ -255,7 +255,7 @@ view "tracks" 0 tracks.probity
 "$PROBITY" info --json tracks.probity > info.json
 "$PROBITY" blocks tracks.probity > blocks.text
 unpack data tracks.html > tracks.json
-# What each row must show, from the times of the hits in the CSV.
+# The expected contents of each row, from the times of the hits in the CSV.
 python3 - > rows.json <<'EOF'
 import json, re
 start = json.load(open("info.json"))[0]["times"]["started_ns"]

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * alive.c: records in one of the states in which it is hard to see from outside whether a process
- * is alive. Writes the path of its trace to the FIFO "ready", and continues when something is
- * written to the FIFO "go". It reopens the FIFOs each time, because it may have closed its
+ * alive.c: records in one of the states in which it is hard to determine from outside whether a
+ * process is alive. Writes the path of its trace to the FIFO "ready", and continues when something
+ * is written to the FIFO "go". It reopens the FIFOs each time, because it may have closed its
  * descriptors in between. stdout: the hits that must be in the trace.
  *
  *     alive HOW

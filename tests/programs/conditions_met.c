@@ -6,8 +6,8 @@
  *     conditions_met KIND PLANTED THREADS
  *
  * KIND: request (30 ms; others take none), gap (300 ms; hits are 2 ms apart), rate (400 hits at
- * once), value (7; others are 0 or less), low (no hit for 1.1 s; else one each 2 ms). Between what
- * is planted there are 200 ms; 500 ms for rate and low, whose windows must not have two.
+ * once), value (7; others are 0 or less), low (no hit for 1.1 s; else one each 2 ms). Planted
+ * events are 200 ms apart, or 500 ms for rate and low, so that no window contains two.
  *
  * Prints "met LEAST MOST": how many requests exceeded 15 ms, or gaps 100 ms, by the program's
  * clock: those that certainly did, and those that may have.
@@ -53,7 +53,7 @@ static void *hit(void *unused)
     return unused;
 }
 
-/* Both threads use the same few ids again and again. */
+/* Both threads reuse the same few ids. */
 static void *answer(void *unused)
 {
     for (uint64_t i = 0;; i++) {

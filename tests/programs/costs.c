@@ -3,7 +3,7 @@
  * costs.c TRACE [modes]: a recording that measures its own cost must leave errno, the stack of open
  * scopes and the thread's probes alone. Starts and stops inside scopes, and in a signal handler
  * that interrupts one. With `modes`: starts after a recording in profile mode (TRACE), and in a
- * child forked during one (TRACE.child). Prints what is wrong, if anything.
+ * child forked during one (TRACE.child). Prints the errors, if any.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>

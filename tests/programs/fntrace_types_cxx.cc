@@ -74,7 +74,7 @@ struct Range {
     const int *end() const { return numbers + 3; }
 };
 
-/* Is a number too, but first of all a container. */
+/* Converts to a number, but is recorded as a container. */
 struct Convertible : Range {
     operator int() const { return 5; }
 };

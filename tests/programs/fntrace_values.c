@@ -53,7 +53,7 @@ static size_t format_point_at(const void *value, char *text, size_t bytes)
                          : format_point(point, text, bytes);
 }
 
-/* The value is a number of bytes, for which this makes as much text. */
+/* The value is a number of bytes; this makes a string of that length. */
 static size_t format_verbose(const void *value, char *text, size_t bytes)
 {
     size_t length = ((const struct verbose *)value)->length;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * heap.c: a program with known allocations, in scopes: a list that is freed, one whose texts are
+ * heap.c: a program with known allocations, in scopes: a list that is freed, one whose strings are
  * not, blocks that another thread frees, and a block that grows. Arguments: length of the lists;
  * with a second one there is no other thread. Prints the expected result: allocations, bytes,
  * blocks and bytes live at the end.

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * inline_plugin.cc: an inline function whose static variables a program shares with a library that
- * it unloads. With -DPLUGIN the library, otherwise the program:
+ * it unloads. With -DPLUGIN this is the library, otherwise the program:
  *
  *     host PLUGIN CALLS SECOND-TRACE
  *
- * Calls the function CALLS times in the library, unloads it, begins a second recording and calls it
- * as often in the program. Exits with 1 if the library stays loaded.
+ * Calls the function CALLS times in the library, unloads the library, begins a second recording and
+ * makes as many calls in the program. Exits with 1 if the library stays loaded.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>

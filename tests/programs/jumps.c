@@ -178,7 +178,7 @@ static NOINLINE void takes_turns(long count)
     free(stack);
 }
 
-/* The scope of the second one, which is off, lies where the first one's does. */
+/* The second function, which is off, has its scope at the same address as the first one's. */
 static NOINLINE void is_left(void)
 {
     FN_FUNC(FN_VOID, FN_1);

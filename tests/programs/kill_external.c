@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * kill_external.c: kills victim.c, which has no writer thread (PROBITY_WRITER=external), and the
- * processes that drain its spool, at random moments and in every order. Compares the trace with
- * what the victim had counted, before recovery and after it. Prints the numbers of kills and hits;
- * exit status 1 at the first error.
+ * processes that drain its spool, at random moments and in every order. Compares the trace with the
+ * victim's counts, before recovery and after it. Prints the numbers of kills and hits; exit status
+ * 1 at the first error.
  *
  *     kill_external TOOL VICTIM ROUNDS SEED    in an empty working directory
  */
@@ -20,7 +20,7 @@
 
 enum { THREADS = 2, DELAY_US = 8000 };
 
-/* What a round does, one letter a step; between two of them a random time passes. */
+/* The steps of a round, one letter each, with random pauses in between. */
 static const char *const orders[] = {
     "DV",     /* the victim is killed, its drainer closes the trace */
     "DKV",    /* the drainer, then the victim */
@@ -106,7 +106,7 @@ static int is_draining(struct round *round, int *ret_status)
     return 0;
 }
 
-/* Ends when the drainer has written, or has ended. */
+/* Returns when the drainer has written something, or has ended. */
 static void start_drainer(struct round *round)
 {
     off_t before = trace_bytes();
@@ -125,8 +125,8 @@ static void start_drainer(struct round *round)
         usleep(200);
 }
 
-/* The process that was started has a child, which this one inherits: neither must be left, since it
- * would have the lock of the spool. */
+/* The process that was started has a child, which this process inherits: neither may survive, since
+ * it would hold the spool's lock. */
 static void kill_drainer(struct round *round)
 {
     pid_t group = round->drainer;
@@ -182,7 +182,8 @@ static FILE *open_command(const char *arguments)
     return popen(command, "r");
 }
 
-/* What did not fit into the spool after the victim had waited for a drainer for two seconds. */
+/* The number of records that did not fit into the spool after the victim had waited two seconds for
+ * a drainer. */
 static uint64_t count_dropped(void)
 {
     FILE *info = open_command("info --json trace");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * kill_rounds.c: kills victim.c at a random moment, round after round, and compares what the tool
- * finds with what the victim had counted. Prints the numbers of kills, counted hits and hits found;
- * exit status 1 at the first error.
+ * kill_rounds.c: kills victim.c at a random moment, round after round, and compares the tool's
+ * counts with the victim's. Prints the numbers of kills, counted hits and hits found; exit status 1
+ * at the first error.
  *
  *     kill_rounds TOOL VICTIM ROUNDS SEED    in an empty working directory
  */

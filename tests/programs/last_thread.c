@@ -6,9 +6,9 @@
  *
  * HOW: alone      the main thread is the only one, and calls pthread_exit()
  *      workers    the main thread exits first; workers continue to record
- *      stopped    as alone, but recording was stopped before
- *      restarted  as workers, after the recording was stopped and started again
- *      failed     as workers, after the trace was removed: the writer thread gave up
+ *      stopped    like alone, but recording was stopped before
+ *      restarted  like workers, after the recording was stopped and started again
+ *      failed     like workers, after the trace was removed: the writer thread gave up
  *      wait       the main thread exits; a worker waits for a signal
  *      raw        all threads exit by the system call, bypassing libc
  *      gate       the same; workers wait for the end of standard input before

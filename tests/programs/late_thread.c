@@ -3,8 +3,8 @@
  * late_thread.c WHERE: a thread is held in a slow path, as if it had been preempted there, until
  * the recording has ended without it.
  *
- *     late_thread declares   while it records what an earlier recording declared; until the next
- *                            has begun, too
+ *     late_thread declares   while it records a site declared in an earlier recording; held until
+ *                            the next recording has begun
  *     late_thread changes    while it changes its chunk
  *     late_thread ends       while it declares the first site of all; another thread waits to
  *                            declare one, too, until the recording is ending
@@ -27,9 +27,9 @@ enum { READINGS = 48 };
 enum turn { HELD = 1, WAITS, RELEASED };
 
 static int turn;
-static __thread long held_call; /* where this thread is held, */
-static __thread int calls_left; /* after that many; 0: it is not */
-static __thread int is_watched; /* whether its next wait is to be known */
+static __thread long held_call; /* the call in which this thread is held, */
+static __thread int calls_left; /* after that many calls; 0: it is not held */
+static __thread int is_watched; /* whether to report its next wait */
 static __thread int is_held_in_mmap;
 
 static void await(enum turn wanted)

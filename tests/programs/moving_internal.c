@@ -16,7 +16,7 @@ static unsigned move_behind(struct probity_thread_state *slot, uint64_t since)
 {
     uint64_t begin = probity_ticks();
 
-    /* As move_hit() does, so that the writer sees it. */
+    /* As in move_hit(), so that the writer sees it. */
     __atomic_store_n(&slot->relocating_tick, since, __ATOMIC_RELEASE);
     __atomic_store_n(&slot->relocations, slot->relocations | 1, __ATOMIC_RELEASE);
     while (probity_ticks() - begin < slot->hot.gap_ticks)

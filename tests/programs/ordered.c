@@ -9,7 +9,7 @@
  * true time of a call in ns and its spread in the middle half of the windows (it varies if the
  * processor changes its speed), and how many ns per call went to interrupts, other threads or the
  * hypervisor, which is where windows that take one and a half times the median or more are counted.
- * Then the least that a hit takes in one of the windows, in ns.
+ * Then the minimum time of a hit over all windows, in ns.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"

@@ -76,7 +76,7 @@ static int is_contended(struct item *item)
     case WRITE: /* the writer that is next */
         return (__atomic_load_n(&item->lock.rwlock.__data.__readers, __ATOMIC_ACQUIRE) & 2) != 0;
     case SEMAPHORE: return __atomic_load_n(&semaphore[1], __ATOMIC_ACQUIRE) > 0;
-    default: return 1; /* has the mutex until it waits */
+    default: return 1; /* holds the mutex until it waits */
     }
 }
 #endif

@@ -26,7 +26,7 @@ static int turn;
 static __thread int is_to_be_held;
 static void (*work)(int number);
 
-/* By no function that libprobity-calls records. */
+/* Does not use any function that libprobity-calls records. */
 static void await(enum turn wanted)
 {
     while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) < (int)wanted)
@@ -79,7 +79,7 @@ static void start(const char *out)
     hits_need(probity_start(&options) == 0, "start");
 }
 
-/* libprobity-calls describes the process in the first call of the program. */
+/* libprobity-calls records the description of the process in the program's first call. */
 static void *held(void *unused)
 {
     start("second");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * returned.cc: variables that are returned and whose address needs a call, volatile ones, arrays,
- * and functions that exceptions leave in several threads, all but the first of which find the
- * functions described.
+ * returned.cc: returned variables whose address needs a call, volatile ones, arrays, and functions
+ * left by exceptions in several threads; the first thread has already declared the functions.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -54,8 +53,8 @@ NOINLINE int of_volatile(int value)
     return result;
 }
 
-/* Both arrays are recorded by their addresses: beside a text, which takes another path, and as what
- * is returned. */
+/* Both arrays are recorded by their addresses: next to a string, which takes another path, and as
+ * the return value. */
 NOINLINE const short *of_arrays(int value)
 {
     static const short table[] = {0x1234}, other[] = {0x1234};

@@ -21,8 +21,8 @@
 enum { THREADS_MAX = 8, HANDLER_STREAM = 10, NESTED_STREAM = 20, BURST = 5000 };
 enum { HITS_LEAST = 20000, HANDLED_LEAST = 100, JUMPS_LEAST = 10 };
 
-/* What each thread did. Handlers number their hits with a single instruction, so that nested ones
- * never use a number twice. */
+/* The counts of each thread. Handlers number their hits with a single instruction, so that nested
+ * ones never use a number twice. */
 struct worker {
     uint64_t hits, handled, nested, jumps;
     sigjmp_buf start;
@@ -47,7 +47,7 @@ static int is_time_over(void)
     return now_ns() >= stop_at_ns;
 }
 
-/* What handlers count, they change meanwhile. */
+/* Handlers change their counts at the same time. */
 static uint64_t so_far(const uint64_t *counter)
 {
     return __atomic_load_n(counter, __ATOMIC_RELAXED);

@@ -6,13 +6,13 @@
  *     stalls THREADS PLANTED KIND [MS]
  *
  * KIND: sleep; growing, each 40 ms longer than the one before; lock (another thread holds it); spin
- * (of CPU time); snapshot (asked for by the program); signal (USR2); none; dumping: as snapshot,
- * all the time, until it is killed. Each call of step() hits a probe with the thread's count; what
- * is planted is between probes 7864324 and 7864329.
+ * (of CPU time); snapshot (asked for by the program); signal (USR2); none; dumping: snapshots
+ * without pause, until it is killed. Each call of step() hits a probe with the thread's count; a
+ * planted call is between probes 7864324 and 7864329.
  *
  * Prints "planted N"; "slow A B": by its own clock, A calls of handle_request() certainly took
- * longer than half of MS, and B may have; and for each snapshot "at A B ...": what each thread had
- * counted before. Of signal: whether its handler ran on the alternate stack.
+ * longer than half of MS, and B may have; and for each snapshot "at A B ...": each thread's count
+ * before. For signal: whether its handler ran on the alternate stack.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
@@ -30,7 +30,7 @@
 
 enum {
     THREADS_MAX = 15,
-    APART = 1 << 19, /* ids of one thread and those of the next */
+    APART = 1 << 19, /* distance between the ids of one thread and the next */
     BLOCK_BEGINS = THREADS_MAX * APART + 4,
     BLOCK_ENDS = THREADS_MAX * APART + 9
 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * steady.c: for each line on standard input, which is a number, does that many rounds of calls,
- * probes and requests, and prints how many rounds it has done in all. "kill": dies of SIGKILL;
- * "end": ends.
+ * steady.c: for each number on a line of standard input, does that many rounds of calls, probes and
+ * requests, and prints the total number of rounds. "kill": dies of SIGKILL; "end": ends.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * stepped.h: uses the processor's trap flag to run code after any given instruction of other code,
- * which makes races between two parties deterministic. x86-64 only; elsewhere STEPPED is 0, and so
- * it is with the thread sanitizer, which delays signals.
+ * which makes races between two parties deterministic. x86-64 only; elsewhere STEPPED is 0, as it
+ * is with the thread sanitizer, which delays signals.
  */
 #ifndef PROBITY_TESTS_STEPPED_H
 #define PROBITY_TESTS_STEPPED_H
@@ -66,7 +66,7 @@ static inline void stepped_begin(long steps, void (*run)(void))
     __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" : : : "cc", "memory");
 }
 
-/* Whether run() was called, which takes enough instructions. */
+/* Whether run() was called, which requires that the code had enough instructions. */
 static inline int stepped_end(void)
 {
     __asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" : : : "cc", "memory");

@@ -24,7 +24,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int ask_pipe[2], answer_pipe[2];
-static atomic_int rival_state; /* 1: it must compute, 2: it must end */
+static atomic_int rival_state; /* 1: the thread must compute, 2: it must end */
 static atomic_int is_wanting;
 static int tids[3];
 static pthread_barrier_t begun;

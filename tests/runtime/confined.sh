@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The writer thread drops every privilege that it does not need, and the program keeps all of its
-# own: capabilities, ways to drop them, filters. The writer's system call filter is optional.
+# privileges: capabilities, ways to drop them, filters. The writer's system call filter is optional.
 # variants: clang
 . "$(dirname "$0")/../common.bash"
 

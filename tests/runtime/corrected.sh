@@ -39,8 +39,8 @@ awk -F '\t' '
         expected = expected > 0 ? expected : 0
         if (away(corrected, expected) > 1)
             print what ": " corrected " is not " expected
-        # Half the range; half the midpoint, for the influence of other load; and, for each end of a
-        # call, how early the clock may be read.
+        # The error: half the range; half the midpoint, for the influence of other load; and, for
+        # each end of a call, how early the clock may be read.
         expected = (most - least) / 2 + (least + most) / 4 + ends * early
         rest = error - expected
         if (rest < -1 || rest % (2 * reading) > 3)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The recording cost that a run measures: where it is in the trace, what a killed program and a
-# forked child have of it, and that measuring does not affect the program.
+# forked child record of it, and that measuring does not affect the program.
 # campaign: tsan
 # variants: clang asan
 . "$(dirname "$0")/../common.bash"

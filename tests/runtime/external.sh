@@ -149,7 +149,7 @@ recover_soon trace
 same_hits "killed program" trace
 whole "killed program"
 
-# Without a drainer, the program waits at most two seconds, and what does not fit is counted.
+# Without a drainer, the program waits at most two seconds; records that do not fit are counted.
 fresh
 status=0
 $EXTERNAL timeout -s KILL 60 "$PROGRAMS/external" 3000000 > expected 2> errors || status=$?

@@ -88,7 +88,7 @@ for program in $(forms_of last_thread); do
         expect "$program $how: output of the exit handler" 1 "$(grep -c ' 4 10$' expected)"
     done
 done
-# Without /proc, such a thread could not see that all others have left: there is none.
+# Without /proc, such a thread could not see that all others have ended, so it is not started.
 if [ "$(id -u)" = 0 ] && [ "${VARIANT:-gcc}" = gcc ]; then
     fresh
     root=$WORK/root

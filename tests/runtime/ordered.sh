@@ -82,8 +82,8 @@ expect "relaxed" false "$("$PROBITY" info --json relaxed | jq '.[0].times.clock_
 "$PROBITY" report relaxed | grep -q '^order: the clock may be read up to .*=strict$' ||
     fail "the report does not mention early readings"
 
-# Other load on the processor adds to the cost of records. What is subtracted is the cost around
-# nothing; a chain hides up to 6 ns of that, here 7 % of its time.
+# Other load on the processor adds to the cost of records. The cost of an empty call is subtracted;
+# a chain hides up to 6 ns of that, here 7 % of its time.
 export PROBITY_ORDER=strict
 check strict chain 9
 expect "strict" true "$("$PROBITY" info --json strict | jq '.[0].times.clock_ordered')"
@@ -94,8 +94,8 @@ grep -q 'TSC.*strict order\|CNTVCT_EL0.*strict order' output errors ||
     fail "diff does not mention the order: $(cat output errors)"
 "$PROBITY" check strict > /dev/null || fail "check"
 
-# What a run states as the cost of a hit is what a hit takes there, also where it takes the slow
-# path. Other load may make either larger, so one of several runs must show it.
+# The cost of a hit that a run states is the cost of its hits, also on the slow path. Other load may
+# make either larger, so one of several runs must show it.
 for order in relaxed strict; do
     for try in 1 2 3 4 5 6 7 8; do
         PROBITY_ORDER=$order record cost > /dev/null || fail "$order: status $?"

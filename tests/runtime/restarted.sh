@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# A second recording in one process: what the first one declared, and where files are mapped, is not
-# later in the trace than the records that need it, even if the first thread of the recording is
-# preempted while it registers.
+# A second recording in one process: declarations from the first one, and mappings of files, precede
+# the records that need them, even if the recording's first thread is preempted while it registers.
 # variants: asan clang
 . "$(dirname "$0")/../common.bash"
 
@@ -31,9 +30,9 @@ for program in $(forms_of restarted); do
     expect "$program, profile mode: calls" '[0,["worked",11]]' "$(calls)"
 done
 
-# A thread that was held in a slow path until its recording had ended without it: it does no harm,
-# and the next recording has every declaration, although the thread has put some into the last. Not
-# with a sanitizer, which needs clock_gettime().
+# A thread that was held in a slow path until its recording had ended does no harm, and the next
+# recording has every declaration, although the thread put some into the previous one. Not with a
+# sanitizer, which needs clock_gettime().
 late() {
     fresh
     PROBITY_CLOCK=monotonic timeout 100 "$PROGRAMS/$1" "$2" 2> errors ||
@@ -45,7 +44,7 @@ late() {
     done
     no_leftovers "$1 $2"
 }
-# A site that a thread could not declare before the recording was ending has no hits in it.
+# If a thread could not declare a site before the recording ended, that recording has no hits of it.
 ends() {
     fresh
     timeout 100 "$PROGRAMS/$1" ends 2> errors || fail "$1 ends: status $?: $(head -n 2 errors)"

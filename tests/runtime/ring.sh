@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A ring that has wrapped many times: what remains is whole, and has the names that were declared in
-# chunks overwritten long ago; both after a stop and for a killed program.
+# A ring that has wrapped many times: the remaining records are intact, and have the names that were
+# declared in chunks overwritten long ago; both after a stop and for a killed program.
 # variants: clang asan tsan
 . "$(dirname "$0")/../common.bash"
 export PROBITY_MODE=ring PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=8192

@@ -24,7 +24,7 @@ for program in signals signals.shared; do
         same_hits "$program storm without CPU time" trace
         PROBITY_CLOCK=monotonic signals $program storm 60 1
         same_hits "$program storm with clock_gettime" trace
-        # It does not depend on when the thread gets a CPU.
+        # The result does not depend on when the thread gets a CPU.
         signals $program storm 0 1
         same_hits "$program storm without time" trace
     done

@@ -191,7 +191,7 @@ soak_flat() {
     [ ! -s steep ] || fail "$1: resource usage grows: $(tr '\n' ';' < steep)"
 }
 
-# What the server did, from its scoreboard: lines "THREAD STAGE TIMES". In profile mode, functions
+# The server's work, from its scoreboard: lines "THREAD STAGE TIMES". In profile mode, functions
 # summed over all threads take the place of stages. $1 mode
 soak_done() {
     od -An -v -w64 -tu8 scoreboard | awk -v mode="$1" '
@@ -240,7 +240,7 @@ soak_hits() {
     [ "$(cat sum)" -gt 0 ] || fail "$1 $3: nothing was recorded"
 }
 
-# What is left of a ring that has wrapped: for each worker, the stages in order without a gap, up to
+# The contents of a ring that has wrapped: for each worker, the stages in order without a gap, up to
 # the last one. $1 trace, $2 "killed" or ""
 soak_ring() {
     "$PROBITY" csv --columns thread,probe,role,correlation "$1" > ring.csv

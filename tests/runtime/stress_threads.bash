@@ -207,7 +207,7 @@ storm() {
     fresh
     PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=16384 PROBITY_OUT=$WORK/trace \
         "$PROGRAMS/$1" ledger "$2" "$3" "$4" > expected 2> errors || fail "$what: status $?"
-    # A child that does not fork again finds the name taken by its parent, and says so.
+    # If a child does not fork again, it finds that its parent has taken the name, and says so.
     grep -v ': output exists; recording to ' errors > others || true
     expect "$what: stderr" "" "$(cat others)"
     same_before_and_after "$what" trace*
@@ -346,7 +346,7 @@ other_link() {
         grown "$name, $how" 4 0 17408 10240
         no_leftovers "$name, $how"
     done
-    # What the library prints itself, from a thread with musl's small stack.
+    # The library's own output, printed from a thread with musl's small stack.
     rm -rf trace* log summary
     PROBITY_OUT=$WORK/trace PROBITY_LOG=$WORK/log PROBITY_SUMMARY=$WORK/summary \
         "./logged.$name" steps 3 > /dev/null || fail "$name, logged: status $?"

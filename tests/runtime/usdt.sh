@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Markers for other tracers (probity_usdt.h): a reader of the ELF notes finds each with its
-# arguments, and its counts by the kernel's uprobes equal those of the program and of Probity.
+# arguments, and the counts from the kernel's uprobes equal those of the program and of Probity.
 # variants: clang
 . "$(dirname "$0")/../common.bash"
 

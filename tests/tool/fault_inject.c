@@ -211,7 +211,7 @@ static void linker_find(struct task *task)
         fclose(maps);
 }
 
-/* In threads and forked children, the linker is where it is in their creator. */
+/* In threads and forked children, the linker has the same address as in their creator. */
 static void inherit(const struct task *maker)
 {
     unsigned long made;

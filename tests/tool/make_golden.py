@@ -44,7 +44,7 @@ def crc32c(data):
 
 
 def num(value, length=None):
-    """The shortest form, or one of `length` bytes."""
+    """Encodes a number in the shortest form, or in `length` bytes."""
     if length is None:
         length = next((n for n in range(1, 9) if value < 1 << 7 * n), 9)
     if length == 9:

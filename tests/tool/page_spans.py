@@ -17,7 +17,7 @@ class Numbers:
         self.data, self.at = data, 0
 
     def column(self, size):
-        """The lowest 7 bits of each number, then the next ones of those that have more."""
+        """The lowest 7 bits of each number, then the next 7 bits of the longer ones."""
         values, going, shift = [0] * size, list(range(size)), 0
         while going:
             more = []
@@ -67,7 +67,7 @@ def lanes(rows, tracks, data, first):
 
 
 def lanes_of(timeline, data):
-    """The same, of a timeline's own threads and tracks."""
+    """The same, for a timeline's own threads and tracks."""
     threads = timeline["threads"]
     return lanes([(place, thread["lanes"]) for place, thread in enumerate(threads)],
                  [thread.get("track", 0) for thread in threads], data, timeline["since_start_ns"])

@@ -132,7 +132,7 @@ def is_at(timeline, span, start, each):
 
 
 def spans_of(data, lanes, path):
-    """The spans of a path, with their places; is one merged with others, it is left out."""
+    """The spans of a path, with their places; spans merged with others are left out."""
     timeline, found = data["timeline"], []
     started = int(timeline["first_ns"]) - timeline["since_start_ns"]
     for span in path["spans"]:

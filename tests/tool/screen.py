@@ -1,4 +1,4 @@
-"""Runs a command on a terminal of its own, and checks that it leaves the terminal as it was.
+"""Runs a command on a separate terminal, and checks that it restores the terminal.
 
 Usage: screen.py COLUMNS ROWS STEPS COMMAND...
 STEPS, separated by commas: a key; =TEXT waits until a screen has TEXT; int, term, hup send this

@@ -1,6 +1,6 @@
 # For tests that record thread states. shellcheck shell=bash
-# Ends the test if this machine does not permit it. Sets with_tracefs: what to put before a command
-# that records wakers too, which needs a tracefs that the tool does not mount.
+# Ends the test if this machine does not permit it. Sets with_tracefs: the prefix for a command that
+# also records wakers, which needs a tracefs; the tool does not mount one.
 # shellcheck disable=SC2034 # used by what sources this
 with_tracefs=()
 "$PROBITY" record --sched -o probe -- "$BUILD/examples/hello" > /dev/null 2> errors
@@ -13,7 +13,7 @@ if [ "$(id -u)" = 0 ] &&
     unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing' 2> /dev/null; then
     with_tracefs=(unshare -m sh -c 'mount -t tracefs none /sys/kernel/tracing && exec "$@"' sh)
 fi
-# What to put before a command that is not to find a tracefs, if the machine has one.
+# The prefix for a command that must not find a tracefs, if the machine has one.
 # shellcheck disable=SC2034
 without_tracefs=()
 if [ -e /sys/kernel/tracing/events ] || [ -e /sys/kernel/debug/tracing/events ]; then

@@ -130,8 +130,7 @@ static void fail(const char *what, uint64_t a, uint64_t b)
     exit(1);
 }
 
-/* ---- The child
- * --------------------------------------------------------------------------------- */
+/* ---- The child ------------------------------------------------------------------------------- */
 
 static uint32_t id_of(const struct scenario *scenario, uint64_t number)
 {
@@ -284,8 +283,7 @@ static pid_t start_child(const struct scenario *scenario, int is_ring)
     return 0;
 }
 
-/* ---- The parent
- * -------------------------------------------------------------------------------- */
+/* ---- The parent ------------------------------------------------------------------------------ */
 
 /* Continues the child to its next stop. Returns the signal that stopped it, or 0 if it ended. */
 static int go_on(pid_t child, enum __ptrace_request how, int signal_number)
@@ -499,8 +497,7 @@ static int look_at_every_instruction(const struct scenario *scenario)
     return shared->phase != 2;
 }
 
-/* ---- Signals
- * ----------------------------------------------------------------------------------- */
+/* ---- Signals --------------------------------------------------------------------------------- */
 
 /* Counts a PROFILE block. */
 static uint64_t count_profile(const uint8_t *payload, size_t bytes)

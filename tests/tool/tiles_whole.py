@@ -1,6 +1,6 @@
 """Compares the tiles of each level with a page of the same trace in which nothing is merged: of each lane of
 threads (calls, blocks, states) and tracks (requests, locks, queues), the number of spans and the sums of their
-times. A page clips states that began before its first record, and tiles do not.
+times. A page clips states that began before its first record; tiles do not.
 
     tiles_whole.py DIRECTORY PAGE
 

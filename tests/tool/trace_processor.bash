@@ -18,9 +18,9 @@ ask() {
         { print > file }' answers
 }
 
-# Blocks, stages, requests, locks and queues, as seen by the trace processor. Those that are still
-# open at the end are in no total of the tool. $1 what, $2 name of an argument for open ends, $3 SQL
-# of the CPU time of a block; the rest: traces, exported to "out"
+# Blocks, stages, requests, locks and queues, as seen by the trace processor. The tool's totals
+# exclude those that are still open at the end. $1 what, $2 name of an argument for open ends, $3
+# SQL of the CPU time of a block; the rest: traces, exported to "out"
 compare_spans() {
     local what=$1 open=$2 cpu=$3
     shift 3

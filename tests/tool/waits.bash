@@ -1,4 +1,4 @@
-# Judges what `probity waits` says of tests/programs/planted.c. Sourced after common.bash.
+# Checks the output of `probity waits` for tests/programs/planted.c. Sourced after common.bash.
 
 # $1 description, $2 status, $3 command; then its arguments. Writes "output" and "errors".
 tool() {
@@ -13,8 +13,8 @@ tool() {
 causes='.rows[] | select(.object != null) | .object as $object | .worst[0] |
     "\($object) \(.tid) \(.culprit_tid) \(.culprit_function)"'
 
-# $1 description, $2 status, $3 trace, $4 the true causes, $5 how many must be named at least, $6 "others"
-# if there may be waits that were not planted. Sets right and unknown.
+# $1 description, $2 status, $3 trace, $4 the true causes, $5 minimum number that must be named, $6
+# "others" if there may be waits that were not planted. Sets right and unknown.
 same_causes() {
     tool "$1" "$2" waits --json "$3"
     jq -r "$causes" output | sort > found

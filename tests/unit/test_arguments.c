@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_arguments.c: descriptions of arguments: what the library accepts, and that it refuses every
+ * test_arguments.c: descriptions of arguments: the library accepts valid ones and refuses every
  * damaged one.
  */
 #include <setjmp.h>

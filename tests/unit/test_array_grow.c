@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_array_grow.c: arrays keep their items when they grow, and stay as they are if they cannot.
+ * test_array_grow.c: arrays keep their items when they grow, and are unchanged if they cannot grow.
  */
 #include <malloc.h>
 #include <setjmp.h>
@@ -44,7 +44,7 @@ static void an_array_that_fits_stays_where_it_is(void **state)
     free(items);
 }
 
-/* Each item is written where a checker of memory would see that it does not fit. */
+/* Each item is written at a place where a memory checker would detect that it does not fit. */
 static void an_array_without_a_capacity_has_room_for_one_more(void **state)
 {
     uint64_t *items = NULL;
@@ -82,7 +82,7 @@ static void places_by_number_are_zeroed(void **state)
     free(items);
 }
 
-/* More than can be addressed. */
+/* More bytes than can be addressed. */
 static void an_array_too_large_is_not_made(void **state)
 {
     size_t capacity = SIZE_MAX / 4;

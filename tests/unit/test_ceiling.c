@@ -37,7 +37,7 @@ static void what_fits_stays(void **state)
     assert_memory_equal(&settings, &usual, sizeof usual);
 }
 
-/* The order: fewer segments, fewer chunks, shorter chunks, nothing. */
+/* Reduced in this order: fewer segments, fewer chunks, shorter chunks, nothing. */
 static void the_rest_is_cut_to_fit(void **state)
 {
     int before = 0;
@@ -52,7 +52,7 @@ static void the_rest_is_cut_to_fit(void **state)
             before = result;
             continue;
         }
-        assert_true(before >= 0); /* what fails with more room fails with less */
+        assert_true(before >= 0); /* if it fails with more room, it fails with less */
         assert_true(most_bytes(&settings) <= bytes);
         assert_true(settings.segments_max >= 1 && settings.segment_chunks >= 8);
         assert_true(settings.chunk_words >= 512);

@@ -100,7 +100,7 @@ static void ranges(void **state)
     assert_int_equal(costs.part[PROBITY_PART_SCOPE_OWN].most, 2560 + MARGIN);
     assert_int_equal(costs.part[PROBITY_PART_SCOPE_CALLER].least, 2048 - MARGIN);
     assert_int_equal(costs.part[PROBITY_PART_SCOPE_CALLER].most, 3072 + MARGIN);
-    /* If not measured: from the cost of a plain scope to twice that. */
+    /* Without a measurement: from the cost of a plain scope to twice that. */
     assert_int_equal(costs.part[PROBITY_PART_VALUES_OWN].least, 1024 - MARGIN);
     assert_int_equal(costs.part[PROBITY_PART_VALUES_OWN].most, 2 * (2560 + MARGIN));
     assert_int_equal(costs.part[PROBITY_PART_PROFILED_OWN].most, 0);

@@ -32,7 +32,7 @@ enum { CHUNKS = 8, CHUNK_RECORDS = 512, DROPPED = 100, IN_TURN = 500, FAST = 200
 
 static char directory[64], trace_path[96];
 
-/* What the trace contains. */
+/* The contents of the trace. */
 static struct {
     uint64_t hits, lost, dropped, holes;
     uint32_t ids[IDS];

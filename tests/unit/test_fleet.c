@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_fleet.c: what goes into a database and comes back: literals, blocks, answers that are
- * truncated anywhere, runs, and rows that do not depend on anything but events.
+ * test_fleet.c: data sent to a database and read back: literals, blocks, answers that are truncated
+ * anywhere, runs, and rows that depend only on events.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -48,7 +48,7 @@ static int hit(void)
     return probity_thread_slot()->reading.tick != before;
 }
 
-/* One that is preempted is not a short one. */
+/* If the thread is preempted, the gap is not a short one. */
 static uint64_t short_gaps_with_reading(void)
 {
     uint64_t readings = 0;

@@ -128,7 +128,7 @@ static void each_damaged_byte_is_found(void **state)
     close(file);
 }
 
-/* Chooses by an index that lists one thread already. */
+/* Makes the choice with an index that already lists one thread. */
 static uint64_t chosen(uint64_t usable_tick, uint64_t before_tick)
 {
     static struct probity_index_writer writer;
@@ -157,7 +157,7 @@ static void a_mark_is_chosen_if_it_is_earlier_and_usable(void **state)
 void *__real_realloc(void *memory, size_t bytes);
 void *__wrap_realloc(void *memory, size_t bytes);
 
-static unsigned reallocs_left = UINT_MAX; /* that succeed */
+static unsigned reallocs_left = UINT_MAX; /* number that succeed */
 
 void *__wrap_realloc(void *memory, size_t bytes)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_pairs.c: the table of pairs of instructions: it has what was kept, and nothing else.
+ * test_pairs.c: the table of pairs of instructions: it contains the pairs that were kept, and no
+ * others.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -40,7 +41,7 @@ static void kept_are_found(void **state)
     }
 }
 
-/* As many as a large program uses at a time stay. */
+/* It keeps as many pairs as a large program uses at a time. */
 static void most_stay(void **state)
 {
     static struct probity_pairs pairs;

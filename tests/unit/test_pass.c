@@ -32,7 +32,7 @@ static struct probity_pass pass;
 static struct probity_thread_state slot;
 static size_t segment_bytes;
 
-/* What the file contains. */
+/* The contents of the file. */
 static struct {
     uint64_t watermark, ids[RECORDS_MAX];
     uint32_t kinds[RECORDS_MAX];
@@ -352,7 +352,7 @@ static void a_ring_keeps_a_chunk_while_its_owner_may_store(void **state)
     uint32_t oldest = fill_ring(1);
     assert_int_equal(probity_ring_forget(&pass), 0);
     assert_int_equal(state_of(oldest), PROBITY_CHUNK_FULL);
-    /* Others went in its place, and no thread waits for it. */
+    /* Other chunks were freed instead, and no thread waits for it. */
     assert_int_equal(live.pool.free_chunks, CHUNKS / 4);
     assert_int_equal(live.pool.open_chunks, 1);
     assert_int_equal(probity_ring_forget(&pass), 0);

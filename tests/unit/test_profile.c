@@ -282,7 +282,8 @@ static void make_row(struct make *make, const struct probity_profile_row *row)
     make_block(make, PROBITY_BLOCK_PROFILE, (size_t)(end - payload));
 }
 
-/* What an analysis relies on: min is at most max, and every duration is between the two. */
+/* Guarantees that an analysis relies on: min is at most max, and every duration is between the
+ * two. */
 static void expect_order(const struct probity_report_sums *sums)
 {
     const struct probity_hist_values values = {&sums->durations, sums->sum_ns, sums->min_ns,

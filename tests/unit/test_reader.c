@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_reader.c: what the reader returns for traces in every state, block by block.
+ * test_reader.c: the reader's results for traces in every state, block by block.
  */
 #include "test_reader_make.h"
 

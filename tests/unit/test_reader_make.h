@@ -32,7 +32,7 @@ struct make {
     uint8_t bytes[1 << 16];
     size_t used;
     uint64_t serial;
-    uint64_t records, dropped; /* dropped: as END is to say */
+    uint64_t records, dropped; /* dropped: the number for END */
 };
 
 struct make_hit {

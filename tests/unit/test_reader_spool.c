@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_reader_spool.c: traces of dead programs: what the file lacks is read from the spool, exactly
- * once, and `recover` appends it to the file, even if interrupted.
+ * test_reader_spool.c: traces of dead programs: records missing from the file are read from the
+ * spool, exactly once, and `recover` appends it to the file, even if interrupted.
  * link-flags: -Wl,--wrap=fsync
  */
 #include "test_reader_make.h"

@@ -150,7 +150,7 @@ static void without_wakings_blocking_lasts(void **unused)
            {3000, PROBITY_STATE_UNKNOWN, 0, 0});
 }
 
-/* Nothing is certain between the beginning of a loss and a thread's next state after it. */
+/* A thread's state is unknown from the beginning of a loss until its next state. */
 static void losses_make_states_unknown(void **unused)
 {
     (void)unused;
@@ -172,7 +172,7 @@ static void losses_make_states_unknown(void **unused)
            {2400, PROBITY_STATE_RUNNING, 7, 0}, {2500, PROBITY_STATE_ENDED, 0, 0});
 }
 
-/* The state at the beginning of a window is that of before it. */
+/* The state at the beginning of a window is the last one before it. */
 static void a_window_begins_with_a_state(void **unused)
 {
     (void)unused;

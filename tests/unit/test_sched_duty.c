@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests of src/sched/duty.c: what is spent on records of the scheduler stays below the share of
- * the program's CPU time.
+ * Tests of src/sched/duty.c: the time spent on the scheduler's records stays below the share of the
+ * program's CPU time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,7 +61,7 @@ static void test_share_is_kept(void **state)
     }
 }
 
-/* What was saved up while nothing happened is limited. */
+/* The amount saved up while nothing happened is limited. */
 static void test_savings_are_limited(void **state)
 {
     struct probity_sched_duty duty = {.share = 10000};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_sched_kept.c: what is left of events that were discarded: each thread's latest state, in the
- * order of time, before the events that are still there.
+ * test_sched_kept.c: the remains of discarded events: each thread's latest state, in order of time,
+ * before the events that still exist.
  */
 #include "test_reader_make.h"
 
@@ -111,7 +111,7 @@ static void kept_events_come_first(void **unused)
     }
     assert_int_equal(probity_sched_order_next(&order, &event), 0); /* the end is before it */
     assert_int_equal(order.loss_count, 1);
-    assert_int_equal(order.losses[0].from_ns, 850); /* nothing earlier is known to be whole */
+    assert_int_equal(order.losses[0].from_ns, 850); /* nothing earlier is known to be complete */
     assert_int_equal(order.losses[0].until_ns, 1000);
     probity_sched_order_close(&order);
     probity_sched_kept_release(&taken.kept);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_timeline.c: where calls and marks are, what a span budget may merge and must not lose, what
- * a second pass refines, deferred scopes, the slowest calls, and columns.
+ * test_timeline.c: positions of calls and marks, the effects of a budget of spans, the refinement
+ * by a second pass, deferred scopes, the slowest calls, and columns.
  */
 #include "test_scopes_make.h"
 
@@ -468,7 +468,7 @@ static void a_window_shows_what_runs_in_it(void **state)
     close_run(&run);
 }
 
-/* However short the window. */
+/* No matter how short the window is. */
 static void a_column_is_at_least_a_nanosecond(void **state)
 {
     (void)state;

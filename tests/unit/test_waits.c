@@ -24,7 +24,7 @@ enum {
 
 enum { TAKEN_MAX = 4096, HOLDERS_MAX = 8 };
 
-/* A copy of a wait that was passed on. */
+/* A copy of a wait that was reported. */
 struct taken {
     struct probity_wait wait;
     struct probity_wait_holder holders[HOLDERS_MAX];
@@ -170,7 +170,7 @@ static void expect_holder(const struct taken *taken, size_t index, uint32_t slot
     assert_int_equal(taken->holders[index].to_ns - START, to);
 }
 
-/* What a thread mostly did in a range. */
+/* The main activity of a thread in a range. */
 static const struct probity_function *doing(struct test *test, uint32_t thread, uint64_t from,
                                             uint64_t to)
 {
@@ -409,7 +409,7 @@ static void an_ambiguous_waker_is_not_named(void **state)
     hit_named(test, 3, 30, WOKEN, 9, "condition:woken", 0);
     assert_int_equal(test->taken[0].wait.waker_slot, PROBITY_WAITS_NO_THREAD);
     assert_int_equal(probity_waits_facts(test->waits).ambiguous, 1);
-    /* Nor does that leave a waker for the other waiter. */
+    /* The other waiter has no waker either. */
     hit_named(test, 4, 40, WOKEN, 9, "condition:woken", 0);
     assert_int_equal(test->taken[1].wait.waker_slot, PROBITY_WAITS_NO_THREAD);
     assert_int_equal(probity_waits_facts(test->waits).ambiguous, 2);
@@ -583,7 +583,7 @@ static void a_call_waits_while_it_is_off_the_cpu(void **state)
 /* ---- Missing records ---------------------------------------------------------------------------
  */
 
-/* Neither a wait whose end is lost nor a holder that may have released is invented. */
+/* A wait whose end is lost, or a holder that may have released the lock, is not made up. */
 static void lost_records_name_nobody(void **state)
 {
     struct test *test = start();
@@ -597,7 +597,8 @@ static void lost_records_name_nobody(void **state)
     lose(test, 1, 110);
     HITS(test, {2, 120, WAIT, 8}, {1, 130, BACK, 8}, {2, 140, HOLD, 8});
     assert_int_equal(test->count, 1);
-    expect_holder(&test->taken[0], 0, 1, 130, 130); /* it released, but since when it held? */
+    expect_holder(&test->taken[0], 0, 1, 130, 130); /* it released the lock; since when it held it
+                                                     * is unknown */
     assert_int_equal(probity_waits_facts(test->waits).lost, 1);
     assert_int_equal(probity_waits_facts(test->waits).orphans, 1);
     stop(test);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_watch.c: requests, gaps and rates whose hits come chunk by chunk, not in the order of time;
- * what happens where there is no more room for them.
+ * test_watch.c: requests, gaps and rates whose hits come chunk by chunk, not in order of time; and
+ * behavior when tables are full.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -94,7 +94,7 @@ static void requests_without_an_end(void **state)
     probity_watch_requests_close(requests);
 }
 
-/* More ids than are followed, and more hits than fit: what is slow and recent is still found. */
+/* More ids than are followed, and more hits than fit: recent slow requests are still found. */
 static void requests_beyond_all_limits(void **state)
 {
     uint64_t limit = 10, id = 0;
@@ -227,7 +227,7 @@ static void rates_after_a_long_delay(void **state)
         assert_int_equal(count, 1);
         assert_int_equal(periods[0].begin, 20000);
         assert_int_equal(periods[0].hits, is_below ? 1 : 3);
-        /* Where hits were not counted, nothing is known; afterwards it is. */
+        /* In ranges without counts, rates are unknown; afterwards they are known. */
         hits_in(&watch, 100 * 3 * PROBITY_WATCH_PERIODS, is_below ? 1 : 3);
         judge_until(&watch, 100 * (3 * PROBITY_WATCH_PERIODS + 1));
         assert_int_equal(count, 2);
@@ -235,7 +235,7 @@ static void rates_after_a_long_delay(void **state)
     }
 }
 
-/* Without memory for requests, the condition is not there, nor half of it. */
+/* Without memory for requests, no part of the condition is added. */
 static void memory_is_taken_first(void **state)
 {
     static struct probity_condition conditions[2] = {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# probity.exe and the tool on Linux answer the same, byte for byte and with the same status, in
-# text, JSON, CSV and other tools' formats, from traces made on both systems and for AArch64.
+# probity.exe and the tool on Linux give the same answers, byte for byte and with the same status,
+# in text, JSON, CSV and other tools' formats, from traces made on both systems and for AArch64.
 # QUICK=yes: fewer questions to each of the golden traces.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"

@@ -1,6 +1,6 @@
 # Sourced by the scripts in this directory, which `make windows-test` runs: PROBITY is the tool on
-# Linux, WINDOWS the directory of the build for Windows (absolute). Each script works in a directory
-# of its own, which Windows programs see as the drive Z.
+# Linux, WINDOWS the directory of the build for Windows (absolute). Each script works in a separate
+# directory; Windows programs see the file system as drive Z.
 # shellcheck shell=bash
 set -eu
 export LC_ALL=C WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml='
@@ -22,12 +22,12 @@ STATIC=("$WINDOWS/lib/libprobity.a" -lsynchronization -ladvapi32 -lntdll)
 SHARED=("$WINDOWS/lib/libprobity.dll.a")
 cp "$WINDOWS/bin/libprobity.dll" "$WORK"
 cd "$WORK"
-# The first program in a new prefix would print that it was made.
+# The first program in a new prefix would print that the prefix was created.
 [ -e "$WINEPREFIX/system.reg" ] || wine wineboot -i > /dev/null 2>&1 < /dev/null || true
 
 # Wine's server and services start with the first program, and end some seconds after the last one.
-# They have that program's descriptors, and may print that one of them crashed. So they start here,
-# and stay for a minute.
+# They inherit that program's descriptors, and may print that one of them crashed. So they are
+# started here, and stay for a minute.
 start_wine() {
     { "$SERVER" -p60 && wine cmd /c exit; } > /dev/null 2>&1 < /dev/null || true
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * cycle_time.c: CPU time where QueryThreadCycleTime is missing, as in Wine 8: a function of this
- * program takes its place. It counts as the processor's counter does, but for the time that the
+ * program takes its place. It counts like the processor's counter, except during the time that the
  * thread spends in rest(). Probes 1 and 2 enclose work, 2 and 3 rest.
  */
 #include <windows.h>
@@ -20,7 +20,7 @@ static BOOL WINAPI count_cycles(HANDLE thread, PULONG64 ret_cycles)
     return TRUE;
 }
 
-/* What calls of the function go through. */
+/* The pointer through which the function is called. */
 BOOL(WINAPI *__imp_QueryThreadCycleTime)(HANDLE, PULONG64) = count_cycles;
 
 static void work(void)

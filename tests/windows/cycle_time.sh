@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# CPU time by QueryThreadCycleTime, which Wine 8 lacks: with a function in its place that does not
+# CPU time by QueryThreadCycleTime, which Wine 8 lacks: with a replacement function that does not
 # count while a thread rests, work takes CPU time and rest does not, in ns.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"

@@ -13,7 +13,7 @@ done
 x86_64-w64-mingw32-gcc "${FLAGS[@]}" -shared -o detach.dll "$TESTS/detach.c"
 x86_64-w64-mingw32-gcc "${FLAGS[@]}" -o killer.exe "$TESTS/killer.c"
 
-# $1 trace, $2 counts, $3 unfinished or closed: what is left by the process
+# $1 trace, $2 counts, $3 the state in which the process leaves the trace: unfinished or closed
 verify() {
     expect "$1: state" "$3" "$("$PROBITY" info "$1" | sed -n 's/^state  *//p')"
     [ "$3" = closed ] || "$PROBITY" recover --trust "$1" > recovered ||

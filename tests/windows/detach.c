@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * detach.c: a library that ends the process again while it is ending, as its threads are gone.
+ * detach.c: a library that ends the process again while it is already ending and its threads are
+ * gone.
  */
 #include <windows.h>
 

@@ -7,7 +7,7 @@ exe=$WINDOWS/bin/probity.exe
 TESTS=$SOURCE/tests/windows
 compile_programs ticks kill_target
 
-# $1 expected status, the rest: arguments. What it printed is in `answer`.
+# $1 expected status, the rest: arguments. Its output is in `answer`.
 tool() {
     local expected=$1
     shift
@@ -15,7 +15,7 @@ tool() {
     expect "probity.exe $*: status; $(head -n 3 answer)" "$expected" "$status"
 }
 
-# $1 trace: it is closed, and nothing is left beside it
+# $1 trace: it is closed, and no other files are left next to it
 closed() {
     expect "$1: state; $("$PROBITY" check "$1" 2>&1)" closed \
         "$("$PROBITY" info "$1" | sed -n 's/^state  *//p')"
@@ -71,7 +71,7 @@ made = sum(struct.unpack("64Q", open("counts", "rb").read(512))[::8])
 print("a killed drainer and a terminated program:", found, "hits,", made, "counted")
 sys.exit(not made <= found <= made + 8)' || fail "hits are missing, or too many"
 
-# A program that writes its trace itself, and names that are none.
+# A program that writes its trace itself, and invalid names.
 PROBITY_OUT=own.probity wine kill_target.exe counts > out 2>&1 &
 until grep -q running out; do sleep 0.1; done
 tool 1 drain own.probity

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # probity.exe with protobuf-c writes the same bytes for pprof and OpenTelemetry as the tool on
 # Linux; without it, it says so. It cannot send. On a full disk, an export to a file fails with a
-# message, leaves no part of its file, and keeps the one that it was to replace.
+# message, leaves no partial file, and keeps the file that it would have replaced.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 exe=$WINDOWS/bin/probity.exe
 cp "$SOURCE"/tests/golden/{good/sites,good/threads,systems/windows}.probity .
 
-# $1 expected status, the rest: arguments. What it printed is in `out`.
+# $1 expected status, the rest: arguments. Its output is in `out`.
 export_to() {
     local expected=$1
     shift
@@ -59,7 +59,7 @@ full() {
     says "cannot write 'disk/file': No space left on device; free some space and retry"
 }
 
-# In a separate mount namespace: a page is free at first, none beside the former file.
+# In a separate mount namespace: one page is free at first, and none next to the previous file.
 full_disk() {
     local format
     mount -t tmpfs -o size=8k,mode=700 none disk || fail "cannot mount"

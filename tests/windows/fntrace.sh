@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Programs with FnTrace.h and Logger.h: what Windows programs record is read on Linux, and logs
-# equal those of the same programs on Linux. In C, signatures come from debug information, which
-# the tool reads only in ELF files.
+# Programs with FnTrace.h and Logger.h: the tool on Linux reads the traces of Windows programs, and
+# logs equal those of the same programs on Linux. In C, signatures come from debug information,
+# which the tool reads only in ELF files.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 GOLDEN=$SOURCE/tests/golden/log
 
-# $1 source, $2 program, the rest: flags. C++ programs contain its library.
+# $1 source, $2 program, the rest: flags. C++ programs are linked with the static C++ library.
 build() {
     local source=$1 program=$2
     shift 2
@@ -16,7 +16,7 @@ build() {
     esac
 }
 
-# Without what differs from run to run.
+# Removes the parts that differ from run to run.
 plain() {
     sed -E -e '/^[0-9]+: \[(thread .*|levels: .*, from the start)\]$/d' -e 's/^[0-9]+: //' \
         -e 's/(elapsed:\t).*/\1TIME/' -e 's/0x(1|[0-9a-f]?)[0-9a-f]{5,11}\b/ADDRESS/g' "$@"
@@ -59,7 +59,7 @@ plain "$GOLDEN/article_cxx.gcc.log" > expected
 cmp -s expected log || fail "PROBITY_LOG: $(diff expected log | head -n 10)"
 expect "PROBITY_LOG: traces left" "" "$(find . -maxdepth 1 -name '*.probity')"
 
-# And to the debugger. Wine prints what it would get, with a prefix and as a quoted text.
+# Also to the debugger: Wine prints that output, with a prefix and in quotes.
 WINEDEBUG=+debugstr PROBITY_LOG=debugger wine_run article_cxx.exe > out 2> log.full
 lines=$(grep -c 'OutputDebugStringA' log.full || true)
 [ "$lines" -ge "$(wc -l < expected)" ] || fail "PROBITY_LOG=debugger: $lines lines"

@@ -39,7 +39,7 @@ static int overflow(volatile char *before)
     return overflow(here) + here[0];
 }
 
-/* As a job that a service ends. */
+/* As part of a job that a service ends. */
 static void end_job(void)
 {
     HANDLE job = CreateJobObjectA(NULL, NULL);
@@ -53,7 +53,7 @@ static void end(const char *how)
     static int *volatile nowhere;
     volatile char first = 1;
 
-    /* Threads that still run would count probes that are off by then. */
+    /* Threads that are still running would count probes that are already off. */
     must_stop = strcmp(how, "exit") == 0;
     while (must_stop && are_running > 0)
         Sleep(1);

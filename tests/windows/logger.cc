@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// logger.cc: a program for Logger, with 4 threads by the system's functions: the libraries of
-// Debian's default compiler for Windows have no std::thread.
+// logger.cc: a program for Logger, with 4 threads created by the system's functions: the libraries
+// of Debian's default compiler for Windows have no std::thread.
 #define LOG_FILE_NAME "logger.csv"
 #include <Logger.h>
 

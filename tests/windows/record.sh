@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # probity.exe runs programs: `record` passes arguments, settings and the exit code on, and completes
-# the trace of a program that is terminated; `overhead` measures; `top` and `ps` show what runs.
+# the trace of a program that is terminated; `overhead` measures; `top` and `ps` show running
+# programs.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 exe=$WINDOWS/bin/probity.exe
@@ -17,7 +18,8 @@ tool() {
     expect "probity.exe $*: status; $(head -n 3 answer errors)" "$expected" "$status"
 }
 
-# $1 trace, $2 label, $3 number of hits. Closed, since the tool completes what is not.
+# $1 trace, $2 label, $3 number of hits. The trace must be closed, since the tool completes
+# unfinished ones.
 complete() {
     "$PROBITY" info "$1" > facts
     grep -q '^complete  *yes' facts || fail "$1: $(cat facts)"
@@ -51,7 +53,7 @@ tool 0 record --mode ring -o ring.probity ticks
 expect "mode" ring "$("$PROBITY" info ring.probity | sed -n 's/^mode  *//p')"
 expect "calls" 1000 "$("$PROBITY" report --csv ring.probity | awk -F, '/^tick/ { print $8 }')"
 
-# However it ends: its exit code, of 32 bits, and every record.
+# However the program ends: its 32-bit exit code, and every record.
 for end in TerminateProcess access; do
     rm -f counts
     printf '@%s record -o %s.probity kill_target counts %s\r\n@echo %%errorlevel%%\r\n' \
@@ -65,7 +67,7 @@ for end in TerminateProcess access; do
     echo "$end: $hits hits"
 done
 
-# What cannot be run, or not be done here; nothing is written or removed.
+# Programs that cannot be run, and requests that cannot be met here; nothing is written or removed.
 tool 127 record -f -o first.probity no-such-program
 expect "errors" "probity record: cannot run 'no-such-program': No such file or directory" \
     "$(cat errors)"
@@ -87,7 +89,7 @@ grep -q '^probity record: thread states are not recorded' errors || fail "$(cat 
 tool 7 record -o cmd.probity cmd /c 'exit 7'
 grep -q "^probity record: no trace .* was written" errors || fail "$(cat errors)"
 
-# Overhead: each run has what one run has.
+# Overhead: each run has as many records as a single run.
 tool 0 overhead -n 2 --json ticks
 jq -e '.records | .least >= 3000 and .most == .least and .lost == 0' < answer > answer.is ||
     fail "overhead: $(cat answer)"
@@ -96,7 +98,7 @@ grep -q 'failed with status 5' errors || fail "$(cat errors)"
 expect "directories of overhead" "" \
     "$(find "$WINEPREFIX/drive_c" -name 'probity-overhead.*' 2> /dev/null)"
 
-# Programs that run.
+# Running programs.
 tool 1 top
 grep -q '^probity top: no program is recording' errors || fail "$(cat errors)"
 PROBITY_OUT=live.probity wine ticks.exe stop > out 2>&1 &

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# What probity.exe does with running and terminated programs: it reads what is still in the spool,
-# changes levels, recovers every record, and reports what it cannot do. Linux reads a spool that was
-# copied from Windows.
+# probity.exe with running and terminated programs: it reads the spool, changes levels, recovers
+# every record, and reports unsupported requests. Linux reads a spool that was copied from Windows.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 exe=$WINDOWS/bin/probity.exe
@@ -17,7 +16,7 @@ tool() {
     cat answer
 }
 
-# Terminated at full rate by itself.
+# A program that terminates itself while recording at full rate.
 PROBITY_OUT=trace.probity wine_run probes.exe counts TerminateProcess > out 2>&1
 mkdir copy
 cp -a trace.probity spools copy
@@ -39,7 +38,7 @@ expect "nothing is left to recover" 0 "$(tool 0 recover trace.probity | grep -c 
 "$PROBITY" list --csv copy/trace.probity > listed.copy
 cmp -s listed listed.copy || fail "hits of the copy: $(diff listed listed.copy)"
 
-# A running program, which another one terminates.
+# A running program, which is terminated by another one.
 PROBITY_MODE=ring PROBITY_OUT=live.probity wine probes.exe counts > out 2>&1 &
 until grep -q running out; do sleep 0.1; done
 pid=$(tool 0 ps --json | jq -r '.processes[0].pid')
@@ -54,7 +53,7 @@ tool 0 recover live.probity > recovered
 tool 0 info live.probity > facts
 grep -q '^complete  *yes' facts || fail "info: $(cat facts)"
 
-# What the build does not have.
+# Features that the build does not have.
 for command in attach detach ship; do
     tool 0 "$command" --help > message
     grep -qi '^this build cannot' message || fail "$command --help: $(cat message)"
@@ -71,7 +70,7 @@ for _ in 1 2; do
     tool 0 index "${options[@]}" sites.probity > message
     tool 0 export "${options[@]}" --format ctf -o ctf sites.probity > message
     tool 0 export "${options[@]}" --format chrome -o sites.json.gz sites.probity > message
-    options=(-f) # the second round replaces what the first wrote
+    options=(-f) # the second round replaces the files of the first
 done
 tool 1 view -o page.html sites.probity > message
 for file in page.html ctf sites.json.gz; do
@@ -79,13 +78,13 @@ for file in page.html ctf sites.json.gz; do
 done
 "$PROBITY" view -o page.html sites.probity
 "$PROBITY" export --format ctf -o ctf sites.probity 2> message
-# The header of gzip names the system.
+# The header of a gzip file names the system.
 gunzip < sites.json.gz.windows > sites.json.windows
 "$PROBITY" export --format chrome -o sites.json sites.probity 2> message
 for file in page.html ctf sites.json; do
     diff -r "$file" "$file.windows" > differences || fail "$file: $(head -c 300 differences)"
 done
-# Both name a descriptor as the trace.
+# Both tools show a descriptor as the name of the trace.
 wine "$exe" blocks - < sites.probity 2>&1 | sed 's,/fd/[0-9]*,/fd/N,' > windows.txt
 "$PROBITY" blocks - < sites.probity 2>&1 | sed 's,/fd/[0-9]*,/fd/N,' > linux.txt
 cmp -s linux.txt windows.txt || fail "standard input: $(diff linux.txt windows.txt)"

@@ -24,7 +24,7 @@ for trace in sites threads windows; do
     [ "$(grep -c INSERT linux.sql)" -gt 0 ] || fail "$trace: no rows"
 done
 
-# Without the column of the directory, which has another name there.
+# Without the column of the directory, whose name differs there.
 mkdir project
 cd project
 wine_run "$exe" runs init > ../out 2>&1

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * unwind.cc: leaves functions in every other way than by returning: a C++ exception through three
- * of them, longjmp() over three, and a structured exception whose handler makes records and
- * continues. Each is repeated. Usage: unwind ROUNDS.
+ * unwind.cc: leaves functions in all ways except returning: a C++ exception through three of them,
+ * longjmp() over three, and a structured exception whose handler makes records and continues. Each
+ * is repeated. Usage: unwind ROUNDS.
  */
 #define FN_INSTRUMENT
 #include <csetjmp>

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Functions that are left otherwise than by returning: C++ exceptions, longjmp(), structured
-# exceptions with a vectored handler and with __try, all of which unwind by the system's tables.
-# Every call has an end, callers go on correctly, and every hit is there.
+# Functions that end without returning: C++ exceptions, longjmp(), structured exceptions with a
+# vectored handler and with __try, all of which unwind with the system's tables. Every call has an
+# end, callers continue correctly, and every hit is recorded.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 TESTS=$SOURCE/tests/windows
 ROUNDS_OF=500
 
-# $1 trace, then rows "FUNCTION CALLS REPAIRED" or "PROBE HITS" that must be there
+# $1 trace, then rows "FUNCTION CALLS REPAIRED" or "PROBE HITS" that must be in it
 verify() {
     local trace=$1 row
     shift

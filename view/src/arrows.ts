@@ -23,7 +23,7 @@ export function threadAt(model: Model, probe: number, at: number): Thread | null
     return null;
 }
 
-/** First and last stage of the request that a stage is of. */
+/** First and last stage of the request to which a stage belongs. */
 export function stagesOf(lane: Lane, index: number): [number, number] {
     const { size, start, length, count, off } = lane;
     const isNext = (i: number): boolean => count[i] === 1 && count[i + 1] === 1 && off[i] === off[i + 1] && start[i] + length[i] === start[i + 1];
@@ -55,7 +55,7 @@ function arrowsOfRequest(model: Model, { lane, index }: Place): Arrow[] {
     return arrows;
 }
 
-/** The one that held the lock last while a thread waited for it; null: not known. */
+/** The thread that held the lock last while a thread waited for it; null: not known. */
 export function holderOf(model: Model, { lane, index }: Place): Place | null {
     const begin = lane.start[index];
     const end = begin + lane.length[index];
@@ -97,7 +97,7 @@ function stageAt(model: Model, block: Place): Place | null {
     return null;
 }
 
-/** For what is selected. */
+/** The arrows of the selected span. */
 export function arrowsOf(model: Model, selected: Place | null): Arrow[] {
     if (selected === null || selected.lane.count[selected.index] > 1)
         return [];
@@ -112,7 +112,7 @@ export function arrowsOf(model: Model, selected: Place | null): Arrow[] {
         return [];
     if (model.names[selected.lane.name[selected.index]].kind === Kind.Waiter)
         return [arrowOfWait(model, selected)].filter((arrow) => arrow !== null);
-    // Of a holder: to all that waited for it.
+    // The arrows from a holder to all threads that waited for it.
     const end = selected.lane.start[selected.index] + selected.lane.length[selected.index];
     return track.calls.flatMap((lane) => {
         const found: Arrow[] = [];

@@ -1,5 +1,5 @@
-/* Narrow columns of many rows, as one image that is drawn once a row: a rectangle for each column
- * would take most of the time of a drawing. */
+/* Narrow columns of many rows, as an image that is drawn once per row: drawing a rectangle for each
+ * column would take most of the time. */
 
 const FIRST_LINES = 64;
 
@@ -38,7 +38,7 @@ export class Columns {
     private readonly context = this.canvas.getContext("2d");
     private readonly pixels = new Pixels();
     private image = new ImageData(1, FIRST_LINES);
-    /** Of the image. Little-endian, as all systems with browsers are. */
+    /** The pixels of the image. Little-endian, like all systems with browsers. */
     private words = new Uint32Array(this.image.data.buffer);
     private rows: { line: number; lines: number; y: number; height: number }[] = [];
     private used = 0;

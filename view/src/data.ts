@@ -230,9 +230,9 @@ export interface Comparison {
 /** The call tree. */
 export interface Tree { nodes_pruned: number; calls_lost: number; calls_profiled: number; tree: TreeNode[] }
 
-/** What threads waited for, with who held it and who ended the wait (src/page/view_waits.c). */
+/** The waits of threads, with holders and the thread that ended each (src/page/view_waits.c). */
 export interface WaitsData {
-    /** The number of waits left out, all of which are shorter than this length. */
+    /** The number of waits left out, all of them shorter than this duration. */
     dropped: number;
     least_ns: number;
     /** By slot: trace and number in it. */
@@ -253,7 +253,7 @@ export interface Data {
     tool: string;
     /** Whether there is a server that reads windows of the trace. */
     served: boolean;
-    /** Beside the page. */
+    /** Files next to the page. */
     tiles?: TileIndex;
     info: TraceInfo[];
     report: { repairs: Repairs; functions: FunctionRow[] };

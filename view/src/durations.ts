@@ -54,7 +54,7 @@ export class Durations {
         return [...this.buckets].sort(([a], [b]) => a - b);
     }
 
-    /** null: none were counted. */
+    /** null: no durations were counted. */
     quantile(perMille: number): number | null {
         if (this.count === 0)
             return null;

@@ -9,7 +9,7 @@ const ROW = 20;
 
 export type Value = "total_ns" | "cpu_total_ns" | "off_cpu_total_ns" | "calls";
 
-/** The function's own part of a value, without its callees. */
+/** The part of a value that belongs to the function itself, without its callees. */
 const selves = { total_ns: "self_ns", cpu_total_ns: "cpu_self_ns", off_cpu_total_ns: "off_cpu_self_ns", calls: "calls" } as const;
 
 /** A call path, in the runs of the page and in those of the base. */

@@ -58,8 +58,7 @@ function Modes({ shared }: { shared: Shared }): VNode {
         choose={(mode) => { shared.setFlame({ mode }); }} /></div>;
 }
 
-/* ---- In time order
- * ------------------------------------------------------------------------------ */
+/* ---- In time order --------------------------------------------------------------------------- */
 
 function busy(thread: Thread): number {
     const outermost = thread.calls.find((lane) => lane.depth === 0);

@@ -1,5 +1,5 @@
-/* The pattern of merged spans, drawn once as a tile: a path of lines for each span would take most
- * of the time of a drawing. */
+/* The pattern of merged spans, drawn once as a tile: drawing lines for each span would take most of
+ * the time. */
 
 const PERIOD = 6;
 
@@ -7,7 +7,7 @@ export class Hatch {
     private pattern: CanvasPattern | null = null;
     private made = "";
 
-    /** Fills a rectangle with lines of a colour over what is there. */
+    /** Draws lines of a colour over the contents of a rectangle. */
     fill(context: CanvasRenderingContext2D, colour: string, x: number, y: number, width: number, height: number): void {
         const ratio = window.devicePixelRatio || 1;
         const wanted = `${colour} ${ratio}`;

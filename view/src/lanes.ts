@@ -80,7 +80,7 @@ export interface Model {
     started: bigint;
     /** Intervals in which spans are not merged, although others are. */
     stretches: [number, number][];
-    /** Of each thread, by its place, in the order of their begin. */
+    /** The waits of each thread, by its place, in the order in which they begin. */
     waits: Wait[][];
 }
 

@@ -106,7 +106,7 @@ export class Live {
         this.tiles = data.tiles !== undefined && data.tiles.levels.length > 0 ? new Tiles(data.tiles, { names: names.length, tracks }) : null;
     }
 
-    /** Where the spans of the window are from. */
+    /** The source of the window's spans. */
     get shows(): string {
         return this.isReading ? "reading" : this.shown === null ? "page" : this.shown.unit > 1 ? "tiles" : "trace";
     }
@@ -208,7 +208,7 @@ export class Live {
         return source;
     }
 
-    /** Reads what is requested, until there are no new requests. */
+    /** Reads the requested windows until there are no new requests. */
     private async read(): Promise<void> {
         this.isReading = true;
         for (let wanted = this.wanted; wanted !== null; wanted = this.wanted) {
@@ -224,7 +224,7 @@ export class Live {
                 this.wanted = null;
         }
         this.isReading = false;
-        // The timeline requests its window again, and gets what is available now.
+        // The timeline requests its window again, and gets the data that is available by now.
         this.onRead();
     }
 
@@ -283,7 +283,7 @@ export class Live {
         }
     }
 
-    /** null: shows the page's own spans, of threads, and of rows of tracks. */
+    /** null: shows the page's own spans for threads and for rows of tracks. */
     private exchange(source: Source | null, rows: Source | null): void {
         if (source === this.shown && rows === this.shownRows)
             return;
@@ -338,7 +338,7 @@ export class Live {
             for (; late !== undefined && next < late.size && late.start[next] < until; next++)
                 take(late, next);
         };
-        /** All of a tile, in runs between long spans. */
+        /** All spans of a tile, in runs between long spans. */
         const takeTile = (read: Lane): void => {
             const last = before(read, source.to);
             for (let i = before(read, source.from), until = i; i < last; i = until) {
@@ -362,7 +362,7 @@ export class Live {
         return Live.finished(lane, size + own.size - end);
     }
 
-    /** Whether a span of a source is whole: not cut off at the end of what was read. */
+    /** Whether a span of a source is complete, not cut off at the end of the data read. */
     private isTaken(read: Lane, i: number, source: Source, isAll: boolean): boolean {
         return read.start[i] >= source.from && read.start[i] < source.to && read.length[i] < this.unit &&
             (isAll || (read.flags[i] & Flag.Open) === 0);

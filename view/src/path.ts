@@ -1,7 +1,7 @@
-/* The critical path of a call, block or request: what it spent its time on, across threads and
- * locks, as `probity path` prints it (doc/calls.md, "Critical path";
- * src/answers/path/path_walk.c). Going back from the end, what the thread ran is on the path; at
- * a wait the path moves to the thread that caused it. Each moment is in one part. */
+/* The critical path of a call, block or request: how its time was spent, across threads and locks,
+ * as `probity path` prints it (doc/calls.md, "Critical path"; src/answers/path/path_walk.c). Going
+ * back from the end, the thread's running time is on the path; at a wait the path moves to the
+ * thread that caused the wait. Each moment is in one part. */
 import { stagesOf, endsOf } from "./arrows";
 import { time } from "./format";
 import { before, Flag, type Lane, LaneKind, type Model, State, type Thread, Track } from "./lanes";
@@ -30,19 +30,19 @@ export interface CriticalPath {
     from: number;
     to: number;
     parts: PathPart[];
-    /** Why it is not exact; "": it is what `probity path` prints. */
+    /** Why it is not exact; "": it equals the output of `probity path`. */
     why: string;
 }
 
 /** Maximum number of moves to another thread. */
 const DEPTH = 16;
-/** More changes of calls and states are not followed. */
+/** Further changes of calls and states are not followed. */
 const PARTS = 20_000;
 
 interface Leg { thread: Thread | null; from: number; to: number; waits: readonly Wait[]; depth: number }
 
-/** What time off the CPU counts as, and what the thread was doing throughout; null: what its calls
- * show. */
+/** How time off the CPU is classified, and what the thread was doing throughout; null: as its
+ * calls show. */
 interface Own { off: "waiting" | "wake-up" | "off-cpu"; doing: string | null }
 
 class Walk {
@@ -79,7 +79,7 @@ class Walk {
         return [...times].sort((a, b) => b - a);
     }
 
-    /** A time in which the thread's state does not change, by what it was doing. */
+    /** A time in which the thread's state does not change, split by its calls. */
     private addDoing(leg: Leg, from: number, to: number, state: PathState, all: string | null): void {
         if (all !== null) {
             this.add(leg, from, to, state, all);
@@ -149,7 +149,7 @@ class Walk {
             this.add(leg, from, to, off, doing);
             return;
         }
-        // Before its first record and after its last one, nothing is known.
+        // Before the thread's first record and after its last one, nothing is known.
         this.addDoing(leg, Math.max(from, thread.last), to, "unknown", null);
         to = Math.min(to, Math.max(from, thread.last));
         const least = Math.min(to, Math.max(from, thread.first));
@@ -275,7 +275,7 @@ export function pathOf(model: Model, lane: Lane, index: number, least: number): 
     return { lane, index, start: lane.start[index], from: hops[0].from, to: hops[hops.length - 1].to, parts, why: why.join("; ") };
 }
 
-/** The time in each state, and for each thing that was waited for, the longest first. */
+/** The time in each state, and the time spent waiting for each object, longest first. */
 export function sumsOf({ parts }: CriticalPath): { state: PathState; ns: number }[] {
     const sums = new Map<PathState, number>();
     for (const { state, from, to } of parts)

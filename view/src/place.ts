@@ -9,7 +9,7 @@ function rangeOf(text: string | undefined): Window | null {
     return parts === null || Number(parts[1]) >= Number(parts[2]) ? null : { from: Number(parts[1]), to: Number(parts[2]) };
 }
 
-/** The lane of a span, and its index: the first that begins then. */
+/** The lane of a span, and its index: the first span that begins then. */
 function spanOf(model: Model, text: string | undefined): { lane: Lane; index: number } | null {
     const parts = /^(\d{1,6})\.(\d)\.(\d{1,4})\.(-?\d{1,16})$/.exec(text ?? "");
     const [place, kind, depth, start] = (parts ?? []).slice(1).map(Number);
@@ -27,7 +27,7 @@ function partsOfHash(): Map<string, string> {
     return new Map(location.hash.slice(1).split("&").slice(1).map((part) => [part.slice(0, 1), part.slice(2)]));
 }
 
-/** The range of the address, which every part may have. */
+/** The range in the address, which is possible for every part. */
 export function rangeOfHash(model: Model): Window | null {
     const range = rangeOf(partsOfHash().get("r"));
     if (range === null)

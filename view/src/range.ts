@@ -1,18 +1,18 @@
-/* Statistics of a range of time: what calls, blocks, threads and locks took within it. Spans that
- * reach beyond the range count for the part inside. */
+/* Statistics of a range of time: times of calls, blocks, threads and locks within it. Spans that
+ * reach beyond the range count with the part inside. */
 import { Kind } from "./data";
 import { Durations } from "./durations";
 import { before, Flag, type Lane, LaneKind, type Model, type Thread, Track } from "./lanes";
 import type { Window } from "./timeline";
 
-/** What something took in the range. Times of functions are self times. */
+/** Times in the range. Those of functions are self times. */
 export interface Sum {
     name: string;
     calls: number;
     wall: number;
     /** null: unknown. */
     cpu: number | null;
-    /** In full, of calls that begin in the range; of blocks that also end in it. */
+    /** Full durations of calls that begin in the range, and of blocks that also end in it. */
     durations: Durations;
 }
 
@@ -77,7 +77,7 @@ function partsOf(lane: Lane, range: Window): Part {
     return { wall, off, first, end };
 }
 
-/** Self times: of each call less those one level deeper that begin inside it. */
+/** Self times: each call's time minus those of calls one level deeper that begin inside it. */
 function addCalls(model: Model, thread: Thread, range: Window, sums: Sums, all: RangeSums): void {
     let inner: { lane: Lane; part: Part } | null = null;
     for (const lane of [...thread.calls].reverse()) {

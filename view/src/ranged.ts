@@ -1,6 +1,6 @@
 /* Functions, call tree and blocks of a selected range, from the spans of the timeline: the calls
- * that begin in the range, with all of their time, and the blocks of which both hits are in it. This
- * is what the commands print with --from and --to. */
+ * that begin in the range, with all of their time, and the blocks with both hits in it. This is
+ * what the commands print with --from and --to. */
 import { type Block, type Bucket, type CallTimes, type Data, type FunctionRow, Kind, type Timeline, type TreeNode } from "./data";
 import { Durations } from "./durations";
 import { before, Flag, type Lane, type Model, type Thread } from "./lanes";
@@ -174,7 +174,7 @@ class Reader {
             closeTo(Math.min(open.length, lane.depth));
             const caller = open.at(-1);
             const end = lane.start[index] + lane.length[index];
-            // Calls that ended before the range, and called nothing in it.
+            // Skips calls that ended before the range and called nothing in it.
             if (end < this.range.from && lane.start[index] < this.range.from)
                 continue;
             if (caller?.lane.depth === lane.depth - 1) {
@@ -227,7 +227,7 @@ function addBlock(sums: Sums, thread: Thread, lane: Lane, i: number, started: bi
     sums.slowest.sort((a, b) => b.wall_ns - a.wall_ns).splice(SLOWEST);
 }
 
-/** A probe, as `probity blocks` has it: a number and perhaps a name, or a site. */
+/** A probe, as in `probity blocks`: a number and perhaps a name, or a site. */
 function probeOf(model: Model, name: number): { text: string; isSite: boolean; name: string | null } {
     const { kind, name: text, number } = model.names[name];
     return kind === Kind.Site ? { text, isSite: true, name: null } : { text: String(number), isSite: false, name: text === String(number) ? null : text };

@@ -92,7 +92,7 @@ function track(model: { first: number }, place: number, kind: number, series: Se
         off: null, marks: null, blocks: null, states: null, calls: [], active: 0, series };
 }
 
-/** Tracks of these, in addition to those of the data. */
+/** The tracks of these rates, in addition to those of the data. */
 export function seriesOf(model: Pick<Model, "first" | "last" | "threads" | "real">): Thread[] {
     const made: Thread[] = [];
     const add = (kind: number, title: string, unit: string, fill: Fill, scale: (ns: number) => number): void => {

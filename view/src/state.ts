@@ -27,7 +27,7 @@ export function tabsOf(data: Data): readonly { id: Tab; title: string }[] {
     return (Object.keys(titles) as Tab[]).filter((id) => isShown[id]).map((id) => ({ id, title: titles[id] }));
 }
 
-/** The part that a page opens with: the blocks, if the trace has no functions. */
+/** The first part that a page shows: the blocks, if the trace has no functions. */
 export function firstTab(data: Data): Tab {
     return data.report.functions.length === 0 && data.blocks.blocks.length > 0 && data.diff === undefined ? "blocks" : "overview";
 }

@@ -17,7 +17,7 @@ export interface Blocked {
 function actorAt(model: Model, thread: Thread | null, tid: number, moment: number): Actor {
     if (thread === null)
         return { thread, tid, at: moment, doing: "", lane: null, index: 0 };
-    // What it does just before it releases a lock or wakes another one.
+    // What the thread does just before it releases a lock or wakes another one.
     const doing = doingAt(model, thread, moment - 1);
     const states = doing.lane ?? thread.states;
     const index = doing.lane === null && states !== null ? Math.max(0, before(states, moment) - 1) : doing.index;
@@ -41,7 +41,8 @@ export function blockedOf(model: Model, lane: Lane, index: number): Blocked {
 const isBlocked = (lane: Lane, index: number): boolean =>
     lane.kind === LaneKind.States && lane.count[index] === 1 && lane.name[index] === State.Blocked;
 
-/** The call in which a thread held what another one was blocked on, or woke it; null: not known. */
+/** The call in which a thread held the object that another one was blocked on, or woke it; null:
+ * not known. */
 export function causeOf(model: Model, lane: Lane, index: number): { lane: Lane; index: number } | null {
     if (!isBlocked(lane, index))
         return null;
@@ -92,7 +93,7 @@ export function stateTip(model: Model, lane: Lane, first: number, last: number):
         `from ${at(lane.start[first])}`];
 }
 
-/** How a time of a thread splits, by its states; of merged ones in proportion. */
+/** Splits a time of a thread by its states; merged ones count in proportion. */
 export function splitOf(lane: Lane, from: number, to: number): { running: number; runnable: number; blocked: number } {
     const sums = { running: 0, runnable: 0, blocked: 0 };
     for (let i = Math.max(0, before(lane, from) - 1); i < lane.size && lane.start[i] < to; i++) {

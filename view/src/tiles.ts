@@ -1,4 +1,4 @@
-/* Tiles beside the page (doc/tiles.md): spans at units finer than the page's, by level and time. A
+/* Tiles next to the page (doc/tiles.md): spans at units finer than the page's, by level and time. A
  * page on a disk may load them only as scripts; one from a server fetches them and never runs them.
  * File contents are checked: a file may belong to another page, be damaged, or be an error page. */
 import { Bytes, type Lane, LaneKind, laneKindOf, readLane, Track } from "./lanes";
@@ -9,7 +9,7 @@ export interface TileLevel {
     tile_ns: number;
     /** The number of its first file. */
     file: number;
-    /** Of each tile; 0: it has no file. */
+    /** The number of spans of each tile; 0: it has no file. */
     spans: number[];
 }
 
@@ -90,7 +90,8 @@ async function unpack(text: string): Promise<Uint8Array> {
     return bytes;
 }
 
-/** What a tile refers to in the page: the number of names, and what each thread or track is. */
+/** The parts of the page that a tile refers to: the number of names, and the kind of each thread
+ * or track. */
 export interface Owner { names: number; tracks: readonly number[] }
 
 function parse(bytes: Uint8Array, file: number, id: string, { names, tracks }: Owner): Tile {

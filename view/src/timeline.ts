@@ -1,6 +1,6 @@
-/* The timeline on its canvas: what is drawn, and where. The amount drawn is limited by the columns
- * of the screen: spans narrower than a column are drawn as one with their neighbors, which are
- * found by bisection, so that drawing a minute takes no longer than a microsecond. */
+/* The timeline on its canvas: layout and drawing. The amount drawn is limited by the columns of the
+ * screen: spans narrower than a column are drawn as one with their neighbors, which are found by
+ * bisection, so that drawing a minute takes no longer than a microsecond. */
 import { type Arrow, arrowsOf, type End } from "./arrows";
 import type { Palette, Theme } from "./colour";
 import { Columns } from "./columns";
@@ -60,7 +60,7 @@ const enum Look { Strip, States, Marks, Blocks, Calls, Folded, More, Rows, InFli
 
 interface Row {
     look: Look;
-    /** One, except in folded rows; null: a thread that was never off the CPU. */
+    /** A single lane, except in folded rows; null: a thread that was never off the CPU. */
     lanes: (Lane | null)[];
     thread: Thread;
     y: number;
@@ -73,16 +73,16 @@ interface Row {
 /** own: as moved by the user. */
 export type Order = "first" | "activity" | "name" | "own";
 
-/** What is shown, besides the window: kept when theme or part changes. */
+/** Settings of the view besides the window: kept when theme or part changes. */
 interface Layout {
     folded: Set<number>;
-    /** By thread: number of rows; missing: the usual. */
+    /** Number of rows by thread; missing: the default. */
     limits: Map<number, number>;
     order: Order;
     filter: string;
     /** Threads that stay at the top. */
     pinned: Set<number>;
-    /** All of them as moved; empty: nothing was moved. */
+    /** All threads in the order chosen by the user; empty: nothing was moved. */
     own: number[];
 }
 
@@ -211,7 +211,7 @@ export class TimelineView {
             this.move(place, next.place, by > 0);
     }
 
-    /** Number of rows of calls that a thread shows; null: the usual. */
+    /** Number of rows of calls that a thread shows; null: the default. */
     limit(place: number, rows: number | null): void {
         if (rows === null)
             this.layout.limits.delete(place);
@@ -310,7 +310,7 @@ export class TimelineView {
             put(Look.More, [], MORE, `− ${calls.length - TRACK_ROWS} rows`);
     }
 
-    /** Shows all rows of a thread, or the usual number. */
+    /** Shows all rows of a thread, or the default number. */
     extend(thread: Thread): void {
         if (this.layout.limits.get(thread.place) === Infinity)
             this.layout.limits.delete(thread.place);
@@ -495,7 +495,7 @@ export class TimelineView {
         this.drawDrop(context);
     }
 
-    /** Pinned rows, or the others. */
+    /** Draws the pinned rows, or the others. */
     private drawPart(context: CanvasRenderingContext2D, isPinned: boolean, top: number, bottom: number): void {
         context.save();
         context.beginPath();
@@ -850,7 +850,8 @@ export class TimelineView {
             this.labels.push({ text: this.labelOf(lane, i, fits), x: Math.max(left, this.gutter) + 4, y: y + height / 2 + 0.5, isDim: dim });
     }
 
-    /** As much as fits: the name with the duration, the name, the first probe of a block, or a part. */
+    /** The longest label that fits: the name with the duration, the name, the first probe of a
+     * block, or a part. */
     private labelOf(lane: Lane, i: number, fits: number): string {
         const { kind, name, number } = this.model.names[lane.name[i]];
         const text = kind === Kind.Holder ? `${name} holds` : kind === Kind.Waiter ? `${name} waits` : name;

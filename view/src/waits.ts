@@ -1,8 +1,8 @@
-/* Waits of threads: what they waited for, which thread had it, and which thread ended the wait. */
+/* Waits of threads: for which object, which thread held it, and which thread ended the wait. */
 import type { Data } from "./data";
 import { before, type Lane, type Model, State, type Thread } from "./lanes";
 
-/** A thread that had what was waited for, for a part of the wait. */
+/** A thread that held the object for a part of the wait. */
 export interface Holder { thread: Thread | null; tid: number; from: number; to: number }
 
 export interface Wait {
@@ -103,7 +103,7 @@ export function doingAt(model: Model, thread: Thread, at: number): Doing {
     return doing;
 }
 
-/** "fill", "serve > read"; "": nothing that was recorded. */
+/** "fill", "serve > read"; "": nothing was recorded. */
 export function doingText(model: Model, { lane, index, call }: Doing): string {
     const name = lane === null ? "" : model.names[lane.name[index]].name;
     return call === "" ? name : name === "" ? call : `${name} > ${call}`;
@@ -124,7 +124,7 @@ export function wakerOf(lane: Lane, index: number): { tid: number; at: number } 
         ? { tid: lane.values[next], at: end } : null;
 }
 
-/** In place of a wait that is not recorded: a thread was blocked. */
+/** Replaces a wait that was not recorded: a thread was blocked. */
 export function blockOf(thread: Thread, from: number, to: number): Wait {
     return { thread, from, to, what: "", name: "", object: "", isGivenUp: false, holders: [], waker: null, wakerAt: to };
 }

@@ -183,7 +183,7 @@ static __attribute__((noinline)) int add_to_thread(struct probity_blocks *blocks
     return add_block(blocks, &item->pair, last, event);
 }
 
-/* Counts that another hit, which ends a block or begins a new one, followed a hit of `from`. */
+/* Counts a hit that ends a block or begins a new one, and follows a hit of `from`. */
 static inline int count_followed(struct probity_blocks *blocks, struct probe_item *from,
                                  const struct probity_event *event)
 {
@@ -216,7 +216,7 @@ static inline int end_block(struct probity_blocks *blocks, const struct last_hit
     return error;
 }
 
-/* last: the hit that may have begun a block; set to the next one that does. */
+/* last: the hit that may have begun a block; replaced by the next one that does. */
 static inline int put_hit(struct probity_blocks *blocks, struct last_hit *last,
                           const struct probity_event *event)
 {

@@ -48,7 +48,7 @@ enum probity_blocks_measure {
     PROBITY_BLOCKS_MEASURE_OFF  /* wall minus CPU time; omits as above */
 };
 
-/* What a hit does to blocks. */
+/* Effects of a hit on blocks. */
 enum { PROBITY_BLOCKS_BEGINS = 1, PROBITY_BLOCKS_ENDS = 2 };
 
 struct probity_blocks_options {
@@ -82,7 +82,7 @@ int probity_blocks_open(const struct probity_blocks_options *options,
  * the blocks around them become longer. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_blocks_put(struct probity_blocks *blocks, const struct probity_event *event);
 
-/* Adds blocks that were added up elsewhere, of all threads or, by thread, of sums->thread, whose
+/* Adds sums of blocks computed elsewhere, of all threads or, by thread, of sums->thread, whose
  * label must live as long as `blocks`; from and to: hits of their probes. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 int probity_blocks_add(struct probity_blocks *blocks, const struct probity_event *from,
@@ -104,7 +104,7 @@ int probity_blocks_join(struct probity_blocks *blocks, const struct probity_bloc
 int probity_blocks_are_joinable(const struct probity_blocks *left,
                                 const struct probity_blocks *right);
 
-/* Number of ids evicted (by correlation): each one's flow is split in two or more. */
+/* Number of ids evicted (by correlation): each splits a flow in two or more. */
 uint64_t probity_blocks_forgotten(const struct probity_blocks *blocks);
 
 /* In the order of the choices of --sort. */

@@ -82,7 +82,7 @@ static int put_event(void *context, const struct probity_event *event)
 {
     struct blocks_call *call = context;
 
-    /* Requested probes count as hit if they are in the range. */
+    /* A requested probe counts as found if a hit is in the range. */
     if (event->kind == PROBITY_EVENT_HIT && !probity_blocks_is_in_range(&call->options, event))
         return 0;
     return cli_probe_range_passes(&call->chosen, event) ? probity_blocks_put(call->blocks, event) :
@@ -183,8 +183,8 @@ static int run(int argc, char **argv)
 static const struct cli_option options[] = {
     CLI_PROBE_RANGE_ROWS(struct blocks_call, chosen, "start blocks at these probe numbers or names",
                          "end blocks at these. With either option a block extends from a hit of a "
-                         "start probe to the next hit of an end probe, whatever is between them; "
-                         "another hit of a start probe restarts it"),
+                         "start probe to the next hit of an end probe, regardless of hits in "
+                         "between; another hit of a start probe restarts it"),
     {.name = "by", .value = "correlation", .brief = "what links consecutive hits",
      .help = "pair hits by correlation id across threads, until the request ends (default: thread)",
      CLI_CHOICE(struct blocks_call, options.by_correlation, "thread correlation")},

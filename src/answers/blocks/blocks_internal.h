@@ -56,7 +56,7 @@ struct probity_blocks {
     struct probity_hashtable pairs, followed; /* followed: by thread */
 };
 
-/* Determines what hits of a probe do. */
+/* Determines the effects of a probe's hits. */
 void probity_blocks_set_role(const struct probity_blocks *blocks, struct probe_item *item,
                              const struct probity_event *event);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocks_join.c: adds blocks that were added up elsewhere: by a database, or from the events of
- * other threads of the same traces.
+ * blocks_join.c: adds sums of blocks from a database, or from the events of other threads of the
+ * same traces.
  */
 #include <string.h>
 

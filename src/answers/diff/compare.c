@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * compare.c: collects the values of every run by function and block. Functions are matched by what
- * survives a change or a build elsewhere: name, signature, and file without its directory, but not
- * line. Blocks are matched by the numbers of their probes, or the names of sites.
+ * compare.c: collects the values of every run by function and block. Functions are matched by
+ * properties that survive a change or a build elsewhere: name, signature, and file without its
+ * directory, but not line. Blocks are matched by the numbers of their probes, or the names of
+ * sites.
  */
 #include "answers/diff/compare_set.h"
 

@@ -22,8 +22,8 @@ enum probity_compare_verdict {
     PROBITY_COMPARE_SAME,    /* the interval is within the tolerance */
     PROBITY_COMPARE_LESS,    /* significant: faster, or fewer calls */
     PROBITY_COMPARE_MORE,
-    PROBITY_COMPARE_GONE,    /* in no run of the new side */
-    PROBITY_COMPARE_ADDED    /* in no run of the base side */
+    PROBITY_COMPARE_GONE,    /* absent from all runs of the new side */
+    PROBITY_COMPARE_ADDED    /* absent from all runs of the base side */
 };
 
 /* "inconclusive", "same", "faster", ..., or for calls "fewer" and "more". */

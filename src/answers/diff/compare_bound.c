@@ -4,8 +4,8 @@
  * order has a block for every pair of probes, most of which take too little time to be worth a
  * test. A block that was left out stays out in later runs, because its earlier values are gone.
  *
- * Of those only the hash is kept, in a table that is not base's: there may be millions, and an item
- * would take five times the memory.
+ * Of blocks left out only the hash is kept, in a table that is not base/hashtable.h: there may be
+ * millions, and an item there would take five times the memory.
  */
 #include <math.h>
 #include <search.h>

@@ -204,8 +204,8 @@ int probity_compare_run_add(struct probity_compare_run *run,
                : PROBITY_ERROR_MEMORY;
 }
 
-/* Puts functions with equal keys next to each other, ordered by line. A place that was found in a
- * program is not part of the key: the program of one run may have been replaced by now. */
+/* Puts functions with equal keys next to each other, ordered by line. A place that was looked up in
+ * the program is not part of the key: the program may have been replaced since the run. */
 static int compare_functions(const void *left, const void *right)
 {
     const struct probity_function *a = ((const struct probity_report_function *)left)->function;
@@ -343,11 +343,11 @@ static int read_events(struct probity_reader *reader, struct probity_report *rep
     }
     if (error == 0 && got < 0)
         return got;
-    /* What is left to read is the profile. */
+    /* Reads the profile, which remains. */
     return error == 0 ? probity_report_read(report, reader) : error;
 }
 
-/* The facts come last: how complete the trace is becomes known only after the events. */
+/* The facts come last: only after the events is it known how complete the trace is. */
 static int make_run(struct probity_reader *reader, struct probity_report *report,
                     struct probity_blocks *blocks, struct probity_compare_run *ret_run)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * compare_run.h: what a comparison needs from one run: its environment and, for each function and
+ * compare_run.h: the data of one run for a comparison: its environment and, for each function and
  * block, one value per statistic. Everything is copied, so the trace may be closed. Prints nothing.
  */
 #ifndef PROBITY_ANSWERS_DIFF_COMPARE_RUN_H
@@ -45,8 +45,8 @@ struct probity_compare_item {
     char *signature; /* for a block, its name with probe names; not part of the key */
     char *file, *object; /* without directories; "" for a block */
     uint32_t line;
-    uint32_t instance; /* index among scopes of one name in one file, by line, from 0; of a block:
-                          which probes are sites: bit 0 the first, bit 1 the second */
+    uint32_t instance; /* index by line, from 0, among scopes of one name in one file; for a block,
+                        * which probes are sites: bit 0 the first, bit 1 the second */
     double quantile_error; /* maximum relative error of median and p99 */
     double values[PROBITY_COMPARE_STATISTICS]; /* NAN if unknown */
 };
@@ -76,7 +76,7 @@ struct probity_compare_run {
     uint64_t started_ns, records; /* CLOCK_REALTIME; hits and events */
     char *path;  /* as shown in messages */
     char *label; /* "" if there is none */
-    char *why;   /* says why the run is complete or not */
+    char *why;   /* why the run is complete or not */
     int is_complete, is_damaged;
     char *environment[PROBITY_COMPARE_ENVIRONMENTS]; /* "" if unknown */
     struct probity_compare_item *items;
@@ -93,7 +93,7 @@ int probity_compare_run_read(struct probity_reader *reader, uint64_t from_ns, ui
 int probity_compare_run_describe(const struct probity_trace_facts *facts,
                                  struct probity_compare_run *ret_run);
 
-/* Adds all declared functions of a finished report, which is sorted thereby. Returns 0 or
+/* Adds all declared functions of a finished report, and sorts it. Returns 0 or
  * PROBITY_ERROR_MEMORY. */
 struct probity_report;
 int probity_compare_run_add_report(struct probity_compare_run *run, struct probity_report *report,

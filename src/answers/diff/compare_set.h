@@ -55,7 +55,7 @@ void probity_compare_forget(struct probity_compare *compare, struct probity_comp
 int probity_compare_is_left(const struct probity_compare *compare,
                             const struct probity_compare_item *item);
 
-/* If there are more than `times` times the maximum number of blocks, leaves out those that took
+/* If there are more than `times` times the maximum number of blocks, leaves out those that took the
  * least time in all runs so far. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_compare_bound(struct probity_compare *compare, size_t times);
 

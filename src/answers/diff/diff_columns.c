@@ -75,7 +75,7 @@ const struct probity_column probity_diff_columns[PROBITY_DIFF_COLUMNS] = {
     [PROBITY_DIFF_RUNS_NEEDED] = {"runs_needed", runs_needed},
     [PROBITY_DIFF_KIND] = {"kind", kind}};
 
-/* What JSON has once for each function or block. */
+/* Values that JSON has once for each function or block. */
 COLUMN(signature, text, row->row->item.signature)
 COLUMN(line_or_0, count, row->row->item.line)
 COLUMN(object, text, row->row->item.object)
@@ -331,7 +331,7 @@ int probity_diff_json(FILE *stream, const struct probity_diff_layout *layout,
                  {",\n\"limits\": ", limits_of(compare)}};
     int error = 0;
 
-    /* Each is written or, after an error, released. */
+    /* Each part is written or, after an error, released. */
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (error == 0)
             error = write_value(stream, parts[i].before, parts[i].value);

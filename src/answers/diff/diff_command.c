@@ -93,7 +93,7 @@ static int take_limit(const struct cli_given *given)
     return cli_limit_parse(given->command, &call->limits, given->value);
 }
 
-/* CSV has no place for a note that a run is incomplete. */
+/* CSV has no field for a note that a run is incomplete. */
 static int take_form(const struct cli_given *given)
 {
     struct diff_call *call = given->at;

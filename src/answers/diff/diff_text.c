@@ -142,7 +142,7 @@ static const struct probity_table_cell cells[COLUMNS] = {
  */
 
 /* File and line distinguish functions with equal names. Names of blocks are unique, and there may
- * be a great many. */
+ * be very many. */
 static void put_name(FILE *stream, const struct probity_compare *compare,
                      const struct probity_compare_item *item)
 {
@@ -214,7 +214,7 @@ static void put_head(const struct table *table)
     fprintf(stream, "  %s%s\n", title_of(compare), end);
 }
 
-/* Returns how many of the functions left out have a line to show. */
+/* Returns the number of functions left out that have a line to show. */
 static size_t put_rows(const struct table *table)
 {
     const struct probity_diff_layout *layout = table->layout;

@@ -46,7 +46,7 @@ static struct probity_cell error(const void *row)
     return probity_cell_real(((const struct probity_hist_entry *)row)->error, 8);
 }
 
-/* What only JSON has. */
+/* Values that only JSON has. */
 static const struct probity_column figures[] = {
     {"calls", calls},         {"calls_counted", counted}, {"calls_are_least", are_least},
     {"measured", measured},   {"min_ns", min},            {"mean_ns", mean},

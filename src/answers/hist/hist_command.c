@@ -18,7 +18,7 @@
 /* The default fits a terminal; the maximum exceeds the number of fine buckets. */
 enum { ROWS_USUAL = 32, ROWS_MAX = 10000 };
 
-/* Bits for what is measured. */
+/* Bits for the measure. */
 enum { OF_SELF = 1, OF_CPU = 2, OF_OFF = 4 };
 
 struct hist_call {
@@ -183,7 +183,7 @@ static int is_full(const struct hist_call *call)
     return call->limit > 0 && call->result.count >= call->limit;
 }
 
-/* A function's name with its classes and namespaces. */
+/* A function's name, qualified with classes and namespaces. */
 static char *qualified_name(const struct probity_function *function)
 {
     size_t bytes;

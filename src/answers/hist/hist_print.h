@@ -17,7 +17,7 @@ struct probity_hist_entry {
     const char *file; /* NULL if unknown, or for a block */
     uint32_t line;
     uint64_t calls; /* includes calls without the measured time */
-    uint64_t counted; /* part of them: PROBITY_BUDGET has only counted them */
+    uint64_t counted; /* part of them: only counted because of PROBITY_BUDGET */
     int is_least;     /* there were more: the budget had the function's hooks removed */
     double error;   /* relative error of the values */
     struct probity_hist hist;

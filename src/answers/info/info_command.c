@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * info_command.c: `probity info`: what traces contain, how accurate and how complete they are.
+ * info_command.c: `probity info`: the contents, accuracy and completeness of traces.
  */
 #include "answers/info/info.h"
 

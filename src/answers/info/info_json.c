@@ -66,7 +66,7 @@ static json_t *program_of(const struct probity_trace_facts *facts)
     return object;
 }
 
-/* Written out, so that programs that read it do not depend on this file. */
+/* Names are written out, so that programs that read this do not depend on this file. */
 static json_t *counts_of(const struct probity_trace_facts *facts)
 {
     const struct probity_totals *totals = &facts->totals;
@@ -233,7 +233,7 @@ static json_t *reason_of(const struct probity_trace_facts *facts,
     return object;
 }
 
-/* null if it is none. */
+/* null if the trace is not a dump. */
 static json_t *dump_of(const struct probity_trace_facts *facts)
 {
     struct probity_dump dump;

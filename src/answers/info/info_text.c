@@ -202,7 +202,7 @@ static void put_counts(FILE *stream, const struct probity_trace_facts *facts)
                  (double)facts->file_bytes / (double)facts->records);
 }
 
-/* What was met: a time, or of rates and values a number. */
+/* The amount that met the condition: a time or, for rates and values, a number. */
 static void put_amount(FILE *stream, const struct probity_trace_facts *facts,
                        const struct probity_dump_reason *reason)
 {
@@ -218,7 +218,7 @@ static void put_amount(FILE *stream, const struct probity_trace_facts *facts,
         fprintf(stream, " took %.3f ms in thread %" PRIu32, ms, reason->tid);
 }
 
-/* What took how long, or who asked. */
+/* The cause: what took how long, or the source of the request. */
 static void put_reason(FILE *stream, const struct probity_trace_facts *facts,
                        const struct probity_dump_reason *reason)
 {

@@ -44,7 +44,7 @@ struct probity_coverage {
 /* ---- Sites -------------------------------------------------------------------------------------
  */
 
-/* What identifies a site. A numbered probe is identified by its number alone. */
+/* Identity of a site. A numbered probe is identified by its number alone. */
 struct identity {
     uint32_t kind, line, number;
     const char *name, *file, *within, *signature, *object;
@@ -260,8 +260,8 @@ static struct site_item *number_item(struct probity_coverage *coverage, uint32_t
     return find_item(coverage, &identity);
 }
 
-/* Called for a numbered probe's first hit, or its first after it was named; the first name is
- * kept. */
+/* Called for a numbered probe's first hit, and for its first hit after it was named; the first name
+ * is kept. */
 static __attribute__((noinline)) int take_number(struct probity_coverage *coverage,
                                                  struct counter *counter,
                                                  const struct probity_event *event)
@@ -332,7 +332,7 @@ static int take_budget(struct probity_coverage *coverage, const struct probity_e
 
 int probity_coverage_put(struct probity_coverage *coverage, const struct probity_event *event)
 {
-    /* The trace has a function with FN_ENTRY only once it reaches a checkpoint. */
+    /* A function with FN_ENTRY is in the trace only once it has reached a checkpoint. */
     int is_late_call = event->kind == PROBITY_EVENT_CHECKPOINT && event->entered_tick != 0;
 
     if (event->kind == PROBITY_EVENT_SITE)
@@ -396,7 +396,7 @@ int probity_coverage_list(struct probity_coverage *coverage,
 /* ---- Finishing ---------------------------------------------------------------------------------
  */
 
-/* The declaration was lost, or the thread had no memory for it. */
+/* A site whose declaration was lost, or did not fit in memory. */
 static struct site_item *lost_item(struct probity_coverage *coverage, uint32_t number)
 {
     char name[24];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * coverage.h: the sites that are compiled in, and how often each was hit. Sites with equal names
- * are merged across traces. Memory: the sites, and the numbers that traces use for them. Prints
+ * coverage.h: the sites that are compiled in, with their hit counts. Sites with equal names are
+ * merged across traces. Memory: the sites, and the numbers that traces use for them. Prints
  * nothing.
  */
 #ifndef PROBITY_ANSWERS_LIST_COVERAGE_H
@@ -23,7 +23,7 @@ struct probity_coverage_site {
     const char *name; /* the name that the program gave a numbered probe, or "" */
     const char *file, *within, *signature, *object;
     uint64_t hits; /* for a function, its calls */
-    uint64_t counted; /* part of them: PROBITY_BUDGET has only counted them */
+    uint64_t counted; /* part of them: only counted because of PROBITY_BUDGET */
     int has_entries_only; /* of a function: the ends of its calls are not recorded */
     int is_least;     /* there were more: the budget had the function's hooks removed */
 };
@@ -54,8 +54,8 @@ struct probity_coverage_calls {
 int probity_coverage_add_calls(struct probity_coverage *coverage,
                                const struct probity_coverage_calls *calls);
 
-/* Adds hits of a probe, counted elsewhere: of a named one its name and where it is are used, of
- * another its number and, if not empty, its name. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Adds hits of a probe, counted elsewhere. For a named probe, name and location are used; for a
+ * numbered one, the number and, if not empty, the name. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_coverage_add_hits(struct probity_coverage *coverage,
                               const struct probity_listed_site *probe, uint64_t hits);
 
@@ -82,8 +82,8 @@ void probity_coverage_sort(const struct probity_coverage_site **sites, size_t co
                            enum probity_coverage_key key);
 
 struct probity_coverage_total {
-    uint64_t listed, hit; /* hit: how many of the listed ones */
-    uint64_t besides;     /* hit, but not listed */
+    uint64_t listed, hit; /* hit: number of listed sites that were hit */
+    uint64_t besides;     /* sites that were hit, but not listed */
 };
 
 struct probity_coverage_total

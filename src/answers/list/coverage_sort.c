@@ -72,7 +72,7 @@ static int by_kind(const void *left, const void *right)
     return order != 0 ? order : compare_places(*a, *b);
 }
 
-/* Functions by level, then sites, which have none. */
+/* Functions by level, then sites, which have no level. */
 static int by_level(const void *left, const void *right)
 {
     const struct probity_coverage_site *const *a = left, *const *b = right;

@@ -76,7 +76,7 @@ static struct probity_cell line(const void *row)
     return site->file[0] != '\0' ? probity_cell_count(site->line) : probity_cell_unknown();
 }
 
-/* In CSV, line is empty and places 1 where JSON has 0 and no member. */
+/* If JSON has 0 for line and no member `places`, CSV has an empty line and places 1. */
 const struct probity_column probity_list_columns[PROBITY_LIST_COLUMNS] = {
     [PROBITY_LIST_KIND] = {"kind", kind},
     [PROBITY_LIST_NUMBER] = {"number", number},

@@ -22,7 +22,7 @@ struct list_call {
     struct probity_list_answer result;
     enum probity_coverage_key key;
     int only_never, only_hit;
-    size_t runs_listed; /* from a database: runs with a list, one after the other */
+    size_t runs_listed; /* from a database: number of runs so far that have a list */
     uint32_t latest_listed;
 };
 

@@ -39,7 +39,7 @@ static const char *hits_colour(const void *row)
     return ((const struct probity_coverage_site *)row)->hits == 0 ? "\033[1;33m" : "";
 }
 
-/* What is left of the name. */
+/* Columns to the left of the name. */
 static const struct probity_table_cell cells[NAME] = {
     [HITS] = {.text = hits_text, .colour = hits_colour},
     [KIND] = {.value = PROBITY_LIST_KIND, .is_left = 1, .indent = 2},
@@ -50,7 +50,7 @@ struct table {
     FILE *stream;
     const struct probity_list_answer *answer;
     struct probity_table_column columns[COLUMNS];
-    struct probity_table left; /* what is left of the name */
+    struct probity_table left; /* columns to the left of the name */
 };
 
 struct label {
@@ -194,7 +194,7 @@ static void put_head(const struct table *table)
             table->left.has_colour ? "\033[0m" : "");
 }
 
-/* Says what was not counted. */
+/* Prints notes on what was not counted. */
 static void put_limits(FILE *stream, const struct probity_list_answer *answer)
 {
     size_t traces = probity_reader_traces(answer->reader), profiles = 0;

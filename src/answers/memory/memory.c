@@ -42,7 +42,7 @@ struct probity_memory {
     size_t list_count, list_capacity;
     char *calls[CALLS_MAX]; /* names of calls, each once */
     size_t call_count;
-    uint64_t peaks; /* how often there was a new peak */
+    uint64_t peaks; /* number of new peaks so far */
     struct probity_memory_facts facts;
     int error; /* set by a listener, which cannot return errors */
 };
@@ -354,7 +354,7 @@ static void end_at(struct probity_memory *memory, const struct probity_event *ev
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
-/* What is live afterwards is not known. */
+/* Which blocks are live afterwards is unknown. */
 static void take_budget(struct probity_memory *memory, const struct probity_event *event)
 {
     static const char allocate[] = ":allocate", end[] = ":free";

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.h: what allocated memory, from hits in the roles allocate and free (doc/calls.md): for
- * each call path and place: the allocations, their bytes, and what was live at the peak and at the
- * end. Call paths are those of the open scopes. Memory: live blocks and distinct call paths. Prints
- * nothing.
+ * memory.h: which code allocated memory, from hits in the roles allocate and free (doc/calls.md):
+ * for each call path and place, the allocations, their bytes, and the blocks live at the peak and
+ * at the end. Call paths are those of the open scopes. Memory: live blocks and distinct call paths.
+ * Prints nothing.
  *
  *     events ──► scopes ──► path ──► leaf (path, call, place) ──► row (equal leaves)
  */
@@ -38,7 +38,7 @@ struct probity_memory_leaf {
     uint32_t trace;
     uint64_t place, tick; /* the return address, 0 if unknown; when it was first seen */
     struct probity_memory_sums sums;
-    uint64_t peaks_seen; /* internal: the peak that peak_blocks and peak_bytes belong to */
+    uint64_t peaks_seen; /* internal: the peak to which peak_blocks and peak_bytes belong */
 };
 
 struct probity_memory_facts {
@@ -47,8 +47,9 @@ struct probity_memory_facts {
     uint64_t unknown_frees;           /* of blocks that were not allocated in the trace; 0 if
                                          from_ns is given */
     uint64_t reused;                  /* blocks without a free whose address was allocated again */
-    uint64_t counted_ns;              /* CLOCK_REALTIME: from then on, they were only counted, to
-                                         hold a budget, and figures are as of then; 0: never */
+    uint64_t counted_ns;              /* CLOCK_REALTIME: from then on allocations were only counted,
+                                       * to stay within a budget, and figures are as of then; 0:
+                                       * never */
     /* Highest number of live bytes in each of `moments` intervals of width_ns from start_ns on. */
     uint64_t start_ns, width_ns;
     size_t moments;

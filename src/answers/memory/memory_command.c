@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_command.c: `probity memory`: what allocated memory, and what was live at the peak and at
- * the end.
+ * memory_command.c: `probity memory`: who allocated memory, and which blocks were live at the peak
+ * and at the end.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -145,7 +145,8 @@ static int run(int argc, char **argv)
 }
 
 static const struct cli_option options[] = {
-    {.name = "by", .value = "WHAT", .brief = "what a row is", .noun = "--by", .initial = "path",
+    {.name = "by", .value = "WHAT", .brief = "what a row represents", .noun = "--by",
+     .initial = "path",
      CLI_CHOICE(struct memory_call, by, "path function call")},
     {.name = "leaks", .help = "only what was live at the end, sorted by size unless --sort is "
              "given",
@@ -168,8 +169,8 @@ const struct cli_command cli_command_memory = {
     .usage = "[OPTION]... TRACE...",
     .help =
         "For each call path: allocations and their bytes, how much was allocated at the peak and "
-        "how much still is at the end, and how long blocks were kept. Call paths consist of "
-        "recorded functions; if there is none, the caller's address is shown. Requires recorded "
-        "calls to the C library (probity-calls(7)).",
+        "at the end, and how long blocks lived. Call paths consist of recorded functions; if there "
+        "is none, the caller's address is shown. Requires recorded calls to the C library "
+        "(probity-calls(7)).",
     .options = options,
 };

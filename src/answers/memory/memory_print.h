@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_print.h: what allocated memory, as text, CSV and JSON.
+ * memory_print.h: memory by allocating function, as text, CSV and JSON.
  */
 #ifndef PROBITY_ANSWERS_MEMORY_MEMORY_PRINT_H
 #define PROBITY_ANSWERS_MEMORY_MEMORY_PRINT_H

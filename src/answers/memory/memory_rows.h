@@ -34,7 +34,7 @@ enum { PROBITY_MEMORY_PLACE_BYTES = 512 };
 struct probity_memory_row {
     struct probity_link link;
     const struct probity_memory_leaf *leaf; /* any one of them */
-    char *text;  /* what distinguishes it from other rows */
+    char *text;  /* text that distinguishes it from other rows */
     char *place; /* by path, or without an open scope; else "" */
     struct probity_memory_sums sums;
 };

@@ -33,7 +33,7 @@ struct probity_model_node {
     const struct probity_model_group *group;
     uint32_t role;                        /* an enum probity_role */
     uint32_t number;                      /* index in the group's list */
-    uint64_t hits, followed, starts, ends; /* starts, ends: how many threads start or end here */
+    uint64_t hits, followed, starts, ends; /* starts, ends: threads that start or end here */
 };
 
 /* The span between a hit and the thread's next one. */
@@ -42,7 +42,7 @@ struct probity_model_block {
     struct probity_duration_stats wall, cpu, off; /* cpu, off: of blocks with known CPU time */
 };
 
-/* Calls of a function of the C library that does I/O, by the threads of a group. */
+/* Calls to an I/O function of the C library by the threads of a group. */
 struct probity_model_call {
     const char *name;
     struct probity_duration_stats wall, off; /* off: of calls with known CPU time */
@@ -54,7 +54,7 @@ struct probity_model_group {
     uint32_t number;  /* index in the model's list */
     uint64_t threads, hits;
     uint64_t lifetime_ns;               /* of all threads, from first to last record */
-    uint64_t wall_ns;                   /* how much of it is in blocks */
+    uint64_t wall_ns;                   /* the part of it in blocks */
     uint64_t cpu_known_ns, cpu_ns;      /* CPU time of threads at their last hit; in blocks */
     struct probity_model_node *const *nodes; /* numbers, then names */
     size_t node_count;
@@ -103,7 +103,7 @@ struct probity_model_station {
     const struct probity_probe *begin; /* of requests */
     char *name;
     uint64_t arrivals, departures;
-    uint64_t strays;    /* departures whose arrival is not in the trace; of queues and locks */
+    uint64_t strays;    /* of queues and locks: departures whose arrival is not in the trace */
     uint64_t again;     /* arrivals of an id that is already present */
     uint64_t forgotten; /* evicted for lack of room */
     uint64_t last_arrival_ns;
@@ -141,7 +141,7 @@ int probity_model_open(uint64_t from_ns, uint64_t to_ns, struct probity_model **
 /* Takes the next event in time order. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_model_put(struct probity_model *model, const struct probity_event *event);
 
-/* Call after the last put. reader: where the events came from, or NULL. The result is valid until
+/* Call after the last put. reader: the source of the events, or NULL. The result is valid until
  * close. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_model_finish(struct probity_model *model, const struct probity_reader *reader,
                          const struct probity_model_result **ret_result);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_demands.c: what groups demand besides their blocks: how long their threads waited for a
- * CPU, according to thread states, and their I/O calls to the C library.
+ * model_demands.c: demands of groups in addition to their blocks: the time that their threads
+ * waited for a CPU, according to thread states, and their I/O calls to the C library.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -118,7 +118,7 @@ static void put_user(FILE *stream, const struct probity_model_station *station,
             station->kind == PROBITY_MODEL_LOCK ? ", color=gray" : "");
 }
 
-/* groups: how many are drawn. */
+/* groups: number of groups drawn. */
 static void put_station(FILE *stream, const struct probity_model_station *station, size_t groups)
 {
     char stay[PROBITY_TIME_TEXT_BYTES], wait[PROBITY_TIME_TEXT_BYTES];
@@ -146,7 +146,7 @@ static void put_station(FILE *stream, const struct probity_model_station *statio
 /* ---- The graph ---------------------------------------------------------------------------------
  */
 
-/* The picture of an incomplete trace must say that it is incomplete. */
+/* The title of an incomplete trace's graph must say that it is incomplete. */
 static void put_title(FILE *stream, const struct probity_reader *reader,
                       const struct probity_model_result *result, uint64_t left_out)
 {

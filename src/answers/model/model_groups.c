@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_groups.c: nodes and pairs of thread groups, and which thread belongs to which group.
+ * model_groups.c: nodes and pairs of thread groups, and the assignment of threads to groups.
  * Threads form a group if their names are equal except for numbers and they share at least half of
- * the probes of the thread with fewer probes. Probes of locks do not count, because all kinds of
+ * the probes of the thread with fewer probes. Probes of locks are ignored, because all kinds of
  * threads use the same locks.
  */
 #include <stdio.h>
@@ -112,7 +112,7 @@ static struct model_seed *make_seed(struct probity_model *model, char *pattern, 
     return seed;
 }
 
-/* Everything beyond the limit on pairs of names and first probes goes here. */
+/* For all threads beyond the limit on pairs of names and first probes. */
 static struct model_seed *rest_of(struct probity_model *model)
 {
     model->result.threads_left_out++;

@@ -59,7 +59,7 @@ struct model_thread {
     uint64_t wall_ns, cpu_ns;           /* at the last hit */
     uint64_t first_ns, last_ns;         /* over all records */
     uint64_t wait_object, wait_since_ns;
-    uint64_t state_ns;                  /* since when it is in its state, by the scheduler */
+    uint64_t state_ns;                  /* beginning of its state, according to the scheduler */
     const struct probity_function *call; /* of the C library, in progress; or NULL */
     uint64_t call_ns, call_cpu_ns;      /* at its begin */
     uint32_t state;

@@ -10,7 +10,7 @@
 
 #include "answers/model/model.h"
 
-/* How many of a list's rows are shown. rows_max 0: all. */
+/* Number of a list's rows that are shown. rows_max 0: all. */
 static inline size_t probity_model_shown(size_t count, size_t rows_max)
 {
     return rows_max > 0 && rows_max < count ? rows_max : count;

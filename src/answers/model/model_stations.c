@@ -46,7 +46,7 @@ static int count_user(struct probity_model_user **users, const struct model_node
 /* ---- Stations ----------------------------------------------------------------------------------
  */
 
-/* What identifies a station. */
+/* Identity of a station. */
 struct station_key {
     enum probity_model_kind kind;
     uint32_t trace;
@@ -225,7 +225,7 @@ static int put_at_object(struct probity_model *model, struct model_thread *threa
     return depart_from(model, station, &key);
 }
 
-/* A condition, barrier or join: who waits, and for how long. Each waiter is a thread. */
+/* A condition, barrier or join: which threads wait, and how long. */
 static int put_condition(struct probity_model *model, const struct model_thread *thread,
                          const struct probity_event *event)
 {
@@ -252,7 +252,7 @@ static int put_condition(struct probity_model *model, const struct model_thread 
     return depart_from(model, station, &key);
 }
 
-/* The thread waits no more, and has not got the lock. */
+/* The thread has stopped waiting without getting the lock. */
 static void give_up(struct model_thread *thread, const struct probity_event *event)
 {
     if (thread->wait_object == event->object)

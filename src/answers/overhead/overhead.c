@@ -79,7 +79,7 @@ static void count_records(const struct probity_overhead_pair *pairs, size_t coun
     overhead->records = probity_median(values, count);
 }
 
-/* How long it takes to start and end a recording, per process. */
+/* The time to start and end a recording, per process. */
 static int compare_starts(const struct probity_overhead_pair *pairs, size_t count, double *values,
                           struct probity_overhead_start *start)
 {

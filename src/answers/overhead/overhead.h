@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * overhead.h: what recording adds to a program's run time, from pairs of runs with and without it.
+ * overhead.h: the time that recording adds to a program, from pairs of runs with and without it.
  * Needs libm.
  */
 #ifndef PROBITY_ANSWERS_OVERHEAD_OVERHEAD_H
@@ -19,7 +19,7 @@ struct probity_overhead_run {
     uint64_t traces, records; /* 0 without recording */
     uint64_t calls;           /* profile mode: number of counted calls */
     uint64_t lost;            /* records dropped or missing from a trace */
-    uint64_t incomplete;      /* traces that say that they are incomplete */
+    uint64_t incomplete;      /* traces marked as incomplete */
 };
 
 struct probity_overhead_pair {

@@ -35,7 +35,7 @@ static const struct probity_column columns[] = {
     {"records", records},     {"calls", calls},         {"lost", lost},
     {"incomplete", incomplete}};
 
-enum { COLUMNS = sizeof columns / sizeof *columns, RUN = 2 /* the first that JSON has */ };
+enum { COLUMNS = sizeof columns / sizeof *columns, RUN = 2 /* the first one in JSON */ };
 
 /* ---- CSV ---------------------------------------------------------------------------------------
  */

@@ -41,7 +41,7 @@ struct overhead_call {
     size_t count;
 };
 
-/* ---- What a run leaves -------------------------------------------------------------------------
+/* ---- Files left by a run -----------------------------------------------------------------------
  */
 
 static int add_calls(void *context, const struct probity_profiled *profiled)
@@ -107,7 +107,7 @@ static int take_traces(const struct overhead_call *call, struct probity_overhead
 /* ---- Running -----------------------------------------------------------------------------------
  */
 
-/* How a program is run. */
+/* Ways to run the program. */
 enum run_kind { RUN_OFF, RUN_ON, RUN_IDLE };
 
 static int fail_program(const struct overhead_call *call, const struct cli_launched *launched,
@@ -271,7 +271,7 @@ static int print(void *context, FILE *stream, int has_colour)
     return error;
 }
 
-/* Checked first, because the measurement may take long. */
+/* Checked first, because the measurement may take a long time. */
 static int check_output(const struct overhead_call *call)
 {
     if (call->out == NULL || strcmp(call->out, "-") == 0 || call->force ||

@@ -11,7 +11,7 @@
 
 struct probity_overhead_answer {
     char **program;   /* with its arguments; NULL-terminated */
-    const char *base; /* what runs without recording; NULL: the program itself */
+    const char *base; /* the program to run without recording; NULL: the same program */
     int is_profile;
     const struct probity_overhead_pair *pairs;
     size_t count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * path.c: follows spans from begin to end, and keeps the waits of all threads meanwhile. When one
- * of the slowest spans so far has ended, path_walk.c finds its parts.
+ * path.c: follows spans from beginning to end, and keeps the waits of all threads meanwhile. When a
+ * span ends that is one of the slowest so far, path_walk.c finds its parts.
  */
 #include "answers/path/path.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * path.h: critical paths: what a request, a call or a span between two probes spent its time on,
- * across threads and locks. Going back from its end, what the thread ran is on the path; at a wait
- * the path moves to the thread that caused it (doc/calls.md, "Critical path"). Thread states
- * (doc/sched.md), if recorded, show which thread woke it, and how each part was spent. The parts
- * of a path are disjoint and sum to its time exactly. Memory: what all threads did since
- * the oldest open span began, within the limits of thread_past.h, thread_states.h and
- * PROBITY_PATH_WAITS_MAX. Prints nothing.
+ * across threads and locks. Going back from the end, the path follows the thread; at a wait it
+ * moves to the thread that caused the wait (doc/calls.md, "Critical path"). Thread states
+ * (doc/sched.md), if recorded, show which thread woke it, and how each part was spent. The parts of
+ * a path are disjoint and sum to its time exactly. Memory: the past of all threads since the oldest
+ * open span began, within the limits of thread_past.h, thread_states.h and PROBITY_PATH_WAITS_MAX.
+ * Prints nothing.
  */
 #ifndef PROBITY_ANSWERS_PATH_PATH_H
 #define PROBITY_ANSWERS_PATH_PATH_H
@@ -34,7 +34,7 @@ enum probity_path_state {
                               states: until it was woken */
     /* Without thread states: */
     PROBITY_PATH_OFF,      /* off the CPU, for no recorded reason */
-    PROBITY_PATH_WAIT,     /* in a part of a wait for which no thread accounts */
+    PROBITY_PATH_WAIT,     /* in a part of a wait that no thread accounts for */
     PROBITY_PATH_UNKNOWN,  /* no records, or evicted */
     PROBITY_PATH_STATES
 };
@@ -73,7 +73,7 @@ struct probity_path_span {
 
 struct probity_path_options {
     uint64_t from_ns, to_ns; /* spans that begin in [from, to); both 0: all */
-    size_t slowest;          /* how many to keep, at least 1 */
+    size_t slowest;          /* number to keep, at least 1 */
     int has_request;         /* requests with this id only */
     uint64_t request;
     uint64_t at_ns;          /* only spans that contain this time, and end in this thread; 0: all */
@@ -96,7 +96,7 @@ struct probity_path;
 /* Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_path_open(const struct probity_path_options *options, struct probity_path **ret_path);
 
-/* From now on, as if at_ns of the options were this. */
+/* Replaces at_ns of the options from now on. */
 void probity_path_choose(struct probity_path *path, uint64_t at_ns);
 
 /* Takes the next event in time order. Returns 0 or PROBITY_ERROR_MEMORY. */

@@ -189,8 +189,8 @@ const struct cli_command cli_command_path = {
     .summary = "Show the critical path of the slowest request or call",
     .usage = "[OPTION]... TRACE...",
     .help =
-        "Shows what the time of a request was spent on, across threads and locks: what its thread "
-        "ran and, where it waited, what the thread that it waited for did. The parts sum to the "
-        "time from beginning to end. Without options: the slowest request (PROBITY_REQUEST_BEGIN).",
+        "Shows how the time of a request was spent, across threads and locks: what its thread ran "
+        "and, where it waited, what the thread that it waited for did. The parts sum to the time "
+        "from beginning to end. Without options: the slowest request (PROBITY_REQUEST_BEGIN).",
     .options = options,
 };

@@ -11,7 +11,7 @@
 
 enum { PATH_OPEN_MAX = 1 << 14 };
 
-/* A wait that has ended, or of which this is known so far. */
+/* A wait that has ended, or an open one as far as it is known. */
 struct path_wait {
     enum probity_wait_kind kind;
     enum probity_wait_what what;
@@ -31,7 +31,7 @@ struct path_thread {
 
 /* A span that has begun. */
 struct path_open {
-    uint32_t slots[PROBITY_PATH_HOPS_MAX]; /* the threads it was in, and since when */
+    uint32_t slots[PROBITY_PATH_HOPS_MAX]; /* the threads that it was in, and since when */
     uint64_t since_ns[PROBITY_PATH_HOPS_MAX];
     size_t hop_count;      /* if there were more, the last one is of no thread */
     uint64_t latest_ns;    /* its latest hit */

@@ -13,15 +13,14 @@
 struct probity_path_answer {
     const struct probity_reader *reader;
     const struct probity_path *path;
-    const char *what; /* what a span is: "request", "call", "span" */
+    const char *what; /* kind of span: "request", "call", "span" */
 };
 
 /* "running", "runnable", "blocked", "wake-up"; "off-cpu", "waiting"; "unknown". */
 const char *probity_path_state_name(enum probity_path_state state);
 
-/* For each span a line, one with its sums by state if they are known, and one for each part; then
- * what is missing, repairs, and whether the traces are complete. The caller checks the stream for
- * errors. */
+/* For each span: a line, a line with its sums by state if known, and one for each part. Then
+ * limits, repairs, and whether the traces are complete. The caller checks the stream for errors. */
 void probity_path_text(FILE *stream, int has_colour, const struct probity_path_answer *answer);
 
 /* A header line, then one line for each part, with the number of its span and the innermost wait.

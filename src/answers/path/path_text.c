@@ -49,7 +49,8 @@ static void put_link(const struct printing *printing, const struct probity_path_
     probity_wait_text_name(printing->stream, &name);
 }
 
-/* The thread and function, and why they are on the path. times: how many parts the line sums. */
+/* The thread and function, and why they are on the path. times: number of parts summed in the
+ * line. */
 static void put_part(const struct printing *printing, const struct probity_path_span *span,
                      const struct probity_path_part *part, size_t times)
 {
@@ -92,7 +93,7 @@ static int is_alike(const struct probity_path_part *a, const struct probity_path
            a->doing.function == b->doing.function && a->doing.call == b->doing.call;
 }
 
-/* Parts that differ in nothing but their states: a line for each state, in order of their begin. */
+/* Parts that differ only in their states: a line for each state, in order of their beginning. */
 static void put_sums(const struct printing *printing, const struct probity_path_span *span,
                      const struct probity_path_part *parts, size_t count)
 {

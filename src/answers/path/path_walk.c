@@ -27,13 +27,13 @@ struct leg {
     uint64_t from_ns, to_ns;
     const struct probity_path_link *link;
     unsigned depth;
-    /* Where no scope is open: the function that took the lock; NULL: unknown. */
+    /* Used if no scope is open: the function that took the lock; NULL: unknown. */
     const struct probity_function *function;
 };
 
 static void walk_leg(struct walk *walk, const struct leg *leg);
 
-/* Adds a part before those found so far; joins it with the one after it if they are alike. */
+/* Adds a part before those found so far, or joins it with the one after it if they are alike. */
 static void add_part(struct walk *walk, const struct leg *leg, uint64_t from_ns, uint64_t to_ns,
                      enum probity_path_state state, const struct probity_past_doing *recorded)
 {
@@ -67,7 +67,8 @@ static void add_part(struct walk *walk, const struct leg *leg, uint64_t from_ns,
         from_ns, to_ns - from_ns, state, leg->slot, doing, leg->link};
 }
 
-/* If so, all earlier time becomes one part, however it was spent. */
+/* Whether there are too many parts: all earlier time then becomes one part, however it was
+ * spent. */
 static int is_full(const struct walk *walk)
 {
     return walk->span->part_count >= PROBITY_PATH_PARTS_MAX ||
@@ -106,16 +107,16 @@ static const struct probity_path_link *add_link(struct walk *walk, const struct 
 /* ---- A thread's own time -----------------------------------------------------------------------
  */
 
-/* Time of a thread, and what it counts as without the scheduler's states: WAIT, WAKE_UP, or OFF,
- * which is split by CPU time. doing: in all of it; NULL: that of each stretch. */
+/* Time of a thread, and its state if the scheduler's are unknown: WAIT, WAKE_UP, or OFF, which is
+ * split by CPU time. doing: for all of it; NULL: that of each stretch. */
 struct own_time {
     uint64_t from_ns, to_ns;
     enum probity_path_state off;
     const struct probity_past_doing *doing;
 };
 
-/* It ran for the CPU time of each stretch. When it was off the CPU within a stretch is unknown, so
- * that time is shown at its beginning. */
+/* It ran for the CPU time of each stretch. It is unknown when within the stretch it was off the
+ * CPU, so that time is shown at the beginning. */
 static void walk_stretches(struct walk *walk, const struct leg *leg, const struct own_time *time)
 {
     const struct probity_past_doing nothing = {NULL, NULL};
@@ -165,7 +166,8 @@ static void walk_cause(struct walk *walk, const struct leg *leg, uint32_t slot, 
     walk_leg(walk, &over);
 }
 
-/* The thread that ended a block at to_ns by waking this one; NO_THREAD: none of the trace. */
+/* The thread that woke this one at to_ns after it was blocked; NO_THREAD: not a thread of the
+ * trace. */
 static uint32_t waker_at(const struct walk *walk, const struct leg *leg, uint64_t to_ns)
 {
     struct probity_thread_period next;
@@ -176,8 +178,7 @@ static uint32_t waker_at(const struct walk *walk, const struct leg *leg, uint64_
     return probity_waits_thread(walk->path->waits, leg->slot, next.waker);
 }
 
-/* Time in which the thread was blocked. If the block ends within it, the path moves to its
- * waker. */
+/* Time in which the thread was blocked. If it was woken within it, the path moves to the waker. */
 static void walk_block(struct walk *walk, const struct leg *leg, const struct own_time *time,
                        int is_end)
 {
@@ -236,7 +237,7 @@ static void walk_time(struct walk *walk, const struct leg *leg, uint64_t from_ns
 /* ---- Waits -------------------------------------------------------------------------------------
  */
 
-/* In which a holder took the lock, as far as it is known. */
+/* The function in which a holder took the lock, if known. */
 static const struct probity_function *function_at(struct walk *walk,
                                                   const struct probity_wait_holder *holder)
 {
@@ -386,8 +387,8 @@ int path_walk(struct probity_path *path, const struct path_open *open,
     struct walk walk = {path, span, 0};
     uint64_t to_ns = span->to_ns;
 
-    /* Between the last hit of a request in one thread and its first in the next one, the latter
-     * accounts for the time: it was busy with other requests, or waited. */
+    /* The time between the last hit of a request in one thread and its first in the next belongs to
+     * the latter: it was busy with other requests, or waited. */
     for (size_t i = open->hop_count; i > 0; i--) {
         const struct leg leg = {open->slots[i - 1], open->since_ns[i - 1], to_ns, NULL, 0, NULL};
         if (leg.from_ns < to_ns)

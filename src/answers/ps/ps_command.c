@@ -15,7 +15,7 @@
 
 #define ME (&cli_command_ps)
 
-/* Between the two samples that give the rate. */
+/* Time between the two samples that give the rate. */
 enum { SAMPLE_MS = 250 };
 
 struct ps_call {
@@ -26,7 +26,7 @@ struct ps_call {
     size_t count;
 };
 
-/* Those that end in the meantime are left out. */
+/* Recordings that end in the meantime are left out. */
 static int open_all(struct ps_call *call)
 {
     size_t room = call->spools.count + 1;

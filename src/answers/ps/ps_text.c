@@ -35,7 +35,7 @@ const char *probity_ps_mode(const struct probity_activity_facts *facts)
     return modes[facts->mode <= PROBITY_MODE_RING ? facts->mode : 0];
 }
 
-/* In columns of its unit: "12 s", "3 min". */
+/* Time since the start, in one unit: "12 s", "3 min". */
 static const char *since_text(uint64_t ns, char *ret_text, size_t room)
 {
     static const struct {

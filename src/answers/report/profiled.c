@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * profiled.c: converts a histogram of ticks to one of nanoseconds: all calls in a bucket count as
- * its midpoint, which is within an eighth of each.
+ * profiled.c: converts a histogram of ticks to one of nanoseconds: each call in a bucket is counted
+ * at the midpoint, which is within an eighth of its duration.
  */
 #include "answers/report/profiled.h"
 

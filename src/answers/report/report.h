@@ -27,13 +27,13 @@ struct probity_report_sums {
     uint64_t repaired; /* calls closed by a repair, not by their leave */
     uint64_t open; /* calls with times that have not ended; included in the sums of times, but not
                       in durations */
-    uint64_t counted;  /* part of untimed: PROBITY_BUDGET has only counted them */
+    uint64_t counted;  /* part of untimed: only counted because of PROBITY_BUDGET */
     uint64_t profiled; /* counted by profile mode, with unknown start times */
     uint64_t entries;  /* part of untimed: of functions that have entries only */
     int is_least;      /* there were more calls: PROBITY_BUDGET had the hooks removed */
     struct probity_scope_time total; /* counts only the outermost of recursive calls */
     struct probity_scope_time self, paused;
-    uint64_t elapsed_ns; /* time with at least one thread inside; if profiled and counted are 0 */
+    uint64_t elapsed_ns; /* time with a thread inside; valid if profiled and counted are 0 */
     int has_no_elapsed;  /* 1: that time is not known */
     struct probity_cost_sum total_cost, self_cost; /* recording overhead, if uncosted is 0 */
     uint64_t uncosted; /* timed calls with unknown overhead */
@@ -96,8 +96,8 @@ struct probity_report_options {
     struct probity_report_elapsed *shared;
     int part;
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: only calls that begin in [from, to); both 0: all */
-    enum probity_report_key measure; /* what to take as the duration of a call: TOTAL (or 0), SELF,
-                                        CPU_TOTAL, CPU_SELF, OFF_TOTAL or OFF_SELF */
+    enum probity_report_key measure; /* the duration of a call: TOTAL (or 0), SELF, CPU_TOTAL,
+                                      * CPU_SELF, OFF_TOTAL or OFF_SELF */
 };
 
 struct probity_report;

@@ -93,7 +93,7 @@ static int is_of_costs(enum probity_report_key key)
     return key >= PROBITY_REPORT_TOTAL_CORRECTED && key <= PROBITY_REPORT_SELF_ERROR;
 }
 
-/* Computing what records cost takes time, so do it only if a cost is shown. */
+/* Computing the cost of records takes time, so it is done only if a cost is shown. */
 static int wants_costs(const struct report_call *call)
 {
     int wanted = call->answer.as_json || call->answer.as_csv || call->layout.is_corrected ||
@@ -312,7 +312,7 @@ static int print_functions(struct report_call *call, FILE *stream,
     return 0;
 }
 
-/* Reads signatures only if they are shown, and of traces that are here. */
+/* Reads signatures only if they are shown, and only for local traces. */
 static int print_report(void *context, FILE *stream, const struct probity_reader *reader,
                         int has_colour)
 {
@@ -346,7 +346,7 @@ static int take_report(void *context, struct probity_report *report,
     return 0;
 }
 
-/* With an unknown name, the answer says so. */
+/* If the name is unknown, this is reported. */
 static int is_wanted(void *context, const struct probity_function *function)
 {
     struct report_call *call = context;
@@ -355,7 +355,7 @@ static int is_wanted(void *context, const struct probity_function *function)
            cli_patterns_match(&call->patterns, function->name, function->signature);
 }
 
-/* What a database does not have. */
+/* Refuses options for which a database has no data. */
 static int run_from_fleet(struct report_call *call, size_t count)
 {
     const struct cli_fleet_want want = {.by_thread = call->options.by_thread,

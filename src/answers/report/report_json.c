@@ -10,7 +10,7 @@
 #include "print/json.h"
 #include "probity.h"
 
-/* How many members precede cpu_paused_ns. */
+/* Number of members before cpu_paused_ns. */
 enum { MEMBERS_BEFORE = 5 };
 
 static json_t *value_of(enum probity_report_key key, uint64_t value)

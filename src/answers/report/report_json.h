@@ -14,7 +14,7 @@
  * the caller checks the stream for errors. */
 int probity_report_json_string(FILE *stream, const char *text);
 
-/* Writes how all such objects begin, without repairs: {"traces": ... Returns as below. */
+/* Writes the common beginning of such objects, without repairs: {"traces": ... Returns as below. */
 int probity_report_json_traces(FILE *stream, const struct probity_reader *reader);
 
 /* Same as above, with repairs: {"traces": ..., "repairs": ... Returns as below. */

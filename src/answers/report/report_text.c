@@ -108,7 +108,7 @@ static struct probity_table_column column_of(enum probity_report_key key)
         .narrow = groups[heads[key].group].narrow};
 }
 
-/* Columns given by the user are always shown; of the usual ones, those that fit. */
+/* Columns given by the user are always shown; default columns are shown if they fit. */
 static void fit_columns(struct table *table, const enum probity_report_key *keys, size_t count)
 {
     const struct probity_report_layout *layout = table->layout;
@@ -190,7 +190,8 @@ static void put_spread(const struct table *table, const struct probity_report_su
     probity_table_put_spread(table->stream, table->layout->is_utf8, counts);
 }
 
-/* Shares are of the total of all functions, to which self times add up; total times do not. */
+/* Shares are of the total of all functions, which is the sum of self times, but not of total
+ * times. */
 static const char *begin_share(const struct table *table, enum probity_report_key key,
                                uint64_t value)
 {
@@ -456,7 +457,7 @@ void probity_report_foot(FILE *stream, int has_colour, const struct probity_read
     put_traces(stream, has_colour, reader);
 }
 
-/* How many of the functions shown have percentiles that are less exact than they look. */
+/* Number of functions shown whose percentiles are less exact than they look. */
 static uint64_t rough_of(const struct probity_report_function *functions, size_t count,
                          const struct table *table)
 {
@@ -470,8 +471,8 @@ static uint64_t rough_of(const struct probity_report_function *functions, size_t
     return rough;
 }
 
-/* How many of the functions shown with errors were off the CPU for longer than these: asleep, or
- * because others ran. */
+/* Number of functions shown with errors that were off the CPU for longer than these: asleep, or
+ * because other threads ran. */
 static uint64_t waiting_of(const struct probity_report_function *functions, size_t count,
                            const struct table *table)
 {
@@ -544,8 +545,9 @@ static double mean_quick_ns(const struct probity_histogram *durations)
     return count > 0 ? sum_ns / count : 0;
 }
 
-/* What the self times of callers contain, if counted calls took as long as those recorded. Calls to
- * libc that wait are recorded even where the rest are counted, so their mean would be too high. */
+/* The time of counted calls in the self times of callers, if counted calls took as long as recorded
+ * ones. Calls to libc that wait are recorded even if the rest are counted, so their mean would be
+ * too high. */
 static double hidden_seconds(const struct probity_report_function *functions, size_t count,
                              uint64_t *ret_of_libc)
 {
@@ -605,7 +607,7 @@ static void put_budgets(FILE *stream, const struct probity_reader *reader)
     }
 }
 
-/* The totals over all functions, which shares and the scale of pictures are based on. */
+/* The totals over all functions, for shares and the scale of pictures. */
 static void measure(struct table *table, const struct probity_report_function *functions,
                     size_t count)
 {

@@ -35,7 +35,7 @@ void probity_report_put_corrected(FILE *stream, struct probity_corrected correct
 /* Writes the recording overhead of each trace on a line. */
 void probity_report_put_overhead(FILE *stream, const struct probity_reader *reader);
 
-/* Writes how many of `what` that are shown were off the CPU for longer than the stated error of
+/* Writes how many of the `what` shown were off the CPU for longer than the stated error of
  * their total time; nothing if there are none. */
 void probity_report_put_waiting(FILE *stream, const char *what, uint64_t waiting);
 

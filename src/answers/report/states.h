@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * states.h: the total and self times of functions, split into running, waiting for a CPU, blocked
- * and unknown. A report is made for each state, with the time in that state in place of the CPU
+ * and unknown. There is a report for each state, with the time in that state in place of the CPU
  * time; blocked is the rest of the wall time. Memory: three reports. Prints nothing.
  */
 #ifndef PROBITY_ANSWERS_REPORT_STATES_H

@@ -19,8 +19,8 @@ struct probity_states_answer {
     uint64_t counted; /* calls that were only counted: not in the rows */
 };
 
-/* A table, then repairs, whether the traces are complete, and how exact the states are. The caller
- * checks the stream for errors. */
+/* A table, then repairs, whether the traces are complete, and the accuracy of the states. The
+ * caller checks the stream for errors. */
 void probity_states_text(FILE *stream, const struct probity_report_layout *layout,
                          const struct probity_states_answer *answer);
 
@@ -28,7 +28,8 @@ void probity_states_text(FILE *stream, const struct probity_report_layout *layou
  * PROBITY_ERROR_WRITE. */
 int probity_states_json(FILE *stream, const struct probity_states_answer *answer);
 
-/* A header line, then one line for each function. Times are ns. As the text. */
+/* A header line, then one line for each function. Times are ns. Write errors are handled as for the
+ * text. */
 void probity_states_csv(FILE *stream, const struct probity_states_answer *answer);
 
 /* Writes a line if states of no thread are known. */

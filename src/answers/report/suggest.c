@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * suggest.c: excludes functions, starting with those whose calls cost most relative to the time
- * they show, until the rest costs little enough; then includes again as many as the limit permits.
+ * they show, until the rest is cheap enough; then includes as many again as the limit permits.
  */
 #include "answers/report/suggest.h"
 

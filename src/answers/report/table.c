@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * table.c: parts of tables. Color repeats what the text says, so nothing is lost without it.
+ * table.c: parts of tables. Color only repeats information in the text.
  */
 #include "answers/report/table.h"
 
@@ -92,7 +92,7 @@ void probity_table_put_left(FILE *stream, const struct probity_table_column *col
 /* ---- Values of columns -------------------------------------------------------------------------
  */
 
-/* A share that is not 0 does not look like one. */
+/* A share that is not 0 is never shown as 0. */
 static void percent_text(double fraction, char *ret_text)
 {
     double percent = 100 * fraction;
@@ -103,7 +103,7 @@ static void percent_text(double fraction, char *ret_text)
         snprintf(ret_text, PROBITY_TABLE_TEXT_BYTES, "%.1f%%", percent);
 }
 
-/* The text of a value that does not come from a trace. */
+/* The text of a value, unless it is a text from a trace. */
 static const char *cell_text(struct probity_cell cell, char *ret_text)
 {
     enum { ROOM = PROBITY_TABLE_TEXT_BYTES };

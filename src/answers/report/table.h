@@ -30,12 +30,13 @@ struct probity_table_column {
 
 /* How the cells of a column are written. */
 struct probity_table_cell {
-    int value;   /* number of the column in probity_table.values */
+    int value;   /* index of the column in probity_table.values */
     int is_left; /* left-aligned */
     int indent;  /* blanks before the cell, which are part of its column's width */
-    /* Returns `text`, which has PROBITY_TABLE_TEXT_BYTES, or another. NULL: as fits the value. */
+    /* Returns `text`, which has PROBITY_TABLE_TEXT_BYTES, or another text. NULL: the usual form of
+     * the value. */
     const char *(*text)(const void *row, char *text);
-    const char *(*colour)(const void *row); /* how its color begins, or ""; NULL: never any */
+    const char *(*colour)(const void *row); /* escape sequence of its color, or ""; NULL: none */
 };
 
 /* A table whose values are columns of a result, as in CSV and JSON. */
@@ -63,11 +64,11 @@ void probity_table_put_head(FILE *stream, const struct probity_table_column *col
                             uint64_t shown);
 
 /* Writes the column titles, aligned like the cells, or the cells of a row, without a line end. A
- * text that is too long shifts what follows. */
+ * text that is too long shifts the following ones. */
 void probity_table_put_titles(FILE *stream, const struct probity_table *table);
 void probity_table_put_cells(FILE *stream, const struct probity_table *table, const void *row);
 
-/* Writes a line that names the columns not shown, if any. hint: what ends the line; may be "". */
+/* Writes a line that names the columns not shown, if any. hint: end of the line; may be "". */
 void probity_table_put_left(FILE *stream, const struct probity_table_column *columns, size_t count,
                             uint64_t shown, const char *hint);
 

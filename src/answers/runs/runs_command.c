@@ -30,7 +30,7 @@ struct runs_call {
     struct probity_store_entry *entries; /* the ones found */
     size_t count;
     int is_damaged, with_items;
-    struct cli_fleet_source source; /* if it has a URL, a database in place of the history */
+    struct cli_fleet_source source; /* if it has a URL: a database instead of the history */
     int (*print)(FILE *stream, enum probity_runs_form form, const struct probity_runs *runs);
 };
 
@@ -229,7 +229,7 @@ static int take_fleet_run(void *context, const struct probity_fleet_run *of,
     return CLI_OK;
 }
 
-/* What prints a list has warned if some of it is incomplete. */
+/* The function that printed the list has warned if some of it is incomplete. */
 static int print_fleet(struct runs_call *call, int status)
 {
     if ((status != CLI_OK && status != CLI_DAMAGED) || call->source.as_sql)
@@ -448,9 +448,9 @@ const struct cli_command cli_command_runs = {
     .usage = "init | add TRACE... | list | show RUN... | rm RUN...",
     .help =
         "The history is stored in .probity/ in the project's directory: the working directory "
-        "or its nearest parent that has one. It holds what `probity diff` needs from each run, so "
-        "the traces can be removed. A RUN is a number shown by list, or @LABEL for all runs "
-        "with that label. With --from-fleet, list and show print runs in a database.\n\n"
+        "or its nearest parent that has one. It has the data of each run that `probity diff` "
+        "needs, so the traces can be removed. A RUN is a number shown by list, or @LABEL for all "
+        "runs with that label. With --from-fleet, list and show print runs in a database.\n\n"
         "  init    create the history, by default in the working directory\n"
         "  add     add runs, or update those already there\n"
         "  list    show one line per run, by time\n"

@@ -40,7 +40,7 @@ static int is_left(const struct probity_spools_entry *entry)
     return entry->state == PROBITY_SPOOLS_DEAD || entry->state == PROBITY_SPOOLS_CLOSED;
 }
 
-/* Says what recovery would save, and what would be lost without it. */
+/* Describes what recovery would save, and what would be lost without it. */
 static const char *gives_text(const struct probity_spools_entry *entry, char ret_text[GIVES_BYTES])
 {
     if (!is_left(entry))

@@ -28,7 +28,7 @@ struct spools_call {
     struct probity_spools spools;
 };
 
-/* ---- What to do with them ----------------------------------------------------------------------
+/* ---- Recovering and removing -------------------------------------------------------------------
  */
 
 static int is_left(const struct probity_spools_entry *entry)
@@ -136,7 +136,7 @@ static void print_page(const char *directory, const char *name)
     printf("%s/%s: removed\n", directory, name);
 }
 
-/* Control pages of programs that were killed. */
+/* Removes the control pages of programs that were killed. */
 static int remove_pages(const struct spools_call *call)
 {
     int worst = CLI_OK;

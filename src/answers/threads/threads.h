@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads.h: what each thread did: when it started and ended, time on and off the CPU, number of
- * records; and the same for each process. Memory: threads. Prints nothing.
+ * threads.h: facts about each thread: start and end, time on and off the CPU, number of records;
+ * and the same for each process. Memory: threads. Prints nothing.
  */
 #ifndef PROBITY_ANSWERS_THREADS_THREADS_H
 #define PROBITY_ANSWERS_THREADS_THREADS_H
@@ -17,15 +17,15 @@
 /* Counts records of hits and scopes, but not the names and declarations that the recorder adds. */
 struct probity_threads_sums {
     uint64_t first_ns, last_ns; /* CLOCK_REALTIME of the first and last record */
-    uint64_t records, hits, scopes; /* scopes: how many began */
+    uint64_t records, hits, scopes; /* scopes: number of those that began */
     uint64_t cpu_ns;    /* from the first to the last record */
     uint64_t off_ns;    /* off-CPU: wall minus CPU time in between */
     uint64_t inside_ns; /* wall time in outermost scopes that ended */
     /* The time between first and last record by state, if the reader reads states. */
     struct probity_thread_split states;
     int has_states; /* 0: none is known */
-    int has_calls_only; /* 1: hits and the times of records are not known, so that the number of
-                           records and CPU times are not, either */
+    int has_calls_only; /* 1: hits and the times of records are unknown, and so are the number of
+                         * records and CPU times */
 };
 
 struct probity_threads_thread {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * threads_command.c: `probity threads`: what each thread did.
+ * threads_command.c: `probity threads`: times and records of each thread.
  */
 #include "answers/threads/threads.h"
 #include "answers/threads/threads_print.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline.c: turns events into spans in lanes, within the budget. Whether a call is long enough to
- * keep its values is known only at its end, so the values of all open calls are kept until then.
+ * timeline.c: turns events into spans in lanes, within the budget. Only at the end of a call is it
+ * known whether it is long enough to keep its values, so the values of all open calls are kept
+ * until then.
  */
 #include "answers/timeline/timeline.h"
 
@@ -370,7 +371,7 @@ static int add_mark(struct probity_timeline *timeline, struct timeline_thread *t
     return error == 0 ? timeline_add_span(timeline, &thread->facts.marks, &span) : error;
 }
 
-/* When exactly the thread was off the CPU during this time is unknown. */
+/* Adds an interval in which the thread was off the CPU for some time; exactly when is unknown. */
 static int add_stretch(struct probity_timeline *timeline, struct timeline_thread *thread,
                        const struct probity_event *event)
 {

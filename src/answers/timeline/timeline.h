@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline.h: what each thread did when, as spans in lanes: time off the CPU, marks (hits, messages
- * and checkpoints) and calls by depth. Memory: a budget of spans, independent of the length of the
- * trace. Prints nothing.
+ * timeline.h: the activity of each thread over time, as spans in lanes: time off the CPU, marks
+ * (hits, messages and checkpoints) and calls by depth. Memory: a budget of spans, independent of
+ * the length of the trace. Prints nothing.
  *
  *     thread   states  ███▒░░██▒░░░█          by the scheduler, if the trace has them
  *              off     ▒▒▒▒        ▒▒         wall time without CPU time
@@ -33,8 +33,8 @@ enum {
     PROBITY_TIMELINE_THREADS_MAX = 4096,
     PROBITY_TIMELINE_DEPTH_MAX = 192, /* deeper calls are only counted */
     PROBITY_TIMELINE_SLOWEST = 5,     /* slowest calls kept of each function */
-    /* Of tracks: pairs of probes, and of thread and block, that are distinguished; requests in
-     * flight that have a row; locks and queues; threads at one lock. More of them are left out. */
+    /* Limits of tracks: pairs of probes, and of thread and block, that are distinguished; requests
+     * in flight with a row; locks and queues; threads at one lock. Further ones are omitted. */
     PROBITY_TIMELINE_PAIRS_MAX = 20000,
     PROBITY_TIMELINE_REQUESTS_MAX = 48,
     PROBITY_TIMELINE_OBJECTS_MAX = 32,
@@ -62,7 +62,7 @@ enum probity_timeline_flag {
 /* One call, mark, state or off-CPU interval, or several of them merged. Of states: busy_ns is the
  * time running, off_ns that waiting for a CPU, the rest is blocked, and name is an
  * enum probity_sched_state; values, unless merged, is the CPU on which it runs, or the id of the
- * thread that woke it, or 0. Unknown time has no span, and is in no merged one. */
+ * thread that woke it, or 0. Unknown time has no span, and is not part of merged ones. */
 struct probity_timeline_span {
     uint64_t start_ns;  /* CLOCK_REALTIME */
     uint64_t length_ns; /* to the end of the last one */
@@ -72,7 +72,7 @@ struct probity_timeline_span {
                          * busy_ns is this times its duration; meaningless if merged */
     uint64_t count;     /* 1: not merged */
     uint64_t lead_ns;   /* lead of `name` over the others; meaningless if not merged */
-    uint32_t name;      /* the one with most of the time; meaningless for off-CPU intervals */
+    uint32_t name;      /* the name with the most time; meaningless for off-CPU intervals */
     uint32_t values;    /* for probity_timeline_values_next(); 0: none */
     uint32_t flags;     /* union of all flags */
 };
@@ -117,7 +117,7 @@ enum probity_timeline_name_kind {
     PROBITY_TIMELINE_LENGTH = 8
 };
 
-/* In place of the second probe of a block: none, because the records end. */
+/* Instead of the second probe of a block: there is none, because the records end. */
 #define PROBITY_TIMELINE_NO_NAME UINT32_MAX
 
 /* A call that was among the slowest of its function. */
@@ -164,7 +164,7 @@ struct probity_timeline_facts {
     size_t spans;
 };
 
-/* An interval in which calls, marks and off-CPU intervals are not merged, unlike elsewhere. */
+/* An interval in which calls, marks and off-CPU intervals are not merged. */
 struct probity_timeline_stretch {
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: spans that begin in [from, to) */
 };

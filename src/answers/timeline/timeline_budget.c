@@ -87,7 +87,7 @@ static size_t merge_thread(struct timeline_thread *thread, uint64_t unit_ns)
     return count;
 }
 
-/* Frees at least a quarter, so that it runs seldom; stops when each lane is down to one span. */
+/* Frees at least a quarter, so that it is rarely called; stops when each lane has only one span. */
 void probity_timeline_coarsen(struct probity_timeline *timeline)
 {
     struct probity_timeline_facts *facts = &timeline->facts;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_command.c: `probity timeline`: draws what each thread did over time.
+ * timeline_command.c: `probity timeline`: draws the activity of each thread over time.
  */
 
 #include "answers/timeline/timeline.h"
@@ -100,7 +100,7 @@ static const struct cli_option options[] = {
     {.name = "limit", .letter = 'n', .value = "N", .help = "show only the first N threads",
      .brief = "maximum number of threads",
      CLI_NUMBER(struct timeline_call, limit, 0, CLI_LIMIT_MAX)},
-    CLI_QUERY_RANGE_ROWS(struct timeline_call, "only what happens"),
+    CLI_QUERY_RANGE_ROWS(struct timeline_call, "only events"),
     CLI_QUERY_TID_ROW(struct timeline_call, "only"),
     CLI_QUERY_JSON_ROW(struct timeline_call,
                        "print one JSON object with N time slices per thread (default: 100)"),

@@ -24,7 +24,7 @@ struct lead {
     uint32_t name;
 };
 
-/* What one lane has in a column. */
+/* Sums of one lane in a column. */
 struct sum {
     double busy_ns; /* of all names; for marks, their number */
     struct lead leads[LEADS];

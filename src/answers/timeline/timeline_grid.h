@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_grid.h: a timeline divided into columns of equal length, for a terminal or a page: what
- * each thread mainly did in each column. Merged spans count as if evenly distributed.
+ * timeline_grid.h: a timeline divided into columns of equal length, for a terminal or a page: the
+ * main activity of each thread in each column. Merged spans count as if evenly distributed.
  */
 #ifndef PROBITY_ANSWERS_TIMELINE_TIMELINE_GRID_H
 #define PROBITY_ANSWERS_TIMELINE_TIMELINE_GRID_H
@@ -11,7 +11,7 @@
 #define PROBITY_TIMELINE_NOTHING UINT32_MAX
 
 struct probity_timeline_cell {
-    double there_ns, inside_ns, off_ns; /* between its records; in calls; off-CPU */
+    double there_ns, inside_ns, off_ns; /* between the thread's records; in calls; off-CPU */
     double marks;
     uint32_t function; /* the one with most self time, or NOTHING */
     uint32_t mark;     /* the most frequent mark, or NOTHING */

@@ -84,7 +84,8 @@ static int learn_text(struct probity_timeline_name *name, const struct probity_e
     return name->text != NULL ? 0 : PROBITY_ERROR_MEMORY;
 }
 
-/* Whether the hit is of this probe, in any trace. A site without a name equals no other. */
+/* Whether the hit is of this probe, in any trace. A site without a name is not equal to any
+ * other. */
 static int is_same(const struct probity_timeline_name *name, const struct probity_event *event,
                    const char *text)
 {

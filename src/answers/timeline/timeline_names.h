@@ -37,7 +37,7 @@ int timeline_names_mark(struct timeline_names *names, const struct probity_event
                         uint32_t *ret_number);
 
 /* Finds or adds a block between two names, or a thread as holder or waiter: first is its index and
- * second 0. Beyond PROBITY_TIMELINE_PAIRS_MAX blocks, one that has no second name. Returns as
+ * second 0. Beyond PROBITY_TIMELINE_PAIRS_MAX blocks, returns one without a second name. Returns as
  * above. */
 int timeline_names_pair(struct timeline_names *names, enum probity_timeline_name_kind kind,
                         uint32_t first, uint32_t second, uint32_t *ret_number);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_pyramid.c: cuts a timeline into tiles while it is made. A tile is complete when
- * everything that began in it and is still open is too long for tiles. It is written, and merged
- * into the tile of the level above, which is written when the first tile beyond its end arrives.
+ * timeline_pyramid.c: cuts a timeline into tiles as it is made. A tile is complete when everything
+ * that began in it has ended, or is already too long for tiles. It is then written, and merged into
+ * the tile of the level above, which is written when the first tile beyond its end arrives.
  */
 #include "answers/timeline/timeline_pyramid.h"
 
@@ -224,8 +224,8 @@ static int add_all(struct level *above, const struct level *level)
     return error;
 }
 
-/* Writes the tile of a level, and adds it to the level above; a tile there that it does not belong
- * to is complete. The level is then ready for another tile. */
+/* Writes the tile of a level, and adds it to the level above; if the tile there is an earlier one,
+ * it is complete. The level is then ready for another tile. */
 static int pass_up(struct probity_pyramid *pyramid, unsigned index)
 {
     struct level *level = &pyramid->levels[index], *above = level + 1;
@@ -286,7 +286,7 @@ static int next_tile(struct probity_pyramid *pyramid, int is_last, size_t *ret_l
     return error;
 }
 
-/* Only tiles that may have spans are visited. */
+/* Visits only tiles that may have spans. */
 static int advance(struct probity_pyramid *pyramid, uint64_t wall_ns)
 {
     const struct probity_pyramid_grid *grid = &pyramid->grid;

@@ -70,8 +70,8 @@ static size_t span_from(const struct probity_timeline_lane *lane, size_t at, uin
     return at;
 }
 
-/* Adds a span of the second pass with its values, unless the first pass, which keeps those of
- * separate calls only, has them. */
+/* Adds a span of the second pass with its values, unless the first pass, which keeps only the
+ * values of separate calls, has them. */
 static int put_closer(const struct splice *splice, const struct probity_timeline_span *coarse,
                       size_t count, struct probity_timeline_span *span)
 {

@@ -5,7 +5,7 @@
  */
 #include "answers/timeline/timeline_internal.h"
 
-/* What a span keeps in addition to its length; see struct probity_timeline_span. */
+/* Sets the fields of a span other than its length; see struct probity_timeline_span. */
 static void describe(const struct probity_state_event *state, struct probity_timeline_span *span)
 {
     span->name = state->state;
@@ -34,7 +34,7 @@ static int add_state(struct probity_timeline *timeline, struct timeline_thread *
     /* A timeline begins with its first record, unless it is of a range. */
     if (timeline->facts.first_ns == 0 && options->from_ns == 0)
         return 0;
-    /* Only a page has the one that began before its range. */
+    /* Only a page includes the state that began before its range. */
     if (from_ns < options->from_ns && options->has_around)
         from_ns = options->from_ns;
     if (end_ns > options->to_ns)

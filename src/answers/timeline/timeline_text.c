@@ -25,7 +25,7 @@ struct picture {
     const struct probity_timeline_name *const *names;
     struct probity_timeline_cell *cells; /* of all threads */
     size_t thread_count, left_out, name_count, columns;
-    uint64_t *uses;  /* by name: how many columns show it */
+    uint64_t *uses;  /* by name: number of columns that show it */
     uint32_t *order; /* names sorted by uses */
     uint8_t *letter; /* by name, + 1; 0: none */
     char *marks;     /* of one line */
@@ -117,7 +117,7 @@ static void put_letter(const struct picture *picture, const struct probity_timel
         fputc((is_off ? 'a' : 'A') + picture->letter[name] - 1, picture->stream);
 }
 
-/* How much of the column the thread was on the CPU, in five steps. */
+/* Share of the column in which the thread was on the CPU, in five steps. */
 static void put_shade(const struct picture *picture, const struct probity_timeline_cell *cell)
 {
     static const char *const blocks[] = {"\u00b7", "\u2591", "\u2592", "\u2593", "\u2588"};
@@ -205,8 +205,8 @@ static size_t column_of(const struct picture *picture, uint64_t ns)
     return column < (double)picture->columns ? (size_t)column : picture->columns - 1;
 }
 
-/* Marks the columns in which the trace dropped records. Returns how many such intervals the picture
- * has. */
+/* Marks the columns in which the trace dropped records. Returns the number of such intervals in the
+ * picture. */
 static size_t mark_drops(const struct picture *picture, const struct probity_trace_facts *trace,
                          char *marks)
 {

@@ -26,7 +26,7 @@ int probity_timeline_text(FILE *stream, const struct probity_timeline_answer *an
 /* Same as above as one JSON object, in src/answers/timeline/timeline_json.c. */
 int probity_timeline_json(FILE *stream, const struct probity_timeline_answer *answer);
 
-/* How many threads of the list to go through, and how many with records are left out. */
+/* Number of threads of the list to show, and of threads with records that are omitted. */
 size_t probity_timeline_shown(const struct probity_timeline_answer *answer, size_t *ret_left_out);
 
 /* The function's name, "site-7" (in ret_text) if its declaration is lost, or the number of a

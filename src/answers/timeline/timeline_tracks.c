@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * timeline_tracks.c: what hits mean, as spans: blocks in the lane of their thread, stages of
- * requests, holders of locks and waiting threads, and lengths of queues. A span is added when
- * the hit that ends it arrives. Both passes over the events make the same tracks in the same order.
- * The table of sums is not base's hash table, because it becomes the array that is returned.
+ * timeline_tracks.c: turns hits into spans: blocks in the lane of their thread, stages of requests,
+ * holders of locks and waiting threads, and lengths of queues. A span is added when the hit that
+ * ends it arrives. Both passes over the events make the same tracks in the same order. The table of
+ * sums is not base/hashtable.h, because it becomes the array that is returned.
  *
  *     requests   row 0  [queued → taken][taken → done]   [queued → taken]
  *                row 1        [queued → taken     ][taken → done]
@@ -23,8 +23,8 @@
 
 enum { SUMS_FIRST = 256 };
 
-/* In flight are items of probity_inflight, whose members mean here: wall_ns the latest hit, cpu_ns
- * the name of its probe, is_cpu_known the row + 1. */
+/* Requests in flight are items of probity_inflight, with these members: wall_ns is the latest hit,
+ * cpu_ns the name of its probe, is_cpu_known the row + 1. */
 struct requests {
     struct timeline_thread *track;
     struct probity_inflight_item *rows[PROBITY_TIMELINE_REQUESTS_MAX];
@@ -218,7 +218,8 @@ static int requests_of(struct probity_timeline *timeline, const struct probity_e
     return add_track(timeline, event, PROBITY_TIMELINE_REQUESTS, &requests->track);
 }
 
-/* The lowest free row; otherwise that of the request that has been inactive for longest. */
+/* Takes the lowest free row; otherwise the row of the request that has been inactive for
+ * longest. */
 static void take_row(struct probity_timeline *timeline, struct requests *requests,
                      struct probity_inflight_item *item)
 {
@@ -306,7 +307,7 @@ static int set_name(struct timeline_thread *track, const struct probity_event *e
     return track->facts.name != NULL ? 0 : PROBITY_ERROR_MEMORY;
 }
 
-/* NULL without an error: there are too many. */
+/* NULL without an error if there are too many. */
 static int object_of(struct probity_timeline *timeline, const struct probity_event *event,
                      enum probity_timeline_track kind, struct object **ret_object)
 {
@@ -339,7 +340,7 @@ static int object_of(struct probity_timeline *timeline, const struct probity_eve
     return set_name(track, event);
 }
 
-/* Adds what a row of a lock shows so far, and frees the row. */
+/* Adds the span of a row of a lock, and frees the row. */
 static int end_row(struct probity_timeline *timeline, struct object *object, uint32_t index,
                    uint64_t wall_ns, uint32_t flags)
 {
@@ -364,7 +365,7 @@ static struct lock_row *row_of(struct object *object, enum lock_state state, uin
     return NULL;
 }
 
-/* A thread releases what it does not hold. */
+/* Called if a thread releases a lock that it does not hold. */
 static void note_foreign_release(struct object *object)
 {
     const char *name = object->track->facts.name;
@@ -378,7 +379,8 @@ static void note_foreign_release(struct object *object)
     }
 }
 
-/* Waiting ends with holding, and holding with the release. The first row is kept for a holder. */
+/* A wait ends with the hold, and a hold with the release. The first row is reserved for a
+ * holder. */
 static int put_lock(struct probity_timeline *timeline, const struct timeline_thread *thread,
                     const struct probity_event *event)
 {
@@ -457,7 +459,7 @@ static int finish_objects(struct probity_timeline *timeline)
     return error;
 }
 
-/* ---- All of it ---------------------------------------------------------------------------------
+/* ---- The tracks --------------------------------------------------------------------------------
  */
 
 int timeline_tracks_open(struct probity_timeline *timeline)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * top.c: the rows. They are found by view, process and name.
+ * top.c: the table of rows, by view, process and name.
  */
 #include "answers/top/top.h"
 

@@ -92,16 +92,16 @@ struct probity_top_feed;
 int probity_top_feed_open(struct probity_top *top, const struct probity_info *info,
                           struct probity_top_feed **ret_feed);
 
-/* From now on, only what ends at or after these times (CLOCK_REALTIME) counts in intervals, and in
- * all; 0: everything. */
+/* From now on, only calls, blocks and records that end at or after these times (CLOCK_REALTIME)
+ * count, in intervals and in all; 0: everything. */
 void probity_top_feed_limit(struct probity_top_feed *feed, uint64_t interval_from_ns,
                             uint64_t all_from_ns);
 
 /* Takes the next event in time order, from the beginning. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_top_feed_put(struct probity_top_feed *feed, const struct probity_event *event);
 
-/* Takes the counts of profile mode as they are now; what has been added since the last time counts
- * in the interval. Returns 0 or an error of probity_reader_profile(). */
+/* Takes the current counts of profile mode; the difference to the last ones counts in the interval.
+ * Returns 0 or an error of probity_reader_profile(). */
 int probity_top_feed_profile(struct probity_top_feed *feed, const struct probity_reader *reader);
 
 void probity_top_feed_close(struct probity_top_feed *feed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * top_command.c: `probity top`: shows once a second what running programs do. On a terminal, an
- * interactive screen; otherwise one table, or one line of JSON, per interval.
+ * top_command.c: `probity top`: shows the activity of running programs once a second. On a
+ * terminal, an interactive screen; otherwise one table, or one line of JSON, per interval.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -190,7 +190,7 @@ static int take_key(struct top_call *call, int key)
     return view != NULL || sort != NULL || key == CLI_TERMINAL_RESIZED;
 }
 
-/* Between events, which may be many. */
+/* Called between events, which may be many. */
 static int is_over(void *context)
 {
     struct top_call *call = context;
@@ -296,7 +296,7 @@ static int print(struct top_call *call, uint64_t interval_ns)
     return CLI_OK;
 }
 
-/* Waits until then, and redraws when a key requires it. */
+/* Waits until that time, and redraws when a key requires it. */
 static int wait_until(struct top_call *call, uint64_t until_ns, uint64_t interval_ns)
 {
     int status = CLI_OK;
@@ -413,7 +413,7 @@ static const struct cli_operand operands[] = {{.label = "process or trace", .rep
                                               {.label = NULL}};
 
 static const struct cli_option options[] = {
-    {.name = "by", .value = "VIEW", .brief = "what the rows are", .noun = "view",
+    {.name = "by", .value = "VIEW", .brief = "what a row represents", .noun = "view",
      .initial = "functions",
      CLI_CHOICE(struct top_call, view, "functions blocks locks threads processes")},
     {.name = "sort", .value = "KEY", .brief = "sort key", .noun = "sort key", .initial = "wall",

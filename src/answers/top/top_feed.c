@@ -48,7 +48,7 @@ struct probity_top_feed {
     int has_cpu, error;
 };
 
-/* What is added to a row. */
+/* An amount to be added to a row. */
 struct piece {
     uint64_t end_ns; /* CLOCK_REALTIME */
     uint64_t wall_ns, cpu_ns, duration_ns;

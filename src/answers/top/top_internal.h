@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * top_internal.h: what top.c, top_feed.c and top_profile.c share.
+ * top_internal.h: declarations for top.c, top_feed.c and top_profile.c.
  */
 #ifndef PROBITY_ANSWERS_TOP_TOP_INTERNAL_H
 #define PROBITY_ANSWERS_TOP_TOP_INTERNAL_H
@@ -24,7 +24,7 @@ struct probity_top_profile {
     struct probity_top *top;
     struct probity_hashtable items;
     int has_cpu, was_read;
-    int is_first; /* nothing is known of the interval */
+    int is_first; /* there is no earlier reading for the interval */
 };
 
 int probity_top_profile_read(struct probity_top_profile *profile,

@@ -74,7 +74,7 @@ int probity_top_source_open(struct probity_top *top, const char *path, uint64_t 
     source->is_ring =
         source->is_live && probity_reader_facts(source->reader, 0)->info.mode == RING;
     if (source->is_ring)
-        close_reader(source); /* it follows the file, to which nothing is written */
+        close_reader(source); /* it follows the file, which does not grow */
     *ret_source = source;
     return 0;
 }

@@ -17,8 +17,8 @@ struct probity_top_source;
 int probity_top_source_open(struct probity_top *top, const char *path, uint64_t interval_ns,
                             struct probity_top_source **ret_source);
 
-/* Adds what is new. is_over, called from time to time, ends that early if it returns 1. Returns 0
- * or an error of probity_reader_next(). */
+/* Adds new events. is_over is called periodically, and ends this early by returning 1. Returns 0 or
+ * an error of probity_reader_next(). */
 int probity_top_source_read(struct probity_top_source *source, int (*is_over)(void *context),
                             void *context);
 

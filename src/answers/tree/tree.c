@@ -16,8 +16,8 @@
 #include "base/array_grow.h"
 #include "probity.h"
 
-/* How many calls a deferred scope can still adopt. Starts small, because there may be very many
- * threads. */
+/* Number of calls that a deferred scope can still adopt. Starts small, because there may be very
+ * many threads. */
 enum { RECENT_CALLS = 256, RECENT_FIRST = 4 };
 
 struct recent_call {
@@ -185,8 +185,8 @@ static int grow_recent(struct tree_thread *thread)
     return 0;
 }
 
-/* Keeps the call. Returns where its sums go, all of which must be set, except costs if there are
- * none, or NULL if out of memory. */
+/* Keeps the call. Returns the sums to fill in, all of which must be set (costs only if there are
+ * any), or NULL if out of memory. */
 static inline struct probity_tree_sums *keep_recent(struct tree_thread *thread,
                                                     const struct probity_scope *scope)
 {
@@ -229,8 +229,8 @@ static __attribute__((noinline)) void set_costs(struct probity_tree_sums *sums,
     sums->uncosted = !scope->is_costed && !scope->is_untimed;
 }
 
-/* Whether the call's total is one of its node's: that of a folded recursive call is already part of
- * the outermost call's. */
+/* Whether the call's total is added to its node: a folded recursive call is already part of the
+ * outermost call's total. */
 static inline int has_total(const struct probity_tree *tree, const struct probity_scope *scope,
                             uint32_t thread_slot)
 {

@@ -21,7 +21,6 @@
 /* About 250 bytes each, with the table. Calls on paths beyond the limit are only counted. */
 enum { PROBITY_TREE_NODES_MAX = 400000 };
 
-/* Whose records they are. */
 /* Times of a function's calls along one path. In a tree of callers: of the selected function, when
  * called along the path, which is read upwards. */
 struct probity_tree_sums {
@@ -51,8 +50,8 @@ struct probity_tree_options {
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: only calls that begin in [from, to); both 0: all */
     size_t nodes_max;        /* 0: PROBITY_TREE_NODES_MAX */
     const struct probity_reader *costs_of; /* subtract recording overhead; NULL: do not */
-    /* Called with what a call that began at this moment adds to a node or, if is_off, is removed
-     * from it again because the call has another path; NULL: none. */
+    /* Called with the sums that a call, which began at this moment, adds to a node or, if is_off,
+     * subtracts again because the call turned out to have another path. May be NULL. */
     void (*on_sums)(void *context, struct probity_tree_node *node, uint64_t begin_ns,
                     const struct probity_tree_sums *sums, int is_off);
     void *context;
@@ -77,7 +76,7 @@ int probity_tree_finish(struct probity_tree *tree);
 int probity_tree_join(struct probity_tree *tree, struct probity_tree *part);
 
 /* The child of a node (NULL: of the root) for sums computed elsewhere; above functions, if by
- * thread, one without a function. What they refer to must live as long as the tree. NULL if out of
+ * thread, one without a function. Function and thread must live as long as the tree. NULL if out of
  * memory. */
 struct probity_tree_node *probity_tree_reach(struct probity_tree *tree,
                                              struct probity_tree_node *parent,
@@ -87,7 +86,7 @@ struct probity_tree_node *probity_tree_reach(struct probity_tree *tree,
 /* Adds sums computed elsewhere to a node. */
 void probity_tree_add(struct probity_tree_node *node, const struct probity_tree_sums *sums);
 
-/* Adds other data that comes with such sums. */
+/* Adds numbers of repairs and lost calls to those of the tree. */
 void probity_tree_add_repairs(struct probity_tree *tree,
                               const struct probity_scopes_repairs *repairs, uint64_t lost);
 
@@ -119,8 +118,8 @@ struct probity_tree_limits {
 /* Removes nodes beyond the limits. Returns the number of nodes removed. */
 size_t probity_tree_prune(struct probity_tree *tree, const struct probity_tree_limits *limits);
 
-/* Leaves the nodes_max nodes with the most total time; callers have at least that of their callees.
- * Returns the number of nodes removed, or PROBITY_ERROR_MEMORY. */
+/* Keeps the nodes_max nodes with the most total time; callers have at least the total of their
+ * callees. Returns the number of nodes removed, or PROBITY_ERROR_MEMORY. */
 int64_t probity_tree_prune_rest(struct probity_tree *tree, size_t nodes_max);
 
 /* Removes deeper nodes, then the smallest paths, until nodes_max nodes are left or none is small.

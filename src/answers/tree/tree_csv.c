@@ -236,7 +236,7 @@ static int push_function(struct stack *stack, const struct probity_tree_node *no
     return push(stack, depth, name, bytes);
 }
 
-/* outside: how many levels are not functions. Returns whether levels were left out. */
+/* outside: number of levels that are not functions. Returns whether levels were left out. */
 static int put_stack(FILE *stream, const struct stack *stack, size_t depth, size_t outside,
                      uint64_t value)
 {

@@ -9,8 +9,8 @@
 
 #include "answers/tree/tree.h"
 
-/* The same tree with the time in another state in place of the CPU time; that of the answer has
- * running. */
+/* The same tree with the time in another state in place of the CPU time; the answer's tree has the
+ * running time. */
 struct probity_tree_states {
     const struct probity_tree_node *waiting, *unknown; /* roots */
 };
@@ -23,9 +23,8 @@ struct probity_tree_answer {
     uint64_t lost;     /* calls without a node */
     uint64_t profiled; /* calls of profile mode, which have no paths */
     size_t pruned;     /* nodes not shown */
-    uint64_t counted;  /* calls that PROBITY_BUDGET has only counted, without paths too */
-    const struct probity_tree_states *states; /* split times by states in place of CPU times; NULL:
-                                                 do not */
+    uint64_t counted;  /* calls only counted because of PROBITY_BUDGET, without paths, too */
+    const struct probity_tree_states *states; /* split times by states; NULL: show CPU times */
 };
 
 /* Formats that write every path in full grow with the square of the depth. To limit that, only the
@@ -68,7 +67,7 @@ int probity_tree_folded(FILE *stream, const struct probity_tree_answer *answer,
 enum { PROBITY_TREE_THREAD_BYTES = 128 };
 
 /* The outermost level of a folded stack by thread: "NAME-TID". Thread ids are unique only within a
- * process, and process ids within a container: has whatever is needed to keep the threads apart. */
+ * process, and process ids within a container: adds what is needed to distinguish the threads. */
 void probity_tree_thread_text(const struct probity_reader *reader,
                               const struct probity_thread_label *thread,
                               char ret_text[PROBITY_TREE_THREAD_BYTES]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree_states.h: goes through a call tree, and through those with the times in other states, which
+ * tree_states.h: iterates over a call tree together with the trees of times in other states, which
  * have the same nodes in the same order.
  */
 #ifndef PROBITY_ANSWERS_TREE_TREE_STATES_H
@@ -10,7 +10,7 @@
 #include "answers/tree/tree_print.h"
 #include "print/columns.h"
 
-/* A node, and the same node of the other trees; they are NULL without states. All zero: before the
+/* A node, and the same node of the other trees (NULL without states). All zero: before the
  * first. */
 struct probity_tree_at {
     const struct probity_tree_node *node, *waiting, *unknown;

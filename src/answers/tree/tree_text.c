@@ -183,7 +183,7 @@ static void put_sums(const struct table *table, const struct probity_tree_node *
     fputs("  ", table->stream);
 }
 
-/* How many levels are drawn before a node's name. */
+/* Number of levels drawn before a node's name. */
 static size_t levels_of(const struct table *table, const struct probity_tree_node *node,
                         size_t levels)
 {

@@ -10,7 +10,7 @@
 #include "answers/tree/tree_internal.h"
 #include "probity.h"
 
-/* How many levels of callers are shown. */
+/* Maximum number of levels of callers. */
 enum { CALLERS_MAX = 1000 };
 
 /* ---- Views -------------------------------------------------------------------------------------
@@ -238,7 +238,8 @@ static uint64_t *sorted_totals(struct probity_tree *tree, size_t *ret_count)
     return totals;
 }
 
-/* least_ns: total of the last one that stays; *equals: how many with that total may stay. */
+/* least_ns: total of the last node that is kept; *equals: number of nodes with that total that may
+ * be kept. */
 static size_t prune_smaller(struct probity_tree_node *node, uint64_t least_ns, size_t *equals)
 {
     struct probity_tree_node **link = &node->child, *child;

@@ -119,7 +119,7 @@ static enum probity_descriptor_kind kind_of(const char *name)
     return PROBITY_DESCRIPTOR_FILE;
 }
 
-/* Replaces what the key had. */
+/* Replaces an existing value of the key. */
 static int add(struct probity_descriptors *descriptors, uint64_t key,
                enum probity_descriptor_kind kind, const char *name)
 {

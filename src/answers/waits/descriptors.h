@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptors.h: which file or peer each file descriptor of the traced processes is, followed from
+ * descriptors.h: the file or peer of each file descriptor of the traced processes, tracked through
  * the recorded calls to the C library (doc/calls.md, "Scopes"). Memory: PROBITY_DESCRIPTORS_MAX
  * descriptors, the threads, and the texts that are in use. Prints nothing.
  */
@@ -21,7 +21,7 @@ enum probity_descriptor_kind {
     PROBITY_DESCRIPTOR_PEER /* a socket, pipe, or another end that is not a file */
 };
 
-/* What a call works on. */
+/* The object of a call. */
 struct probity_descriptor_target {
     enum probity_descriptor_kind kind;
     const char *name; /* path or peer; else "descriptor N", or "" if there is none. Valid until the
@@ -37,13 +37,12 @@ struct probity_descriptors {
     char text[32];
 };
 
-/* Takes any event, in order. Before the analysis of waits takes it if it is an enter, and after
- * that if it is a leave, so that a wait in close() still finds its file. Returns 0 or
- * PROBITY_ERROR_MEMORY. */
+/* Takes any event, in order: enters before the analysis of waits takes them, leaves after it, so
+ * that a wait in close() still finds its file. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_descriptors_put(struct probity_descriptors *descriptors,
                             const struct probity_event *event);
 
-/* What the call that a thread is in works on. */
+/* The object of a thread's current call. */
 struct probity_descriptor_target probity_descriptors_target(
     struct probity_descriptors *descriptors, uint32_t trace, uint32_t thread_slot);
 

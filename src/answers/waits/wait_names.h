@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * wait_names.h: how answers name what was waited for. A lock has the name of its site, then the
+ * wait_names.h: names of the objects of waits in answers. A lock has the name of its site, then the
  * symbol of its data, else the place where it was made or first used (doc/calls.md, "Mappings"). A
  * thread without open scopes is in the function that called the C library.
  */
@@ -15,7 +15,7 @@
 #include "answers/waits/descriptors.h"
 #include "base/hashtable.h"
 
-/* Of the places in each program; those beyond are not named. */
+/* Limit of places in each program; further ones are not named. */
 enum { PROBITY_WAIT_NAME_BYTES = 512, PROBITY_WAIT_PLACES_MAX = 1 << 16 };
 
 /* How to write an address. */
@@ -37,7 +37,7 @@ struct probity_wait_symbols {
     void *context;
 };
 
-/* What kind of thing a row is about. */
+/* The kind of a row's subject. */
 enum probity_wait_what {
     PROBITY_WAIT_WHAT_LOCK,
     PROBITY_WAIT_WHAT_CONDITION,
@@ -45,7 +45,7 @@ enum probity_wait_what {
     PROBITY_WAIT_WHAT_PEER,
     PROBITY_WAIT_WHAT_CALL, /* a call to the C library for which no file or peer is known */
     PROBITY_WAIT_WHAT_SLEEP,
-    PROBITY_WAIT_WHAT_CPU,  /* a thread could run, and had no CPU */
+    PROBITY_WAIT_WHAT_CPU,  /* a thread was runnable but had no CPU */
     PROBITY_WAIT_WHATS
 };
 
@@ -65,15 +65,15 @@ struct probity_wait_name {
     enum probity_wait_what what;
     const char *text; /* "cache", "mutex table", "mutex made at f (file.c:12)", a path, a peer */
     uint64_t object;  /* address or number of a lock or condition, else 0; joins have none, so that
-                         the threads that one place made are one subject */
+                       * the threads created at one place are one subject */
 };
 
-/* Takes any event, in order: `before` if it is not a leave, before the analysis of waits takes it,
- * else after that. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Take any event, in order: `before` takes all but leaves, before the analysis of waits does; the
+ * other one takes leaves, after it. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_wait_names_before(struct probity_wait_names *names, const struct probity_event *event);
 int probity_wait_names_after(struct probity_wait_names *names, const struct probity_event *event);
 
-/* Names what a wait was for; call it while the wait is passed on. */
+/* Returns the name of a wait's object; only while the wait is passed on. */
 struct probity_wait_name probity_wait_names_of(struct probity_wait_names *names, uint32_t trace,
                                                const struct probity_wait *wait);
 

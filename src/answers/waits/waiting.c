@@ -15,7 +15,7 @@
 /* ---- Rows --------------------------------------------------------------------------------------
  */
 
-/* What identifies a row. */
+/* Identity of a row. */
 struct row_key {
     enum probity_wait_what what;
     uint32_t trace, thread_slot;
@@ -77,7 +77,7 @@ static struct probity_waiting_row *row_at(struct probity_waiting *waiting,
     return item != NULL ? &item->row : NULL;
 }
 
-/* The row of a wait; *ret_row NULL if the answer is not about such waits. */
+/* The row of a wait; *ret_row is NULL if the answer does not include such waits. */
 static int find_row(struct probity_waiting *waiting, const struct probity_wait *wait,
                     const struct probity_wait_name *name, struct probity_waiting_row **ret_row)
 {
@@ -186,7 +186,7 @@ static int complete(struct probity_waiting *waiting, const struct probity_wait_p
     return probity_wait_names_complete(&waiting->names, waiting->trace, place, doing);
 }
 
-/* Adds what a thread did in a range, and finds what took most of that time. */
+/* Adds the activity of a thread in a range, and finds what took most of that time. */
 static int add_doings(struct probity_waiting *waiting, struct probity_waiting_row *row,
                       const struct probity_wait_holder *range, int is_culprit,
                       struct probity_past_doing *ret_most)
@@ -211,7 +211,7 @@ static int add_doings(struct probity_waiting *waiting, struct probity_waiting_ro
         waiting_most_add(&most, &stretch.doing, ns);
         to_ns = stretch.from_ns;
     }
-    if (error == 0 && to_ns > range->from_ns) { /* what it did is no longer known */
+    if (error == 0 && to_ns > range->from_ns) { /* its activity is no longer known */
         struct probity_waiting_holder part = {.thread_slot = range->thread_slot,
                                               .ns = to_ns - range->from_ns};
         probity_thread_states_split(waiting->states, range->thread_slot, range->from_ns, to_ns,
@@ -345,7 +345,7 @@ static int add_wait(struct probity_waiting *waiting, const struct probity_wait *
         .from_ns = wait->from_ns, .ns = wait->waited_ns, .thread_slot = wait->thread_slot,
         .doing = wait->doing, .culprit_slot = PROBITY_WAITS_NO_THREAD, .is_open = wait->is_open};
     instance.split = waiting_states_of(waiting, wait, &instance.ns);
-    if (instance.ns == 0 && wait->object == NULL) /* it ran all the time */
+    if (instance.ns == 0 && wait->object == NULL) /* it was running all the time */
         return 0;
     struct probity_wait_name name = probity_wait_names_of(&waiting->names, waiting->trace, wait);
     int error = find_row(waiting, wait, &name, &row);

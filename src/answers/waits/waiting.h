@@ -3,8 +3,8 @@
  * waiting.h: what threads waited for: rows by lock, file, peer, function or thread, each with its
  * waits, its waiters, its holders and what they did, and the longest waits; split by thread
  * states (doc/sched.md), if they are among the events. Memory: see waits.h and thread_states.h;
- * PROBITY_WAITING_ROWS_MAX rows with at most PROBITY_WAITING_HOLDERS_MAX holders each. The rest is
- * one row, or one holder. Prints nothing.
+ * PROBITY_WAITING_ROWS_MAX rows with at most PROBITY_WAITING_HOLDERS_MAX holders each. Everything
+ * beyond is summed in one row, or one holder. Prints nothing.
  */
 #ifndef PROBITY_ANSWERS_WAITS_WAITING_H
 #define PROBITY_ANSWERS_WAITS_WAITING_H
@@ -27,7 +27,7 @@ enum {
 
 enum probity_waiting_by {
     PROBITY_WAITING_BY_OBJECT, /* whatever was waited for */
-    PROBITY_WAITING_BY_LOCK,   /* and conditions */
+    PROBITY_WAITING_BY_LOCK,   /* locks and conditions */
     PROBITY_WAITING_BY_FILE,
     PROBITY_WAITING_BY_PEER,
     PROBITY_WAITING_BY_FUNCTION, /* of the waiter: all waits */
@@ -40,8 +40,8 @@ struct probity_waiting_holder {
     uint32_t tid;         /* 0: the slot is known */
     struct probity_past_doing doing;
     uint64_t waits;          /* of which it was the culprit */
-    uint64_t ns;             /* waiting that it accounts for */
-    uint64_t known_ns, cpu_ns; /* how much of it has CPU times, and these */
+    uint64_t ns;             /* waiting time that it accounts for */
+    uint64_t known_ns, cpu_ns; /* the part of it with CPU times, and these times */
     struct probity_thread_split split; /* of ns, by the states of the thread */
 };
 
@@ -67,7 +67,7 @@ struct probity_waiting_row {
     int is_rest;                             /* all that did not get a row */
     struct probity_duration_stats durations;
     uint64_t open, given_up;
-    uint64_t known_ns;       /* waiting that holders and wakers account for */
+    uint64_t known_ns;       /* waiting time that holders and wakers account for */
     struct probity_thread_split split; /* of the total, by the states of the waiters */
     uint32_t *waiters;       /* slots */
     size_t waiter_count, waiter_capacity;

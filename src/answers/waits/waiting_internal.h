@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * waiting_internal.h: state of waiting.c, and a small table for what a thread did most.
+ * waiting_internal.h: state of waiting.c, and a small table of a thread's main activities.
  */
 #ifndef PROBITY_ANSWERS_WAITS_WAITING_INTERNAL_H
 #define PROBITY_ANSWERS_WAITS_WAITING_INTERNAL_H
@@ -28,7 +28,7 @@ struct probity_waiting {
     size_t count;
 };
 
-/* The row of a thing that is waited for. NULL if out of memory. */
+/* The row of an object of waits. NULL if out of memory. */
 struct probity_waiting_row *waiting_row_at(struct probity_waiting *waiting,
                                            const struct probity_wait_name *name);
 
@@ -49,13 +49,13 @@ int waiting_states_open(struct probity_waiting *waiting);
 /* Takes any event, before the analysis of waits does. Returns as above. */
 int waiting_states_put(struct probity_waiting *waiting, const struct probity_event *event);
 
-/* Splits a wait by the states of the waiter. Of a call to the C library, only what it was off the
- * CPU is a wait: *ret_waited_ns is that, if it is known. */
+/* Splits a wait by the states of the waiter. In a call to the C library, only the time off the CPU
+ * is a wait: *ret_waited_ns is that time, if known. */
 struct probity_thread_split waiting_states_of(const struct probity_waiting *waiting,
                                               const struct probity_wait *wait,
                                               uint64_t *ret_waited_ns);
 
-/* Sums for what a thread did in one wait. If it did more things than fit, the rest is not counted.
+/* Sums of a thread's activities in one wait. Activities that do not fit are not counted.
  */
 struct waiting_most {
     struct {

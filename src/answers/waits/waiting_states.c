@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * waiting_states.c: what thread states add to waits: their parts, and the waits for a CPU.
+ * waiting_states.c: the contribution of thread states to waits: their parts, and waits for a CPU.
  */
 #include "answers/waits/waiting_internal.h"
 #include "probity.h"
@@ -22,7 +22,7 @@ int waiting_states_open(struct probity_waiting *waiting)
     return error;
 }
 
-/* A thread could run from the beginning of a period until an event. */
+/* Adds the time in which a thread was runnable, from the beginning of a period to an event. */
 static int add_cpu_wait(struct probity_waiting *waiting, const struct probity_event *event,
                         const struct probity_thread_period *period)
 {

@@ -134,7 +134,7 @@ const struct cli_command cli_command_waits = {
     .usage = "[OPTION]... TRACE...",
     .help =
         "For each lock, condition, file, peer and sleep that threads waited for: number and times "
-        "of the waits, which threads held it meanwhile or ended the wait, in which function, and "
-        "the longest waits. Requires typed probes, or recorded calls to the C library.",
+        "of the waits, which threads held it or ended the wait, in which function, and the "
+        "longest waits. Requires typed probes, or recorded calls to the C library.",
     .options = options,
 };

@@ -64,7 +64,7 @@ static int put_case(FILE *stream, const struct probity_waits_answer *answer,
     return error;
 }
 
-/* What the row is about. */
+/* The subject of the row. */
 static int put_subject(FILE *stream, const struct probity_waits_answer *answer,
                        const struct probity_waiting_row *row)
 {

@@ -17,7 +17,7 @@ struct probity_waits_answer {
     size_t top;         /* number of rows to show; 0: all */
     size_t holders_max; /* of each row, in text */
     int has_states;     /* splits by thread states are known */
-    uint64_t counted;   /* calls to libc that were only counted: whether they waited is not known */
+    uint64_t counted;   /* calls to libc that were only counted: whether they waited is unknown */
 };
 
 /* Number of rows to show of `count`. */

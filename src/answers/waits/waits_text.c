@@ -67,7 +67,8 @@ static void put_who(const struct table *table, uint32_t slot, uint32_t tid,
     probity_wait_text_doing(table->stream, doing);
 }
 
-/* Wakers are the culprits of all but locks; rows by function and thread are about both. */
+/* Wakers are the culprits of all waits except those for locks; rows by function and thread have
+ * both. */
 static int is_woken(const struct probity_waiting_row *row)
 {
     return row->what != PROBITY_WAIT_WHAT_LOCK && row->what != PROBITY_WAIT_WHATS;
@@ -84,7 +85,7 @@ static void put_shares(const struct table *table, const struct probity_thread_sp
     }
 }
 
-/* How much of the waiting a holder accounts for, and what it did in that time. */
+/* The waiting time that a holder accounts for, and what it did in that time. */
 static void put_holder(const struct table *table, const struct probity_waiting_row *row,
                        const struct probity_waiting_holder *holder)
 {
@@ -130,7 +131,7 @@ static void put_case(const struct table *table, const struct probity_waiting_row
     fputc('\n', stream);
 }
 
-/* How the waiters' own time splits. */
+/* The waiters' time by state. */
 static void put_states(const struct table *table, const struct probity_waiting_row *row)
 {
     const char *between = "  states   ";

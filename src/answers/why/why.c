@@ -95,7 +95,7 @@ static uint64_t less(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* Takes a part of what is left. */
+/* Takes a part of the rest. */
 static void take_part(uint64_t parts[PROBITY_WHY_PARTS], enum probity_why_part part, uint64_t ns,
                       uint64_t *left_ns)
 {
@@ -103,7 +103,7 @@ static void take_part(uint64_t parts[PROBITY_WHY_PARTS], enum probity_why_part p
     *left_ns -= parts[part];
 }
 
-/* Divides the whole time of a unit; cpu_ns is what it used. */
+/* Divides the whole time of a unit; cpu_ns is its CPU time. */
 static void divide(const struct probity_why *why, const struct why_unit *unit, uint64_t to_ns,
                    uint64_t cpu_ns, uint64_t parts[PROBITY_WHY_PARTS])
 {
@@ -182,7 +182,7 @@ static void begin_unit(struct probity_why *why, const struct probity_event *even
     unit->from_ns = scope != NULL ? scope->enter_wall_ns : event->wall_ns;
     unit->cpu_ns = event->cpu_ns;
     unit->has_cpu = event->cpu_known;
-    /* A checkpoint says only now that the call began. */
+    /* The checkpoint reports only now that the call began. */
     unit->has_states = event->kind != PROBITY_EVENT_CHECKPOINT &&
                        probity_thread_states_has(why->states, unit->slot);
     probity_thread_states_at(why->states, unit->slot, event->wall_ns, &unit->states);

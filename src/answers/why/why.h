@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * why.h: why a call or a span between two probes was slow: where its time went, how the same call
- * usually looks, and what differed. Every call in question is split the same way, by what its
- * thread did (enum probity_why_part, which sum to the call) and by the functions below it; the
- * slowest ones are kept whole, of all others only the distributions, for medians.
+ * why.h: why a call or a span between two probes was slow: where its time went, what is usual for
+ * such calls, and what differed. Every candidate call is divided in the same way, by what its
+ * thread did (enum probity_why_part; the parts sum to the call) and by the functions below it. The
+ * slowest calls are kept in full; the others only contribute to distributions, for medians.
  *
- * Memory: threads; for each function in question PROBITY_WHY_NODES_MAX paths below it, with a
- * histogram of each of three values; PROBITY_WHY_TARGETS_MAX names of locks, files and peers; and
- * path.h. Prints nothing.
+ * Memory: threads; for each such function PROBITY_WHY_NODES_MAX paths below it, with a histogram of
+ * each of three values; PROBITY_WHY_TARGETS_MAX names of locks, files and peers; and path.h. Prints
+ * nothing.
  */
 #ifndef PROBITY_ANSWERS_WHY_WHY_H
 #define PROBITY_ANSWERS_WHY_WHY_H
@@ -21,13 +21,13 @@
 #include "answers/path/path.h"
 
 enum {
-    PROBITY_WHY_NODES_MAX = 4096,    /* what is below them counts as their own time */
-    PROBITY_WHY_TARGETS_MAX = 65536, /* names of what was waited for; later ones are lumped */
-    PROBITY_WHY_WAITS_MAX = 16,      /* different targets of one call; the rest is lumped */
-    PROBITY_WHY_NESTED_MAX = 16      /* calls in question that are open at once in a thread */
+    PROBITY_WHY_NODES_MAX = 4096,    /* time below them counts as their own */
+    PROBITY_WHY_TARGETS_MAX = 65536, /* targets of waits; later ones are summed up */
+    PROBITY_WHY_WAITS_MAX = 16,      /* different targets of one call; the rest is summed up */
+    PROBITY_WHY_NESTED_MAX = 16      /* candidate calls that are open at once in a thread */
 };
 
-/* What the time of a call consists of. */
+/* Parts of the time of a call. */
 enum probity_why_part {
     PROBITY_WHY_RUNNING,
     PROBITY_WHY_LOCK,      /* waiting for a lock or semaphore */
@@ -42,7 +42,7 @@ enum probity_why_part {
     PROBITY_WHY_PARTS
 };
 
-/* What calls waited for. Lives until close. */
+/* The object of waits. Valid until close. */
 struct probity_why_target {
     struct probity_link link;
     enum probity_wait_what what;
@@ -57,19 +57,19 @@ struct probity_why_wait {
     uint64_t ns, count;
     uint64_t longest_ns; /* the following are those of the longest wait */
     struct probity_past_doing doing;
-    uint32_t culprit_slot, culprit_tid; /* who held it or ended the wait; as in a holder */
+    uint32_t culprit_slot, culprit_tid; /* the thread that held it or ended the wait */
     struct probity_past_doing culprit_doing;
 };
 
-/* A path of calls below the function in question. The first is that function. */
+/* A path of calls below a function. The first node is that function. */
 struct probity_why_node {
     struct probity_function_key key;
-    uint32_t number, parent; /* index; the first one's parent is itself */
+    uint32_t number, parent; /* index; the first node is its own parent */
     uint32_t child, sibling; /* index, 0: none */
-    struct probity_histogram calls, wall, cpu; /* of each call in question that got there */
+    struct probity_histogram calls, wall, cpu; /* of each candidate call that took this path */
 };
 
-/* What one call in question did on a path. */
+/* Values of one candidate call on a path. */
 struct probity_why_value {
     uint64_t calls, wall_ns, cpu_ns; /* including callees */
 };
@@ -100,7 +100,7 @@ struct probity_why_case {
 /* Why it was slow. */
 enum probity_why_cause_kind {
     PROBITY_WHY_CAUSE_NONE,      /* not slower than usual */
-    PROBITY_WHY_CAUSE_LOCK,      /* down to OFF: as the parts */
+    PROBITY_WHY_CAUSE_LOCK,      /* from here to OFF: as the parts */
     PROBITY_WHY_CAUSE_CONDITION,
     PROBITY_WHY_CAUSE_IO,
     PROBITY_WHY_CAUSE_SLEEP,
@@ -115,23 +115,23 @@ enum probity_why_cause_kind {
 
 struct probity_why_cause {
     enum probity_why_cause_kind kind;
-    enum probity_why_part part;   /* the one that grew most */
+    enum probity_why_part part;   /* the part that grew most */
     uint64_t ns, usual_ns;        /* of this part: in this call, and the median */
     double share;                 /* of the difference to the median call; 0 to 1 */
     const struct probity_why_wait *wait; /* the longest of this part; or NULL */
-    uint32_t culprit_slot, culprit_tid;  /* which thread had what was waited for, see holders */
+    uint32_t culprit_slot, culprit_tid;  /* the thread that held the target; see holders */
     struct probity_past_doing culprit_doing;
-    const struct probity_why_node *node; /* where it happened; or NULL: unknown */
+    const struct probity_why_node *node; /* the path on which it happened; NULL: unknown */
     struct probity_why_value value, usual; /* of the node: in this call, and medians */
 };
 
 struct probity_why_options {
     uint64_t from_ns, to_ns; /* calls that begin in [from, to); both 0: all */
-    size_t slowest;          /* how many to keep, at least 1 */
+    size_t slowest;          /* number to keep, at least 1 */
     /* If not 0: keep only the call that is open in this thread at this time. */
     uint64_t at_ns;
     uint32_t at_tid; /* 0: any thread */
-    /* Whether calls of a function are in question; NULL: spans are. */
+    /* Whether calls of a function are candidates; NULL: spans are. */
     int (*is_like)(void *context, const struct probity_function *function);
     /* Whether a hit begins and ends a span in its thread (bits 1 and 2). */
     unsigned (*marks)(void *context, const struct probity_event *event);
@@ -144,8 +144,8 @@ struct probity_why;
 /* Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_why_open(const struct probity_why_options *options, struct probity_why **ret_why);
 
-/* From now on, as if at_ns of the options were this: for a time that is known only when an event is
- * reached. Until then, UINT64_MAX keeps no call. */
+/* Replaces at_ns of the options from now on, for a time that is known only when an event is
+ * reached. UINT64_MAX, until then, keeps no call. */
 void probity_why_choose(struct probity_why *why, uint64_t at_ns);
 
 /* Takes the next event in time order. Returns 0 or PROBITY_ERROR_MEMORY. */
@@ -159,7 +159,7 @@ const struct probity_why_case *const *probity_why_cases(const struct probity_why
 const struct probity_path_span *probity_why_path(const struct probity_why *why,
                                                  const struct probity_why_case *of);
 
-/* What differed. In why_cause.c. */
+/* The main difference. In why_cause.c. */
 struct probity_why_cause probity_why_cause_of(const struct probity_why *why,
                                               const struct probity_why_case *of);
 
@@ -167,10 +167,10 @@ struct probity_why_cause probity_why_cause_of(const struct probity_why *why,
 uint64_t probity_why_median(const struct probity_why_group *group,
                             const struct probity_histogram *fine);
 
-/* How many calls of the group took at least ns; exact to 1/256 of ns. */
+/* Number of calls of the group that took at least ns; exact to 1/256 of ns. */
 uint64_t probity_why_rank(const struct probity_why_group *group, uint64_t ns);
 
-/* What a case did on a path, and medians of the same. */
+/* Values of a case on a path, and the medians. */
 struct probity_why_value probity_why_value_of(const struct probity_why_case *of, size_t node);
 struct probity_why_value probity_why_usual(const struct probity_why_group *group, size_t node);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * why_cause.c: compares a slow call with the median of all. The part of its time that exceeds its
- * median most is the cause; the place is found by going down the paths below the function as long
- * as one callee accounts for most of the difference.
+ * median most is the cause; the place is found by following the paths below the function as long as
+ * one callee accounts for most of the difference.
  */
 #include "answers/why/why.h"
 
-/* A callee is gone down to if it has more than this share of its caller's difference. */
+/* A callee is followed if it has more than this share of its caller's difference. */
 #define SHARE_LEAST 0.5
-/* Calls of a function are more than usual from this ratio on. */
+/* Ratio from which a function has more calls than usual. */
 #define CALLS_RATIO 1.5
 
-/* ---- What is usual -----------------------------------------------------------------------------
+/* ---- Usual values ------------------------------------------------------------------------------
  */
 
 /* The value that `rank` of the values do not exceed: the middle of its bucket. */
@@ -63,7 +63,7 @@ struct probity_why_value probity_why_usual(const struct probity_why_group *group
 /* ---- Where -------------------------------------------------------------------------------------
  */
 
-/* What of a value is compared on the way down. */
+/* The part of a value that is compared on the way down. */
 enum measure { WALL, CPU, OFF };
 
 static uint64_t measure_of(const struct probity_why_value *value, enum measure measure)
@@ -131,8 +131,8 @@ static const struct probity_why_node *find_node(const struct probity_why_case *o
 /* ---- Who ---------------------------------------------------------------------------------------
  */
 
-/* The function that had most of the wait in the thread that was waited for, by the critical
- * path. */
+/* The function that accounts for most of the wait in the thread that was waited for, according to
+ * the critical path. */
 static void find_culprit(const struct probity_why *why, const struct probity_why_case *of,
                          struct probity_why_cause *cause)
 {
@@ -201,7 +201,7 @@ struct probity_why_cause probity_why_cause_of(const struct probity_why *why,
     struct probity_why_cause cause = {.culprit_slot = PROBITY_WAITS_NO_THREAD};
     uint64_t usual_ns = probity_duration_stats_quantile(&of->group->durations, 500);
     uint64_t ns = of->to_ns - of->from_ns;
-    /* A call that is the only one is explained by what took most of it. */
+    /* If there is only one call, it is explained by the largest part. */
     int is_alone = of->group->durations.count < 2;
     double most = 0;
     int has_more = 0;

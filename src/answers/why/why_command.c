@@ -7,7 +7,7 @@
 #include "cli/query.h"
 #include "cli/wait_symbols.h"
 
-/* Each has a screen, and a copy of what it did on each path. */
+/* Each has a screen, and a copy of its values on each path. */
 enum { SLOWEST_MAX = 1000 };
 
 struct why_call {
@@ -19,7 +19,7 @@ struct why_call {
     const char *function;
     size_t slowest;
     struct probity_why_dump dump; /* if neither functions nor probes are given */
-    int is_of_dump, is_reached;   /* is_reached: its time, in the events */
+    int is_of_dump, is_reached;   /* is_reached: events have reached its time */
 };
 
 static int passes(struct cli_filter *filter, const struct probity_event *event)
@@ -101,7 +101,7 @@ static int print_why(void *context, FILE *stream, const struct probity_reader *r
     return 0;
 }
 
-/* The call or block that the dump was made for. */
+/* Explains the call or block for which the dump was made. */
 static int explain_dump(void *context, struct probity_reader *reader, uint64_t from_ns,
                         uint64_t to_ns)
 {

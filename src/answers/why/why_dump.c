@@ -41,13 +41,14 @@ int probity_why_dump_find(const struct probity_trace_facts *facts,
     }
     if (best.kind == 0)
         return 0;
-    /* The start may be long before the record of the enter, if the thread lost its CPU between. */
+    /* The start may be long before the record of the enter, if the thread lost its CPU in
+     * between. */
     *ret_dump = (struct probity_why_dump){best, best.end,
                                           probity_trace_ns_of_ticks(facts, best.limit)};
     return 1;
 }
 
-/* A dump has the beginning of a long name. */
+/* A dump has only the beginning of a long name. */
 static int is_name(const struct probity_text *text, const char *name)
 {
     size_t length = text->length, all = strlen(name);

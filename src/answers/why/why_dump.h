@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * why_dump.h: the call or block that a dump was made for.
+ * why_dump.h: the call or block for which a dump was made.
  */
 #ifndef PROBITY_ANSWERS_WHY_WHY_DUMP_H
 #define PROBITY_ANSWERS_WHY_WHY_DUMP_H
@@ -14,8 +14,8 @@ struct probity_why_dump {
     uint64_t limit_ns;                 /* in force; 0: none */
 };
 
-/* Finds the reason that exceeded its limit most. Returns 1, or 0 if the trace is not a dump, or one
- * that no function or block caused. */
+/* Finds the reason that exceeded its limit most. Returns 1, or 0 if the trace is not a dump caused
+ * by a function or block. */
 int probity_why_dump_find(const struct probity_trace_facts *facts,
                           struct probity_why_dump *ret_dump);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * why_internal.h: calls in question that have not ended (why.c), and what they did on each path
- * below their function (why_nodes.c) and waited for (why_waits.c).
+ * why_internal.h: open candidate calls (why.c), with their values on each path below their function
+ * (why_nodes.c) and their waits (why_waits.c).
  */
 #ifndef PROBITY_ANSWERS_WHY_WHY_INTERNAL_H
 #define PROBITY_ANSWERS_WHY_WHY_INTERNAL_H
@@ -18,7 +18,7 @@ struct why_unit {
     struct probity_thread_split states; /* the same */
     uint32_t depth;  /* scopes that were entered in it and are open */
     uint32_t node;   /* the path of the innermost of them */
-    uint32_t lumped; /* how many of the innermost ones have no separate path */
+    uint32_t lumped; /* number of the innermost ones without a separate path */
     uint64_t parts[PROBITY_WHY_PARTS];  /* of waits so far */
     uint64_t blocked_ns, unknown_ns;    /* part of these waits, by states */
     struct probity_why_wait waits[PROBITY_WHY_WAITS_MAX + 1]; /* the last one: the rest */
@@ -53,17 +53,17 @@ struct probity_why {
     int error; /* of a callback */
 };
 
-/* Takes a wait that has ended, in a thread whose units have not: as options.waited of path.h. */
+/* Takes a wait that has ended, in a thread with open units: for options.waited of path.h. */
 int why_take_wait(void *context, const struct probity_wait *wait,
                   const struct probity_wait_name *name);
 
 /* Adds the path of a scope that was entered. Returns 0 or PROBITY_ERROR_MEMORY. */
 int why_unit_enter(struct why_unit *unit, const struct probity_scope *scope);
 
-/* Counts a scope that has ended on its path, and goes back to its caller. Returns as above. */
+/* Adds a scope that has ended to its path, and returns to its caller. Returns as above. */
 int why_unit_leave(struct why_unit *unit, const struct probity_scope *scope);
 
-/* Counts what a unit did on a path. Returns as above. */
+/* Adds values of a unit on a path. Returns as above. */
 int why_unit_add(struct why_unit *unit, uint32_t node, const struct probity_why_value *value);
 
 /* Adds the unit's values to the distributions of its group. Returns as above. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * why_nodes.c: paths of calls below a function in question, what one call did on each, and the
- * distribution of that over all calls. A path that a call did not take is not counted for it, and
- * costs it nothing.
+ * why_nodes.c: paths of calls below a function, the values of one call on each, and their
+ * distribution over all calls. Paths that a call did not take are not counted, and cost nothing.
  */
 #include <stdlib.h>
 #include <string.h>

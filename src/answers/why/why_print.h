@@ -14,7 +14,7 @@
 struct probity_why_answer {
     const struct probity_reader *reader;
     const struct probity_why *why;
-    const char *span; /* what spans between probes are called; NULL: calls of functions */
+    const char *span; /* name of the spans between probes; NULL: calls of functions */
     const struct probity_why_dump *dump; /* why the dump was made; NULL: not requested */
 };
 
@@ -31,7 +31,7 @@ void probity_why_sentence(FILE *stream, const struct probity_why_answer *answer,
                           const struct probity_why_case *of,
                           const struct probity_why_cause *cause);
 
-/* The case, its parts, what differed, its critical path and the sentence; then what is missing,
+/* The case, its parts, the differences, its critical path and the sentence; then what is missing,
  * repairs, and whether the traces are complete. The caller checks the stream for errors. */
 void probity_why_text(FILE *stream, int has_colour, const struct probity_why_answer *answer);
 

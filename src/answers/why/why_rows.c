@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * why_rows.c: chooses what of a slow call is shown.
+ * why_rows.c: chooses the details of a slow call that are shown.
  */
 #include "answers/why/why_rows.h"
 
@@ -51,7 +51,7 @@ static int compare_others(const void *left, const void *right)
     return (a->ns < b->ns) - (a->ns > b->ns);
 }
 
-/* More different ones than this are not distinguished: the first is the most likely cause. */
+/* Maximum number of different ones: the first is the most likely cause. */
 enum { OTHERS_SUMMED = 64 };
 
 size_t probity_why_others(const struct probity_why *why, const struct probity_why_case *of,

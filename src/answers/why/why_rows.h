@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * why_rows.h: what of a slow call is worth showing: the paths below it that differed most from
- * their medians, and what other threads did on its critical path.
+ * why_rows.h: the details of a slow call that are worth showing: the paths below it that differed
+ * most from their medians, and the activity of other threads on its critical path.
  */
 #ifndef PROBITY_ANSWERS_WHY_WHY_ROWS_H
 #define PROBITY_ANSWERS_WHY_WHY_ROWS_H
@@ -15,13 +15,13 @@ enum {
     PROBITY_WHY_PATH_BYTES = 256
 };
 
-/* A path, and what it did in the case and usually. */
+/* A path, with its values in the case and the usual ones. */
 struct probity_why_row {
     size_t node;
     struct probity_why_value value, usual;
 };
 
-/* What a thread did while the case waited. */
+/* Activity of a thread while the case waited. */
 struct probity_why_other {
     uint32_t thread_slot;
     enum probity_path_state state;
@@ -32,12 +32,12 @@ struct probity_why_other {
 /* The difference between the wall times of a row. */
 uint64_t probity_why_row_distance(const struct probity_why_row *row);
 
-/* The paths with the largest differences of wall time, without the case itself; returns how
- * many. */
+/* The paths with the largest differences of wall time, except the case itself; returns their
+ * number. */
 size_t probity_why_rows(const struct probity_why_case *of,
                         struct probity_why_row ret_rows[PROBITY_WHY_ROWS]);
 
-/* Most time first; returns how many. */
+/* Most time first; returns their number. */
 size_t probity_why_others(const struct probity_why *why, const struct probity_why_case *of,
                           struct probity_why_other ret_others[PROBITY_WHY_OTHERS]);
 
@@ -45,7 +45,7 @@ size_t probity_why_others(const struct probity_why *why, const struct probity_wh
 const char *probity_why_group_name(const struct probity_why_answer *answer,
                                    const struct probity_why_group *group);
 
-/* "parse > read", without the function in question; the beginning is left out if it is too long.
+/* "parse > read", without the function of the case; the beginning is left out if it is too long.
  * The text is not yet safe to print. */
 void probity_why_path_text(const struct probity_why_group *group, size_t node,
                            char ret_text[PROBITY_WHY_PATH_BYTES]);

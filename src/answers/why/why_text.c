@@ -14,7 +14,7 @@
 #include "print/text.h"
 #include "print/time_text.h"
 
-/* Less than this share of the call is not worth a line. */
+/* A smaller share of the call is not shown. */
 enum { SHOWN_LEAST_DIVISOR = 200 };
 
 struct printing {
@@ -65,7 +65,7 @@ static void put_thread(const struct printing *printing, uint32_t slot)
         fputc('-', printing->stream);
 }
 
-/* Which call it was, and how it compares with all others. */
+/* Identifies the call, and compares it with all others. */
 static void put_head(const struct printing *printing)
 {
     const struct probity_why_case *of = printing->of;

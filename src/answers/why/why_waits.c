@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * why_waits.c: what the calls in question waited for, and for how long.
+ * why_waits.c: the waits of candidate calls, by target.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "probity.h"
 
-/* NULL with *ret_error 0: there are too many. */
+/* NULL with *ret_error 0 if there are too many. */
 static const struct probity_why_target *target_at(struct probity_why *why,
                                                   const struct probity_wait_name *name,
                                                   int *ret_error)
@@ -46,7 +46,7 @@ static enum probity_why_part part_of(enum probity_wait_kind kind)
     return parts[kind];
 }
 
-/* The unit's entry for a target; the last one is for all that have none. */
+/* The unit's entry for a target; the last entry is for all targets without one. */
 static struct probity_why_wait *entry_of(struct why_unit *unit,
                                          const struct probity_why_target *target,
                                          enum probity_why_part part)
@@ -78,7 +78,7 @@ static void set_culprit(struct probity_why_wait *entry, const struct probity_wai
     entry->culprit_doing = (struct probity_past_doing){NULL, NULL};
 }
 
-/* What a wait consisted of, by the states of its thread. */
+/* Parts of a wait, by the states of its thread. */
 struct wait_states {
     uint64_t runnable_ns, blocked_ns, unknown_ns;
     int are_known;

@@ -125,8 +125,8 @@ static uint8_t address_encoding(const uint8_t *cie)
 }
 
 /* Whether the code starts at a function's entry: its first unwind instruction then advances past
- * the first push. A split-off part is inside the frame from its first byte, or from its second one:
- * gcc puts a nop before a landing pad, which must not be at the beginning. */
+ * the first push. A split-off part is inside the frame from its first byte, or from its second one,
+ * because gcc puts a nop before a landing pad at the beginning. */
 static int is_function_entry(const uint8_t *code, const uint8_t *fde)
 {
     enum { NOP = 0x90 }; /* x86 */

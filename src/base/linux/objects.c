@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* A static image has no entry with its load offset, but its headers are in the first page of the
- * file. */
+/* A static image has no entry that gives its load offset, but its headers are in the first page of
+ * the file. */
 static uintptr_t image_offset(const ElfW(Phdr) *header, size_t count)
 {
     enum { PAGE = 4096 };

@@ -58,7 +58,7 @@ int probity_os_may_start_thread(void)
     return 1;
 }
 
-/* Whatever runs destructors does it here, and nothing runs otherwise. */
+/* On Linux, destructors run at every orderly exit, so they suffice. */
 void probity_os_at_exit(void (*function)(void))
 {
     (void)function;
@@ -73,7 +73,7 @@ uint32_t probity_os_thread_id(void)
     return (uint32_t)syscall(SYS_gettid);
 }
 
-/* The first thread's directory is that of the process, which is found 15 µs sooner. */
+/* The first thread's directory is the process's, which is found 15 µs faster. */
 const char *probity_os_descriptors(void)
 {
     return probity_os_thread_id() == (uint32_t)getpid() ? "/proc/self/fd"
@@ -378,8 +378,8 @@ int probity_os_can_extend(int descriptor)
     enum { TMPFS = 0x01021994 };
     struct statfs status;
     int before = errno;
-    /* madvise() fails for unsupported advice even with zero bytes; in emulators that accept any
-     * advice, and do nothing, for none. */
+    /* madvise() fails for unsupported advice even with zero bytes. In emulators that accept any
+     * advice and do nothing, it never fails. */
     enum { UNKNOWN_ADVICE = 0x7fffff };
     int can = fstatfs(descriptor, &status) == 0 && status.f_type == TMPFS &&
               madvise(NULL, 0, MADV_POPULATE_WRITE) == 0 && madvise(NULL, 0, UNKNOWN_ADVICE) != 0;
@@ -670,7 +670,7 @@ size_t probity_os_readable_bytes(const void *at)
     return is_there ? PAGE - address % PAGE : 0;
 }
 
-/* At the upper end of its stack is a thread's control block; for the first thread, the program's
+/* The upper end of a thread's stack is its control block or, for the first thread, the program's
  * name. */
 int probity_os_is_own_stack(uintptr_t address)
 {

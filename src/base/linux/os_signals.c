@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * linux/os_signals.c: the borders of what runs with signals and cancellation blocked. Apart from
- * os.c, since pending signals are delivered, and asynchronous cancellation happens, in here: these
- * functions have unwind tables (Makefile, NOT_UNWOUND).
+ * linux/os_signals.c: blocks and restores signals and cancellation. Separate from os.c, since
+ * pending signals are delivered, and asynchronous cancellation happens, in these functions, which
+ * therefore have unwind tables (Makefile, NOT_UNWOUND).
  */
 #include "base/os.h"
 

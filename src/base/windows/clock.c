@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * windows/clock.c: clock.h. The ticks are those of the CPU's counter if CPUID says that it runs at
- * one rate, otherwise of QueryPerformanceCounter. The CPU time of a thread is what
- * QueryThreadCycleTime counts, at a rate that is measured once.
+ * windows/clock.c: clock.h. Ticks come from the CPU's counter if CPUID reports that it runs at one
+ * rate, otherwise from QueryPerformanceCounter. A thread's CPU time comes from
+ * QueryThreadCycleTime, at a rate that is measured once.
  */
 #include "base/clock.h"
 
@@ -77,8 +77,8 @@ uint64_t probity_clock_ticks(uint32_t kind)
     return kind & PROBITY_CLOCK_ORDERED ? probity_cpu_counter_ordered() : probity_cpu_counter();
 }
 
-/* As on Linux: the narrowest of several brackets. The performance counter is both clocks that never
- * step. */
+/* As on Linux: the narrowest of several brackets. The performance counter serves as both clocks
+ * that never step. */
 void probity_clock_moment(uint32_t kind, uint64_t rate, int tries,
                           struct probity_clock_moment *ret_moment)
 {

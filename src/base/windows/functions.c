@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * windows/functions.c: functions.h. The unwind tables do not say whether an entry is a function or
- * a part that the compiler has split off one (.cold), so functions are never known to differ.
+ * windows/functions.c: functions.h. The unwind tables do not show whether an entry is a function or
+ * a part split off by the compiler (.cold), so functions are never known to differ.
  */
 #include "base/functions.h"
 

@@ -30,7 +30,7 @@ int probity_os_threads_are_gone(void)
 static void (*at_exit)(void);
 
 /* Called by the loader. At the end of the process all other threads are gone, unless the program
- * has returned from main() or called exit(), which run the destructors before. */
+ * has returned from main() or called exit(), which run the destructors first. */
 static void NTAPI loader_says(PVOID image, DWORD reason, PVOID is_exit)
 {
     (void)image;
@@ -42,7 +42,7 @@ static void NTAPI loader_says(PVOID image, DWORD reason, PVOID is_exit)
 __attribute__((section(".CRT$XLM"), used)) const PIMAGE_TLS_CALLBACK probity_os_loader_says =
     loader_says;
 
-/* The library is never unloaded: threads that end later, and probes, would find no code. */
+/* Prevents the unloading of the library: threads that end later, and probes, would find no code. */
 void probity_os_at_exit(void (*function)(void))
 {
     HMODULE own;
@@ -61,8 +61,8 @@ void probity_os_thread_ends(void)
     probity_slots_thread_ends();
 }
 
-/* The lock of the loader is at the same place of the process's block in all versions. A thread
- * that is created while this thread holds it starts later. */
+/* The loader lock is at the same place in the process environment block in all versions. A thread
+ * that is created while this thread holds it starts only after its release. */
 int probity_os_may_start_thread(void)
 {
     enum { LOADER_LOCK_AT = 0x110 };
@@ -86,7 +86,7 @@ void probity_os_unwatched_end(void)
 {
 }
 
-/* Nothing interrupts a thread and runs in it. */
+/* Signals do not exist: nothing interrupts a thread and runs in it. */
 void probity_os_signals_block(struct probity_os_signals *ret_before)
 {
     *ret_before = (struct probity_os_signals){0, 0};
@@ -115,7 +115,7 @@ void probity_os_wake(const uint32_t *word, int threads)
         WakeByAddressAll((void *)(uintptr_t)word);
 }
 
-/* Waits and wake-ups do not reach other processes: those who wait for one look once a second. */
+/* Wake-ups do not reach other processes: a process that waits for one checks once a second. */
 void probity_os_wait_shared(const uint32_t *word, uint32_t value, int64_t timeout_ns)
 {
     const int64_t most = 1000000000;
@@ -168,7 +168,7 @@ void probity_os_threads_close(struct probity_os_threads *threads)
     (void)threads;
 }
 
-/* A process ends with its first thread. */
+/* Never: a process ends with its first thread. */
 int probity_os_is_last_thread(const struct probity_os_threads *threads, uint32_t others)
 {
     (void)threads;
@@ -365,7 +365,7 @@ int probity_os_is_of_libc(const void *at)
     return 1;
 }
 
-/* The name would need memory that stays valid. */
+/* Unsupported: the name would need memory that stays valid. */
 const char *probity_os_object_name(const void *at)
 {
     (void)at;

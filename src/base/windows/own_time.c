@@ -11,8 +11,8 @@
 /* ns per cycle × 2^32; 0: not measured, or not available. */
 static uint64_t rate;
 
-/* Keeps the processor for a millisecond. If the thread was preempted, fewer cycles are counted, so
- * the largest of several results is used. */
+/* Spins for a millisecond. If the thread was preempted, fewer cycles are counted, so the largest of
+ * several results is used. */
 static uint64_t measure(void)
 {
     enum { TRIES = 5, PARTS = 5000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * windows/own_time.h: the CPU time of the calling thread, from QueryThreadCycleTime. Its unit is
- * the processor's, so its rate is measured once, against QueryPerformanceCounter.
+ * windows/own_time.h: the CPU time of the calling thread, from QueryThreadCycleTime. It counts
+ * processor cycles, so the rate is measured once, against QueryPerformanceCounter.
  */
 #ifndef PROBITY_BASE_WINDOWS_OWN_TIME_H
 #define PROBITY_BASE_WINDOWS_OWN_TIME_H

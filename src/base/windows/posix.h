@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * windows/posix.h: what the files of this directory share, and what the system's headers lack. The
- * functions of posix/ have the contracts of POSIX as far as Probity needs them (doc/porting.md).
+ * windows/posix.h: declarations that the files of this directory share. The functions of posix/
+ * have the contracts of POSIX as far as Probity needs them (doc/porting.md).
  */
 #ifndef PROBITY_BASE_WINDOWS_POSIX_H
 #define PROBITY_BASE_WINDOWS_POSIX_H
 
-/* A descriptor: what is written to it goes to the debugger. */
+/* A descriptor for output to the debugger. */
 enum { PROBITY_POSIX_DEBUGGER = 3 };
 
 /* Sets errno from the system's last error; returns -1. */
@@ -19,7 +19,7 @@ void *probity_posix_handle(int descriptor);
  * is AT_FDCWD. Room for PATH_MAX bytes. Returns 0 or -1. */
 int probity_posix_path_in(int directory, const char *name, char *ret_path);
 
-/* Replaces backslashes by slashes. */
+/* Replaces backslashes with slashes. */
 void probity_posix_slashes(char *path);
 
 /* Creates a file that the system need not write to the disk, for reading and writing. */

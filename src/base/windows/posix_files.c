@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * windows/posix_files.c: files of posix/, by the system's own functions: msvcrt's keep a table
+ * windows/posix_files.c: files of posix/, by the system's own functions: msvcrt's have a table
  * under a lock, which a thread that was terminated at exit may hold. Handles are not inherited, and
  * other processes may open, rename and remove the files.
  */
@@ -107,7 +107,7 @@ static int open_with(const char *path, int flags, DWORD attributes)
     return descriptor_of(handle);
 }
 
-/* Two names of Linux: nothing, and an open file again by its descriptor. */
+/* Supports two Linux paths: /dev/null, and an open file by its descriptor. */
 int open(const char *path, int flags, ...)
 {
     static const char descriptors[] = "/proc/self/fd/";
@@ -186,7 +186,7 @@ int close(int descriptor)
     return CloseHandle(probity_posix_handle(descriptor)) ? 0 : probity_posix_fail();
 }
 
-/* How many bytes one call takes. */
+/* Number of bytes for one call. */
 static DWORD portion(size_t count)
 {
     const size_t most = 1 << 30;
@@ -205,7 +205,7 @@ ssize_t read(int descriptor, void *bytes, size_t count)
                : probity_posix_fail();
 }
 
-/* One text for each line: debuggers show them apart, and cut long ones. */
+/* One call per line: debuggers show calls separately, and truncate long texts. */
 static ssize_t to_debugger(const char *at, size_t count)
 {
     char text[4000];
@@ -343,7 +343,7 @@ static int lock_set(HANDLE handle, const struct flock *lock)
     return LockFileEx(handle, how, 0, bytes, 0, &where) ? 0 : probity_posix_fail();
 }
 
-/* A lock that is free, or shared, is had for a moment. */
+/* A free or shared lock is taken for a moment. */
 static int lock_get(HANDLE handle, struct flock *lock)
 {
     struct flock wanted = *lock, released = *lock;
@@ -407,8 +407,7 @@ int access(const char *path, int mode)
     return 0;
 }
 
-/* A file that is mapped, or that others have open, loses its name when the last of them closes
- * it. */
+/* A file that is mapped, or open in other processes, loses its name when it is last closed. */
 int unlink(const char *path)
 {
     return DeleteFileA(path) ? 0 : probity_posix_fail();
@@ -523,7 +522,7 @@ mode_t umask(mode_t mode)
     return 0;
 }
 
-/* ---- What is known of a file -------------------------------------------------------------------
+/* ---- Status of a file --------------------------------------------------------------------------
  */
 
 static void time_of(const FILETIME *time, struct timespec *ret_time)

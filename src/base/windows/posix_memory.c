@@ -95,8 +95,8 @@ int msync(void *at, size_t bytes, int flags)
     return FlushViewOfFile(at, bytes) ? 0 : probity_posix_fail();
 }
 
-/* Views begin at multiples of 64 KiB. Reserves more than is needed, gives it back and maps there;
- * repeated if another thread takes the addresses in between. */
+/* Views begin at multiples of 64 KiB. Reserves more than is needed, releases it and maps there;
+ * repeats that if another thread takes the addresses in between. */
 void *probity_os_map_aligned(int descriptor, size_t bytes, size_t window)
 {
     enum { GRANULARITY = 65536, TRIES = 100 };

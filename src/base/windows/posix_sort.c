@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * windows/posix_sort.c: sorting of posix/, by merging. Memory is allocated only for more rows than
- * a writer thread sorts; without memory, the order of equal rows is unspecified.
+ * the writer thread ever sorts; if there is none, the order of equal rows is unspecified.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void merge_sort(const struct sorting *sorting, char *at, size_t count, ch
     }
     memcpy(to, left, (size_t)(middle - left));
     to += middle - left;
-    memcpy(at, room, (size_t)(to - room)); /* what is left of the right half is in place */
+    memcpy(at, room, (size_t)(to - room)); /* the rest of the right half is in place */
 }
 
 static int compare_swapped(void *context, const void *one, const void *other)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * windows/posix_stdio.c: streams of posix/: a buffer before a descriptor, or before functions. What
- * is written is never changed: lines end with one character.
+ * windows/posix_stdio.c: streams of posix/: a buffer in front of a descriptor or of functions.
+ * Output is never translated: lines end with one character.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,15 +12,15 @@
 
 #include "base/windows/posix.h"
 
-/* The buffer has the size of glibc's for functions: pages are compressed as they arrive there, and
- * are then the same on both systems. */
+/* The buffer has the size of glibc's for functions: pages are compressed in portions of that size,
+ * so they are the same on both systems. */
 enum { BUFFER_BYTES = 8192, PRINTED_BYTES = 1024, LINE_BYTES = 128, ERROR_STREAM = 2 };
 
 struct _iobuf {
-    int descriptor; /* -1: of functions */
+    int descriptor; /* -1: the stream has functions */
     char failed, ended, is_static;
     long put;          /* bytes written, with those in the buffer */
-    size_t used, next; /* bytes in the buffer; of these, read */
+    size_t used, next; /* bytes in the buffer; how many of them were read */
     void *cookie;
     cookie_io_functions_t functions;
     char buffer[BUFFER_BYTES];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * windows/posix_threads.c: threads, clocks and facts about the system of posix/.
+ * windows/posix_threads.c: threads, clocks and system information for posix/.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -54,7 +54,7 @@ int pthread_create(pthread_t *ret_thread, const pthread_attr_t *attributes,
         HeapFree(GetProcessHeap(), 0, made);
         return EAGAIN;
     }
-    *ret_thread = (pthread_t){handle, id}; /* before the thread may ask for it */
+    *ret_thread = (pthread_t){handle, id}; /* before the thread can need it */
     ResumeThread(handle);
     return 0;
 }
@@ -113,7 +113,7 @@ int pthread_key_create(pthread_key_t *ret_key, void (*destructor)(void *))
     return 0;
 }
 
-/* Not released: that would call the destructor for each thread, in this one. */
+/* The index is not released: that would call the destructor for each thread, in this one. */
 int pthread_key_delete(pthread_key_t key)
 {
     (void)key;
@@ -273,7 +273,7 @@ long probity_os_program(char *text, size_t room)
     return (long)length;
 }
 
-/* As one argument: Windows passes the command as one text. */
+/* Returns one argument: Windows passes the command line as one text. */
 long probity_os_command(char *text, size_t room)
 {
     int length = snprintf(text, room, "%s", GetCommandLineA());
@@ -295,7 +295,7 @@ const char *probity_posix_program_name(void)
     return name;
 }
 
-/* Passes over a set of characters. Returns whether the character is in it. */
+/* Skips a set of characters. Returns whether the character is in it. */
 static int is_in_set(const char **pattern, char wanted)
 {
     const char *at = *pattern + 1;

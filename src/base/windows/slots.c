@@ -17,7 +17,7 @@ enum {
 uint64_t probity_thread_offset = NEVER_USED;
 uint64_t probity_scope_offset = NEVER_USED;
 
-/* For threads without memory. They record nothing, since they are inside the library. */
+/* For threads that get no memory. They record nothing, since they count as inside the library. */
 static struct probity_thread_block no_memory = {.scope = {.inside = 1}};
 
 /* Returns the offset, or NEVER_USED if only slots outside the block are left. */
@@ -38,7 +38,7 @@ static void slot_give(uint64_t offset)
         TlsFree((DWORD)(offset - SLOTS_AT) / 8);
 }
 
-/* The first thread that comes takes the slot. */
+/* The first thread takes the slot. */
 static void slot_need(uint64_t *offset)
 {
     uint64_t expected = NEVER_USED, taken;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * windows/thread_count.c: thread_count.h. A process ends when its first thread returns, whatever
- * other threads it has, so no count is needed.
+ * windows/thread_count.c: thread_count.h. A process ends when its first thread returns, even if
+ * others are running, so no count is needed.
  */
 #include "base/thread_count.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * windows/thread_local.h: included before every source file of the Windows build. Compilers for
- * Windows either emulate variables of threads with a library that allocates, or cannot export them;
- * so all are in one block of memory for each thread, whose address is in a slot of the thread's
- * environment block (TlsAlloc).
+ * Windows either emulate thread-local variables with a library that allocates, or cannot export
+ * them. So each thread has one block of memory with all of them, whose address is in a TLS slot
+ * (TlsAlloc).
  */
 #ifndef PROBITY_BASE_WINDOWS_THREAD_LOCAL_H
 #define PROBITY_BASE_WINDOWS_THREAD_LOCAL_H
@@ -11,8 +11,7 @@
 #include "probity_scope.h"
 
 #define PROBITY_NO_NOTES
-/* Names that the program may define, or leave out, cannot be weak variables in a library that is
- * loaded. */
+/* Names that the program may or may not define cannot be weak variables in a DLL. */
 #define PROBITY_NO_WEAK
 #define probity_log_default ((const char *)0)
 

@@ -111,7 +111,7 @@ static int put_pair(struct probity_export *export, const struct probity_blocks_p
 /* ---- The file ----------------------------------------------------------------------------------
  */
 
-/* After all events, because only then is it known what is missing from a trace. */
+/* Written after all events, because only then is it known what is missing from a trace. */
 static void put_head(struct callgrind *state, const struct probity_export *export)
 {
     const struct probity_text *program =

@@ -126,7 +126,7 @@ static void move_line(struct probity_export *export, uint64_t place, uint64_t to
     }
 }
 
-/* Viewers sort lines by time and keep the order of the file within a nanosecond: a deferred scope
+/* Viewers sort lines by time, and keep the order in the file within a nanosecond: a deferred scope
  * must precede a call that it made immediately. */
 static void keep_order(struct probity_export *export, struct chrome_thread *thread,
                        const struct probity_scope *scope)
@@ -320,7 +320,7 @@ static void put_thread_name(struct probity_export *export,
     chrome_put(export, "}}");
 }
 
-/* Lines before the renaming keep the earlier name. */
+/* Earlier lines keep the earlier name. */
 static void forget_probe(struct chrome *state, const struct probity_event *event)
 {
     if (event->payload_bytes < 4 || state->names.table.items == 0)

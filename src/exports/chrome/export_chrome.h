@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * export_chrome.h: parts of Chrome trace events, for its implementation files: scopes and instants
- * in export_chrome.c, what hits mean (blocks, requests, locks, queues) in export_chrome_spans.c.
+ * in export_chrome.c; spans derived from hits (blocks, requests, locks, queues) in
+ * export_chrome_spans.c.
  */
 #ifndef PROBITY_EXPORTS_CHROME_EXPORT_CHROME_H
 #define PROBITY_EXPORTS_CHROME_EXPORT_CHROME_H

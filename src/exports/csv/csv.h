@@ -61,7 +61,7 @@ int probity_csv_flush(struct probity_csv *csv);
 
 void probity_csv_close(struct probity_csv *csv);
 
-/* A trace to be converted to a CSV file beside it. */
+/* A trace to be converted to a CSV file in the same directory. */
 struct probity_csv_job {
     int directory;          /* of both files, as an open descriptor */
     const char *trace_path; /* path of the trace */
@@ -73,9 +73,9 @@ enum { PROBITY_CSV_WHY_BYTES = 256 };
 
 /* In csv_file.c. Writes the CSV under a temporary name and renames it: csv_name is never a partial
  * file. Returns 0; PROBITY_ERROR_DAMAGED if everything readable was written but records are
- * missing: then ret_why gives the reason, and so does a file named csv_name with ".incomplete"
- * appended, which a later complete CSV removes; PROBITY_ERROR_OPEN (errno ESTALE if the path leads
- * to another file), PROBITY_ERROR_WRITE or an error of probity_reader_open(), without a CSV. */
+ * missing: then ret_why and a file named csv_name with ".incomplete" appended give the reason; a
+ * later complete CSV removes that file; PROBITY_ERROR_OPEN (errno ESTALE if the path leads to
+ * another file), PROBITY_ERROR_WRITE or an error of probity_reader_open(), without a CSV. */
 int probity_csv_write_file(const struct probity_csv_job *job, char ret_why[PROBITY_CSV_WHY_BYTES]);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * csv_file.c: converts one trace to one CSV file, with a note beside it if records are missing,
- * because a CSV file has no place to say so. Runs in the tool, and in the traced program when it
- * exits.
+ * because a CSV file cannot show that. Runs in the tool, and in the traced program when it exits.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -103,7 +102,7 @@ static int write_by_way_of(struct probity_reader *reader, char *temporary,
         error = PROBITY_ERROR_WRITE;
         kept_errno = errno;
     }
-    /* Damage found only when a block is read counts too. */
+    /* Includes damage that is found only when a block is read. */
     if (probity_trace_is_complete(probity_reader_facts(reader, 0), ret_why, PROBITY_CSV_WHY_BYTES))
         ret_why[0] = '\0';
     if (error == 0) {

@@ -4,10 +4,10 @@
  * column, so each column of each thread has a chain in a temporary file (log/log_write.h), and at
  * the end the chains are written one after the other.
  *
- * Calls and what hits mean are markers, which have exact times. Calls, or without any the blocks
- * between probes, are also samples: one at each change of the stack, weighted by the time until the
- * next, so that sums of weights are self times. A deferred scope is in the samples from its
- * checkpoint on.
+ * Calls and spans derived from hits are markers, which have exact times. Calls, or without any the
+ * blocks between probes, are also samples: one at each change of the stack, weighted by the time
+ * until the next, so that sums of weights are self times. A deferred scope is in the samples from
+ * its checkpoint on.
  *
  * Memory: 8 KiB for each column of a thread; functions, probes and files; stacks up to STACKS_MAX.
  */
@@ -231,7 +231,7 @@ static void end_sample(struct probity_export *export, struct firefox_thread *mad
     put_cell(export, made, FIREFOX_CPU);
 }
 
-/* The stack changes. */
+/* Called when the stack changes. */
 static void begin_sample(struct probity_export *export, struct firefox_thread *made,
                          uint64_t wall_ns, uint64_t cpu_ns, uint32_t stack)
 {
@@ -353,7 +353,7 @@ static void firefox_closed(struct probity_export *export, struct probity_export_
     end_marker(export, made);
 }
 
-/* ---- Hits and what they mean -------------------------------------------------------------------
+/* ---- Hits and their spans ----------------------------------------------------------------------
  */
 
 static void put_hit(struct probity_export *export, struct firefox_thread *made,
@@ -440,7 +440,7 @@ static void put_span(struct probity_export *export, const struct export_span *sp
     log_writer_make_room(&export->out, &((struct firefox *)export->state)->file);
 }
 
-/* Markers are written at their end; without this, there would be only those of blocks. */
+/* Markers are written at their end. Without this function, only blocks would have markers. */
 static void begin_span(struct probity_export *export, const struct export_span *span)
 {
     (void)export;

@@ -48,8 +48,8 @@ struct firefox {
     /* An item's `bytes` is the number of its string + 1. */
     struct export_names hits, blocks, files;
     uint32_t state_strings[PROBITY_STATES]; /* number + 1 */
-    /* Row n of the tables of functions and frames is named by string n, so there are functions
-     * that no stack has. */
+    /* Row n of the tables of functions and frames is named by string n, so some functions are in no
+     * stack. */
     struct log_queue strings, lines, sources, source_files;
     uint32_t string_count, source_count;
     /* A tree of stacks: their numbers are those of the names. */
@@ -59,7 +59,7 @@ struct firefox {
     struct firefox_counter *counters;
     uint32_t counter_capacity, counter_count;
     struct export_spans spans;
-    struct log_queue file; /* what is written next */
+    struct log_queue file; /* text that is written next */
 };
 
 static inline void firefox_put(struct probity_export *export, const char *words)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * export_openmetrics.c: OpenMetrics text: functions as in `probity report`, blocks as in `probity
- * blocks`, and requests, locks and queues as in `probity model`. Holds what these three hold,
- * regardless of the length of the trace.
+ * blocks`, and requests, locks and queues as in `probity model`. Memory as for these three,
+ * independent of the length of the trace.
  *
  * The collectors of node_exporter read the older text format of Prometheus, in which the lines of
- * units and of the end are comments: so only its types are used, and no time stamps.
+ * units and of the end are comments: so only types of that format are used, and no time stamps.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static int put_label(FILE *stream, const struct label *label)
     return 0;
 }
 
-/* Each set of labels may occur only once in a family: counts how often this one has. */
+/* Each set of labels may occur only once in a family: counts the occurrences of this one. */
 static int number_of(struct openmetrics *state, const char *text, uint64_t *ret_number)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
@@ -254,7 +254,7 @@ static int put_functions(struct openmetrics *state, const struct probity_export 
 /* ---- Blocks ------------------------------------------------------------------------------------
  */
 
-/* Adds number or site name, and name. Returns how many labels there are. */
+/* Adds number or site name, and name. Returns the number of labels. */
 static size_t label_probe(struct label *labels, size_t count, const struct probity_probe *probe,
                           const char *name, const char *name_of_name)
 {
@@ -276,7 +276,7 @@ static int label_pair(struct openmetrics *state, const struct probity_blocks_pai
 static int put_blocks(struct openmetrics *state)
 {
     static const struct family times = {"probity_block_duration_seconds", "summary", "seconds",
-                                        "Wall time from a hit to the next of the same thread."};
+                                        "Wall time from a hit to the thread's next hit."};
     static const struct family cpu = {"probity_block_cpu_seconds", "counter", "seconds",
                                       "CPU time of blocks, if known."};
     size_t count;

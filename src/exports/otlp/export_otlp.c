@@ -6,7 +6,7 @@
  *
  * A hit is an event of the block that it ends; the first one of a thread, of the block that it
  * begins. Messages, checkpoints and parameters are spans without duration: as events of their span
- * they would have to wait for its end, in memory that grows with their number.
+ * they would have to be kept until its end, in memory that grows with their number.
  *
  * A state of a thread (doc/sched.md) is a span, the child of the innermost scope that contains it.
  *
@@ -25,7 +25,7 @@
 
 enum { TRACE_ID_BYTES = 16, SPAN_ID_BYTES = 8 };
 
-/* Which OpenTelemetry trace a span is in: of a request, or of an outermost scope. */
+/* The OpenTelemetry trace of a span: that of a request or of an outermost scope. */
 struct otlp_trace {
     int is_request;
     uint64_t id; /* correlation id, or number of the outermost span */
@@ -42,7 +42,7 @@ struct otlp_open {
     uint8_t values[];
 };
 
-/* A hit that has not ended a block. */
+/* A hit that has not yet ended a block. */
 struct otlp_first {
     char *name; /* NULL: none */
     struct probity_event event; /* without texts */
@@ -95,7 +95,7 @@ static ProtobufCBinaryData trace_id(const struct probity_export *export, uint32_
     const uint8_t *session = session_of(export, trace);
     uint64_t left = probity_get_u64(session + (of.is_request ? 0 : 8));
 
-    /* Never 0: numbers begin at 1, correlation ids need not. */
+    /* Must not be 0: numbers begin at 1, but correlation ids may be 0. */
     if (of.is_request && left == 0)
         left = UINT64_MAX;
     put_big_endian(put_big_endian(bytes, left), of.id);

@@ -24,7 +24,7 @@ enum { SPANS_MAX = 512, BATCH_BYTES = 512 << 10, RESOURCE_BYTES = 52 << 10,
 
 static const char no_text[] = "";
 
-/* Protobuf-c declares no text const, but does not write to any. */
+/* Protobuf-c does not declare texts const, but does not write to them. */
 static char *as_text(const char *text)
 {
     return (char *)(uintptr_t)text;
@@ -337,7 +337,7 @@ void otlp_span_begin(struct probity_export *export, struct otlp_batch *batch, ui
     batch->text_at = batch->text;
 }
 
-/* Escaping may make a text six times as long. */
+/* Escaping may make a text up to six times as long. */
 static int make_room(struct otlp_batch *batch, size_t bytes)
 {
     char *larger = probity_array_fit(batch->bytes, 1, batch->used + bytes, &batch->room);

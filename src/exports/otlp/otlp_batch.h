@@ -21,7 +21,7 @@ enum {
 
 struct otlp_batch {
     int is_json;
-    uint32_t trace; /* the trace whose process the spans are of */
+    uint32_t trace; /* the trace to whose process the spans belong */
     size_t spans;
     char *bytes;    /* of the spans, packed */
     size_t used, room;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * export_perfetto.h: the sequence of Perfetto packets, for its implementation files: state, tracks
- * and names in export_perfetto_state.c, events in export_perfetto.c, what hits mean (blocks,
- * requests, locks, queues) in export_perfetto_spans.c.
+ * and names in export_perfetto_state.c, events in export_perfetto.c, spans derived from hits
+ * (blocks, requests, locks, queues) in export_perfetto_spans.c.
  */
 #ifndef PROBITY_EXPORTS_PERFETTO_EXPORT_PERFETTO_H
 #define PROBITY_EXPORTS_PERFETTO_EXPORT_PERFETTO_H
@@ -75,7 +75,7 @@ struct perfetto_thread {
 
 struct perfetto {
     struct export_names names;
-    uint64_t state;    /* number of times it was started */
+    uint64_t state;    /* number of times that it was started */
     uint64_t clock_ns; /* time of the sequence's clock */
     struct export_spans spans;
     uint64_t more_tracks; /* number of them, after TRACKS_MORE */

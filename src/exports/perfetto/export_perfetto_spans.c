@@ -5,8 +5,8 @@
  * blocks of a thread have a separate track below that of the thread. Spans that belong to no thread
  * are in tracks of the process, one for each lane (export_lanes.h).
  *
- * A block has its name only when it ends: then both of its events are written, the first with an
- * absolute time.
+ * The name of a block is known only when it ends: then both of its events are written, the first
+ * with an absolute time.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -332,7 +332,7 @@ static int pprof_begin(struct probity_export *export)
     return error == 0 ? export_tree_begin(export) : error;
 }
 
-/* A comment, because a sample cannot say that levels were left out. */
+/* A comment, because a sample cannot show that levels were left out. */
 static int put_shortened(struct pprof *pprof, uint64_t shortened)
 {
     char text[160];

@@ -2,14 +2,14 @@
  *
  * export_speedscope.c: an evented profile for each thread. A profile is contiguous in the file, but
  * the events of threads are interleaved: each thread has a chain in a temporary file
- * (log/log_write.h), as have the frames, and at the end the chains are written one after the other.
+ * (log/log_write.h), and so have the frames; at the end the chains are written one after the other.
  * Fields known only at the end follow the events of a profile.
  *
  * A deferred scope begins after lines of its callees have been written, and the lines of a profile
  * must be in order: the latest lines of each thread are held back, so that a line can be inserted
  * before them.
  *
- * Blocks between probes have chains too, until the first call begins: then these are discarded.
+ * Blocks between probes also have chains, which are discarded when the first call begins.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -359,7 +359,7 @@ static void name_probe(struct probity_export *export, const struct probity_event
     run(export, NAME_PROBE);
 }
 
-/* The text is its values one after the other, or `words`. */
+/* The text is the concatenated values, or `words`. */
 static void put_event(struct probity_export *export, const struct probity_export_thread *thread,
                       const struct probity_event *event, const char *kind, const char *words)
 {
@@ -515,7 +515,7 @@ static void bind_info(struct probity_export *export, sqlite3_stmt *statement, in
     bind_text(export, statement, place, (const char *)text->bytes, text->length);
 }
 
-/* Written at the end, because more may be known about a trace by then. */
+/* Written at the end, when more may be known about a trace. */
 static void put_trace(struct probity_export *export, size_t trace)
 {
     static const char *const states[] = {"", "closed", "live", "killed", "unfinished"};

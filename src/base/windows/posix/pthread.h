@@ -21,15 +21,15 @@ int pthread_create(pthread_t *ret_thread, const pthread_attr_t *attributes,
                    void *(*start)(void *), void *argument) __asm__("probity_posix_thread_create");
 int pthread_join(pthread_t thread, void **ret_result) __asm__("probity_posix_thread_join");
 pthread_t pthread_self(void) __asm__("probity_posix_thread_self");
-/* The destructor runs at the end of each thread that has set a value: a fiber-local slot, so that
- * DLL_THREAD_DETACH is not relied upon. */
+/* The destructor runs at the end of each thread that has set a value. Uses a fiber-local slot, not
+ * DLL_THREAD_DETACH. */
 int pthread_key_create(pthread_key_t *ret_key, void (*destructor)(void *))
     __asm__("probity_posix_key_create");
 int pthread_key_delete(pthread_key_t key) __asm__("probity_posix_key_delete");
 int pthread_setspecific(pthread_key_t key, const void *value)
     __asm__("probity_posix_setspecific");
 
-/* One word of the system's each; zeroes are an unlocked mutex, and nobody waits. */
+/* Each is one word of the system; zeroes mean an unlocked mutex without waiters. */
 typedef struct {
     void *word;
 } pthread_mutex_t;

@@ -47,7 +47,7 @@ struct sigaction {
 };
 enum { SA_RESTART = 1, SA_ONSTACK = 2, SA_SIGINFO = 4, SA_RESETHAND = 8 };
 
-/* There is no handler to be replaced, and none can be set. */
+/* There are no handlers, and none can be set. */
 static inline int sigaction(int number, const struct sigaction *action,
                             struct sigaction *ret_before)
 {
@@ -96,7 +96,7 @@ static inline int sigtimedwait(const sigset_t *set, siginfo_t *ret_info,
     return -1;
 }
 
-/* Only whether there is such a process: number is 0. */
+/* Only checks whether the process exists: number is 0. */
 int kill(int pid, int number) __asm__("probity_posix_kill");
 
 static inline int pthread_sigmask(int how, const sigset_t *set, sigset_t *ret_before)

@@ -35,9 +35,10 @@ static inline int posix_spawn_file_actions_destroy(posix_spawn_file_actions_t *a
     return 0;
 }
 
-/* The program is searched as by the system: ".exe" may be missing, and its directories come before
- * those of PATH. It inherits the three standard descriptors and this process's environment
- * (environment is ignored). Its process id is not used again before this process ends. */
+/* The program is searched for as the system does it: ".exe" may be omitted, and the system's
+ * directories are searched before those of PATH. It inherits the three standard descriptors and
+ * this process's environment (environment is ignored). Its process id is not reused before this
+ * process ends. */
 int posix_spawnp(pid_t *ret_pid, const char *program, const posix_spawn_file_actions_t *actions,
                  const void *attributes, char *const arguments[], char *const environment[])
     __asm__("probity_posix_spawnp");

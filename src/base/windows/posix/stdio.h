@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Keeps the system's declarations out. */
+/* Suppresses the system's declarations. */
 #define _INC_STDIO
 #define _FILE_DEFINED
 typedef struct _iobuf FILE;
@@ -33,7 +33,7 @@ int fflush(FILE *stream) __asm__("probity_posix_fflush");
 int ferror(FILE *stream) __asm__("probity_posix_ferror");
 int feof(FILE *stream) __asm__("probity_posix_feof");
 int fileno(FILE *stream) __asm__("probity_posix_fileno");
-/* How many bytes were written. */
+/* Number of bytes written. */
 long ftell(FILE *stream) __asm__("probity_posix_ftell");
 /* Does nothing: all buffers have one size, as glibc's have if none is passed. */
 int setvbuf(FILE *stream, char *buffer, int mode, size_t bytes) __asm__("probity_posix_setvbuf");

@@ -10,10 +10,10 @@
 /* An empty file, whose name is written over the last six characters. */
 int mkostemp(char *path, int flags) __asm__("probity_posix_mkostemp");
 
-/* The same for a directory. Returns path, or NULL. Only in the tool, as the two that follow. */
+/* The same for a directory. Returns path, or NULL. Only in the tool, as are the next two. */
 char *mkdtemp(char *path) __asm__("probity_posix_mkdtemp");
 
-/* Variables of this process's environment, which programs inherit. */
+/* Set variables of this process's environment, which child processes inherit. */
 int setenv(const char *name, const char *value, int replaces) __asm__("probity_posix_setenv");
 int unsetenv(const char *name) __asm__("probity_posix_unsetenv");
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * posix/string.h: what msvcrt lacks.
+ * posix/string.h: functions that msvcrt lacks.
  */
 #ifndef PROBITY_POSIX_STRING_H
 #define PROBITY_POSIX_STRING_H

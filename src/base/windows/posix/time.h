@@ -5,7 +5,7 @@
 #ifndef PROBITY_POSIX_TIME_H
 #define PROBITY_POSIX_TIME_H
 
-/* Keeps winpthreads' declarations out. */
+/* Suppresses winpthreads' declarations. */
 #define WIN_PTHREADS_TIME_H
 #include_next <time.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tool/json.c: jansson.h. The bytes written are those that Jansson 2.14 writes, so that answers are
- * the same on all systems.
+ * tool/json.c: jansson.h. Writes the same bytes as Jansson 2.14, so that answers are the same on
+ * all systems.
  */
 #include "base/windows/tool/jansson.h"
 
@@ -273,7 +273,7 @@ static void put_string(FILE *stream, const char *text, size_t bytes)
     fputc('"', stream);
 }
 
-/* Always recognizable as a real number; exponents have neither plus nor leading zeros. */
+/* Always recognizable as a real number; exponents have no plus sign or leading zeros. */
 static void put_real(const struct output *output, double value)
 {
     char text[NUMBER_BYTES];

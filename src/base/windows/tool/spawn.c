@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * tool/spawn.c: starts programs and waits for them. The handle of a process stays open until this
- * process ends, so that its id remains its own.
+ * process ends, so that its id is not reused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 /* For callers that pass it to posix_spawnp(). */
 char **const environ = NULL;
 
-/* As programs separate their command into arguments: backslashes are doubled before a quotation
- * mark, which gets one more. */
+/* Quotes an argument for the way in which programs split their command line: backslashes before a
+ * quotation mark are doubled, and the mark gets one more. */
 static void put_argument(FILE *stream, const char *argument)
 {
     size_t backslashes = 0;
@@ -57,7 +57,7 @@ static char *command_of(char *const arguments[])
     return fclose(stream) == 0 ? command : NULL;
 }
 
-/* The system would run a batch file by a shell that separates arguments by other rules. */
+/* The system would run a batch file in a shell that splits arguments by other rules. */
 static int is_batch(const char *path)
 {
     const char *dot = strrchr(path, '.');
@@ -174,7 +174,7 @@ pid_t wait4(pid_t pid, int *ret_status, int options, struct rusage *ret_usage)
 /* ---- The environment of this process -----------------------------------------------------------
  */
 
-/* Without a value: removes the variable, as the system does if the text ends with the sign. */
+/* Without a value, removes the variable, as the system does if the text ends with "=". */
 static int put_variable(const char *name, const char *value)
 {
     char *text = NULL;

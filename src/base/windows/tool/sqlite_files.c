@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * sqlite_files.c: how SQLite opens files in probity.exe: such that they may be renamed and removed
- * meanwhile, as all files of the tool are, and may be open elsewhere with these rights. Otherwise
- * the file that an export has made cannot be opened. And its numbers of errors as errno has them.
+ * sqlite_files.c: how SQLite opens files in probity.exe: they may be renamed and removed meanwhile,
+ * like all files of the tool, and may be open elsewhere with these rights. Otherwise the file that
+ * an export has created could not be opened. Also maps SQLite's error numbers to errno.
  */
 #ifndef PROBITY_WITHOUT_SQLITE
 
@@ -34,7 +34,7 @@ static HANDLE WINAPI open_shared(LPCWSTR path, DWORD access, DWORD share,
                        template);
 }
 
-/* Before any database is opened. */
+/* Runs before any database is opened. */
 __attribute__((constructor)) static void share_files(void)
 {
     sqlite3_vfs *files = sqlite3_vfs_find(NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tool/start.c: what the tool expects of its environment, before main(): where temporary files are,
- * and a console that shows UTF-8.
+ * tool/start.c: prepares the environment that the tool expects, before main(): the directory for
+ * temporary files, and a console that shows UTF-8.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static void set_temporary(void)
 
     if (getenv("TMPDIR") != NULL || length < 2 || length >= sizeof directory)
         return;
-    directory[length - 1] = 0; /* its separator */
+    directory[length - 1] = 0; /* the trailing separator */
     probity_posix_slashes(directory);
     snprintf(setting, sizeof setting, "TMPDIR=%s", directory);
     _putenv(setting);

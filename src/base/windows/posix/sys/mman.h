@@ -33,11 +33,11 @@ enum {
 #define MAP_FAILED ((void *)-1)
 enum { MREMAP_MAYMOVE = 1, MREMAP_FIXED = 2 };
 
-/* MAP_FIXED is accepted only for anonymous memory over a mapped file, which stays as it is: threads
- * that were preempted may still store there. PROT_NONE with a file fails. */
+/* MAP_FIXED is accepted only for anonymous memory over a mapped file. The file stays mapped,
+ * because threads that were preempted may still store there. PROT_NONE with a file fails. */
 void *mmap(void *at, size_t bytes, int protection, int flags, int descriptor, off_t offset)
     __asm__("probity_posix_mmap");
-/* Whole mappings only. */
+/* Only whole mappings. */
 int munmap(void *at, size_t bytes) __asm__("probity_posix_munmap");
 int mprotect(void *at, size_t bytes, int protection) __asm__("probity_posix_mprotect");
 /* Does nothing: there is no fork. */

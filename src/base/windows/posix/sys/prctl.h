@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * posix/sys/prctl.h: what is set for a thread on Linux; here only its name.
+ * posix/sys/prctl.h: settings of a thread; here only its name.
  */
 #ifndef PROBITY_POSIX_SYS_PRCTL_H
 #define PROBITY_POSIX_SYS_PRCTL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * posix/sys/resource.h: limits of a process, of which Windows has none
- * for the size of files; CPU time of a program that was waited for.
+ * posix/sys/resource.h: limits of a process (Windows has none for the size of files), and the CPU
+ * time of a finished program.
  */
 #ifndef PROBITY_POSIX_SYS_RESOURCE_H
 #define PROBITY_POSIX_SYS_RESOURCE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * posix/sys/wait.h: waits for programs that posix_spawnp() started. A status is the exit code, also
- * of a program that was terminated: exceptions are codes of 32 bits.
+ * posix/sys/wait.h: waits for programs that posix_spawnp() started. A status is the exit code, even
+ * of a terminated program: exceptions are 32-bit codes.
  */
 #ifndef PROBITY_POSIX_SYS_WAIT_H
 #define PROBITY_POSIX_SYS_WAIT_H
