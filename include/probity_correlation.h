@@ -31,16 +31,16 @@ static inline int probity_correlation_to_text(uint64_t correlation,
                                               char ret_text[PROBITY_CORRELATION_TEXT_BYTES])
 {
     const char *const form = "00-00000000000000000000000000000000-0000000000000000-01";
-    int i;
+    int at;
 
-    for (i = 0; i < PROBITY_CORRELATION_TEXT_BYTES; i++)
-        ret_text[i] = correlation != 0 ? form[i] : '\0';
+    for (at = 0; at < PROBITY_CORRELATION_TEXT_BYTES; at++)
+        ret_text[at] = correlation != 0 ? form[at] : '\0';
     if (correlation == 0)
         return -1;
-    for (i = 0; i < 16; i++) {
-        char digit = "0123456789abcdef"[correlation >> (60 - 4 * i) & 15];
-        ret_text[PROBITY_CORRELATION_TRACE_AT + 16 + i] = digit;
-        ret_text[PROBITY_CORRELATION_PARENT_AT + i] = digit;
+    for (at = 0; at < 16; at++) {
+        char digit = "0123456789abcdef"[correlation >> (60 - 4 * at) & 15];
+        ret_text[PROBITY_CORRELATION_TRACE_AT + 16 + at] = digit;
+        ret_text[PROBITY_CORRELATION_PARENT_AT + at] = digit;
     }
     return 0;
 }
@@ -50,10 +50,10 @@ static inline int probity_correlation_to_text(uint64_t correlation,
 static inline int probity_correlation_digits(const char *text, int count, uint64_t *ret_number)
 {
     uint64_t number = 0;
-    int i;
+    int at;
 
-    for (i = 0; i < count; i++) {
-        char digit = text[i];
+    for (at = 0; at < count; at++) {
+        char digit = text[at];
         int is_letter = digit >= 'a' && digit <= 'f';
         if (!is_letter && (digit < '0' || digit > '9'))
             return -1;

@@ -57,7 +57,7 @@ compile_as_cxx_between() {
     done
 }
 
-# What uses every macro.
+# Source that uses every macro.
 cp tests/tool/headers/* "$directory"
 
 # In both orders, so that none needs what another one includes.
