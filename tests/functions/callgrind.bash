@@ -3,9 +3,10 @@
 # Lines "FILE:FUNCTION CALLS" from a callgrind file, for functions below this directory. A name is
 # spelled out only once and then referred to by number; a callee is in the file of its caller (fl,
 # fi, fe) unless cfi or cfl gives another. A jump from code without a name, such as a hook's stub,
-# back into a function counts as a call there, but not here.
+# back into a function counts as a call there, but not here. $2: a header whose code may be the
+# first of a function, which callgrind then takes for a function of that header.
 callgrind_counts() {
-    awk -v directory="$PWD/" '
+    awk -v directory="$PWD/" -v header="${2:-}" '
         function name_of(text, names,    number) {
             number = text
             sub(/\).*/, "", number)
@@ -21,7 +22,8 @@ callgrind_counts() {
             from = called_file != "" ? called_file : file
             split(substr($0, 7), part, " ")
             sub(/\x27[0-9]+$/, "", called)
-            if (caller !~ /^0x/ && index(from, directory) == 1 && from !~ /\/base\/error\.c$/)
+            if (caller !~ /^0x/ && (index(from, directory) == 1 || from == header) &&
+                from !~ /\/base\/error\.c$/)
                 calls[substr(from, length(directory) + 1) ":" called] += part[1]
             called_file = ""
         }
@@ -60,7 +62,7 @@ under_callgrind() {
 # $1 description, $2 trace, $3 callgrind file, $4 minimum number of functions. Only of those in the
 # file counts.listed, if it is there.
 same_counts_by_name() {
-    callgrind_counts "$3" | names_of > counts.all
+    callgrind_counts "$3" "$SOURCE/include/probity_patchable.h" | names_of > counts.all
     if [ -s counts.listed ]; then
         awk 'NR == FNR { listed[$1] = 1; next } $1 in listed' counts.listed counts.all \
             > counts.callgrind
