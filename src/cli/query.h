@@ -24,7 +24,6 @@ struct cli_query_parts {
     int (*is_possible)(void *context);
     int (*make)(void *context, void **ret_part);
     int (*put)(void *part, const struct probity_event *event); /* by one thread for each part */
-    void (*end)(void *part); /* by the same thread, after the last put; may be NULL */
     /* Whether two complete parts may be joined; NULL: they always may. */
     int (*are_joinable)(const void *left, const void *right);
     /* Adds a complete part to the answer, after open. */
@@ -50,6 +49,7 @@ struct cli_query_steps {
     int wants;       /* CLI_QUERY_CALLS or _HITS: what the answer consists of; 0: both */
     int is_windowed; /* 1: depends on nothing before the range but declarations and open scopes */
     int has_next; /* 1: each thread's next record after the range matters, instead of pending */
+    int has_past_of_functions; /* 1: with --function, it depends on what is before the range, too */
 };
 
 enum { CLI_QUERY_CALLS = 1, CLI_QUERY_HITS = 2 };

@@ -41,12 +41,6 @@ static int read_lane(const struct cli_query *answer, struct probity_reader *read
     return got;
 }
 
-static void end_lane(const struct cli_query *answer, void *part)
-{
-    if (answer->steps->parts->end != NULL)
-        answer->steps->parts->end(part);
-}
-
 static void *read_other(void *context)
 {
     const struct probity_reader_options options = {.has_lanes = 1};
@@ -59,7 +53,6 @@ static void *read_other(void *context)
         probity_reader_set_lane(lane->reader, 2);
         lane->error = read_lane(lane->answer, lane->reader, lane->part, &lane->seen);
     }
-    end_lane(lane->answer, lane->part);
     lane->error_number = errno;
     return NULL;
 }
@@ -77,7 +70,6 @@ static int read_both(struct cli_query *answer, struct probity_reader *reader,
         return PROBITY_QUERY_AGAIN;
     probity_reader_set_lane(reader, 1);
     error = read_lane(answer, reader, lanes->parts[0], &answer->seen);
-    end_lane(answer, lanes->parts[0]);
     int error_number = errno;
     pthread_join(thread, NULL);
     lanes->other = other->reader;

@@ -38,9 +38,6 @@ all_commands() {
         same "$command" "$@"
     done
     same report --json --by-thread "$@"
-    same report --json "$@"
-    same report --csv "$@"
-    same report --wide --by-thread "$@"
     same report --by-thread --sort name "$@"
     same report --columns calls,elapsed,parallelism "$@"
     same tree --by-thread --sort calls "$@"

@@ -11,7 +11,6 @@
 
 #include "analysis/active_time.h"
 #include "analysis/same_function.h"
-#include "answers/report/report_elapsed.h"
 #include "base/hash.h"
 #include "base/hashtable.h"
 #include "probity.h"
@@ -20,7 +19,6 @@
 struct function_item {
     struct probity_same_function same;
     struct probity_active_time elapsed;
-    struct probity_elapsed_function *shared; /* if the options have that */
 };
 
 /* A row for a function or, by thread, for a function in a thread. */
@@ -46,8 +44,6 @@ struct probity_report {
     struct probity_scopes_repairs added; /* of rows and reports that the caller added */
     struct probity_scopes_repairs repairs; /* set by finish */
     struct probity_scopes_listener listener;
-    uint64_t now_ns;     /* of the latest event, if elapsed times are shared */
-    int is_not_joinable;
     int error; /* set by a listener, which cannot return errors */
 };
 
@@ -119,10 +115,6 @@ static struct function_item *function_at(struct probity_report *report,
     struct function_item *item =
         (struct function_item *)probity_same_function_at(&report->same, &key);
 
-    if (item != NULL && report->options.shared != NULL && item->shared == NULL)
-        item->shared = report->options.shared->steps->find(report->options.shared, &key);
-    if (item != NULL && report->options.shared != NULL && item->shared == NULL)
-        return NULL;
     if (item == NULL || key.function == NULL || !key.function->is_deferred ||
         item->elapsed.past != NULL)
         return item;
@@ -193,29 +185,6 @@ static inline int has_total(const struct probity_report *report, const struct pr
     return scope->recursion == 0 && !scope->is_untimed && is_in_range(report, scope);
 }
 
-static void put_shared(struct probity_report *report, const struct function_item *function,
-                       int is_enter, uint64_t at_ns)
-{
-    report->options.shared->steps->put(report->options.shared, report->options.part,
-                                       function->shared, is_enter, at_ns, report->now_ns);
-}
-
-static inline void enter_elapsed(struct probity_report *report, struct function_item *function,
-                                 uint64_t now_ns)
-{
-    probity_active_time_enter(&function->elapsed, now_ns);
-    if (function->shared != NULL && function->elapsed.inside == 1)
-        put_shared(report, function, 1, now_ns);
-}
-
-static inline void leave_elapsed(struct probity_report *report, struct function_item *function,
-                                 uint64_t now_ns)
-{
-    probity_active_time_leave(&function->elapsed, now_ns);
-    if (function->shared != NULL && function->elapsed.inside == 0)
-        put_shared(report, function, 0, function->elapsed.last_ns);
-}
-
 static void on_opened(void *context, struct probity_scope *scope, const struct probity_event *event)
 {
     struct probity_report *report = context;
@@ -226,11 +195,9 @@ static void on_opened(void *context, struct probity_scope *scope, const struct p
     if (report->options.without_elapsed || !has_total(report, scope))
         return;
     if (__builtin_expect(event->kind == PROBITY_EVENT_ENTER, 1))
-        enter_elapsed(report, item->function, event->wall_ns);
+        probity_active_time_enter(&item->function->elapsed, event->wall_ns);
     else
         probity_active_time_enter_back(&item->function->elapsed, scope->enter_wall_ns);
-    if (__builtin_expect(event->kind != PROBITY_EVENT_ENTER, 0))
-        report->is_not_joinable = report->options.shared != NULL;
 }
 
 /* Suspends or continues a function's elapsed time when its thread pauses or resumes. */
@@ -242,9 +209,9 @@ static void switch_elapsed(struct probity_report *report, const struct probity_s
     if (item == NULL || report->options.without_elapsed || !has_total(report, scope))
         return;
     if (goes_on)
-        enter_elapsed(report, item->function, now_ns);
+        probity_active_time_enter(&item->function->elapsed, now_ns);
     else
-        leave_elapsed(report, item->function, now_ns);
+        probity_active_time_leave(&item->function->elapsed, now_ns);
 }
 
 /* A pause is also excluded from the times of callers, unless they were themselves called in a
@@ -310,7 +277,7 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
     if (scope->recursion == 0) {
         probity_scope_time_add(&sums->total, scope->total);
         if (!scope->is_paused && !report->options.without_elapsed)
-            leave_elapsed(report, item->function, end_ns);
+            probity_active_time_leave(&item->function->elapsed, end_ns);
     }
     probity_scope_time_add(&sums->self, probity_scope_self(scope));
     probity_scope_time_add(&sums->paused, scope->paused);
@@ -389,11 +356,6 @@ int probity_report_put(struct probity_report *report, const struct probity_event
 {
     if (__builtin_expect(report->error != 0, 0))
         return report->error; /* of the event before */
-    if (report->options.shared != NULL) {
-        report->now_ns = event->wall_ns;
-        report->options.shared->steps->reach(report->options.shared, report->options.part,
-                                             event->wall_ns);
-    }
     if (__builtin_expect(event->kind != PROBITY_EVENT_ENTER && event->kind != PROBITY_EVENT_LEAVE,
                          0))
         return put_other(report, event);
@@ -522,30 +484,6 @@ int probity_report_join(struct probity_report *report, struct probity_report *pa
     for (struct row_item *item = part->rows; error == 0 && item != NULL; item = item->next)
         error = add_row_of(report, &item->row);
     return error;
-}
-
-int probity_report_set_elapsed(struct probity_report *report,
-                               const struct probity_function_key *key,
-                               const struct probity_active_time *elapsed)
-{
-    const struct probity_report_row like = {key->function, key->trace, key->number, NULL, {0}};
-    struct function_item *item = function_at(report, &like);
-
-    if (item == NULL)
-        return PROBITY_ERROR_MEMORY;
-    item->elapsed.sum_ns = elapsed->sum_ns;
-    return 0;
-}
-
-void probity_report_end(struct probity_report *part)
-{
-    if (part->options.shared != NULL)
-        part->options.shared->steps->end(part->options.shared, part->options.part);
-}
-
-int probity_report_is_joinable(const struct probity_report *part)
-{
-    return !part->is_not_joinable;
 }
 
 int probity_report_finish(struct probity_report *report)

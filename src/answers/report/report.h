@@ -13,9 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/active_time.h"
 #include "analysis/histogram.h"
-#include "analysis/same_function.h"
 #include "analysis/scopes.h"
 #include "analysis/thread_table.h"
 #include "reader/reader.h"
@@ -85,16 +83,10 @@ enum probity_report_key {
     PROBITY_REPORT_KEYS
 };
 
-struct probity_report_elapsed; /* in report_elapsed.h */
-
 struct probity_report_options {
     int by_thread;
     const struct probity_reader *costs_of; /* subtract recording overhead; NULL: do not */
     int without_elapsed; /* leave elapsed times 0: they need all threads' events in time order */
-    /* Of a report that is joined with another: shared by both; NULL: without elapsed times. Not
-     * with a range. part: 0 or 1. */
-    struct probity_report_elapsed *shared;
-    int part;
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: only calls that begin in [from, to); both 0: all */
     enum probity_report_key measure; /* the duration of a call: TOTAL (or 0), SELF, CPU_TOTAL,
                                       * CPU_SELF, OFF_TOTAL or OFF_SELF */
@@ -118,22 +110,9 @@ int probity_report_put(struct probity_report *report, const struct probity_event
 int probity_report_add_row(struct probity_report *report, const struct probity_report_row *row);
 
 /* Adds another report of the same options except the range, of other threads of the same traces:
- * all its calls, closed as by finish, and repairs. Elapsed times are left out, but see the next
- * one. The functions of its reader must live as long as this report. Returns 0 or
- * PROBITY_ERROR_MEMORY. */
+ * all its calls, closed as by finish, and repairs. Both are without elapsed times. The functions of
+ * its reader must live as long as this report. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_report_join(struct probity_report *report, struct probity_report *part);
-
-/* Sets the elapsed time of a function of joined parts. Returns 0 or PROBITY_ERROR_MEMORY. */
-int probity_report_set_elapsed(struct probity_report *report,
-                               const struct probity_function_key *key,
-                               const struct probity_active_time *elapsed);
-
-/* A part takes no more events. To be called once by its thread, also after a failure. */
-void probity_report_end(struct probity_report *part);
-
-/* Whether a part may be joined: 0 if it has deferred calls, whose elapsed time is only known to a
- * single report of all threads. */
-int probity_report_is_joinable(const struct probity_report *part);
 
 /* Adds whatever is left in a reader's traces, events and the counts of profile mode, and finishes.
  * Returns 0, PROBITY_ERROR_MEMORY or an error of probity_reader_next(). In

@@ -7,7 +7,6 @@
 
 #include "answers/report/report.h"
 #include "answers/report/report_csv.h"
-#include "answers/report/report_elapsed.h"
 #include "answers/report/report_json.h"
 #include "answers/report/report_text.h"
 #include "answers/report/states.h"
@@ -17,7 +16,6 @@
 #include "cli/limit.h"
 #include "cli/patterns.h"
 #include "cli/query.h"
-#include "cli/query_lanes.h"
 #include "cli/signatures.h"
 
 struct report_call {
@@ -29,8 +27,6 @@ struct report_call {
     double suggest_percent; /* --suggest; 0: print the report instead */
     int is_cost_known;      /* set by --suggest */
     struct probity_report *report;
-    struct probity_report_elapsed *shared; /* by the parts; or NULL */
-    int parts; /* that have it */
     struct probity_states_report *states; /* --states: in place of `report`; or NULL */
     uint64_t counted; /* calls that were only counted */
     struct probity_scopes_repairs repairs; /* from a database */
@@ -135,49 +131,23 @@ static int open_report(void *context, uint64_t from_ns, uint64_t to_ns)
 
 static int is_possible_in_parts(void *context)
 {
-    (void)context;
-    return 1;
-}
+    const struct report_call *call = context;
 
-/* Elapsed times take all events in time order, which the clock must not contradict. */
-static int share_elapsed(struct report_call *call, struct probity_report_options *options)
-{
-    for (size_t i = 0; i < probity_reader_traces(call->answer.reader); i++) {
-        if (probity_reader_facts(call->answer.reader, i)->clock_steps > 0)
-            return PROBITY_QUERY_AGAIN;
-    }
-    int error = call->shared == NULL ? probity_report_elapsed_open(&call->shared) : 0;
-    options->shared = call->shared;
-    options->part = call->parts++;
-    return error;
+    return !wants_elapsed(call);
 }
 
 static int make_part(void *context, void **ret_part)
 {
-    struct report_call *call = context;
+    const struct report_call *call = context;
     struct probity_report_options options = call->options;
     struct probity_report *part;
-    int error = 0;
 
-    options.without_elapsed = !wants_elapsed(call);
-    if (!options.without_elapsed)
-        error = share_elapsed(call, &options);
+    options.without_elapsed = 1;
     options.costs_of = wants_costs(call) ? call->answer.reader : NULL;
-    if (error == 0)
-        error = probity_report_open(&options, &part);
+    int error = probity_report_open(&options, &part);
     if (error == 0)
         *ret_part = part;
     return error;
-}
-
-static void end_part(void *part)
-{
-    probity_report_end(part);
-}
-
-static int are_joinable(const void *left, const void *right)
-{
-    return probity_report_is_joinable(left) && probity_report_is_joinable(right);
 }
 
 static int put_in_part(void *part, const struct probity_event *event)
@@ -234,8 +204,6 @@ static int finish_report(void *context, const struct probity_reader *reader)
         return error == 0 ? probity_states_report_finish(call->states) : error;
 
     warn_whole(call, reader);
-    if (error == 0 && call->shared != NULL && call->answer.is_whole == 0)
-        error = probity_report_elapsed_give(call->shared, call->report);
     return error == 0 ? probity_report_finish(call->report) : error;
 }
 
@@ -414,8 +382,6 @@ static void release(void *context)
     cli_patterns_release(&call->patterns);
     if (call->report != NULL)
         probity_report_close(call->report);
-    if (call->shared != NULL)
-        probity_report_elapsed_close(call->shared);
     if (call->states != NULL)
         probity_states_report_close(call->states);
 }
@@ -424,7 +390,7 @@ static int run(int argc, char **argv)
 {
     static const struct cli_query_parts parts = {
         .is_possible = is_possible_in_parts, .make = make_part, .put = put_in_part,
-        .end = end_part, .are_joinable = are_joinable, .join = join_part, .drop = drop_part};
+        .join = join_part, .drop = drop_part};
     static const struct cli_query_steps steps = {
         .run = run_on, .parts = &parts,
         .open = open_report, .put = put_event, .finish = finish_report, .print = print_report,
