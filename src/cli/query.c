@@ -255,13 +255,20 @@ int cli_query_collect(struct cli_query *answer, struct probity_reader *reader, u
     return status;
 }
 
+/* Whether records outside the range may be skipped. */
+static int is_windowed(const struct cli_query *answer)
+{
+    return answer->steps->is_windowed &&
+           (answer->functions.count == 0 || !answer->steps->has_past_of_functions);
+}
+
 /* A scope that begins in the range may end after it. */
 static int set_window(struct cli_query *answer, struct probity_reader *reader, uint64_t from_ns,
                       uint64_t to_ns)
 {
     answer->begin_ns = from_ns;
     answer->end_ns = to_ns != 0 ? to_ns : UINT64_MAX;
-    if (!answer->steps->is_windowed || (from_ns == 0 && to_ns == 0))
+    if (!is_windowed(answer) || (from_ns == 0 && to_ns == 0))
         return CLI_OK;
     int error = probity_reader_set_window(reader, from_ns, answer->end_ns);
     return error == 0 ? CLI_OK
@@ -298,7 +305,7 @@ static int read_traces(struct cli_query *answer, char **paths, size_t count)
     struct probity_reader *reader;
 
     answer->seen = 0;
-    if (answer->steps->is_windowed)
+    if (is_windowed(answer))
         cli_index_use(answer->command, &answer->range, &options);
     if (answer->has_states)
         cli_sched_use(&options);

@@ -401,7 +401,8 @@ static int run_on(void *context, char **names, size_t count)
 {
     static const struct cli_query_steps whole = {.put = put_event, .finish = finish};
     static const struct cli_query_steps windowed = {
-        .put = put_event, .finish = finish, .pending = count_pending, .is_windowed = 1};
+        .put = put_event, .finish = finish, .pending = count_pending, .is_windowed = 1,
+        .has_past_of_functions = 1};
     struct export_call *call = context;
 
     if (call->exporter != NULL && call->exporter->has_gzip && is_gzip_name(call->answer.out))

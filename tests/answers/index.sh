@@ -47,6 +47,41 @@ done
 [ "$indexed" -ge 7 ] || fail "only $indexed of the traces have an index"
 compare 20 scopes hits
 
+# With some functions only, what they did before a range is known, too: one was called at the
+# beginning and at the end, another at the beginning.
+cat > early.c << 'PROGRAM'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+static void early(void) { FN_FUNC(void, FN_1); }
+static void once(void) { FN_FUNC(void, FN_1); }
+static void late(void) { FN_FUNC(void, FN_1); }
+int main(void)
+{
+    early();
+    once();
+    for (int i = 0; i < 100000; i++)
+        late();
+    early();
+    return 0;
+}
+PROGRAM
+# shellcheck disable=SC2086
+$CC -O1 -w $SANITIZE_FLAG -I"$SOURCE/include" -o early early.c "$BUILD/lib/libprobity.a" -lpthread \
+    -lm || fail "early: status $?"
+record called ./early
+for command in "timeline --json --function=early" "timeline --function=once" \
+    "export --format folded -o - --function=once" "report --json --function=once"; do
+    rm -f called.index
+    before=0 after=0
+    # shellcheck disable=SC2086
+    "$PROBITY" $command --since 50% called > expected 2>&1 || before=$?
+    "$PROBITY" index called
+    # shellcheck disable=SC2086
+    "$PROBITY" $command --since 50% called > found 2>&1 || after=$?
+    expect "$command: status" "$before" "$after"
+    cmp expected found || fail "$command: $(diff expected found | head -n 5)"
+done
+
 # Random programs that leave functions by longjmp.
 for seed in $(seq "${SEEDS:-3}"); do
     python3 "$SOURCE/tests/fntrace/random_jumps.py" "$seed" > program.c

@@ -22,6 +22,7 @@ COMMANDS = [
     (['threads', '--json'], FROM_TO),
     (['timeline', '--json', '--width=7'], FROM_TO),
     (['timeline', '--color=never', '--width=100'], FROM_TO),
+    (['timeline', '--json', '--function=[a-m]*'], FROM_TO),
     (['list', '--json'], FROM_TO),
     (['model', '--json'], FROM_TO),
     (['log', '--color=never', '--time=wall'], FROM_TO),
@@ -60,7 +61,7 @@ def calls(generator, length):
         first, share = generator.randrange(length), generator.choice([1e-5, 1e-3, 0.02, 0.3, 1])
         bounds = first, first + 1 + int(length * share * generator.random())
         export = ['export', '--format', generator.choice(FORMATS)]
-        for command, names in COMMANDS + [(export, FROM_TO)]:
+        for command, names in COMMANDS + [(export, FROM_TO)] * (len(traces) == 1):
             which = generator.choice([(1, 1), (1, 1), (1, 0), (0, 1)])
             yield command + [f'{name}={bound}ns'
                              for name, bound, used in zip(names, bounds, which) if used]

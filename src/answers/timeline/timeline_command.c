@@ -83,7 +83,8 @@ static int run(int argc, char **argv)
 {
     static const struct cli_query_steps steps = {
         .open = open_timeline, .put = put_event, .finish = finish_timeline, .print = print_timeline,
-        .release = release, .run = run_on, .is_windowed = 1, .has_next = 1};
+        .release = release, .run = run_on, .is_windowed = 1, .has_next = 1,
+        .has_past_of_functions = 1};
     struct timeline_call call = {
         .answer = {.command = &cli_command_timeline, .steps = &steps, .context = &call}};
 
