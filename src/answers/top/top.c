@@ -16,6 +16,8 @@
 
 struct probity_top {
     struct probity_wait_symbols symbols;
+    int has_locks;
+    size_t locks;
     struct probity_hashtable rows;
     struct probity_top_row **list; /* all rows, in order of appearance */
     struct probity_top_row **sorted;
@@ -43,7 +45,9 @@ int probity_top_open(const struct probity_wait_symbols *symbols, struct probity_
 
     if (top == NULL)
         return PROBITY_ERROR_MEMORY;
-    top->symbols = *symbols;
+    top->has_locks = symbols != NULL;
+    if (symbols != NULL)
+        top->symbols = *symbols;
     *ret_top = top;
     return 0;
 }
@@ -51,6 +55,11 @@ int probity_top_open(const struct probity_wait_symbols *symbols, struct probity_
 struct probity_wait_symbols probity_top_symbols(const struct probity_top *top)
 {
     return top->symbols;
+}
+
+int probity_top_has_locks(const struct probity_top *top)
+{
+    return top->has_locks;
 }
 
 static void row_free(struct probity_top_row *row)
@@ -96,16 +105,25 @@ static int is_row(const struct probity_top_row *row, enum probity_top_view view,
            (place == NULL || strcmp(row->place, place) == 0);
 }
 
+static struct probity_top_row *find_row(const struct probity_top *top, enum probity_top_view view,
+                                        uint32_t pid, const char *name, size_t bytes,
+                                        const char *place)
+{
+    struct probity_top_row *row =
+        probity_hashtable_at(&top->rows, hash_of(view, pid, name, bytes));
+
+    while (row != NULL && !is_row(row, view, pid, name, bytes, place))
+        row = (void *)row->link.next;
+    return row;
+}
+
 struct probity_top_row *probity_top_row_at(struct probity_top *top, enum probity_top_view view,
                                            uint32_t pid, const char *name, size_t name_bytes,
                                            const char *place)
 {
     size_t bytes = strnlen(name, name_bytes);
-    uint64_t hash = hash_of(view, pid, name, bytes);
-    struct probity_top_row *row = probity_hashtable_at(&top->rows, hash);
+    struct probity_top_row *row = find_row(top, view, pid, name, bytes, place);
 
-    while (row != NULL && !is_row(row, view, pid, name, bytes, place))
-        row = (void *)row->link.next;
     if (row != NULL)
         return row;
     row = calloc(1, sizeof *row);
@@ -119,7 +137,24 @@ struct probity_top_row *probity_top_row_at(struct probity_top *top, enum probity
         row_free(row);
         return NULL;
     }
+    uint64_t hash = hash_of(view, pid, name, bytes);
     return probity_hashtable_add(&top->rows, row, hash) == 0 ? row : NULL;
+}
+
+struct probity_top_row *probity_top_row_of_lock(struct probity_top *top, uint32_t pid,
+                                                const char *name)
+{
+    size_t before = top->count;
+
+    if (top->locks >= PROBITY_TOP_LOCKS_MAX &&
+        find_row(top, PROBITY_TOP_LOCKS, pid, name, strlen(name), NULL) == NULL) {
+        pid = 0;
+        name = "other locks";
+    }
+    struct probity_top_row *row =
+        probity_top_row_at(top, PROBITY_TOP_LOCKS, pid, name, strlen(name), NULL);
+    top->locks += top->count - before;
+    return row;
 }
 
 struct probity_top_row *probity_top_row_of(struct probity_top *top,

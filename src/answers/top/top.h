@@ -60,7 +60,11 @@ struct probity_top_row {
 
 struct probity_top;
 
-/* symbols: for names of locks; valid until close. Returns 0 or PROBITY_ERROR_MEMORY. */
+/* Of all other locks there is one row. */
+enum { PROBITY_TOP_LOCKS_MAX = 4096 };
+
+/* symbols: for names of locks; valid until close. NULL: no waits for locks are wanted. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
 int probity_top_open(const struct probity_wait_symbols *symbols, struct probity_top **ret_top);
 
 /* Begins an interval: those of all rows are empty again. */

@@ -374,15 +374,17 @@ static int take_limit(const struct cli_given *given)
 
 static int run_call(struct top_call *call, char **operands, size_t count)
 {
+    int may_be_screen = !call->as_json && call->count == 0; /* then any view may be chosen */
     call->symbols = symbols_addresses_open(cli_memory_end);
     const struct probity_wait_symbols symbols = cli_wait_symbols(call->symbols);
-    if (probity_top_open(&symbols, &call->top) != 0)
+    int has_locks = call->view == PROBITY_TOP_LOCKS || may_be_screen;
+    if (probity_top_open(has_locks ? &symbols : NULL, &call->top) != 0)
         return no_memory();
     int status = open_sources(call, operands, count);
     if (status != CLI_OK)
         return status;
     const char *refused = getenv("NO_COLOR");
-    call->is_screen = !call->as_json && call->count == 0 && cli_terminal_open(&call->terminal);
+    call->is_screen = may_be_screen && cli_terminal_open(&call->terminal);
     call->has_colour = call->is_screen && (refused == NULL || refused[0] == 0);
     if (!call->is_screen && call->finds && call->source_count == 0)
         return cli_fail(ME, "no program is recording");
@@ -438,13 +440,13 @@ const struct cli_command cli_command_top = {
     .summary = "Watch what running programs do",
     .usage = "[OPTION]... [PID|TRACE]...",
     .help =
-        "Shows once a second what functions, blocks, threads or processes did in the last interval "
-        "and since recording began: calls per second, wall time, CPU time, off-CPU time, p50, p99 "
-        "and maximum. Without operands, watches all your programs that are recording. A call "
-        "counts when it ends.",
+        "Shows once a second what functions, blocks, locks, threads or processes did in the last "
+        "interval and since recording began: calls per second, wall time, CPU time, off-CPU time, "
+        "p50, p99 and maximum. Without operands, watches all your programs that are recording. A "
+        "call counts when it ends.",
     .notes =
-        "Keys: f functions, b blocks, t threads, p processes; c calls, w wall, u CPU, o off CPU, "
-        "5 p50, 9 p99, m max; q quits.",
+        "Keys: f functions, b blocks, l locks, t threads, p processes; c calls, w wall, u CPU, "
+        "o off CPU, 5 p50, 9 p99, m max; q quits.",
     .options = options,
     .operands = operands,
     .statuses = "0 success; 1 failure; 2 usage error",

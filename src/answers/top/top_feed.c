@@ -162,10 +162,7 @@ static int take_lock(void *context, const char *name, uint64_t from_ns, uint64_t
     uint64_t ns = to_ns > from_ns ? to_ns - from_ns : 0;
     const struct piece piece = {.end_ns = to_ns, .wall_ns = ns, .duration_ns = ns, .is_timed = 1};
 
-    return add(feed,
-               probity_top_row_at(feed->top, PROBITY_TOP_LOCKS, feed->process->pid, name,
-                                  strlen(name), NULL),
-               &piece);
+    return add(feed, probity_top_row_of_lock(feed->top, feed->process->pid, name), &piece);
 }
 
 /* ---- Threads and processes ---------------------------------------------------------------------
@@ -272,7 +269,7 @@ int probity_top_feed_put(struct probity_top_feed *feed, const struct probity_eve
         error = put_hit(feed, thread, event);
     if (error == 0 && event->kind != PROBITY_EVENT_HIT)
         error = probity_scopes_put(feed->scopes, event, &feed->listener);
-    if (error == 0)
+    if (error == 0 && probity_top_has_locks(feed->top))
         error = probity_top_locks_put(&feed->locks, event);
     return error != 0 ? error : feed->error;
 }

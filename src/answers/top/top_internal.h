@@ -8,6 +8,11 @@
 #include "answers/top/top.h"
 
 struct probity_wait_symbols probity_top_symbols(const struct probity_top *top);
+int probity_top_has_locks(const struct probity_top *top);
+
+/* The row of a lock, or of those beyond PROBITY_TOP_LOCKS_MAX; NULL if out of memory. */
+struct probity_top_row *probity_top_row_of_lock(struct probity_top *top, uint32_t pid,
+                                                const char *name);
 
 /* Finds or adds a row; NULL if out of memory. name is not zero-terminated; place may be NULL. */
 struct probity_top_row *probity_top_row_at(struct probity_top *top, enum probity_top_view view,
