@@ -55,7 +55,8 @@ static uint64_t report_request(void *context, const struct probity_watch_request
         uint32_t condition = (uint32_t)__builtin_ctzll(set);
         if (watch->conditions[condition].percentile != 0 && request->is_over)
             probity_durations_add(&watch->durations[condition], request->end - request->begin);
-        if (request->end - request->begin <= watch->state[condition].limit)
+        if (request->met >> condition & 1 ||
+            request->end - request->begin <= watch->state[condition].limit)
             continue;
         struct probity_notice notice = notice_of(watch, condition);
         notice.thread = request->thread;

@@ -126,11 +126,11 @@ static void report_request(struct probity_watch_requests *requests, struct open 
                            const struct probity_watch_hit *hit)
 {
     const struct probity_watch_request request = {
-        open->begin, hit->tick, open->id, open->conditions & ~open->met,
+        open->begin, hit->tick, open->id, open->conditions, open->met,
         open->from, hit->code, hit->thread, hit->tid, open->thread == hit->thread,
         hit->role == PROBITY_ROLE_REQUEST_END};
 
-    if (request.conditions != 0)
+    if (request.is_over || (request.conditions & ~request.met) != 0)
         open->met |= requests->report(requests->context, &request);
 }
 

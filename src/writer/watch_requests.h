@@ -18,6 +18,7 @@ struct probity_watch_hit {
 /* A request that has ended, or was hit again. */
 struct probity_watch_request {
     uint64_t begin, end, id, conditions;
+    uint64_t met; /* of these, what the request met before */
     uint32_t from, code, thread, tid;
     int has_begun_there; /* in the thread in which it ended */
     int is_over;         /* with a request-end */

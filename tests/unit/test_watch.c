@@ -94,6 +94,28 @@ static void requests_without_an_end(void **state)
     probity_watch_requests_close(requests);
 }
 
+/* One that exceeded the limit before its end is passed on with its end, to be counted. */
+static void requests_are_counted_when_they_end(void **state)
+{
+    uint64_t limit = 10;
+    struct probity_watch_requests *requests = begin(&limit);
+
+    (void)state;
+    hit(requests, 100, 1, PROBITY_ROLE_QUEUE_PUT, 1);
+    hit(requests, 150, 1, PROBITY_ROLE_QUEUE_GET, 1);
+    hit(requests, 170, 1, PROBITY_ROLE_QUEUE_GET, 1);
+    hit(requests, 190, 1, PROBITY_ROLE_REQUEST_END, 1);
+    probity_watch_requests_follow(requests, 1000);
+    assert_int_equal(count, 2);
+    assert_false(reported[0].is_over);
+    assert_int_equal(reported[0].met, 0);
+    assert_true(reported[1].is_over);
+    assert_int_equal(reported[1].end - reported[1].begin, 90);
+    assert_int_equal(reported[1].conditions, 1);
+    assert_int_equal(reported[1].met, 1);
+    probity_watch_requests_close(requests);
+}
+
 /* More ids than are followed, and more hits than fit: recent slow requests are still found. */
 static void requests_beyond_all_limits(void **state)
 {
@@ -266,6 +288,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(requests_pass_threads_in_any_order),
                                        cmocka_unit_test(requests_without_an_end),
+                                       cmocka_unit_test(requests_are_counted_when_they_end),
                                        cmocka_unit_test(requests_beyond_all_limits),
                                        cmocka_unit_test(gaps_are_those_of_all_threads),
                                        cmocka_unit_test(gaps_beyond_the_room),
