@@ -69,7 +69,7 @@ static struct {
     struct probity_tally tally;
     uint64_t tick, cpu_ns, writer_ns; /* at the end of the last interval */
     int64_t credit_ns;
-    uint64_t cost_ns, program_ns; /* since the recording began */
+    uint64_t cost_ns, program_ns; /* since the recording began, or the budget was changed */
     int is_slow, is_settling; /* functions were marked at this call; at the last one */
     int is_exceeded;
 } budget;
@@ -592,6 +592,7 @@ void probity_budget_change(struct probity_session *session, uint32_t share)
     probity_assert(session->settings.budget != 0 && share != 0);
     __atomic_store_n(&session->settings.budget, share, __ATOMIC_RELAXED);
     budget.credit_ns = 0;
+    budget.cost_ns = budget.program_ns = 0;
     budget.is_exceeded = 0;
 }
 
