@@ -213,8 +213,12 @@ void cli_warn_outside(const struct cli_command *command, const struct probity_re
     struct tm parts;
     int is_before = to_ns != 0 && to_ns <= span.start_ns, is_after = from_ns >= span.end_ns;
 
-    for (size_t i = 0; i < probity_reader_traces(reader); i++)
-        is_after &= probity_reader_facts(reader, i)->state != PROBITY_TRACE_LIVE;
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
+        is_after &= facts->state != PROBITY_TRACE_LIVE;
+        if (facts->info.flags & PROBITY_INFO_PROFILE)
+            return; /* has no times */
+    }
     if (span.end_ns <= span.start_ns || !(is_before || is_after))
         return;
     if (gmtime_r(&seconds, &parts) == NULL ||
