@@ -57,7 +57,8 @@ static inline int probity_correlation_digits(const char *text, int count, uint64
         int is_letter = digit >= 'a' && digit <= 'f';
         if (!is_letter && (digit < '0' || digit > '9'))
             return -1;
-        number = number << 4 | (uint64_t)(is_letter ? digit - 'a' + 10 : digit - '0');
+        number <<= 4;
+        number += is_letter ? digit - 'a' + 10U : digit - '0' + 0U;
     }
     *ret_number = number;
     return 0;
