@@ -79,6 +79,9 @@ expect "callees of two" "nap;thread_main;work" "$(awk -F , 'NR > 1 { print $7 }'
     paste -sd ';')"
 tool "two views" 2 tree --csv --function work --callees work parallel
 tool "below two, one unknown" 1 tree --csv --function work --function nobody parallel
+# The callers of all have more nodes than the calls.
+tool "one row of callers" 0 tree --csv --callers '*' --limit 1 parallel
+expect "one row of callers" 2 "$(wc -l < output)"
 tool "callers" 0 tree --csv --callers nap parallel
 expect "callers of nap" "nap 36;nap;thread_main 4;nap;work 32;nap;work;thread_main 28;\
 nap;work;work 4;nap;work;work;thread_main 4" \

@@ -225,7 +225,8 @@ static uint64_t *sorted_totals(struct probity_tree *tree, size_t *ret_count)
 {
     struct probity_tree_node *top = &tree->nodes.root;
     size_t depth = 0, count = 0;
-    uint64_t *totals = calloc(probity_tree_nodes(tree) + 1, sizeof *totals);
+    /* A view may have more nodes than the tree that it was made from. */
+    uint64_t *totals = calloc(tree->nodes.count + 1, sizeof *totals);
 
     for (struct probity_tree_node *node = top; node != NULL && totals != NULL;
          node = probity_tree_next(node, top, &depth)) {
