@@ -25,7 +25,7 @@ void *probity_array_grow(void *slots, size_t item_bytes, uint32_t slot, uint32_t
 /* Sets *capacity to `wanted`. */
 static void *resize(void *items, size_t item_bytes, size_t wanted, size_t *capacity)
 {
-    void *grown = wanted <= SIZE_MAX / item_bytes ? realloc(items, wanted * item_bytes) : NULL;
+    void *grown = wanted <= PTRDIFF_MAX / item_bytes ? realloc(items, wanted * item_bytes) : NULL;
 
     probity_assert(wanted > *capacity && item_bytes > 0);
     if (grown != NULL)

@@ -113,7 +113,8 @@ static void a_buffer_becomes_as_large_as_wanted(void **state)
     assert_int_equal(probity_bytes_reserve(&bytes, &capacity, 50), 0);
     assert_ptr_equal(bytes, before);
     assert_int_equal(capacity, 100);
-    assert_int_equal(probity_bytes_reserve(&bytes, &capacity, SIZE_MAX / 2), PROBITY_ERROR_MEMORY);
+    assert_int_equal(probity_bytes_reserve(&bytes, &capacity, SIZE_MAX / 2 + 1),
+                     PROBITY_ERROR_MEMORY);
     assert_int_equal(capacity, 100);
     assert_int_equal(bytes[99], 7);
     free(bytes);
