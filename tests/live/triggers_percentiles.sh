@@ -6,11 +6,11 @@
 percentiles=$PROGRAMS/percentiles
 planted=4
 
-# $1 kind, $2 condition; its limit is p98, and planted times are far above it
+# $1 kind, $2 condition; its limit is p99.9, and planted times are far above it
 is_met() {
     local dump
     fresh
-    "$PROBITY" record --ring 300s,16M --when "$2 > p98" --before 1ms --at-most 1000/1s \
+    "$PROBITY" record --ring 300s,16M --when "$2 > p99.9" --before 1ms --at-most 1000/1s \
         --keep worst=8 -o 'met-%i.probity' -- "$percentiles" "$1" $planted > out 2> errors ||
         fail "$2: status $?: $(cat errors)"
     expect "$2: stderr" "" "$(cat errors)"
@@ -20,8 +20,8 @@ is_met() {
         "$PROBITY" info --json "$dump" | jq -r '.[].dump.reasons[] |
             "\(.took_ns / 1e6) \(.limit_ns)"' >> reasons
     done
-    # Usual stretches last 20 us; those that a busy machine interrupts are not among 98 in 100.
-    awk -v planted=$planted '$1 >= 19.9 { long++ } $2 < 19000 || $2 > 15000000 {
+    # Usual stretches last 20 us, and longer if a busy machine interrupts them.
+    awk -v planted=$planted '$1 >= 199 { long++ } $2 < 19000 || $2 > 150000000 {
             print; bad = 1 } END { exit bad || long < planted }' reasons > wrong ||
         fail "$2: $(head -n 5 wrong; tail -n 5 reasons)"
 }
@@ -43,9 +43,9 @@ expect "other names: dumps" "" "$(find . -name 'met-*')"
 
 # `why` names the limit that was in force.
 fresh
-"$PROBITY" record --when 'block begin->end > p98' --before 100ms --at-most 1/1000s \
+"$PROBITY" record --when 'block begin->end > p99.9' --before 100ms --at-most 1/1000s \
     -o 'met-%i.probity' -- "$percentiles" named $planted > out || fail "why: status $?"
 "$PROBITY" why met-1.probity > why.out || fail "why: status $?"
-grep -qE "^dump reason: block begin->end > p98, which was [0-9.]*(us|ms)" why.out ||
+grep -qE "^dump reason: block begin->end > p99.9, which was [0-9.]*(us|ms)" why.out ||
     fail "why: $(head -n 2 why.out)"
 finish

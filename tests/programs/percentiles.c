@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * percentiles.c: usual stretches of some 20 µs for two seconds, and then planted ones of 20 ms,
+ * percentiles.c: usual stretches of some 20 µs for two seconds, and then planted ones of 200 ms,
  * each before 300 usual ones.
  *
  *     percentiles KIND PLANTED
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
     for (uint64_t end = now_ns() + 2300000000; now_ns() < end;)
         stretch(number++, 20000);
     for (int planted = atoi(argv[2]); planted > 0; planted--) {
-        stretch(number++, 20000000);
+        stretch(number++, 200000000);
         for (int i = 0; i < 300; i++)
             stretch(number++, 20000);
     }
