@@ -290,7 +290,7 @@ uint32_t probity_declare_function(struct probity_site_function *function)
     struct probity_session *session = probity_session_enter();
     if (session != NULL && probity_thread_may_record(session)) {
         probity_os_lock(&session->declare_lock);
-        code = function->code;
+        code = __atomic_load_n(&function->code, __ATOMIC_RELAXED);
         uint32_t number = code == 0 ? function_number(session, function, object) : 0;
         if (code == 0 && number != UINT32_MAX) {
             code = PROBITY_CODE_FIRST + 2 * number + 1;
@@ -301,11 +301,12 @@ uint32_t probity_declare_function(struct probity_site_function *function)
                          probity_trigger_calls.function_declared(session, function, number);
             /* Sequentially consistent: see switches.c. */
             __atomic_thread_fence(__ATOMIC_SEQ_CST);
-            if (probity_trigger_is_linked() && probity_trigger_calls.is_off(function, number))
-                probity_budget_mark(number);
+            if (probity_trigger_is_linked())
+                probity_trigger_calls.switch_declared(function, number);
+            /* Without a code, each enter takes the slow path. A code that another thread has stored
+             * is left alone, because the writer may clear it at any time. */
+            __atomic_store_n(&function->code, is_watched ? 0 : code, __ATOMIC_RELEASE);
         }
-        /* Without a code, each enter takes the slow path. */
-        __atomic_store_n(&function->code, is_watched ? 0 : code, __ATOMIC_RELEASE);
         probity_os_unlock(&session->declare_lock);
         if (code == 0)
             count_dropped(session);

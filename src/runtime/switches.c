@@ -57,13 +57,14 @@ static int may_be_off(uint32_t number)
 
 /* Sequentially consistent: pairs with put_in_force() and with the fence after it. The function is
  * in the list of declarations, and its state says that it is one. */
-int probity_switches_are_off(const struct probity_site_function *function, uint32_t number)
+void probity_switches_declared(const struct probity_site_function *function, uint32_t number)
 {
     __atomic_fetch_add(&readers, 1, __ATOMIC_SEQ_CST);
     const struct rules *rules = __atomic_load_n(&in_force, __ATOMIC_SEQ_CST);
-    int result = is_off(rules, function) && may_be_off(number);
+    /* Before later rules are applied to what has been declared. */
+    if (is_off(rules, function) && may_be_off(number))
+        probity_budget_mark(number);
     __atomic_fetch_sub(&readers, 1, __ATOMIC_SEQ_CST);
-    return result;
 }
 
 /* ---- Rules -------------------------------------------------------------------------------------

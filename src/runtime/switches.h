@@ -24,8 +24,9 @@ struct probity_switching {
 /* To be called when a recording begins: all are on. */
 void probity_switches_begin(void);
 
-/* Whether a function that is declared now is off. Under declare_lock. */
-int probity_switches_are_off(const struct probity_site_function *function, uint32_t number);
+/* To be called when a function is declared: marks it as only counted if it is off. Under
+ * declare_lock. */
+void probity_switches_declared(const struct probity_site_function *function, uint32_t number);
 
 /* Prepares additional rules. Returns NULL, or why they cannot be added. In the writer thread. */
 const char *probity_switches_check(const struct probity_session *session,

@@ -59,8 +59,9 @@ struct probity_trigger_calls {
     /* The same for a named site. */
     void (*site_declared)(const char *name, uint32_t number);
 
-    /* Whether a function that got its number is switched off. Under declare_lock. */
-    int (*is_off)(const struct probity_site_function *function, uint32_t number);
+    /* A function got its number: marks it as only counted if it is switched off. Under
+     * declare_lock. */
+    void (*switch_declared)(const struct probity_site_function *function, uint32_t number);
 
     /* A call has ended whose duration is compared. */
     void (*call_ended)(const struct probity_site_function *function, uint64_t entered);
