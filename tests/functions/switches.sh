@@ -131,7 +131,6 @@ counts busy "> 0"
 if ! unfollowed "a budget" "the writer reads counters that threads are making"; then
     what=budget
     start PROBITY_BUDGET=0.01% ./macros 2
-    call early 10
     is_counted() { "$PROBITY" log trace > log 2>&1 && grep -q 'calls of busy are only' log; }
     wait_until "$job" is_counted
     level '0 of ' --on busy
