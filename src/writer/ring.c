@@ -99,8 +99,8 @@ static int forget_chunk(struct probity_pass *pass, uint32_t chunk)
     return 1;
 }
 
-/* Number of full chunks that a ring keeps: three quarters of all, or fewer if threads have so many
- * open chunks that none would be left for the next thread. */
+/* Number of full chunks that a ring keeps: three quarters of all, or fewer, so that a chunk is left
+ * for the next thread. */
 static uint32_t full_chunks_of_ring(const struct probity_pool *pool)
 {
     uint32_t total = probity_pool_total(pool), spare = total / 8 + 1;
