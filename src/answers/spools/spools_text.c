@@ -11,6 +11,7 @@
 #include "answers/report/table.h"
 #include "print/bytes_text.h"
 #include "print/text.h"
+#include "print/time_text.h"
 
 /* ---- Columns -----------------------------------------------------------------------------------
  */
@@ -34,18 +35,7 @@ static const char *memory_text(const void *row, char *text)
 
 static const char *age_text(const void *row, char *text)
 {
-    static const struct {
-        int64_t seconds;
-        const char *name;
-    } units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
-    int64_t seconds = ((const struct probity_spools_row *)row)->age_ns / 1000000000;
-    size_t unit = 0;
-
-    while (unit < 3 && seconds < 2 * units[unit].seconds)
-        unit++;
-    snprintf(text, PROBITY_TABLE_TEXT_BYTES, "%" PRId64 " %s", seconds / units[unit].seconds,
-             units[unit].name);
-    return text;
+    return probity_age_text((uint64_t)((const struct probity_spools_row *)row)->age_ns, text);
 }
 
 /* A name is escaped by the table. */
