@@ -53,6 +53,10 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
                          const struct probity_report_function *functions, size_t count,
                          const struct probity_scopes_repairs *repairs);
 
+/* Ends the line of a function; marks one whose times cover only some of its calls. counted: the
+ * number that was only counted. */
+void probity_report_end_line(FILE *stream, int has_entries_only, int is_least, uint64_t counted);
+
 /* Prints rules that exclude functions from the next recording (suggest.c). Recording may add up to
  * `percent` to the self times of all functions; its cost must have been computed. If the traces
  * lack that cost, sets *ret_is_known to 0 and prints nothing. Returns 0 or PROBITY_ERROR_MEMORY;
