@@ -262,7 +262,7 @@ static uint64_t count_of(const struct probity_session *session, uint32_t number)
     uint64_t sum = 0;
 
     for (; set != NULL; set = set->next) {
-        const struct probity_cell *cell =
+        const struct probity_profile_cell *cell =
             __atomic_load_n(&set->entry[number].cell, __ATOMIC_RELAXED);
         if (set->session == session->number && cell != NULL)
             sum += __atomic_load_n(&cell->untimed, __ATOMIC_RELAXED);
