@@ -189,7 +189,7 @@ static void rules_make(struct probity_session *session)
     probity_assert(session->reading_ticks_max >= session->gap_ticks);
     session->move_ticks_max = probity_ticks_of_ns(MOVE_NS, rate);
     session->measure_ticks_max = probity_ticks_of_ns(MEASURE_NS, rate);
-    session->budget = session->settings.cpu_budget_permille * 65536 / 1000;
+    probity_budget_share_readings(session);
     session->live.ring_ticks = probity_ticks_of_ns((int64_t)session->settings.ring_ns, rate);
     session->live.anchor_ticks_min = probity_ticks_of_ns(ANCHOR_NS, rate);
     probity_assert(session->budget <= 65536);
