@@ -79,6 +79,9 @@ for kind in sleep lock spin; do
     are_whole "$kind" slow-*.probity
     expect "$kind: stderr" "" "$(cat errors)"
     are_explained 'function handle_request > 50ms' slow-*.probity
+    "$PROBITY" report --until 1ns slow-4.probity > report.out 2> errors || true
+    grep -q 'outside the dump, which has records from .*s to .*s after' errors ||
+        fail "$kind: a range before the dump: $(cat errors)"
     no_temporaries "$kind"
 done
 
