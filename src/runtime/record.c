@@ -302,9 +302,10 @@ static uint64_t price_of_reading(struct probity_session *session, struct probity
 }
 
 /* A share of `ticks`, for readings. */
-static uint64_t share_of(const struct probity_session *session, uint64_t ticks)
+static __attribute__((pure)) uint64_t share_of(const struct probity_session *session,
+                                                uint64_t ticks)
 {
-    return ticks * session->budget >> 16;
+    return ticks * __atomic_load_n(&session->budget, __ATOMIC_RELAXED) >> 16;
 }
 
 /* Adds to the thread's budget of ticks for wasted readings. Time that turns out to be off the CPU
