@@ -253,7 +253,9 @@ examples: $(EXAMPLES) $(HTTPD) ## Build the example programs
 bench-programs: $(BENCHES)
 trace-generators: $(addprefix $(BUILD)/bench/,gen gen_scopes corrected)
 unit-tests: $(UNITS)
-traced-programs: $(PROGRAMS)
+# TRACED=tree,plugin%: only these, in all forms.
+traced-programs: $(if $(TRACED),$(filter $(foreach name,$(subst $(COMMA), ,$(TRACED)),\
+    $(addprefix $(BUILD)/tests/programs/,$(name) $(name).shared $(name).so)),$(PROGRAMS)),$(PROGRAMS))
 fuzz-programs: $(FUZZ_TARGETS) $(TRUNCATE_BITFLIP)
 death-programs: $(DEATH)
 test-programs: unit-tests traced-programs fuzz-programs death-programs ## Build the unit tests and the programs that tests run
