@@ -47,6 +47,22 @@ done
 [ "$indexed" -ge 7 ] || fail "only $indexed of the traces have an index"
 compare 20 scopes hits
 
+# From the start of the second recording there are hits only, so the blocks between them are
+# exported, although there are calls in what an index leaves out.
+start=$("$PROBITY" info --json scopes hits | python3 -c 'import json, sys
+start, later = [fact["times"]["started_ns"] for fact in json.load(sys.stdin)]
+print(later - start)')
+for format in callgrind folded pprof; do
+    for way in with without; do
+        "$PROBITY" export --format "$format" --from="${start}ns" -f -o "$way.$format" scopes hits \
+            2> reported || fail "$format of hits: $(cat reported)"
+        [ $way = without ] || { mv scopes.index aside.1 && mv hits.index aside.2; }
+    done
+    mv aside.1 scopes.index && mv aside.2 hits.index
+    cmp "with.$format" "without.$format" || fail "$format of hits differs with an index"
+done
+grep -q -- ' -> ' with.callgrind || fail "no blocks of hits: $(cat with.callgrind)"
+
 # With some functions only, what they did before a range is known, too: one was called at the
 # beginning and at the end, another at the beginning.
 cat > early.c << 'PROGRAM'
