@@ -527,6 +527,11 @@ uint64_t probity_waits_oldest_ns(const struct probity_waits *waits)
     return oldest_ns;
 }
 
+void probity_waits_set_range(struct probity_waits *waits, uint64_t from_ns, uint64_t to_ns)
+{
+    probity_scopes_set_range(waits->scopes, from_ns, to_ns);
+}
+
 void probity_waits_need(struct probity_waits *waits, uint64_t ns)
 {
     waits->need_ns = ns;

@@ -115,6 +115,9 @@ int probity_waits_put(struct probity_waits *waits, const struct probity_event *e
 /* Passes on the waits that have not ended, in order of their beginning. Returns as above. */
 int probity_waits_finish(struct probity_waits *waits);
 
+/* Counts repairs only for scopes of the range: see probity_scopes_set_range(). */
+void probity_waits_set_range(struct probity_waits *waits, uint64_t from_ns, uint64_t to_ns);
+
 /* Events before ns need not be kept, except for open waits. UINT64_MAX, the initial value: no
  * events need be kept. */
 void probity_waits_need(struct probity_waits *waits, uint64_t ns);

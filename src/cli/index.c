@@ -25,10 +25,11 @@
 
 static const char suffix[] = ".index";
 
-static int make_in_memory(const struct cli_command *command, int trace_file, uint64_t every_bytes)
+static int make_in_memory(const struct cli_command *command, int trace_file, uint64_t every_bytes,
+                          int without_waits)
 {
     const struct probity_index_options options = {
-        .every_bytes = every_bytes, .progress = cli_progress,
+        .without_waits = without_waits, .every_bytes = every_bytes, .progress = cli_progress,
         .progress_context = (void *)(uintptr_t)command};
     int file = memfd_create("probity-index", MFD_CLOEXEC);
 
@@ -39,26 +40,38 @@ static int make_in_memory(const struct cli_command *command, int trace_file, uin
     return -1;
 }
 
-static int open_index(void *command, const char *path, int trace_file, int attempt)
+static int open_any(const struct cli_command *command, const char *path, int trace_file,
+                    int attempt, int without_waits)
 {
     if (attempt == 0)
         return cli_companion_open(path, suffix, trace_file);
-    return probity_file_size(trace_file) >= IN_MEMORY_MIN ? make_in_memory(command, trace_file, 0)
-                                                          : -1;
+    return probity_file_size(trace_file) >= IN_MEMORY_MIN
+               ? make_in_memory(command, trace_file, 0, without_waits)
+               : -1;
+}
+
+static int open_index(void *command, const char *path, int trace_file, int attempt)
+{
+    return open_any(command, path, trace_file, attempt, 0);
+}
+
+static int open_without_waits(void *command, const char *path, int trace_file, int attempt)
+{
+    return open_any(command, path, trace_file, attempt, 1);
 }
 
 int cli_index_open_always(void *command, const char *path, int trace_file, int attempt)
 {
     return attempt == 0 ? cli_companion_open(path, suffix, trace_file)
-                        : make_in_memory(command, trace_file, CLI_INDEX_WINDOWS_BYTES);
+                        : make_in_memory(command, trace_file, CLI_INDEX_WINDOWS_BYTES, 0);
 }
 
 void cli_index_use(const struct cli_command *command, const struct cli_range *range,
-                   struct probity_reader_options *options)
+                   int without_waits, struct probity_reader_options *options)
 {
     if (range->from == NULL && range->to == NULL)
         return;
-    options->open_index = open_index;
+    options->open_index = without_waits ? open_without_waits : open_index;
     options->index_context = (void *)(uintptr_t)command;
 }
 

@@ -13,9 +13,10 @@
  * window. */
 enum { CLI_INDEX_WINDOWS_BYTES = 256 << 10 };
 
-/* Lets a reader use indexes if there is a range. */
+/* Lets a reader use indexes if there is a range. without_waits: 1: makes none in memory for a trace
+ * that has waits (reader/index.h). */
 void cli_index_use(const struct cli_command *command, const struct cli_range *range,
-                   struct probity_reader_options *options);
+                   int without_waits, struct probity_reader_options *options);
 
 /* The same without a range, for a trace of any size, from which many windows are read. */
 void cli_index_use_always(const struct cli_command *command,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "answers/report/profiled.h"
+#include "answers/report/states_print.h"
 #include "answers/tree/tree_print.h"
 #include "cli/index.h"
 #include "cli/option.h"
@@ -270,6 +271,9 @@ static int set_window(struct cli_query *answer, struct probity_reader *reader, u
     answer->end_ns = to_ns != 0 ? to_ns : UINT64_MAX;
     if (!is_windowed(answer) || (from_ns == 0 && to_ns == 0))
         return CLI_OK;
+    if (answer->steps->has_waits &&
+        (probity_reader_may_wait(reader) || probity_states_are_known(reader)))
+        return CLI_OK;
     int error = probity_reader_set_window(reader, from_ns, answer->end_ns);
     return error == 0 ? CLI_OK
                       : cli_fail_trace(answer->command, probity_reader_facts(reader, 0)->path,
@@ -306,7 +310,7 @@ static int read_traces(struct cli_query *answer, char **paths, size_t count)
 
     answer->seen = 0;
     if (is_windowed(answer))
-        cli_index_use(answer->command, &answer->range, &options);
+        cli_index_use(answer->command, &answer->range, answer->steps->has_waits, &options);
     if (answer->has_states)
         cli_sched_use(&options);
     int status = cli_open_reader(answer->command, paths, count, &options, &reader);

@@ -48,6 +48,7 @@ struct cli_query_steps {
     const struct cli_query_parts *parts; /* NULL: it cannot be made in parts */
     int wants;       /* CLI_QUERY_CALLS or _HITS: what the answer consists of; 0: both */
     int is_windowed; /* 1: depends on nothing before the range but declarations and open scopes */
+    int has_waits; /* 1: is_windowed only applies to traces without waits and thread states */
     int has_next; /* 1: each thread's next record after the range matters, instead of pending */
     int has_past_of_functions; /* 1: with --function, it depends on what is before the range, too */
 };

@@ -21,6 +21,15 @@ int export_tree_begin(struct probity_export *export)
     return error == 0 ? probity_blocks_open(&of_blocks, &state->blocks) : error;
 }
 
+/* Whether a call begins in the range. An index decides which calls outside it are read. */
+static int begins_call(const struct probity_export_options *options,
+                       const struct probity_event *event)
+{
+    return (event->kind == PROBITY_EVENT_ENTER || event->kind == PROBITY_EVENT_CHECKPOINT) &&
+           event->wall_ns >= options->from_ns &&
+           (options->to_ns == 0 || event->wall_ns < options->to_ns);
+}
+
 /* Times of calls and of blocks would be counted twice in one total. */
 static int put_event(struct probity_export *export, struct export_tree *state,
                      const struct probity_event *event)
@@ -34,7 +43,7 @@ static int put_event(struct probity_export *export, struct export_tree *state,
         int error = is_of_scope ? 0 : probity_blocks_put(state->blocks, event);
         if (error != 0)
             return error;
-        if (is_of_scope) {
+        if (begins_call(export->options, event)) {
             probity_blocks_close(state->blocks);
             state->blocks = NULL;
         }

@@ -13,7 +13,7 @@
 
 struct export_tree {
     struct probity_tree *tree;     /* empty if blocks are requested */
-    struct probity_blocks *blocks; /* NULL as soon as there is a call */
+    struct probity_blocks *blocks; /* NULL as soon as a call begins in the range */
 };
 
 int export_tree_begin(struct probity_export *export);
@@ -27,7 +27,7 @@ int export_tree_finish(struct probity_export *export, struct probity_tree_answer
 typedef int export_pair_put(struct probity_export *export, const struct probity_blocks_pair *pair,
                             const char *name);
 
-/* If the trace has blocks and no calls, passes all pairs to `put`, largest first (by thread: those
+/* If the range has blocks and no calls, passes all pairs to `put`, largest first (by thread: those
  * of each thread), and sets *ret_done. Returns 0 or an error. */
 int export_tree_blocks(struct probity_export *export, export_pair_put *put, int *ret_done);
 

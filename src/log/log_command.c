@@ -295,7 +295,7 @@ static int run_on(void *context, char **paths, size_t count)
 
     /* A pattern that matches only calls outside the range is not reported. */
     if (call->log.function_count == 0)
-        cli_index_use(ME, &call->range, &options);
+        cli_index_use(ME, &call->range, 0, &options);
     if (status == CLI_OK)
         status = cli_open_reader(ME, paths, count, &options, &call->reader);
     if (status != CLI_OK)

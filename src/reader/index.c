@@ -21,7 +21,7 @@ void probity_index_header_put(uint8_t bytes[PROBITY_INDEX_HEADER_BYTES])
 {
     memcpy(bytes, magic, sizeof magic);
     probity_put_u16(bytes + 12, PROBITY_INDEX_MAJOR);
-    probity_put_u16(bytes + 14, 0);
+    probity_put_u16(bytes + 14, PROBITY_INDEX_MINOR);
 }
 
 void probity_index_mark_put(uint8_t payload[PROBITY_INDEX_MARK_BYTES],
@@ -44,6 +44,7 @@ void probity_index_sum_put(uint8_t payload[PROBITY_INDEX_SUM_BYTES],
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         probity_put_u64(payload + 16 + 8 * i, fields[i]);
     probity_put_u32(payload + 96, sum->end_checksum);
+    probity_put_u32(payload + 100, sum->contents);
 }
 
 static void sum_get(const uint8_t *payload, struct probity_index_sum *sum)
@@ -56,6 +57,7 @@ static void sum_get(const uint8_t *payload, struct probity_index_sum *sum)
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         *fields[i] = probity_get_u64(payload + 16 + 8 * i);
     sum->end_checksum = probity_get_u32(payload + 96);
+    sum->contents = probity_get_u32(payload + 100);
 }
 
 int probity_index_place_get(const struct probity_index_item *item, uint64_t *ret_offset,

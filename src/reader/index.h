@@ -14,6 +14,7 @@
 
 enum {
     PROBITY_INDEX_MAJOR = 1,
+    PROBITY_INDEX_MINOR = 1,
     PROBITY_INDEX_HEADER_BYTES = 16,
     PROBITY_INDEX_PLACE_BYTES = 24,
     PROBITY_INDEX_MARK_BYTES = 24,
@@ -34,13 +35,19 @@ struct probity_index_mark {
     uint64_t last_tick;      /* no record before it is later */
 };
 
+/* Bits of the contents. */
+enum {
+    PROBITY_INDEX_CONTENTS_KNOWN = 1,
+    PROBITY_INDEX_HAS_WAITS = 2 /* hits of locks, conditions or threads, or functions of libc */
+};
+
 struct probity_index_sum {
     uint8_t session[16];
     uint64_t file_bytes, end_offset;
     uint64_t blocks, data_blocks, records, holes;
     uint64_t first_tick, last_tick, threads;
     uint64_t usable_tick; /* marks with a later last_tick must not be used */
-    uint32_t end_checksum;
+    uint32_t end_checksum, contents;
 };
 
 void probity_index_header_put(uint8_t bytes[PROBITY_INDEX_HEADER_BYTES]);
@@ -114,6 +121,7 @@ int probity_index_place_get(const struct probity_index_item *item, uint64_t *ret
 enum { PROBITY_INDEX_EVERY_BYTES = 1 << 20 };
 
 struct probity_index_options {
+    int without_waits;    /* 1: fails with DAMAGED if the trace has waits */
     uint64_t every_bytes; /* distance of the marks; 0: PROBITY_INDEX_EVERY_BYTES */
     void (*progress)(void *context, uint64_t done, uint64_t total); /* may be NULL */
     void *progress_context;

@@ -15,6 +15,7 @@
 #include "base/ticks.h"
 #include "format/stream.h"
 #include "probity.h"
+#include "probity_typed.h"
 #include "reader/file.h"
 #include "reader/functions.h"
 #include "reader/index.h"
@@ -58,7 +59,7 @@ struct build {
     int has_met_others;  /* an undeclared site outside the table was hit */
     int must_restart;    /* a function was used before its declaration was found */
     int is_declaring;    /* the first of two passes: only declarations */
-    int is_out_of_order;
+    int is_out_of_order, without_waits;
     uint64_t watermark, mark_tick; /* mark_tick: the latest tick so far */
     uint64_t next_mark, searched;
     size_t declared; /* records in the block of declarations that is being made */
@@ -142,6 +143,8 @@ static void set_role(struct build *build, uint64_t site)
 
     if (name == NULL)
         return;
+    if (name->function != NULL && strncmp(name->function->recorded_file, "libc/", 5) == 0)
+        build->sum.contents |= PROBITY_INDEX_HAS_WAITS;
     int is_function = name->function != NULL && !name->function->has_entries_only;
     if (site >= ROLES) {
         build->must_restart |= is_function && build->has_met_others;
@@ -342,11 +345,23 @@ static int take_site(struct build *build, struct thread_state *state,
     return 0;
 }
 
+/* Whether it is a hit of a lock, condition or thread. */
+static int is_of_wait(const struct probity_record *record)
+{
+    unsigned role = probity_get_u32(record->payload + 4) >> PROBITY_HIT_WITH_ROLE_SHIFT & 0xff;
+
+    return (role >= PROBITY_ROLE_LOCK_WAIT && role <= PROBITY_ROLE_LOCK_RELEASE) ||
+           (role >= PROBITY_ROLE_CONDITION_WAIT && role != PROBITY_ROLE_ALLOCATE &&
+            role != PROBITY_ROLE_FREE);
+}
+
 static int take_rare(struct build *build, struct thread_state *state, struct cpu_walk *walk,
                      const struct probity_record *record)
 {
     int is_hit = record->kind == PROBITY_EVENT_HIT_WITH && record->payload_bytes >= 8;
 
+    if (is_hit && is_of_wait(record))
+        build->sum.contents |= PROBITY_INDEX_HAS_WAITS;
     if (is_hit || (record->kind >= PROBITY_EVENT_ENTER && record->kind <= PROBITY_EVENT_RESUME))
         walk_cpu(state, walk, record);
     else if (record->kind <= UINT32_MAX && probity_event_is_record((uint32_t)record->kind))
@@ -354,6 +369,8 @@ static int take_rare(struct build *build, struct thread_state *state, struct cpu
     int error = declare(build, record);
     if (error == 0 && is_kept(record->kind))
         error = keep_declaration(build, record);
+    if (build->without_waits && build->sum.contents & PROBITY_INDEX_HAS_WAITS)
+        return PROBITY_ERROR_DAMAGED;
     return error == 0 ? take_event(build, state, record) : error;
 }
 
@@ -730,6 +747,7 @@ static int conclude(struct build *build)
     if (payload == NULL)
         return PROBITY_ERROR_MEMORY;
     build->sum.threads = build->threads.count;
+    build->sum.contents |= PROBITY_INDEX_CONTENTS_KNOWN;
     probity_index_sum_put(payload, &build->sum);
     int error = probity_index_emit(&build->writer, PROBITY_INDEX_SUM, PROBITY_INDEX_SUM_BYTES);
     return error == 0 ? probity_index_flush(&build->writer) : error;
@@ -744,6 +762,7 @@ int probity_index_build(int trace_file, int file, const struct probity_index_opt
         return PROBITY_ERROR_MEMORY;
     build->writer.file = file;
     build->trace_file = trace_file;
+    build->without_waits = options->without_waits;
     build->every_bytes =
         options->every_bytes > 0 ? options->every_bytes : PROBITY_INDEX_EVERY_BYTES;
     build->sum.file_bytes = size > 0 ? (uint64_t)size : 0;

@@ -268,6 +268,18 @@ int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns, u
     return error;
 }
 
+int probity_reader_may_wait(const struct probity_reader *reader)
+{
+    for (size_t i = 0; i < reader->count; i++) {
+        const struct probity_index *index = &reader->traces[i].index;
+        if (index->file < 0 || (index->sum.contents &
+                                (PROBITY_INDEX_CONTENTS_KNOWN | PROBITY_INDEX_HAS_WAITS)) !=
+                                   PROBITY_INDEX_CONTENTS_KNOWN)
+            return 1;
+    }
+    return 0;
+}
+
 int probity_reader_skip_rest(struct probity_reader *reader)
 {
     if (!reader->has_window)

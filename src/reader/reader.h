@@ -232,6 +232,10 @@ void probity_reader_set_range(struct probity_reader *reader, uint64_t from_ns, u
  * an ENTER, and a PAUSE if it is paused. Returns 0 or an error. */
 int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns, uint64_t to_ns);
 
+/* Whether a trace may have hits of locks, conditions or threads, or calls to the C library: 1, or 0
+ * if all traces have an index according to which there are none. */
+int probity_reader_may_wait(const struct probity_reader *reader);
+
 /* Announces that everything that began in the window has ended: the rest, except declarations, is
  * left out if possible. Only after an event that is not before the window's end. Returns 0 or an
  * error. */

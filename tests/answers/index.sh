@@ -47,6 +47,54 @@ done
 [ "$indexed" -ge 7 ] || fail "only $indexed of the traces have an index"
 compare 20 scopes hits
 
+# From the start of the second recording there are hits only, so the blocks between them are
+# exported, although there are calls in what an index leaves out.
+start=$("$PROBITY" info --json scopes hits | python3 -c 'import json, sys
+start, later = [fact["times"]["started_ns"] for fact in json.load(sys.stdin)]
+print(later - start)')
+for format in callgrind folded pprof; do
+    for way in with without; do
+        "$PROBITY" export --format "$format" --from="${start}ns" -f -o "$way.$format" scopes hits \
+            2> reported || fail "$format of hits: $(cat reported)"
+        [ $way = without ] || { mv scopes.index aside.1 && mv hits.index aside.2; }
+    done
+    mv aside.1 scopes.index && mv aside.2 hits.index
+    cmp "with.$format" "without.$format" || fail "$format of hits differs with an index"
+done
+grep -q -- ' -> ' with.callgrind || fail "no blocks of hits: $(cat with.callgrind)"
+
+# What is before a range is not read, so that damage there goes unnoticed: status 0, not 3. In a
+# trace with locks, waits in a range may depend on it.
+damage() {
+    python3 - "$1" << 'PYTHON'
+import sys
+with open(sys.argv[1], "r+b") as file:
+    size = file.seek(0, 2)
+    file.seek(size // 4)
+    byte = file.read(1)[0]
+    file.seek(size // 4)
+    file.write(bytes([byte ^ 1]))
+PYTHON
+}
+for trace in scopes typed; do
+    cp "$trace" "damaged.$trace"
+    cp "$trace.index" "damaged.$trace.index"
+    damage "damaged.$trace"
+done
+while read -r expected trace command; do
+    status=0
+    # shellcheck disable=SC2086
+    "$PROBITY" $command --since 90% "damaged.$trace" > output 2> reported || status=$?
+    expect "$command of $trace: status ($(cat reported))" "$expected" "$status"
+done << 'COMMANDS'
+0 scopes report
+0 scopes waits
+0 scopes path --function=*
+0 scopes why --function=*
+0 typed report
+3 typed waits
+COMMANDS
+
 # With some functions only, what they did before a range is known, too: one was called at the
 # beginning and at the end, another at the beginning.
 cat > early.c << 'PROGRAM'

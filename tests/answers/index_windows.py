@@ -30,6 +30,12 @@ COMMANDS = [
     (['blocks', '--json'], SINCE_UNTIL),
     (['blocks', '--by', 'correlation', '--csv'], SINCE_UNTIL),
     (['hist', '--json'], SINCE_UNTIL),
+    (['waits', '--json'], SINCE_UNTIL),
+    (['path', '--json', '--slowest=3'], SINCE_UNTIL),
+    (['path', '--json', '--slowest=3', '--function=*'], SINCE_UNTIL),
+    (['path', '--csv', '--from=1', '--to=2'], SINCE_UNTIL),
+    (['why', '--json', '--slowest=3', '--function=*'], SINCE_UNTIL),
+    (['why', '--json', '--from=1', '--to=2'], SINCE_UNTIL),
     (['memory', '--json'], SINCE_UNTIL),
     (['memory', '--by=call', '--csv'], SINCE_UNTIL),
 ]

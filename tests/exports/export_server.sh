@@ -117,13 +117,8 @@ for key, row in rows.items():
 PYTHON
 }
 
-MARKERS='def kinds: {Block: "block", Stage: "stage", Request: "request", LockWait: "lock wait",
-        LockHold: "lock hold"};
-    .shared.stringArray as $names | .threads[].markers | . as $all | range(.length) |
-    select($all.phase[.] == 1 and $all.data[.].end != "open") |
-    select(kinds[$all.data[.].type] != null) | [kinds[$all.data[.].type], $names[$all.name[.]],
-        (($all.endTime[.] - $all.startTime[.]) * 1e6 | round)] | @tsv'
-read_firefox() { jq -r "$MARKERS" out | summed; }
+read_firefox() { python3 "$SOURCE/tests/exports/read_profile.py" firefox out; }
+read_speedscope() { python3 "$SOURCE/tests/exports/read_profile.py" speedscope out; }
 
 read_sqlite() {
     sqlite3 -batch -readonly -separator $'\t' out "
@@ -162,13 +157,6 @@ read_graphviz() {
             capture(", (?<calls>[0-9]+)x *$").calls)] | @tsv' 2> faults
 }
 
-# From an opened event to its end.
-read_speedscope() {
-    jq -r '.shared.frames as $frames | .profiles[] | .events as $all |
-        range(0; $all | length; 2) | "block\t\($frames[$all[.].frame].name)\t\($all[. + 1].at -
-            $all[.].at)"' out | summed
-}
-
 # What a consumer cannot print, or the format does not have, is left out of the tool's lines.
 consumers="perfetto:trace_processor:.:1-4
 chrome:trace_processor:.:1-4
@@ -176,9 +164,9 @@ otlp:protoc:^(block|stage|request):1-4
 otlp-json:jq:^(block|stage|request):1-4
 pprof:go tool pprof:^block:1-4
 openmetrics:prometheus_client:^(block|request|lock):1-4
-firefox:jq:.:1-4
+firefox:python3:.:1-4
 sqlite:sqlite3:^(block|request|lock):1-4
-speedscope:jq:^block:1-4
+speedscope:python3:^block:1-4
 folded:awk:^block:1,2,4
 callgrind:callgrind_annotate:^block:1,2,4
 graphviz --graph blocks:dot:^block:1-3"

@@ -153,10 +153,15 @@ static int keep_span(struct probity_path *path, struct probity_path_span *span)
     return 0;
 }
 
+static int is_in_range(const struct probity_path_options *options, uint64_t from_ns)
+{
+    return from_ns >= options->from_ns && (options->to_ns == 0 || from_ns < options->to_ns);
+}
+
 static int is_wanted(const struct probity_path_options *options,
                      const struct probity_event *event, uint64_t from_ns, uint64_t to_ns)
 {
-    if (from_ns < options->from_ns || (options->to_ns > 0 && from_ns >= options->to_ns))
+    if (!is_in_range(options, from_ns))
         return 0;
     if (options->has_request && event->correlation != options->request)
         return 0;
@@ -203,6 +208,9 @@ static int end_span(struct probity_path *path, const struct probity_event *event
 
 static void forget_open(struct probity_path *path, struct probity_inflight_item *item)
 {
+    const struct path_open *open = item->owner;
+
+    path->pending -= (uint64_t)open->is_in_range;
     free(item->owner);
     probity_inflight_remove(&path->open, item);
 }
@@ -228,6 +236,8 @@ static int begin_span(struct probity_path *path, const struct probity_event *eve
     open->slots[0] = event->thread_slot;
     open->since_ns[0] = open->latest_ns = probity_waits_now(path->waits);
     open->hop_count = 1;
+    open->is_in_range = is_in_range(&path->options, open->since_ns[0]);
+    path->pending += (uint64_t)open->is_in_range;
     item->owner = open;
     return 0;
 }
@@ -343,6 +353,11 @@ int probity_path_put(struct probity_path *path, const struct probity_event *even
     return error == 0 ? put_span(path, event) : error;
 }
 
+uint64_t probity_path_pending(const struct probity_path *path)
+{
+    return path->pending + probity_scopes_pending(probity_waits_scopes(path->waits));
+}
+
 const struct probity_path_span *const *probity_path_spans(const struct probity_path *path,
                                                           size_t *ret_count)
 {
@@ -384,6 +399,7 @@ int probity_path_open(const struct probity_path_options *options, struct probity
         return PROBITY_ERROR_MEMORY;
     }
     probity_thread_states_forget(path->states, states_needed_ns, path);
+    probity_waits_set_range(path->waits, options->from_ns, options->to_ns);
     path->options = *options;
     path->names.symbols = options->symbols;
     *ret_path = path;

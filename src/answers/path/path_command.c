@@ -76,6 +76,13 @@ static int put_event(void *context, const struct probity_event *event)
     return probity_path_put(call->path, event);
 }
 
+static uint64_t count_pending(void *context)
+{
+    const struct path_call *call = context;
+
+    return probity_path_pending(call->path);
+}
+
 static int finish_path(void *context, const struct probity_reader *reader)
 {
     (void)context;
@@ -153,7 +160,8 @@ static int run(int argc, char **argv)
 {
     static const struct cli_query_steps steps = {
         .run = run_on, .open = open_path, .put = put_event, .finish = finish_path,
-        .print = print_path, .release = release};
+        .print = print_path, .release = release, .pending = count_pending, .is_windowed = 1,
+        .has_waits = 1};
     struct path_call call = {
         .answer = {.command = &cli_command_path, .steps = &steps, .context = &call,
                    .has_states = 1, .has_all_tids = 1},

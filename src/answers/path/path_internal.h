@@ -35,6 +35,7 @@ struct path_open {
     uint64_t since_ns[PROBITY_PATH_HOPS_MAX];
     size_t hop_count;      /* if there were more, the last one is of no thread */
     uint64_t latest_ns;    /* its latest hit */
+    int is_in_range;       /* it began there */
 };
 
 struct probity_path {
@@ -50,6 +51,7 @@ struct probity_path {
     size_t wait_count; /* kept, in all threads */
     uint64_t waits_forgotten;
     struct probity_inflight open; /* by id, or by thread and depth; owner: a struct path_open */
+    uint64_t pending; /* open spans that began in the range */
     struct probity_path_span **spans;
     size_t span_count, span_capacity;
 };

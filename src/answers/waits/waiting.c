@@ -473,6 +473,11 @@ int probity_waiting_finish(struct probity_waiting *waiting)
 /* ---- Interface ---------------------------------------------------------------------------------
  */
 
+uint64_t probity_waiting_pending(const struct probity_waiting *waiting)
+{
+    return probity_scopes_pending(probity_waits_scopes(waiting->waits));
+}
+
 const struct probity_waiting_row *const *probity_waiting_rows(
     const struct probity_waiting *waiting, size_t *ret_count)
 {
@@ -510,6 +515,7 @@ int probity_waiting_open(const struct probity_waiting_options *options,
         free(waiting);
         return PROBITY_ERROR_MEMORY;
     }
+    probity_waits_set_range(waiting->waits, options->from_ns, options->to_ns);
     waiting->options = *options;
     waiting->names.symbols = options->symbols;
     *ret_waiting = waiting;

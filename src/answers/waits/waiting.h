@@ -96,6 +96,9 @@ int probity_waiting_open(const struct probity_waiting_options *options,
 /* Takes the next event in time order. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_waiting_put(struct probity_waiting *waiting, const struct probity_event *event);
 
+/* Number of calls that began in the range and have not ended. */
+uint64_t probity_waiting_pending(const struct probity_waiting *waiting);
+
 /* Nothing may be added afterwards. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_waiting_finish(struct probity_waiting *waiting);
 

@@ -49,6 +49,13 @@ static int put_event(void *context, const struct probity_event *event)
     return probity_waiting_put(call->waiting, event);
 }
 
+static uint64_t count_pending(void *context)
+{
+    const struct waits_call *call = context;
+
+    return probity_waiting_pending(call->waiting);
+}
+
 static int take_counted(void *context, const struct probity_profiled *profiled)
 {
     struct waits_call *call = context;
@@ -100,7 +107,8 @@ static int run(int argc, char **argv)
 {
     static const struct cli_query_steps steps = {
         .open = open_waits, .put = put_event, .finish = finish_waits, .print = print_waits,
-        .release = release};
+        .release = release, .pending = count_pending, .is_windowed = 1,
+        .has_waits = 1};
     struct waits_call call = {
         .limit = NOT_GIVEN,
         .answer = {.command = &cli_command_waits, .steps = &steps, .context = &call,

@@ -187,6 +187,7 @@ static void begin_unit(struct probity_why *why, const struct probity_event *even
                        probity_thread_states_has(why->states, unit->slot);
     probity_thread_states_at(why->states, unit->slot, event->wall_ns, &unit->states);
     thread->units[thread->count++] = unit;
+    why->pending++;
 }
 
 static void remove_unit(struct probity_why *why, struct why_thread *thread, size_t index)
@@ -197,6 +198,7 @@ static void remove_unit(struct probity_why *why, struct why_thread *thread, size
     unit->next = why->free;
     why->free = unit;
     thread->count--;
+    why->pending--;
     memmove(thread->units + index, thread->units + index + 1,
             (thread->count - index) * sizeof(struct why_unit *));
 }
@@ -334,6 +336,11 @@ int probity_why_put(struct probity_why *why, const struct probity_event *event)
     if (error == 0)
         mark_thread(why, event);
     return error == 0 ? put_marks(why, event) : error;
+}
+
+uint64_t probity_why_pending(const struct probity_why *why)
+{
+    return why->pending + probity_path_pending(why->path);
 }
 
 const struct probity_why_case *const *probity_why_cases(const struct probity_why *why,

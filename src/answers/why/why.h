@@ -151,6 +151,9 @@ void probity_why_choose(struct probity_why *why, uint64_t at_ns);
 /* Takes the next event in time order. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_why_put(struct probity_why *why, const struct probity_event *event);
 
+/* Number of calls and spans that began in the range and have not ended. */
+uint64_t probity_why_pending(const struct probity_why *why);
+
 /* The slowest calls that have ended, slowest first. Valid until close. */
 const struct probity_why_case *const *probity_why_cases(const struct probity_why *why,
                                                         size_t *ret_count);

@@ -80,6 +80,13 @@ static int put_event(void *context, const struct probity_event *event)
     return probity_why_put(call->why, event);
 }
 
+static uint64_t count_pending(void *context)
+{
+    const struct why_call *call = context;
+
+    return probity_why_pending(call->why);
+}
+
 static int finish_why(void *context, const struct probity_reader *reader)
 {
     (void)context;
@@ -164,7 +171,8 @@ static int run(int argc, char **argv)
 {
     static const struct cli_query_steps steps = {
         .run = run_on, .open = open_why, .put = put_event, .finish = finish_why,
-        .print = print_why, .release = release};
+        .print = print_why, .release = release, .pending = count_pending, .is_windowed = 1,
+        .has_waits = 1};
     struct why_call call = {
         .answer = {.command = &cli_command_why, .steps = &steps, .context = &call,
                    .has_states = 1},

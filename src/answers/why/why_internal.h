@@ -50,6 +50,7 @@ struct probity_why {
     struct probity_hashtable targets;
     struct probity_why_case **cases; /* slowest first */
     size_t case_count;
+    uint64_t pending; /* units */
     int error; /* of a callback */
 };
 

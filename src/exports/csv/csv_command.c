@@ -146,7 +146,7 @@ static int run_on(void *context, char **paths, size_t count)
     struct probity_reader *reader;
     int status = cli_output_is_apart(&cli_command_csv, call->out, paths, count);
 
-    cli_index_use(&cli_command_csv, &call->range, &options);
+    cli_index_use(&cli_command_csv, &call->range, 0, &options);
     if (status == CLI_OK)
         status = cli_open_reader(&cli_command_csv, paths, count, &options, &reader);
     if (status != CLI_OK)
