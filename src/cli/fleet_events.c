@@ -10,6 +10,12 @@ static int fail(const struct cli_fleet_asking *asking, int error)
     return cli_fleet_fail_format(&asking->fleet, error);
 }
 
+/* The exit status of a step: a failure is reported. */
+static int status_of(const struct cli_fleet_asking *asking, int error)
+{
+    return error == 0 ? CLI_OK : fail(asking, error);
+}
+
 /* Makes the command finish, and prints. */
 static int finish(const struct cli_fleet_asking *asking, struct cli_query *query)
 {
@@ -27,16 +33,14 @@ static int fill_tree(struct cli_fleet_asking *asking, const struct probity_fleet
 {
     struct probity_scopes_repairs repairs = {0};
     struct probity_fleet_answer answer;
-    int error = 0, status = cli_fleet_query(asking, probity_fleet_sql_paths, &answer);
+    int status = cli_fleet_query(asking, probity_fleet_sql_paths, &answer);
 
     if (status == CLI_OK)
-        error = probity_fleet_take_paths(paths, &answer);
-    if (status == CLI_OK && error == 0)
+        status = status_of(asking, probity_fleet_take_paths(paths, &answer));
+    if (status == CLI_OK)
         status = cli_fleet_query(asking, probity_fleet_sql_path_sums, &answer);
-    if (status == CLI_OK && error == 0)
-        error = probity_fleet_take_path_sums(paths, sums, &answer, tree);
-    if (error != 0)
-        return fail(asking, error);
+    if (status == CLI_OK)
+        status = status_of(asking, probity_fleet_take_path_sums(paths, sums, &answer, tree));
     if (status == CLI_OK)
         status = cli_fleet_find_repairs(asking, &repairs);
     probity_tree_add_repairs(tree, &repairs, 0);
@@ -48,11 +52,11 @@ static int find_profiled(struct cli_fleet_asking *asking, uint64_t *ret_profiled
 {
     struct probity_fleet_answer answer;
     int status = cli_fleet_query(asking, probity_fleet_sql_profiled, &answer);
-    int error = status == CLI_OK && !asking->source->as_sql
-                    ? probity_fleet_take_profiled(&answer, ret_profiled, ret_counted)
-                    : 0;
 
-    return error == 0 ? status : fail(asking, error);
+    if (status == CLI_OK && !asking->source->as_sql)
+        status = status_of(asking,
+                           probity_fleet_take_profiled(&answer, ret_profiled, ret_counted));
+    return status;
 }
 
 int cli_fleet_tree(struct cli_query *query, struct probity_tree *tree, int by_thread,
@@ -109,19 +113,21 @@ static int fill_blocks(struct cli_fleet_asking *asking, const struct probity_fle
                        struct probity_blocks *const *blocks)
 {
     struct probity_fleet_answer answer;
-    int error = 0, status = cli_fleet_query_about(asking, write_probes, spans, &answer);
+    int status = cli_fleet_query_about(asking, write_probes, spans, &answer);
 
     if (status == CLI_OK)
-        error = probity_fleet_take_probes(probes, &answer);
-    if (status == CLI_OK && error == 0)
+        status = status_of(asking, probity_fleet_take_probes(probes, &answer));
+    if (status == CLI_OK)
         status = cli_fleet_query_about(asking, write_sums, spans, &answer);
-    if (status == CLI_OK && error == 0)
-        error = probity_fleet_take_spans_sums(probes, sums, &answer, blocks);
-    if (status == CLI_OK && error == 0 && spans->slowest > 0)
-        status = cli_fleet_query_about(asking, write_slowest, spans, &answer);
-    if (status == CLI_OK && error == 0 && spans->slowest > 0)
-        error = probity_fleet_take_slowest(probes, sums, &answer, blocks[0]);
-    return error == 0 ? status : fail(asking, error);
+    if (status == CLI_OK)
+        status =
+            status_of(asking, probity_fleet_take_spans_sums(probes, sums, &answer, blocks));
+    if (status != CLI_OK || spans->slowest == 0)
+        return status;
+    status = cli_fleet_query_about(asking, write_slowest, spans, &answer);
+    return status != CLI_OK
+               ? status
+               : status_of(asking, probity_fleet_take_slowest(probes, sums, &answer, blocks[0]));
 }
 
 int cli_fleet_blocks(struct cli_query *query, const struct probity_blocks_options *options,

@@ -32,7 +32,9 @@ sums_of() {
             for (pair in calls) {
                 off = wall[pair] > cpu[pair] ? wall[pair] - cpu[pair] : 0
                 share = int(calls[pair] / followed[from[pair]] * 1e6 + 0.5) / 1e6
-                printf "%s %d %.6f %d %d %d %d %d %d\n", pair, calls[pair], share, wall[pair],
+                # In mawk, %d ends at 2^31 - 1: 2.1 s, which a busy machine exceeds.
+                printf "%s %d %.6f %.0f %.0f %.0f %.0f %.0f %.0f\n", pair, calls[pair], share,
+                    wall[pair],
                     cpu[pair], off, least[pair], int(wall[pair] / calls[pair]), most[pair]
             }
         }' | sort

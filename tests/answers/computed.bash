@@ -52,7 +52,7 @@ blocks_of() {
             cpu = field[3] * 1000000000 + field[4]
             thread = field[1] " " field[2]
             if (thread in last && is_in(ends, probe)) {
-                printf "%s;%s;%d;%d;%s;%s\n", last[thread], probe, wall - walls[thread],
+                printf "%s;%s;%.0f;%.0f;%s;%s\n", last[thread], probe, wall - walls[thread],
                     cpu - cpus[thread], field[1], at[thread]
                 delete last[thread]
             }

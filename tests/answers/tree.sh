@@ -145,7 +145,7 @@ cmp -s expected found || fail "hits: $(diff expected found)"
 calls_of parallel | awk '{ scopes[$1]++
         if (!($1 in first) || $2 < first[$1]) first[$1] = $2
         if ($3 > last[$1]) last[$1] = $3 }
-    END { for (tid in scopes) printf "%d %d %d %d\n", tid, scopes[tid], last[tid] - first[tid],
+    END { for (tid in scopes) printf "%d %d %.0f %d\n", tid, scopes[tid], last[tid] - first[tid],
         2 * scopes[tid] }' | sort > expected
 awk -F , 'NR > 1 { print $2, $13, $6, $11 - $12 }' threads | sort > found
 cmp -s expected found || fail "scopes, time, records, awk (<): $(diff expected found)"
@@ -160,7 +160,7 @@ cp output threads
 "$PROBITY" csv --columns tid,wall_ns,cpu_ns hits | awk -F , '
     !($1 in n) { wall[$1] = $2; cpu[$1] = $3 }
     { n[$1]++; end[$1] = $2; cpu_end[$1] = $3 }
-    END { for (tid in n) printf "%d %d %d %d\n", tid, n[tid], cpu_end[tid] - cpu[tid],
+    END { for (tid in n) printf "%d %d %.0f %d\n", tid, n[tid], cpu_end[tid] - cpu[tid],
         n[tid] }' | sort > expected
 awk -F , 'NR > 1 { print $2, $12, $8, $11 }' threads | sort > found
 cmp -s expected found || fail "CPU of hits, awk (<): $(diff expected found)"
