@@ -81,7 +81,7 @@ void log_writer_release(struct log_writer *writer)
 
 void log_queue_release(struct log_queue *queue)
 {
-    free(queue->held);
+    free(queue->held_memory);
     free(queue->chained);
     *queue = (struct log_queue){.held = NULL};
 }
@@ -218,17 +218,26 @@ static void hand_on(struct log_writer *writer, struct log_queue *queue, const ch
         put_in_buffer(writer, bytes, count);
 }
 
+/* The memory of released lines is used again once it is as much as that of the lines that are left,
+ * so that each byte moves at most once for each byte released. */
 static void hold(struct log_writer *writer, struct log_queue *queue, const char *bytes,
                  size_t count)
 {
-    char *held =
-        probity_array_fit(queue->held, 1, queue->held_bytes + count + 1, &queue->held_room);
+    if (queue->held_released > 0 && queue->held_released >= queue->held_bytes) {
+        memmove(queue->held_memory, queue->held, queue->held_bytes);
+        queue->held = queue->held_memory;
+        queue->held_released = 0;
+    }
+    char *memory = probity_array_fit(queue->held_memory, 1,
+                                     queue->held_released + queue->held_bytes + count + 1,
+                                     &queue->held_room);
 
-    if (held == NULL) {
+    if (memory == NULL) {
         fail(writer, PROBITY_ERROR_MEMORY);
         return;
     }
-    queue->held = held;
+    queue->held_memory = memory;
+    queue->held = memory + queue->held_released;
     memcpy(queue->held + queue->held_bytes, bytes, count);
     queue->held_bytes += count;
 }
@@ -255,7 +264,8 @@ void log_writer_release_held(struct log_writer *writer, struct log_queue *queue,
     if (count == 0)
         return;
     hand_on(writer, queue, queue->held, count);
-    memmove(queue->held, queue->held + count, queue->held_bytes - count);
+    queue->held += count;
+    queue->held_released += count;
     queue->held_bytes -= count;
     queue->held_base = to;
 }

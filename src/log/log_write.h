@@ -23,8 +23,9 @@ enum {
 
 /* The waiting lines of a thread. Zeroed at first. */
 struct log_queue {
-    char *held;
-    size_t held_bytes, held_room;
+    char *held; /* in held_memory, after held_released bytes */
+    size_t held_bytes, held_released, held_room;
+    char *held_memory;
     uint64_t held_base; /* bytes that came before held[0] */
     int is_holding;
     char *chained; /* a link not yet written */

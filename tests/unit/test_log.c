@@ -364,23 +364,31 @@ static void many_lines_stay_with_their_thread(void **state)
     free(text);
 }
 
-/* Nested deeper than the number of lines that can be held back: the rest is printed. */
+/* Nested deeper than the number of lines that can be held back: the rest is printed, and is what a
+ * log of all scopes begins with. */
 static void what_is_held_back_is_bounded(void **state)
 {
     struct probity_log_options options = plain;
     struct probity_log_counts counts;
-    char *text;
+    uint64_t lines = 0;
+    char *text, *all;
     (void)state;
+    options.by_thread = 1;
+    put_many(&options, 60000, 1, &counts, &all);
     options.duration_ns_min = UINT64_C(1000000000000);
     put_many(&options, 20, 1, &counts, &text);
     assert_string_equal(text, "");
     assert_int_equal(counts.held_shown, 0);
     free(text);
-    put_many(&options, 20000, 1, &counts, &text);
+    put_many(&options, 60000, 1, &counts, &text);
     assert_true(counts.held_shown > 0);
     assert_true(strlen(text) > 0);
     assert_int_equal(text[strlen(text) - 1], '\n');
+    for (size_t at = 0; text[at] == all[at] && text[at] != '\0'; at++)
+        lines += text[at] == '\n';
+    assert_int_equal(lines, counts.held_shown / 3);
     free(text);
+    free(all);
 }
 
 /* Events of every kind, with any bytes and in any order: each line is whole and safe to print. */
