@@ -83,6 +83,11 @@ def make_start(directory, emulator, root):
     make_library(directory, "aarch64-linux-gnu", MADVISE)
     # For programs of this machine that the others start, which inherit LD_PRELOAD.
     make_library(directory, "x86_64-linux-gnu", os.devnull)
+    # Tools that read only their own machine's programs.
+    os.mkdir(directory + "/bin")
+    for tool in ("strip", "objcopy"):
+        os.symlink(shutil.which("aarch64-linux-gnu-" + tool), f"{directory}/bin/{tool}")
+    os.environ["PATH"] = directory + "/bin:" + os.environ["PATH"]
     return start
 
 
