@@ -73,6 +73,35 @@ check_systems() {
     done
 }
 
+# Each of these functions is in doc/porting.md, by its name without prefix.
+check_contracts() {
+    local header name short
+    for header in os os_confine clock objects functions thread_count; do
+        [ -e "src/base/$header.h" ] || continue
+        sed -n '/^static\|^typedef/d; s/^[a-z].*[ *]\(probity_[a-z_]*\)(.*/\1/p' \
+            "src/base/$header.h" |
+            while read -r name; do
+                short=${name#probity_}
+                short=${short#os_}
+                [ "$header" != clock ] || short=${short#clock_}
+                grep -qF "\`$short\`" doc/porting.md 2> /dev/null ||
+                    echo "src/base/$header.h: $name is not in doc/porting.md"
+            done
+    done
+}
+
+# A source file outside the seam that includes a header of one system is in doc/porting.md.
+check_system_headers() {
+    local file
+    find src -name '*.[ch]' ! -path 'src/base/linux/*' ! -path 'src/base/windows/*' -print0 |
+        sort -z |
+        xargs -0r grep -lE '^ *# *include *<(linux/|asm/|sys/syscall|sys/auxv|windows|winternl)' |
+        while read -r file; do
+            grep -qF "\`$file\`" doc/porting.md 2> /dev/null ||
+                echo "$file: includes a header of one system, but is not in doc/porting.md"
+        done
+}
+
 # Answers and exports are rooms, a directory each: their includes must form no cycle. Commands are
 # on top of all rooms.
 check_rooms() {
@@ -173,7 +202,8 @@ report_assertions() {
 }
 
 findings=$(
-    check_code; check_includes; check_systems; check_rooms; check_text; check_traps; check_files
+    check_code; check_includes; check_systems; check_contracts
+    check_system_headers; check_rooms; check_text; check_traps; check_files
 )
 report_share <<< "$findings"
 report_assertions

@@ -78,6 +78,14 @@ printf '/* A file. */\n#ifdef __linux__\n#endif\n' | expect_clean src/base/linux
 printf '/* A file. */\n\nint probity_os_a(void);\n' |
     expect_fault "no function probity_os_a of base/os.h" src/base/os.h src/base/linux/a.c \
         '/* A file. */'
+printf '/* A file. */\n\nint probity_os_a(void);\n' |
+    expect_fault "probity_os_a is not in doc/porting.md" src/base/os.h src/base/linux/a.c \
+        "$(printf '/* A file. */\nint probity_os_a(void)\n{\n    return 0;\n}')"
+printf '/* A file. */\n#include <linux/futex.h>\n' |
+    expect_fault "includes a header of one system" src/reader/a.c
+printf '/* A file. */\n#include <windows.h>\n' |
+    expect_fault "includes a header of one system" src/cli/a.c
+printf '/* A file. */\n#include <linux/futex.h>\n' | expect_clean src/base/linux/a.c
 printf '/* A file. */\n#include "runtime/session.h"\n' |
     expect_fault "reader/ may not include runtime/" src/reader/a.c
 printf '/* A file. */\n#include "reader/trace.h"\n' |

@@ -350,7 +350,7 @@ aarch64_jobs() {
         if is_left_out "$name" || ! [[ $name =~ ${1:-.} ]]; then continue; fi
         tool=$(awk -v name="$name" '$1 == name { print $2 }' tests/aarch64/by_name)
         prefix=$(if [ -n "$tool" ]; then prefix_by_name "$tool"; else prefix_of aarch64; fi)
-        job "aarch64/$name" 1800 "$prefix ROUNDS=${ROUNDS:-20} bash $script"
+        variant_job aarch64 "$name" 1800 "$prefix ROUNDS=${ROUNDS:-20} bash $script"
     done
     for script in tests/aarch64/*.sh; do
         job "aarch64/${script##*/}" 900 "$(prefix_of aarch64) ROUNDS=${ROUNDS:-20} bash $script"

@@ -2,8 +2,8 @@
  *
  * emulated_madvise.c: for programs in qemu (7.2), which accepts any advice about memory and does
  * nothing. What children must not inherit is wiped or unmapped in them after a fork(); advice that
- * is not known fails, as with kernels that do not know it. Linked with test programs only. Not for
- * forks by system calls.
+ * is not known fails, as with kernels that do not know it. Linked with test programs, and preloaded
+ * into those that scripts compile (tests/tool/emulated_start.c). Not for forks by system calls.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -115,10 +115,16 @@ static void forked(void)
     }
 }
 
+#ifdef EMULATED_MADVISE_LIBRARY
+/* Linked with -z initfirst: before the constructors of all other libraries. */
+__attribute__((constructor))
+#endif
 static void begin(void)
 {
     pthread_atfork(NULL, NULL, forked);
 }
 
+#ifndef EMULATED_MADVISE_LIBRARY
 /* Before all constructors, so that no other handler runs before this one in a child. */
 __attribute__((section(".preinit_array"), used)) static void (*const begins)(void) = begin;
+#endif

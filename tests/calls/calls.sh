@@ -1,19 +1,10 @@
 #!/usr/bin/env bash
-# Calls to libc in programs without probes: counts, values and live memory equal the program's own,
-# and a program's output is unchanged.
+# Calls to libc in programs without probes: counts and values equal the program's own, and a
+# program's output is unchanged.
 # variants: gcc clang
 . "$(dirname "$0")/../common.bash"
 sources=$SOURCE/tests/calls
-
-# $1 name of a trace, the rest: options and the program
-record() {
-    local trace=$1
-    shift
-    rm -f "$trace"*
-    "$PROBITY" record -o "$trace" "$@" > out 2> errors || fail "$*: $(cat errors)"
-    expect "$*: messages" "" "$(cat errors)"
-    "$PROBITY" check "$trace" > /dev/null 2> faults || fail "$*: $(cat faults)"
-}
+. "$sources/record.bash"
 
 # Calls of each function, sorted.
 counts() {
@@ -30,18 +21,9 @@ same_counts() {
     diff expected found > difference || fail "$1: own (<) and recorded (>): $(cat difference)"
 }
 
-# Allocations of 12,347 bytes, and how many of them are live at the end.
-memory_of() {
-    "$PROBITY" csv --columns role,correlation,object "$@" > hits || fail "$1: no hits"
-    awk -F, '$2 == 12347 && $1 ~ /allocate/ { made++; live[$3] = 1; next }
-        { delete live[$3] }
-        END { for (i in live) left++; print made + 0, left + 0 }' hits
-}
-
 # ---- I/O and sleeps ------------------------------------------------------------------------------
 "$CC" -O2 -D_FORTIFY_SOURCE=2 -o io "$sources/io.c"
 "$CC" -O2 -pthread -fPIC -shared -o plugin.so "$sources/plugin.c"
-"$CXX" -std=c++17 -O2 -pthread -rdynamic -o memory "$sources/memory.cc" -ldl
 
 for families in io,sleep all; do
     record trace --calls "$families" -- ./io
@@ -130,36 +112,6 @@ expect "an invalid setting" "probity: invalid PROBITY_CALLS 'io,nonsense': no ca
     "$(cat errors)"
 "$PROBITY" record --calls io,nonsense -- ./io > out 2> errors && fail "an invalid --calls"
 grep -q "invalid --calls 'io,nonsense'" errors || fail "an invalid --calls: $(cat errors)"
-
-# ---- Memory --------------------------------------------------------------------------------------
-for families in memory all; do
-    record trace --calls "$families" -- ./memory
-    expect "memory, --calls $families" "$(cat out)" "$(memory_of trace)"
-    expect "memory of a child, --calls $families" "7 0" "$(memory_of trace.*)"
-done
-"$PROBITY" csv --columns name,correlation trace > hits
-for name in 'new\[\]' new calloc realloc posix_memalign malloc; do
-    grep -q "^$name:allocate,12347\$" hits || fail "no $name of 12347 bytes"
-done
-status=0
-"$PROBITY" record -o killed --calls all -- ./memory kill > out 2> errors || status=$?
-expect "killed" 137 "$status"
-expect "memory, killed" "$(cat out)" "$(memory_of killed)"
-
-# Other libraries that replace malloc().
-for library in libjemalloc.so.2 libtcmalloc_minimal.so.4; do
-    if ! LD_PRELOAD=$library ./io > /dev/null 2> errors || [ -s errors ]; then
-        echo "left out: no $library here"
-        continue
-    fi
-    LD_PRELOAD=$library record trace --calls memory -- ./memory
-    expect "$library" "$(cat out)" "$(memory_of trace)"
-    file=$(ldconfig -p | sed -n "s/.*$library .*=> //p" | head -n 1)
-    "$CXX" -std=c++17 -O2 -pthread -rdynamic -o with "$sources/memory.cc" -ldl \
-        -Wl,--no-as-needed "$file"
-    record trace --calls memory -- ./with
-    expect "linked with $library" "$(cat out)" "$(memory_of trace)"
-done
 
 # ---- Programs that support only a part -----------------------------------------------------------
 "$CC" -O2 -static -o static "$sources/io.c" 2> /dev/null

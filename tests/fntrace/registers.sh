@@ -31,20 +31,23 @@ build_with() {
     fi
 }
 
-flags_of_all=(-O0 -O1 -O2 -O3 "-O2 -fomit-frame-pointer" "-O2 -fno-omit-frame-pointer" \
-    "-O2 -fPIE -pie" "-O2 -fcf-protection=full" "-O2 -masm=intel" "-O2 -march=native")
-avx512_flags=(-O1 -O2 -O3)
-if [ "$(uname -m)" = x86_64 ]; then
-    flags_of_all+=("-O0 -DPROBITY_PATCHABLE" "-O2 -DPROBITY_PATCHABLE"
+flags_of_all=(-O0 -O1 -O2 -O3 "-O2 -fomit-frame-pointer" "-O2 -fno-omit-frame-pointer"
+    "-O2 -fPIE -pie")
+avx512_flags=()
+if [[ $("$CC" -dumpmachine) == x86_64* ]]; then
+    flags_of_all+=("-O2 -fcf-protection=full" "-O2 -masm=intel" "-O2 -march=native"
+        "-O0 -DPROBITY_PATCHABLE" "-O2 -DPROBITY_PATCHABLE"
         "-O2 -march=native -DPROBITY_PATCHABLE")
-    avx512_flags+=("-O2 -DPROBITY_PATCHABLE")
+    avx512_flags=(-O1 -O2 -O3 "-O2 -DPROBITY_PATCHABLE")
+else
+    flags_of_all+=("-O2 -march=armv8.1-a")
 fi
 for flags in "${flags_of_all[@]}"; do
     build_with registers "$flags" && run_modes "$flags" 60000 3
 done
 # Only some functions are for AVX-512: the compiler does not know that a scope may change its
 # registers.
-for flags in "${avx512_flags[@]}"; do
+for flags in ${avx512_flags[@]+"${avx512_flags[@]}"}; do
     build_with registers_avx512 "$flags" || continue
     if [ "$(./program)" = "no AVX-512" ]; then
         echo "this CPU has no AVX-512: its registers were not compared" >&2
