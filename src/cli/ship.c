@@ -89,7 +89,7 @@ static int run_on(void *context, char **paths, size_t count)
         status = one == CLI_FAILURE || status == CLI_OK ? one : status;
     }
     if (call->as_json) {
-        json_dumpf(call->results, stdout, JSON_INDENT(1));
+        probity_json_dump(call->results, stdout, JSON_INDENT(1));
         putchar('\n');
         json_decref(call->results);
     }

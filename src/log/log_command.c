@@ -218,6 +218,21 @@ static void warn_empty(const struct log_call *call)
                  "and --probes");
 }
 
+/* A line marks records lost before another one of the same thread, but none marks those lost at its
+ * end, or of threads without any record. Damage is reported separately. */
+static void warn_dropped(const struct log_call *call)
+{
+    char why[256];
+
+    for (size_t i = 0; i < probity_reader_traces(call->reader); i++) {
+        const struct probity_trace_facts *facts = probity_reader_facts(call->reader, i);
+        if (probity_totals_dropped(&facts->totals) > 0 && !probity_trace_is_damaged(facts) &&
+            facts->state != PROBITY_TRACE_UNFINISHED &&
+            !probity_trace_is_complete(facts, why, sizeof why))
+            cli_warn(ME, "'%s' is incomplete: %s", facts->path, why);
+    }
+}
+
 static int fail_copy(const struct log_call *call, int error, int error_number)
 {
     if (error == PROBITY_ERROR_WRITE && call->out == NULL)
@@ -237,6 +252,7 @@ static int judge(struct log_call *call, const struct probity_log_counts *counts)
 
     report_counts(call, counts);
     warn_empty(call);
+    warn_dropped(call);
     cli_filter_see_tids(&call->tids, call->reader);
     if (cli_filter_warn_unseen(ME, &call->tids, "thread id"))
         status = CLI_FAILURE;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "print/text.h"
 #include "probity.h"
 
 json_t *probity_json_bytes(const char *text, size_t length)
@@ -26,12 +27,50 @@ json_t *probity_json_string(const char *text)
     return probity_json_bytes(text, strlen(text));
 }
 
+static void put_escape(FILE *stream, uint32_t character)
+{
+    uint32_t above = character - 0x10000;
+
+    if (character <= 0xffff)
+        fprintf(stream, "\\u%04X", (unsigned)character);
+    else
+        fprintf(stream, "\\u%04X\\u%04X", (unsigned)(0xd800 + (above >> 10)),
+                (unsigned)(0xdc00 + (above & 0x3ff)));
+}
+
+/* Jansson passes whole characters. Only strings have any that are not ASCII. */
+static int put_part(const char *text, size_t bytes, void *stream)
+{
+    size_t from = 0, at = 0;
+
+    while (at < bytes) {
+        uint32_t character;
+        size_t length = (unsigned char)text[at] < 0x7f
+                            ? 0
+                            : probity_text_hidden(text + at, bytes - at, &character);
+        if (length == 0) {
+            at++;
+            continue;
+        }
+        fwrite(text + from, 1, at - from, stream);
+        put_escape(stream, character);
+        from = at += length;
+    }
+    fwrite(text + from, 1, bytes - from, stream);
+    return ferror((FILE *)stream) ? -1 : 0;
+}
+
+int probity_json_dump(json_t *value, FILE *stream, size_t flags)
+{
+    return json_dump_callback(value, put_part, stream, flags);
+}
+
 static int put_value(FILE *stream, json_t *value, size_t flags)
 {
     int error = value == NULL ? PROBITY_ERROR_MEMORY : 0;
 
     if (error == 0)
-        json_dumpf(value, stream, JSON_ENCODE_ANY | flags);
+        probity_json_dump(value, stream, JSON_ENCODE_ANY | flags);
     json_decref(value);
     return error;
 }
@@ -51,7 +90,7 @@ int probity_json_write(FILE *stream, const char *before, json_t *value, unsigned
     int error = value == NULL ? PROBITY_ERROR_MEMORY : 0;
 
     if (error == 0 && (fputs(before, stream) == EOF ||
-                       json_dumpf(value, stream, JSON_REAL_PRECISION(digits)) != 0))
+                       probity_json_dump(value, stream, JSON_REAL_PRECISION(digits)) != 0))
         error = PROBITY_ERROR_WRITE;
     json_decref(value);
     return error;

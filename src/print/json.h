@@ -25,6 +25,10 @@ static inline void probity_json_put_integer(json_t *object, const char *name, ui
 json_t *probity_json_string(const char *text);
 json_t *probity_json_bytes(const char *text, size_t length);
 
+/* Writes a value like json_dumpf(), but with characters escaped that must not reach a terminal
+ * (text.h); Jansson escapes only those below 0x20. Returns 0 or -1. */
+int probity_json_dump(json_t *value, FILE *stream, size_t flags);
+
 /* Writes a text as above; NULL as null. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_json_put_text(FILE *stream, const char *text);
 

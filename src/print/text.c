@@ -146,6 +146,18 @@ char *probity_text_put_wide(char *at, const char *end, const uint8_t *characters
     return at;
 }
 
+size_t probity_text_hidden(const char *text, size_t bytes, uint32_t *ret_character)
+{
+    const unsigned char *from = (const unsigned char *)text;
+    uint32_t character = *from;
+    size_t length = *from < 0x80 ? character == 0x7f : decode(from, bytes, &character);
+
+    if (length == 0 || is_shown(character))
+        return 0;
+    *ret_character = character;
+    return length;
+}
+
 size_t probity_text_whole(const char *text, size_t bytes)
 {
     size_t back = 1;

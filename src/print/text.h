@@ -54,6 +54,10 @@ static inline const char *probity_text_were(uint64_t count)
     return count == 1 ? "was" : "were";
 }
 
+/* Length of the character at `text` if it is valid UTF-8 but must not be printed, because it moves
+ * the cursor, or hides or reorders its neighbors. Otherwise 0; also below 0x20. */
+size_t probity_text_hidden(const char *text, size_t bytes, uint32_t *ret_character);
+
 /* Length without an incomplete UTF-8 character at the end. */
 size_t probity_text_whole(const char *text, size_t bytes);
 

@@ -49,6 +49,9 @@ expect "diff --csv: both runs" 2 "$(grep -c "$dropped records dropped" errors)"
 # Formats that report losses in their output do not repeat them on stderr.
 gives "report" 0 "$PROBITY" report run.probity
 grep -q "INCOMPLETE.*$dropped records dropped" output || fail "report: $(tail -n 2 output)"
+# A log marks only losses that are followed by a record of the same thread.
+gives "log" 0 "$PROBITY" log run.probity
+grep -q "'run.probity' is incomplete: $dropped records dropped" errors || fail "log: $(cat errors)"
 gives "report --json" 0 "$PROBITY" report --json run.probity
 expect "report --json" false "$(jq '.traces[0].complete' output)"
 

@@ -153,6 +153,15 @@ expect "names: a line" "999999,1,$escaped,,," "$(sed 's/[0-9]*,[0-9]*$//' output
 "$PROBITY" list --csv names.probity > output
 grep -qF "$escaped" output || fail "names: list --csv: $(cat output)"
 expect "names: the rows of a list" 2 "$(wc -l < output)"
+# The same in JSON, also for control characters in UTF-8 and those that reorder others.
+crafted trace hidden.probity --name 'a\xc2\x9b2J\x7f\xe2\x80\xaeb\xf3\xa0\x81\x81c\xc3\xa9'
+for command in list blocks model info threads timeline; do
+    "$PROBITY" $command --json hidden.probity > output 2>&1 || true
+    ! LC_ALL=C grep -aq "$(printf '[\177]\|\302[\200-\237]\|\342\200\256\|\363\240')" output ||
+        fail "names: $command --json: $(od -c output | head -n 20)"
+done
+"$PROBITY" list --json hidden.probity > output
+grep -qF 'a\u009B2J\u007F\u202Eb\uDB40\uDC41cé' output || fail "names: list --json: $(cat output)"
 name=$(printf 'odd\033]0;name\a\nline.probity')
 cp names.probity "$name"
 status_of "a file's name" 0 "$PROBITY" recover "$name"

@@ -343,7 +343,7 @@ int probity_info_json(FILE *stream, const struct probity_reader *reader)
             error = PROBITY_ERROR_MEMORY;
     }
     if (error == 0 &&
-        (json_dumpf(list, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0 ||
+        (probity_json_dump(list, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0 ||
          fputc('\n', stream) == EOF))
         error = PROBITY_ERROR_WRITE;
     json_decref(list);

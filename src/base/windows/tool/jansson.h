@@ -8,7 +8,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 typedef struct probity_json json_t;
 typedef int64_t json_int_t;
@@ -39,7 +38,9 @@ json_t *json_object_get(const json_t *object, const char *name);
 
 void json_decref(json_t *value);
 
-/* Returns 0 or -1. */
-int json_dumpf(const json_t *value, FILE *stream, size_t flags);
+/* Calls `part` with each part of the text, which consists of whole characters, until it does not
+ * return 0. Returns 0 or -1. */
+typedef int (*json_dump_callback_t)(const char *text, size_t bytes, void *context);
+int json_dump_callback(const json_t *value, json_dump_callback_t part, void *context, size_t flags);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -239,100 +240,134 @@ void json_decref(json_t *value)
  */
 
 struct output {
-    FILE *stream;
+    json_dump_callback_t part;
+    void *context;
     size_t indent;
-    int digits;
+    int digits, has_failed;
 };
 
-static void put_line(const struct output *output, size_t depth, int is_between)
+static void put_bytes(struct output *output, const char *text, size_t bytes)
 {
-    if (output->indent > 0)
-        fprintf(output->stream, "\n%*s", (int)(depth * output->indent), "");
-    else if (is_between)
-        fputc(' ', output->stream);
+    if (bytes > 0 && !output->has_failed)
+        output->has_failed = output->part(text, bytes, output->context) != 0;
 }
 
-static void put_character(FILE *stream, unsigned char one)
+static void put_text(struct output *output, const char *text)
+{
+    put_bytes(output, text, strlen(text));
+}
+
+static void put_line(struct output *output, size_t depth, int is_between)
+{
+    if (output->indent == 0) {
+        put_text(output, is_between ? " " : "");
+        return;
+    }
+    put_text(output, "\n");
+    for (size_t i = 0; i < depth * output->indent; i++)
+        put_text(output, " ");
+}
+
+static void put_escape(struct output *output, unsigned char one)
 {
     static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
     const char *found = one != 0 ? strchr(plain, one) : NULL;
+    char text[8];
 
     if (found != NULL)
-        fprintf(stream, "\\%c", letters[found - plain]);
-    else if (one < 0x20)
-        fprintf(stream, "\\u%04X", one);
+        snprintf(text, sizeof text, "\\%c", letters[found - plain]);
     else
-        fputc(one, stream);
+        snprintf(text, sizeof text, "\\u%04X", one);
+    put_text(output, text);
 }
 
-static void put_string(FILE *stream, const char *text, size_t bytes)
+static void put_string(struct output *output, const char *text, size_t bytes)
 {
-    fputc('"', stream);
-    for (size_t i = 0; i < bytes; i++)
-        put_character(stream, (unsigned char)text[i]);
-    fputc('"', stream);
+    size_t from = 0;
+
+    put_text(output, "\"");
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char one = (unsigned char)text[i];
+        if (one >= 0x20 && one != '"' && one != '\\')
+            continue;
+        put_bytes(output, text + from, i - from);
+        put_escape(output, one);
+        from = i + 1;
+    }
+    put_bytes(output, text + from, bytes - from);
+    put_text(output, "\"");
 }
 
 /* Always recognizable as a real number; exponents have no plus sign or leading zeros. */
-static void put_real(const struct output *output, double value)
+static void put_real(struct output *output, double value)
 {
-    char text[NUMBER_BYTES];
+    char text[NUMBER_BYTES], power[NUMBER_BYTES];
 
     snprintf(text, sizeof text, "%.*g", output->digits, value);
     char *exponent = strchr(text, 'e');
     if (exponent == NULL) {
-        fprintf(output->stream, "%s%s", text, strchr(text, '.') != NULL ? "" : ".0");
+        put_text(output, text);
+        put_text(output, strchr(text, '.') != NULL ? "" : ".0");
         return;
     }
-    int power = atoi(exponent + 1);
+    snprintf(power, sizeof power, "e%d", atoi(exponent + 1));
     *exponent = 0;
-    fprintf(output->stream, "%se%d", text, power);
+    put_text(output, text);
+    put_text(output, power);
 }
 
-static void put(const struct output *output, const json_t *value, size_t depth);
+static void put_integer(struct output *output, int64_t value)
+{
+    char text[NUMBER_BYTES];
 
-static void put_members(const struct output *output, const json_t *value, size_t depth)
+    snprintf(text, sizeof text, "%" PRId64, value);
+    put_text(output, text);
+}
+
+static void put(struct output *output, const json_t *value, size_t depth);
+
+static void put_members(struct output *output, const json_t *value, size_t depth)
 {
     const char *ends = value->kind == OBJECT ? "{}" : "[]";
 
-    fputc(ends[0], output->stream);
+    put_bytes(output, ends, 1);
     for (size_t i = 0; i < value->count; i++) {
         const struct member *member = &value->is.members[i];
         if (i > 0)
-            fputc(',', output->stream);
+            put_text(output, ",");
         put_line(output, depth + 1, i > 0);
         if (member->name != NULL) {
-            put_string(output->stream, member->name, strlen(member->name));
-            fputs(": ", output->stream);
+            put_string(output, member->name, strlen(member->name));
+            put_text(output, ": ");
         }
         put(output, member->value, depth + 1);
     }
     if (value->count > 0)
         put_line(output, depth, 0);
-    fputc(ends[1], output->stream);
+    put_bytes(output, ends + 1, 1);
 }
 
-static void put(const struct output *output, const json_t *value, size_t depth)
+static void put(struct output *output, const json_t *value, size_t depth)
 {
     switch (value->kind) {
     case OBJECT:
     case ARRAY: put_members(output, value, depth); break;
-    case STRING: put_string(output->stream, value->is.text, value->count); break;
-    case INTEGER: fprintf(output->stream, "%" PRId64, value->is.integer); break;
+    case STRING: put_string(output, value->is.text, value->count); break;
+    case INTEGER: put_integer(output, value->is.integer); break;
     case REAL: put_real(output, value->is.real); break;
-    case TRUE_VALUE: fputs("true", output->stream); break;
-    case FALSE_VALUE: fputs("false", output->stream); break;
-    case NULL_VALUE: fputs("null", output->stream); break;
+    case TRUE_VALUE: put_text(output, "true"); break;
+    case FALSE_VALUE: put_text(output, "false"); break;
+    case NULL_VALUE: put_text(output, "null"); break;
     }
 }
 
-int json_dumpf(const json_t *value, FILE *stream, size_t flags)
+int json_dump_callback(const json_t *value, json_dump_callback_t part, void *context, size_t flags)
 {
     size_t digits = flags >> 11 & 31;
-    const struct output output = {stream, flags & 31, digits > 0 ? (int)digits : REAL_DIGITS};
+    struct output output = {part, context, flags & 31, digits > 0 ? (int)digits : REAL_DIGITS, 0};
 
     if (value == NULL || (value->kind > ARRAY && !(flags & JSON_ENCODE_ANY)))
         return -1;
     put(&output, value, 0);
-    return ferror(stream) ? -1 : 0;
+    return output.has_failed ? -1 : 0;
 }
