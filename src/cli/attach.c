@@ -314,11 +314,13 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Asks again while a thread has not left the last recording. */
+/* Asks again while a thread has not left the last recording. Each request has time for a reply: one
+ * that is withdrawn while the program handles it may still begin a recording. */
 static enum probity_wake_refusal wake_in_time(struct attach_call *call, uint32_t pid,
                                               int *ret_error)
 {
     const struct timespec pause = {.tv_nsec = 20000000};
+    const int64_t least_ns = 1000000000;
     int64_t until_ns = now_ns() + (int64_t)call->wait_ns, left_ns;
     int is_late = 0;
 
@@ -333,7 +335,7 @@ static enum probity_wake_refusal wake_in_time(struct attach_call *call, uint32_t
         if (!is_late || left_ns <= 0)
             return refusal;
         nanosleep(&pause, NULL);
-        call->wait_ns = (uint64_t)left_ns;
+        call->wait_ns = (uint64_t)(left_ns > least_ns ? left_ns : least_ns);
     }
 }
 
