@@ -207,7 +207,7 @@ static int report_missing(uint32_t pid, int result)
     case PROBITY_WAKE_LATE:
         return cli_fail(ME, "process %" PRIu32 " cannot record yet: one of its threads was stopped "
                         "or got no CPU while it stored a record of the last recording, and has not "
-                        "continued; try again", pid);
+                        "continued; see --wait", pid);
     case PROBITY_WAKE_ENDED:
         return cli_fail(ME, "process %" PRIu32 " has ended the recording itself, by "
                         "probity_stop(), while it began", pid);
@@ -306,6 +306,39 @@ static enum probity_wake_refusal wake(const struct attach_call *call, uint32_t p
                                       ret_error);
 }
 
+static int64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Asks again while a thread has not left the last recording. Each request has time for a reply: one
+ * that is withdrawn while the program handles it may still begin a recording. */
+static enum probity_wake_refusal wake_in_time(struct attach_call *call, uint32_t pid,
+                                              int *ret_error)
+{
+    const struct timespec pause = {.tv_nsec = 20000000};
+    const int64_t least_ns = 1000000000;
+    int64_t until_ns = now_ns() + (int64_t)call->wait_ns, left_ns;
+    int is_late = 0;
+
+    for (;;) {
+        enum probity_wake_refusal refusal = wake(call, pid, ret_error);
+        if (refusal == PROBITY_WAKE_TIMEOUT && is_late) {
+            *ret_error = PROBITY_WAKE_LATE;
+            return PROBITY_WAKE_REFUSED;
+        }
+        is_late = refusal == PROBITY_WAKE_REFUSED && *ret_error == PROBITY_WAKE_LATE;
+        left_ns = until_ns - now_ns();
+        if (!is_late || left_ns <= 0)
+            return refusal;
+        nanosleep(&pause, NULL);
+        call->wait_ns = (uint64_t)(left_ns > least_ns ? left_ns : least_ns);
+    }
+}
+
 /* A program that detects late that it cannot record as requested replies before it ends the
  * recording. Another command might find the recording in progress. */
 static void await_end(uint32_t pid)
@@ -339,7 +372,7 @@ static int attach_to(struct attach_call *call, uint32_t pid)
 
     if (status != CLI_OK)
         return status;
-    enum probity_wake_refusal refusal = wake(call, pid, &error);
+    enum probity_wake_refusal refusal = wake_in_time(call, pid, &error);
     if (refusal == PROBITY_WAKE_RECORDS)
         status = refuse_recording(pid); /* recording may have begun just now */
     if (status != CLI_OK)

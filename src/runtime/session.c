@@ -517,7 +517,7 @@ static int is_anyone_late(struct probity_session *session, int tries)
 
 /* How long the end of a recording waits for threads in slow paths. What such a thread records later
  * is lost. The end of the program is not delayed for long. */
-enum { LEAVE_MS = 5000, LEAVE_AT_EXIT_MS = 1000, LEAVE_AT_START_MS = 100 };
+enum { LEAVE_MS = 5000, LEAVE_AT_EXIT_MS = 1000, LEAVE_AT_START_MS = 10 };
 
 /* Threads that only find that nothing is recorded are in the slow path, too, but briefly. */
 int probity_session_is_late(struct probity_session *session)

@@ -80,6 +80,22 @@ echo >&"$gate"
 stop idle
 expect "idle: no trace" "again.probity began.probity" "$(echo *.probity)"
 
+# A thread was held in a slow path until the end of the last recording did not wait for it any
+# longer. The next one begins once it has left. Not with a sanitizer, as in restarted.sh.
+case ${VARIANT:-gcc} in
+    gcc | clang)
+        start late env PROBITY_CONTROL=1 PROBITY_CLOCK=monotonic "$PROGRAMS/late_thread" attached
+        says "late" 1 "cannot record yet" attach --wait 1s -o late.probity "$job"
+        "$PROBITY" attach --wait 600s -o late.probity "$job" > output 2> errors &
+        tool=$!
+        echo >&"$gate"
+        wait "$tool" || fail "late: status $?: $(cat errors)"
+        stop late
+        "$PROBITY" check late.probity > output 2>&1 || fail "late: $(tail -n 1 output)"
+        rm -f first late.probity
+        ;;
+esac
+
 # A tool that is terminated withdraws its request.
 start ended "$PROGRAMS/waiting"
 "$PROBITY" attach --wait 600s -o ended.probity "$job" > output 2> errors &

@@ -7,8 +7,8 @@
  *
  * KIND: request (30 ms; others take none), gap (300 ms; hits are 2 ms apart), rate (400 hits at
  * once), value (7; others are 0 or less), low (no hit for 1.1 s; else one each 2 ms). Planted
- * events are 200 ms apart, or 500 ms for rate and low, so that no window contains two. Or last: only
- * a request of 20 ms, after which the recording ends at once.
+ * events are 200 ms apart, or 500 ms for rate and low, so that no window contains two. Or last:
+ * only a request of 20 ms, after which the recording ends at once.
  *
  * Prints "met LEAST MOST": how many requests exceeded 15 ms, or gaps 100 ms, by the program's
  * clock: those that certainly did, and those that may have.

@@ -6,6 +6,8 @@
  *     late_thread declares   while it records a site declared in an earlier recording; no recording
  *                            can be started until it is released
  *     late_thread resumes    while it measures its CPU time; released while a recording is started
+ *     late_thread attached   the same, but it is released when a line comes from standard input;
+ *                            the next recording is started from outside
  *     late_thread changes    while it changes its chunk
  *     late_thread ends       while it declares the first site of all; another thread waits to
  *                            declare one, too, until the recording is ending
@@ -193,8 +195,30 @@ static void refuse_then_release(void)
     release();
 }
 
+/* Prints a line once the recording has ended without the thread. */
+static int await_attaching(void)
+{
+    pthread_t thread;
+    char line[8];
+
+    hits_need(start("first") == 0, "start");
+    hits_need(pthread_create(&thread, NULL, late_measurement, NULL) == 0, "thread");
+    await(HELD);
+    probity_stop();
+    puts("late");
+    fflush(stdout);
+    hits_need(fgets(line, sizeof line, stdin) != NULL, "line");
+    release();
+    pthread_join(thread, NULL);
+    while (fgets(line, sizeof line, stdin) != NULL)
+        continue;
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "attached") == 0)
+        return await_attaching();
     const char *where = argc == 2 ? argv[1] : "";
     int is_end = strcmp(where, "ends") == 0, is_change = strcmp(where, "changes") == 0;
     int is_resumed = strcmp(where, "resumes") == 0;

@@ -12,8 +12,8 @@
  *
  * Prints "planted N"; "slow A B": by its own clock, A calls of handle_request() certainly took
  * longer than half of MS, and B may have; "blocks A B": the same of the spans between these probes,
- * since a call may also lose its CPU before or after them; and for each snapshot "at A B ...": each thread's count
- * before. For signal: whether its handler ran on the alternate stack.
+ * since a call may also lose its CPU before or after them; and for each snapshot "at A B ...": each
+ * thread's count before. For signal: whether its handler ran on the alternate stack.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
