@@ -202,7 +202,8 @@ struct probity_options {
 };
 
 /* Starts recording. Optional: if PROBITY_OUT is set, the library's constructor or the first probe
- * does it. options may be NULL. Returns 0; PROBITY_ERROR_STATE if already recording; another error
+ * does it. options may be NULL. Returns 0; PROBITY_ERROR_STATE if already recording, or if a thread
+ * that was stopped while it stored a record of the last recording has not continued; another error
  * if recording cannot start (one line on stderr gives the reason), and the program continues
  * without recording. Any thread; not from a signal handler. */
 PROBITY_API int probity_start(const struct probity_options *options);

@@ -252,15 +252,56 @@ build_variant() {
     is_built "$variant"
 }
 
-# The make targets that a variant's tests need. gcc compiles all sources, the other compilers those
-# of the libraries, the tool, the traced programs and the programs that tests run. clang uses gcc's
-# tool (tool_of).
+# Prints the words in a variant's scripts and in the shared parts that these name. $1 variant
+words_of() {
+    { script_jobs "$1" ""; script_jobs "$1" yes; } | sed 's,.* ,,' |
+        xargs -r awk -v shared="$(echo tests/*.bash tests/*/*.bash)" '
+            BEGIN {
+                count = split(shared, files, " ")
+                for (i = 1; i <= count; i++) {
+                    name = files[i]
+                    sub(/.*\//, "", name)
+                    path[name] = files[i]
+                }
+            }
+            {
+                while (match($0, /[A-Za-z0-9_]+([.]bash)?/)) {
+                    word = substr($0, RSTART, RLENGTH)
+                    $0 = substr($0, RSTART + RLENGTH)
+                    if (word in seen) continue
+                    seen[word]
+                    if (word in path) ARGV[ARGC++] = path[word]
+                    print word
+                }
+            }'
+}
+
+# The traced programs that a variant's scripts name, as a setting of make. "fntrace_$name" names all
+# that begin with "fntrace_"; programs load plugins by name. $1 variant
+traced_of() {
+    local word source name names=plugin%
+    declare -A words=()
+    while read -r word; do words[$word]=yes; done < <(words_of "$1")
+    for source in tests/programs/*.c tests/programs/*.cc; do
+        name=$(basename "${source%.*}")
+        [ -z "${words[$name]-}${words[${name%%_*}_]-}" ] || names+=,$name
+    done
+    echo "TRACED=$names"
+}
+
+# The make targets that a variant's tests need. gcc compiles all sources, clang those of the
+# libraries, the traced programs and the programs that tests run: it uses gcc's tool (tool_of).
+# Sanitizers compile the tool too, but only the traced programs that their scripts name: gcc and
+# clang have compiled all of them, with the same warnings.
 targets_of() {
     case $1$CAMPAIGN in
         gcc | *yes) echo all test-programs ;;
         clang) echo UNIT_LIBRARY=1 lib examples traced-programs trace-generators death-programs ;;
         asan) echo lib tool examples traced-programs trace-generators fuzz-programs ;;
         tsan) echo lib tool examples traced-programs ;;
+    esac
+    case $1$CAMPAIGN in
+        asan | tsan) traced_of "$1" ;;
     esac
     unit_jobs "$1" | sed "s,.* ,,"
 }

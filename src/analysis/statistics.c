@@ -102,12 +102,14 @@ static double *count_sums(const unsigned *ranks, size_t count, size_t size, size
     if (table == NULL)
         return NULL;
     table[0] = 1;
-    /* Downwards, so that no rank is chosen twice. */
-    for (size_t i = 0; i < count; i++) {
-        for (size_t chosen = i < size ? i + 1 : size; chosen > 0; chosen--) {
+    /* Downwards, so that no rank is chosen twice. No sum exceeds that of all ranks so far, and with
+     * fewer than `least` chosen, those that are left would not suffice. */
+    for (size_t i = 0, reach = 0; i < count; reach += ranks[i++]) {
+        size_t least = size + i + 1 > count ? size + i + 1 - count : 1;
+        for (size_t chosen = i < size ? i + 1 : size; chosen >= least; chosen--) {
             const double *from = table + (chosen - 1) * sums;
             double *to = table + chosen * sums + ranks[i];
-            for (size_t sum = 0; sum + ranks[i] < sums; sum++)
+            for (size_t sum = 0; sum <= reach && sum + ranks[i] < sums; sum++)
                 to[sum] += from[sum];
         }
     }

@@ -147,14 +147,15 @@ static int take_limit(struct text *text, struct probity_condition *condition)
     skip_spaces(text);
     if (condition->kind != PROBITY_CONDITION_GAP && *text->at == 'p')
         return take_percentile(text, &condition->percentile);
-    if (!probity_window_time(text->at, &end, &condition->limit_ns)) {
+    int is_time = probity_window_time(text->at, &end, &condition->limit_ns);
+    if (condition->kind == PROBITY_CONDITION_GAP && (!is_time || condition->limit_ns < GAP_NS_MIN))
+        return fail(text, "a time of 10ms to 24 hours");
+    if (!is_time) {
         text->at = end;
         return fail(text, "a time with a unit (ns, us, ms, s, min) or a percentile (p99.9)");
     }
     if (condition->limit_ns == 0 || condition->limit_ns > most)
         return fail(text, "a time above 0 and at most 24 hours");
-    if (condition->kind == PROBITY_CONDITION_GAP && condition->limit_ns < GAP_NS_MIN)
-        return fail(text, "a time of 10ms to 24 hours");
     text->at = end;
     return 1;
 }
@@ -260,8 +261,8 @@ static int take_signal(struct text *text, int *ret_signal)
         *ret_signal = (int)number;
     else {
         text->at = begin;
-        return fail(text, "USR1, USR2, or the number of a real-time signal (SIGRTMIN to SIGRTMAX), "
-                          "CHLD, CONT, URG or WINCH");
+        return fail(text, "USR1, USR2, or the number of a real-time signal, CHLD, CONT, URG or "
+                          "WINCH");
     }
     return 1;
 }

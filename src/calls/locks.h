@@ -264,4 +264,29 @@ void probity_calls_condition_woken(const struct probity_calls_condition *wait, i
     __attribute__((visibility("hidden")));
 void probity_calls_condition_cancelled(void *context) __attribute__((visibility("hidden")));
 
+/* The functions NAME_init and NAME_destroy of a lock: a new lock may have the address of an earlier
+ * one, so its beginning and end are recorded. */
+#define PROBITY_CALLS_MADE_AND_GONE(KIND, NAME)                                                    \
+    PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, NAME##_init,                                      \
+                       (NAME##_t *lock, const NAME##attr_t *attributes), (lock, attributes))       \
+    {                                                                                              \
+        const void *place = PROBITY_CALLS_PLACE;                                                   \
+        int error = probity_calls_next.NAME##_init(lock, attributes);                              \
+                                                                                                   \
+        if (error == 0 && probity_calls_record_locks(place))                                       \
+            probity_calls_rare_hit(&probity_calls_sites[KIND].made, PROBITY_ROLE_LOCK_MADE, lock,  \
+                                   place);                                                         \
+        return error;                                                                              \
+    }                                                                                              \
+                                                                                                   \
+    PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, NAME##_destroy, (NAME##_t *lock), (lock))         \
+    {                                                                                              \
+        const void *place = PROBITY_CALLS_PLACE;                                                   \
+                                                                                                   \
+        if (probity_calls_record_locks(place))                                                     \
+            probity_calls_rare_hit(&probity_calls_sites[KIND].gone, PROBITY_ROLE_LOCK_GONE, lock,  \
+                                   place);                                                         \
+        return probity_calls_next.NAME##_destroy(lock);                                            \
+    }
+
 #endif

@@ -160,29 +160,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_mutex_unlock, (pthread_mute
     return probity_calls_next.pthread_mutex_unlock(mutex);
 }
 
-PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_mutex_init,
-                   (pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes),
-                   (mutex, attributes))
-{
-    const void *place = PROBITY_CALLS_PLACE;
-    int error = probity_calls_next.pthread_mutex_init(mutex, attributes);
-
-    if (error == 0 && probity_calls_record_locks(place))
-        probity_calls_rare_hit(&probity_calls_sites[PROBITY_CALLS_MUTEX].made,
-                               PROBITY_ROLE_LOCK_MADE, mutex, place);
-    return error;
-}
-
-PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_mutex_destroy, (pthread_mutex_t *mutex),
-                   (mutex))
-{
-    const void *place = PROBITY_CALLS_PLACE;
-
-    if (probity_calls_record_locks(place))
-        probity_calls_rare_hit(&probity_calls_sites[PROBITY_CALLS_MUTEX].gone,
-                               PROBITY_ROLE_LOCK_GONE, mutex, place);
-    return probity_calls_next.pthread_mutex_destroy(mutex);
-}
+PROBITY_CALLS_MADE_AND_GONE(PROBITY_CALLS_MUTEX, pthread_mutex)
 
 /* ---- Spin locks --------------------------------------------------------------------------------
  */

@@ -66,25 +66,20 @@ static int waited(enum probity_calls_kind kind, const pthread_rwlock_t *lock, in
 
 #define LIMIT const struct timespec *restrict limit
 
-TAKE(PROBITY_CALLS_RWLOCK_READ, pthread_rwlock_rdlock, (pthread_rwlock_t *lock), (lock),
-     pthread_rwlock_tryrdlock, 1)
-TAKE(PROBITY_CALLS_RWLOCK_READ, pthread_rwlock_timedrdlock,
-     (pthread_rwlock_t *restrict lock, LIMIT), (lock, limit), pthread_rwlock_tryrdlock,
-     probity_calls_limit_is_usual(CLOCK_REALTIME, limit))
-TAKE(PROBITY_CALLS_RWLOCK_READ, pthread_rwlock_clockrdlock,
-     (pthread_rwlock_t *restrict lock, clockid_t clock, LIMIT), (lock, clock, limit),
-     pthread_rwlock_tryrdlock, probity_calls_limit_is_usual(clock, limit))
-TRY(PROBITY_CALLS_RWLOCK_READ, pthread_rwlock_tryrdlock)
+/* All functions that take a lock on one side, rd or wr. */
+#define TAKE_SIDE(KIND, SIDE)                                                                      \
+    TAKE(KIND, pthread_rwlock_##SIDE##lock, (pthread_rwlock_t *lock), (lock),                      \
+         pthread_rwlock_try##SIDE##lock, 1)                                                        \
+    TAKE(KIND, pthread_rwlock_timed##SIDE##lock, (pthread_rwlock_t *restrict lock, LIMIT),         \
+         (lock, limit), pthread_rwlock_try##SIDE##lock,                                            \
+         probity_calls_limit_is_usual(CLOCK_REALTIME, limit))                                      \
+    TAKE(KIND, pthread_rwlock_clock##SIDE##lock,                                                   \
+         (pthread_rwlock_t *restrict lock, clockid_t clock, LIMIT), (lock, clock, limit),          \
+         pthread_rwlock_try##SIDE##lock, probity_calls_limit_is_usual(clock, limit))               \
+    TRY(KIND, pthread_rwlock_try##SIDE##lock)
 
-TAKE(PROBITY_CALLS_RWLOCK_WRITE, pthread_rwlock_wrlock, (pthread_rwlock_t *lock), (lock),
-     pthread_rwlock_trywrlock, 1)
-TAKE(PROBITY_CALLS_RWLOCK_WRITE, pthread_rwlock_timedwrlock,
-     (pthread_rwlock_t *restrict lock, LIMIT), (lock, limit), pthread_rwlock_trywrlock,
-     probity_calls_limit_is_usual(CLOCK_REALTIME, limit))
-TAKE(PROBITY_CALLS_RWLOCK_WRITE, pthread_rwlock_clockwrlock,
-     (pthread_rwlock_t *restrict lock, clockid_t clock, LIMIT), (lock, clock, limit),
-     pthread_rwlock_trywrlock, probity_calls_limit_is_usual(clock, limit))
-TRY(PROBITY_CALLS_RWLOCK_WRITE, pthread_rwlock_trywrlock)
+TAKE_SIDE(PROBITY_CALLS_RWLOCK_READ, rd)
+TAKE_SIDE(PROBITY_CALLS_RWLOCK_WRITE, wr)
 
 /* If the lock has a writer, it is the calling thread. If the writer is unknown, a read lock is
  * assumed: a reader of the trace finds the earlier hold. */
@@ -102,27 +97,4 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_rwlock_unlock, (pthread_rwl
     return probity_calls_next.pthread_rwlock_unlock(lock);
 }
 
-PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_rwlock_init,
-                   (pthread_rwlock_t *restrict lock,
-                    const pthread_rwlockattr_t *restrict attributes),
-                   (lock, attributes))
-{
-    const void *place = PROBITY_CALLS_PLACE;
-    int error = probity_calls_next.pthread_rwlock_init(lock, attributes);
-
-    if (error == 0 && probity_calls_record_locks(place))
-        probity_calls_rare_hit(&probity_calls_sites[PROBITY_CALLS_RWLOCK_WRITE].made,
-                               PROBITY_ROLE_LOCK_MADE, lock, place);
-    return error;
-}
-
-PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_rwlock_destroy, (pthread_rwlock_t *lock),
-                   (lock))
-{
-    const void *place = PROBITY_CALLS_PLACE;
-
-    if (probity_calls_record_locks(place))
-        probity_calls_rare_hit(&probity_calls_sites[PROBITY_CALLS_RWLOCK_WRITE].gone,
-                               PROBITY_ROLE_LOCK_GONE, lock, place);
-    return probity_calls_next.pthread_rwlock_destroy(lock);
-}
+PROBITY_CALLS_MADE_AND_GONE(PROBITY_CALLS_RWLOCK_WRITE, pthread_rwlock)

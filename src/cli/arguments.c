@@ -22,7 +22,7 @@
 #include "base/selection.h"
 #include "cli/program_file.h"
 #include "symbols/arguments.h"
-#include "symbols/interpreter.h"
+#include "symbols/symbols.h"
 
 /* ---- Rules -------------------------------------------------------------------------------------
  */

@@ -204,6 +204,10 @@ static int report_missing(uint32_t pid, int result)
     case PROBITY_WAKE_NO_SOURCES:
         return cli_fail(ME, "process %" PRIu32 " has no debugging information, without which "
                         "--file selects no function: compile it with -g, and do not strip it", pid);
+    case PROBITY_WAKE_LATE:
+        return cli_fail(ME, "process %" PRIu32 " cannot record yet: one of its threads was stopped "
+                        "or got no CPU while it stored a record of the last recording, and has not "
+                        "continued; try again", pid);
     case PROBITY_WAKE_ENDED:
         return cli_fail(ME, "process %" PRIu32 " has ended the recording itself, by "
                         "probity_stop(), while it began", pid);

@@ -499,10 +499,28 @@ static int open_temporary(const struct cli_command *command, int must_have_name,
     return CLI_FAILURE;
 }
 
-/* A pipe or device is written to directly, because replacing it would destroy it. */
+/* A pipe or device is written to directly, because replacing it would destroy it. A link to one is
+ * followed only if this user or root created it: in a shared directory another user may have
+ * created one to a device that only this user may write to. A regular file that has taken its place
+ * meanwhile is not touched. */
 static int open_special(const struct cli_command *command, struct cli_output *output)
 {
-    output->descriptor = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
+    struct stat status;
+
+    output->descriptor = open(output->path, flags | O_NOFOLLOW);
+    if (output->descriptor < 0 && errno == ELOOP && lstat(output->path, &status) == 0) {
+        if (status.st_uid != geteuid() && status.st_uid != 0)
+            return cli_fail(command, "cannot write '%s': this link belongs to another user",
+                            output->path);
+        output->descriptor = open(output->path, flags);
+    }
+    if (output->descriptor >= 0 &&
+        (fstat(output->descriptor, &status) != 0 || S_ISREG(status.st_mode))) {
+        close(output->descriptor);
+        output->descriptor = -1;
+        errno = EEXIST;
+    }
     return output->descriptor >= 0
                ? CLI_OK
                : cli_fail(command, "cannot write '%s': %s", output->path, strerror(errno));

@@ -12,8 +12,8 @@
 #include "cli/option.h"
 #include "cli/suggest.h"
 #include "reader/functions.h"
-#include "symbols/demangle.h"
 #include "symbols/locate.h"
+#include "symbols/symbols.h"
 
 static const struct cli_command *const commands[] = {
     &cli_command_record,

@@ -204,6 +204,31 @@ int cli_parse_range(const struct cli_command *command, const struct cli_range *r
     return CLI_OK;
 }
 
+/* The records of a dump are of a part of the recording. Returns whether the range misses those of
+ * all traces, which are dumps. */
+static int warn_outside_dumps(const struct cli_command *command,
+                              const struct probity_reader *reader, uint64_t from_ns,
+                              uint64_t to_ns)
+{
+    const struct cli_time_span span = cli_time_span_of(reader);
+    char begin[PROBITY_TIME_TEXT_BYTES], end[PROBITY_TIME_TEXT_BYTES];
+    uint64_t first_ns = UINT64_MAX;
+
+    for (size_t i = 0; i < probity_reader_traces(reader); i++) {
+        const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
+        if (facts->dump == NULL || facts->first_wall_ns == 0)
+            return 0;
+        first_ns = facts->first_wall_ns < first_ns ? facts->first_wall_ns : first_ns;
+    }
+    if (first_ns <= span.start_ns || first_ns >= span.end_ns ||
+        !((to_ns != 0 && to_ns <= first_ns) || from_ns >= span.end_ns))
+        return 0;
+    cli_warn(command, "the range is outside the dump, which has records from %s to %s after the "
+             "beginning of the recording", probity_time_text(first_ns - span.start_ns, begin),
+             probity_time_text(span.end_ns - span.start_ns, end));
+    return 1;
+}
+
 void cli_warn_outside(const struct cli_command *command, const struct probity_reader *reader,
                       uint64_t from_ns, uint64_t to_ns)
 {
@@ -219,7 +244,8 @@ void cli_warn_outside(const struct cli_command *command, const struct probity_re
         if (facts->info.flags & PROBITY_INFO_PROFILE)
             return; /* has no times */
     }
-    if (span.end_ns <= span.start_ns || !(is_before || is_after))
+    if (warn_outside_dumps(command, reader, from_ns, to_ns) || span.end_ns <= span.start_ns ||
+        !(is_before || is_after))
         return;
     if (gmtime_r(&seconds, &parts) == NULL ||
         strftime(start, sizeof start, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)

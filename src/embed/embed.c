@@ -155,7 +155,8 @@ PROBITY_API int probity_start(const struct probity_options *options)
         (void)probity_hooked_start(0);
     lock(session, &before);
     uint32_t state = __atomic_load_n(&session->state, __ATOMIC_ACQUIRE);
-    if (state == PROBITY_SESSION_NONE || state == PROBITY_SESSION_ENDED) {
+    if ((state == PROBITY_SESSION_NONE || state == PROBITY_SESSION_ENDED) &&
+        !probity_session_is_late(session)) {
         result = probity_settings_read(options, &session->wanted, &what);
         session->wanted.is_for_text = 0; /* a requested trace is kept */
         if (result == 0)

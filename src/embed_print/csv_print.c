@@ -3,13 +3,13 @@
  * csv_print.c: converts a trace that has just been closed to the requested CSV file. Runs in the
  * thread that ends the recording, at exit after the program's own handlers.
  */
-#include "embed_print/csv_print.h"
+#include "embed_print/print.h"
 
 #include <string.h>
 
 #include "base/parent.h"
-#include "exports/csv/csv.h"
 #include "embed_print/text_file.h"
+#include "exports/csv/csv.h"
 
 _Static_assert((int)PROBITY_HOOKS_WHY_BYTES >= (int)PROBITY_CSV_WHY_BYTES, "room for the reason");
 

@@ -5,7 +5,7 @@
  * thread after each SYNC, so that the program's threads print nothing; only here does that thread
  * allocate memory.
  */
-#include "embed_print/log_print.h"
+#include "embed_print/print.h"
 
 #include <errno.h>
 #include <stdio.h>

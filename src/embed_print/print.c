@@ -3,11 +3,10 @@
  * print.c: the only function that libprobity-print exports, which returns the others. It is called
  * by the library that records; programs have no use for it.
  */
+#include "embed_print/print.h"
+
 #include <stddef.h>
 
-#include "embed_print/csv_print.h"
-#include "embed_print/log_print.h"
-#include "embed_print/summary.h"
 #include "writer/recover.h"
 
 static int close_trace(const char *trace_path)

@@ -4,7 +4,7 @@
  * form as `probity report`. Runs in the thread that ends the recording, at exit after the program's
  * own handlers.
  */
-#include "embed_print/summary.h"
+#include "embed_print/print.h"
 
 #include <errno.h>
 #include <stdio.h>

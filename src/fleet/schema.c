@@ -119,6 +119,28 @@ static const struct probity_fleet_column probes[] = {
     {"name", TEXT, PLAIN, "its name; empty for a number without a name"},
 };
 
+/* The sums of calls that began in a minute or an hour. */
+#define SUMS_OF_CALLS(UNIT)                                                                        \
+    {"calls", U64, SMALL, "calls"},                                                                \
+    {"untimed", U64, SMALL, "calls without times"},                                                \
+    {"repaired", U64, SMALL, "calls without a record of their end, and those in progress"},        \
+    {"open", U64, SMALL, "calls in progress at the end"},                                          \
+    {"entries", U64, SMALL, "untimed calls of functions that have entries only"},                  \
+    {"counted", U64, SMALL, "untimed calls that PROBITY_BUDGET has only counted"},                 \
+    {"profiled", U64, SMALL, "calls from profile mode, whose " UNIT " is unknown"},                \
+    {"least", U8, SMALL, "1: there were more calls: PROBITY_BUDGET had the hooks removed"},        \
+    {"total_ns", U64, PLAIN, "total time; of recursive calls the outermost"},                      \
+    {"total_cpu_ns", U64, PLAIN, "total CPU time; 0: unknown"},                                    \
+    {"self_ns", U64, PLAIN, "self time"},                                                          \
+    {"self_cpu_ns", U64, PLAIN, "self CPU time; 0: unknown"},                                      \
+    {"paused_ns", U64, SMALL, "time in pauses"},                                                   \
+    {"paused_cpu_ns", U64, SMALL, "CPU time in pauses"},                                           \
+    {"sum_ns", U64, PLAIN, "sum of the durations of calls that have ended"},                       \
+    {"min_ns", U64, PLAIN, "shortest of them; 2^64 - 1: none"},                                    \
+    {"max_ns", U64, PLAIN, "longest"},                                                             \
+    {"buckets", U16S, PLAIN, "histogram of the durations: buckets, ascending"},                    \
+    {"counts", U64S, PLAIN, "histogram of the durations: calls in each bucket"}
+
 static const struct probity_fleet_column minutes[] = {
     {"day", DATE, PLAIN, "UTC day in which the row was closed"},
     {"run", U64, PLAIN, "run"},
@@ -126,25 +148,7 @@ static const struct probity_fleet_column minutes[] = {
     {"minute", TIME, STEPS, "the minute in which the calls began"},
     {"function", U64, PLAIN, "function"},
     {"thread", U32, SMALL, "thread"},
-    {"calls", U64, SMALL, "calls"},
-    {"untimed", U64, SMALL, "calls without times"},
-    {"repaired", U64, SMALL, "calls without a record of their end, and those in progress"},
-    {"open", U64, SMALL, "calls in progress at the end"},
-    {"entries", U64, SMALL, "untimed calls of functions that have entries only"},
-    {"counted", U64, SMALL, "untimed calls that PROBITY_BUDGET has only counted"},
-    {"profiled", U64, SMALL, "calls from profile mode, whose minute is unknown"},
-    {"least", U8, SMALL, "1: there were more calls: PROBITY_BUDGET had the hooks removed"},
-    {"total_ns", U64, PLAIN, "total time; of recursive calls the outermost"},
-    {"total_cpu_ns", U64, PLAIN, "total CPU time; 0: unknown"},
-    {"self_ns", U64, PLAIN, "self time"},
-    {"self_cpu_ns", U64, PLAIN, "self CPU time; 0: unknown"},
-    {"paused_ns", U64, SMALL, "time in pauses"},
-    {"paused_cpu_ns", U64, SMALL, "CPU time in pauses"},
-    {"sum_ns", U64, PLAIN, "sum of the durations of calls that have ended"},
-    {"min_ns", U64, PLAIN, "shortest of them; 2^64 - 1: none"},
-    {"max_ns", U64, PLAIN, "longest"},
-    {"buckets", U16S, PLAIN, "histogram of the durations: buckets, ascending"},
-    {"counts", U64S, PLAIN, "histogram of the durations: calls in each bucket"},
+    SUMS_OF_CALLS("minute")
 };
 
 /* The same for all threads together. */
@@ -154,25 +158,7 @@ static const struct probity_fleet_column hours[] = {
     {"block", U32, PLAIN, "number of the block that the row was sent in"},
     {"hour", TIME, STEPS, "the hour in which the calls began"},
     {"function", U64, PLAIN, "function"},
-    {"calls", U64, SMALL, "calls"},
-    {"untimed", U64, SMALL, "calls without times"},
-    {"repaired", U64, SMALL, "calls without a record of their end, and those in progress"},
-    {"open", U64, SMALL, "calls in progress at the end"},
-    {"entries", U64, SMALL, "untimed calls of functions that have entries only"},
-    {"counted", U64, SMALL, "untimed calls that PROBITY_BUDGET has only counted"},
-    {"profiled", U64, SMALL, "calls from profile mode, whose hour is unknown"},
-    {"least", U8, SMALL, "1: there were more calls: PROBITY_BUDGET had the hooks removed"},
-    {"total_ns", U64, PLAIN, "total time; of recursive calls the outermost"},
-    {"total_cpu_ns", U64, PLAIN, "total CPU time; 0: unknown"},
-    {"self_ns", U64, PLAIN, "self time"},
-    {"self_cpu_ns", U64, PLAIN, "self CPU time; 0: unknown"},
-    {"paused_ns", U64, SMALL, "time in pauses"},
-    {"paused_cpu_ns", U64, SMALL, "CPU time in pauses"},
-    {"sum_ns", U64, PLAIN, "sum of the durations of calls that have ended"},
-    {"min_ns", U64, PLAIN, "shortest of them; 2^64 - 1: none"},
-    {"max_ns", U64, PLAIN, "longest"},
-    {"buckets", U16S, PLAIN, "histogram of the durations: buckets, ascending"},
-    {"counts", U64S, PLAIN, "histogram of the durations: calls in each bucket"},
+    SUMS_OF_CALLS("hour")
 };
 
 static const struct probity_fleet_column calls[] = {

@@ -99,40 +99,53 @@ static inline int probity_calls_count(const struct probity_site_function *functi
     return counter != NULL;
 }
 
-static inline struct probity_call *probity_calls_top(uint32_t count);
-
-/* For -finstrument-functions: counts the call, whose leave then belongs to no open call, unless
- * the innermost open one is of the same function: then the two leaves would be
- * indistinguishable. */
-static inline int probity_calls_enter_counted(uintptr_t function_at)
-{
-    if (__builtin_expect(probity_scope_counters == NULL, 1))
-        return 0;
-    const struct probity_site_function *function = probity_function_at_once(function_at);
-    uint32_t count = probity_calls.count;
-    const struct probity_call *top = count > 0 ? probity_calls_top(count) : NULL;
-    return function != NULL && (top == NULL || top->site.function != function_at) &&
-           probity_calls_count(function);
-}
-
-/* Whether the leave belongs to such a call. */
-static inline int probity_calls_leave_counted(uintptr_t function_at)
-{
-    if (__builtin_expect(probity_scope_counters == NULL, 1))
-        return 0;
-    const struct probity_site_function *function = probity_function_at_once(function_at);
-    uint32_t count = probity_calls.count;
-    const struct probity_call *top = count > 0 ? probity_calls_top(count) : NULL;
-    return function != NULL && (top == NULL || top->site.function != function_at) &&
-           __atomic_load_n(&function->code, __ATOMIC_RELAXED) == 0 &&
-           __atomic_load_n(&function->number, __ATOMIC_RELAXED) != 0;
-}
-
 /* The innermost open call, of which there is at least one, if it is in the first table. */
 static inline struct probity_call *probity_calls_top(uint32_t count)
 {
     return probity_calls.call != NULL && count <= PROBITY_CALLS_MAX ? &probity_calls.call[count - 1]
                                                                     : NULL;
+}
+
+/* For -finstrument-functions: the function whose call or leave may be counted only. NULL: none is
+ * counted, or the innermost open call is of the same function: then the two leaves would be
+ * indistinguishable. */
+static inline const struct probity_site_function *probity_calls_countable(uintptr_t function_at)
+{
+    if (__builtin_expect(probity_scope_counters == NULL, 1))
+        return NULL;
+    const struct probity_site_function *function = probity_function_at_once(function_at);
+    uint32_t count = probity_calls.count;
+    const struct probity_call *top = count > 0 ? probity_calls_top(count) : NULL;
+    return top == NULL || top->site.function != function_at ? function : NULL;
+}
+
+/* Counts the call, whose leave then belongs to no open call. */
+static inline int probity_calls_enter_counted(uintptr_t function_at)
+{
+    const struct probity_site_function *function = probity_calls_countable(function_at);
+
+    return function != NULL && probity_calls_count(function);
+}
+
+/* Whether the leave belongs to such a call. */
+static inline int probity_calls_leave_counted(uintptr_t function_at)
+{
+    const struct probity_site_function *function = probity_calls_countable(function_at);
+
+    return function != NULL && __atomic_load_n(&function->code, __ATOMIC_RELAXED) == 0 &&
+           __atomic_load_n(&function->number, __ATOMIC_RELAXED) != 0;
+}
+
+/* Ends the innermost of `count` open calls, which is recorded. */
+static inline void probity_calls_end(struct probity_call *call, uint32_t count)
+{
+    uint32_t code = call->code, place = call->place;
+
+    __atomic_store_n(&call->site.stack, 0, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    probity_calls.count = count - 1;
+    probity_scope_free(place);
+    probity_hit(code + 2);
 }
 
 #endif

@@ -563,12 +563,7 @@ void probity_call_leave(uintptr_t function_at, uintptr_t back, uintptr_t from, u
         leave_unusual(function_at, back, from, stack);
         return;
     }
-    uint32_t code = call->code, place = call->place;
-    __atomic_store_n(&call->site.stack, 0, __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    probity_calls.count = count - 1;
-    probity_scope_free(place);
-    probity_hit(code + 2);
+    probity_calls_end(call, count);
 }
 
 /* ---- __fentry__ and __return__ -----------------------------------------------------------------

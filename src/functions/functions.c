@@ -22,7 +22,6 @@
 #include "base/selection.h"
 #include "functions/arena.h"
 #include "functions/arguments.h"
-#include "functions/returns.h"
 #include "functions/rules.h"
 #include "functions/symbol_table.h"
 

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "base/objects.h"
 #include "probity_scope.h"
 
 /* The level of functions that have no macro: recorded unless `probity level` or PROBITY_LEVEL
@@ -67,5 +68,10 @@ int probity_functions_select(const char *rules);
 
 /* To be called when libraries may have been unloaded: discards their functions. Any thread. */
 void probity_functions_unloaded(void);
+
+/* Whether the code of an object calls __return__ (returns.c). Without -minstrument-return=call a
+ * function calls only __fentry__, and its end is not known. Reads relocations; reads code only in
+ * an object into which this library was linked. Any thread, async-signal-safe. */
+int probity_object_calls_return(const struct probity_object *object);
 
 #endif

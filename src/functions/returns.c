@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * returns.c: see returns.h. Reads the loaded object, not its file.
+ * returns.c: whether an object calls __return__. Reads the loaded object, not its file.
  */
-#include "functions/returns.h"
+#include "functions/functions.h"
 
 #include <link.h>
 #include <string.h>

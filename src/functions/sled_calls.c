@@ -117,12 +117,7 @@ static inline __attribute__((always_inline)) void leave(uint32_t id, const uintp
         leave_unusual(id, back, is_tail);
         return;
     }
-    uint32_t code = call->code, place = call->place;
-    __atomic_store_n(&call->site.stack, 0, __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    probity_calls.count = count - 1;
-    probity_scope_free(place);
-    probity_hit(code + 2);
+    probity_calls_end(call, count);
 }
 
 void probity_sled_leave(uint32_t id, const uintptr_t *back)

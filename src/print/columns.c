@@ -25,6 +25,10 @@ static void put_csv(FILE *stream, struct probity_cell cell)
         if (!isnan(cell.fraction))
             fprintf(stream, "%.*g", (int)cell.digits, cell.fraction);
         break;
+    case PROBITY_CELL_DECIMAL:
+        if (isfinite(cell.fraction))
+            fprintf(stream, "%.*f", (int)cell.digits, cell.fraction);
+        break;
     case PROBITY_CELL_TEXT:
         if (cell.text != NULL)
             probity_csv_cell_put(stream, cell.text);
@@ -86,6 +90,14 @@ static int put_real(FILE *stream, struct probity_cell cell)
     return 0;
 }
 
+static void put_decimal(FILE *stream, struct probity_cell cell)
+{
+    if (isfinite(cell.fraction))
+        fprintf(stream, "%.*f", (int)cell.digits, cell.fraction);
+    else
+        fputs("null", stream);
+}
+
 int probity_cell_put_json(FILE *stream, struct probity_cell cell)
 {
     switch (cell.kind) {
@@ -95,6 +107,7 @@ int probity_cell_put_json(FILE *stream, struct probity_cell cell)
     case PROBITY_CELL_FRACTION: fprintf(stream, "%.6f", cell.fraction); break;
     case PROBITY_CELL_REAL:
     case PROBITY_CELL_WHOLE: return put_real(stream, cell);
+    case PROBITY_CELL_DECIMAL: put_decimal(stream, cell); break;
     case PROBITY_CELL_TEXT: return probity_json_put_text(stream, cell.text);
     default: fputs("null", stream); break;
     }

@@ -19,6 +19,7 @@ enum probity_cell_kind {
     PROBITY_CELL_FRACTION,    /* with six decimals; in text, percent */
     PROBITY_CELL_REAL,        /* with `digits` digits; unknown if not a number */
     PROBITY_CELL_WHOLE,       /* the same, but in JSON an integer if it has no fraction */
+    PROBITY_CELL_DECIMAL,     /* with `digits` decimals; unknown if not finite */
     PROBITY_CELL_TEXT         /* from a trace, not escaped; NULL: unknown */
 };
 
@@ -75,6 +76,11 @@ static inline struct probity_cell probity_cell_real(double value, unsigned digit
 static inline struct probity_cell probity_cell_whole(double value, unsigned digits)
 {
     return (struct probity_cell){.kind = PROBITY_CELL_WHOLE, .digits = digits, .fraction = value};
+}
+
+static inline struct probity_cell probity_cell_decimal(double value, unsigned digits)
+{
+    return (struct probity_cell){.kind = PROBITY_CELL_DECIMAL, .digits = digits, .fraction = value};
 }
 
 static inline struct probity_cell probity_cell_text(const char *text)

@@ -46,3 +46,19 @@ const char *probity_real_time_text(double ns, char *ret_text)
         count = (uint64_t)(ns + 0.5);
     return probity_time_text(count, ret_text);
 }
+
+const char *probity_age_text(uint64_t ns, char *ret_text)
+{
+    static const struct {
+        uint64_t seconds;
+        const char *name;
+    } units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+    uint64_t seconds = ns / 1000000000;
+    size_t unit = 0;
+
+    while (unit < 3 && seconds < 2 * units[unit].seconds)
+        unit++;
+    snprintf(ret_text, PROBITY_TIME_TEXT_BYTES, "%" PRIu64 " %s", seconds / units[unit].seconds,
+             units[unit].name);
+    return ret_text;
+}

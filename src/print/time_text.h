@@ -16,4 +16,8 @@ const char *probity_time_text(uint64_t ns, char *ret_text);
  * have any value. */
 const char *probity_real_time_text(double ns, char *ret_text);
 
+/* "3 min": seconds, or minutes, hours or days from two of them on, rounded down. Returns ret_text,
+ * which has PROBITY_TIME_TEXT_BYTES. */
+const char *probity_age_text(uint64_t ns, char *ret_text);
+
 #endif

@@ -10,6 +10,7 @@
 #include "base/array_grow.h"
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "base/limits.h"
 #include "format/stream.h"
 #include "probity.h"
 
@@ -68,17 +69,37 @@ static void take_hit(struct probity_hit_count *tally, struct probity_thread_fact
     thread->hits++;
 }
 
-static void take_budget(struct probity_hit_count *tally, const struct probity_record *record)
+/* Whether this is the first such decision on the site: a function that was switched on again may be
+ * only counted once more. */
+static int is_first(struct probity_hit_count *tally, const struct probity_budget_event *event)
+{
+    uint8_t bit = (uint8_t)(1u << event->what);
+    int is_new = !(tally->decided[event->site] & bit);
+
+    tally->decided[event->site] |= bit;
+    return is_new;
+}
+
+static int take_budget(struct probity_hit_count *tally, const struct probity_record *record)
 {
     struct probity_budget_event event;
 
     if (probity_budget_event_get(record->payload, record->payload_bytes, &event) != 0)
-        return;
+        return 0;
+    if (event.what == PROBITY_BUDGET_WHAT_EXCEEDED || event.what == PROBITY_BUDGET_WHAT_TOTAL)
+        tally->budget = event;
+    if (event.site >= PROBITY_LIMIT_SITES || event.what > PROBITY_BUDGET_WHAT_HITS)
+        return 0;
+    if (tally->decided == NULL)
+        tally->decided = calloc(PROBITY_LIMIT_SITES, 1);
+    if (tally->decided == NULL)
+        return PROBITY_ERROR_MEMORY;
+    if (!is_first(tally, &event))
+        return 0;
     tally->counted_functions += event.what == PROBITY_BUDGET_WHAT_COUNTED;
     tally->counted_hits += event.what == PROBITY_BUDGET_WHAT_HITS;
     tally->removed_functions += event.what == PROBITY_BUDGET_WHAT_REMOVED;
-    if (event.what == PROBITY_BUDGET_WHAT_EXCEEDED || event.what == PROBITY_BUDGET_WHAT_TOTAL)
-        tally->budget = event;
+    return 0;
 }
 
 static int take_event(struct probity_hit_count *tally, struct probity_thread_facts *thread,
@@ -91,7 +112,7 @@ static int take_event(struct probity_hit_count *tally, struct probity_thread_fac
                                          record->payload, record->payload_bytes);
     case PROBITY_EVENT_ENTER: tally->enters++; break;
     case PROBITY_EVENT_LEAVE: break;
-    case PROBITY_EVENT_BUDGET: take_budget(tally, record); return 0;
+    case PROBITY_EVENT_BUDGET: return take_budget(tally, record);
     case PROBITY_EVENT_HIT_WITH:
         if (record->payload_bytes < 8)
             return 0;
@@ -164,6 +185,8 @@ int probity_hit_count_again(struct probity_hit_count *tally)
     for (size_t i = 0; i < tally->count; i++)
         tally->threads[i].hits = 0;
     tally->counted_functions = tally->removed_functions = tally->counted_hits = 0;
+    free(tally->decided);
+    tally->decided = NULL;
     tally->hits = tally->enters = tally->first_tick = tally->last_tick = 0;
     tally->has_span = 0;
     tally->is_again = 1;
@@ -175,6 +198,7 @@ void probity_hit_count_release(struct probity_hit_count *tally)
     for (size_t i = 0; i < tally->count; i++)
         free(tally->threads[i].name);
     free(tally->threads);
+    free(tally->decided);
     probity_names_release(&tally->names);
     probity_functions_release(&tally->functions);
     *tally = (struct probity_hit_count){0};

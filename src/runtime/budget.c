@@ -262,7 +262,7 @@ static uint64_t count_of(const struct probity_session *session, uint32_t number)
     uint64_t sum = 0;
 
     for (; set != NULL; set = set->next) {
-        const struct probity_cell *cell =
+        const struct probity_profile_cell *cell =
             __atomic_load_n(&set->entry[number].cell, __ATOMIC_RELAXED);
         if (set->session == session->number && cell != NULL)
             sum += __atomic_load_n(&cell->untimed, __ATOMIC_RELAXED);
@@ -587,10 +587,20 @@ static void ask_to_look(const struct interval *interval)
     budget.is_slow = 0;
 }
 
+void probity_budget_share_readings(struct probity_session *session)
+{
+    uint32_t share = session->settings.cpu_budget_permille * 65536 / 1000;
+    uint32_t most = (session->settings.budget + 60) / 61; /* a quarter, from millionths to 2^-16 */
+
+    /* Threads may read it meanwhile. */
+    __atomic_store_n(&session->budget, most != 0 && most < share ? most : share, __ATOMIC_RELAXED);
+}
+
 void probity_budget_change(struct probity_session *session, uint32_t share)
 {
     probity_assert(session->settings.budget != 0 && share != 0);
     __atomic_store_n(&session->settings.budget, share, __ATOMIC_RELAXED);
+    probity_budget_share_readings(session);
     budget.credit_ns = 0;
     budget.cost_ns = budget.program_ns = 0;
     budget.is_exceeded = 0;

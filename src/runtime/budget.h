@@ -68,6 +68,10 @@ const uint32_t *probity_budget_numbers(uint32_t *ret_count);
  * lock held. */
 void probity_budget_begin(struct probity_session *session);
 
+/* Sets the share of time for readings of the CPU clock: a quarter of the budget, if there is one,
+ * or less if the settings say so. */
+void probity_budget_share_readings(struct probity_session *session);
+
 /* In the writer thread: replaces the budget of a recording that has one. Functions that are only
  * counted by then stay so. */
 void probity_budget_change(struct probity_session *session, uint32_t share);

@@ -244,7 +244,7 @@ static const char *const fixed[][2] = {
     {"functions", "function entries are patched when a recording begins; off=PATTERN and "
                   "on=PATTERN switch those that are"},
     {"args", "they are described when the program starts"},
-    {"calls", "functions of libc are chosen when a recording begins"},
+    {"calls", "they are chosen when a recording begins"},
 };
 
 static int refuse(char *ret_why, size_t room, const char *what, const char *why)

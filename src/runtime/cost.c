@@ -51,7 +51,7 @@ struct trial {
     struct probity_site_function function, *described;
     struct probity_site_format format;
     struct probity_profile_set *set;
-    struct probity_cell cell;
+    struct probity_profile_cell cell;
     struct probity_hooked_trial hooked;
     uint64_t counted, *counter[2]; /* of the functions with number 0 and 1 */
     uint64_t with[WINDOWS], without[WINDOWS], inner[WINDOWS];

@@ -137,7 +137,8 @@ static inline void open_frame(struct probity_profile_set *set, struct probity_pr
 /* This call was made in a pause of the enclosing call of the same function, which is now the
  * outermost one again. */
 static __attribute__((cold, noinline)) void reopen(struct probity_profile_frame *frame,
-                                                   struct probity_cell *cell, uint32_t depth)
+                                                   struct probity_profile_cell *cell,
+                                                   uint32_t depth)
 {
     store(&cell->open_since, frame[(int64_t)frame->outer - depth - 1].enter_tick);
     frame->outer = 0;
@@ -150,7 +151,7 @@ static inline int add_times(struct probity_profile_frame *frame, uint32_t depth,
                             uint64_t pauses)
 {
     struct probity_profile_entry *entry = (struct probity_profile_entry *)frame->entry;
-    struct probity_cell *cell = entry->cell;
+    struct probity_profile_cell *cell = entry->cell;
     int is_outermost = entry->outermost == (uint64_t)depth + 1;
     uint64_t total = tick - frame->enter_tick;
 
@@ -187,7 +188,7 @@ static __attribute__((noinline)) void close_rare(struct probity_profile_set *set
                                                  uint64_t tick)
 {
     struct probity_profile_frame *frame = &set->frame[depth + 1], *caller = frame - 1;
-    struct probity_cell *cell = ((struct probity_profile_entry *)frame->entry)->cell;
+    struct probity_profile_cell *cell = ((struct probity_profile_entry *)frame->entry)->cell;
     uint64_t off = set->off - frame->enter_off;
 
     set->slot.hot.last_tick = tick;
@@ -402,7 +403,7 @@ void probity_profile_count(const struct probity_site_function *function)
     struct probity_profile_entry *entry = make_entry(number, &set, 1);
 
     /* Not by the set's pointer, which another thread clears if the function is switched on. */
-    struct probity_cell *cell = entry != NULL ? entry->cell : NULL;
+    struct probity_profile_cell *cell = entry != NULL ? entry->cell : NULL;
     if (cell != NULL)
         probity_cpu_add(&cell->untimed, 1);
 }

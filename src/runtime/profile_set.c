@@ -205,11 +205,11 @@ static uint32_t take_chunk(struct probity_session *session)
     return chunk;
 }
 
-static struct probity_cell *make_cell(struct probity_session *session,
-                                      struct probity_profile_set *set, uint32_t site)
+static struct probity_profile_cell *make_cell(struct probity_session *session,
+                                              struct probity_profile_set *set, uint32_t site)
 {
     struct probity_pool *pool = &session->live.pool;
-    struct probity_cell *cell =
+    struct probity_profile_cell *cell =
         set->chunk != PROBITY_POOL_NONE ? probity_cells_add(pool, set->chunk, site) : NULL;
 
     probity_assert(site < PROBITY_LIMIT_SITES);

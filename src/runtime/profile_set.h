@@ -15,7 +15,7 @@ enum { PROBITY_PROFILE_DEPTH_MAX = 65536 }; /* deeper scopes are counted but not
 
 /* One function in this set. */
 struct probity_profile_entry {
-    struct probity_cell *cell;
+    struct probity_profile_cell *cell;
     uint64_t outermost; /* depth + 1 of its outermost open scope; 0: none */
 };
 

@@ -301,10 +301,10 @@ static uint64_t price_of_reading(struct probity_session *session, struct probity
     return session->cpu_cost_ticks * IN_PROGRAM << (shift < SHIFT_MAX ? shift : SHIFT_MAX);
 }
 
-/* A share of `ticks`, for readings; of many ticks, more than the credit's limit. */
+/* A share of `ticks`, for readings. */
 static int64_t share_of(const struct probity_session *session, uint64_t ticks)
 {
-    return (int64_t)((ticks < UINT32_MAX ? ticks : UINT32_MAX) * session->budget >> 16);
+    return (int64_t)(ticks * __atomic_load_n(&session->budget, __ATOMIC_RELAXED) >> 16);
 }
 
 static int has_budget(const struct probity_session *session)
@@ -321,8 +321,9 @@ static int64_t credit_max(const struct probity_session *session)
 
 /* Adds to the thread's budget of ticks for wasted readings. Time that turns out to be off the CPU
  * is subtracted later. */
-static void credit_time(struct probity_session *session, struct probity_thread_state *slot,
-                        uint64_t tick)
+static __attribute__((noinline)) void credit_time(struct probity_session *session,
+                                                  struct probity_thread_state *slot,
+                                                  uint64_t tick)
 {
     int64_t credit = slot->credit + share_of(session, tick - slot->credit_tick);
     int64_t most = credit_max(session);
@@ -379,20 +380,19 @@ static int64_t measure_gap(struct probity_session *session, struct probity_threa
 {
     enum { IN_VAIN_NS = 500 };
     struct probity_thread_gaps *gaps = gaps_of(slot, item);
-    int64_t off_ns = probity_thread_measure(session, slot);
+    int64_t off_ns = probity_thread_measure(session, slot), ticks = (int64_t)price;
 
     if (off_ns >= IN_VAIN_NS) {
         gaps->wasted = 0;
-        /* What the gap added to the credit. */
-        debit(session, slot,
-              share_of(session, probity_ticks_of_ns(off_ns, probity_live_rate(&session->live))));
         /* If recording may take only a share of the CPU time, these readings are limited, too. */
         if (!has_budget(session))
-            return off_ns;
+            ticks = 0;
+        /* What the gap added to the credit. */
+        ticks += share_of(session, probity_ticks_of_ns(off_ns, probity_live_rate(&session->live)));
     } else {
         learn_gap(gaps, gap);
     }
-    debit(session, slot, (int64_t)price);
+    debit(session, slot, ticks);
     return off_ns;
 }
 

@@ -189,7 +189,7 @@ static void rules_make(struct probity_session *session)
     probity_assert(session->reading_ticks_max >= session->gap_ticks);
     session->move_ticks_max = probity_ticks_of_ns(MOVE_NS, rate);
     session->measure_ticks_max = probity_ticks_of_ns(MEASURE_NS, rate);
-    session->budget = session->settings.cpu_budget_permille * 65536 / 1000;
+    probity_budget_share_readings(session);
     session->live.ring_ticks = probity_ticks_of_ns((int64_t)session->settings.ring_ns, rate);
     session->live.anchor_ticks_min = probity_ticks_of_ns(ANCHOR_NS, rate);
     probity_assert(session->budget <= 65536);
@@ -484,8 +484,8 @@ int probity_session_need_writer(struct probity_session *session)
     return result;
 }
 
-/* Whether another thread is in a slow path of this recording. The caller may be in one itself, if a
- * signal handler exits. */
+/* Whether another thread is in a slow path of the last recording. The caller may be in one itself,
+ * if a signal handler exits. */
 static int is_anyone_busy(struct probity_session *session)
 {
     const struct probity_thread_state *own = probity_thread_slot();
@@ -503,6 +503,28 @@ static int is_anyone_busy(struct probity_session *session)
     return 0;
 }
 
+/* Waits until no other thread is in a slow path, about as many milliseconds as there are tries.
+ * Returns whether one still is. */
+static int is_anyone_late(struct probity_session *session, int tries)
+{
+    enum { LEAVE_NS = 1000000 };
+    uint32_t never = 0;
+
+    for (; tries > 0 && is_anyone_busy(session) && !probity_os_threads_are_gone(); tries--)
+        probity_os_wait(&never, 0, LEAVE_NS);
+    return tries == 0;
+}
+
+/* How long the end of a recording waits for threads in slow paths. What such a thread records later
+ * is lost. The end of the program is not delayed for long. */
+enum { LEAVE_MS = 5000, LEAVE_AT_EXIT_MS = 1000, LEAVE_AT_START_MS = 100 };
+
+/* Threads that only find that nothing is recorded are in the slow path, too, but briefly. */
+int probity_session_is_late(struct probity_session *session)
+{
+    return session->is_late && is_anyone_late(session, LEAVE_AT_START_MS);
+}
+
 /* Afterwards each thread has passed a full barrier or, if the kernel refuses one, has had time for
  * its processor to empty its store buffer. */
 static void pass_barrier(void)
@@ -514,25 +536,18 @@ static void pass_barrier(void)
         probity_os_wait(&never, 0, LONG_NS);
 }
 
-/* How long the end of a recording waits for threads in slow paths. What such a thread records later
- * is lost. The end of the program is not delayed for long. */
-enum { LEAVE_MS = 5000, LEAVE_AT_EXIT_MS = 1000 };
-
 /* Afterwards no thread reserves words, because none finds a valid bit. Threads in a slow path
  * must leave it first, because they may set theirs; the barrier makes every earlier reservation
  * visible. */
 static void quiesce_threads(struct probity_session *session, int tries)
 {
-    enum { LEAVE_NS = 1000000 };
     struct probity_live *live = &session->live;
-    uint32_t never = 0;
 
     probity_session_switch_off();
     __atomic_add_fetch(&live->pool.freed, 1, __ATOMIC_SEQ_CST);
     probity_os_wake(&live->pool.freed, INT32_MAX);
     pass_barrier();
-    for (; tries > 0 && is_anyone_busy(session) && !probity_os_threads_are_gone(); tries--)
-        probity_os_wait(&never, 0, LEAVE_NS);
+    session->is_late = is_anyone_late(session, tries);
     for (uint32_t i = 0; i < __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE); i++)
         __atomic_store_n(&live->slot[i].hot.valid_bit, 0, __ATOMIC_SEQ_CST);
     probity_profile_end(session);
@@ -627,6 +642,13 @@ static void spool_remove(struct probity_session *session, int is_left)
     probity_child_forget();
 }
 
+/* No slot has a chunk in the next recording. */
+static __attribute__((noinline)) void forget_chunks(struct probity_session *session)
+{
+    for (uint32_t i = 0; i < session->live.slots; i++)
+        __atomic_store_n(&session->live.slot[i].chunk, PROBITY_POOL_NONE, __ATOMIC_RELAXED);
+}
+
 /* Ends a recording that no thread of this process writes. If another process closes the trace, it
  * also makes the CSV. */
 static int trace_leave(struct probity_session *session, uint32_t reason)
@@ -634,8 +656,7 @@ static int trace_leave(struct probity_session *session, uint32_t reason)
     int result = probity_external_end(session, reason);
 
     probity_assert(session->state == PROBITY_SESSION_ENDING);
-    for (uint32_t i = 0; i < session->live.slots; i++)
-        __atomic_store_n(&session->live.slot[i].chunk, PROBITY_POOL_NONE, __ATOMIC_RELAXED);
+    forget_chunks(session);
     if (result != 0)
         session->csv_path[0] = 0;
     if (result != 0 && result != PROBITY_ERROR_STATE) {
@@ -667,8 +688,7 @@ static int trace_end(struct probity_session *session, uint32_t reason)
 
     probity_assert(__atomic_load_n(&session->state, __ATOMIC_RELAXED) == PROBITY_SESSION_ENDING);
     report_dumps(session);
-    for (uint32_t i = 0; i < session->live.slots; i++)
-        __atomic_store_n(&session->live.slot[i].chunk, PROBITY_POOL_NONE, __ATOMIC_RELAXED);
+    forget_chunks(session);
     if (result != 0) {
         /* This also stops probes if no file could be opened. */
         __atomic_store_n(&session->live.failed, 1, __ATOMIC_RELAXED);

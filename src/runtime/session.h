@@ -29,10 +29,8 @@ enum probity_session_state {
 
 /* Whether this trace has the declarations of earlier recordings. Until all are recorded, each new
  * thread records them, too: a declaration must not be later in time than the first record that
- * needs it, and no thread may wait for another to be scheduled. `declarations` also contains the
- * recording's number × 4: a thread that was off the CPU while one recording ended and the next
- * began may have recorded some of them in the former, and must not mark the latter as having
- * all. */
+ * needs it, and no thread may wait for another to be scheduled. A thread that does so is in a slow
+ * path, so the next recording does not begin meanwhile. */
 enum probity_session_declarations {
     PROBITY_DECLARATIONS_NONE = 0,
     PROBITY_DECLARATIONS_BEGUN = 1, /* the first thread has a chunk for them */
@@ -50,7 +48,7 @@ struct probity_session {
     uint32_t number;  /* count of recordings started in this process */
     uint32_t threads; /* count of assigned numbers */
     uint32_t announced_only; /* threads_announced, for threads outside slow paths */
-    uint32_t declarations; /* an enum probity_session_declarations, and number × 4 */
+    uint32_t declarations; /* an enum probity_session_declarations */
     uint64_t gap_ticks, cpu_cost_ticks; /* the gap rule; cost of reading the CPU clock */
     uint64_t reading_ticks_max; /* limit for the halves of a reading, and for it and a hit */
     uint64_t move_ticks_max; /* a hit whose move takes longer never arrives */
@@ -75,6 +73,7 @@ struct probity_session {
     uint32_t names_number;   /* the highest number inserted for it */
     void *held_trace;  /* for src/runtime/trace_file.c; or NULL */
     int marks_start;   /* 1: INFO announces a SYNC for the moment when the spool has its name */
+    int is_late;       /* the last recording ended without a thread in a slow path: see its start */
     int is_spool_left; /* 1: some of its files could not be removed */
     int unnamed_spool; /* descriptor of segment 0 until it is at spool_path; or -1 */
     uint32_t present_chunks; /* chunks of segment 0 with pages when it was created */
@@ -95,7 +94,7 @@ static inline uint32_t probity_session_number(const struct probity_session *sess
 
 static inline uint32_t probity_session_has_declared(const struct probity_session *session)
 {
-    return __atomic_load_n(&session->declarations, __ATOMIC_ACQUIRE) & 3;
+    return __atomic_load_n(&session->declarations, __ATOMIC_ACQUIRE);
 }
 
 /* libc's count of threads (base/thread_count.h), or NULL; set by src/embed/. */
@@ -118,8 +117,12 @@ void probity_session_leave(struct probity_session *session);
 /* The session if it is recording, else NULL. Creates nothing. Any thread, async-signal-safe. */
 struct probity_session *probity_session_recording(void);
 
+/* Whether a thread is still in a slow path of the last recording, whose end did not wait for it any
+ * longer. It uses what a start replaces. Waits for a moment. Lock held. */
+int probity_session_is_late(struct probity_session *session);
+
 /* Starts recording. is_main: in a constructor or on an explicit request, when a thread may be
- * created. Lock held. */
+ * created. Lock held, and no thread is late. */
 int probity_session_start(struct probity_session *session, const struct probity_settings *settings,
                           int is_main);
 

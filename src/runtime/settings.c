@@ -387,19 +387,6 @@ static const char *apply_environment(struct probity_settings *settings, struct w
     return apply_scope_environment(settings);
 }
 
-/* A budget needs to know what a scope costs, and readings of the CPU clock get a quarter of it. */
-static void apply_budget(struct probity_settings *settings)
-{
-    uint32_t most_permille = settings->budget / 4000; /* of millionths */
-
-    if (settings->budget == 0)
-        return;
-    if (settings->cost == PROBITY_SETTINGS_COST_OFF)
-        settings->cost = PROBITY_SETTINGS_COST_LONG;
-    if (settings->cpu_budget_permille > most_permille)
-        settings->cpu_budget_permille = most_permille > 0 ? most_permille : 1;
-}
-
 /* Returns NULL, or the name of the setting that is out of range. */
 static const char *check(const struct wanted *wanted, struct probity_settings *settings)
 {
@@ -431,7 +418,9 @@ static const char *check(const struct wanted *wanted, struct probity_settings *s
     if (wanted->cpu_budget_permille < 1 || wanted->cpu_budget_permille > 1000)
         return "PROBITY_CPU_BUDGET_PERMILLE";
     settings->cpu_budget_permille = (uint32_t)wanted->cpu_budget_permille;
-    apply_budget(settings);
+    /* A budget needs to know what a scope costs. */
+    if (settings->budget != 0 && settings->cost == PROBITY_SETTINGS_COST_OFF)
+        settings->cost = PROBITY_SETTINGS_COST_LONG;
     if (settings->budget != 0 && settings->profile)
         return "PROBITY_BUDGET with PROBITY_PROFILE";
     if (settings->budget != 0 && settings->writing == PROBITY_WRITING_EXTERNAL)

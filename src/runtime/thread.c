@@ -224,25 +224,20 @@ static void begin_first(struct probity_session *session, struct probity_thread_s
                    slot->in_use);
     if (chunk != PROBITY_POOL_NONE)
         open_chunk(session, slot, chunk);
-    __atomic_store_n(&session->declarations, slot->session * 4 | PROBITY_DECLARATIONS_BEGUN,
-                     __ATOMIC_RELEASE);
+    __atomic_store_n(&session->declarations, PROBITY_DECLARATIONS_BEGUN, __ATOMIC_RELEASE);
 }
 
 /* Records the declarations of earlier recordings. If some are dropped, the next thread tries
  * again. */
 static void record_declarations(struct probity_session *session, struct probity_thread_state *slot)
 {
-    uint32_t begun = slot->session * 4 | PROBITY_DECLARATIONS_BEGUN;
-    uint32_t recorded = begun - PROBITY_DECLARATIONS_BEGUN + PROBITY_DECLARATIONS_RECORDED;
-
     /* Acquire: a thread that does not declare reads the clock after all of this was stored. */
-    if (__atomic_load_n(&session->declarations, __ATOMIC_ACQUIRE) == recorded)
+    if (probity_session_has_declared(session) == PROBITY_DECLARATIONS_RECORDED)
         return;
     int result = probity_declare_all(session, slot);
     probity_levels_record(session, slot);
     if (result == 0)
-        __atomic_compare_exchange_n(&session->declarations, &begun, recorded, 0, __ATOMIC_RELEASE,
-                                    __ATOMIC_RELAXED);
+        __atomic_store_n(&session->declarations, PROBITY_DECLARATIONS_RECORDED, __ATOMIC_RELEASE);
 }
 
 struct probity_thread_state *probity_thread_register(struct probity_session *session)

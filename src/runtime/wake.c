@@ -131,6 +131,8 @@ static int start(struct probity_session *session, char *text)
     settings->log[0] = settings->summary[0] = 0;
     /* A level of this request takes precedence over all earlier ones. */
     probity_levels_forget(value_of(text, "PROBITY_LEVEL") != NULL);
+    if (probity_session_is_late(session))
+        return PROBITY_WAKE_LATE;
     probity_session_keep_silent(1);
     result = probity_session_start(session, settings, 0);
     probity_session_keep_silent(0);

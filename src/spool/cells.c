@@ -38,7 +38,8 @@ void probity_cells_prepare(struct probity_pool *pool, uint32_t chunk,
     __atomic_store_n(&header->state, PROBITY_CHUNK_CELLS, __ATOMIC_RELEASE);
 }
 
-struct probity_cell *probity_cells_add(struct probity_pool *pool, uint32_t chunk, uint32_t site)
+struct probity_profile_cell *probity_cells_add(struct probity_pool *pool, uint32_t chunk,
+                                               uint32_t site)
 {
     struct probity_chunk_header *header = probity_pool_header(pool, chunk);
     uint32_t used = header->used;
@@ -47,7 +48,8 @@ struct probity_cell *probity_cells_add(struct probity_pool *pool, uint32_t chunk
     probity_assert(used <= probity_cells_per_chunk(pool->chunk_words));
     if (used == probity_cells_per_chunk(pool->chunk_words))
         return NULL;
-    struct probity_cell *cell = (struct probity_cell *)probity_pool_words(pool, chunk) + used;
+    struct probity_profile_cell *cell =
+        (struct probity_profile_cell *)probity_pool_words(pool, chunk) + used;
     probity_assert(cell->calls == 0 && cell->open_since == 0);
     cell->site = site;
     cell->min = UINT64_MAX;
@@ -67,7 +69,7 @@ int probity_cells_get(const struct probity_chunk_header *header, const uint64_t 
         return 0;
     uint32_t used = __atomic_load_n(&header->used, __ATOMIC_ACQUIRE);
     *ret_cells = (struct probity_cells){
-        .cells = (const struct probity_cell *)words,
+        .cells = (const struct probity_profile_cell *)words,
         .count = used < most ? used : most,
         .owner = {.set = header->set,
                   .thread = __atomic_load_n(&header->thread, __ATOMIC_RELAXED),
@@ -95,7 +97,7 @@ uint64_t probity_cells_newest(const struct probity_cells *cells)
 void probity_cells_row(const struct probity_cells *cells, uint32_t index,
                        struct probity_profile_row *ret_row)
 {
-    const struct probity_cell *cell = &cells->cells[index];
+    const struct probity_profile_cell *cell = &cells->cells[index];
 
     probity_assert(index < cells->count);
     *ret_row = (struct probity_profile_row){.set = cells->owner.set,

@@ -18,7 +18,7 @@
 #include "spool/layout.h"
 #include "spool/pool.h"
 
-struct probity_cell {
+struct probity_profile_cell {
     uint32_t site, reserved; /* number of the function's enter */
     uint64_t calls, untimed;      /* with times, and without */
     uint64_t total, self, min, max;
@@ -31,13 +31,13 @@ struct probity_cell {
     uint64_t histogram[PROBITY_PROFILE_BUCKETS];
 };
 
-_Static_assert(sizeof(struct probity_cell) == 1408, "doc/spool.md");
-_Static_assert(offsetof(struct probity_cell, off_total) == 64, "doc/spool.md");
-_Static_assert(offsetof(struct probity_cell, histogram) == 128, "doc/spool.md");
+_Static_assert(sizeof(struct probity_profile_cell) == 1408, "doc/spool.md");
+_Static_assert(offsetof(struct probity_profile_cell, off_total) == 64, "doc/spool.md");
+_Static_assert(offsetof(struct probity_profile_cell, histogram) == 128, "doc/spool.md");
 
 static inline uint32_t probity_cells_per_chunk(uint32_t chunk_words)
 {
-    return chunk_words * 8 / (uint32_t)sizeof(struct probity_cell);
+    return chunk_words * 8 / (uint32_t)sizeof(struct probity_profile_cell);
 }
 
 /* ---- The producer's half: the owner of a set, in slow paths ------------------------------------
@@ -57,14 +57,15 @@ void probity_cells_relabel(struct probity_pool *pool, uint32_t chunk,
                            const struct probity_cells_owner *owner);
 
 /* Adds a cell to the chunk; NULL if it is full. */
-struct probity_cell *probity_cells_add(struct probity_pool *pool, uint32_t chunk, uint32_t site);
+struct probity_profile_cell *probity_cells_add(struct probity_pool *pool, uint32_t chunk,
+                                               uint32_t site);
 
 /* ---- The consumer's half -----------------------------------------------------------------------
  */
 
 /* A chunk of cells as seen by a reader. */
 struct probity_cells {
-    const struct probity_cell *cells; /* may change at any time */
+    const struct probity_profile_cell *cells; /* may change at any time */
     uint32_t count;
     struct probity_cells_owner owner;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * store_change.c: changes of a history. SQLite may report a failure after a change has taken
- * effect, if the lock cannot be released or the directory cannot be synchronized. So the state is
- * read again after a failed commit.
+ * store_change.c: statements, their failures, and changes of a history. SQLite may report a failure
+ * after a change has taken effect, if the lock cannot be released or the directory cannot be
+ * synchronized. So the state is read again after a failed commit.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,76 @@
 #include "base/checksum.h"
 #include "probity.h"
 #include "store/store_set.h"
+
+/* ---- Statements --------------------------------------------------------------------------------
+ */
+
+int probity_store_fail(struct probity_store *store)
+{
+    int code = sqlite3_errcode(store->database), system = sqlite3_system_errno(store->database);
+    const char *text = sqlite3_errmsg(store->database);
+    const char *remedy = "";
+    int error = PROBITY_ERROR_READ;
+
+    switch (code & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        remedy = "; restore it from a copy, or remove it and add the traces again";
+        error = PROBITY_ERROR_DAMAGED;
+        break;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        text = "locked by another process for ten seconds";
+        error = PROBITY_ERROR_STATE;
+        break;
+    case SQLITE_NOMEM: error = PROBITY_ERROR_MEMORY; break;
+    case SQLITE_CANTOPEN:
+        text = system != 0 ? strerror(system) : text;
+        error = PROBITY_ERROR_OPEN;
+        break;
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+        text = system != 0 ? strerror(system) : text;
+        remedy = "; nothing was changed";
+        error = PROBITY_ERROR_WRITE;
+        break;
+    case SQLITE_READONLY: error = PROBITY_ERROR_WRITE; break;
+    default: break;
+    }
+    snprintf(store->why, sizeof store->why, "history '%s': %s%s", store->path, text, remedy);
+    return error;
+}
+
+int probity_store_fail_with(struct probity_store *store, int error, const char *text)
+{
+    snprintf(store->why, sizeof store->why, "history '%s': %s", store->path, text);
+    return error;
+}
+
+int probity_store_run(struct probity_store *store, const char *sql)
+{
+    return sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK
+               ? 0
+               : probity_store_fail(store);
+}
+
+int probity_store_number(struct probity_store *store, const char *sql, int64_t *ret_number)
+{
+    sqlite3_stmt *statement;
+    int error = 0;
+
+    if (sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL) != SQLITE_OK)
+        return probity_store_fail(store);
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        *ret_number = sqlite3_column_int64(statement, 0);
+    else
+        error = probity_store_fail(store);
+    sqlite3_finalize(statement);
+    return error;
+}
+
+/* ---- Changes -----------------------------------------------------------------------------------
+ */
 
 /* Every change affects a row of the runs: one that is added again has another time. 0: no tables
  * yet.

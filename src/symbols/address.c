@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "symbols/demangle.h"
+#include "symbols/symbols.h"
 
 /* A file in which addresses were looked up, even if it could not be used. */
 struct file {

@@ -6,7 +6,7 @@
  * times. The library is loaded for the first name that needs it, so it is not required for building
  * the tool.
  */
-#include "symbols/demangle.h"
+#include "symbols/symbols.h"
 
 #include <ctype.h>
 #include <dlfcn.h>

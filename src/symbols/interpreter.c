@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * interpreter.c: see interpreter.h. The file may be anything.
+ * interpreter.c: the dynamic linker that an executable requests. The file may be anything.
  */
-#include "symbols/interpreter.h"
+#include "symbols/symbols.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * symbols.h: signatures of C functions from the DWARF of their program, read with elfutils' libdw.
- * Linked only into the tool. Uses the files named in the trace, if they still exist; nothing is
- * fetched from a network.
+ * symbols.h: signatures of C functions from the DWARF of their program, read with elfutils' libdw,
+ * C++ names, and the dynamic linker that a program requests. Linked only into the tool. Uses the
+ * files named in the trace, if they still exist; nothing is fetched from a network.
  */
 #ifndef PROBITY_SYMBOLS_SYMBOLS_H
 #define PROBITY_SYMBOLS_SYMBOLS_H
@@ -23,5 +23,15 @@ const char *symbols_signature(struct symbols *symbols, const struct probity_func
                               const char *executable);
 
 void symbols_close(struct symbols *symbols);
+
+/* The full signature of a C++ function that a trace identifies by its symbol, as "ns::f(int)", and
+ * the name in it without parameters and return type, from the demangler of the C++ library.
+ * malloc'ed; *ret_name is malloc'ed too. Returns NULL if the symbol is not mangled, or cannot be
+ * demangled: without that library, none can. For probity_functions_demangle. */
+char *symbols_demangle(const char *symbol, char **ret_name);
+
+/* Writes the path of the dynamic linker that an executable requests. Returns 0, or -1 if the file
+ * is not an executable for this machine, is linked statically, or cannot be read. */
+int symbols_interpreter(const char *path, char *ret_path, size_t room);
 
 #endif

@@ -4,7 +4,6 @@
  * -DPROBITY_WITHOUT_DWARF: nothing is looked up in programs' files, and C++ names stay mangled.
  */
 #include "symbols/address.h"
-#include "symbols/demangle.h"
 #include "symbols/locate.h"
 #include "symbols/symbols.h"
 

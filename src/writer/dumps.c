@@ -105,7 +105,7 @@ static void look(void *context, struct probity_pass *pass, uint32_t chunk, uint3
     probity_watch_chunk(context, pass, chunk, used);
 }
 
-static void dumps_take(struct probity_dumps *dumps, struct probity_pass *pass)
+static void dumps_take(struct probity_dumps *dumps, struct probity_pass *pass, int is_last)
 {
     struct probity_notice notice;
     uint32_t at = 0;
@@ -113,7 +113,7 @@ static void dumps_take(struct probity_dumps *dumps, struct probity_pass *pass)
     pass->look_context = dumps->watch;
     pass->look = dumps->watch != NULL ? look : NULL;
     if (dumps->watch != NULL)
-        probity_watch_pass(dumps->watch, pass);
+        probity_watch_pass(dumps->watch, pass, is_last);
     dumps->posted_seen = __atomic_load_n(&dumps->notices.posted, __ATOMIC_SEQ_CST);
     while (probity_notices_take(&dumps->notices, &at, &notice))
         add_notice(dumps, pass, &notice);

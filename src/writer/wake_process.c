@@ -30,6 +30,17 @@ enum { BEGIN_NS = 200000000, ANSWER_NS = 100000000 };
 
 static const struct timespec a_moment = {0, 500000};
 
+/* How long to sleep before looking again: at first briefly, since a program with probes replies in
+ * a millisecond, then a sixteenth of the time waited so far, since an idle one may take long. */
+static struct timespec pause_after(int64_t waited_ns)
+{
+    const int64_t most = 20000000;
+    int64_t ns = waited_ns / 16;
+
+    ns = ns < a_moment.tv_nsec ? a_moment.tv_nsec : ns > most ? most : ns;
+    return (struct timespec){.tv_nsec = ns};
+}
+
 struct range {
     uint64_t start, end;
 };
@@ -396,6 +407,7 @@ static enum probity_wake_refusal wait_for(const struct target *target, uint32_t 
                                           int *ret_signal, int *ret_error)
 {
     struct probity_wake block;
+    int64_t since_ns = now_ns();
     int is_withdrawn = 0;
 
     for (;;) {
@@ -416,7 +428,8 @@ static enum probity_wake_refusal wait_for(const struct target *target, uint32_t 
             return PROBITY_WAKE_OK;
         if (is_late)
             return PROBITY_WAKE_TIMEOUT;
-        int number = sigtimedwait(signals, NULL, &a_moment);
+        struct timespec pause = pause_after(now_ns() - since_ns);
+        int number = sigtimedwait(signals, NULL, &pause);
         if (number > 0) {
             *ret_signal = number;
             until_ns = now_ns();

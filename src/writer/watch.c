@@ -412,16 +412,16 @@ static void judge(struct probity_watch *watch)
         probity_watch_requests_follow(watch->open, watch->horizon);
 }
 
-void probity_watch_pass(struct probity_watch *watch, struct probity_pass *pass)
+void probity_watch_pass(struct probity_watch *watch, struct probity_pass *pass, int is_last)
 {
     const struct probity_live *live = pass->live;
-    uint64_t rate = probity_live_rate(live), now = probity_clock_ticks(live->clock);
+    uint64_t now = probity_clock_ticks(live->clock);
     uint64_t oldest = now - watch->patience;
     uint32_t slots = __atomic_load_n(&live->slots, __ATOMIC_ACQUIRE);
 
     pass->looked = 0;
     watch->now = now;
-    watch->pass_horizon = now - probity_ticks_of_ns(MARGIN_NS, rate);
+    watch->pass_horizon = is_last ? now : now - watch->margin / 2;
     for (uint32_t i = 0; i < slots; i++) {
         if (__atomic_load_n(&live->slot[i].in_use, __ATOMIC_ACQUIRE))
             read_open(watch, pass, &live->slot[i]);

@@ -86,8 +86,9 @@ static inline int probity_watch_names(const struct probity_watch *watch, uint32_
 /* Whether a rate or value meets the condition. */
 int probity_watch_is_beyond(const struct probity_condition *condition, int64_t number);
 
-/* Reads what is new in all chunks, and posts notices. */
-void probity_watch_pass(struct probity_watch *watch, struct probity_pass *pass);
+/* Reads what is new in all chunks, and posts notices. is_last: no thread records any more, so even
+ * the newest records are evaluated. */
+void probity_watch_pass(struct probity_watch *watch, struct probity_pass *pass, int is_last);
 
 /* The same for one chunk, up to `end` words. Returns how many have been read. */
 uint32_t probity_watch_chunk(struct probity_watch *watch, struct probity_pass *pass, uint32_t chunk,

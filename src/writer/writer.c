@@ -229,7 +229,7 @@ static void serve_dumps(struct probity_writer *writer, struct probity_pass *pass
 {
     if (writer->dumps == NULL || !writer->dumps->is_on)
         return;
-    writer->dumps->calls->take(writer->dumps, pass);
+    writer->dumps->calls->take(writer->dumps, pass, all);
     if (all || writer->dumps->calls->due(writer->dumps) <= probity_clock_ticks(writer->live->clock))
         writer->dumps->calls->write(writer->dumps, pass, all);
 }

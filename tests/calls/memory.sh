@@ -31,6 +31,7 @@ expect "heap: CSV" "malloc,251,107200" "$(grep '^malloc,' lines.csv | cut -d , -
 "$PROBITY" memory --until 1ns --json heap.probity > range.json 2> errors || fail "$(cat errors)"
 expect "heap: an empty range" "0 0 0" \
     "$(jq -r '"\(.sums.allocations) \(.sums.live_bytes) \(.unknown_frees)"' range.json)"
+grep -q ': no allocation in this range$' errors || fail "heap: an empty range: $(cat errors)"
 
 fresh
 status=0

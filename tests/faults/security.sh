@@ -266,6 +266,20 @@ END
         fail "own link: status"
     [ "$(wc -l < ../victim)" -gt 1 ] || fail "own link: nothing was written to its target"
 
+    # Links to a pipe, to which output with -f is written directly.
+    rm -f ./*
+    crafted trace mine.probity
+    mkfifo ../pipe
+    exec 4<> ../pipe
+    as_stranger ln -s ../pipe theirs
+    status_of "their link to a pipe" 1 "$PROBITY" csv -f -o theirs mine.probity
+    grep -q 'another user' errors || fail "their link to a pipe: $(cat errors)"
+    ! read -rt 0 <&4 || fail "their link to a pipe: it was followed"
+    ln -s ../pipe own
+    status_of "own link to a pipe" 0 "$PROBITY" csv -f -o own mine.probity
+    read -rt 0 <&4 || fail "own link to a pipe: nothing was written"
+    exec 4>&-
+
     # A history of runs in a directory above the current one.
     rm -rf ./* "${SPOOL:?}"/*
     as_stranger mkdir -p theirs/mine

@@ -69,6 +69,13 @@ stop plain
 start idle "$PROGRAMS/waiting"
 says "idle" 1 "hit no probe in time" attach --wait 50ms "$job"
 says "idle" 1 "is not recording" detach "$job"
+# The tool sleeps longer and longer: it looks at most 500 times in 4 seconds, instead of 8,000.
+python3 - "$PROBITY" "$job" 2> errors << 'end' || fail "idle: $(cat errors)"
+import resource, subprocess, sys
+subprocess.run([sys.argv[1], "attach", "--wait", "4s", sys.argv[2]], stderr=subprocess.DEVNULL)
+sleeps = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw
+sys.exit(f"slept {sleeps} times" if sleeps > 500 else 0)
+end
 echo >&"$gate"
 stop idle
 expect "idle: no trace" "again.probity began.probity" "$(echo *.probity)"

@@ -79,6 +79,9 @@ for kind in sleep lock spin; do
     are_whole "$kind" slow-*.probity
     expect "$kind: stderr" "" "$(cat errors)"
     are_explained 'function handle_request > 50ms' slow-*.probity
+    "$PROBITY" report --until 1ns slow-4.probity > report.out 2> errors || true
+    grep -q 'outside the dump, which has records from .*s to .*s after' errors ||
+        fail "$kind: a range before the dump: $(cat errors)"
     no_temporaries "$kind"
 done
 
@@ -103,11 +106,11 @@ while read -r options kind condition; do
         --ring 300s --before 100ms --at-most 1000/1s \
         -o 'slow-%i.probity' -- "$stalls.shared" 2 6 "$kind" 100 > out 2> errors ||
         fail "$condition: status $?: $(cat errors)"
-    read -r _ least most < <(grep '^slow' out)
+    read -r _ least most < <(grep '^blocks' out)
     found=$(reasons slow-*.probity)
     [ "$kind" != lock ] || least=$(long_waits stalls*.probity) most=$least
     if [ "$found" -lt "$least" ] || [ "$found" -gt "$most" ] || [ "$found" = 0 ]; then
-        fail "$condition: $found reasons for $least to $most slow calls"
+        fail "$condition: $found reasons for $least to $most slow blocks"
     fi
     are_whole "$condition" slow-*.probity
     case $condition in block*) are_explained "$condition" slow-*.probity ;; esac

@@ -7,7 +7,8 @@
  *
  * KIND: request (30 ms; others take none), gap (300 ms; hits are 2 ms apart), rate (400 hits at
  * once), value (7; others are 0 or less), low (no hit for 1.1 s; else one each 2 ms). Planted
- * events are 200 ms apart, or 500 ms for rate and low, so that no window contains two.
+ * events are 200 ms apart, or 500 ms for rate and low, so that no window contains two. Or last: only
+ * a request of 20 ms, after which the recording ends at once.
  *
  * Prints "met LEAST MOST": how many requests exceeded 15 ms, or gaps 100 ms, by the program's
  * clock: those that certainly did, and those that may have.
@@ -109,6 +110,20 @@ static void meet(uint64_t number, int is_planted)
             PROBITY_PROBE_WITH(77, i);
 }
 
+/* The recording ends right after the request. */
+static int meet_last(void)
+{
+    uint64_t begun = now_ns();
+
+    PROBITY_REQUEST_BEGIN("request", 1);
+    while (now_ns() - begun < 20 * MS)
+        continue;
+    PROBITY_REQUEST_END("request", 1);
+    probity_stop();
+    puts("met 1 1");
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     pthread_t thread[THREADS_MAX], answering;
@@ -118,6 +133,8 @@ int main(int argc, char **argv)
     if (argc < 4 || threads > THREADS_MAX)
         return 2;
     kind = argv[1];
+    if (strcmp(kind, "last") == 0)
+        return meet_last();
     if (strcmp(kind, "rate") == 0 || strcmp(kind, "low") == 0)
         between = 500 * MS;
     sem_init(&given, 0, 0);

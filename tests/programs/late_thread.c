@@ -3,8 +3,9 @@
  * late_thread.c WHERE: a thread is held in a slow path, as if it had been preempted there, until
  * the recording has ended without it.
  *
- *     late_thread declares   while it records a site declared in an earlier recording; held until
- *                            the next recording has begun
+ *     late_thread declares   while it records a site declared in an earlier recording; no recording
+ *                            can be started until it is released
+ *     late_thread resumes    while it measures its CPU time; released while a recording is started
  *     late_thread changes    while it changes its chunk
  *     late_thread ends       while it declares the first site of all; another thread waits to
  *                            declare one, too, until the recording is ending
@@ -24,13 +25,16 @@
 /* More than a thread needs to register (34), and fewer than for all 32 sites. */
 enum { READINGS = 48 };
 
-enum turn { HELD = 1, WAITS, RELEASED };
+enum turn { HELD = 1, WAITS, RELEASED, LEFT };
 
 static int turn;
 static __thread long held_call; /* the call in which this thread is held, */
 static __thread int calls_left; /* after that many calls; 0: it is not held */
+static __thread int is_held_in_reading; /* of the clock of its CPU time */
 static __thread int is_watched; /* whether to report its next wait */
 static __thread int is_held_in_mmap;
+static __thread int releases; /* whether its next reading of a clock, or wait of limited time,
+                               * releases the thread that is held */
 
 static void await(enum turn wanted)
 {
@@ -44,6 +48,11 @@ static void hold(void)
     await(RELEASED);
 }
 
+static void release(void)
+{
+    __atomic_store_n(&turn, RELEASED, __ATOMIC_RELEASE);
+}
+
 long syscall(long number, ...)
 {
     va_list arguments;
@@ -53,6 +62,16 @@ long syscall(long number, ...)
     va_end(arguments);
     if (is_watched && number == SYS_futex)
         __atomic_store_n(&turn, WAITS, __ATOMIC_RELEASE);
+    if (releases && (number == SYS_clock_gettime || (number == SYS_futex && values.at[3] != 0))) {
+        releases = 0;
+        release();
+        await(LEFT);
+    }
+    if (is_held_in_reading && number == SYS_clock_gettime &&
+        values.at[0] == CLOCK_THREAD_CPUTIME_ID) {
+        is_held_in_reading = 0;
+        hold();
+    }
     if (number == held_call && calls_left > 0 && --calls_left == 0)
         hold();
     return next_syscall(number, &values);
@@ -98,6 +117,16 @@ static void *late_declaration(void *unused)
     return unused;
 }
 
+static void *late_measurement(void *unused)
+{
+    hit_sites();
+    is_held_in_reading = 1;
+    while (is_held_in_reading)
+        hit_sites();
+    __atomic_store_n(&turn, LEFT, __ATOMIC_RELEASE);
+    return unused;
+}
+
 static void *late_change(void *unused)
 {
     held_call = SYS_futex;
@@ -137,7 +166,7 @@ static void end_meanwhile(void)
     hits_need(pthread_create(&thread[1], NULL, stop, NULL) == 0, "thread");
     while (probity_is_recording())
         sched_yield();
-    __atomic_store_n(&turn, RELEASED, __ATOMIC_RELEASE);
+    release();
     pthread_join(thread[0], NULL);
     pthread_join(thread[1], NULL);
 }
@@ -150,39 +179,51 @@ static void *late_end(void *unused)
     return unused;
 }
 
-static void start(const char *out)
+static int start(const char *out)
 {
     struct probity_options options = {.out = out, .chunk_records = 64, .spool_records = 1024};
 
-    hits_need(probity_start(&options) == 0, "start");
+    return probity_start(&options);
+}
+
+/* The next recording begins only once the thread, which is held, has left the last one. */
+static void refuse_then_release(void)
+{
+    hits_need(start("third") == PROBITY_ERROR_STATE, "refusal");
+    release();
 }
 
 int main(int argc, char **argv)
 {
-    int is_end = argc == 2 && strcmp(argv[1], "ends") == 0;
-    int is_change = argc == 2 && strcmp(argv[1], "changes") == 0;
+    const char *where = argc == 2 ? argv[1] : "";
+    int is_end = strcmp(where, "ends") == 0, is_change = strcmp(where, "changes") == 0;
+    int is_resumed = strcmp(where, "resumes") == 0;
     pthread_t thread;
 
-    start("first");
+    hits_need(start("first") == 0, "start");
     if (!is_end)
         hit_sites();
     probity_stop();
-    start("second");
+    hits_need(start("second") == 0, "start");
     hits_need(pthread_create(&thread, NULL,
-                             is_end      ? late_end
-                             : is_change ? late_change
-                                         : late_declaration, NULL) == 0, "thread");
+                             is_end       ? late_end
+                             : is_change  ? late_change
+                             : is_resumed ? late_measurement
+                                          : late_declaration, NULL) == 0, "thread");
     await(HELD);
     if (is_end)
         end_meanwhile();
     else
         probity_stop(); /* after some seconds, without the thread */
-    if (!is_change && !is_end)
-        start("third");
-    __atomic_store_n(&turn, RELEASED, __ATOMIC_RELEASE);
+    if (is_resumed) {
+        releases = 1;
+        hits_need(start("third") == 0 && !releases, "start");
+    } else if (!is_end) {
+        refuse_then_release();
+    }
     pthread_join(thread, NULL);
-    if (is_change || is_end)
-        start("third");
+    if (!is_resumed)
+        hits_need(start("third") == 0, "start");
     hit_sites();
     if (is_end)
         hit_new_site();

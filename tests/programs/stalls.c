@@ -11,7 +11,8 @@
  * planted call is between probes 7864324 and 7864329.
  *
  * Prints "planted N"; "slow A B": by its own clock, A calls of handle_request() certainly took
- * longer than half of MS, and B may have; and for each snapshot "at A B ...": each thread's count
+ * longer than half of MS, and B may have; "blocks A B": the same of the spans between these probes,
+ * since a call may also lose its CPU before or after them; and for each snapshot "at A B ...": each thread's count
  * before. For signal: whether its handler ran on the alternate stack.
  */
 #define FN_INSTRUMENT
@@ -20,6 +21,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,8 +43,8 @@ struct thread {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int is_over, holds, threads;
-static uint64_t planted_ms = 20, slow, maybe_slow;
+static int is_over, holds, waits, threads;
+static uint64_t planted_ms = 20, slow, maybe_slow, slow_blocks, maybe_slow_blocks;
 static const char *kind;
 static struct thread all[THREADS_MAX];
 
@@ -78,10 +80,13 @@ static __attribute__((noinline)) void step(struct thread *self)
     __atomic_store_n(&self->count, self->count + 1, __ATOMIC_RELEASE);
 }
 
+/* Begins to count the time once the other thread is about to wait, however late that is. */
 static void *hold(void *unused)
 {
     pthread_mutex_lock(&lock);
     __atomic_store_n(&holds, 1, __ATOMIC_RELEASE);
+    while (!__atomic_load_n(&waits, __ATOMIC_ACQUIRE))
+        sched_yield();
     sleep_ms(planted_ms);
     pthread_mutex_unlock(&lock);
     return unused;
@@ -92,10 +97,12 @@ static void wait_for_lock(void)
     pthread_t holder;
 
     __atomic_store_n(&holds, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&waits, 0, __ATOMIC_RELEASE);
     if (pthread_create(&holder, NULL, hold, NULL) != 0)
         return;
     while (!__atomic_load_n(&holds, __ATOMIC_ACQUIRE))
         continue;
+    __atomic_store_n(&waits, 1, __ATOMIC_RELEASE);
     pthread_mutex_lock(&lock);
     pthread_mutex_unlock(&lock);
     pthread_join(holder, NULL);
@@ -147,6 +154,25 @@ static void stall(int number)
         ask();
 }
 
+static uint64_t limit_ns(void)
+{
+    return planted_ms * 1000000 / 2;
+}
+
+static __attribute__((noinline)) void pass_block(int planted)
+{
+    uint64_t before = now_ns();
+
+    PROBITY_PROBE(BLOCK_BEGINS);
+    uint64_t begin = now_ns();
+    if (planted >= 0)
+        stall(planted);
+    uint64_t end = now_ns();
+    PROBITY_PROBE(BLOCK_ENDS);
+    slow_blocks += end - begin > limit_ns();
+    maybe_slow_blocks += now_ns() - before > limit_ns();
+}
+
 /* Sets *ret_ns to less than its duration. */
 static __attribute__((noinline)) void handle_request(int planted, uint64_t *ret_ns)
 {
@@ -154,20 +180,17 @@ static __attribute__((noinline)) void handle_request(int planted, uint64_t *ret_
     uint64_t begin = now_ns();
 
     step(&all[0]);
-    PROBITY_PROBE(BLOCK_BEGINS);
-    if (planted >= 0)
-        stall(planted);
-    PROBITY_PROBE(BLOCK_ENDS);
+    pass_block(planted);
     *ret_ns = now_ns() - begin;
 }
 
 static void call(int planted)
 {
-    uint64_t begin = now_ns(), least = 0, limit = planted_ms * 1000000 / 2;
+    uint64_t begin = now_ns(), least = 0;
 
     handle_request(planted, &least);
-    slow += least > limit;
-    maybe_slow += now_ns() - begin > limit;
+    slow += least > limit_ns();
+    maybe_slow += now_ns() - begin > limit_ns();
 }
 
 static void *work(void *argument)
@@ -212,7 +235,8 @@ int main(int argc, char **argv)
     __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
     for (int i = 1; i <= threads; i++)
         pthread_join(thread[i], NULL);
-    printf("planted %s\nslow %llu %llu\n", argv[2], (unsigned long long)slow,
-           (unsigned long long)maybe_slow);
+    printf("planted %s\nslow %llu %llu\nblocks %llu %llu\n", argv[2], (unsigned long long)slow,
+           (unsigned long long)maybe_slow, (unsigned long long)slow_blocks,
+           (unsigned long long)maybe_slow_blocks);
     return 0;
 }

@@ -30,9 +30,9 @@ for program in $(forms_of restarted); do
     expect "$program, profile mode: calls" '[0,["worked",11]]' "$(calls)"
 done
 
-# A thread that was held in a slow path until its recording had ended does no harm, and the next
-# recording has every declaration, although the thread put some into the previous one. Not with a
-# sanitizer, which needs clock_gettime().
+# A thread that was held in a slow path until its recording had ended does no harm. The next
+# recording begins once the thread has left, and has every declaration, although the thread put some
+# into the previous one. Not with a sanitizer, which needs clock_gettime().
 late() {
     fresh
     PROBITY_CLOCK=monotonic timeout 100 "$PROGRAMS/$1" "$2" 2> errors ||
@@ -58,6 +58,7 @@ case ${VARIANT:-gcc} in
     gcc | clang)
         for program in $(forms_of late_thread); do
             late "$program" declares
+            late "$program" resumes
             late "$program" changes
             ends "$program"
         done

@@ -81,11 +81,17 @@ static struct probity_cell number_of(const void *row)
     return ((const struct kinds *)row)->has_number ? probity_cell_count(7) : probity_cell_none();
 }
 
-enum { TEXT, FLAG, NS, REAL, WHOLE, NUMBER, KINDS };
+static struct probity_cell decimal_of(const void *row)
+{
+    return probity_cell_decimal(((const struct kinds *)row)->real, 3);
+}
+
+enum { TEXT, FLAG, NS, REAL, WHOLE, DECIMAL, NUMBER, KINDS };
 
 static const struct probity_column kinds[KINDS] = {
     [TEXT] = {"a text", text_of}, [FLAG] = {"flag", flag_of},    [NS] = {"ns", ns_of},
-    [REAL] = {"real", real_of},   [WHOLE] = {"whole", whole_of}, [NUMBER] = {"number", number_of}};
+    [REAL] = {"real", real_of},   [WHOLE] = {"whole", whole_of},
+    [DECIMAL] = {"decimal", decimal_of}, [NUMBER] = {"number", number_of}};
 
 static void expect_kinds(const struct kinds *row, const char *csv, const char *json)
 {
@@ -110,18 +116,18 @@ static void each_kind_has_its_form(void **state)
     const struct kinds fraction = {"", 0.000123456, 0, 0}, huge = {"", 1e16, 0, 0};
 
     (void)state;
-    expect_kinds(&all, "\"a \"\"b\"\"\\n, c\",1,1,12,12,7\n",
+    expect_kinds(&all, "\"a \"\"b\"\"\\n, c\",1,1,12,12,12.000,7\n",
                  "\"a text\": \"a \\\"b\\\"\\n, c\", \"flag\": true, \"ns\": 1, "
-                 "\"real\": 12.0, \"whole\": 12, \"number\": 7");
-    expect_kinds(&none, ",0,0,,,\n",
+                 "\"real\": 12.0, \"whole\": 12, \"decimal\": 12.000, \"number\": 7");
+    expect_kinds(&none, ",0,0,,,,\n",
                  "\"a text\": null, \"flag\": false, \"ns\": 0, \"real\": null, "
-                 "\"whole\": null");
-    expect_kinds(&fraction, ",0,0,0.000123,0.000123,\n",
+                 "\"whole\": null, \"decimal\": null");
+    expect_kinds(&fraction, ",0,0,0.000123,0.000123,0.000,\n",
                  "\"a text\": \"\", \"flag\": false, \"ns\": 0, \"real\": 0.000123, "
-                 "\"whole\": 0.000123");
-    expect_kinds(&huge, ",0,0,1e+16,1e+16,\n",
+                 "\"whole\": 0.000123, \"decimal\": 0.000");
+    expect_kinds(&huge, ",0,0,1e+16,1e+16,10000000000000000.000,\n",
                  "\"a text\": \"\", \"flag\": false, \"ns\": 0, \"real\": 1e16, "
-                 "\"whole\": 1e16");
+                 "\"whole\": 1e16, \"decimal\": 10000000000000000.000");
 }
 
 /* The first column may be missing from the row. */

@@ -116,10 +116,11 @@ static void errors(void **state)
     expect_error("function f > 0ms", 14);
     expect_error("function f > 5", 15);
     expect_error("function f > p0", 16);
-    expect_error("gap beat > p99", 12);
     expect_error("request > p100", 12);
     expect_error("gap beat > 9ms", 12);
     expect_error("gap > 1s", 5);
+    expect_error("gap beat > p99", 12);
+    assert_string_equal(error.allowed, "a time of 10ms to 24 hours");
     expect_error("rate 7 > 1000", 14);
     expect_error("rate 7 > 1000/", 15);
     expect_error("rate 7 > 1000/x", 15);

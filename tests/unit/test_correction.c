@@ -7,7 +7,7 @@
  */
 #include "test_scopes_make.h"
 
-#include "answers/blocks/blocks_cost.h"
+#include "answers/blocks/blocks.h"
 #include "answers/report/report.h"
 #include "answers/report/report_json.h"
 #include "answers/report/report_text.h"

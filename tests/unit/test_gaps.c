@@ -18,6 +18,7 @@
 #include "base/ticks.h"
 #include "probity.h"
 #include "probity_typed.h"
+#include "runtime/budget.h"
 #include "runtime/session.h"
 #include "runtime/thread.h"
 
@@ -136,6 +137,20 @@ static int begin(void **state)
     return 0;
 }
 
+/* A budget that is changed changes the share of readings, too. */
+static void test_share_of_a_budget(void **state)
+{
+    static struct probity_session session;
+
+    (void)state;
+    session.settings.cpu_budget_permille = PERMILLE;
+    session.settings.budget = 10000;
+    probity_budget_change(&session, 1000);
+    assert_in_range(session.budget, 16, 17); /* a quarter of 0.1 %, × 2^16 */
+    probity_budget_change(&session, 500000);
+    assert_int_equal(session.budget, PERMILLE * 65536 / 1000);
+}
+
 static int end(void **state)
 {
     (void)state;
@@ -157,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_share_of_cpu_time),
         cmocka_unit_test(test_long_gap),
+        cmocka_unit_test(test_share_of_a_budget),
     };
     const struct CMUnitTest budget_tests[] = {cmocka_unit_test(test_waits_with_budget)};
 

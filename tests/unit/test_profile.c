@@ -141,9 +141,9 @@ static int take_part(void *context, uint32_t payload_bytes)
     return 0;
 }
 
-static struct probity_cell *cells_new(void)
+static struct probity_profile_cell *cells_new(void)
 {
-    struct probity_cell *cells = calloc(CELLS, sizeof *cells);
+    struct probity_profile_cell *cells = calloc(CELLS, sizeof *cells);
 
     assert_non_null(cells);
     for (uint32_t i = 0; i < CELLS; i++) {
@@ -161,7 +161,7 @@ static struct probity_cell *cells_new(void)
 static struct written *write_profile(uint64_t tick)
 {
     struct written *written = calloc(1, sizeof *written);
-    struct probity_cell *cells = cells_new();
+    struct probity_profile_cell *cells = cells_new();
     struct probity_cells chunk = {.cells = cells, .count = CELLS, .owner = {1, 2, 3, 4}};
     struct probity_profile_sink sink = {.room = give_room,
                                         .put = take_part,

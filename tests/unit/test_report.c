@@ -251,6 +251,20 @@ static void times_have_four_digits_and_a_unit(void **state)
     assert_string_equal(probity_real_time_text(18446744073709551616.0, text), "5124095h");
 }
 
+static void ages_have_one_unit(void **state)
+{
+    static const struct {
+        uint64_t s;
+        const char *text;
+    } ages[] = {{0, "0 s"}, {119, "119 s"}, {120, "2 min"}, {7199, "119 min"}, {7200, "2 h"},
+                {172799, "47 h"}, {172800, "2 d"}, {UINT64_MAX / 1000000000, "213503 d"}};
+    char text[PROBITY_TIME_TEXT_BYTES];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(ages); i++)
+        assert_string_equal(probity_age_text(ages[i].s * 1000000000, text), ages[i].text);
+}
+
 /* ---- Outputs -----------------------------------------------------------------------------------
  */
 
@@ -480,6 +494,7 @@ int main(void)
         cmocka_unit_test(quantiles_are_right_to_one_in_256),
         cmocka_unit_test(rows_from_elsewhere_are_added),
         cmocka_unit_test(times_have_four_digits_and_a_unit),
+        cmocka_unit_test(ages_have_one_unit),
         cmocka_unit_test(the_table_is_as_ever),
         cmocka_unit_test(the_json_is_as_ever),
         cmocka_unit_test(what_is_measured_off_the_cpu_is_wall_less_cpu_time),

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/correction.h"
 #include "analysis/histogram.h"
 #include "analysis/probes.h"
 #include "analysis/thread_table.h"
@@ -138,5 +139,13 @@ const struct probity_blocks_pair *const *probity_blocks_sort(struct probity_bloc
                                                              size_t *ret_count);
 
 void probity_blocks_close(struct probity_blocks *blocks);
+
+/* The wall time of all blocks of a pair, minus the cost of one hit for each, because a block
+ * extends from within one hit to within the next. Other records in between are not subtracted;
+ * readings of the CPU clock in long blocks are. Returns 1, or 0 if a trace lacks the cost of a
+ * hit. */
+int probity_blocks_corrected(const struct probity_blocks_pair *pair,
+                             const struct probity_reader *reader,
+                             struct probity_corrected *ret_corrected);
 
 #endif

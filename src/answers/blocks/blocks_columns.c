@@ -4,7 +4,7 @@
  */
 #include "answers/blocks/blocks_columns.h"
 
-#include "answers/blocks/blocks_cost.h"
+#include "answers/blocks/blocks.h"
 
 static const struct probity_blocks_pair *pair_of(const void *row)
 {

@@ -2,7 +2,7 @@
  *
  * blocks_cost.c: with several traces, the cost of a hit is taken from any of them.
  */
-#include "answers/blocks/blocks_cost.h"
+#include "answers/blocks/blocks.h"
 
 /* Number of blocks that may include a reading of the CPU clock, because they are at least as long
  * as a gap. All blocks if the durations are not wall times. */

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "answers/blocks/blocks_cost.h"
+#include "answers/blocks/blocks.h"
 #include "answers/report/report_text.h"
 #include "answers/report/table.h"
 #include "print/text.h"

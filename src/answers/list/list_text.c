@@ -160,13 +160,7 @@ static void put_site(const struct table *table, size_t index)
     put_name(stream, table->answer, index, (size_t)table->columns[NAME].width - 2);
     fputs("  ", stream);
     put_place(stream, site);
-    if (site->has_entries_only)
-        fputs("  [entries only]", stream);
-    if (site->is_least)
-        fprintf(stream, "  [at least this many; %" PRIu64 " only counted]", site->counted);
-    else if (site->counted > 0)
-        fprintf(stream, "  [%" PRIu64 " only counted]", site->counted);
-    fputc('\n', stream);
+    probity_report_end_line(stream, site->has_entries_only, site->is_least, site->counted);
 }
 
 /* The name column shrinks first, because a longer name shifts only its own line. */

@@ -117,8 +117,11 @@ static int run_on(void *context, char **names, size_t count)
     if ((status == CLI_OK || status == CLI_DAMAGED) &&
         probity_memory_facts(call->memory)->sums.allocations == 0 &&
         probity_memory_facts(call->memory)->unknown_frees == 0)
-        cli_warn(&cli_command_memory, "no allocation was recorded; `probity record --calls memory` "
-                 "records them");
+        cli_warn(&cli_command_memory, "%s", call->answer.range.from != NULL ||
+                                                    call->answer.range.to != NULL
+                                                ? "no allocation in this range"
+                                                : "no allocation was recorded; `probity record "
+                                                  "--calls memory` records them");
     return status;
 }
 

@@ -10,6 +10,7 @@
 #include "answers/report/report_text.h"
 #include "answers/report/table.h"
 #include "print/text.h"
+#include "print/time_text.h"
 #include "probity.h"
 
 enum what { USER, PID, SINCE, MODE, RATE, SPOOL, FILLED, DROPPED, THREADS, PROGRAM, COLUMNS };
@@ -33,22 +34,6 @@ const char *probity_ps_mode(const struct probity_activity_facts *facts)
     if (facts->is_profile)
         return "profile";
     return modes[facts->mode <= PROBITY_MODE_RING ? facts->mode : 0];
-}
-
-/* Time since the start, in one unit: "12 s", "3 min". */
-static const char *since_text(uint64_t ns, char *ret_text, size_t room)
-{
-    static const struct {
-        uint64_t seconds;
-        const char *name;
-    } units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
-    uint64_t seconds = ns / 1000000000;
-    size_t unit = 0;
-
-    while (unit < 3 && seconds < 2 * units[unit].seconds)
-        unit++;
-    snprintf(ret_text, room, "%" PRIu64 " %s", seconds / units[unit].seconds, units[unit].name);
-    return ret_text;
 }
 
 static const char *bytes_text(uint64_t bytes, char *ret_text, size_t room)
@@ -76,7 +61,7 @@ static const char *cell_text(const struct probity_ps_answer *answer,
     case THREADS: snprintf(ret_text, room, "%" PRIu64, facts->threads); break;
     case SINCE:
         if (facts->begin_ns != 0 && answer->now_ns >= facts->begin_ns)
-            return since_text(answer->now_ns - facts->begin_ns, ret_text, room);
+            return probity_age_text(answer->now_ns - facts->begin_ns, ret_text);
         break;
     case RATE:
         if (row->rate >= 0)

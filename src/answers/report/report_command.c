@@ -11,7 +11,6 @@
 #include "answers/report/report_text.h"
 #include "answers/report/states.h"
 #include "answers/report/states_print.h"
-#include "answers/report/suggest.h"
 #include "cli/fleet_source.h"
 #include "cli/limit.h"
 #include "cli/patterns.h"

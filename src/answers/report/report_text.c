@@ -663,16 +663,20 @@ static void put_notes(const struct table *table)
         probity_table_put_scale(table->stream, &table->spread);
 }
 
-/* Ends a line; marks a function whose times cover only some of its calls. */
+void probity_report_end_line(FILE *stream, int has_entries_only, int is_least, uint64_t counted)
+{
+    if (has_entries_only)
+        fputs("  [entries only]", stream);
+    if (is_least)
+        fprintf(stream, "  [at least this many; %" PRIu64 " only counted]", counted);
+    else if (counted > 0)
+        fprintf(stream, "  [%" PRIu64 " only counted]", counted);
+    fputc('\n', stream);
+}
+
 static void put_counted(FILE *stream, const struct probity_report_sums *sums)
 {
-    if (sums->entries > 0)
-        fputs("  [entries only]", stream);
-    if (sums->is_least)
-        fprintf(stream, "  [at least this many; %" PRIu64 " only counted]", sums->counted);
-    else if (sums->counted > 0)
-        fprintf(stream, "  [%" PRIu64 " only counted]", sums->counted);
-    fputc('\n', stream);
+    probity_report_end_line(stream, sums->entries > 0, sums->is_least, sums->counted);
 }
 
 static void put_functions(const struct table *table,

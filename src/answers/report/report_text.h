@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * report_text.h: a report as a text table.
+ * report_text.h: a report as a text table, and as a suggestion of what not to record.
  */
 #ifndef PROBITY_ANSWERS_REPORT_REPORT_TEXT_H
 #define PROBITY_ANSWERS_REPORT_REPORT_TEXT_H
@@ -55,5 +55,17 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
                          const struct probity_reader *reader,
                          const struct probity_report_function *functions, size_t count,
                          const struct probity_scopes_repairs *repairs);
+
+/* Ends the line of a function; marks one whose times cover only some of its calls. counted: the
+ * number that was only counted. */
+void probity_report_end_line(FILE *stream, int has_entries_only, int is_least, uint64_t counted);
+
+/* Prints rules that exclude functions from the next recording (suggest.c). Recording may add up to
+ * `percent` to the self times of all functions; its cost must have been computed. If the traces
+ * lack that cost, sets *ret_is_known to 0 and prints nothing. Returns 0 or PROBITY_ERROR_MEMORY;
+ * the caller checks the stream for errors. */
+int probity_suggest(FILE *stream, const struct probity_reader *reader,
+                    const struct probity_report_function *functions, size_t count, double percent,
+                    int *ret_is_known);
 
 #endif

@@ -3,13 +3,12 @@
  * suggest.c: excludes functions, starting with those whose calls cost most relative to the time
  * they show, until the rest is cheap enough; then includes as many again as the limit permits.
  */
-#include "answers/report/suggest.h"
+#include "answers/report/report_text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/report/report_text.h"
 #include "print/time_text.h"
 #include "probity.h"
 

@@ -119,6 +119,11 @@ static const char *cell_text(struct probity_cell cell, char *ret_text)
             return "-";
         snprintf(ret_text, ROOM, "%.*g", (int)cell.digits, cell.fraction);
         break;
+    case PROBITY_CELL_DECIMAL:
+        if (!isfinite(cell.fraction))
+            return "-";
+        snprintf(ret_text, ROOM, "%.*f", (int)cell.digits, cell.fraction);
+        break;
     default: return "-";
     }
     return ret_text;
@@ -153,8 +158,9 @@ static void put_cell(FILE *stream, const struct probity_table *table, size_t at,
     const struct probity_table_cell *cell = &table->cells[at];
     char text[PROBITY_TABLE_TEXT_BYTES];
 
-    if (cell->text != NULL) {
-        put_aligned(stream, table, at, cell->text(row, text));
+    const char *special = cell->text != NULL ? cell->text(row, text) : NULL;
+    if (special != NULL) {
+        put_aligned(stream, table, at, special);
         return;
     }
     struct probity_cell value = table->values[cell->value].cell(row);

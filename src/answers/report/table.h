@@ -33,8 +33,8 @@ struct probity_table_cell {
     int value;   /* index of the column in probity_table.values */
     int is_left; /* left-aligned */
     int indent;  /* blanks before the cell, which are part of its column's width */
-    /* Returns `text`, which has PROBITY_TABLE_TEXT_BYTES, or another text. NULL: the usual form of
-     * the value. */
+    /* Returns `text`, which has PROBITY_TABLE_TEXT_BYTES, or another text. NULL, or if it returns
+     * NULL: the usual form of the value. */
     const char *(*text)(const void *row, char *text);
     const char *(*colour)(const void *row); /* escape sequence of its color, or ""; NULL: none */
 };

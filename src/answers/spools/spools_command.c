@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "answers/spools/spools.h"
+#include "answers/spools/spools_print.h"
 #include "cli/cli.h"
 #include "cli/cli_recover.h"
 #include "cli/cli_spools.h"
@@ -30,11 +30,6 @@ struct spools_call {
 
 /* ---- Recovering and removing -------------------------------------------------------------------
  */
-
-static int is_left(const struct probity_spools_entry *entry)
-{
-    return entry->state == PROBITY_SPOOLS_DEAD || entry->state == PROBITY_SPOOLS_CLOSED;
-}
 
 /* Whether the spool is the user's own or trusted; warns if not. */
 static int is_own(const struct spools_call *call, const struct probity_spools_entry *entry)
@@ -125,7 +120,7 @@ static int treat_all(const struct spools_call *call,
 
     for (size_t i = 0; i < call->spools.count; i++) {
         const struct probity_spools_entry *entry = &call->spools.entries[i];
-        int status = is_left(entry) ? one(call, entry) : CLI_OK;
+        int status = probity_spools_is_left(entry) ? one(call, entry) : CLI_OK;
         worst = status == CLI_FAILURE || worst == CLI_OK ? status : worst;
     }
     return worst;

@@ -8,36 +8,65 @@
 #include "answers/report/report_json.h"
 #include "answers/timeline/timeline_grid.h"
 #include "answers/timeline/timeline_text.h"
+#include "print/columns.h"
 #include "probity.h"
 
-static int put_name(FILE *stream, const struct probity_timeline_answer *answer, const char *what,
-                    uint32_t number)
+struct row {
+    const struct probity_timeline_thread *thread;
+    const struct probity_timeline_cell *cell;
+    const char *function, *mark; /* NULL: none */
+};
+
+#define COLUMN(NAME, KIND, FROM) PROBITY_COLUMN(NAME, KIND, struct row, FROM)
+#define DECIMAL(NAME, FROM, DIGITS)                                                                \
+    static struct probity_cell NAME(const void *row)                                               \
+    {                                                                                              \
+        return probity_cell_decimal(((const struct row *)row)->cell->FROM, DIGITS);                \
+    }
+
+DECIMAL(there, there_ns, 0)
+DECIMAL(inside, inside_ns, 0)
+DECIMAL(marks, marks, 3)
+COLUMN(function, text, row->function)
+COLUMN(mark, text, row->mark)
+
+static struct probity_cell off_cpu(const void *any)
+{
+    const struct row *row = any;
+
+    return row->thread->is_cpu_known ? probity_cell_decimal(row->cell->off_ns, 0)
+                                     : probity_cell_unknown();
+}
+
+static const struct probity_column columns[] = {
+    {"there_ns", there},     {"inside_ns", inside},   {"marks", marks},
+    {"off_cpu_ns", off_cpu}, {"function", function}, {"mark", mark}};
+
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+enum { LABEL_BYTES = 32 };
+
+/* NULL if there is none. */
+static const char *label_of(const struct probity_timeline_answer *answer, uint32_t number,
+                            char ret_text[LABEL_BYTES])
 {
     size_t count;
     const struct probity_timeline_name *const *names =
         probity_timeline_names(answer->timeline, &count);
-    char text[32];
 
-    fprintf(stream, ", \"%s\": ", what);
-    if (number < count)
-        return probity_report_json_string(stream, probity_timeline_label(names[number], text));
-    fputs("null", stream);
-    return 0;
+    return number < count ? probity_timeline_label(names[number], ret_text) : NULL;
 }
 
 static int put_cell(FILE *stream, const struct probity_timeline_answer *answer,
                     const struct probity_timeline_thread *thread,
                     const struct probity_timeline_cell *cell)
 {
-    fprintf(stream, "{\"there_ns\": %.0f, \"inside_ns\": %.0f, \"marks\": %.3f, \"off_cpu_ns\": ",
-            cell->there_ns, cell->inside_ns, cell->marks);
-    if (thread->is_cpu_known)
-        fprintf(stream, "%.0f", cell->off_ns);
-    else
-        fputs("null", stream);
-    int error = put_name(stream, answer, "function", cell->function);
-    if (error == 0)
-        error = put_name(stream, answer, "mark", cell->mark);
+    char function_text[LABEL_BYTES], mark_text[LABEL_BYTES];
+    const struct row row = {thread, cell, label_of(answer, cell->function, function_text),
+                            label_of(answer, cell->mark, mark_text)};
+
+    fputc('{', stream);
+    int error = probity_columns_put_json(stream, columns, COLUMNS, &row);
     fputc('}', stream);
     return error;
 }

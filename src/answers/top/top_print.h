@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "answers/top/top.h"
+#include "print/columns.h"
 
 struct probity_top_answer {
     struct probity_top *top;
@@ -21,6 +22,26 @@ struct probity_top_answer {
     int has_colour;
     const char *line_end; /* "\n", or what a terminal needs before it */
 };
+
+struct probity_top_line {
+    const struct probity_top_answer *answer;
+    const struct probity_top_row *row;
+};
+
+/* The figures of an interval and of all are in the order of enum probity_top_key. */
+enum {
+    PROBITY_TOP_FIGURES = PROBITY_TOP_NAME,
+    PROBITY_TOP_ROW_NAME = 0,
+    PROBITY_TOP_ROW_PLACE,
+    PROBITY_TOP_ROW_PID,
+    PROBITY_TOP_RATE,
+    PROBITY_TOP_INTERVAL, /* the first figure of the last interval */
+    PROBITY_TOP_ALL = PROBITY_TOP_INTERVAL + PROBITY_TOP_FIGURES,
+    PROBITY_TOP_COLUMNS = PROBITY_TOP_ALL + PROBITY_TOP_FIGURES
+};
+
+/* Of a struct probity_top_line. */
+extern const struct probity_column probity_top_columns[PROBITY_TOP_COLUMNS];
 
 /* Returns 0 or PROBITY_ERROR_MEMORY; the caller checks the stream for errors. */
 int probity_top_text(FILE *stream, const struct probity_top_answer *answer);

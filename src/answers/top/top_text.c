@@ -11,49 +11,48 @@
 #include "answers/report/table.h"
 #include "answers/top/top_print.h"
 #include "print/text.h"
-#include "print/time_text.h"
 #include "probity.h"
 
 #define INTERVAL "last interval"
 #define ALL "since the start"
 
-enum { COLUMNS = 12, FIRST_OF_ALL = 7 };
+enum { COLUMNS = 12 };
 
-/* what: an enum probity_top_key. */
 static const struct probity_table_column columns[COLUMNS] = {
-    {.width = 10, .what = PROBITY_TOP_CALLS, .title = "calls/s", .group = INTERVAL},
-    {.width = 8, .what = PROBITY_TOP_WALL, .title = "wall", .group = INTERVAL},
-    {.width = 8, .rank = 2, .what = PROBITY_TOP_CPU, .title = "CPU", .group = INTERVAL},
-    {.width = 8, .rank = 3, .what = PROBITY_TOP_OFF, .title = "off CPU", .group = INTERVAL},
-    {.width = 8, .rank = 4, .what = PROBITY_TOP_P50, .title = "p50", .group = INTERVAL},
-    {.width = 8, .rank = 1, .what = PROBITY_TOP_P99, .title = "p99", .group = INTERVAL},
-    {.width = 8, .rank = 5, .what = PROBITY_TOP_MAX, .title = "max", .group = INTERVAL},
-    {.width = 12, .rank = 7, .what = PROBITY_TOP_CALLS, .title = "calls", .group = ALL},
-    {.width = 8, .rank = 9, .what = PROBITY_TOP_WALL, .title = "wall", .group = ALL},
-    {.width = 8, .rank = 10, .what = PROBITY_TOP_CPU, .title = "CPU", .group = ALL},
-    {.width = 8, .rank = 8, .what = PROBITY_TOP_P99, .title = "p99", .group = ALL},
-    {.width = 8, .rank = 6, .what = PROBITY_TOP_MAX, .title = "max", .group = ALL}};
+    {.width = 10, .title = "calls/s", .group = INTERVAL},
+    {.width = 8, .title = "wall", .group = INTERVAL},
+    {.width = 8, .rank = 2, .title = "CPU", .group = INTERVAL},
+    {.width = 8, .rank = 3, .title = "off CPU", .group = INTERVAL},
+    {.width = 8, .rank = 4, .title = "p50", .group = INTERVAL},
+    {.width = 8, .rank = 1, .title = "p99", .group = INTERVAL},
+    {.width = 8, .rank = 5, .title = "max", .group = INTERVAL},
+    {.width = 12, .rank = 7, .title = "calls", .group = ALL},
+    {.width = 8, .rank = 9, .title = "wall", .group = ALL},
+    {.width = 8, .rank = 10, .title = "CPU", .group = ALL},
+    {.width = 8, .rank = 8, .title = "p99", .group = ALL},
+    {.width = 8, .rank = 6, .title = "max", .group = ALL}};
 
-static void put_cell(FILE *stream, const struct probity_top_answer *answer,
-                     const struct probity_top_row *row, int column)
+/* Without the decimals of JSON. */
+static const char *rate_text(const void *line, char *text)
 {
-    const struct probity_table_column *what = &columns[column];
-    int is_all = column >= FIRST_OF_ALL;
-    const struct probity_top_sums *sums = is_all ? &row->all : &row->interval;
-    enum probity_top_key key = (enum probity_top_key)what->what;
-    uint64_t value = probity_top_value(sums, key);
-    char text[PROBITY_TIME_TEXT_BYTES];
-
-    if (key == PROBITY_TOP_CALLS && is_all)
-        fprintf(stream, "%*" PRIu64, what->width, value);
-    else if (key == PROBITY_TOP_CALLS)
-        fprintf(stream, "%*.0f", what->width,
-                answer->interval_ns > 0 ? (double)value * 1e9 / (double)answer->interval_ns : 0);
-    else if (sums->calls == 0 || !probity_top_is_known(row, key))
-        fprintf(stream, "%*s", what->width, "-");
-    else
-        fprintf(stream, "%*s", what->width, probity_time_text(value, text));
+    snprintf(text, PROBITY_TABLE_TEXT_BYTES, "%.0f",
+             probity_top_columns[PROBITY_TOP_RATE].cell(line).fraction);
+    return text;
 }
+
+static const struct probity_table_cell cells[COLUMNS] = {
+    {.value = PROBITY_TOP_RATE, .text = rate_text},
+    {.value = PROBITY_TOP_INTERVAL + PROBITY_TOP_WALL},
+    {.value = PROBITY_TOP_INTERVAL + PROBITY_TOP_CPU},
+    {.value = PROBITY_TOP_INTERVAL + PROBITY_TOP_OFF},
+    {.value = PROBITY_TOP_INTERVAL + PROBITY_TOP_P50},
+    {.value = PROBITY_TOP_INTERVAL + PROBITY_TOP_P99},
+    {.value = PROBITY_TOP_INTERVAL + PROBITY_TOP_MAX},
+    {.value = PROBITY_TOP_ALL + PROBITY_TOP_CALLS},
+    {.value = PROBITY_TOP_ALL + PROBITY_TOP_WALL},
+    {.value = PROBITY_TOP_ALL + PROBITY_TOP_CPU},
+    {.value = PROBITY_TOP_ALL + PROBITY_TOP_P99},
+    {.value = PROBITY_TOP_ALL + PROBITY_TOP_MAX}};
 
 /* Truncated to the space left by the columns. */
 static void put_name(FILE *stream, const struct probity_top_row *row, size_t room)
@@ -71,22 +70,17 @@ static void put_name(FILE *stream, const struct probity_top_row *row, size_t roo
     probity_report_put_safe(stream, name, bytes);
 }
 
-static void put_row(FILE *stream, const struct probity_top_answer *answer, uint64_t shown,
-                    const struct probity_top_row *row)
+static void put_row(FILE *stream, const struct probity_table *table,
+                    const struct probity_top_line *line)
 {
-    size_t used = 2;
+    size_t used = 2, room = line->answer->line_columns;
 
-    for (int i = 0; i < COLUMNS; i++) {
-        if (!(shown >> i & 1))
-            continue;
-        put_cell(stream, answer, row, i);
-        used += (size_t)columns[i].width;
-    }
+    for (int i = 0; i < COLUMNS; i++)
+        used += table->shown >> i & 1 ? (size_t)columns[i].width : 0;
+    probity_table_put_cells(stream, table, line);
     fputs("  ", stream);
-    put_name(stream, row, answer->line_columns > used ? answer->line_columns - used
-                          : answer->line_columns > 0  ? 1
-                                                      : 0);
-    fputs(answer->line_end, stream);
+    put_name(stream, line->row, room > used ? room - used : room > 0 ? 1 : 0);
+    fputs(line->answer->line_end, stream);
 }
 
 static void put_head(FILE *stream, const struct probity_top_answer *answer, uint64_t shown)
@@ -114,16 +108,21 @@ static void put_head(FILE *stream, const struct probity_top_answer *answer, uint
 
 int probity_top_text(FILE *stream, const struct probity_top_answer *answer)
 {
-    uint64_t shown = probity_table_fit(columns, COLUMNS, answer->line_columns);
+    const struct probity_table table = {
+        .columns = columns,
+        .cells = cells,
+        .count = COLUMNS,
+        .shown = probity_table_fit(columns, COLUMNS, answer->line_columns),
+        .values = probity_top_columns};
     size_t count;
     struct probity_top_row *const *rows =
         probity_top_rows(answer->top, answer->view, answer->key, &count);
 
     if (rows == NULL)
         return PROBITY_ERROR_MEMORY;
-    put_head(stream, answer, shown);
+    put_head(stream, answer, table.shown);
     for (size_t i = 0; i < count && (answer->limit == 0 || i < answer->limit); i++)
-        put_row(stream, answer, shown, rows[i]);
+        put_row(stream, &table, &(const struct probity_top_line){answer, rows[i]});
     if (count == 0)
         fprintf(stream, "no %s%s so far%s", answer->view == PROBITY_TOP_LOCKS ? "waits for " : "",
                 probity_top_view_name(answer->view), answer->line_end);

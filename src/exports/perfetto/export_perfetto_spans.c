@@ -113,6 +113,38 @@ static uint64_t track_of_queue(struct probity_export *export, const struct expor
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
+/* An event whose next field is put at `at`. */
+struct open_event {
+    char *packet, *event, *at;
+};
+
+static struct open_event open_event(struct probity_export *export, uint64_t ns, uint64_t type,
+                                    uint64_t track)
+{
+    struct open_event open;
+
+    open.packet = perfetto_open_event(export->state, ns, export->out.at, &open.at);
+    open.event = protobuf_open(open.at, FIELD_TRACK_EVENT);
+    open.at = protobuf_put_number(open.event, EVENT_TYPE, type);
+    open.at = protobuf_put_number(open.at, EVENT_TRACK, track);
+    return open;
+}
+
+static struct open_event open_begin(struct probity_export *export, uint64_t ns, uint64_t track,
+                                    uint32_t category, uint32_t name)
+{
+    struct open_event open = open_event(export, ns, TYPE_BEGIN, track);
+
+    open.at = protobuf_put_number(open.at, EVENT_CATEGORY_IID, category);
+    open.at = protobuf_put_number(open.at, EVENT_NAME_IID, name);
+    return open;
+}
+
+static void close_event(struct probity_export *export, const struct open_event *open, char *at)
+{
+    export->out.at = protobuf_close(open->packet, protobuf_close(open->event, at));
+}
+
 /* The beginning of a span, as soon as all names are known. */
 static void put_begin(struct probity_export *export, const struct export_span *span, uint64_t track)
 {
@@ -124,36 +156,30 @@ static void put_begin(struct probity_export *export, const struct export_span *s
     uint32_t id = span->kind == EXPORT_BLOCK ? 0
                   : annotation_of(export, is_lock ? name_object : name_correlation);
     uint32_t tid = id != 0 ? annotation_of(export, name_tid) : 0;
-    char *at, *packet = perfetto_open_event(export->state, span->start_ns, export->out.at, &at);
-    char *event = protobuf_open(at, FIELD_TRACK_EVENT);
+    struct open_event open = open_begin(export, span->start_ns, track, category, name);
+    char *at = open.at;
 
-    at = protobuf_put_number(event, EVENT_TYPE, TYPE_BEGIN);
-    at = protobuf_put_number(at, EVENT_TRACK, track);
-    at = protobuf_put_number(at, EVENT_CATEGORY_IID, category);
-    at = protobuf_put_number(at, EVENT_NAME_IID, name);
     if (cpu != 0)
         at = put_number(at, cpu, span->cpu_ns);
     if (id != 0) {
         at = put_number(at, id, is_lock ? span->object : span->correlation);
         at = put_number(at, tid, span->thread->tid);
     }
-    export->out.at = protobuf_close(packet, protobuf_close(event, at));
+    close_event(export, &open, at);
 }
 
 static void put_end(struct probity_export *export, const struct export_span *span, uint64_t track)
 {
-    uint32_t open = span->is_open ? annotation_of(export, name_end) : 0;
-    char *at, *packet = perfetto_open_event(export->state, span->end_ns, export->out.at, &at);
-    char *event = protobuf_open(at, FIELD_TRACK_EVENT);
+    uint32_t end = span->is_open ? annotation_of(export, name_end) : 0;
+    struct open_event open = open_event(export, span->end_ns, TYPE_END, track);
+    char *at = open.at;
 
-    at = protobuf_put_number(event, EVENT_TYPE, TYPE_END);
-    at = protobuf_put_number(at, EVENT_TRACK, track);
-    if (open != 0) {
+    if (end != 0) {
         char *content = protobuf_open(at, EVENT_ANNOTATION);
-        at = protobuf_put_number(content, 1, open);
+        at = protobuf_put_number(content, 1, end);
         at = protobuf_close(content, perfetto_put_text(at, 6, "open", 4));
     }
-    export->out.at = protobuf_close(packet, protobuf_close(event, at));
+    close_event(export, &open, at);
 }
 
 static void put_span(struct probity_export *export, const struct export_span *span)
@@ -179,16 +205,11 @@ static void put_began(struct probity_export *export, const struct export_span *s
 static void put_length(struct probity_export *export, const struct export_length *length)
 {
     uint64_t track = track_of_queue(export, length);
-    char *at, *packet;
 
     if (track == 0)
         return;
-    packet = perfetto_open_event(export->state, length->wall_ns, export->out.at, &at);
-    char *event = protobuf_open(at, FIELD_TRACK_EVENT);
-    at = protobuf_put_number(event, EVENT_TYPE, TYPE_COUNTER);
-    at = protobuf_put_number(at, EVENT_TRACK, track);
-    at = protobuf_put_number(at, EVENT_VALUE, length->length);
-    export->out.at = protobuf_close(packet, protobuf_close(event, at));
+    struct open_event open = open_event(export, length->wall_ns, TYPE_COUNTER, track);
+    close_event(export, &open, protobuf_put_number(open.at, EVENT_VALUE, length->length));
 }
 
 void perfetto_put_state(struct probity_export *export, struct perfetto_thread *own,
@@ -203,21 +224,14 @@ void perfetto_put_state(struct probity_export *export, struct perfetto_thread *o
     int has_number = is_running || (state->state == PROBITY_STATE_RUNNABLE && state->waker != 0);
     uint32_t number = has_number ? annotation_of(export, is_running ? name_running : name_waker)
                                  : 0;
-    char *at, *packet = perfetto_open_event(export->state, state->from_ns, export->out.at, &at);
-    char *event = protobuf_open(at, FIELD_TRACK_EVENT);
+    struct open_event open = open_begin(export, state->from_ns, track, category, name);
+    char *at = open.at;
 
-    at = protobuf_put_number(event, EVENT_TYPE, TYPE_BEGIN);
-    at = protobuf_put_number(at, EVENT_TRACK, track);
-    at = protobuf_put_number(at, EVENT_CATEGORY_IID, category);
-    at = protobuf_put_number(at, EVENT_NAME_IID, name);
     if (has_number)
         at = put_number(at, number, is_running ? state->cpu : state->waker);
-    export->out.at = protobuf_close(packet, protobuf_close(event, at));
-    packet = perfetto_open_event(export->state, state->from_ns + state->ns, export->out.at, &at);
-    event = protobuf_open(at, FIELD_TRACK_EVENT);
-    at = protobuf_put_number(event, EVENT_TYPE, TYPE_END);
-    at = protobuf_put_number(at, EVENT_TRACK, track);
-    export->out.at = protobuf_close(packet, protobuf_close(event, at));
+    close_event(export, &open, at);
+    open = open_event(export, state->from_ns + state->ns, TYPE_END, track);
+    close_event(export, &open, open.at);
 }
 
 const struct export_spans_listener perfetto_spans_listener = {
