@@ -99,6 +99,10 @@ static void write_files(const struct cli_sched *sched)
     if (error == 0 && result.cut_errno != 0)
         cli_warn(sched->command, "recording of thread states ended early: %s",
                  strerror(result.cut_errno));
+    if (error == 0 && result.wakings_ns > 0)
+        cli_warn(sched->command, "wakings were recorded for the first %.3g s only, to keep within "
+                 "the budget: later, the time waiting for a CPU is a lower bound",
+                 (double)result.wakings_ns / 1e9);
     if (error == 0 && result.pauses > 0)
         cli_warn(sched->command, "thread states were recorded %.3g %% of the time, to keep "
                  "within the budget",

@@ -13,14 +13,17 @@
 
 enum {
     PROBITY_SCHED_MAJOR = 1,
+    PROBITY_SCHED_MINOR = 1,
     PROBITY_SCHED_HEADER_BYTES = 16,
-    PROBITY_SCHED_INFO_BYTES = 64,
+    PROBITY_SCHED_INFO_BYTES = 84,
+    PROBITY_SCHED_INFO_BYTES_LEAST = 64, /* without what version 1.1 adds */
     PROBITY_SCHED_INFO = 37 /* type of the first block */
 };
 
 enum {
     PROBITY_SCHED_WAKINGS = 1, /* wakings are recorded: waiting for a CPU is exact */
-    PROBITY_SCHED_CUT = 2      /* recording ended early, because a write failed */
+    PROBITY_SCHED_CUT = 2,     /* recording ended early, because a write failed */
+    PROBITY_SCHED_WAKINGS_STOPPED = 4 /* wakings are recorded until wakings_until */
 };
 
 struct probity_sched_info {
@@ -29,6 +32,9 @@ struct probity_sched_info {
     uint64_t first_tick, last_tick;
     uint64_t lost; /* records that the kernel dropped */
     uint64_t blocks, events;
+    uint64_t wakings_until; /* a tick, if the flag is set */
+    uint64_t paused_ns;     /* total of the intervals that a budget left out */
+    uint32_t pauses;        /* number of these */
 };
 
 /* The file's first 16 bytes. check: returns 0, PROBITY_ERROR_FORMAT or PROBITY_ERROR_VERSION. */

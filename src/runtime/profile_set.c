@@ -117,7 +117,7 @@ static void begin_slot(struct probity_session *session, struct probity_thread_st
     probity_thread_measure(session, slot);
     slot->hot.last_tick = slot->reading.tick;
     slot->credit_tick = slot->reading.tick;
-    slot->credit = session->cpu_cost_ticks * 16;
+    slot->credit = (int64_t)session->cpu_cost_ticks * 16;
 }
 
 /* The thread's number in the trace, if it has one. */

@@ -302,27 +302,33 @@ static uint64_t price_of_reading(struct probity_session *session, struct probity
 }
 
 /* A share of `ticks`, for readings. */
-static __attribute__((pure)) uint64_t share_of(const struct probity_session *session,
-                                                uint64_t ticks)
+static int64_t share_of(const struct probity_session *session, uint64_t ticks)
 {
-    return ticks * __atomic_load_n(&session->budget, __ATOMIC_RELAXED) >> 16;
+    return (int64_t)(ticks * __atomic_load_n(&session->budget, __ATOMIC_RELAXED) >> 16);
+}
+
+static int has_budget(const struct probity_session *session)
+{
+    return __atomic_load_n(&session->settings.budget, __ATOMIC_RELAXED) != 0;
+}
+
+static int64_t credit_max(const struct probity_session *session)
+{
+    enum { CREDIT_COSTS_MAX = 64 };
+
+    return (int64_t)session->cpu_cost_ticks * CREDIT_COSTS_MAX;
 }
 
 /* Adds to the thread's budget of ticks for wasted readings. Time that turns out to be off the CPU
  * is subtracted later. */
-static void credit_gap(struct probity_session *session, struct probity_thread_state *slot,
-                       uint64_t tick, uint64_t gap)
+static __attribute__((noinline)) void credit_time(struct probity_session *session,
+                                                  struct probity_thread_state *slot,
+                                                  uint64_t tick)
 {
-    enum { CREDIT_COSTS_MAX = 64 };
-    uint64_t elapsed = tick - slot->credit_tick, most = session->cpu_cost_ticks * CREDIT_COSTS_MAX;
+    int64_t credit = slot->credit + share_of(session, tick - slot->credit_tick);
+    int64_t most = credit_max(session);
 
-    /* A gap this long must be measured, or a word's tick could be misread. */
-    if (gap >> 32 != 0 || elapsed >> 32 != 0) {
-        slot->credit = most;
-    } else {
-        slot->credit += share_of(session, elapsed);
-        slot->credit = slot->credit < most ? slot->credit : most;
-    }
+    slot->credit = credit < most ? credit : most;
     slot->credit_tick = tick;
 }
 
@@ -342,22 +348,30 @@ static void learn_gap(struct probity_thread_gaps *gaps, uint64_t gap)
 }
 
 /* A gap this long is measured even if the budget is used up: it may contain much time off the CPU,
- * and the cost of the reading is small in comparison. */
-static int is_long(const struct probity_session *session, uint64_t gap)
+ * and the cost of the reading is small in comparison. But it is not small in comparison with the
+ * CPU time of a thread that waits, and the duration of a wait that is recorded by hits is known
+ * without it. If recording may take only a share of the CPU time, those gaps are measured once
+ * they are long together, so that the error of CPU times is limited. */
+static int is_long(const struct probity_session *session, const struct probity_thread_state *slot,
+                   const struct item *item, uint64_t gap)
 {
-    enum { LONG_COSTS = 128 };
+    enum { LONG_COSTS = 128, LONG_TOGETHER_COSTS = 4096 };
 
+    if (item->kind == PROBITY_EVENT_HIT_WITH && has_budget(session))
+        return gap + slot->unmeasured >= session->cpu_cost_ticks * LONG_TOGETHER_COSTS;
     return gap >= session->cpu_cost_ticks * LONG_COSTS;
 }
 
-/* Subtracts from the budget what the gap added for the time off the CPU. */
-static void debit_off(struct probity_session *session, struct probity_thread_state *slot,
-                      int64_t off_ns)
+/* Subtracts from the credit. If recording may take only a share of the CPU time, what exceeds the
+ * credit is subtracted from later ones: otherwise a thread that waits often would measure each
+ * gap, with the credit for time off the CPU. */
+static void debit(const struct probity_session *session, struct probity_thread_state *slot,
+                  int64_t ticks)
 {
-    uint64_t ticks = probity_ticks_of_ns(off_ns, probity_live_rate(&session->live));
-    uint64_t share = ticks >> 32 == 0 ? share_of(session, ticks) : slot->credit;
+    int64_t least = has_budget(session) ? -credit_max(session) : 0;
 
-    slot->credit -= share < slot->credit ? share : slot->credit;
+    ticks = slot->credit - ticks;
+    slot->credit = ticks > least ? ticks : least;
 }
 
 /* Reads the CPU clock and records the result. Returns the time off the CPU in ns. */
@@ -366,19 +380,19 @@ static int64_t measure_gap(struct probity_session *session, struct probity_threa
 {
     enum { IN_VAIN_NS = 500 };
     struct probity_thread_gaps *gaps = gaps_of(slot, item);
-    int64_t off_ns = probity_thread_measure(session, slot);
+    int64_t off_ns = probity_thread_measure(session, slot), ticks = (int64_t)price;
 
     if (off_ns >= IN_VAIN_NS) {
         gaps->wasted = 0;
-        debit_off(session, slot, off_ns);
         /* If recording may take only a share of the CPU time, these readings are limited, too. */
-        if (__atomic_load_n(&session->settings.budget, __ATOMIC_RELAXED) == 0 ||
-            is_long(session, gap))
-            return off_ns;
+        if (!has_budget(session))
+            ticks = 0;
+        /* What the gap added to the credit. */
+        ticks += share_of(session, probity_ticks_of_ns(off_ns, probity_live_rate(&session->live)));
     } else {
         learn_gap(gaps, gap);
     }
-    slot->credit -= price < slot->credit ? price : slot->credit;
+    debit(session, slot, ticks);
     return off_ns;
 }
 
@@ -389,9 +403,9 @@ int64_t probity_record_gap(struct probity_session *session, struct probity_threa
     uint64_t gap = tick - slot->hot.last_tick;
 
     slot->hot.last_tick = tick;
-    credit_gap(session, slot, tick, gap);
+    credit_time(session, slot, tick);
     uint64_t price = price_of_reading(session, slot, &place, gap);
-    if (slot->credit >= price || is_long(session, gap))
+    if (slot->credit >= (int64_t)price || is_long(session, slot, &place, gap))
         return measure_gap(session, slot, &place, gap, price);
     slot->unmeasured += gap;
     return 0;
@@ -401,9 +415,9 @@ int64_t probity_record_gap(struct probity_session *session, struct probity_threa
 static void finish_gap(struct probity_session *session, struct probity_thread_state *slot,
                        const struct item *item, uint64_t at, uint64_t gap, uint64_t tick)
 {
-    credit_gap(session, slot, tick, gap);
+    credit_time(session, slot, tick);
     uint64_t price = price_of_reading(session, slot, item, gap);
-    if (slot->credit < price && !is_long(session, gap)) {
+    if (slot->credit < (int64_t)price && !is_long(session, slot, item, gap)) {
         slot->unmeasured += gap;
         store_item(at, tick, item);
         return;

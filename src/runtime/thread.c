@@ -186,7 +186,7 @@ static void slot_begin(struct probity_session *session, struct probity_thread_st
     probity_thread_measure(session, slot);
     slot->hot.last_tick = slot->reading.tick;
     slot->credit_tick = slot->reading.tick;
-    slot->credit = session->cpu_cost_ticks * 16;
+    slot->credit = (int64_t)session->cpu_cost_ticks * 16;
     __atomic_add_fetch(&live->header->threads, 1, __ATOMIC_RELAXED);
     probity_assert(probity_thread_state_is_valid(live, slot));
     __atomic_store_n(&slot->in_use, 1, __ATOMIC_RELEASE);

@@ -226,9 +226,10 @@ static void take_ring(struct probity_sched_collect *collect, uint32_t ring, uint
         if (!probity_sched_ring_read(&collect->rings, from, &at, head, &event) ||
             collect->error != 0)
             continue;
+        if (event.kind != PROBITY_SCHED_WOKEN || has_tid(collect, event.payer))
+            probity_sched_duty_count(&collect->duty, event.kind);
         if (event.kind == PROBITY_SCHED_WOKEN && !has_tid(collect, event.tid))
             continue;
-        probity_sched_duty_count(&collect->duty, event.kind);
         if (event.kind == PROBITY_SCHED_LOST)
             collect->lost[ring] += event.tid;
         if (event.kind == PROBITY_SCHED_EXIT)
@@ -303,18 +304,21 @@ static void put_in_all(struct probity_sched_collect *collect, uint32_t kind, uin
         put_event(collect, i, &event);
 }
 
-/* Switches the events off and on as the share allows. */
+/* Switches the events off and on as the share allows. All wakings before at_ns are in the rings. */
 static void keep_share(struct probity_sched_collect *collect, uint64_t *heads, int is_over)
 {
     struct probity_sched_duty *duty = &collect->duty;
     uint64_t at_ns = now_ns();
-    int change = is_over ? 0 : probity_sched_duty_step(duty, at_ns);
+    enum probity_sched_duty_change change =
+        is_over ? PROBITY_SCHED_DUTY_SAME : probity_sched_duty_step(duty, at_ns);
 
-    if (change > 0) {
+    if (change == PROBITY_SCHED_DUTY_NO_WAKINGS) {
+        probity_sched_rings_stop_wakings(&collect->rings);
+    } else if (change == PROBITY_SCHED_DUTY_OFF) {
         probity_sched_rings_switch(&collect->rings, 0);
         take_rings(collect, heads);
         put_in_all(collect, PROBITY_SCHED_PAUSED, at_ns);
-    } else if (change < 0 || (is_over && duty->is_paused)) {
+    } else if (change == PROBITY_SCHED_DUTY_ON || (is_over && duty->is_paused)) {
         if (is_over)
             duty->paused_ns += at_ns - duty->since_ns;
         put_in_all(collect, PROBITY_SCHED_LOST, at_ns);
@@ -380,6 +384,7 @@ static int fill_request(struct probity_sched_collect *collect,
 
     taken->spill = collect->spill;
     taken->error = collect->error;
+    taken->wakings_ns = collect->duty.wakings_ns;
     taken->chunk_count = collect->chunk_count;
     taken->chunks = copy_of(collect->chunks, collect->chunk_count * sizeof *collect->chunks,
                             &error);
@@ -547,7 +552,7 @@ int probity_sched_collect_begin(struct probity_sched_collect *collect, pid_t pid
     int error = reserve(collect);
     if (error == 0) {
         add_tid(collect, (uint32_t)pid);
-        probity_sched_duty_begin(&collect->duty, pid, limits->share);
+        probity_sched_duty_begin(&collect->duty, pid, limits->share, collect->rings.has_wakings);
         take_anchor(collect);
         collect->spill = spill;
         errno = pthread_create(&collect->thread, NULL, collect_events, collect);

@@ -36,6 +36,7 @@ struct probity_sched_taken {
     struct probity_clock_moment *anchors;
     size_t anchor_count;
     uint64_t end_ns; /* all earlier events are there */
+    uint64_t wakings_ns; /* time of the last wakings, switched off because of the share; or 0 */
     int error;       /* errno with which collecting ended early, or 0 */
 };
 

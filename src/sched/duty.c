@@ -11,6 +11,7 @@ enum {
     SWITCH_NS = 550,         /* to the program, and from it */
     WAKING_NS = 1000,
     CREDIT_NS_MAX = 5000000, /* limit of the savings while little happens */
+    WAKINGS_PART = 4,        /* of the cost: wakings that cost less stay on */
     MILLIONTHS = 1000000
 };
 
@@ -23,9 +24,10 @@ static uint64_t read_clock(clockid_t clock)
                : 0;
 }
 
-void probity_sched_duty_begin(struct probity_sched_duty *duty, pid_t pid, uint32_t share)
+void probity_sched_duty_begin(struct probity_sched_duty *duty, pid_t pid, uint32_t share,
+                              int has_wakings)
 {
-    *duty = (struct probity_sched_duty){.share = share};
+    *duty = (struct probity_sched_duty){.share = share, .has_wakings = has_wakings};
     if (clock_getcpuclockid(pid, &duty->clock) != 0)
         duty->share = 0;
     else
@@ -40,30 +42,46 @@ void probity_sched_duty_count(struct probity_sched_duty *duty, uint32_t kind)
         duty->switches++;
 }
 
-int probity_sched_duty_step_at(struct probity_sched_duty *duty, uint64_t now_ns, uint64_t cpu_ns)
+static enum probity_sched_duty_change change_at(struct probity_sched_duty *duty, uint64_t now_ns,
+                                                int are_wakings_dear)
+{
+    if (duty->is_paused == (duty->credit_ns < 0))
+        return PROBITY_SCHED_DUTY_SAME;
+    if (!duty->is_paused && duty->has_wakings && are_wakings_dear) {
+        duty->has_wakings = 0;
+        duty->wakings_ns = now_ns;
+        return PROBITY_SCHED_DUTY_NO_WAKINGS;
+    }
+    duty->is_paused = !duty->is_paused;
+    if (duty->is_paused) {
+        duty->since_ns = now_ns;
+        duty->pauses++;
+        return PROBITY_SCHED_DUTY_OFF;
+    }
+    duty->paused_ns += now_ns - duty->since_ns;
+    return PROBITY_SCHED_DUTY_ON;
+}
+
+enum probity_sched_duty_change probity_sched_duty_step_at(struct probity_sched_duty *duty,
+                                                          uint64_t now_ns, uint64_t cpu_ns)
 {
     /* The program has ended, and its clock with it. */
     uint64_t used_ns = cpu_ns > duty->cpu_ns ? cpu_ns - duty->cpu_ns : 0;
 
     probity_assert(duty->share <= MILLIONTHS);
     duty->credit_ns += (int64_t)(used_ns / 1000 * duty->share / 1000);
-    duty->credit_ns -= (int64_t)(duty->switches * SWITCH_NS + duty->wakings * WAKING_NS);
+    uint64_t wakings_ns = duty->wakings * WAKING_NS;
+    uint64_t spent_ns = duty->switches * SWITCH_NS + wakings_ns;
+    duty->credit_ns -= (int64_t)spent_ns;
     duty->credit_ns = duty->credit_ns < CREDIT_NS_MAX ? duty->credit_ns : CREDIT_NS_MAX;
     duty->switches = duty->wakings = 0;
     duty->cpu_ns += used_ns;
-    if (duty->is_paused == (duty->credit_ns < 0))
-        return 0;
-    duty->is_paused = !duty->is_paused;
-    if (duty->is_paused) {
-        duty->since_ns = now_ns;
-        duty->pauses++;
-        return 1;
-    }
-    duty->paused_ns += now_ns - duty->since_ns;
-    return -1;
+    return change_at(duty, now_ns, wakings_ns > 0 && wakings_ns * WAKINGS_PART >= spent_ns);
 }
 
-int probity_sched_duty_step(struct probity_sched_duty *duty, uint64_t now_ns)
+enum probity_sched_duty_change probity_sched_duty_step(struct probity_sched_duty *duty,
+                                                       uint64_t now_ns)
 {
-    return duty->share != 0 ? probity_sched_duty_step_at(duty, now_ns, read_clock(duty->clock)) : 0;
+    return duty->share != 0 ? probity_sched_duty_step_at(duty, now_ns, read_clock(duty->clock))
+                            : PROBITY_SCHED_DUTY_SAME;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * duty.h: a share of the program's CPU time that recording of states may take. When it is used up,
- * the events are switched off until enough is saved for the next interval. Runs in the thread that
- * collects.
+ * duty.h: a share of the program's CPU time that recording of states may take. When it is used up
+ * for the first time, wakings are switched off for good, if they cost much of it; after that, all
+ * events until enough is saved for the next interval. Runs in the thread that collects.
  */
 #ifndef PROBITY_SCHED_DUTY_H
 #define PROBITY_SCHED_DUTY_H
@@ -13,9 +13,18 @@
 
 #include "sched/events.h"
 
+enum probity_sched_duty_change {
+    PROBITY_SCHED_DUTY_SAME,
+    PROBITY_SCHED_DUTY_NO_WAKINGS, /* wakings are to be switched off */
+    PROBITY_SCHED_DUTY_OFF,        /* all events are to be switched off */
+    PROBITY_SCHED_DUTY_ON
+};
+
 struct probity_sched_duty {
     uint32_t share;       /* millionths; 0: no limit */
     int is_paused;
+    int has_wakings;      /* they are on */
+    uint64_t wakings_ns;  /* when they were switched off, CLOCK_MONOTONIC_RAW; 0: never */
     clockid_t clock;      /* CPU time of the program */
     uint64_t cpu_ns;      /* at the last step */
     int64_t credit_ns;    /* less than 0: more was spent than is allowed */
@@ -26,16 +35,18 @@ struct probity_sched_duty {
 };
 
 /* Sets all fields. pid: of the program. */
-void probity_sched_duty_begin(struct probity_sched_duty *duty, pid_t pid, uint32_t share);
+void probity_sched_duty_begin(struct probity_sched_duty *duty, pid_t pid, uint32_t share,
+                              int has_wakings);
 
-/* Counts a record. */
+/* Counts a record for which a thread of the program paid. */
 void probity_sched_duty_count(struct probity_sched_duty *duty, uint32_t kind);
 
-/* To be called every few milliseconds, when the rings are empty. Returns 1 if the events are to be
- * switched off now, -1 if on, 0 if nothing changes. */
-int probity_sched_duty_step(struct probity_sched_duty *duty, uint64_t now_ns);
+/* To be called every few milliseconds, when the rings are empty. Returns what is to be done now. */
+enum probity_sched_duty_change probity_sched_duty_step(struct probity_sched_duty *duty,
+                                                       uint64_t now_ns);
 
 /* The same for a given CPU time of the program. */
-int probity_sched_duty_step_at(struct probity_sched_duty *duty, uint64_t now_ns, uint64_t cpu_ns);
+enum probity_sched_duty_change probity_sched_duty_step_at(struct probity_sched_duty *duty,
+                                                          uint64_t now_ns, uint64_t cpu_ns);
 
 #endif

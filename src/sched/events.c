@@ -273,7 +273,8 @@ static int take_waking(const struct probity_sched_rings *rings, const uint8_t *r
         return 0;
     event->kind = PROBITY_SCHED_WOKEN;
     event->time_ns = probity_get_u64(record + 16);
-    event->other = record[raw + FLAGS_OFFSET] & IN_INTERRUPT ? 0 : probity_get_u32(record + 12);
+    event->payer = probity_get_u32(record + 12);
+    event->other = record[raw + FLAGS_OFFSET] & IN_INTERRUPT ? 0 : event->payer;
     event->tid = probity_get_u32(record + raw + rings->pid_offset);
     return 1;
 }
@@ -343,8 +344,17 @@ void probity_sched_rings_switch(const struct probity_sched_rings *rings, int is_
 
     for (size_t i = 0; i < rings->count; i++) {
         ioctl(rings->items[i].file, what, 0);
-        if (rings->items[i].wakings >= 0)
+        if (rings->items[i].wakings >= 0 && !rings->are_wakings_off)
             ioctl(rings->items[i].wakings, what, 0);
+    }
+}
+
+void probity_sched_rings_stop_wakings(struct probity_sched_rings *rings)
+{
+    rings->are_wakings_off = 1;
+    for (size_t i = 0; i < rings->count; i++) {
+        if (rings->items[i].wakings >= 0)
+            ioctl(rings->items[i].wakings, PERF_EVENT_IOC_DISABLE, 0);
     }
 }
 

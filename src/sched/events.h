@@ -27,6 +27,7 @@ struct probity_sched_event {
     uint32_t tid, other;
     uint32_t kind; /* an enum probity_sched_kind */
     uint32_t cpu;  /* only of collected events */
+    uint32_t payer; /* only of wakings in a ring: the thread on the CPU, also in an interrupt */
 };
 
 /* A ring of the kernel. */
@@ -42,6 +43,7 @@ struct probity_sched_rings {
     size_t count;
     size_t ring_bytes;
     int has_wakings;
+    int are_wakings_off; /* they stay off */
     int wakings_error; /* errno if there are none */
     uint32_t pid_offset; /* of the woken thread's id, in the tracepoint's record */
     uint32_t event_id;
@@ -71,6 +73,9 @@ void probity_sched_ring_release(const struct probity_sched_ring *ring, uint64_t 
 
 /* Switches all events off or on, except for what they report about themselves. */
 void probity_sched_rings_switch(const struct probity_sched_rings *rings, int is_on);
+
+/* Switches wakings off for good. */
+void probity_sched_rings_stop_wakings(struct probity_sched_rings *rings);
 
 void probity_sched_rings_close(struct probity_sched_rings *rings);
 

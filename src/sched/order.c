@@ -176,7 +176,7 @@ static struct probity_sched_event event_of(const struct probity_sched_source *so
     return (struct probity_sched_event){source->time_ns, spilled->tid,
                                         is_kept ? 0 : spilled->other,
                                         (uint32_t)(spilled->time_kind & 15),
-                                        is_kept ? spilled->other : source->cpu};
+                                        is_kept ? spilled->other : source->cpu, 0};
 }
 
 int probity_sched_order_next(struct probity_sched_order *order,

@@ -218,6 +218,22 @@ static int take_window(struct writing *writing, const char *path, uint32_t clock
 /* ---- Files -------------------------------------------------------------------------------------
  */
 
+/* What the share left out. The pauses are those of the whole recording, so a dump does not have
+ * them: its unknown states show them. */
+static void put_limits(struct writing *writing, struct probity_sched_trace *trace,
+                       const struct probity_sched_result *result, struct probity_sched_info *info)
+{
+    uint64_t until_ns = writing->taken.wakings_ns;
+
+    info->pauses = result->pauses;
+    info->paused_ns = result->paused_ns;
+    if (until_ns == 0 || until_ns >= writing->taken.end_ns)
+        return;
+    uint64_t tick = probity_sched_moments_tick(&trace->moments, until_ns);
+    info->flags = (info->flags & ~(uint32_t)PROBITY_SCHED_WAKINGS) | PROBITY_SCHED_WAKINGS_STOPPED;
+    info->wakings_until = tick > info->first_tick ? tick : info->first_tick;
+}
+
 /* is_dump: there may be files that look like dumps of this program. */
 static int write_files(struct writing *writing, int is_dump, struct probity_sched_result *result)
 {
@@ -238,6 +254,7 @@ static int write_files(struct writing *writing, int is_dump, struct probity_sche
             .first_tick = probity_sched_moments_tick(&trace->moments, begin_ns),
             .last_tick = probity_sched_moments_tick(&trace->moments, taken->end_ns),
             .lost = writing->order.lost};
+        put_limits(writing, trace, result, &info);
         result->failed = i;
         error = probity_sched_trace_write(trace, (uint32_t)i, &writing->context.blocks, &info);
         result->written += error == 0;
@@ -305,6 +322,8 @@ int probity_sched_write(struct probity_sched *sched, const char *const *paths, s
     const struct probity_sched_collect *collect = &sched->collect;
 
     *ret_result = (struct probity_sched_result){
+        .wakings_ns = collect->duty.wakings_ns != 0
+                          ? collect->duty.wakings_ns - collect->anchors[0].raw_ns : 0,
         .pauses = collect->duty.pauses, .paused_ns = collect->duty.paused_ns,
         .recorded_ns = collect->end_ns - collect->anchors[0].raw_ns};
     return write_states(sched, paths, count, 0, ret_result);

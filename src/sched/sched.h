@@ -35,6 +35,7 @@ void probity_sched_end(struct probity_sched *sched);
 
 struct probity_sched_result {
     uint64_t lost;  /* records that the kernel dropped */
+    uint64_t wakings_ns; /* only for this long, because of the share; 0: no such limit */
     uint32_t pauses; /* intervals that were left out because of the share */
     uint64_t recorded_ns, paused_ns; /* total time, and time of the pauses */
     int cut_errno;  /* recording ended early because of this; or 0 */

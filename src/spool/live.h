@@ -29,7 +29,8 @@ struct probity_thread_state {
     uint32_t relocations;      /* odd while a hit is stored outside its reserved words */
     uint64_t relocating_tick;  /* tick of that hit */
     struct probity_clock_cpu reading; /* last reading of the CPU clock; probity_clock_cpu_copy() */
-    uint64_t credit_tick, credit;            /* ticks left for wasted readings */
+    uint64_t credit_tick;
+    int64_t credit;                    /* ticks left for readings; below 0: too many were made */
     uint64_t unmeasured;                     /* ticks of skipped gaps since the last reading */
     uint32_t busy;                     /* the owner is in a slow path; ending the recording waits */
     uint32_t lost;                     /* upper bound of records dropped since the last chunk */

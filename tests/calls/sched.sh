@@ -218,6 +218,28 @@ hold_budget() {
 }
 [ "$VARIANT" = asan ] || hold_budget
 
+# Wakings are switched off first, and every command says since when.
+leave_out_wakings() {
+    mkdir wakings
+    "${with_tracefs[@]}" "$PROBITY" record --calls threads --sched --budget 10% \
+        -o "$WORK/wakings/trace" -- ./ping 100000 2> errors || fail "wakings: status $?"
+    grep -q 'wakings were recorded for the first [0-9.]* s only' errors ||
+        fail "wakings: $(cat errors)"
+    "$PROBITY" info --json wakings/trace > wakings.json || fail "wakings: info"
+    jq -e '.[0].states | .wakings == false and .wakings_ns > 0 and .pauses >= 0' wakings.json \
+        > /dev/null || fail "wakings: info: $(jq -c '.[0].states' wakings.json)"
+    "$PROBITY" threads --json wakings/trace > wakings.json 2> /dev/null || fail "wakings: threads"
+    jq -e '.traces[0].states.wakings_ns as $until | .processes[0].threads |
+        $until > 0 and all($until < .lifetime_ns or .lifetime_ns < 1e8)' wakings.json > /dev/null ||
+        fail "wakings: threads: $(jq -c . wakings.json)"
+    for command in info threads waits; do
+        "$PROBITY" "$command" wakings/trace 2> /dev/null > output
+        grep -q '^states.*wakings were recorded for the first [0-9.]* s only' output ||
+            fail "wakings: $command: $(grep ^states output)"
+    done
+}
+[ "$VARIANT" = asan ] || [ ${#with_tracefs[@]} -eq 0 ] || leave_out_wakings
+
 # `record` is killed: the program continues, and its trace is complete. No file is left.
 mkdir orphan
 status=0

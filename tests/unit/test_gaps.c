@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_gaps.c: how often a thread reads its CPU clock: needlessly for at most a small share of its
- * CPU time, even if it is off the CPU most of the time; and always after a long gap.
+ * CPU time, even if it is off the CPU most of the time; and always after a long gap. With a budget,
+ * readings after waits are limited, too.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,6 +17,7 @@
 
 #include "base/ticks.h"
 #include "probity.h"
+#include "probity_typed.h"
 #include "runtime/budget.h"
 #include "runtime/session.h"
 #include "runtime/thread.h"
@@ -100,6 +102,29 @@ static void test_long_gap(void **state)
     }
 }
 
+/* A thread that waits often and does little else. Its waits are recorded by hits with ids. */
+static void test_waits_with_budget(void **state)
+{
+    enum { WAITS = 2000, WAIT_NS = 150000, LONG_COSTS = 4096, BUDGET_PERMILLE = 7, FREE = 64 };
+    const struct timespec pause = {0, WAIT_NS};
+    uint64_t since = now_ns(CLOCK_MONOTONIC), cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t readings = 0, object = 1;
+
+    (void)state;
+    for (int i = 0; i < WAITS; i++) {
+        const struct probity_thread_state *slot = probity_thread_slot();
+        nanosleep(&pause, NULL);
+        uint64_t before = slot->reading.tick;
+        PROBITY_LOCK_HOLD("lock", object);
+        readings += slot->reading.tick != before;
+        assert_true(slot->unmeasured < probity_session_recording()->cpu_cost_ticks * LONG_COSTS);
+    }
+    since = now_ns(CLOCK_MONOTONIC) - since;
+    cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+    assert_in_range(readings, 1, FREE + since / LONG_COSTS / cost_ns() +
+                                     cpu_ns * BUDGET_PERMILLE / 1000 / cost_ns());
+}
+
 static int begin(void **state)
 {
     struct probity_options options = {.out = trace_path, .cost = PROBITY_OFF};
@@ -134,6 +159,14 @@ static int end(void **state)
     return error;
 }
 
+static int begin_with_budget(void **state)
+{
+    setenv("PROBITY_BUDGET", "3%", 1);
+    int error = begin(state);
+    unsetenv("PROBITY_BUDGET");
+    return error;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,9 +174,12 @@ int main(void)
         cmocka_unit_test(test_long_gap),
         cmocka_unit_test(test_share_of_a_budget),
     };
+    const struct CMUnitTest budget_tests[] = {cmocka_unit_test(test_waits_with_budget)};
 
     /* The limits above are for the defaults. */
     unsetenv("PROBITY_CPU_BUDGET_PERMILLE");
     unsetenv("PROBITY_CPU_GAP_NS");
-    return cmocka_run_group_tests(tests, begin, end);
+    unsetenv("PROBITY_BUDGET");
+    int failed = cmocka_run_group_tests(tests, begin, end);
+    return failed + cmocka_run_group_tests(budget_tests, begin_with_budget, end);
 }

@@ -46,7 +46,7 @@ static void begin(int has_wakings)
 
 static void feed(uint32_t kind, uint64_t time_ns, uint32_t other)
 {
-    const struct probity_sched_event event = {time_ns, 42, other, kind, 7};
+    const struct probity_sched_event event = {time_ns, 42, other, kind, 7, 0};
 
     assert_int_equal(probity_sched_follow_take(&context, &follow, &event), 0);
 }
@@ -196,9 +196,9 @@ static void a_window_begins_with_a_state(void **unused)
 static void thread_ids_are_reused(void **unused)
 {
     static const struct probity_sched_event events[] = {
-        {1000, 9, 1, PROBITY_SCHED_BORN, 0}, {1100, 9, 0, PROBITY_SCHED_IN, 0},
-        {1200, 9, 0, PROBITY_SCHED_EXIT, 0}, {1300, 9, 3, PROBITY_SCHED_WOKEN, 0},
-        {5000000, 9, 1, PROBITY_SCHED_BORN, 0}, {6000000, 9, 0, PROBITY_SCHED_OUT, 0}};
+        {1000, 9, 1, PROBITY_SCHED_BORN, 0, 0}, {1100, 9, 0, PROBITY_SCHED_IN, 0, 0},
+        {1200, 9, 0, PROBITY_SCHED_EXIT, 0, 0}, {1300, 9, 3, PROBITY_SCHED_WOKEN, 0, 0},
+        {5000000, 9, 1, PROBITY_SCHED_BORN, 0, 0}, {6000000, 9, 0, PROBITY_SCHED_OUT, 0, 0}};
     static const size_t expected[] = {0, 0, 0, SIZE_MAX, 1, 1};
     struct probity_sched_lives lives = {.items = NULL};
 
@@ -230,7 +230,8 @@ static size_t write_file(uint8_t *bytes, size_t room)
 {
     const struct probity_state_event event = {.state = PROBITY_STATE_RUNNING, .cpu = 1};
     struct probity_sched_trace trace = {.path = path, .session = {1, 2, 3}};
-    struct probity_sched_info info = {.flags = PROBITY_SCHED_WAKINGS, .lost = 3};
+    struct probity_sched_info info = {.flags = PROBITY_SCHED_WAKINGS_STOPPED, .lost = 3,
+                                      .wakings_until = 7, .paused_ns = 1 << 20, .pauses = 5};
     struct probity_sched_stream streams[2] = {{.thread = 1, .tid = 11}, {.thread = 2, .tid = 12}};
 
     snprintf(path, sizeof path, "/tmp/probity-test-sched.%ld", (long)getpid());
@@ -270,6 +271,10 @@ static void a_whole_file_is_read(void **unused)
     assert_int_equal(open_bytes(bytes, count, &sched), 1);
     assert_int_equal(sched.info.events, 1000);
     assert_int_equal(sched.info.lost, 3);
+    assert_int_equal(sched.info.flags, PROBITY_SCHED_WAKINGS_STOPPED);
+    assert_int_equal(sched.info.wakings_until, 7);
+    assert_int_equal(sched.info.paused_ns, 1 << 20);
+    assert_int_equal(sched.info.pauses, 5);
     assert_true(sched.count >= 4 && sched.count == sched.info.blocks);
     for (size_t i = 1; i < sched.count; i++)
         assert_true(sched.blocks[i - 1].first_tick <= sched.blocks[i].first_tick);
@@ -279,6 +284,22 @@ static void a_whole_file_is_read(void **unused)
         at_first += sched.blocks[i].first_tick <= middle;
     assert_int_equal(at_first, 2); /* the last block of each thread */
     probity_sched_file_release(&sched);
+}
+
+/* As in a file of version 1.0. */
+static void the_head_may_be_shorter(void **unused)
+{
+    struct probity_sched_info before = {.events = 9, .wakings_until = 7, .pauses = 5}, info;
+    uint8_t payload[PROBITY_SCHED_INFO_BYTES];
+
+    (void)unused;
+    probity_sched_info_put(payload, &before);
+    assert_int_equal(probity_sched_info_get(payload, PROBITY_SCHED_INFO_BYTES_LEAST, &info), 0);
+    assert_int_equal(info.events, 9);
+    assert_int_equal(info.wakings_until, 0);
+    assert_int_equal(info.pauses, 0);
+    assert_int_equal(probity_sched_info_get(payload, PROBITY_SCHED_INFO_BYTES_LEAST - 1, &info),
+                     PROBITY_ERROR_DAMAGED);
 }
 
 /* Each bit but those of the minor version. */
@@ -393,6 +414,7 @@ int main(void)
         cmocka_unit_test(a_window_begins_with_a_state),
         cmocka_unit_test(thread_ids_are_reused),
         cmocka_unit_test(a_whole_file_is_read),
+        cmocka_unit_test(the_head_may_be_shorter),
         cmocka_unit_test(a_wrong_file_is_ignored),
         cmocka_unit_test(a_file_has_nothing_but_states),
         cmocka_unit_test(intervals_are_split),

@@ -30,8 +30,10 @@ static double run(uint32_t share, uint64_t a_second, double *ret_spent_percent)
         }
         on_steps += (uint64_t)is_on;
         now_ns += STEP_NS;
-        int change = probity_sched_duty_step_at(&duty, now_ns, now_ns);
-        is_on = change == 0 ? is_on : change < 0;
+        enum probity_sched_duty_change change =
+            probity_sched_duty_step_at(&duty, now_ns, now_ns);
+        assert_true(change != PROBITY_SCHED_DUTY_NO_WAKINGS);
+        is_on = change == PROBITY_SCHED_DUTY_SAME ? is_on : change == PROBITY_SCHED_DUTY_ON;
         assert_int_equal(is_on, !duty.is_paused);
     }
     uint64_t paused_ns = duty.paused_ns + (duty.is_paused ? now_ns - duty.since_ns : 0);
@@ -67,12 +69,58 @@ static void test_savings_are_limited(void **state)
     struct probity_sched_duty duty = {.share = 10000};
 
     (void)state;
-    assert_int_equal(probity_sched_duty_step_at(&duty, 1000, UINT64_C(1000000000000)), 0);
+    assert_int_equal(probity_sched_duty_step_at(&duty, 1000, UINT64_C(1000000000000)),
+                     PROBITY_SCHED_DUTY_SAME);
     for (int i = 0; i < 5001; i++)
         probity_sched_duty_count(&duty, PROBITY_SCHED_WOKEN);
-    assert_int_equal(probity_sched_duty_step_at(&duty, 2000, UINT64_C(1000000000000)), 1);
+    assert_int_equal(probity_sched_duty_step_at(&duty, 2000, UINT64_C(1000000000000)),
+                     PROBITY_SCHED_DUTY_OFF);
     /* The program has ended: its clock is 0. */
-    assert_int_equal(probity_sched_duty_step_at(&duty, 3000, 0), 0);
+    assert_int_equal(probity_sched_duty_step_at(&duty, 3000, 0), PROBITY_SCHED_DUTY_SAME);
+}
+
+static void count(struct probity_sched_duty *duty, uint32_t kind, int records)
+{
+    for (int i = 0; i < records; i++)
+        probity_sched_duty_count(duty, kind);
+}
+
+/* 1 % of 20 ms is 200 us. */
+static void test_wakings_go_first(void **state)
+{
+    struct probity_sched_duty duty = {.share = 10000, .has_wakings = 1};
+    uint64_t now_ns = STEP_NS;
+
+    (void)state;
+    count(&duty, PROBITY_SCHED_WOKEN, 300);
+    count(&duty, PROBITY_SCHED_IN, 100);
+    assert_int_equal(probity_sched_duty_step_at(&duty, now_ns, now_ns),
+                     PROBITY_SCHED_DUTY_NO_WAKINGS);
+    assert_int_equal(duty.wakings_ns, now_ns);
+    for (int i = 0; i < 5; i++) {
+        now_ns += STEP_NS;
+        duty.credit_ns = 0;
+        count(&duty, PROBITY_SCHED_IN, 100);
+        assert_int_equal(probity_sched_duty_step_at(&duty, now_ns, now_ns),
+                         PROBITY_SCHED_DUTY_SAME);
+    }
+    assert_int_equal(duty.pauses, 0);
+    now_ns += STEP_NS;
+    count(&duty, PROBITY_SCHED_IN, 10000);
+    assert_int_equal(probity_sched_duty_step_at(&duty, now_ns, now_ns), PROBITY_SCHED_DUTY_OFF);
+    assert_int_equal(duty.wakings_ns, STEP_NS);
+}
+
+/* If switches cost most of it, wakings stay, and all events are switched off together. */
+static void test_few_wakings_stay(void **state)
+{
+    struct probity_sched_duty duty = {.share = 10000, .has_wakings = 1};
+
+    (void)state;
+    count(&duty, PROBITY_SCHED_WOKEN, 10);
+    count(&duty, PROBITY_SCHED_PREEMPTED, 1000);
+    assert_int_equal(probity_sched_duty_step_at(&duty, STEP_NS, STEP_NS), PROBITY_SCHED_DUTY_OFF);
+    assert_int_equal(duty.wakings_ns, 0);
 }
 
 int main(void)
@@ -81,6 +129,8 @@ int main(void)
         cmocka_unit_test(test_rare_records_need_no_pause),
         cmocka_unit_test(test_share_is_kept),
         cmocka_unit_test(test_savings_are_limited),
+        cmocka_unit_test(test_wakings_go_first),
+        cmocka_unit_test(test_few_wakings_stay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

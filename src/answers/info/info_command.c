@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/option.h"
+#include "cli/sched.h"
 
 static int print_facts(const struct probity_reader *reader, int as_json)
 {
@@ -59,6 +60,7 @@ static int run_on(char **names, size_t count, int as_json)
     struct probity_reader *reader;
     char **paths = cli_trace_paths(names, count);
 
+    cli_sched_use(&options);
     if (paths == NULL)
         return cli_fail(&cli_command_info, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     int dropped = count > 1 ? drop_bad(paths, &count) : CLI_OK;

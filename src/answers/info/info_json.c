@@ -6,6 +6,7 @@
 
 #include "analysis/correction.h"
 #include "answers/info/info.h"
+#include "answers/report/report_json.h"
 #include "print/json.h"
 
 /* A string from the traced program, or null. */
@@ -329,6 +330,8 @@ static json_t *trace_of(const struct probity_trace_facts *facts)
     json_object_set_new(object, "times", times_of(facts));
     json_object_set_new(object, "overhead", overhead_of(facts));
     json_object_set_new(object, "budget", budget_of(facts));
+    if (facts->sched != NULL)
+        json_object_set_new(object, "states", probity_report_states_json(facts));
     json_object_set_new(object, "threads", threads_of(facts));
     return object;
 }

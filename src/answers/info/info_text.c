@@ -289,6 +289,10 @@ void probity_info_text(FILE *stream, const struct probity_trace_facts *facts)
     put_order(stream, facts);
     put_costs(stream, facts);
     put_budget(stream, facts);
+    if (facts->sched != NULL) {
+        fprintf(stream, "%-*s", NAME_COLUMNS, "states");
+        probity_report_put_states(stream, facts);
+    }
     put_time(stream, "started", info->anchor.realtime_ns);
     if (facts->hits + facts->enters > 0) {
         int is_of_hits = facts->enters == 0;

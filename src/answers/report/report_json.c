@@ -112,8 +112,9 @@ static json_t *function_of(const struct probity_report_function *entry, int is_c
     return object;
 }
 
-static json_t *states_of(const struct probity_sched_info *states)
+json_t *probity_report_states_json(const struct probity_trace_facts *facts)
 {
+    const struct probity_sched_info *states = facts->sched;
     json_t *object = json_object();
 
     json_object_set_new(object, "wakings",
@@ -121,6 +122,13 @@ static json_t *states_of(const struct probity_sched_info *states)
     json_object_set_new(object, "cut", json_boolean((states->flags & PROBITY_SCHED_CUT) != 0));
     probity_json_put_integer(object, "error_ns", states->error_ns);
     probity_json_put_integer(object, "lost", states->lost);
+    if (states->flags & PROBITY_SCHED_WAKINGS_STOPPED &&
+        states->wakings_until >= states->first_tick)
+        probity_json_put_integer(object, "wakings_ns",
+                                 probity_trace_ns_of_ticks(facts, states->wakings_until -
+                                                                      states->first_tick));
+    probity_json_put_integer(object, "pauses", states->pauses);
+    probity_json_put_integer(object, "paused_ns", states->paused_ns);
     return object;
 }
 
@@ -144,7 +152,7 @@ static json_t *traces_of(const struct probity_reader *reader)
         probity_json_put_integer(object, "stall_ns",
                                  probity_trace_ns_of_ticks(facts, facts->totals.stall_ticks));
         if (facts->sched != NULL)
-            json_object_set_new(object, "states", states_of(facts->sched));
+            json_object_set_new(object, "states", probity_report_states_json(facts));
         json_array_append_new(list, object);
     }
     return list;

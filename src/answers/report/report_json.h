@@ -5,6 +5,7 @@
 #ifndef PROBITY_ANSWERS_REPORT_REPORT_JSON_H
 #define PROBITY_ANSWERS_REPORT_REPORT_JSON_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "answers/report/report.h"
@@ -20,6 +21,9 @@ int probity_report_json_traces(FILE *stream, const struct probity_reader *reader
 /* Same as above, with repairs: {"traces": ..., "repairs": ... Returns as below. */
 int probity_report_json_head(FILE *stream, const struct probity_reader *reader,
                              const struct probity_scopes_repairs *repairs);
+
+/* How exact a trace's thread states are, and what they lack. Only if it has them. */
+json_t *probity_report_states_json(const struct probity_trace_facts *facts);
 
 /* One object: the traces, the repairs, and `functions` in order. Times are ns. Returns 0,
  * PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */

@@ -339,21 +339,47 @@ static void put_repairs(FILE *stream, const struct probity_scopes_repairs *repai
     }
 }
 
-/* Only if thread states were read. */
-static void put_states(FILE *stream, const struct probity_sched_info *states)
+static void put_wakings(FILE *stream, const struct probity_trace_facts *facts)
 {
-    if (states == NULL)
-        return;
-    fprintf(stream, "states: from the scheduler, +-%" PRIu32 " ns; %s", states->error_ns,
-            states->flags & PROBITY_SCHED_WAKINGS
-                ? "waiting: for a CPU"
-                : "wakings were not recorded: waiting for a CPU is a lower bound, and part of it "
-                  "is counted as blocked");
+    const struct probity_sched_info *states = facts->sched;
+    const char *bound = "waiting for a CPU is a lower bound, and part of it is counted as blocked";
+
+    if (states->flags & PROBITY_SCHED_WAKINGS)
+        fputs("waiting: for a CPU", stream);
+    else if (states->flags & PROBITY_SCHED_WAKINGS_STOPPED &&
+             states->wakings_until >= states->first_tick)
+        fprintf(stream, "wakings were recorded for the first %.3g s only, to keep within the "
+                "budget: later, %s",
+                (double)probity_trace_ns_of_ticks(facts, states->wakings_until -
+                                                             states->first_tick) / 1e9, bound);
+    else
+        fprintf(stream, "wakings were not recorded: %s", bound);
+}
+
+void probity_report_put_states(FILE *stream, const struct probity_trace_facts *facts)
+{
+    const struct probity_sched_info *states = facts->sched;
+
+    fprintf(stream, "from the scheduler, +-%" PRIu32 " ns; ", states->error_ns);
+    put_wakings(stream, facts);
+    if (states->pauses > 0)
+        fprintf(stream, "; unknown in %" PRIu32 " interval%s, together %.3g s, to keep within the "
+                "budget", states->pauses, probity_text_s(states->pauses),
+                (double)states->paused_ns / 1e9);
     if (states->lost > 0)
         fprintf(stream, "; unknown where the kernel dropped %" PRIu64 " records", states->lost);
     if (states->flags & PROBITY_SCHED_CUT)
         fputs("; unknown after a write error", stream);
     fputc('\n', stream);
+}
+
+/* Only if thread states were read. */
+static void put_states(FILE *stream, const struct probity_trace_facts *facts)
+{
+    if (facts->sched == NULL)
+        return;
+    fputs("states: ", stream);
+    probity_report_put_states(stream, facts);
 }
 
 static void put_traces(FILE *stream, int has_colour, const struct probity_reader *reader)
@@ -378,7 +404,7 @@ static void put_traces(FILE *stream, int has_colour, const struct probity_reader
         if (facts->counted_hits > 0)
             fputs("trace: free locks or allocations are only counted from some point on, to keep "
                   "within the budget: see `probity log`\n", stream);
-        put_states(stream, facts->sched);
+        put_states(stream, facts);
     }
 }
 

@@ -46,6 +46,9 @@ int probity_report_has_cpu(const struct probity_reader *reader);
 void probity_report_foot(FILE *stream, int has_colour, const struct probity_reader *reader,
                          const struct probity_scopes_repairs *repairs);
 
+/* How exact a trace's thread states are, and what they lack. Only if it has them. */
+void probity_report_put_states(FILE *stream, const struct probity_trace_facts *facts);
+
 /* A table in the order of `functions`, then repairs and whether the traces are complete. The caller
  * checks the stream for errors. */
 void probity_report_text(FILE *stream, const struct probity_report_layout *layout,
