@@ -271,7 +271,8 @@ static int compare_pair(struct placing *placing, size_t number)
         return got;
     if (facts->forward == 0 || facts->backward == 0) {
         facts->state = PROBITY_PAIR_ONE_SIDED;
-        facts->offset_ns = (int64_t)frame->base_ns + rounded(one_sided_offset(frame));
+        facts->offset_ns =
+            (int64_t)(frame->base_ns + (uint64_t)rounded(one_sided_offset(frame)));
         return 0;
     }
     if (got == 0) {
