@@ -52,7 +52,7 @@ _probity() {
             esac
             ;;
         csv)
-            options='-o --output -f --force --header --columns --since --until --tid --probe --color -q --quiet -h --help'
+            options='-o --output -f --force --header --columns --since --until --tid --probe --no-align --color -q --quiet -h --help'
             case $previous in
                 -o | --output) value=path ;;
                 --columns) value=list words='pid tid probe name cpu_s cpu_ns wall_s wall_ns cpu wall tick thread role correlation object place' ;;
@@ -64,7 +64,7 @@ _probity() {
             esac
             ;;
         log)
-            options='-o --output -f --force --follow --function --level --depth --min-duration --tid --since --until --by-thread --probes --time --color -q --quiet -h --help'
+            options='-o --output -f --force --follow --function --level --depth --min-duration --tid --since --until --by-thread --probes --time --no-align --color -q --quiet -h --help'
             case $previous in
                 -o | --output) value=path ;;
                 --function) value=any ;;
@@ -79,7 +79,7 @@ _probity() {
             esac
             ;;
         report)
-            options='--sort --wide --corrected --states --columns -n --limit --by-thread --signature --places --since --until --tid --function --suggest --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --color -q --quiet -h --help'
+            options='--sort --wide --corrected --states --columns -n --limit --by-thread --signature --places --since --until --tid --function --suggest --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --sort) value=words words='calls total self cpu-total cpu-self off-total off-self paused elapsed parallelism min mean p50 p90 p99 max total-corrected total-error self-corrected self-error name' ;;
                 --columns) value=list words='calls total self cpu-total cpu-self off-total off-self paused elapsed parallelism min mean p50 p90 p99 max total-corrected total-error self-corrected self-error distribution' ;;
@@ -100,7 +100,7 @@ _probity() {
             esac
             ;;
         info)
-            options='--json -q --quiet -h --help'
+            options='--json --no-align -q --quiet -h --help'
             ;;
         index)
             options='--every -f --force -q --quiet -h --help'
@@ -168,7 +168,7 @@ _probity() {
             options='--json -h --help'
             ;;
         tree)
-            options='--by-thread --depth -n --limit --min-percent --function --callers --callees --fold-recursion --sort --corrected --states --places --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv --folded --value -o --output -f --force --color -q --quiet -h --help'
+            options='--by-thread --depth -n --limit --min-percent --function --callers --callees --fold-recursion --sort --corrected --states --places --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv --folded --value -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --depth) value=any ;;
                 -n | --limit) value=any ;;
@@ -192,7 +192,7 @@ _probity() {
             esac
             ;;
         waits)
-            options='--by -n --limit --since --until --tid --json --csv -o --output -f --force --color -q --quiet -h --help'
+            options='--by -n --limit --since --until --tid --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --by) value=words words='object lock file peer function thread' ;;
                 -n | --limit) value=any ;;
@@ -204,7 +204,7 @@ _probity() {
             esac
             ;;
         path)
-            options='--request --function --from --to --slowest --since --until --tid --json --csv -o --output -f --force --color -q --quiet -h --help'
+            options='--request --function --from --to --slowest --since --until --tid --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --request) value=any ;;
                 --function) value=any ;;
@@ -219,7 +219,7 @@ _probity() {
             esac
             ;;
         why)
-            options='--function --from --to --slowest --since --until --json -o --output -f --force --color -q --quiet -h --help'
+            options='--function --from --to --slowest --since --until --json -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --function) value=any ;;
                 --from) value=any ;;
@@ -270,7 +270,7 @@ _probity() {
             esac
             ;;
         threads)
-            options='--sort -n --limit --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --color -q --quiet -h --help'
+            options='--sort -n --limit --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --sort) value=words words='first last lifetime cpu off-cpu records hits scopes tid name' ;;
                 -n | --limit) value=any ;;
@@ -288,7 +288,7 @@ _probity() {
             esac
             ;;
         memory)
-            options='--by --leaks --sort -n --limit --since --until --json --csv -o --output -f --force --color -q --quiet -h --help'
+            options='--by --leaks --sort -n --limit --since --until --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --by) value=words words='path function call' ;;
                 --sort) value=words words='peak live bytes allocations frees lifetime name' ;;
@@ -300,7 +300,7 @@ _probity() {
             esac
             ;;
         blocks)
-            options='--start-probe --end-probe --probe --by --by-thread --corrected --slowest --sort -n --limit --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --color -q --quiet -h --help'
+            options='--start-probe --end-probe --probe --by --by-thread --corrected --slowest --sort -n --limit --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --start-probe) value=any ;;
                 --end-probe) value=any ;;
@@ -323,7 +323,7 @@ _probity() {
             esac
             ;;
         hist)
-            options='--self --cpu --off-cpu --start-probe --end-probe --probe --linear --rows -n --limit --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --color -q --quiet -h --help'
+            options='--self --cpu --off-cpu --start-probe --end-probe --probe --linear --rows -n --limit --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --start-probe) value=any ;;
                 --end-probe) value=any ;;
@@ -366,7 +366,7 @@ _probity() {
             esac
             ;;
         export)
-            options='--format -o --output -f --force --gzip --header --value --by-thread --blocks --graph --since --until --tid --function --color -q --quiet -h --help'
+            options='--format -o --output -f --force --gzip --header --value --by-thread --blocks --graph --since --until --tid --function --no-align --color -q --quiet -h --help'
             case $previous in
                 --format) value=words words='chrome speedscope callgrind folded sqlite graphviz perfetto pprof ctf otlp otlp-json openmetrics firefox' ;;
                 -o | --output) value=path ;;
@@ -381,7 +381,7 @@ _probity() {
             esac
             ;;
         list)
-            options='--never --hit --function --file --probe --sort -n --limit --signature --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --color -q --quiet -h --help'
+            options='--never --hit --function --file --probe --sort -n --limit --signature --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --function) value=any ;;
                 --file) value=any ;;
@@ -402,7 +402,7 @@ _probity() {
             esac
             ;;
         model)
-            options='--json --dot --text -n --limit --since --until --tid -o --output -f --force --color -q --quiet -h --help'
+            options='--json --dot --text -n --limit --since --until --tid -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 -n | --limit) value=any ;;
                 --since) value=any ;;
@@ -437,7 +437,7 @@ _probity() {
             esac
             ;;
         timeline)
-            options='--cpu --width --function -n --limit --since --until --tid --json -o --output -f --force --color -q --quiet -h --help'
+            options='--cpu --width --function -n --limit --since --until --tid --json -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --width) value=any ;;
                 --function) value=any ;;
@@ -450,7 +450,7 @@ _probity() {
             esac
             ;;
         view)
-            options='--diff --open --port --project --serve --spans --since --until --function --tid --tiles -o --output -f --force --color -q --quiet -h --help'
+            options='--diff --open --port --project --serve --spans --since --until --function --tid --tiles -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --diff) value=path ;;
                 --port) value=any ;;

@@ -6,6 +6,7 @@
  *     PROBITY_QUEUE_PUT("jobs", &queue, job);         PROBITY_QUEUE_GET("jobs", &queue, job);
  *     PROBITY_LOCK_WAIT("cache", &mutex);  PROBITY_LOCK_HOLD("cache", &mutex);
  *     PROBITY_LOCK_RELEASE("cache", &mutex);
+ *     PROBITY_SEND("fetch", id);                      PROBITY_RECEIVE("fetch", id);
  *     PROBITY_PROBE_NAMED_WITH("parsed", id);         PROBITY_PROBE_WITH(7, id);
  *
  * Each records a hit of a named site ("jobs:put", "cache:wait", "request:begin") or of a numbered
@@ -54,7 +55,10 @@ enum probity_role {
     PROBITY_ROLE_FREE = 14,
     PROBITY_ROLE_GIVEN_UP = 15,      /* instead of acquiring the lock; correlation: error number */
     PROBITY_ROLE_THREAD_BEGIN = 16,  /* object: pthread_t; correlation: thread id of its creator */
-    PROBITY_ROLE_THREAD_END = 17
+    PROBITY_ROLE_THREAD_END = 17,
+    /* Messages to another process or host (doc/hosts.md). */
+    PROBITY_ROLE_SEND = 18,          /* before the message is passed on */
+    PROBITY_ROLE_RECEIVE = 19        /* after it has arrived */
 };
 
 /* ---- Not for direct use -------------------------------------------------------------------------
@@ -273,6 +277,16 @@ template <typename Type> PROBITY_INLINE uint64_t probity_id_of(Type number)
 #define PROBITY_REQUEST_END(name, request)                                                         \
     PROBITY_X_NAMED(name ":end", name "__end",                                                     \
                     PROBITY_ROLE_REQUEST_END, PROBITY_WITH_CORRELATION, request, 0)
+
+/* A message with this correlation id to another process or host, and its arrival there. Both sides
+ * use the same name for messages of one kind and direction. Clocks of hosts are aligned by them:
+ * record each message that is sent, before it can be received, and no message twice. */
+#define PROBITY_SEND(name, request)                                                                \
+    PROBITY_X_NAMED(name ":send", name "__send",                                                   \
+                    PROBITY_ROLE_SEND, PROBITY_WITH_CORRELATION, request, 0)
+#define PROBITY_RECEIVE(name, request)                                                             \
+    PROBITY_X_NAMED(name ":receive", name "__receive",                                             \
+                    PROBITY_ROLE_RECEIVE, PROBITY_WITH_CORRELATION, request, 0)
 
 #endif /* PROBITY_REFUSED */
 

@@ -19,6 +19,7 @@
 #include "base/os.h"
 #include "base/parent.h"
 #include "base/temporary.h"
+#include "cli/align.h"
 #include "cli/filter.h"
 #include "cli/jobs.h"
 #include "cli/option.h"
@@ -340,6 +341,7 @@ int cli_open_reader(const struct cli_command *command, char **paths, size_t coun
     }
     signal(SIGXFSZ, SIG_IGN); /* makes exceeding the size limit a write error, which is reported */
     cli_jobs_use(options);
+    cli_align_use(options);
     options->progress = cli_progress;
     options->progress_context = (void *)(uintptr_t)command;
     const char *const *names = (const char *const *)paths;
@@ -350,8 +352,10 @@ int cli_open_reader(const struct cli_command *command, char **paths, size_t coun
     int error = probity_reader_open(names, count, options, &failed, ret_reader);
     cli_progress_expect(later);
     cli_progress_pass();
-    if (error == 0)
+    if (error == 0) {
+        cli_align_report(command, *ret_reader);
         return CLI_OK;
+    }
     if (error == PROBITY_ERROR_OPEN && errno == ENOENT && is_csv_finished(paths[failed]))
         return cli_fail(command, "'%.*s' is a finished CSV; its trace was removed",
                         (int)(strlen(paths[failed]) - sizeof TRACE_SUFFIX + 1), paths[failed]);

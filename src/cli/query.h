@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "answers/report/report.h"
+#include "cli/align.h"
 #include "cli/cli.h"
 #include "cli/filter.h"
 #include "cli/fleet_options.h"
@@ -98,7 +99,8 @@ struct cli_query {
 #define CLI_QUERY_CSV_ROW(CALL, HELP)                                                              \
     {.name = "csv", .help = HELP, .brief = "print CSV", CLI_FLAG(CALL, answer.as_csv)}
 #define CLI_QUERY_OUTPUT_ROWS(CALL)                                                                \
-    CLI_OUTPUT_ROWS(CALL, answer.out, answer.force), CLI_COLOR_ROW, CLI_QUIET_ROW, CLI_HELP_ROW
+    CLI_OUTPUT_ROWS(CALL, answer.out, answer.force), CLI_ALIGN_ROW, CLI_COLOR_ROW,                \
+        CLI_QUIET_ROW, CLI_HELP_ROW
 
 /* Call before each pass over the events, other than those of cli_query_take(). Returns 0 or
  * PROBITY_ERROR_MEMORY. */

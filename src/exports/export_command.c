@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "answers/model/model.h"
+#include "cli/align.h"
 #include "cli/query.h"
 #include "cli/send.h"
 #include "exports/export.h"
@@ -457,7 +458,7 @@ static const struct cli_option options[] = {
     CLI_QUERY_RANGE_ROWS(struct export_call, "only calls and hits"),
     CLI_QUERY_TID_ROW(struct export_call, "only"),
     CLI_QUERY_WITHIN_ROW(struct export_call),
-    CLI_COLOR_ROW, CLI_QUIET_ROW, CLI_HELP_ROW,
+    CLI_ALIGN_ROW, CLI_COLOR_ROW, CLI_QUIET_ROW, CLI_HELP_ROW,
     {.name = NULL},
 };
 

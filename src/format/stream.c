@@ -239,7 +239,9 @@ static const char *const roles[PROBITY_HIT_WITH_ROLE_MAX + 1][2] = {
     {"free", ":free"},
     {"given-up", ":given-up"},
     {"thread-begin", ":begin"},
-    {"thread-end", ":end"}};
+    {"thread-end", ":end"},
+    {"send", ":send"},
+    {"receive", ":receive"}};
 
 const char *probity_role_name(uint32_t role)
 {
@@ -254,7 +256,8 @@ const char *probity_role_ending(uint32_t role)
 int probity_role_is_of_work(uint32_t role)
 {
     return role == PROBITY_ROLE_NONE ||
-           (role >= PROBITY_ROLE_QUEUE_PUT && role <= PROBITY_ROLE_REQUEST_END);
+           (role >= PROBITY_ROLE_QUEUE_PUT && role <= PROBITY_ROLE_REQUEST_END) ||
+           role == PROBITY_ROLE_SEND || role == PROBITY_ROLE_RECEIVE;
 }
 
 int probity_role_is_wait(uint32_t before, uint32_t after)

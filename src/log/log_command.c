@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/array_grow.h"
+#include "cli/align.h"
 #include "cli/cli.h"
 #include "cli/filter.h"
 #include "cli/index.h"
@@ -379,7 +380,7 @@ static const struct cli_option options[] = {
     {.name = "time", .value = "FORM", .brief = "time stamps",
      .help = "time stamps: none, relative (to the start of recording) or wall",
      CLI_CHOICE(struct log_call, log.time, "none relative wall")},
-    CLI_COLOR_ROW, CLI_QUIET_ROW,
+    CLI_ALIGN_ROW, CLI_COLOR_ROW, CLI_QUIET_ROW,
     CLI_HELP_ROW,
     {.name = NULL},
 };

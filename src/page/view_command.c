@@ -17,6 +17,7 @@
 #include "answers/threads/threads.h"
 #include "answers/timeline/timeline.h"
 #include "answers/tree/tree.h"
+#include "cli/align.h"
 #include "cli/diff_base.h"
 #include "cli/query.h"
 #include "cli/sched.h"
@@ -510,7 +511,7 @@ static const struct cli_option options[] = {
              "in the working directory; the name is printed", .take = take_output},
     {.name = "force", .letter = 'f', .help = "overwrite FILE or DIR if it exists",
      .brief = "overwrite an existing file", CLI_FLAG(struct view_call, answer.force)},
-    CLI_COLOR_ROW, CLI_QUIET_ROW, CLI_HELP_ROW,
+    CLI_ALIGN_ROW, CLI_COLOR_ROW, CLI_QUIET_ROW, CLI_HELP_ROW,
     {.name = NULL},
 };
 

@@ -14,6 +14,7 @@
 
 #include "base/assert.h"
 #include "reader/ahead.h"
+#include "reader/hosts.h"
 #include "reader/merge.h"
 #include "reader/profile.h"
 #include "reader/trace.h"
@@ -29,6 +30,8 @@ struct probity_reader {
     struct probity_ahead *ahead; /* NULL: not started */
     int is_ahead; /* 0: the merge runs in this thread */
     int is_small; /* too small for a second thread */
+    struct probity_hosts *hosts; /* NULL: not aligned */
+    const struct probity_align_steps *align_steps;
 };
 
 /* Traces of one boot share the CPU's counter; others have only wall time in common. */
@@ -66,6 +69,14 @@ static int share_clock(struct probity_reader *reader, size_t first,
     return error;
 }
 
+/* The scan cursor of a trace that is read by its index, or whose anchors are aligned, does not see
+ * all of them as they are used. */
+static int needs_prescanned(const struct probity_reader *reader, const struct probity_trace *trace)
+{
+    return trace->clock == &trace->own_clock &&
+           (trace->index.file >= 0 || reader->align_steps != NULL);
+}
+
 static int share_clocks(struct probity_reader *reader)
 {
     if (reader->count < 2)
@@ -82,21 +93,31 @@ static int share_clocks(struct probity_reader *reader)
     }
     for (size_t i = 0; i < reader->count; i++) {
         struct probity_trace *trace = &reader->traces[i];
-        if (trace->index.file < 0 || trace->clock != &trace->own_clock)
+        if (!needs_prescanned(reader, trace))
             probity_clockmap_release(&trace->prescanned);
     }
     free(sources);
     return error;
 }
 
-/* The scan cursor of a trace that is read by its index does not see all anchors. */
 static void use_prescanned_clocks(struct probity_reader *reader)
 {
     for (size_t i = 0; i < reader->count; i++) {
         struct probity_trace *trace = &reader->traces[i];
-        if (trace->index.file >= 0 && trace->clock == &trace->own_clock)
+        if (needs_prescanned(reader, trace))
             trace->clock = &trace->prescanned;
     }
+}
+
+/* Whether traces of several hosts are to be aligned. */
+static int is_of_hosts(const struct probity_reader *reader,
+                       const struct probity_reader_options *options)
+{
+    for (size_t i = 1; options->align != NULL && !options->follow && i < reader->count; i++) {
+        if (memcmp(reader->traces[0].facts.info.boot, reader->traces[i].facts.info.boot, 16) != 0)
+            return 1;
+    }
+    return 0;
 }
 
 static int is_by_wall(const struct probity_reader *reader)
@@ -158,13 +179,18 @@ int probity_reader_open(const char *const *paths, size_t count,
         if (error != 0 && ret_failed != NULL)
             *ret_failed = i;
     }
+    if (error == 0 && is_of_hosts(reader, &taken))
+        reader->align_steps = taken.align;
     if (error == 0)
         error = share_clocks(reader);
+    if (error == 0)
+        use_prescanned_clocks(reader);
+    if (error == 0 && reader->align_steps != NULL)
+        error = reader->align_steps->align(reader->traces, count, &taken, &reader->hosts);
     if (error != 0) {
         probity_reader_close(reader);
         return error;
     }
-    use_prescanned_clocks(reader);
     prepare_merge(reader, &taken);
     *ret_reader = reader;
     return 0;
@@ -361,6 +387,11 @@ uint64_t probity_reader_start_ns(const struct probity_reader *reader)
     return start_ns;
 }
 
+const struct probity_hosts *probity_reader_hosts(const struct probity_reader *reader)
+{
+    return reader->hosts;
+}
+
 const struct probity_trace_facts *probity_reader_facts(const struct probity_reader *reader,
                                                        size_t trace)
 {
@@ -378,6 +409,8 @@ void probity_reader_close(struct probity_reader *reader)
         probity_trace_release(&reader->traces[i]);
     for (size_t i = 0; reader->clocks != NULL && i < reader->count; i++)
         probity_clockmap_release(&reader->clocks[i]);
+    if (reader->hosts != NULL)
+        reader->align_steps->release(reader->hosts);
     free(reader->clocks);
     free(reader->traces);
     free(reader);

@@ -177,6 +177,47 @@ struct probity_event {
     uint64_t entered_wall_ns; /* the same as CLOCK_REALTIME */
 };
 
+/* The traces of one boot of a machine, which share all clocks, and how its clock was aligned to
+ * those of others (doc/hosts.md). */
+struct probity_host {
+    const char *name;   /* zero-terminated, may be "" */
+    uint32_t trace;     /* the first of its traces */
+    uint32_t reference; /* the host to whose clock it is aligned; itself: its clock is unchanged */
+    int is_linked;      /* to any other host */
+    int64_t offset_ns;  /* how far its clock is ahead of the reference, when the links begin */
+    double drift_ppm;   /* by how much that increases */
+    uint64_t error_ns;  /* plus or minus; UINT64_MAX: unknown */
+    uint64_t first_ns, last_ns; /* internal: of its records, by its own clock */
+    uint64_t clock_bound_ns;    /* accuracy of its anchors */
+};
+
+enum probity_pair_state {
+    PROBITY_PAIR_BOUNDED = 1,
+    PROBITY_PAIR_ONE_SIDED = 2,    /* the error is unknown */
+    PROBITY_PAIR_CONTRADICTORY = 3 /* not used */
+};
+
+/* Two hosts that are linked by messages or requests, compared by these alone. */
+struct probity_host_pair {
+    uint32_t left, right; /* left < right */
+    enum probity_pair_state state;
+    int is_by_requests;
+    uint64_t forward, backward; /* number of bounds: messages from left to right, and back */
+    int64_t offset_ns; /* how far the right clock is ahead, when the links begin */
+    double drift_ppm;
+    uint64_t error_ns;
+    uint64_t agree_until_ns; /* contradictory: until this time of the left one, bounds agree */
+};
+
+struct probity_hosts {
+    struct probity_host *hosts;
+    size_t count;
+    struct probity_host_pair *pairs;
+    size_t pair_count;
+    uint32_t *of_traces; /* the host of each trace */
+    uint64_t left_out;   /* hits with ids beyond the limit */
+};
+
 struct probity_reader_options {
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: events in [from, to); both 0: all */
     int prescan;     /* 1: verify all checksums and count hits when opening */
@@ -186,6 +227,9 @@ struct probity_reader_options {
      * `follow`: &probity_ahead_steps (reader/ahead.h). NULL: one thread. Events are the same. */
     const struct probity_ahead_steps *ahead;
     uint64_t ahead_bytes_min;
+    /* Aligns the clocks of several hosts, unless `follow`: &probity_align_steps (reader/hosts.h).
+     * NULL: each has its own CLOCK_REALTIME. */
+    const struct probity_align_steps *align;
     int has_lanes;   /* 1: prepare for probity_reader_divide() */
     int one_of_many; /* internal: keep the anchors, to join them with those of other traces */
     /* Returns a descriptor of an index of the trace, open for reading, which the reader takes over,
@@ -266,6 +310,10 @@ size_t probity_reader_traces(const struct probity_reader *reader);
 
 /* CLOCK_REALTIME at the start of the earliest recording. */
 uint64_t probity_reader_start_ns(const struct probity_reader *reader);
+
+/* The hosts of the traces, and how their clocks were aligned; NULL if there is one host, or no
+ * alignment was requested. Valid until close. */
+const struct probity_hosts *probity_reader_hosts(const struct probity_reader *reader);
 
 /* Facts of trace number `trace`; the counts of damage increase while events are read. Valid until
  * close. */

@@ -7,9 +7,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "answers/report/hosts_print.h"
+#include "cli/align.h"
 #include "cli/cli.h"
 #include "cli/option.h"
 #include "cli/sched.h"
+
+static void print_hosts(const struct probity_hosts *hosts)
+{
+    char text[PROBITY_HOSTS_TEXT_BYTES];
+
+    putchar('\n');
+    for (uint32_t i = 0; i < hosts->count; i++)
+        printf("%s\n", probity_hosts_text(hosts, i, text));
+    for (size_t i = 0; i < hosts->pair_count; i++)
+        printf("%s\n", probity_hosts_pair_text(hosts, &hosts->pairs[i], text));
+}
 
 static int print_facts(const struct probity_reader *reader, int as_json)
 {
@@ -27,6 +40,8 @@ static int print_facts(const struct probity_reader *reader, int as_json)
             fputc('\n', stdout);
         probity_info_text(stdout, probity_reader_facts(reader, i));
     }
+    if (probity_reader_hosts(reader) != NULL)
+        print_hosts(probity_reader_hosts(reader));
     return CLI_OK;
 }
 
@@ -99,7 +114,7 @@ static int run(int argc, char **argv)
 static const struct cli_option options[] = {
     {.name = "json", .help = "print a JSON array with one object per trace", .brief = "print JSON",
      CLI_FLAG(struct info_call, as_json)},
-    CLI_QUIET_ROW, CLI_HELP_ROW,
+    CLI_ALIGN_ROW, CLI_QUIET_ROW, CLI_HELP_ROW,
     {.name = NULL},
 };
 

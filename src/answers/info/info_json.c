@@ -304,7 +304,55 @@ static json_t *budget_of(const struct probity_trace_facts *facts)
     return object;
 }
 
-static json_t *trace_of(const struct probity_trace_facts *facts)
+static json_t *error_of(uint64_t error_ns)
+{
+    return error_ns != UINT64_MAX ? probity_json_integer(error_ns) : json_null();
+}
+
+static json_t *pair_of(const struct probity_host_pair *pair)
+{
+    static const char *const states[] = {"", "bounded", "one-sided", "contradictory"};
+    json_t *object = json_object();
+
+    json_object_set_new(object, "from", json_integer(pair->left));
+    json_object_set_new(object, "to", json_integer(pair->right));
+    json_object_set_new(object, "state", json_string(states[pair->state]));
+    json_object_set_new(object, "by", json_string(pair->is_by_requests ? "requests" : "messages"));
+    probity_json_put_integer(object, "forward", pair->forward);
+    probity_json_put_integer(object, "backward", pair->backward);
+    json_object_set_new(object, "offset_ns", json_integer(pair->offset_ns));
+    json_object_set_new(object, "drift_ppm", json_real(pair->drift_ppm));
+    json_object_set_new(object, "error_ns", error_of(pair->error_ns));
+    if (pair->state == PROBITY_PAIR_CONTRADICTORY)
+        probity_json_put_integer(object, "agree_until_ns", pair->agree_until_ns);
+    return object;
+}
+
+/* The clock of a trace's host, and its links to others; null if it was not compared. */
+static json_t *alignment_of(const struct probity_hosts *hosts, size_t trace)
+{
+    if (hosts == NULL)
+        return json_null();
+    uint32_t number = hosts->of_traces[trace];
+    const struct probity_host *host = &hosts->hosts[number];
+    json_t *object = json_object(), *pairs = json_array();
+
+    json_object_set_new(object, "host", json_integer(number));
+    json_object_set_new(object, "reference", json_integer(host->reference));
+    json_object_set_new(object, "linked", json_boolean(host->is_linked));
+    json_object_set_new(object, "offset_ns", json_integer(host->offset_ns));
+    json_object_set_new(object, "drift_ppm", json_real(host->drift_ppm));
+    json_object_set_new(object, "error_ns", error_of(host->error_ns));
+    for (size_t i = 0; i < hosts->pair_count; i++) {
+        if (hosts->pairs[i].left == number || hosts->pairs[i].right == number)
+            json_array_append_new(pairs, pair_of(&hosts->pairs[i]));
+    }
+    json_object_set_new(object, "pairs", pairs);
+    return object;
+}
+
+static json_t *trace_of(const struct probity_trace_facts *facts,
+                        const struct probity_hosts *hosts, size_t number)
 {
     static const char *const states[] = {"", "closed", "live", "killed", "unfinished"};
     static const char *const modes[] = {"block", "drop", "ring"};
@@ -333,6 +381,7 @@ static json_t *trace_of(const struct probity_trace_facts *facts)
     if (facts->sched != NULL)
         json_object_set_new(object, "states", probity_report_states_json(facts));
     json_object_set_new(object, "threads", threads_of(facts));
+    json_object_set_new(object, "alignment", alignment_of(hosts, number));
     return object;
 }
 
@@ -342,7 +391,8 @@ int probity_info_json(FILE *stream, const struct probity_reader *reader)
     int error = list != NULL ? 0 : PROBITY_ERROR_MEMORY;
 
     for (size_t i = 0; error == 0 && i < probity_reader_traces(reader); i++) {
-        if (json_array_append_new(list, trace_of(probity_reader_facts(reader, i))) != 0)
+        if (json_array_append_new(list, trace_of(probity_reader_facts(reader, i),
+                                                 probity_reader_hosts(reader), i)) != 0)
             error = PROBITY_ERROR_MEMORY;
     }
     if (error == 0 &&

@@ -242,26 +242,82 @@ static int begin_span(struct probity_path *path, const struct probity_event *eve
     return 0;
 }
 
-/* A hit of the same request, possibly in another thread. */
+static uint32_t trace_of(const struct probity_path *path, uint32_t slot)
+{
+    const struct probity_thread_label *label = path_label(path, slot);
+
+    return label != NULL ? label->trace : UINT32_MAX;
+}
+
+/* A hit of the same request, possibly in another thread. Between two traces, the time since the
+ * latest hit is of neither thread. */
 static void go_on(struct probity_path *path, struct path_open *open, uint32_t slot)
 {
     uint32_t *last = &open->slots[open->hop_count - 1];
+    uint64_t now_ns = probity_waits_now(path->waits);
+    int is_wire = *last != PROBITY_WAITS_NO_THREAD && *last != slot &&
+                  trace_of(path, *last) != trace_of(path, slot);
 
-    if (*last != slot && open->hop_count < PROBITY_PATH_HOPS_MAX) {
-        open->since_ns[open->hop_count] = open->latest_ns;
-        open->slots[open->hop_count++] = slot;
+    if (*last != slot && open->hop_count + (size_t)is_wire < PROBITY_PATH_HOPS_MAX) {
+        for (int hop = 0; hop <= is_wire; hop++) {
+            open->since_ns[open->hop_count] = hop == is_wire && is_wire ? now_ns : open->latest_ns;
+            open->is_wire[open->hop_count] = is_wire && hop == 0;
+            open->slots[open->hop_count++] = slot;
+        }
     } else if (*last != slot) {
         *last = PROBITY_WAITS_NO_THREAD;
     }
-    open->latest_ns = probity_waits_now(path->waits);
+    open->latest_ns = now_ns;
+}
+
+/* ---- Requests in several traces (doc/hosts.md) -------------------------------------------------
+ */
+
+/* Smaller ids may be of something else in another trace, unless they were sent. */
+#define SHARED_ID_LEAST (UINT64_C(1) << 48)
+
+static struct probity_inflight_key shared_key(const struct probity_event *event)
+{
+    return (struct probity_inflight_key){event->correlation, 0, 0, 3};
+}
+
+/* From now on, hits of the id in other traces belong to this request. */
+static int share_request(struct probity_path *path, const struct probity_event *event)
+{
+    const struct probity_inflight_key key = shared_key(event);
+    struct probity_inflight_item *item = probity_inflight_find(&path->shared, &key);
+
+    if (item == NULL) {
+        struct probity_inflight_item *surplus = probity_inflight_surplus(&path->shared);
+        if (surplus != NULL)
+            probity_inflight_remove(&path->shared, surplus);
+        item = probity_inflight_add(&path->shared, &key);
+    }
+    if (item == NULL)
+        return PROBITY_ERROR_MEMORY;
+    item->thread_slot = event->trace;
+    probity_inflight_touch(&path->shared, item);
+    return 0;
+}
+
+/* The request of another trace that a hit belongs to, or NULL. */
+static struct probity_inflight_item *find_shared(struct probity_path *path,
+                                                 const struct probity_event *event)
+{
+    const struct probity_inflight_key key = shared_key(event);
+    const struct probity_inflight_item *shared = probity_inflight_find(&path->shared, &key);
+
+    if (shared == NULL || shared->thread_slot == event->trace)
+        return NULL;
+    return probity_inflight_find(&path->open, &(struct probity_inflight_key){
+                                                  event->correlation, 0, shared->thread_slot, 0});
 }
 
 static int is_work(const struct probity_path *path, const struct probity_event *event)
 {
     return !path->options.is_threadwise && event->kind == PROBITY_EVENT_HIT &&
            event->has_correlation &&
-           (event->role == 0 || (event->role >= PROBITY_ROLE_QUEUE_PUT &&
-                                 event->role <= PROBITY_ROLE_REQUEST_END));
+           probity_role_is_of_work(event->role);
 }
 
 /* Calls are identified by thread and depth, hits without ids by thread. */
@@ -298,7 +354,11 @@ static int put_span(struct probity_path *path, const struct probity_event *event
     if (marks == 0 && !is_work(path, event))
         return 0;
     const struct probity_inflight_key key = key_of(path, event);
-    struct probity_inflight_item *item = probity_inflight_find(&path->open, &key);
+    struct probity_inflight_item *item = probity_inflight_find(&path->open, &key), *shared;
+    if (item == NULL && is_work(path, event) && (shared = find_shared(path, event)) != NULL) {
+        go_on(path, shared->owner, event->thread_slot);
+        return 0;
+    }
     if (item != NULL && is_work(path, event))
         go_on(path, item->owner, event->thread_slot);
     if (item != NULL && marks & ENDS) {
@@ -307,6 +367,10 @@ static int put_span(struct probity_path *path, const struct probity_event *event
     }
     if (error == 0 && marks & BEGINS)
         error = begin_span(path, event, &key);
+    if (error == 0 && is_work(path, event) &&
+        (item != NULL ? event->role == PROBITY_ROLE_SEND
+                      : marks & BEGINS && event->correlation >= SHARED_ID_LEAST))
+        error = share_request(path, event);
     probity_waits_need(path->waits, needed_ns(path));
     return error;
 }
@@ -414,6 +478,7 @@ void probity_path_close(struct probity_path *path)
     while (path->open.oldest != NULL)
         forget_open(path, path->open.oldest);
     probity_inflight_release(&path->open);
+    probity_inflight_release(&path->shared);
     for (uint32_t slot = 0; slot < path->thread_count; slot++) {
         struct path_thread *thread = &path->of_threads[slot];
         while (thread->first < thread->count)

@@ -32,6 +32,7 @@ enum probity_path_state {
     PROBITY_PATH_BLOCKED,  /* waits for something else: the innermost link, if it is its own */
     PROBITY_PATH_WAKE_UP,  /* after the lock was released or the waiter notified; with thread
                               states: until it was woken */
+    PROBITY_PATH_WIRE,     /* between the last hit in one trace and the first in the next */
     /* Without thread states: */
     PROBITY_PATH_OFF,      /* off the CPU, for no recorded reason */
     PROBITY_PATH_WAIT,     /* in a part of a wait that no thread accounts for */
@@ -52,7 +53,8 @@ struct probity_path_link {
 struct probity_path_part {
     uint64_t from_ns, ns; /* CLOCK_REALTIME */
     enum probity_path_state state;
-    uint32_t thread_slot;
+    uint32_t thread_slot; /* WIRE: the one that it leads to */
+    uint32_t from_slot;   /* WIRE: the one that it comes from */
     struct probity_past_doing doing;
     const struct probity_path_link *link; /* the innermost wait; NULL: the span's own thread */
 };

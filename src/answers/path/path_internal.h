@@ -33,6 +33,7 @@ struct path_thread {
 struct path_open {
     uint32_t slots[PROBITY_PATH_HOPS_MAX]; /* the threads that it was in, and since when */
     uint64_t since_ns[PROBITY_PATH_HOPS_MAX];
+    uint8_t is_wire[PROBITY_PATH_HOPS_MAX]; /* the time on the way to this thread */
     size_t hop_count;      /* if there were more, the last one is of no thread */
     uint64_t latest_ns;    /* its latest hit */
     int is_in_range;       /* it began there */
@@ -52,6 +53,8 @@ struct probity_path {
     uint64_t waits_forgotten;
     struct probity_inflight open; /* by id, or by thread and depth; owner: a struct path_open */
     uint64_t pending; /* open spans that began in the range */
+    struct probity_inflight shared; /* ids of requests in several traces; thread_slot: the trace
+                                     * that each began in */
     struct probity_path_span **spans;
     size_t span_count, span_capacity;
 };

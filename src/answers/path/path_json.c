@@ -33,6 +33,23 @@ static int put_links(FILE *stream, const struct probity_path_answer *answer,
     return error;
 }
 
+/* Of a part between two traces. */
+static void put_wire(FILE *stream, const struct probity_path_answer *answer,
+                     const struct probity_path_part *part)
+{
+    const struct probity_thread_label *from = probity_path_thread(answer->path, part->from_slot);
+    const struct probity_thread_label *to = probity_path_thread(answer->path, part->thread_slot);
+    uint64_t error_ns = probity_path_wire_error(answer, part);
+
+    if (from != NULL && to != NULL)
+        fprintf(stream, ", \"from_tid\": %" PRIu32 ", \"from_trace\": %" PRIu32
+                ", \"to_trace\": %" PRIu32, from->tid, from->trace, to->trace);
+    if (error_ns == UINT64_MAX)
+        fputs(", \"error_ns\": null", stream);
+    else
+        fprintf(stream, ", \"error_ns\": %" PRIu64, error_ns);
+}
+
 static int put_part(FILE *stream, const struct probity_path_answer *answer,
                     const struct probity_path_row *row)
 {
@@ -42,6 +59,8 @@ static int put_part(FILE *stream, const struct probity_path_answer *answer,
     probity_columns_put_json(stream, probity_path_columns, PROBITY_PATH_COLUMNS, row);
     int error = probity_wait_json_who(
         stream, "", probity_path_thread(answer->path, part->thread_slot), 0, &part->doing);
+    if (part->state == PROBITY_PATH_WIRE)
+        put_wire(stream, answer, part);
     if (error == 0)
         error = put_links(stream, answer, part->link);
     fputc('}', stream);

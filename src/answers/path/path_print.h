@@ -16,7 +16,11 @@ struct probity_path_answer {
     const char *what; /* kind of span: "request", "call", "span" */
 };
 
-/* "running", "runnable", "blocked", "wake-up"; "off-cpu", "waiting"; "unknown". */
+/* Error of the time of a part between two traces; UINT64_MAX: unknown. */
+uint64_t probity_path_wire_error(const struct probity_path_answer *answer,
+                                 const struct probity_path_part *part);
+
+/* "running", "runnable", "blocked", "wake-up"; "wire"; "off-cpu", "waiting"; "unknown". */
 const char *probity_path_state_name(enum probity_path_state state);
 
 /* For each span: a line, a line with its sums by state if known, and one for each part. Then

@@ -5,7 +5,9 @@
 #include "answers/path/path_print.h"
 
 #include <inttypes.h>
+#include <string.h>
 
+#include "answers/report/hosts_print.h"
 #include "answers/report/report_text.h"
 #include "answers/waits/wait_text.h"
 #include "print/text.h"
@@ -16,6 +18,7 @@ const char *probity_path_state_name(enum probity_path_state state)
     static const char *const names[PROBITY_PATH_STATES] = {
         [PROBITY_PATH_RUNNING] = "running", [PROBITY_PATH_RUNNABLE] = "runnable",
         [PROBITY_PATH_BLOCKED] = "blocked", [PROBITY_PATH_WAKE_UP] = "wake-up",
+        [PROBITY_PATH_WIRE] = "wire",
         [PROBITY_PATH_OFF] = "off-cpu", [PROBITY_PATH_WAIT] = "waiting",
         [PROBITY_PATH_UNKNOWN] = "unknown"};
 
@@ -49,6 +52,58 @@ static void put_link(const struct printing *printing, const struct probity_path_
     probity_wait_text_name(printing->stream, &name);
 }
 
+uint64_t probity_path_wire_error(const struct probity_path_answer *answer,
+                                 const struct probity_path_part *part)
+{
+    const struct probity_hosts *hosts = probity_reader_hosts(answer->reader);
+    const struct probity_thread_label *from = probity_path_thread(answer->path, part->from_slot);
+    const struct probity_thread_label *to = probity_path_thread(answer->path, part->thread_slot);
+
+    if (from == NULL || to == NULL)
+        return UINT64_MAX;
+    const struct probity_info *a = &probity_reader_facts(answer->reader, from->trace)->info;
+    const struct probity_info *b = &probity_reader_facts(answer->reader, to->trace)->info;
+    if (memcmp(a->boot, b->boot, sizeof a->boot) == 0)
+        return 0;
+    if (hosts == NULL)
+        return UINT64_MAX;
+    const struct probity_host *left = &hosts->hosts[hosts->of_traces[from->trace]];
+    const struct probity_host *right = &hosts->hosts[hosts->of_traces[to->trace]];
+    return left->reference != right->reference || left->error_ns == UINT64_MAX ||
+                   right->error_ns == UINT64_MAX
+               ? UINT64_MAX
+               : left->error_ns + right->error_ns;
+}
+
+static void put_host(const struct printing *printing, uint32_t slot)
+{
+    const struct probity_hosts *hosts = probity_reader_hosts(printing->answer->reader);
+    const struct probity_thread_label *thread = probity_path_thread(printing->answer->path, slot);
+    char name[PROBITY_HOST_NAME_BYTES];
+
+    put_thread(printing, slot);
+    if (hosts != NULL && thread != NULL)
+        fprintf(printing->stream, " on %s",
+                probity_host_name(hosts, hosts->of_traces[thread->trace], name));
+}
+
+static void put_wire(const struct printing *printing, const struct probity_path_part *part)
+{
+    uint64_t error_ns = probity_path_wire_error(printing->answer, part);
+    char text[PROBITY_TIME_TEXT_BYTES];
+
+    fputs("from ", printing->stream);
+    put_host(printing, part->from_slot);
+    fputs(" to ", printing->stream);
+    put_host(printing, part->thread_slot);
+    if (error_ns == UINT64_MAX)
+        fputs(", error unknown\n", printing->stream);
+    else if (error_ns > 0)
+        fprintf(printing->stream, ", error at most %s\n", probity_time_text(error_ns, text));
+    else
+        fputc('\n', printing->stream);
+}
+
 /* The thread and function, and why they are on the path. times: number of parts summed in the
  * line. */
 static void put_part(const struct printing *printing, const struct probity_path_span *span,
@@ -63,6 +118,10 @@ static void put_part(const struct printing *printing, const struct probity_path_
     fprintf(stream, "%9s%6.1f%%  %-8s  ", probity_time_text(part->ns, text),
             span_ns > 0 ? 100 * (double)part->ns / (double)span_ns : 0,
             probity_path_state_name(part->state));
+    if (part->state == PROBITY_PATH_WIRE) {
+        put_wire(printing, part);
+        return;
+    }
     put_thread(printing, part->thread_slot);
     fputs(" in ", stream);
     probity_wait_text_doing(stream, &part->doing);

@@ -64,7 +64,7 @@ static void add_part(struct walk *walk, const struct leg *leg, uint64_t from_ns,
     }
     span->parts = parts;
     parts[span->part_count++] = (struct probity_path_part){
-        from_ns, to_ns - from_ns, state, leg->slot, doing, leg->link};
+        from_ns, to_ns - from_ns, state, leg->slot, leg->slot, doing, leg->link};
 }
 
 /* Whether there are too many parts: all earlier time then becomes one part, however it was
@@ -381,6 +381,18 @@ static void reverse(struct probity_path_span *span)
     }
 }
 
+/* The time between two traces. A wire is never the first hop. */
+static void walk_wire(struct walk *walk, const struct leg *leg, uint32_t from_slot)
+{
+    const struct probity_past_doing nothing = {NULL, NULL};
+    struct probity_path_span *span = walk->span;
+    size_t before = span->part_count;
+
+    add_part(walk, leg, leg->from_ns, leg->to_ns, PROBITY_PATH_WIRE, &nothing);
+    if (span->part_count > before)
+        span->parts[before].from_slot = from_slot;
+}
+
 int path_walk(struct probity_path *path, const struct path_open *open,
               struct probity_path_span *span)
 {
@@ -391,7 +403,9 @@ int path_walk(struct probity_path *path, const struct path_open *open,
      * the latter: it was busy with other requests, or waited. */
     for (size_t i = open->hop_count; i > 0; i--) {
         const struct leg leg = {open->slots[i - 1], open->since_ns[i - 1], to_ns, NULL, 0, NULL};
-        if (leg.from_ns < to_ns)
+        if (open->is_wire[i - 1] && leg.from_ns < to_ns)
+            walk_wire(&walk, &leg, open->slots[i - 2]);
+        else if (leg.from_ns < to_ns)
             walk_leg(&walk, &leg);
         to_ns = leg.from_ns < to_ns ? leg.from_ns : to_ns;
     }

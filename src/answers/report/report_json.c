@@ -5,6 +5,7 @@
  */
 #include "answers/report/report_json.h"
 
+#include "answers/report/hosts_print.h"
 #include "answers/report/report_csv.h"
 #include "answers/report/report_text.h"
 #include "print/json.h"
@@ -188,8 +189,13 @@ int probity_report_json_traces(FILE *stream, const struct probity_reader *reader
 int probity_report_json_head(FILE *stream, const struct probity_reader *reader,
                              const struct probity_scopes_repairs *repairs)
 {
+    const struct probity_hosts *hosts = probity_reader_hosts(reader);
     int error = probity_report_json_traces(stream, reader);
 
+    if (error == 0 && hosts != NULL) {
+        fputs(",\n", stream);
+        error = probity_hosts_json(stream, hosts);
+    }
     return error == 0 ? write_value(stream, ",\n\"repairs\": ", repairs_of(repairs)) : error;
 }
 

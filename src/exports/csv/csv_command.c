@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/align.h"
 #include "cli/cli.h"
 #include "cli/filter.h"
 #include "cli/index.h"
@@ -186,7 +187,7 @@ static const struct cli_option options[] = {
      .brief = "only these threads", CLI_NUMBERS(struct csv_call, tids)},
     {.name = "probe", .value = "ID,...", .help = "only these probe numbers or names",
      .brief = "only these probes", CLI_NAMES(struct csv_call, probes)},
-    CLI_COLOR_ROW, CLI_QUIET_ROW, CLI_HELP_ROW,
+    CLI_ALIGN_ROW, CLI_COLOR_ROW, CLI_QUIET_ROW, CLI_HELP_ROW,
     {.name = NULL},
 };
 

@@ -16,6 +16,8 @@ void user_typed(unsigned short id, long number, const char *pointer)
     PROBITY_QUEUE_GET("queue", pointer, id);
     PROBITY_REQUEST_BEGIN("request", id);
     PROBITY_REQUEST_END("request", id);
+    PROBITY_SEND("message", number);
+    PROBITY_RECEIVE("message", pointer);
     (void)number;
     (void)pointer;
 }

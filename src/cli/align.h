@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * align.h: aligning the clocks of several hosts (doc/hosts.md): --no-align, and what is reported.
+ */
+#ifndef PROBITY_CLI_ALIGN_H
+#define PROBITY_CLI_ALIGN_H
+
+#include "cli/cli.h"
+#include "cli/option.h"
+
+#define CLI_ALIGN_ROW                                                                              \
+    {.name = "no-align", .help = "use each host's clock as it is", .take = cli_take_no_align}
+
+int cli_take_no_align(const struct cli_given *given);
+
+/* Requests it, unless --no-align was given. */
+void cli_align_use(struct probity_reader_options *options);
+
+/* Reports, as warnings, which clocks were shifted, and which bounds could not be used. */
+void cli_align_report(const struct cli_command *command, const struct probity_reader *reader);
+
+#endif
