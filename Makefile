@@ -221,8 +221,8 @@ PROGRAMS := $(addprefix $(BUILD)/tests/programs/,$(PROGRAM_NAMES) \
 # Further flags for what is only in the tool: without optimization it is compiled in half the time.
 TOOL_FLAGS ?=
 $(TOOL_OBJ) $(CLI_OBJ): private C_FLAGS += $(TOOL_FLAGS)
-# What a unit test calls is optimized as everywhere; the test itself is compiled in a third of the
-# time without. Reports of sanitizers need lines; only test_symbols reads types.
+# Unit tests are not optimized, which compiles them in a third of the time; the code under test is.
+# Reports of sanitizers need line numbers; only test_symbols reads types.
 $(OBJ)/tests/unit/%.o: private C_FLAGS += -O0 $(if $(SANITIZE),$(if $(filter %/test_symbols.o,$@),,-g1))
 
 # For the tool only; the library needs just libc.

@@ -39,6 +39,6 @@ void cli_align_report(const struct cli_command *command, const struct probity_re
             cli_warn(command, "%s", probity_hosts_pair_text(hosts, &hosts->pairs[i], text));
     }
     if (hosts != NULL && hosts->left_out > 0)
-        cli_warn(command, "clocks aligned without %" PRIu64 " hits with ids: too many",
+        cli_warn(command, "%" PRIu64 " hits with ids not used to align clocks: too many",
                  hosts->left_out);
 }

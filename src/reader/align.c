@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * align.c: cuts the polygon of all lines, each a point (value at the begin, value at the end), by
- * the half-plane of each bound. Before that, the bounds are reduced to their convex hulls: a line
- * below all corners of the lower hull of the upper bounds is below all upper bounds.
+ * align.c: the polygon of all lines, each of which is a point (value at the beginning, value at
+ * the end), is intersected with the half-plane of each bound. Before that, the bounds are reduced
+ * to their convex hulls: a line below all corners of the lower hull of the upper bounds is below
+ * all upper bounds.
  */
 #include "reader/align.h"
 
@@ -114,7 +115,8 @@ static void cut_by(struct polygon *polygon, const struct probity_align_point *po
     }
 }
 
-/* All lines that could satisfy the bounds: a bound at any time limits both ends by the slope. */
+/* A polygon of all lines that may satisfy the bounds: with the largest slope, a bound at any time
+ * limits the values at both ends. */
 static void start_polygon(struct polygon *polygon, const struct probity_align_bounds *bounds,
                           double change_max)
 {
@@ -135,7 +137,7 @@ static void start_polygon(struct polygon *polygon, const struct probity_align_bo
     cut_polygon(polygon, &planes[1]);
 }
 
-/* The mean of the corners that are extreme at one of the ends is within the polygon. */
+/* The mean of those corners that are extreme at one of the ends, which is within the polygon. */
 static void conclude(const struct polygon *polygon, double span, struct probity_align_fit *ret_fit)
 {
     struct corner sum = {{0, 0}};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * align.h: the line of a clock's offset that satisfies upper and lower bounds, and its error
- * (doc/hosts.md, "Bounds"). Pure memory; knows neither traces nor hosts.
+ * (doc/hosts.md, "Bounds"). No I/O; independent of traces and hosts.
  */
 #ifndef PROBITY_READER_ALIGN_H
 #define PROBITY_READER_ALIGN_H
 
 #include <stddef.h>
 
-/* The largest slope of an offset: what two clocks may gain on each other. */
+/* The largest slope of an offset: how much faster one clock may be than the other. */
 #define PROBITY_ALIGN_SLOPE_MAX 5e-4
 
 /* One bound: at time x, the offset is at most, or at least, y. In ns from origins that the caller

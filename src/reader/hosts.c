@@ -22,7 +22,7 @@ static char *name_of(const struct probity_info *info)
     return strndup(text->bytes != NULL ? text->bytes : "", text->length);
 }
 
-/* The host of a trace: that of an earlier trace with the same boot, or the next one. */
+/* The host of a trace: that of an earlier trace with the same boot, or an additional one. */
 static int find_host(struct probity_hosts *hosts, const struct probity_trace *traces, uint32_t at)
 {
     const struct probity_info *info = &traces[at].facts.info;
@@ -108,7 +108,7 @@ static struct host_clock *clock_of(struct hosts *hosts, struct probity_clockmap 
     return NULL;
 }
 
-/* Of the records and anchors. */
+/* The times of the first and last record, and the accuracy of the anchors. */
 static void cover(struct probity_host *host, struct host_clock *clock,
                   const struct probity_trace_facts *facts)
 {
@@ -172,7 +172,7 @@ static void set_clocks(struct hosts *hosts)
     }
 }
 
-/* The times that were found when the trace was opened. */
+/* Converts the times that were found when the trace was opened. */
 static void set_facts(const struct hosts *hosts, struct probity_trace *trace)
 {
     uint32_t host = hosts->hosts->of_traces[trace->number];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * hosts_links.c: reads hits with ids, and finds those of which one must be earlier than another on
- * a different host (doc/hosts.md, "Links"). Memory is bounded: of too many ids, those with the
- * smallest hashes are kept, in all traces.
+ * hosts_links.c: reads hits with ids, and finds pairs of hits on different hosts of which one must
+ * be earlier than the other (doc/hosts.md, "Links"). Memory is bounded: if there are too many ids,
+ * those with the smallest hashes are kept, in all traces.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +13,15 @@
 #include "probity_typed.h"
 #include "reader/hosts_internal.h"
 
-/* Smaller ids may be counters or addresses, which mean nothing in another process. */
+/* Smaller ids may be counters or addresses, which another process may use for something else. */
 #define REQUEST_ID_LEAST (UINT64_C(1) << 48)
 
-/* The choice of ids must not depend on the run. */
+/* Fixed, so that each run chooses the same ids. */
 #define HASH_SECRET UINT64_C(0x5851f42d4c957f2d)
 
 /* A hit with a correlation id. */
 struct moment {
-    uint64_t hash, id, link; /* link: of name and object of a message; 0: not a message */
+    uint64_t hash, id, link; /* link: hash of a message's name and object; 0: not a message */
     uint64_t ns;             /* by the clock of its host */
     uint32_t trace, role;
 };
@@ -43,7 +43,7 @@ static int is_message(uint32_t role)
     return role == PROBITY_ROLE_SEND || role == PROBITY_ROLE_RECEIVE;
 }
 
-/* Of the name without its ending, and the object. Never 0. */
+/* The hash of the name without its ending, and of the object. Never 0. */
 static uint64_t link_of(const struct probity_event *event)
 {
     const char *colon = event->name != NULL ? memrchr(event->name, ':', event->name_bytes) : NULL;
@@ -120,7 +120,7 @@ static int read_trace(struct links *links, const struct probity_trace *trace,
 
     if (error != 0)
         return error;
-    /* A path may have been renamed to another trace. */
+    /* Another file may have been renamed to the path since. */
     if (memcmp(probity_reader_facts(reader, 0)->info.session, trace->facts.info.session,
                sizeof trace->facts.info.session) == 0)
         error = read_events(links, trace->number, reader);
@@ -136,7 +136,7 @@ static uint32_t host_of(const struct links *links, const struct moment *moment)
     return links->hosts->hosts->of_traces[moment->trace];
 }
 
-/* earlier happened before later. */
+/* `earlier` happened before `later`. */
 static int add_bound(struct links *links, const struct moment *earlier, uint64_t earlier_ns,
                      const struct moment *later, uint64_t later_ns)
 {
@@ -171,7 +171,7 @@ static size_t end_of_trace(const struct group *group, size_t first)
     return end;
 }
 
-/* A send of the only host that has sends in traces other than this one; NULL: none, or several. */
+/* A send in another trace, if all of these are of one host. NULL: there are none, or of several. */
 static const struct moment *only_sender(const struct links *links, const struct group *group,
                                         uint32_t trace)
 {
@@ -261,7 +261,7 @@ static int is_whole(const struct group *group, size_t first, size_t end)
            group->moments[end - 1].role == PROBITY_ROLE_REQUEST_END;
 }
 
-/* The longest whole request of a trace contains the hits of all others. */
+/* The longest request that one trace contains as a whole includes the hits of all other traces. */
 static int take_request(struct links *links, const struct group *group)
 {
     const struct moment *outer = NULL, *outer_end = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * hosts_place.c: compares each pair of linked hosts, then places each host on the clock of its
- * reference by the way of pairs with the least error (doc/hosts.md, "From pairs to one line").
+ * reference by the chain of pairs with the least error (doc/hosts.md, "From pairs to one time
+ * line").
  */
 #include <math.h>
 #include <stdlib.h>
@@ -28,8 +29,8 @@ struct frame {
     int is_started;
 };
 
-/* The way to a host: a pair, and the sum of errors. */
-struct way {
+/* The chain of pairs from the reference to a host: its last pair, and the sum of errors. */
+struct chain {
     size_t pair;
     uint32_t unknown; /* how many of its pairs have no known error */
     double error_ns;
@@ -39,7 +40,7 @@ struct way {
 struct placing {
     struct hosts *hosts;
     struct pair *pairs;
-    struct way *ways; /* by host */
+    struct chain *chains; /* by host */
     struct frame frame; /* has room for all bounds of each kind */
 };
 
@@ -73,8 +74,8 @@ static void widen(struct frame *frame, double time)
     frame->last = time > frame->last ? time : frame->last;
 }
 
-/* A message between a host whose time is known, at x_ns, and another, at its y_ns. is_upper: to
- * the other one. */
+/* A message between a host whose time is known, at x_ns, and another, at its y_ns. is_upper: the
+ * other host received it. */
 static void add_point(struct frame *frame, uint64_t x_ns, uint64_t y_ns, int is_upper)
 {
     struct probity_align_bounds *points = &frame->points;
@@ -100,7 +101,7 @@ static void clear_frame(struct frame *frame)
     frame->points.upper_count = frame->points.lower_count = 0;
 }
 
-/* Adds the time that the records of the other host cover. */
+/* Adds the time range of the records of the other host. */
 static void widen_by(struct frame *frame, const struct probity_host *other)
 {
     if (other->first_ns > other->last_ns)
@@ -216,7 +217,7 @@ static int fit_frame(struct placing *placing, const struct probity_host *left,
     return probity_align_fit(&frame->points, span, slope_max, ret_fit);
 }
 
-/* The last of the first bounds that agree. */
+/* Finds the last bound, in order of time, up to which all bounds agree. */
 static int find_contradiction(struct placing *placing, const struct pair *pair,
                               struct probity_host_pair *facts)
 {
@@ -238,7 +239,8 @@ static int find_contradiction(struct placing *placing, const struct pair *pair,
     return 0;
 }
 
-/* With bounds of one kind: the clocks are trusted if they satisfy them. */
+/* The offset if all bounds are of one kind: that of the clocks as they are, or the nearest one that
+ * satisfies the bounds. */
 static double one_sided_offset(const struct frame *frame)
 {
     const struct probity_align_bounds *points = &frame->points;
@@ -308,7 +310,7 @@ static void add_points_of(struct placing *placing, size_t number, uint32_t host)
     }
 }
 
-/* The other host of a usable pair, if it is placed by the same reference; or UINT32_MAX. */
+/* The other host of a usable pair, if it is placed with the same reference; else UINT32_MAX. */
 static uint32_t placed_partner(const struct placing *placing, size_t number, uint32_t host,
                                uint32_t reference)
 {
@@ -345,9 +347,10 @@ static int fit_host(struct placing *placing, uint32_t host, uint32_t reference, 
     uint32_t hops = placing->hosts->places[host].hops;
 
     clear_frame(&placing->frame);
-    add_points_of(placing, placing->ways[host].pair, host); /* first: both calls share the frame */
+    /* This pair is first, because both calls for a host share the frame. */
+    add_points_of(placing, placing->chains[host].pair, host);
     for (size_t i = 0; only == SIZE_MAX && i < placing->hosts->hosts->pair_count; i++) {
-        if (i != placing->ways[host].pair &&
+        if (i != placing->chains[host].pair &&
             placed_partner(placing, i, host, reference) != UINT32_MAX)
             add_points_of(placing, i, host);
     }
@@ -362,41 +365,42 @@ static void place_one_sided(struct placing *placing, uint32_t host)
     set_place(placing, host, &(struct probity_align_line){1, offset, offset});
 }
 
-/* The line that satisfies the bounds to all placed hosts has this error, by the bounds of its way
- * alone. The frame is that of the way; the origins differ, as other bounds may cover more time. */
-static double error_of_all(const struct placing *placing, const struct probity_align_fit *way,
+/* The error of a line that satisfies the bounds to all placed hosts, by the bounds of the last pair
+ * of its chain alone. placing->frame is of that pair. The origins of the frames differ, because
+ * other bounds may cover more time. */
+static double error_of_all(const struct placing *placing, const struct probity_align_fit *by_pair,
                            const struct frame *frame, const struct probity_align_line *all)
 {
     double moved = since(placing->frame.origin_ns, frame->origin_ns);
-    const struct probity_align_line line = {way->line.span, probity_align_at(all, moved),
-                                            probity_align_at(all, moved + way->line.span)};
+    const struct probity_align_line line = {by_pair->line.span, probity_align_at(all, moved),
+                                            probity_align_at(all, moved + by_pair->line.span)};
 
-    return probity_align_error(way, &line);
+    return probity_align_error(by_pair, &line);
 }
 
-/* By all placed hosts; if that is impossible, by the pair of its way alone. */
+/* By the bounds to all placed hosts; if that is impossible, by the last pair of the chain alone. */
 static int place_by_bounds(struct placing *placing, uint32_t host, uint32_t reference,
                            double *ret_error)
 {
-    struct probity_align_fit way, all;
+    struct probity_align_fit by_pair, all;
     int is_all = fit_host(placing, host, reference, SIZE_MAX, &all);
     struct frame frame = placing->frame;
 
     if (is_all < 0)
         return is_all;
     is_all = is_all && frame.points.upper_count > 0 && frame.points.lower_count > 0;
-    int got = fit_host(placing, host, reference, placing->ways[host].pair, &way);
+    int got = fit_host(placing, host, reference, placing->chains[host].pair, &by_pair);
     if (got <= 0)
         return got;
     int is_bounded =
         placing->frame.points.upper_count > 0 && placing->frame.points.lower_count > 0;
     *ret_error = !is_bounded ? 0
-                 : is_all    ? error_of_all(placing, &way, &frame, &all.line)
-                             : probity_align_error(&way, &way.line);
+                 : is_all    ? error_of_all(placing, &by_pair, &frame, &all.line)
+                             : probity_align_error(&by_pair, &by_pair.line);
     if (is_all)
         placing->frame = frame;
     if (is_all || is_bounded)
-        set_place(placing, host, is_all ? &all.line : &way.line);
+        set_place(placing, host, is_all ? &all.line : &by_pair.line);
     else
         place_one_sided(placing, host);
     return 0;
@@ -405,7 +409,7 @@ static int place_by_bounds(struct placing *placing, uint32_t host, uint32_t refe
 static int place_host(struct placing *placing, uint32_t host, uint32_t reference)
 {
     struct probity_hosts *hosts = placing->hosts->hosts;
-    const struct probity_host_pair *pair = &hosts->pairs[placing->ways[host].pair];
+    const struct probity_host_pair *pair = &hosts->pairs[placing->chains[host].pair];
     uint32_t from = pair->left == host ? pair->right : pair->left;
     double error = 0;
 
@@ -416,21 +420,21 @@ static int place_host(struct placing *placing, uint32_t host, uint32_t reference
     hosts->hosts[host].reference = reference;
     error += slack_of(&hosts->hosts[host], &hosts->hosts[from]);
     hosts->hosts[host].error_ns =
-        placing->ways[host].unknown > 0
+        placing->chains[host].unknown > 0
             ? UINT64_MAX
             : hosts->hosts[from].error_ns + (uint64_t)rounded(ceil(error));
     return 0;
 }
 
-static int is_shorter(const struct way *a, const struct way *b)
+static int is_shorter(const struct chain *a, const struct chain *b)
 {
     if (!b->is_known || a->unknown != b->unknown)
         return !b->is_known || a->unknown < b->unknown;
     return a->error_ns < b->error_ns;
 }
 
-/* Ways from a host that was just placed. */
-static void find_ways(struct placing *placing, uint32_t from)
+/* Extends the chain of a host that was just placed to the hosts that are linked to it. */
+static void find_chains(struct placing *placing, uint32_t from)
 {
     const struct probity_hosts *hosts = placing->hosts->hosts;
 
@@ -438,25 +442,25 @@ static void find_ways(struct placing *placing, uint32_t from)
         const struct probity_host_pair *pair = &hosts->pairs[i];
         uint32_t to = pair->left == from ? pair->right : pair->left;
         int is_bounded = pair->state == PROBITY_PAIR_BOUNDED;
-        const struct way way = {
-            i, placing->ways[from].unknown + !is_bounded,
-            placing->ways[from].error_ns + (is_bounded ? (double)pair->error_ns : 0), 1};
+        const struct chain chain = {
+            i, placing->chains[from].unknown + !is_bounded,
+            placing->chains[from].error_ns + (is_bounded ? (double)pair->error_ns : 0), 1};
         if ((pair->left == from || pair->right == from) &&
             pair->state != PROBITY_PAIR_CONTRADICTORY && !placing->hosts->places[to].is_placed &&
-            is_shorter(&way, &placing->ways[to]))
-            placing->ways[to] = way;
+            is_shorter(&chain, &placing->chains[to]))
+            placing->chains[to] = chain;
     }
 }
 
-/* The host with the shortest way that is not placed; UINT32_MAX: none. */
+/* Of the hosts that are not placed, the one with the shortest chain; UINT32_MAX: none. */
 static uint32_t nearest(const struct placing *placing)
 {
     const struct probity_hosts *hosts = placing->hosts->hosts;
     uint32_t least = UINT32_MAX;
 
     for (uint32_t i = 0; i < hosts->count; i++) {
-        if (placing->ways[i].is_known && !placing->hosts->places[i].is_placed &&
-            (least == UINT32_MAX || is_shorter(&placing->ways[i], &placing->ways[least])))
+        if (placing->chains[i].is_known && !placing->hosts->places[i].is_placed &&
+            (least == UINT32_MAX || is_shorter(&placing->chains[i], &placing->chains[least])))
             least = i;
     }
     return least;
@@ -473,12 +477,12 @@ static int place_all(struct placing *placing, uint32_t reference)
     placing->frame.origin_ns = placing->frame.base_ns = 0;
     set_place(placing, reference, &same);
     placing->hosts->hosts->hosts[reference].error_ns = 0;
-    find_ways(placing, reference);
+    find_chains(placing, reference);
     while (error == 0 && (host = nearest(placing)) != UINT32_MAX) {
         error = place_host(placing, host, reference);
         if (placing->hosts->places[host].is_placed)
-            find_ways(placing, host);
-        placing->ways[host].is_known = 0;
+            find_chains(placing, host);
+        placing->chains[host].is_known = 0;
     }
     return error;
 }
@@ -516,16 +520,16 @@ int hosts_place(struct hosts *hosts)
 
     if (room == 0)
         return 0;
-    placing.ways = calloc(hosts->hosts->count, sizeof *placing.ways);
+    placing.chains = calloc(hosts->hosts->count, sizeof *placing.chains);
     placing.frame.points.upper = malloc(room * sizeof(struct probity_align_point));
     placing.frame.points.lower = malloc(room * sizeof(struct probity_align_point));
-    int error = placing.ways != NULL && placing.frame.points.upper != NULL &&
+    int error = placing.chains != NULL && placing.frame.points.upper != NULL &&
                         placing.frame.points.lower != NULL
                     ? find_pairs(&placing)
                     : PROBITY_ERROR_MEMORY;
     if (error == 0)
         error = place_linked(&placing);
-    free(placing.ways);
+    free(placing.chains);
     free(placing.pairs);
     free(placing.frame.points.upper);
     free(placing.frame.points.lower);

@@ -592,7 +592,7 @@ void probity_budget_share_readings(struct probity_session *session)
     uint32_t share = session->settings.cpu_budget_permille * 65536 / 1000;
     uint32_t most = (session->settings.budget + 60) / 61; /* a quarter, from millionths to 2^-16 */
 
-    /* Threads may read it meanwhile. */
+    /* Other threads may read it at the same time. */
     __atomic_store_n(&session->budget, most != 0 && most < share ? most : share, __ATOMIC_RELAXED);
 }
 

@@ -351,7 +351,7 @@ static void learn_gap(struct probity_thread_gaps *gaps, uint64_t gap)
  * and the cost of the reading is small in comparison. But it is not small in comparison with the
  * CPU time of a thread that waits, and the duration of a wait that is recorded by hits is known
  * without it. If recording may take only a share of the CPU time, those gaps are measured once
- * they are long together, so that the error of CPU times is limited. */
+ * they add up to a long time, which limits the error of CPU times. */
 static int is_long(const struct probity_session *session, const struct probity_thread_state *slot,
                    const struct item *item, uint64_t gap)
 {

@@ -29,8 +29,8 @@ enum probity_session_state {
 
 /* Whether this trace has the declarations of earlier recordings. Until all are recorded, each new
  * thread records them, too: a declaration must not be later in time than the first record that
- * needs it, and no thread may wait for another to be scheduled. A thread that does so is in a slow
- * path, so the next recording does not begin meanwhile. */
+ * needs it, and no thread may wait for another to be scheduled. A thread that records them is in a
+ * slow path, so the next recording does not begin meanwhile. */
 enum probity_session_declarations {
     PROBITY_DECLARATIONS_NONE = 0,
     PROBITY_DECLARATIONS_BEGUN = 1, /* the first thread has a chunk for them */
@@ -73,7 +73,7 @@ struct probity_session {
     uint32_t names_number;   /* the highest number inserted for it */
     void *held_trace;  /* for src/runtime/trace_file.c; or NULL */
     int marks_start;   /* 1: INFO announces a SYNC for the moment when the spool has its name */
-    int is_late;       /* the last recording ended without a thread in a slow path: see its start */
+    int is_late;       /* the last recording ended while a thread was in a slow path: see start */
     int is_spool_left; /* 1: some of its files could not be removed */
     int unnamed_spool; /* descriptor of segment 0 until it is at spool_path; or -1 */
     uint32_t present_chunks; /* chunks of segment 0 with pages when it was created */
@@ -117,8 +117,8 @@ void probity_session_leave(struct probity_session *session);
 /* The session if it is recording, else NULL. Creates nothing. Any thread, async-signal-safe. */
 struct probity_session *probity_session_recording(void);
 
-/* Whether a thread is still in a slow path of the last recording, whose end did not wait for it any
- * longer. It uses what a start replaces. Waits for a moment. Lock held. */
+/* Whether a thread is still in a slow path of the last recording, which ended without waiting any
+ * longer for it. Such a thread uses what a start replaces. Waits briefly. Lock held. */
 int probity_session_is_late(struct probity_session *session);
 
 /* Starts recording. is_main: in a constructor or on an explicit request, when a thread may be

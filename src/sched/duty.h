@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * duty.h: a share of the program's CPU time that recording of states may take. When it is used up
- * for the first time, wakings are switched off for good, if they cost much of it; after that, all
- * events until enough is saved for the next interval. Runs in the thread that collects.
+ * duty.h: limits what recording of states may take to a share of the program's CPU time. When the
+ * share is used up for the first time, wakings are switched off for good if they cost much of it.
+ * Otherwise, all events are switched off until enough is saved for the next interval. Runs in the
+ * thread that collects.
  */
 #ifndef PROBITY_SCHED_DUTY_H
 #define PROBITY_SCHED_DUTY_H

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Traces of several hosts on one line (doc/hosts.md): with clocks that are off by seconds and drift,
-# every record is within the stated error, and every receive later than its send; contradictory
-# bounds are reported and not used.
+# Traces of several hosts on one time line (doc/hosts.md): although clocks are off by seconds and
+# drift, every record is within the stated error, and every receive later than its send.
+# Contradictory bounds are reported and not used.
 # variants: gcc asan
 . "$(dirname "$0")/../common.bash"
 
@@ -60,7 +60,8 @@ tool "b alone" info --json made/b.probity
 "$PROBITY" info --json made/b.probity made/a.probity 2> errors | jq '.[0].times' > first
 jq '.[0].times' output | cmp -s - first || fail "the first host's times differ: $(cat first)"
 
-# A request visits b and c, and each way is a part; its true time is within the error.
+# A request visits b and c. The time of each message on the network is a part, and correct to within
+# the error.
 tool "path" path --slowest 50 --json "${traces[@]}"
 expect "path: ways" '["01","12","21","10"]' "$(jq -c '[.spans[].parts |
     map(select(.state == "wire") | "\(.from_trace)\(.to_trace)")] | unique | .[]' output)"
@@ -90,7 +91,7 @@ info one-way
 expect "one-way" '["01 one-sided","02 bounded","12 one-sided"]' "$(pairs_of .state)"
 expect "no error" null "$(jq -c '.[0].alignment.pairs[] | select(.to == 1) | .error_ns' info)"
 
-# A clock that jumped without a trace in the anchors, and an id that was used for two things.
+# A clock that jumped, which the anchors do not show, and an id that was used for two things.
 for kind in jumped reused; do
     make 7 "$kind"
     info "$kind"

@@ -218,7 +218,7 @@ hold_budget() {
 }
 [ "$VARIANT" = asan ] || hold_budget
 
-# Wakings are switched off first, and every command says since when.
+# Wakings are switched off first, and every command reports when.
 leave_out_wakings() {
     mkdir wakings
     "${with_tracefs[@]}" "$PROBITY" record --calls threads --sched --budget 10% \

@@ -69,7 +69,7 @@ stop plain
 start idle "$PROGRAMS/waiting"
 says "idle" 1 "hit no probe in time" attach --wait 50ms "$job"
 says "idle" 1 "is not recording" detach "$job"
-# The tool sleeps longer and longer: it looks at most 500 times in 4 seconds, instead of 8,000.
+# The tool sleeps longer each time: it looks at most 500 times in 4 seconds, instead of 8,000.
 python3 - "$PROBITY" "$job" 2> errors << 'end' || fail "idle: $(cat errors)"
 import resource, subprocess, sys
 subprocess.run([sys.argv[1], "attach", "--wait", "4s", sys.argv[2]], stderr=subprocess.DEVNULL)
@@ -80,8 +80,8 @@ echo >&"$gate"
 stop idle
 expect "idle: no trace" "again.probity began.probity" "$(echo *.probity)"
 
-# A thread was held in a slow path until the end of the last recording did not wait for it any
-# longer. The next one begins once it has left. Not with a sanitizer, as in restarted.sh.
+# A thread is held in a slow path until the last recording has ended without it. The next one begins
+# once it has left. Not with a sanitizer, as in restarted.sh.
 case ${VARIANT:-gcc} in
     gcc | clang)
         start late env PROBITY_CONTROL=1 PROBITY_CLOCK=monotonic "$PROGRAMS/late_thread" attached

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * remote.c server FILE | client FILE N: N requests over a loopback socket, each with a header
- * traceparent. The server listens on any port, writes its number to FILE, and ends with the
- * connection. Both sides record what they send and receive.
+ * remote.c server FILE | client FILE N: N requests over a loopback socket, each with a
+ * traceparent header. The server listens on any free port, writes its number to FILE, and ends when
+ * the connection is closed. Both sides record what they send and receive.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -29,7 +29,7 @@ class Host:
         self.hits = []  # true ns, site, id
 
     def clock(self, ns):
-        """What the host's clock has advanced at a true time."""
+        """How far the host's clock has advanced at a true time."""
         return self.offset_ns + int(ns * self.rate)
 
     def tick(self, ns):

@@ -250,7 +250,7 @@ static uint32_t trace_of(const struct probity_path *path, uint32_t slot)
 }
 
 /* A hit of the same request, possibly in another thread. Between two traces, the time since the
- * latest hit is of neither thread. */
+ * latest hit belongs to neither thread. */
 static void go_on(struct probity_path *path, struct path_open *open, uint32_t slot)
 {
     uint32_t *last = &open->slots[open->hop_count - 1];

@@ -33,8 +33,8 @@ struct path_thread {
 struct path_open {
     uint32_t slots[PROBITY_PATH_HOPS_MAX]; /* the threads that it was in, and since when */
     uint64_t since_ns[PROBITY_PATH_HOPS_MAX];
-    uint8_t is_wire[PROBITY_PATH_HOPS_MAX]; /* the time on the way to this thread */
-    size_t hop_count;      /* if there were more, the last one is of no thread */
+    uint8_t is_wire[PROBITY_PATH_HOPS_MAX]; /* 1: between two traces, of no thread */
+    size_t hop_count;      /* if there were more, the last one has no thread */
     uint64_t latest_ns;    /* its latest hit */
     int is_in_range;       /* it began there */
 };

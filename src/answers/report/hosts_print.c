@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hosts_print.c: offsets, drifts and errors of hosts, for people and programs.
+ * hosts_print.c: offsets, drifts and errors of hosts, as text and JSON.
  */
 #include "answers/report/hosts_print.h"
 
@@ -29,7 +29,7 @@ const char *probity_host_name(const struct probity_hosts *hosts, uint32_t host,
     return ret_name;
 }
 
-/* " ± 12.3us", or that the error is unknown. */
+/* ", error at most 12.3us", or that the error is unknown. */
 static const char *error_text(uint64_t error_ns, char *ret_text, size_t bytes)
 {
     char time[PROBITY_TIME_TEXT_BYTES];
@@ -68,7 +68,7 @@ const char *probity_hosts_text(const struct probity_hosts *hosts, uint32_t host,
     else
         snprintf(ret_text, PROBITY_HOSTS_TEXT_BYTES, "clock of %s %s", name,
                  facts->is_linked ? "is the reference"
-                                  : "as it is: no usable messages link it to other hosts");
+                                  : "not aligned: no usable messages link it to other hosts");
     return ret_text;
 }
 

@@ -308,8 +308,8 @@ static void pause_or_resume(struct probity_export *export, struct perfetto_threa
 /* ---- Instants ----------------------------------------------------------------------------------
  */
 
-/* From a send to its receive in another trace: both have the same id, and names that differ only in
- * their ends. Never the flow of a request. */
+/* The flow from a send to its receive in another trace: both have the same id, and names that
+ * differ only in their endings. Different from the flow of a request. */
 static uint64_t message_flow(const struct probity_event *event)
 {
     uint64_t flow = event->correlation;
