@@ -439,6 +439,34 @@ async function tracks() {
   await picture(page, "flame");
 }
 
+// Traces of several hosts: each has a heading above its threads, and its clock is as `probity info
+// --json` has it.
+async function hosts() {
+  const [infos] = answers;
+  const page = await open();
+  await show(page, "overview");
+  const named = infos.map((info) => info.program.host);
+  const texts = await page.$$eval(".hosts dd", (all) => all.map((each) => each.textContent));
+  expect("hosts", named.join(" "), (await page.$$eval(".hosts dt", (all) => all.map((each) => each.textContent))).join(" "));
+  infos.forEach(({ alignment }, index) => {
+    const found = /^clock aligned to (.*): it was (.*) (ahead|behind), drifts by (.*) ppm, error at most (.*)$/.exec(texts[index]);
+    if (index === 0 || found === null) {
+      expect("the reference", "0 clock is the reference", `${index} ${texts[index]}`);
+      return;
+    }
+    const [, reference, offset, way, drift, error] = found;
+    expect(`clock of ${named[index]}`, `${named[0]} ${alignment.offset_ns < 0 ? "behind" : "ahead"} ${alignment.drift_ppm.toFixed(2)}`, `${reference} ${way} ${drift}`);
+    expectThat(`its offset ${offset}`, isShown(offset, Math.abs(alignment.offset_ns)));
+    expectThat(`its error ${error}`, isShown(error, alignment.error_ns));
+  });
+  const pairs = new Set(infos.flatMap(({ alignment }) => alignment.pairs.map(({ from, to, by, forward, backward }) => `${named[from]} to ${named[to]}: ${forward.toLocaleString("en-US")} ${by}, and ${backward.toLocaleString("en-US")} back`)));
+  expect("pairs", [...pairs].join("; "), (await page.$$eval(".hosts p", (all) => all.map((each) => each.textContent.split(": ").slice(0, 2).join(": ")))).join("; "));
+  await picture(page, "overview");
+  await show(page, "timeline");
+  expect("headings", `${named.join(" ")} All hosts`, await page.getAttribute(".stage", "data-hosts"));
+  await picture(page, "timeline");
+}
+
 // The address contains the position; an address that matches nothing does no harm.
 async function address() {
   const page = await open();
@@ -1365,7 +1393,7 @@ async function states() {
   expectThat(`the tip: ${await page.textContent(".tip")}`, (await page.textContent(".tip .first")).startsWith(`running on CPU ${running.cpu}, `));
 }
 
-const scenarios = { states, paths, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, diffBlocks, labelled, speed, measured };
+const scenarios = { states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, diffBlocks, labelled, speed, measured };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

@@ -7,6 +7,7 @@ import { Columns } from "./columns";
 import { Kind } from "./data";
 import { count, moment, short, time } from "./format";
 import { Hatch } from "./hatch";
+import { clockText } from "./hosts";
 import { before, beforeNear, type Lane, LaneKind, type Model, spanAt, State, type Thread, Track } from "./lanes";
 import type { CriticalPath } from "./path";
 import type { Series } from "./series";
@@ -31,6 +32,8 @@ const WAKE_ROOM = 14;
 const WAKES_SHOWN = 300;
 const MARKS = 13;
 const GAP = 9;
+/** A line with the name of a host, above its threads. */
+const HOST_ROW = 24;
 /** Number of shades for columns that are partly filled: equal neighbors are drawn as one. */
 const SHADES = 8;
 /** Calls deeper than this are hidden until requested. */
@@ -111,6 +114,8 @@ export class TimelineView {
     private readonly bottoms = new Map<Thread, number>();
     /** The same, with the room that its name takes. */
     private readonly ends = new Map<Thread, number>();
+    /** Names of hosts above their threads, if there are several. */
+    private hosts: { host: number; y: number; isPinned: boolean }[] = [];
     /** Drawn last, so that nothing covers them. */
     private readonly columns = new Columns();
     private readonly hatch = new Hatch();
@@ -166,7 +171,8 @@ export class TimelineView {
         return RULER + row.y + (row.isPinned ? 0 : this.head - this.scroll);
     }
 
-    /** Threads in the chosen order, filtered; then requests, locks and queues, CPU and rates. */
+    /** Threads in the chosen order, filtered; then requests, locks and queues, CPU and rates. Those of
+     * one host are together, unless the user moved any. */
     shown(filter = this.layout.filter): Thread[] {
         const { order, own } = this.layout;
         const words = filter.toLowerCase().split(/\s+/).filter((word) => word !== "");
@@ -178,6 +184,9 @@ export class TimelineView {
             threads.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }) || a.tid - b.tid);
         const all = [...threads, ...this.model.tracks.filter(isShown)
             .sort((a, b) => a.track - b.track || a.place - b.place)];
+        const rank = ({ host }: Thread): number => host < 0 ? this.model.hosts.list.length : host;
+        if (order !== "own")
+            all.sort((a, b) => rank(a) - rank(b));
         if (order === "own") {
             const ranks = new Map(own.map((place, rank) => [place, rank]));
             all.sort((a, b) => (ranks.get(a.place) ?? own.length) - (ranks.get(b.place) ?? own.length));
@@ -225,13 +234,20 @@ export class TimelineView {
         const { only } = this;
         let y = only === null ? GAP - 2 : 4;
         let wasPinned = false;
+        let host: number | null = null;
         this.rows = [];
+        this.hosts = [];
         this.pins = 0;
         for (const thread of only === null ? this.shown() : [only]) {
             const isPinned = only === null && this.layout.pinned.has(thread.place);
             if (wasPinned && !isPinned) {
                 this.pins = y;
                 y = GAP - 2;
+            }
+            if (only === null && this.model.hosts.list.length > 1 && (thread.host !== host || isPinned !== wasPinned)) {
+                host = thread.host;
+                this.hosts.push({ host, y, isPinned });
+                y += HOST_ROW;
             }
             wasPinned = isPinned;
             const put = (look: Look, lanes: (Lane | null)[], height: number, text = ""): void => {
@@ -1141,6 +1157,7 @@ export class TimelineView {
         context.fillRect(0, RULER, this.gutter - 1, this.height - RULER);
         context.fillStyle = theme.line;
         context.fillRect(this.gutter - 1, RULER, 1, this.height - RULER);
+        this.drawHosts(context, isPinned);
         let previous: Thread | null = null;
         for (const row of this.rows) {
             if (row.thread === previous || row.isPinned !== isPinned)
@@ -1153,6 +1170,34 @@ export class TimelineView {
             context.fillRect(0, y - Math.ceil(GAP / 2), this.width, 1);
             if (y > -40)
                 this.drawHead(context, row, y);
+        }
+    }
+
+    /** The headings, from top to bottom. */
+    get shownHosts(): string[] {
+        return this.hosts.map(({ host }) => host < 0 ? "All hosts" : this.model.hosts.list[host].name);
+    }
+
+    /** The name of each host and its clock, above its threads. */
+    private drawHosts(context: CanvasRenderingContext2D, isPinned: boolean): void {
+        const { theme, model: { hosts } } = this;
+        for (const each of this.hosts.filter((host) => host.isPinned === isPinned)) {
+            const y = RULER + each.y + (isPinned ? 0 : this.head - this.scroll) - Math.ceil(GAP / 2);
+            if (y < -HOST_ROW || y > this.height)
+                continue;
+            const host = each.host < 0 ? null : hosts.list[each.host];
+            context.fillStyle = theme.panel;
+            context.fillRect(0, y, this.width, HOST_ROW);
+            context.fillStyle = theme.line;
+            context.fillRect(0, y, this.width, 1);
+            context.font = `600 ${theme.font}`;
+            context.fillStyle = theme.text;
+            const name = short(host?.name ?? "All hosts", 60);
+            context.fillText(name, 8, y + HOST_ROW / 2 + 1);
+            const x = Math.max(this.gutter + 6, 8 + context.measureText(name).width + 14);
+            context.font = theme.font;
+            context.fillStyle = theme.faint;
+            context.fillText(host === null ? "" : clockText(hosts, host), x, y + HOST_ROW / 2 + 1);
         }
     }
 

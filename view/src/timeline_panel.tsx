@@ -505,7 +505,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                     <span class="merged"> <i class="hatched" /> several together, or waiting</span>
                 </span>
             </div>
-            <div class="stage" data-from={place.from} data-to={place.to} data-spans={shared.live?.shows ?? "page"} data-unit={shared.live?.unitShown} data-rows={shared.live?.rowsShown ?? "page"} data-arrows={view.shownArrows.map(({ from, to }) => `${from.thread.tid}-${to.thread.tid}`).join(" ")}
+            <div class="stage" data-from={place.from} data-to={place.to} data-spans={shared.live?.shows ?? "page"} data-unit={shared.live?.unitShown} data-rows={shared.live?.rowsShown ?? "page"} data-hosts={view.shownHosts.join(" ")} data-arrows={view.shownArrows.map(({ from, to }) => `${from.thread.tid}-${to.thread.tid}`).join(" ")}
                 data-wakes={view.shownWakes.map(({ from, to }) => `${from.tid}-${to.tid}`).join(" ")} data-path={shared.path?.parts.length ?? 0} data-order={only === null ? view.shown().map((thread) => thread.place).join(" ") : ""} data-pinned={[...view.layout.pinned].join(" ")}>
                 <Canvas painter={painter} label={`${only === null ? "Timeline" : "Flame graph in order of time"}. Arrows move, plus and minus zoom, comma and full stop go from call to call, Enter zooms to the one selected.`}
                     onWheel={onWheel} onPointerDown={onPointerDown} onPointerMove={onPointerMove} onPointerUp={onPointerUp}
