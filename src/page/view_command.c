@@ -167,6 +167,7 @@ static int look_closer(struct view_call *call, const struct probity_reader *read
     for (size_t i = 0; error == 0 && i < count; i++)
         paths[i] = probity_reader_facts(reader, i)->path;
     cli_sched_use(&options);
+    cli_align_use(&options);
     options.progress = cli_progress;
     options.progress_context = (void *)(uintptr_t)&cli_command_view;
     cli_progress_expect(view_tiles_passes(&call->tiles));
