@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/messages.h"
 #include "base/bytes.h"
 #include "exports/chrome/export_chrome.h"
-#include "exports/export_messages.h"
 #include "print/text.h"
 #include "probity.h"
 #include "probity_typed.h"
@@ -254,11 +254,11 @@ static void put_flow(struct probity_export *export, struct probity_export_thread
     put_head(export, thread,
              is_send ? ",\n{\"ph\":\"s\"," : ",\n{\"ph\":\"f\",\"bp\":\"e\",",
              (struct probity_scope_time){event->wall_ns, event->cpu_ns}, event);
-    snprintf(id, sizeof id, ",\"id\":\"%#" PRIx64 "\"", export_message_flow(event));
+    snprintf(id, sizeof id, ",\"id\":\"%#" PRIx64 "\"", probity_message_flow(event));
     chrome_put(export, id);
     chrome_put(export, ",\"cat\":\"send\",\"name\":");
     chrome_put_text(export, event->name != NULL ? event->name : "",
-                    export_message_name_bytes(event));
+                    probity_message_name_bytes(event));
     chrome_put(export, "}");
 }
 
@@ -280,7 +280,7 @@ static void put_hit(struct probity_export *export, struct probity_export_thread 
                          event->has_place, 0))
         put_ids(export, event);
     chrome_put(export, "}");
-    if (__builtin_expect(export_is_message(event), 0))
+    if (__builtin_expect(probity_is_message(event), 0))
         put_flow(export, thread, event);
 }
 

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/messages.h"
 #include "base/bytes.h"
-#include "exports/export_messages.h"
 #include "exports/export_values.h"
 #include "exports/perfetto/export_perfetto.h"
 #include "probity_typed.h"
@@ -327,8 +327,8 @@ static __attribute__((noinline)) void put_hit_with(struct probity_export *export
     if (event->has_correlation && probity_role_is_of_work(event->role))
         open.at = protobuf_put_fixed(
             open.at, event->role == PROBITY_ROLE_REQUEST_END ? EVENT_FLOW_END : EVENT_FLOW, flow);
-    if (export_is_message(event))
-        open.at = protobuf_put_fixed(open.at, EVENT_FLOW, export_message_flow(event));
+    if (probity_is_message(event))
+        open.at = protobuf_put_fixed(open.at, EVENT_FLOW, probity_message_flow(event));
     if (event->has_correlation)
         open.at = put_id(open.at, correlation, event->correlation);
     if (event->has_object)

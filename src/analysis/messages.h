@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * export_messages.h: connects sends with their receives in other traces (doc/hosts.md, "Links").
+ * messages.h: connects sends with their receives in other traces (doc/hosts.md, "Links").
  */
-#ifndef PROBITY_EXPORTS_EXPORT_MESSAGES_H
-#define PROBITY_EXPORTS_EXPORT_MESSAGES_H
+#ifndef PROBITY_ANALYSIS_MESSAGES_H
+#define PROBITY_ANALYSIS_MESSAGES_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,13 +11,13 @@
 #include "reader/reader.h"
 
 /* Whether a hit is a send or a receive with an id: 1 or 0. */
-int export_is_message(const struct probity_event *event);
+int probity_is_message(const struct probity_event *event);
 
 /* The bytes of a message's name without the ending that differs between its send and receive. */
-size_t export_message_name_bytes(const struct probity_event *event);
+size_t probity_message_name_bytes(const struct probity_event *event);
 
 /* A number of the message, equal for its send and its receive. Never the id itself, which other
  * flows have. */
-uint64_t export_message_flow(const struct probity_event *event);
+uint64_t probity_message_flow(const struct probity_event *event);
 
 #endif

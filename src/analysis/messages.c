@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * export_messages.c: numbers of messages between traces. Runs in the tool, and keeps no state.
+ * messages.c: numbers of messages between traces. Runs in the tool, and keeps no state.
  */
-#include "exports/export_messages.h"
+#include "analysis/messages.h"
 
 #include <string.h>
 
 #include "probity_typed.h"
 
-int export_is_message(const struct probity_event *event)
+int probity_is_message(const struct probity_event *event)
 {
     return event->has_correlation &&
            (event->role == PROBITY_ROLE_SEND || event->role == PROBITY_ROLE_RECEIVE);
 }
 
-size_t export_message_name_bytes(const struct probity_event *event)
+size_t probity_message_name_bytes(const struct probity_event *event)
 {
     const char *colon = event->name != NULL ? memrchr(event->name, ':', event->name_bytes) : NULL;
 
@@ -23,10 +23,10 @@ size_t export_message_name_bytes(const struct probity_event *event)
     return colon != NULL ? (size_t)(colon - event->name) : event->name_bytes;
 }
 
-uint64_t export_message_flow(const struct probity_event *event)
+uint64_t probity_message_flow(const struct probity_event *event)
 {
     uint64_t flow = event->correlation;
-    size_t bytes = export_message_name_bytes(event);
+    size_t bytes = probity_message_name_bytes(event);
 
     if (event->has_object)
         flow += event->object * UINT64_C(0x9e3779b97f4a7c15);
