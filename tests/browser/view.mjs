@@ -440,9 +440,9 @@ async function tracks() {
 }
 
 // Traces of several hosts: each has a heading above its threads, and its clock is as `probity info
-// --json` has it.
+// --json` has it. A block that begins with a send has an arrow to the thread that received it.
 async function hosts() {
-  const [infos] = answers;
+  const [infos, { place, arrow }] = answers;
   const page = await open();
   await show(page, "overview");
   const named = infos.map((info) => info.program.host);
@@ -464,7 +464,17 @@ async function hosts() {
   await picture(page, "overview");
   await show(page, "timeline");
   expect("headings", `${named.join(" ")} All hosts`, await page.getAttribute(".stage", "data-hosts"));
+  expect("arrows of all messages", "0", await page.getAttribute(".stage", "data-messages"));
   await picture(page, "timeline");
+  await page.goto("about:blank");
+  await page.goto(`${url}#timeline&s=${place}`);
+  await page.waitForSelector(".details h2");
+  const arrows = (await page.getAttribute(".stage", "data-arrows")).split(" ");
+  expectThat(`an arrow ${arrow} (${arrows})`, arrows.includes(arrow));
+  await page.focus("canvas");
+  await page.keyboard.press("f");
+  await page.waitForFunction(() => Number(document.querySelector(".stage").dataset.messages) > 0);
+  await picture(page, "messages");
 }
 
 // The address contains the position; an address that matches nothing does no harm.

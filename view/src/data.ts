@@ -256,8 +256,18 @@ export interface WaitsData {
     list: number[][];
 }
 
+/** Sends with their receives in other traces (src/page/view_messages.c). */
+export interface MessagesData {
+    /** The number of messages left out. */
+    beyond: number;
+    /** Trace and thread of the send, since the previous send; trace and thread of the receive, length. */
+    list: [number, number, number, number, number, number][];
+}
+
 export interface Data {
     waits?: WaitsData;
+    /** Missing: one trace. */
+    messages?: MessagesData;
     diff?: Comparison;
     /** The tree of the base of the comparison, all its runs together; their number, or the reason
      * why there is none. */

@@ -1,6 +1,8 @@
 /* Spans in lanes, as arrays of numbers: no object is allocated for a span. */
+import type { Arrow } from "./arrows";
 import { type Data, Kind, type Name, type SlowCall, type Timeline } from "./data";
 import { type Hosts, hostsOf } from "./hosts";
+import { readMessages } from "./messages";
 import { type Series, seriesOf } from "./series";
 import { readWaits, type Wait } from "./waits";
 
@@ -84,6 +86,7 @@ export interface Model {
     /** Intervals in which spans are not merged, although others are. */
     stretches: [number, number][];
     hosts: Hosts;
+    messages: Arrow[];
     /** The waits of each thread, by its place, in the order in which they begin. */
     waits: Wait[][];
 }
@@ -287,6 +290,7 @@ export function makeModel(data: Data, bytes: Uint8Array): Model {
         started: BigInt(timeline.first_ns) - BigInt(first),
         stretches: timeline.stretches.map(([from, to]) => [first + from, first + to]),
         hosts,
+        messages: readMessages(data, threads),
         waits: readWaits(data, threads) };
 }
 

@@ -30,6 +30,8 @@ const STATE_LINES = 16;
 /** Arrows from wakers are shown if they are at least this far apart. */
 const WAKE_ROOM = 14;
 const WAKES_SHOWN = 300;
+/** More messages than this are shown only if selected. */
+const MESSAGES_SHOWN = 100;
 const MARKS = 13;
 const GAP = 9;
 /** A line with the name of a host, above its threads. */
@@ -581,37 +583,56 @@ export class TimelineView {
         return row === undefined ? null : { y: this.topOf(row) + row.height / 2, isPinned: row.isPinned };
     }
 
+    /** Messages in view, if there are few. */
+    get shownMessages(): Arrow[] {
+        const { from, to } = this.window;
+        const shown = this.only !== null ? [] : this.model.messages.filter((message) => message.from.at < to && message.to.at > from);
+        return shown.length > MESSAGES_SHOWN ? [] : shown;
+    }
+
+    /** The place of an end of an arrow. */
+    private placeOf({ thread, at }: End): { x: number; y: number } | null {
+        const middle = this.middleOf(thread);
+        return middle === null ? null : { x: this.xOf(at), y: middle.isPinned ? middle.y : Math.max(RULER + this.head, middle.y) };
+    }
+
+    private drawArrow(context: CanvasRenderingContext2D, arrow: Arrow): void {
+        const [from, to] = [this.placeOf(arrow.from), this.placeOf(arrow.to)];
+        if (from === null || to === null)
+            return;
+        // Curved, so that both ends are visible if two points are at nearly the same time.
+        const bend = Math.max(14, Math.abs(to.x - from.x) / 2);
+        context.beginPath();
+        context.moveTo(from.x, from.y);
+        context.bezierCurveTo(from.x + bend, from.y, to.x - bend, to.y, to.x, to.y);
+        context.stroke();
+        context.beginPath();
+        context.arc(from.x, from.y, 3, 0, 7);
+        context.fill();
+        context.beginPath();
+        context.moveTo(to.x + 1, to.y);
+        context.lineTo(to.x - 8, to.y - 4.5);
+        context.lineTo(to.x - 8, to.y + 4.5);
+        context.fill();
+    }
+
     private drawArrows(context: CanvasRenderingContext2D): void {
-        const place = ({ thread, at }: End): { x: number; y: number } | null => {
-            const middle = this.middleOf(thread);
-            return middle === null ? null : { x: this.xOf(at), y: middle.isPinned ? middle.y : Math.max(RULER + this.head, middle.y) };
-        };
         context.save();
         context.beginPath();
         context.rect(this.gutter, RULER, this.width - this.gutter, this.height - RULER);
         context.clip();
+        context.strokeStyle = this.theme.text;
+        context.fillStyle = this.theme.text;
+        context.lineWidth = 1;
+        context.globalAlpha = 0.7;
+        for (const message of this.shownMessages)
+            this.drawArrow(context, message);
+        context.globalAlpha = 1;
         context.strokeStyle = this.theme.accent;
         context.fillStyle = this.theme.accent;
         context.lineWidth = 1.8;
-        for (const arrow of this.shownArrows) {
-            const [from, to] = [place(arrow.from), place(arrow.to)];
-            if (from === null || to === null)
-                continue;
-            // Curved, so that both ends are visible if two points are at nearly the same time.
-            const bend = Math.max(14, Math.abs(to.x - from.x) / 2);
-            context.beginPath();
-            context.moveTo(from.x, from.y);
-            context.bezierCurveTo(from.x + bend, from.y, to.x - bend, to.y, to.x, to.y);
-            context.stroke();
-            context.beginPath();
-            context.arc(from.x, from.y, 3, 0, 7);
-            context.fill();
-            context.beginPath();
-            context.moveTo(to.x + 1, to.y);
-            context.lineTo(to.x - 8, to.y - 4.5);
-            context.lineTo(to.x - 8, to.y + 4.5);
-            context.fill();
-        }
+        for (const arrow of this.shownArrows)
+            this.drawArrow(context, arrow);
         context.restore();
     }
 
