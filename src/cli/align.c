@@ -20,6 +20,11 @@ int cli_take_no_align(const struct cli_given *given)
     return CLI_OK;
 }
 
+int cli_align_is_off(void)
+{
+    return is_off;
+}
+
 void cli_align_use(struct probity_reader_options *options)
 {
     options->align = is_off ? NULL : &probity_align_steps;

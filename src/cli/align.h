@@ -13,6 +13,9 @@
 
 int cli_take_no_align(const struct cli_given *given);
 
+/* Whether --no-align was given: 1 or 0. */
+int cli_align_is_off(void);
+
 /* Requests it, unless --no-align was given. */
 void cli_align_use(struct probity_reader_options *options);
 

@@ -38,6 +38,15 @@ jq -c '.messages.list[0] as [$trace, $thread, $sent, $to] | .timeline as $timeli
 [ "$(data_of few.html | jq '.timeline.stretches | length')" -gt 0 ] ||
     fail "no interval with every call"
 
+# Tiles on one line are not those of each host's clock.
+for options in "" --no-align; do
+    # shellcheck disable=SC2086
+    "$PROBITY" view $options --tiles "tiles$options" made/[abc].probity > output 2> errors ||
+        fail "tiles $options: status $?: $(cat errors)"
+done
+expect "origins of tiles" "0 1" \
+    "$(grep -c '^no-align$' tiles/tiles.txt) $(grep -c '^no-align$' tiles--no-align/tiles.txt)"
+
 if ! command -v /usr/bin/chromium > /dev/null || ! command -v node > /dev/null; then
     echo "neither chromium nor node: pages were not looked at" >&2
     finish
