@@ -20,6 +20,11 @@ int cli_take_no_align(const struct cli_given *given)
     return CLI_OK;
 }
 
+int cli_align_is_off(void)
+{
+    return is_off;
+}
+
 void cli_align_use(struct probity_reader_options *options)
 {
     options->align = is_off ? NULL : &probity_align_steps;
@@ -28,17 +33,20 @@ void cli_align_use(struct probity_reader_options *options)
 void cli_align_report(const struct cli_command *command, const struct probity_reader *reader)
 {
     const struct probity_hosts *hosts = probity_reader_hosts(reader);
+    int is_printed = command == &cli_command_info; /* all hosts and pairs, on stdout */
     char text[PROBITY_HOSTS_TEXT_BYTES];
 
-    for (uint32_t i = 0; hosts != NULL && i < hosts->count; i++) {
+    if (hosts == NULL)
+        return;
+    for (uint32_t i = 0; !is_printed && i < hosts->count; i++) {
         if (hosts->hosts[i].reference != i)
             cli_warn(command, "%s", probity_hosts_text(hosts, i, text));
     }
-    for (size_t i = 0; hosts != NULL && i < hosts->pair_count; i++) {
+    for (size_t i = 0; !is_printed && i < hosts->pair_count; i++) {
         if (hosts->pairs[i].state == PROBITY_PAIR_CONTRADICTORY)
             cli_warn(command, "%s", probity_hosts_pair_text(hosts, &hosts->pairs[i], text));
     }
-    if (hosts != NULL && hosts->left_out > 0)
+    if (hosts->left_out > 0)
         cli_warn(command, "%" PRIu64 " hits with ids not used to align clocks: too many",
                  hosts->left_out);
 }

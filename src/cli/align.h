@@ -13,10 +13,14 @@
 
 int cli_take_no_align(const struct cli_given *given);
 
+/* Whether --no-align was given: 1 or 0. */
+int cli_align_is_off(void);
+
 /* Requests it, unless --no-align was given. */
 void cli_align_use(struct probity_reader_options *options);
 
-/* Reports, as warnings, which clocks were shifted, and which bounds could not be used. */
+/* Reports, as warnings, which clocks were shifted, and which bounds could not be used; for `info`,
+ * which prints them, only how many hits were left out. */
 void cli_align_report(const struct cli_command *command, const struct probity_reader *reader);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/helper_thread.h"
+#include "cli/align.h"
 #include "cli/jobs.h"
 #include "probity.h"
 
@@ -43,9 +44,10 @@ static int read_lane(const struct cli_query *answer, struct probity_reader *read
 
 static void *read_other(void *context)
 {
-    const struct probity_reader_options options = {.has_lanes = 1};
+    struct probity_reader_options options = {.has_lanes = 1};
     struct other_lane *lane = context;
 
+    cli_align_use(&options);
     lane->error = probity_reader_open(lane->paths, lane->count, &options, NULL, &lane->reader);
     if (lane->error == 0)
         lane->is_divided = probity_reader_divide(lane->reader) == 1;

@@ -16,6 +16,7 @@
 #include "answers/threads/threads_print.h"
 #include "answers/tree/tree_print.h"
 #include "page/tiles.h"
+#include "page/view_messages.h"
 #include "page/view_page.h"
 #include "page/view_stream.h"
 #include "page/view_waits.h"
@@ -97,6 +98,11 @@ static int put_object(FILE *stream, const struct probity_view_answer *answer)
         fputs(",\n\"waits\": ", stream);
         error = probity_view_waits_json(stream, answer->waits,
                                         probity_timeline_facts(answer->timeline).first_ns);
+    }
+    if (error == 0 && answer->messages != NULL) {
+        fputs(",\n\"messages\": ", stream);
+        probity_view_messages_json(stream, answer->messages,
+                                   probity_timeline_facts(answer->timeline).first_ns);
     }
     if (error == 0 && answer->comparison != NULL)
         error = put_comparison(stream, answer);

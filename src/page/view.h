@@ -18,6 +18,7 @@
 
 struct probity_tiles;      /* in page/tiles.h */
 struct probity_view_waits; /* in page/view_waits.h */
+struct probity_view_messages; /* in page/view_messages.h */
 
 /* The contents of the page. All answers are from the same reader. */
 struct probity_view_answer {
@@ -35,6 +36,7 @@ struct probity_view_answer {
     size_t base_runs;                /* number of those runs */
     const char *base_why;            /* for this reason */
     const struct probity_view_waits *waits; /* NULL: none */
+    const struct probity_view_messages *messages; /* NULL: none */
     const struct probity_tiles *tiles; /* beside the page (doc/tiles.md); NULL: none */
     int is_served; /* by a server, from which the page requests windows (doc/tiles.md) */
 };

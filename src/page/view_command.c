@@ -24,6 +24,7 @@
 #include "cli/signatures.h"
 #include "cli/wait_symbols.h"
 #include "page/view.h"
+#include "page/view_messages.h"
 #include "page/view_serve.h"
 #include "page/view_tiles.h"
 #include "page/view_waits.h"
@@ -31,7 +32,7 @@
 extern char **environ;
 
 enum { BLOCKS_SHOWN = 2000, BLOCKS_SLOWEST = 5, THREAD_ROWS_SHOWN = 20000,
-       SPANS_USUAL = 640000, SPANS_PER_WAIT = 4, WAITS_PART = 32 };
+       SPANS_USUAL = 640000, SPANS_PER_WAIT = 4, WAITS_PART = 32, MESSAGES_PART = 32 };
 
 struct view_call {
     struct cli_query answer;
@@ -44,6 +45,7 @@ struct view_call {
     struct probity_blocks *blocks;
     struct probity_tree *tree;
     struct probity_view_waits *waits;
+    struct probity_view_messages *messages; /* NULL: one trace */
     struct symbols_addresses *addresses;
     struct symbols *symbols;
     const struct probity_blocks_pair *const *pairs;
@@ -120,6 +122,11 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
     if (error == 0)
         error = probity_view_waits_open(from_ns, to_ns, call->spans_max / WAITS_PART, &symbols,
                                         &call->waits);
+    if (error == 0 && probity_reader_traces(reader) > 1) {
+        call->messages =
+            probity_view_messages_open(from_ns, to_ns, call->spans_max / MESSAGES_PART);
+        error = call->messages != NULL ? 0 : PROBITY_ERROR_MEMORY;
+    }
     return error == 0 ? probity_tree_open(&tree, &call->tree) : error;
 }
 
@@ -136,6 +143,8 @@ static int put_event(void *context, const struct probity_event *event)
         error = probity_threads_put(call->threads, event);
     if (error == 0 && event->kind == PROBITY_EVENT_HIT)
         error = probity_blocks_put(call->blocks, event);
+    if (error == 0 && event->kind == PROBITY_EVENT_HIT && call->messages != NULL)
+        error = probity_view_messages_put(call->messages, event);
     return error == 0 ? probity_tree_put(call->tree, event) : error;
 }
 
@@ -167,6 +176,7 @@ static int look_closer(struct view_call *call, const struct probity_reader *read
     for (size_t i = 0; error == 0 && i < count; i++)
         paths[i] = probity_reader_facts(reader, i)->path;
     cli_sched_use(&options);
+    cli_align_use(&options);
     options.progress = cli_progress;
     options.progress_context = (void *)(uintptr_t)&cli_command_view;
     cli_progress_expect(view_tiles_passes(&call->tiles));
@@ -245,6 +255,7 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
                    .limit = BLOCKS_SHOWN, .has_slowest = 1},
         .threads = {.reader = reader, .repairs = probity_threads_repairs(call->threads)},
         .waits = call->waits,
+        .messages = call->messages,
         .comparison = call->against.compared.compare,
         .base = {.reader = call->against.reader, .profiled = call->against.profiled,
                  .pruned = call->against.pruned},
@@ -447,6 +458,7 @@ static void release(void *context)
         probity_reader_close(call->again);
     if (call->waits != NULL)
         probity_view_waits_close(call->waits);
+    probity_view_messages_close(call->messages);
     symbols_addresses_close(call->addresses);
     if (call->report != NULL)
         probity_report_close(call->report);

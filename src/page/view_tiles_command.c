@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/align.h"
 #include "cli/index.h"
 #include "cli/query.h"
 #include "cli/sched.h"
@@ -114,6 +115,8 @@ static char *manifest_of(const struct view_tiles *tiles, const struct probity_re
     fprintf(stream, "probity tiles 2 %s\nrange %s %s\ntid %s\ndiff %zu\n", probity_version(),
             range->from != NULL ? range->from : "-", range->to != NULL ? range->to : "-",
             tiles->tids != NULL ? tiles->tids : "-", tiles->bases);
+    if (cli_align_is_off())
+        fputs("no-align\n", stream);
     for (size_t i = 0; i < tiles->answer->functions.count; i++)
         fprintf(stream, "function %s\n", tiles->answer->functions.items[i]);
     for (size_t i = 0; i < probity_reader_traces(reader); i++)

@@ -54,6 +54,10 @@ expect "clocks as they are" true \
     "$(jq -s '.[0][1].times != .[1][1].times' output info)"
 tool "report" report --json "${traces[@]}"
 expect "report" '["aaaaaaa","bbbbbbb","ccccccc"]' "$(jq -c '[.hosts[].host]' output)"
+# What info prints is not reported again.
+tool "info as text" info "${traces[@]}"
+expect "info: clocks" 2 "$(grep -c 'aligned to aaaaaaa.* ppm, error at most' output)"
+expect "info: reported" 0 "$(grep -c 'aligned' errors)"
 # The clock of the first host is kept, whichever it is.
 tool "b first" info --json made/b.probity made/a.probity
 tool "b alone" info --json made/b.probity

@@ -439,6 +439,44 @@ async function tracks() {
   await picture(page, "flame");
 }
 
+// Traces of several hosts: each has a heading above its threads, and its clock is as `probity info
+// --json` has it. A block that begins with a send has an arrow to the thread that received it.
+async function hosts() {
+  const [infos, { place, arrow }] = answers;
+  const page = await open();
+  await show(page, "overview");
+  const named = infos.map((info) => info.program.host);
+  const texts = await page.$$eval(".hosts dd", (all) => all.map((each) => each.textContent));
+  expect("hosts", named.join(" "), (await page.$$eval(".hosts dt", (all) => all.map((each) => each.textContent))).join(" "));
+  infos.forEach(({ alignment }, index) => {
+    const found = /^clock aligned to (.*): it was (.*) (ahead|behind), drifts by (.*) ppm, error at most (.*)$/.exec(texts[index]);
+    if (index === 0 || found === null) {
+      expect("the reference", "0 clock is the reference", `${index} ${texts[index]}`);
+      return;
+    }
+    const [, reference, offset, way, drift, error] = found;
+    expect(`clock of ${named[index]}`, `${named[0]} ${alignment.offset_ns < 0 ? "behind" : "ahead"} ${alignment.drift_ppm.toFixed(2)}`, `${reference} ${way} ${drift}`);
+    expectThat(`its offset ${offset}`, isShown(offset, Math.abs(alignment.offset_ns)));
+    expectThat(`its error ${error}`, isShown(error, alignment.error_ns));
+  });
+  const pairs = new Set(infos.flatMap(({ alignment }) => alignment.pairs.map(({ from, to, by, forward, backward }) => `${named[from]} to ${named[to]}: ${forward.toLocaleString("en-US")} ${by}, and ${backward.toLocaleString("en-US")} back`)));
+  expect("pairs", [...pairs].join("; "), (await page.$$eval(".hosts p", (all) => all.map((each) => each.textContent.split(": ").slice(0, 2).join(": ")))).join("; "));
+  await picture(page, "overview");
+  await show(page, "timeline");
+  expect("headings", `${named.join(" ")} All hosts`, await page.getAttribute(".stage", "data-hosts"));
+  expect("arrows of all messages", "0", await page.getAttribute(".stage", "data-messages"));
+  await picture(page, "timeline");
+  await page.goto("about:blank");
+  await page.goto(`${url}#timeline&s=${place}`);
+  await page.waitForSelector(".details h2");
+  const arrows = (await page.getAttribute(".stage", "data-arrows")).split(" ");
+  expectThat(`an arrow ${arrow} (${arrows})`, arrows.includes(arrow));
+  await page.focus("canvas");
+  await page.keyboard.press("f");
+  await page.waitForFunction(() => Number(document.querySelector(".stage").dataset.messages) > 0);
+  await picture(page, "messages");
+}
+
 // The address contains the position; an address that matches nothing does no harm.
 async function address() {
   const page = await open();
@@ -1365,7 +1403,7 @@ async function states() {
   expectThat(`the tip: ${await page.textContent(".tip")}`, (await page.textContent(".tip .first")).startsWith(`running on CPU ${running.cpu}, `));
 }
 
-const scenarios = { states, paths, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, diffBlocks, labelled, speed, measured };
+const scenarios = { states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, diffBlocks, labelled, speed, measured };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

@@ -1,7 +1,8 @@
-/* Arrows between threads: how a request passes from one to the next, and which thread another
- * waited for at a lock. */
+/* Arrows between threads: how a request passes from one to the next, which thread another waited for
+ * at a lock, and messages between traces. */
 import { Kind } from "./data";
 import { before, type Lane, LaneKind, type Model, type Thread, Track } from "./lanes";
+import { messagesAt } from "./messages";
 
 export interface End { thread: Thread; at: number }
 
@@ -102,9 +103,11 @@ export function arrowsOf(model: Model, selected: Place | null): Arrow[] {
     if (selected === null || selected.lane.count[selected.index] > 1)
         return [];
     const track = model.threads[selected.lane.thread];
-    if (selected.lane.kind === LaneKind.Blocks) {
-        const stage = stageAt(model, selected);
-        return stage === null ? [] : arrowsOfRequest(model, stage);
+    if (selected.lane.kind === LaneKind.Blocks || selected.lane.kind === LaneKind.Marks) {
+        const stage = selected.lane.kind === LaneKind.Blocks ? stageAt(model, selected) : null;
+        const begin = selected.lane.start[selected.index];
+        return [...stage === null ? [] : arrowsOfRequest(model, stage),
+            ...messagesAt(model.messages, track, begin, begin + selected.lane.length[selected.index])];
     }
     if (track.track === Track.Requests)
         return arrowsOfRequest(model, selected);

@@ -95,8 +95,22 @@ export interface Block {
     slowest: { pid: number; tid: number; thread: string | null; at_ns: string; wall_ns: number; off_cpu_ns: number | null }[];
 }
 
+/** How the clock of a trace's host was compared with those of others (doc/hosts.md). */
+export interface Alignment {
+    host: number;
+    reference: number;
+    linked: boolean;
+    offset_ns: number;
+    drift_ppm: number;
+    /** null: unknown. */
+    error_ns: number | null;
+    pairs: { from: number; to: number; state: string; by: string; forward: number; backward: number; offset_ns: number; drift_ppm: number; error_ns: number | null }[];
+}
+
 export interface TraceInfo {
     trace: string;
+    /** null: one host, or not aligned. */
+    alignment: Alignment | null;
     state: string;
     complete: boolean;
     why: string;
@@ -242,8 +256,18 @@ export interface WaitsData {
     list: number[][];
 }
 
+/** Sends with their receives in other traces (src/page/view_messages.c). */
+export interface MessagesData {
+    /** The number of messages left out. */
+    beyond: number;
+    /** Trace and thread of the send, since the previous send; trace and thread of the receive, length. */
+    list: [number, number, number, number, number, number][];
+}
+
 export interface Data {
     waits?: WaitsData;
+    /** Missing: one trace. */
+    messages?: MessagesData;
     diff?: Comparison;
     /** The tree of the base of the comparison, all its runs together; their number, or the reason
      * why there is none. */

@@ -94,7 +94,7 @@ function ThreadFact({ lane, shared }: { lane: Lane; shared: Shared }): VNode {
     const thread = shared.model.threads[lane.thread];
     if (thread.track !== Track.Thread)
         return <Fact name="Row">{titleOf(thread, false)}</Fact>;
-    return <Fact name="Thread">{`${thread.name} ${thread.tid}`.trim()}{shared.data.info.length > 1 ? `, process ${thread.pid}` : ""}</Fact>;
+    return <Fact name="Thread">{`${thread.name} ${thread.tid}`.trim()}{shared.data.info.length > 1 ? `, process ${thread.pid}` : ""}{shared.model.hosts.list.length > 1 ? ` on ${shared.model.hosts.list[thread.host].name}` : ""}</Fact>;
 }
 
 function WhenFacts({ start, shared }: { start: number; shared: Shared }): VNode {

@@ -1,5 +1,8 @@
 /* Spans in lanes, as arrays of numbers: no object is allocated for a span. */
+import type { Arrow } from "./arrows";
 import { type Data, Kind, type Name, type SlowCall, type Timeline } from "./data";
+import { type Hosts, hostsOf } from "./hosts";
+import { readMessages } from "./messages";
 import { type Series, seriesOf } from "./series";
 import { readWaits, type Wait } from "./waits";
 
@@ -44,6 +47,8 @@ export interface Thread {
     track: number;
     /** Of a lock or a queue. */
     object: string;
+    /** Index of its host; -1: of none. */
+    host: number;
     pid: number;
     tid: number;
     name: string;
@@ -80,6 +85,8 @@ export interface Model {
     started: bigint;
     /** Intervals in which spans are not merged, although others are. */
     stretches: [number, number][];
+    hosts: Hosts;
+    messages: Arrow[];
     /** The waits of each thread, by its place, in the order in which they begin. */
     waits: Wait[][];
 }
@@ -224,7 +231,7 @@ function activeOf(thread: Thread): number {
         : Math.max(sum(thread.calls.find((lane) => lane.depth === 0)), sum(thread.blocks));
 }
 
-export function readThreads(timeline: Timeline, bytes: Uint8Array): Thread[] {
+export function readThreads(timeline: Timeline, bytes: Uint8Array, hosts: Hosts): Thread[] {
     const first = timeline.since_start_ns;
     const source = { numbers: new Bytes(bytes), first, values: 0 };
     return timeline.threads.map((facts, index): Thread => {
@@ -235,6 +242,7 @@ export function readThreads(timeline: Timeline, bytes: Uint8Array): Thread[] {
         const thread = {
             place: index, track,
             object: facts.object ?? "",
+            host: hosts.ofTraces[facts.trace] ?? -1,
             pid: facts.pid,
             tid: facts.tid,
             name: facts.name ?? "",
@@ -256,7 +264,8 @@ export function readThreads(timeline: Timeline, bytes: Uint8Array): Thread[] {
 export function makeModel(data: Data, bytes: Uint8Array): Model {
     const { timeline } = data;
     const first = timeline.since_start_ns;
-    const threads = readThreads(timeline, bytes);
+    const hosts = hostsOf(data);
+    const threads = readThreads(timeline, bytes, hosts);
     const rowOfName = new Int32Array(timeline.names.length).fill(-1);
     timeline.report_names.forEach((name, row) => {
         if (name >= 0)
@@ -280,6 +289,8 @@ export function makeModel(data: Data, bytes: Uint8Array): Model {
         first, last: first + Math.max(timeline.length_ns, 1),
         started: BigInt(timeline.first_ns) - BigInt(first),
         stretches: timeline.stretches.map(([from, to]) => [first + from, first + to]),
+        hosts,
+        messages: readMessages(data, threads),
         waits: readWaits(data, threads) };
 }
 

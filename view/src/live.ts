@@ -256,7 +256,7 @@ export class Live {
         const head = new DataView(bytes.buffer);
         const size = head.getUint32(16, true);
         const timeline = JSON.parse(withoutMarks(new TextDecoder().decode(bytes.subarray(HEAD, HEAD + size)))) as Timeline;
-        const threads = new Map(readThreads(timeline, bytes.subarray(HEAD + size)).filter(({ track }) => track === 0)
+        const threads = new Map(readThreads(timeline, bytes.subarray(HEAD + size), this.model.hosts).filter(({ track }) => track === 0)
             .map((thread) => [this.idOf(timeline, thread), thread]));
         return {
             from: Number(head.getBigUint64(0, true)), to: Number(head.getBigUint64(8, true)), values: timeline.values, unit: 1,

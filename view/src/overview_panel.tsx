@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { Repairs, TraceInfo } from "./data";
 import { probeName } from "./details";
 import { bytes, clock, count, counted, named, percent, short, time } from "./format";
+import { clockText, type Hosts, pairTexts } from "./hosts";
 import type { Model } from "./lanes";
 import type { Shared } from "./state";
 
@@ -130,6 +131,21 @@ function TraceCard({ info, profiled }: { info: TraceInfo; profiled: number }): V
     );
 }
 
+/** The hosts of the traces, with their clocks, and the messages by which they were compared. */
+function HostsCard({ hosts }: { hosts: Hosts }): VNode | null {
+    if (hosts.list.length < 2)
+        return null;
+    return (
+        <section class="card wide hosts">
+            <h2>{hosts.list.length} hosts</h2>
+            <dl class="facts">
+                {hosts.list.map((host, index) => [<dt key={index}>{short(host.name, 60)}</dt>, <dd key={`clock ${index}`}>{clockText(hosts, host)}</dd>])}
+            </dl>
+            {pairTexts(hosts).map((text) => <p key={text} class="faint">{text}.</p>)}
+        </section>
+    );
+}
+
 function Figure({ value, singular, plural }: { value: number; singular: string; plural: string }): VNode {
     return <div><b>{count(value)}</b><span>{value === 1 ? singular : plural}</span></div>;
 }
@@ -235,6 +251,7 @@ export function OverviewPanel({ shared }: { shared: Shared }): VNode {
             {model.lanes.length > 0 && <section class="card wide"><h2>Threads on the CPU</h2><Activity model={model} /></section>}
             <Top shared={shared} />
             <TopBlocks shared={shared} />
+            <HostsCard hosts={model.hosts} />
             {data.info.map((info, index) => <TraceCard key={index} info={info} profiled={data.info.length === 1 ? data.tree.calls_profiled : 0} />)}
             {repairs.length > 0 && <section class="card"><h2>Repairs</h2>{repairs.map((text) => <p key={text} class="notice">{text}</p>)}</section>}
             <Threads shared={shared} />

@@ -88,7 +88,7 @@ function begun(lanes: readonly Lane[]): Fill {
 }
 
 function track(model: { first: number }, place: number, kind: number, series: Series): Thread {
-    return { place, track: kind, object: "", pid: 0, tid: 0, name: series.title, cpuKnown: false, first: model.first, last: model.first,
+    return { place, track: kind, object: "", host: -1, pid: 0, tid: 0, name: series.title, cpuKnown: false, first: model.first, last: model.first,
         off: null, marks: null, blocks: null, states: null, calls: [], active: 0, series };
 }
 

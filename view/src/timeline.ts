@@ -7,6 +7,7 @@ import { Columns } from "./columns";
 import { Kind } from "./data";
 import { count, moment, short, time } from "./format";
 import { Hatch } from "./hatch";
+import { clockText } from "./hosts";
 import { before, beforeNear, type Lane, LaneKind, type Model, spanAt, State, type Thread, Track } from "./lanes";
 import type { CriticalPath } from "./path";
 import type { Series } from "./series";
@@ -29,8 +30,12 @@ const STATE_LINES = 16;
 /** Arrows from wakers are shown if they are at least this far apart. */
 const WAKE_ROOM = 14;
 const WAKES_SHOWN = 300;
+/** More messages than this are shown only if selected. */
+const MESSAGES_SHOWN = 100;
 const MARKS = 13;
 const GAP = 9;
+/** A line with the name of a host, above its threads. */
+const HOST_ROW = 24;
 /** Number of shades for columns that are partly filled: equal neighbors are drawn as one. */
 const SHADES = 8;
 /** Calls deeper than this are hidden until requested. */
@@ -111,6 +116,8 @@ export class TimelineView {
     private readonly bottoms = new Map<Thread, number>();
     /** The same, with the room that its name takes. */
     private readonly ends = new Map<Thread, number>();
+    /** Names of hosts above their threads, if there are several. */
+    private hosts: { host: number; y: number; isPinned: boolean }[] = [];
     /** Drawn last, so that nothing covers them. */
     private readonly columns = new Columns();
     private readonly hatch = new Hatch();
@@ -166,7 +173,8 @@ export class TimelineView {
         return RULER + row.y + (row.isPinned ? 0 : this.head - this.scroll);
     }
 
-    /** Threads in the chosen order, filtered; then requests, locks and queues, CPU and rates. */
+    /** Threads in the chosen order, filtered; then requests, locks and queues, CPU and rates. Those of
+     * one host are together, unless the user moved any. */
     shown(filter = this.layout.filter): Thread[] {
         const { order, own } = this.layout;
         const words = filter.toLowerCase().split(/\s+/).filter((word) => word !== "");
@@ -178,6 +186,9 @@ export class TimelineView {
             threads.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }) || a.tid - b.tid);
         const all = [...threads, ...this.model.tracks.filter(isShown)
             .sort((a, b) => a.track - b.track || a.place - b.place)];
+        const rank = ({ host }: Thread): number => host < 0 ? this.model.hosts.list.length : host;
+        if (order !== "own")
+            all.sort((a, b) => rank(a) - rank(b));
         if (order === "own") {
             const ranks = new Map(own.map((place, rank) => [place, rank]));
             all.sort((a, b) => (ranks.get(a.place) ?? own.length) - (ranks.get(b.place) ?? own.length));
@@ -225,13 +236,20 @@ export class TimelineView {
         const { only } = this;
         let y = only === null ? GAP - 2 : 4;
         let wasPinned = false;
+        let host: number | null = null;
         this.rows = [];
+        this.hosts = [];
         this.pins = 0;
         for (const thread of only === null ? this.shown() : [only]) {
             const isPinned = only === null && this.layout.pinned.has(thread.place);
             if (wasPinned && !isPinned) {
                 this.pins = y;
                 y = GAP - 2;
+            }
+            if (only === null && this.model.hosts.list.length > 1 && (thread.host !== host || isPinned !== wasPinned)) {
+                host = thread.host;
+                this.hosts.push({ host, y, isPinned });
+                y += HOST_ROW;
             }
             wasPinned = isPinned;
             const put = (look: Look, lanes: (Lane | null)[], height: number, text = ""): void => {
@@ -565,37 +583,56 @@ export class TimelineView {
         return row === undefined ? null : { y: this.topOf(row) + row.height / 2, isPinned: row.isPinned };
     }
 
+    /** Messages in view, if there are few. */
+    get shownMessages(): Arrow[] {
+        const { from, to } = this.window;
+        const shown = this.only !== null ? [] : this.model.messages.filter((message) => message.from.at < to && message.to.at > from);
+        return shown.length > MESSAGES_SHOWN ? [] : shown;
+    }
+
+    /** The place of an end of an arrow. */
+    private placeOf({ thread, at }: End): { x: number; y: number } | null {
+        const middle = this.middleOf(thread);
+        return middle === null ? null : { x: this.xOf(at), y: middle.isPinned ? middle.y : Math.max(RULER + this.head, middle.y) };
+    }
+
+    private drawArrow(context: CanvasRenderingContext2D, arrow: Arrow): void {
+        const [from, to] = [this.placeOf(arrow.from), this.placeOf(arrow.to)];
+        if (from === null || to === null)
+            return;
+        // Curved, so that both ends are visible if two points are at nearly the same time.
+        const bend = Math.max(14, Math.abs(to.x - from.x) / 2);
+        context.beginPath();
+        context.moveTo(from.x, from.y);
+        context.bezierCurveTo(from.x + bend, from.y, to.x - bend, to.y, to.x, to.y);
+        context.stroke();
+        context.beginPath();
+        context.arc(from.x, from.y, 3, 0, 7);
+        context.fill();
+        context.beginPath();
+        context.moveTo(to.x + 1, to.y);
+        context.lineTo(to.x - 8, to.y - 4.5);
+        context.lineTo(to.x - 8, to.y + 4.5);
+        context.fill();
+    }
+
     private drawArrows(context: CanvasRenderingContext2D): void {
-        const place = ({ thread, at }: End): { x: number; y: number } | null => {
-            const middle = this.middleOf(thread);
-            return middle === null ? null : { x: this.xOf(at), y: middle.isPinned ? middle.y : Math.max(RULER + this.head, middle.y) };
-        };
         context.save();
         context.beginPath();
         context.rect(this.gutter, RULER, this.width - this.gutter, this.height - RULER);
         context.clip();
+        context.strokeStyle = this.theme.text;
+        context.fillStyle = this.theme.text;
+        context.lineWidth = 1;
+        context.globalAlpha = 0.7;
+        for (const message of this.shownMessages)
+            this.drawArrow(context, message);
+        context.globalAlpha = 1;
         context.strokeStyle = this.theme.accent;
         context.fillStyle = this.theme.accent;
         context.lineWidth = 1.8;
-        for (const arrow of this.shownArrows) {
-            const [from, to] = [place(arrow.from), place(arrow.to)];
-            if (from === null || to === null)
-                continue;
-            // Curved, so that both ends are visible if two points are at nearly the same time.
-            const bend = Math.max(14, Math.abs(to.x - from.x) / 2);
-            context.beginPath();
-            context.moveTo(from.x, from.y);
-            context.bezierCurveTo(from.x + bend, from.y, to.x - bend, to.y, to.x, to.y);
-            context.stroke();
-            context.beginPath();
-            context.arc(from.x, from.y, 3, 0, 7);
-            context.fill();
-            context.beginPath();
-            context.moveTo(to.x + 1, to.y);
-            context.lineTo(to.x - 8, to.y - 4.5);
-            context.lineTo(to.x - 8, to.y + 4.5);
-            context.fill();
-        }
+        for (const arrow of this.shownArrows)
+            this.drawArrow(context, arrow);
         context.restore();
     }
 
@@ -1141,6 +1178,7 @@ export class TimelineView {
         context.fillRect(0, RULER, this.gutter - 1, this.height - RULER);
         context.fillStyle = theme.line;
         context.fillRect(this.gutter - 1, RULER, 1, this.height - RULER);
+        this.drawHosts(context, isPinned);
         let previous: Thread | null = null;
         for (const row of this.rows) {
             if (row.thread === previous || row.isPinned !== isPinned)
@@ -1153,6 +1191,34 @@ export class TimelineView {
             context.fillRect(0, y - Math.ceil(GAP / 2), this.width, 1);
             if (y > -40)
                 this.drawHead(context, row, y);
+        }
+    }
+
+    /** The headings, from top to bottom. */
+    get shownHosts(): string[] {
+        return this.hosts.map(({ host }) => host < 0 ? "All hosts" : this.model.hosts.list[host].name);
+    }
+
+    /** The name of each host and its clock, above its threads. */
+    private drawHosts(context: CanvasRenderingContext2D, isPinned: boolean): void {
+        const { theme, model: { hosts } } = this;
+        for (const each of this.hosts.filter((host) => host.isPinned === isPinned)) {
+            const y = RULER + each.y + (isPinned ? 0 : this.head - this.scroll) - Math.ceil(GAP / 2);
+            if (y < -HOST_ROW || y > this.height)
+                continue;
+            const host = each.host < 0 ? null : hosts.list[each.host];
+            context.fillStyle = theme.panel;
+            context.fillRect(0, y, this.width, HOST_ROW);
+            context.fillStyle = theme.line;
+            context.fillRect(0, y, this.width, 1);
+            context.font = `600 ${theme.font}`;
+            context.fillStyle = theme.text;
+            const name = short(host?.name ?? "All hosts", 60);
+            context.fillText(name, 8, y + HOST_ROW / 2 + 1);
+            const x = Math.max(this.gutter + 6, 8 + context.measureText(name).width + 14);
+            context.font = theme.font;
+            context.fillStyle = theme.faint;
+            context.fillText(host === null ? "" : clockText(hosts, host), x, y + HOST_ROW / 2 + 1);
         }
     }
 

@@ -104,6 +104,9 @@ function statusOf(view: TimelineView, shared: Shared): Status {
         texts.push(`${counted(timeline.too_deep, "call is", "calls are")} nested too deep to be shown`);
     if (timeline.objects_beyond > 0)
         texts.push(`${counted(timeline.objects_beyond, "hit", "hits")} of locks and queues beyond the number that is shown`);
+    const lost = shared.data.messages?.beyond ?? 0;
+    if (lost > 0)
+        texts.push(`${counted(lost, "message")} without an arrow`);
     if (timeline.requests_beyond > 0)
         texts.push(`${counted(timeline.requests_beyond, "request")} without a row`);
     if (timeline.threads_beyond > 0)
@@ -505,7 +508,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                     <span class="merged"> <i class="hatched" /> several together, or waiting</span>
                 </span>
             </div>
-            <div class="stage" data-from={place.from} data-to={place.to} data-spans={shared.live?.shows ?? "page"} data-unit={shared.live?.unitShown} data-rows={shared.live?.rowsShown ?? "page"} data-arrows={view.shownArrows.map(({ from, to }) => `${from.thread.tid}-${to.thread.tid}`).join(" ")}
+            <div class="stage" data-from={place.from} data-to={place.to} data-spans={shared.live?.shows ?? "page"} data-unit={shared.live?.unitShown} data-rows={shared.live?.rowsShown ?? "page"} data-hosts={view.shownHosts.join(" ")} data-messages={view.shownMessages.length} data-arrows={view.shownArrows.map(({ from, to }) => `${from.thread.tid}-${to.thread.tid}`).join(" ")}
                 data-wakes={view.shownWakes.map(({ from, to }) => `${from.tid}-${to.tid}`).join(" ")} data-path={shared.path?.parts.length ?? 0} data-order={only === null ? view.shown().map((thread) => thread.place).join(" ") : ""} data-pinned={[...view.layout.pinned].join(" ")}>
                 <Canvas painter={painter} label={`${only === null ? "Timeline" : "Flame graph in order of time"}. Arrows move, plus and minus zoom, comma and full stop go from call to call, Enter zooms to the one selected.`}
                     onWheel={onWheel} onPointerDown={onPointerDown} onPointerMove={onPointerMove} onPointerUp={onPointerUp}

@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/messages.h"
 #include "base/bytes.h"
 #include "exports/chrome/export_chrome.h"
 #include "print/text.h"
 #include "probity.h"
+#include "probity_typed.h"
 
 enum { NAME_BYTES_MAX = 2 * PROBITY_VALUE_TEXT_MAX };
 
@@ -240,6 +242,26 @@ static void put_ids(struct probity_export *export, const struct probity_event *e
     chrome_put(export, "}");
 }
 
+/* One end of an arrow from a send to its receive. Both ends need the same name and category. It is
+ * written after the instant, to which it is attached; "bp" does this for its end. */
+static void put_flow(struct probity_export *export, struct probity_export_thread *thread,
+                     const struct probity_event *event)
+{
+    int is_send = event->role == PROBITY_ROLE_SEND;
+    char id[32];
+
+    log_writer_make_room(&export->out, NULL);
+    put_head(export, thread,
+             is_send ? ",\n{\"ph\":\"s\"," : ",\n{\"ph\":\"f\",\"bp\":\"e\",",
+             (struct probity_scope_time){event->wall_ns, event->cpu_ns}, event);
+    snprintf(id, sizeof id, ",\"id\":\"%#" PRIx64 "\"", probity_message_flow(event));
+    chrome_put(export, id);
+    chrome_put(export, ",\"cat\":\"send\",\"name\":");
+    chrome_put_text(export, event->name != NULL ? event->name : "",
+                    probity_message_name_bytes(event));
+    chrome_put(export, "}");
+}
+
 static void put_hit(struct probity_export *export, struct probity_export_thread *thread,
                     const struct probity_event *event)
 {
@@ -258,6 +280,8 @@ static void put_hit(struct probity_export *export, struct probity_export_thread 
                          event->has_place, 0))
         put_ids(export, event);
     chrome_put(export, "}");
+    if (__builtin_expect(probity_is_message(event), 0))
+        put_flow(export, thread, event);
 }
 
 static void put_message(struct probity_export *export, struct probity_export_thread *thread,

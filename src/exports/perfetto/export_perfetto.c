@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/messages.h"
 #include "base/bytes.h"
 #include "exports/export_values.h"
 #include "exports/perfetto/export_perfetto.h"
@@ -308,17 +309,6 @@ static void pause_or_resume(struct probity_export *export, struct perfetto_threa
 /* ---- Instants ----------------------------------------------------------------------------------
  */
 
-/* The flow from a send to its receive in another trace: both have the same id, and names that
- * differ only in their endings. Different from the flow of a request. */
-static uint64_t message_flow(const struct probity_event *event)
-{
-    uint64_t flow = event->correlation;
-
-    for (size_t i = 0; i < event->name_bytes && event->name[i] != ':'; i++)
-        flow = (flow ^ (unsigned char)event->name[i]) * UINT64_C(0x100000001b3);
-    return flow ^ UINT64_C(0xa0761d6478bd642f);
-}
-
 /* Flows connect the hits of one correlation id, which is unique within the process, and messages
  * between processes. */
 static __attribute__((noinline)) void put_hit_with(struct probity_export *export,
@@ -337,9 +327,8 @@ static __attribute__((noinline)) void put_hit_with(struct probity_export *export
     if (event->has_correlation && probity_role_is_of_work(event->role))
         open.at = protobuf_put_fixed(
             open.at, event->role == PROBITY_ROLE_REQUEST_END ? EVENT_FLOW_END : EVENT_FLOW, flow);
-    if (event->has_correlation &&
-        (event->role == PROBITY_ROLE_SEND || event->role == PROBITY_ROLE_RECEIVE))
-        open.at = protobuf_put_fixed(open.at, EVENT_FLOW, message_flow(event));
+    if (probity_is_message(event))
+        open.at = protobuf_put_fixed(open.at, EVENT_FLOW, probity_message_flow(event));
     if (event->has_correlation)
         open.at = put_id(open.at, correlation, event->correlation);
     if (event->has_object)
