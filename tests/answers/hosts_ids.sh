@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Hits with ids of two hosts: if there are more than are kept, whole ids are left out, so that no
-# message is compared with a later one.
+# message is compared with a later one; ids that are used again.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 
@@ -64,4 +64,17 @@ expect "least hash" '[]' "$(jq -c '.[0].alignment.pairs // []' info)"
 expect "least hash: reported" 1 \
     "$(grep -c "without $((2**20 + 13)) hits with ids: too many" errors)"
 
+# The second request of a sends nothing, so the hits of b with its id are not of it.
+begin
+hit a begin 5
+hit a send 5
+hit b receive 5
+hit a end 5
+hit a begin 5
+hit b begin 5
+hit b end 5
+hit a end 5
+end
+"$PROBITY" path --slowest 9 --json a.probity b.probity > output 2> errors || fail "path: status $?"
+expect "ids again" 3 "$(jq '.spans | length' output)"
 finish
