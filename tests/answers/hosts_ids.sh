@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Hits with ids of two hosts: if there are more than are kept, whole ids are left out, so that no
-# message is compared with a later one; ids that are used again.
+# message is compared with a later one; ids that are used again; names with colons.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 
@@ -74,7 +74,25 @@ hit a begin 5
 hit b begin 5
 hit b end 5
 hit a end 5
+hit a send 7
+hit b receive 7
+hit a get:send 7
+hit b get:receive 7
 end
 "$PROBITY" path --slowest 9 --json a.probity b.probity > output 2> errors || fail "path: status $?"
 expect "ids again" 3 "$(jq '.spans | length' output)"
+"$PROBITY" export --format perfetto -o out.perfetto a.probity b.probity 2> errors ||
+    fail "perfetto: status $?"
+cat > flows.py << 'END'
+import struct
+
+with open("out.perfetto", "rb") as file:
+    data = file.read()
+for name in (b"db", b"db:get"):
+    flow = 7
+    for byte in name:
+        flow = (flow ^ byte) * 0x100000001b3 % 2**64
+    print(name.decode(), data.count(struct.pack("<Q", flow ^ 0xa0761d6478bd642f)))
+END
+expect "arrows by name" "db 2 db:get 2" "$(python3 flows.py | paste -sd ' ')"
 finish

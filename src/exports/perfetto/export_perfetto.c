@@ -312,9 +312,11 @@ static void pause_or_resume(struct probity_export *export, struct perfetto_threa
  * their ends. Never the flow of a request. */
 static uint64_t message_flow(const struct probity_event *event)
 {
+    const char *colon = event->name != NULL ? memrchr(event->name, ':', event->name_bytes) : NULL;
+    size_t bytes = colon != NULL ? (size_t)(colon - event->name) : event->name_bytes;
     uint64_t flow = event->correlation;
 
-    for (size_t i = 0; i < event->name_bytes && event->name[i] != ':'; i++)
+    for (size_t i = 0; i < bytes; i++)
         flow = (flow ^ (unsigned char)event->name[i]) * UINT64_C(0x100000001b3);
     return flow ^ UINT64_C(0xa0761d6478bd642f);
 }
