@@ -5,7 +5,8 @@
 # [KIND]`. Requests go from host a to b, and from b to c, over a network with random, asymmetric
 # delays. Clocks are off by seconds and drift by up to 200 ppm. KIND: "messages" (default),
 # "requests" (no sends and receives), "one-way" (no replies), "stepped" (the clock of b is set, and
-# its anchors show it), "jumped" (they do not show it), "reused" (an id is used for two things).
+# its anchors show it), "jumped" (they do not show it), "reused" (an id is used for two things), "cut"
+# (the program was killed before a second anchor).
 # DIRECTORY/truth.json has, for each host, its offset and drift against a, and the true times of its
 # hits.
 import json
@@ -108,7 +109,7 @@ def write(host, end_ns, directory, kind):
             items.clear()
 
     for at, site, request in host.hits:
-        while at - sync > 10**9:
+        while at - sync > 10**9 and kind != "cut":
             flush()
             sync += 10**9
             is_after = step_at is not None and sync > step_at
@@ -125,7 +126,8 @@ def write(host, end_ns, directory, kind):
     last = host.anchor(end_ns + 10**9, 3 * 10**9 if step_at and kind == "stepped" else 0)
     if jump:
         last = (last[0], last[1] + jump, last[2] + jump)
-    trace.end(last, watermark=last[0])
+    if kind != "cut":
+        trace.end(last, watermark=last[0])
     with open(os.path.join(directory, host.name + ".probity"), "wb") as file:
         file.write(trace.data())
 
