@@ -31,8 +31,9 @@ struct links {
     struct moment *moments;
     size_t count, capacity;
     uint64_t hash_bound, left_out; /* hash_bound: ids with smaller hashes are kept */
-    uint64_t *sends; /* times of one id's sends */
+    uint64_t *sends; /* times of the sends of one group, from one host */
     size_t send_count, send_capacity;
+    uint32_t send_host; /* UINT32_MAX: not collected */
 };
 
 /* ---- Reading -----------------------------------------------------------------------------------
@@ -196,9 +197,12 @@ static int compare_times(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* Times of the sends of the sender's host, in order. */
+/* Times of the sends of the sender's host, in order: once for all traces that receive. */
 static int collect_sends(struct links *links, const struct group *group, uint32_t host)
 {
+    if (links->send_host == host)
+        return 0;
+    links->send_host = host;
     links->send_count = 0;
     for (size_t i = 0; i < group->count; i++) {
         const struct moment *moment = &group->moments[i];
@@ -242,6 +246,7 @@ static int take_messages(struct links *links, const struct group *group)
 {
     int error = 0;
 
+    links->send_host = UINT32_MAX;
     for (size_t i = 0, end; error == 0 && i < group->count; i = end) {
         end = end_of_trace(group, i);
         error = take_receives(links, group, i, end);
