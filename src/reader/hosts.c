@@ -168,6 +168,9 @@ static void set_clocks(struct hosts *hosts)
                                                      clock->steady.anchors[j].realtime_ns);
             anchor->monotonic_ns = anchor->realtime_ns; /* there are no steps */
         }
+        /* For a single anchor, as of a program that was killed early. */
+        map->nominal_rate =
+            hosts_rate_to_reference(&hosts->places[clock->host], map->nominal_rate);
         map->line.span = 0;
     }
 }

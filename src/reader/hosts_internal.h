@@ -59,4 +59,7 @@ int hosts_place(struct hosts *hosts);
 /* Reference time of a time of a host. */
 uint64_t hosts_to_reference(const struct host_place *place, uint64_t host_ns);
 
+/* The same for a rate, in time per tick. */
+uint64_t hosts_rate_to_reference(const struct host_place *place, uint64_t rate);
+
 #endif

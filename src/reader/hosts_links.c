@@ -30,9 +30,10 @@ struct links {
     struct hosts *hosts;
     struct moment *moments;
     size_t count, capacity;
-    uint64_t hash_max, left_out;
-    uint64_t *sends; /* times of one id's sends */
+    uint64_t hash_bound, left_out; /* hash_bound: ids with smaller hashes are kept */
+    uint64_t *sends; /* times of the sends of one group, from one host */
     size_t send_count, send_capacity;
+    uint32_t send_host; /* UINT32_MAX: not collected */
 };
 
 /* ---- Reading -----------------------------------------------------------------------------------
@@ -55,13 +56,15 @@ static uint64_t link_of(const struct probity_event *event)
     return link | 1;
 }
 
+/* An id whose hash is less than the bound has all of its hits so far: with some of them missing,
+ * receives would be compared with later sends. */
 static void keep_fewer(struct links *links)
 {
     size_t kept = 0;
 
-    links->hash_max /= 2;
+    links->hash_bound /= 2;
     for (size_t i = 0; i < links->count; i++) {
-        if (links->moments[i].hash <= links->hash_max)
+        if (links->moments[i].hash < links->hash_bound)
             links->moments[kept++] = links->moments[i];
     }
     links->left_out += links->count - kept;
@@ -75,22 +78,21 @@ static int take_hit(struct links *links, uint32_t trace, const struct probity_ev
 
     if (!is_of_message && event->correlation < REQUEST_ID_LEAST)
         return 0;
-    if (hash > links->hash_max) {
+    while (hash < links->hash_bound && links->count == PROBITY_HOSTS_MOMENTS_MAX)
+        keep_fewer(links);
+    if (hash >= links->hash_bound) {
         links->left_out++;
         return 0;
     }
-    if (links->count == PROBITY_HOSTS_MOMENTS_MAX)
-        keep_fewer(links);
     void *moments = probity_array_room(links->moments, sizeof *links->moments, links->count,
                                        &links->capacity);
     if (moments == NULL)
         return PROBITY_ERROR_MEMORY;
     links->moments = moments;
-    if (links->count < PROBITY_HOSTS_MOMENTS_MAX)
-        links->moments[links->count++] = (struct moment){
-            hash, event->correlation, is_of_message ? link_of(event) : 0,
-            probity_clockmap_wall(&links->hosts->of_traces[trace]->steady, event->tick), trace,
-            event->role};
+    links->moments[links->count++] = (struct moment){
+        hash, event->correlation, is_of_message ? link_of(event) : 0,
+        probity_clockmap_wall(&links->hosts->of_traces[trace]->steady, event->tick), trace,
+        event->role};
     return 0;
 }
 
@@ -195,9 +197,12 @@ static int compare_times(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* Times of the sends of the sender's host, in order. */
+/* Times of the sends of the sender's host, in order: once for all traces that receive. */
 static int collect_sends(struct links *links, const struct group *group, uint32_t host)
 {
+    if (links->send_host == host)
+        return 0;
+    links->send_host = host;
     links->send_count = 0;
     for (size_t i = 0; i < group->count; i++) {
         const struct moment *moment = &group->moments[i];
@@ -241,6 +246,7 @@ static int take_messages(struct links *links, const struct group *group)
 {
     int error = 0;
 
+    links->send_host = UINT32_MAX;
     for (size_t i = 0, end; error == 0 && i < group->count; i = end) {
         end = end_of_trace(group, i);
         error = take_receives(links, group, i, end);
@@ -326,7 +332,7 @@ static int take_groups(struct links *links)
 int hosts_find_bounds(struct hosts *hosts, struct probity_trace *traces, size_t count,
                       const struct probity_reader_options *options)
 {
-    struct links links = {.hosts = hosts, .hash_max = UINT64_MAX};
+    struct links links = {.hosts = hosts, .hash_bound = UINT64_MAX};
     int error = 0;
 
     for (size_t i = 0; error == 0 && i < count; i++)

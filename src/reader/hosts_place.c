@@ -65,6 +65,14 @@ uint64_t hosts_to_reference(const struct host_place *place, uint64_t host_ns)
            (uint64_t)rounded(place->line.at_begin + slope * time);
 }
 
+uint64_t hosts_rate_to_reference(const struct host_place *place, uint64_t rate)
+{
+    double slope = (place->line.at_end - place->line.at_begin) / place->line.span;
+
+    probity_assert(place->is_placed);
+    return rate - (uint64_t)rounded((double)rate * slope / (1 + slope));
+}
+
 /* ---- Points ------------------------------------------------------------------------------------
  */
 

@@ -90,6 +90,18 @@ info stepped
 expect "stepped" '["01 bounded","02 bounded","12 bounded"]' "$(pairs_of .state)"
 right stepped
 
+# Programs that were killed early have only one anchor: 3 is the status of incomplete traces.
+make 1 cut
+"$PROBITY" info --json "${traces[@]}" > info 2> errors || expect "info: cut" 3 $?
+"$PROBITY" csv "${traces[@]}" > output 2> errors || expect "csv: cut" 3 $?
+python3 "$SOURCE/tests/tool/check_hosts.py" made/truth.json info output > wrong
+[ ! -s wrong ] || fail "cut: $(head -n 3 wrong)"
+
+make 1 named
+tool "named: path" path "${traces[@]}"
+"$PROBITY" info "${traces[@]}" >> output 2>&1 || fail "named: status $?"
+expect "named" 0 "$(LC_ALL=C grep -ac $'[\x01-\x08\x0b-\x1f\x7f-\xff]' output)"
+
 make 6 one-way
 info one-way
 expect "one-way" '["01 one-sided","02 bounded","12 one-sided"]' "$(pairs_of .state)"

@@ -5,7 +5,9 @@
 # [KIND]`. Requests go from host a to b, and from b to c, over a network with random, asymmetric
 # delays. Clocks are off by seconds and drift by up to 200 ppm. KIND: "messages" (default),
 # "requests" (no sends and receives), "one-way" (no replies), "stepped" (the clock of b is set, and
-# its anchors show it), "jumped" (they do not show it), "reused" (an id is used for two things).
+# its anchors show it), "jumped" (they do not show it), "reused" (an id is used for two things), "cut"
+# (the program was killed before a second anchor), "named" (b's name has characters that terminals
+# interpret).
 # DIRECTORY/truth.json has, for each host, its offset and drift against a, and the true times of its
 # hits.
 import json
@@ -26,6 +28,7 @@ class Host:
     def __init__(self, name, number, offset_ns, drift_ppm):
         self.name, self.number, self.offset_ns = name, number, offset_ns
         self.rate = 1 + Fraction(drift_ppm, 10**6)
+        self.shown = (name * 7)[:7].encode()
         self.hits = []  # true ns, site, id
 
     def clock(self, ns):
@@ -54,7 +57,7 @@ class HostTrace(Trace):
             payload[0:16] = bytes([number + 1] * 16)
             payload[16:32] = bytes([number + 101] * 16)
             payload[64:104] = struct.pack("<QQQQII", at[0], at[1] + 5, at[1], at[2], 40, 0)
-            payload = bytes(payload).replace(b"example", (self.host.name * 7)[:7].encode())
+            payload = bytes(payload).replace(b"example", self.host.shown)
         super().put(kind, payload, **learned)
 
 
@@ -108,7 +111,7 @@ def write(host, end_ns, directory, kind):
             items.clear()
 
     for at, site, request in host.hits:
-        while at - sync > 10**9:
+        while at - sync > 10**9 and kind != "cut":
             flush()
             sync += 10**9
             is_after = step_at is not None and sync > step_at
@@ -125,7 +128,8 @@ def write(host, end_ns, directory, kind):
     last = host.anchor(end_ns + 10**9, 3 * 10**9 if step_at and kind == "stepped" else 0)
     if jump:
         last = (last[0], last[1] + jump, last[2] + jump)
-    trace.end(last, watermark=last[0])
+    if kind != "cut":
+        trace.end(last, watermark=last[0])
     with open(os.path.join(directory, host.name + ".probity"), "wb") as file:
         file.write(trace.data())
 
@@ -137,6 +141,8 @@ def main():
     for number, name in enumerate("bc", 1):
         hosts.append(Host(name, number, random.below(8 * 10**9) - 4 * 10**9,
                           random.below(401) - 200))
+    if kind == "named":
+        hosts[1].shown = b"\xc2\x9b1m\x9b\n\x1b"
     requests, gap_ns = 300 + random.below(1200), 1 + random.below(30 * 10**6)
     end_ns = simulate(random, kind, hosts, requests, 10**6 + gap_ns)
     for host in hosts:

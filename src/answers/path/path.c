@@ -206,10 +206,26 @@ static int end_span(struct probity_path *path, const struct probity_event *event
 /* ---- Spans that are open -----------------------------------------------------------------------
  */
 
+static struct probity_inflight_key shared_key(uint64_t id)
+{
+    return (struct probity_inflight_key){id, 0, 0, 3};
+}
+
+/* The request has ended. Its id may be of something else later, and in other traces. */
+static void forget_shared(struct probity_path *path, const struct probity_inflight_key *own)
+{
+    const struct probity_inflight_key key = shared_key(own->correlation);
+    struct probity_inflight_item *shared = probity_inflight_find(&path->shared, &key);
+
+    if (own->kind == 0 && shared != NULL && shared->thread_slot == own->trace)
+        probity_inflight_remove(&path->shared, shared);
+}
+
 static void forget_open(struct probity_path *path, struct probity_inflight_item *item)
 {
     const struct path_open *open = item->owner;
 
+    forget_shared(path, &item->key);
     path->pending -= (uint64_t)open->is_in_range;
     free(item->owner);
     probity_inflight_remove(&path->open, item);
@@ -276,15 +292,10 @@ static void go_on(struct probity_path *path, struct path_open *open, uint32_t sl
 /* Smaller ids may be of something else in another trace, unless they were sent. */
 #define SHARED_ID_LEAST (UINT64_C(1) << 48)
 
-static struct probity_inflight_key shared_key(const struct probity_event *event)
-{
-    return (struct probity_inflight_key){event->correlation, 0, 0, 3};
-}
-
 /* From now on, hits of the id in other traces belong to this request. */
 static int share_request(struct probity_path *path, const struct probity_event *event)
 {
-    const struct probity_inflight_key key = shared_key(event);
+    const struct probity_inflight_key key = shared_key(event->correlation);
     struct probity_inflight_item *item = probity_inflight_find(&path->shared, &key);
 
     if (item == NULL) {
@@ -304,7 +315,7 @@ static int share_request(struct probity_path *path, const struct probity_event *
 static struct probity_inflight_item *find_shared(struct probity_path *path,
                                                  const struct probity_event *event)
 {
-    const struct probity_inflight_key key = shared_key(event);
+    const struct probity_inflight_key key = shared_key(event->correlation);
     const struct probity_inflight_item *shared = probity_inflight_find(&path->shared, &key);
 
     if (shared == NULL || shared->thread_slot == event->trace)
@@ -368,8 +379,8 @@ static int put_span(struct probity_path *path, const struct probity_event *event
     if (error == 0 && marks & BEGINS)
         error = begin_span(path, event, &key);
     if (error == 0 && is_work(path, event) &&
-        (item != NULL ? event->role == PROBITY_ROLE_SEND
-                      : marks & BEGINS && event->correlation >= SHARED_ID_LEAST))
+        ((marks & BEGINS && event->correlation >= SHARED_ID_LEAST) ||
+         (item != NULL && event->role == PROBITY_ROLE_SEND)))
         error = share_request(path, event);
     probity_waits_need(path->waits, needed_ns(path));
     return error;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "answers/report/report_json.h"
+#include "print/text.h"
 #include "print/time_text.h"
 
 const char *probity_host_name(const struct probity_hosts *hosts, uint32_t host,
@@ -18,14 +19,13 @@ const char *probity_host_name(const struct probity_hosts *hosts, uint32_t host,
 
     for (uint32_t i = 0; i < hosts->count; i++)
         is_shared |= i != host && strcmp(hosts->hosts[i].name, name) == 0;
+    /* Escaped, as a name may contain anything; a whole number of characters. */
+    char *end = probity_text_put(ret_name, ret_name + 60, name, strlen(name), 0);
+    end = ret_name + probity_text_whole(ret_name, (size_t)(end - ret_name));
     if (is_shared)
-        snprintf(ret_name, PROBITY_HOST_NAME_BYTES, "%.60s#%" PRIu32, name, host + 1);
+        snprintf(end, PROBITY_HOST_NAME_BYTES - 60, "#%" PRIu32, host + 1);
     else
-        snprintf(ret_name, PROBITY_HOST_NAME_BYTES, "%.60s", name);
-    for (char *at = ret_name; *at != '\0'; at++) {
-        if ((unsigned char)*at < ' ' || *at == 127)
-            *at = '?';
-    }
+        *end = '\0';
     return ret_name;
 }
 
