@@ -120,6 +120,12 @@ int probity_os_is_absolute(const char *path);
  * Returns a descriptor for reading and writing, or -1. */
 int probity_os_create_spool(const char *path);
 
+/* Opens an existing file if it is regular. Nothing else is opened, because that has effects: a
+ * watchdog starts, a tape rewinds, a pipe's writer continues. flags: as for openat(), without
+ * O_CREAT. Returns a descriptor, or -1 with errno: EINVAL if the file is not
+ * regular, ELOOP for a link with O_NOFOLLOW. */
+int probity_os_open_regular(int directory, const char *path, int flags);
+
 /* Opens the file of a descriptor again, or returns the descriptor itself. */
 int probity_os_open_again(int descriptor);
 

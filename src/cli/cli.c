@@ -20,6 +20,7 @@
 #include "base/parent.h"
 #include "base/temporary.h"
 #include "cli/align.h"
+#include "cli/cli_repeated.h"
 #include "cli/filter.h"
 #include "cli/jobs.h"
 #include "cli/option.h"
@@ -296,34 +297,20 @@ static int is_csv_finished(const char *trace)
     return is_there;
 }
 
-/* Moves each file to the front, under its first path. Compares device and inode, to see through
- * links. Returns the number of files. Files that cannot be examined are left to the reader to
- * report. */
-static size_t keep_first_paths(const struct cli_command *command, char **paths, size_t count)
+/* Each opening takes one pass of the progress line, or two. */
+static int open_paths(char **paths, size_t count, const struct probity_reader_options *options,
+                      size_t *ret_failed, struct probity_reader **ret_reader)
 {
-    struct stat *seen = calloc(count + 1, sizeof *seen);
-    size_t kept = 0;
+    unsigned later = cli_progress_expect(0);
 
-    for (size_t i = 0; seen != NULL && i < count; i++) {
-        struct stat *one = &seen[kept];
-        size_t same = 0;
-        int is_known = stat(paths[i], one) == 0;
-        if (!is_known)
-            *one = (struct stat){0};
-        while (same < kept && (!is_known || seen[same].st_ino != one->st_ino ||
-                               seen[same].st_dev != one->st_dev))
-            same++;
-        char *path = paths[i];
-        if (same == kept) {
-            /* Both stay in the array, because its owner frees them. */
-            paths[i] = paths[kept];
-            paths[kept++] = path;
-        } else {
-            cli_warn(command, "'%s' is the same trace as '%s'; counted once", path, paths[same]);
-        }
-    }
-    free(seen);
-    return kept > 0 ? kept : count;
+    cli_progress_expect(later + 1);
+    if (options->has_lanes || options->prescan)
+        cli_progress_pass();
+    int error = probity_reader_open((const char *const *)paths, count, options, ret_failed,
+                                    ret_reader);
+    cli_progress_expect(later);
+    cli_progress_pass();
+    return error;
 }
 
 int cli_open_reader(const struct cli_command *command, char **paths, size_t count,
@@ -332,7 +319,7 @@ int cli_open_reader(const struct cli_command *command, char **paths, size_t coun
     size_t failed = 0;
     struct rlimit files;
 
-    count = count > 1 ? keep_first_paths(command, paths, count) : count;
+    count = count > 1 ? cli_repeated_links(command, paths, count) : count;
 
     /* Each trace keeps a file open, and a program that forks a lot leaves many traces. */
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
@@ -344,14 +331,14 @@ int cli_open_reader(const struct cli_command *command, char **paths, size_t coun
     cli_align_use(options);
     options->progress = cli_progress;
     options->progress_context = (void *)(uintptr_t)command;
-    const char *const *names = (const char *const *)paths;
-    unsigned later = cli_progress_expect(0);
-    cli_progress_expect(later + 1);
-    if (options->has_lanes || options->prescan)
-        cli_progress_pass();
-    int error = probity_reader_open(names, count, options, &failed, ret_reader);
-    cli_progress_expect(later);
-    cli_progress_pass();
+    int error = open_paths(paths, count, options, &failed, ret_reader);
+    size_t kept = count;
+    if (error == 0 && count > 1)
+        kept = cli_repeated_copies(command, paths, *ret_reader);
+    if (kept < count) {
+        probity_reader_close(*ret_reader);
+        error = open_paths(paths, kept, options, &failed, ret_reader);
+    }
     if (error == 0) {
         cli_align_report(command, *ret_reader);
         return CLI_OK;

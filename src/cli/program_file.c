@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/os.h"
+
 static int is_program(const char *path)
 {
     struct stat status;
@@ -83,7 +85,9 @@ void cli_program_inspect(const char *program, struct cli_program_file *ret_file)
     GElf_Ehdr head;
 
     *ret_file = (struct cli_program_file){.is_static = 0};
-    int descriptor = cli_program_find(program, path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int descriptor = cli_program_find(program, path)
+                         ? probity_os_open_regular(AT_FDCWD, path, O_RDONLY)
+                         : -1;
     if (descriptor < 0)
         return;
     elf_version(EV_CURRENT);

@@ -403,6 +403,11 @@ static void release_beside(struct beside *beside)
     free(beside->near);
 }
 
+static int is_external(const struct record_call *call)
+{
+    return call->writer != NULL && strcmp(call->writer, "external") == 0;
+}
+
 /* Options that are not given leave the environment unchanged. dumps: pattern of their names, or
  * NULL. */
 static int launch(const struct record_call *call, const char *pattern, const char *dumps,
@@ -444,19 +449,15 @@ static int launch(const struct record_call *call, const char *pattern, const cha
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_CALLS", call->calls};
     else if (call->functions)
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_START", "first"};
-    if (preload != NULL) {
-        /* The library reports what it found in this program, but not in its children. */
+    if (preload != NULL || is_external(call)) {
+        /* The library reports what it found in this program, but not in its children; and a program
+         * that ends before its spool is drained need not report that. */
         snprintf(recorder, sizeof recorder, "%ld", (long)getpid());
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_RECORDER", recorder};
     }
     int status = cli_launch(&cli_command_record, &how, ret_launched);
     free(preload);
     return status;
-}
-
-static int is_external(const struct record_call *call)
-{
-    return call->writer != NULL && strcmp(call->writer, "external") == 0;
 }
 
 /* Returns the program's status; problems with its trace are reported on stderr. */

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/os.h"
 #include "fleet/numbers.h"
 
 static const char lock_name[] = ".probity-ship.lock";
@@ -36,7 +37,7 @@ static int is_open_for_writing(int file)
 
 int cli_ship_is_written(const char *path, uint64_t settle_ms)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int file = probity_os_open_regular(AT_FDCWD, path, O_RDONLY);
     struct timespec now;
     struct stat status;
 

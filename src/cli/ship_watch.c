@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/array_grow.h"
+#include "base/os.h"
 #include "print/text.h"
 #include "probity.h"
 #include "reader/file.h"
@@ -39,11 +40,11 @@ enum {
 static int is_trace(int directory, const char *name, struct stat *ret_status)
 {
     uint8_t header[PROBITY_FILE_HEADER_BYTES];
-    int file = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    int file = probity_os_open_regular(directory, name, O_RDONLY | O_NOFOLLOW);
 
     if (file < 0)
         return 0;
-    int is_one = fstat(file, ret_status) == 0 && S_ISREG(ret_status->st_mode) &&
+    int is_one = fstat(file, ret_status) == 0 &&
                  pread(file, header, sizeof header, 0) == (ssize_t)sizeof header &&
                  probity_file_header_check(header) == 0;
     close(file);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/os.h"
 #include "probity.h"
 #include "reader/file.h"
 #include "reader/scan.h"
@@ -97,8 +98,7 @@ static void look_at_trace(struct probity_activity *activity)
     if (found != PROBITY_SPOOLS_FOUND)
         return;
     activity->facts.trace_path = activity->trace.trace_path;
-    int file = open(activity->trace.trace_path,
-                    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+    int file = probity_os_open_regular(AT_FDCWD, activity->trace.trace_path, O_RDONLY | O_NOFOLLOW);
     int64_t bytes = file >= 0 ? probity_file_size(file) : -1;
     if (bytes > 0 && fstat(file, &status) == 0 && status.st_dev == activity->trace.device &&
         status.st_ino == activity->trace.inode)

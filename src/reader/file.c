@@ -17,16 +17,10 @@
 
 int probity_file_open(const char *path, int *ret_file)
 {
-    /* Non-blocking: a path that names a pipe must not hang the reader. */
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat status;
+    int file = probity_os_open_regular(AT_FDCWD, path, O_RDONLY);
 
     if (file < 0)
-        return PROBITY_ERROR_OPEN;
-    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
-        close(file);
-        return PROBITY_ERROR_FORMAT;
-    }
+        return errno == EINVAL ? PROBITY_ERROR_FORMAT : PROBITY_ERROR_OPEN;
     *ret_file = file;
     return 0;
 }

@@ -44,7 +44,7 @@ static int open_that_file(const struct probity_spools_entry *entry, int director
     errno = ENOENT;
     if (!is_that_file(entry, &status))
         return -1;
-    int file = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+    int file = probity_os_open_regular(directory, name, O_RDONLY | O_NOFOLLOW);
     if (file >= 0 && (fstat(file, &status) != 0 || !is_that_file(entry, &status))) {
         close(file);
         errno = ENOENT;

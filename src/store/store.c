@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "probity.h"
 #include "store/store_set.h"
@@ -69,20 +70,24 @@ const char *probity_store_warning(const struct probity_store *store)
  */
 
 /* A journal may name a super-journal, for a change of several databases; SQLite opens and deletes
- * that, whatever file it is. A history is never part of such a change. */
-static int refuse_super_journal(sqlite3_vfs *files, const char *path, sqlite3_file *ret_file,
-                                int flags, int *ret_flags)
+ * that, whatever file it is. A history is never part of such a change. Opening a device or a pipe,
+ * to which a link may lead, has effects. */
+static int open_checked(sqlite3_vfs *files, const char *path, sqlite3_file *ret_file, int flags,
+                        int *ret_flags)
 {
     sqlite3_vfs *usual = sqlite3_vfs_find(NULL);
+    struct stat status;
 
     (void)files;
     ret_file->pMethods = NULL;
     if ((flags & SQLITE_OPEN_SUPER_JOURNAL) != 0)
         return SQLITE_CORRUPT;
+    if (path != NULL && stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return SQLITE_CANTOPEN;
     return usual->xOpen(usual, path, ret_file, flags, ret_flags);
 }
 
-/* Registers SQLite's VFS with that exception, under a unique name. */
+/* Registers SQLite's VFS with these exceptions, under a unique name. */
 static int add_files(struct probity_store *store)
 {
     sqlite3_vfs *usual = sqlite3_initialize() == SQLITE_OK ? sqlite3_vfs_find(NULL) : NULL;
@@ -93,7 +98,7 @@ static int add_files(struct probity_store *store)
     snprintf(store->files_name, sizeof store->files_name, "probity-%p", (void *)store);
     store->files = *usual;
     store->files.zName = store->files_name;
-    store->files.xOpen = refuse_super_journal;
+    store->files.xOpen = open_checked;
     if (sqlite3_vfs_register(&store->files, 0) == SQLITE_OK)
         return 0;
     store->files_name[0] = '\0';

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/os.h"
 #include "symbols/symbols.h"
 
 /* A file in which addresses were looked up, even if it could not be used. */
@@ -69,16 +70,13 @@ static int is_elf(int file)
     return pread(file, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
 
-/* Opening a pipe would block, and opening a device may have side effects. So may reading a
- * kernel file, whose size is 0. Returns -1 on failure. */
+/* Reading a kernel file, whose size is 0, may have side effects. Returns -1 on failure. */
 static int open_elf(const char *path)
 {
+    int file = probity_os_open_regular(AT_FDCWD, path, O_RDONLY);
     struct stat status;
 
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
-        return -1;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (file >= 0 && (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || !is_elf(file))) {
+    if (file >= 0 && (fstat(file, &status) != 0 || status.st_size == 0 || !is_elf(file))) {
         close(file);
         return -1;
     }

@@ -7,10 +7,10 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cpu.h"
+#include "base/os.h"
 
 static int read_at(int file, void *to, size_t bytes, uint64_t at)
 {
@@ -41,14 +41,11 @@ static int find(int file, char *ret_path, size_t room)
 
 int symbols_interpreter(const char *path, char *ret_path, size_t room)
 {
-    struct stat status;
-    int result = -1;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int file = probity_os_open_regular(AT_FDCWD, path, O_RDONLY);
 
     if (file < 0)
         return -1;
-    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode))
-        result = find(file, ret_path, room);
+    int result = find(file, ret_path, room);
     close(file);
     return result;
 }

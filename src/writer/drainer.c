@@ -76,13 +76,12 @@ struct probity_drainer {
 static int open_own(const struct probity_parent *parent, const struct probity_recover_file *only,
                     int *ret_file)
 {
-    const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
     struct stat status;
-    int file = openat(parent->directory, parent->name, flags);
+    int file = probity_os_open_regular(parent->directory, parent->name, O_RDWR | O_NOFOLLOW);
 
     if (file < 0)
-        return errno == ELOOP ? PROBITY_ERROR_ARGUMENT : PROBITY_ERROR_OPEN;
-    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid()) {
+        return errno == ELOOP || errno == EINVAL ? PROBITY_ERROR_ARGUMENT : PROBITY_ERROR_OPEN;
+    if (fstat(file, &status) != 0 || status.st_uid != geteuid()) {
         close(file);
         return PROBITY_ERROR_ARGUMENT;
     }

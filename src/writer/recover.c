@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/os.h"
 #include "base/parent.h"
 #include "format/block.h"
 #include "probity.h"
@@ -64,7 +65,6 @@ static int keep_info(struct recovery *recovery, const struct probity_scan_item *
 /* Opens the file, not a link; it must belong to this user. */
 static int open_file(struct recovery *recovery, const char *path)
 {
-    const int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY;
     const struct probity_parent *parent = &recovery->parent;
     struct probity_recover_result *result = recovery->result;
     struct stat status;
@@ -76,12 +76,12 @@ static int open_file(struct recovery *recovery, const char *path)
     result->is_foreign = status.st_uid != geteuid() && !recovery->is_trusted;
     if (result->is_link || result->is_foreign)
         return PROBITY_ERROR_STATE;
-    recovery->file = S_ISREG(status.st_mode) ? openat(parent->directory, parent->name, flags) : -1;
+    recovery->file = probity_os_open_regular(parent->directory, parent->name, O_RDWR | O_NOFOLLOW);
     if (recovery->file < 0)
-        return S_ISREG(status.st_mode) ? PROBITY_ERROR_OPEN : PROBITY_ERROR_FORMAT;
+        return errno == EINVAL ? PROBITY_ERROR_FORMAT : PROBITY_ERROR_OPEN;
     /* Checks the open file: the name may refer to another one by now. */
-    if (fstat(recovery->file, &status) != 0 || !S_ISREG(status.st_mode))
-        return PROBITY_ERROR_FORMAT;
+    if (fstat(recovery->file, &status) != 0)
+        return PROBITY_ERROR_READ;
     result->is_foreign = status.st_uid != geteuid() && !recovery->is_trusted;
     result->device = status.st_dev;
     result->inode = status.st_ino;

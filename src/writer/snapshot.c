@@ -153,14 +153,11 @@ static int take_names(struct snapshot *snapshot)
 static int may_replace(const struct snapshot *snapshot, const char *name)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    struct stat status;
-    int file = openat(snapshot->parent.directory, name,
-                      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int file = probity_os_open_regular(snapshot->parent.directory, name, O_RDONLY | O_NOFOLLOW);
 
     if (file < 0)
         return errno == ENOENT;
-    int may = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
-              fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
+    int may = fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
     close(file);
     return may;
 }

@@ -60,7 +60,7 @@ for measure in '' --self --cpu; do
         same_rows "steady $measure $scale" 1000000 "$([[ $scale == --linear* ]] || echo 1)"
     done
 done
-cp varied again
+python3 "$SOURCE/tests/tool/another_session.py" varied again
 calls_of varied
 awk '$1 == "steady" { print $2; print $2 }' calls > values
 hist "of two traces" 0 --csv steady varied again

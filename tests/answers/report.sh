@@ -131,7 +131,7 @@ if command -v script > /dev/null; then
 fi
 
 # Two processes in one report.
-cp trace other
+python3 "$SOURCE/tests/tool/another_session.py" trace other
 report "two traces" 0 --sort name trace other
 expect "calls of two traces" "10 deferred, 354 fibonacci, 24 jumping, 8 landing, 34 leaf, 2 main, \
 2 pausing, 2 thread_main" "$(calls)"

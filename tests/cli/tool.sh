@@ -116,8 +116,60 @@ done
 "$PROBITY" csv symbolic.probity "$WORK/missing" hard.probity > twice 2> errors &&
     fail "a missing trace among repeated ones was ignored"
 grep -q missing errors || fail "a missing trace: $(cat errors)"
-expect "two files" "$((2 * $("$PROBITY" csv once.probity | wc -l)))" \
-    "$("$PROBITY" csv once.probity copy.probity symbolic.probity 2> errors | wc -l)"
+# A copy, too; of an incomplete copy and the whole trace, the latter counts.
+head -c -200 once.probity > part.probity
+for command in csv report threads tree list blocks timeline info; do
+    "$PROBITY" $command once.probity > once
+    "$PROBITY" $command once.probity copy.probity symbolic.probity > twice 2> errors ||
+        fail "a copy: $command: $(cat errors)"
+    cmp once twice || fail "$command counts a copy"
+    grep -q "^probity $command: 'copy.probity' is a copy of 'once.probity'; counted once" errors ||
+        fail "a copy: $command: $(cat errors)"
+    "$PROBITY" $command part.probity once.probity > twice 2> errors ||
+        fail "an incomplete copy: $command: $(cat errors)"
+    cmp once twice || fail "$command counts an incomplete copy"
+    expect "an incomplete copy: $command: warnings" \
+        "probity $command: 'part.probity' is a copy of 'once.probity'; counted once" \
+        "$(grep -v 'no function calls' errors)"
+done
+
+# Not copies: overlapping dumps of a recording, other recordings of the process, and its children's.
+cat > several.c << 'END'
+#include <probity.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(void)
+{
+    PROBITY_PROBE(1);
+    probity_snapshot("first");
+    /* Otherwise one dump would serve both. */
+    while (access("dump-1.probity", F_OK) != 0)
+        usleep(1000);
+    PROBITY_PROBE(2);
+    probity_snapshot("second");
+    pid_t child = fork();
+    PROBITY_PROBE(3);
+    if (child == 0)
+        exit(0);
+    waitpid(child, NULL, 0);
+    probity_stop();
+    unsetenv("PROBITY_OUT");
+    probity_start(&(struct probity_options){.out = "again.probity"});
+    PROBITY_PROBE(4);
+    return 0;
+}
+END
+# shellcheck disable=SC2086 # flags
+"${CC:-gcc}" $SANITIZE_FLAG -I "$SOURCE/include" -o several several.c "$BUILD/lib/libprobity.a" \
+    -pthread || fail "several.c does not build"
+PROBITY_RING=10s PROBITY_DUMP="$WORK/dump-%i.probity" PROBITY_OUT="$WORK/several.%p.probity" \
+    ./several || fail "several: status $?"
+"$PROBITY" info --json dump-*.probity several.*.probity again.probity > info.json 2> errors ||
+    fail "several: $(cat errors)"
+expect "several recordings: warnings" "" "$(cat errors)"
+expect "several recordings" 5 "$(jq length info.json)"
 
 # A thread that has only a name has recorded nothing: info counts the threads that `threads` shows.
 PROBITY_OUT=$WORK/blocks.probity "$PROGRAMS/blocks" > output

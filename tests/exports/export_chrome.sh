@@ -54,7 +54,7 @@ compare tree 1-2 tree
 compare jumps 1-2 jumps
 [ "$(hits_of server | wc -l)" -gt 300 ] || fail "too few hits from the server"
 compare "two processes" 1-4 server exported
-cp parallel again
+python3 "$SOURCE/tests/tool/another_session.py" parallel again
 compare "two processes of one id" 1-4 parallel again
 expect "ids of processes" 2 "$(jq '[.traceEvents[].pid] | unique | length' out)"
 ask "processes" out "SELECT count(DISTINCT upid) FROM thread_track JOIN thread USING (utid)"

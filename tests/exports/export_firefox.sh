@@ -141,7 +141,7 @@ for trace in tree jumps; do
     check_calls "$trace" calls
 done
 for trace in one none; do check "$trace" "$trace"; done
-cp parallel again
+python3 "$SOURCE/tests/tool/another_session.py" parallel again
 check "two processes of one id" parallel again
 expect "ids of processes" 2 "$(jq '[.threads[].pid] | unique | length' out)"
 check_is_untrusted() {

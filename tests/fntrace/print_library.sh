@@ -144,6 +144,18 @@ run alone PROBITY_WRITER=external PROBITY_OUT="$WORK/hits.probity"
 grep -q "run 'probity recover' on it" errors || fail "no drainer: $(cat errors)"
 "$PROBITY" recover hits.probity > /dev/null || fail "no drainer: recover"
 expect "no drainer: hits" 5 "$("$PROBITY" csv hits.probity | wc -l)"
+# `record` drains it, even if the program has ended before that begins.
+for program in alone static shared_alone; do
+    for try in 1 2 3 4; do
+        rm -f hits.probity
+        "$PROBITY" record --writer external -o hits.probity -- "./$program" > output 2> errors ||
+            true
+        expect "$program, drained by record, try $try: stderr" "" "$(cat errors)"
+        expect "$program, drained by record: hits" 5 "$("$PROBITY" csv hits.probity | wc -l)"
+        "$PROBITY" info hits.probity | grep -q '^state *closed' ||
+            fail "$program, drained by record: not closed"
+    done
+done
 run linked PROBITY_WRITER=external PROBITY_OUT="$WORK/hits.probity"
 expect "no drainer, with the library: stderr" "" "$(cat errors)"
 expect "no drainer, with the library: hits" 5 "$("$PROBITY" csv hits.probity | wc -l)"

@@ -319,6 +319,50 @@ int probity_os_create_spool(const char *path)
     return open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
+/* Opens the file of an O_PATH descriptor, by which no other file can be opened. Without /proc the
+ * path is opened again, which may name another file by then. */
+static int open_named(int named, int directory, const char *path, int flags)
+{
+    const char *descriptors = probity_os_descriptors();
+    char self[48];
+
+    snprintf(self, sizeof self, "%s/%d", descriptors, named);
+    int file = open(self, flags & ~O_NOFOLLOW);
+    return file < 0 && errno == ENOENT && access(descriptors, X_OK) != 0
+               ? openat(directory, path, flags)
+               : file;
+}
+
+static int is_regular(int file)
+{
+    struct stat status;
+
+    if (fstat(file, &status) != 0)
+        return 0;
+    errno = S_ISLNK(status.st_mode) ? ELOOP : EINVAL;
+    return S_ISREG(status.st_mode);
+}
+
+int probity_os_open_regular(int directory, const char *path, int flags)
+{
+    int named = openat(directory, path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW));
+
+    if (named < 0)
+        return -1;
+    int file = is_regular(named)
+                   ? open_named(named, directory, path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+                   : -1;
+    int why = errno;
+    close(named);
+    if (file >= 0 && !is_regular(file)) {
+        why = errno;
+        close(file);
+        file = -1;
+    }
+    errno = why;
+    return file;
+}
+
 /* Opens the same inode; without /proc returns the descriptor itself. */
 int probity_os_open_again(int descriptor)
 {

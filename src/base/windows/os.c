@@ -4,8 +4,12 @@
  */
 #include "base/os.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <windows.h>
 #include <winternl.h>
 
@@ -254,6 +258,20 @@ int probity_os_spool_directory(uint32_t user, char *ret_path, size_t room)
 int probity_os_create_spool(const char *path)
 {
     return probity_posix_open_temporary(path);
+}
+
+/* No file in a directory can be a device or a pipe. */
+int probity_os_open_regular(int directory, const char *path, int flags)
+{
+    int file = openat(directory, path, flags | O_CLOEXEC);
+    struct stat status;
+
+    if (file >= 0 && (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))) {
+        close(file);
+        errno = EINVAL;
+        file = -1;
+    }
+    return file;
 }
 
 int probity_os_open_again(int descriptor)

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cli_repeated.c: finds traces that are given several times. A trace that was counted twice would
+ * double its calls and times, which look plausible.
+ */
+#include "cli/cli_repeated.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Compares device and inode. Files that cannot be examined are left to the reader to report. */
+size_t cli_repeated_links(const struct cli_command *command, char **paths, size_t count)
+{
+    struct stat *seen = calloc(count + 1, sizeof *seen);
+    size_t kept = 0;
+
+    for (size_t i = 0; seen != NULL && i < count; i++) {
+        struct stat *one = &seen[kept];
+        size_t same = 0;
+        int is_known = stat(paths[i], one) == 0;
+        if (!is_known)
+            *one = (struct stat){0};
+        while (same < kept && (!is_known || seen[same].st_ino != one->st_ino ||
+                               seen[same].st_dev != one->st_dev))
+            same++;
+        char *path = paths[i];
+        if (same == kept) {
+            /* Both stay in the array, because its owner frees them. */
+            paths[i] = paths[kept];
+            paths[kept++] = path;
+        } else {
+            cli_warn(command, "'%s' is the same trace as '%s'; counted once", path, paths[same]);
+        }
+    }
+    free(seen);
+    return kept > 0 ? kept : count;
+}
+
+/* The session is random, so it alone identifies a recording; dumps have separate ones. A trace that
+ * only repeats the session of another one, by mistake or on purpose, is not taken for a copy. */
+static int is_same_recording(const struct probity_trace_facts *one,
+                             const struct probity_trace_facts *other)
+{
+    return memcmp(one->info.session, other->info.session, sizeof one->info.session) == 0 &&
+           memcmp(one->info.boot, other->info.boot, sizeof one->info.boot) == 0 &&
+           one->info.pid == other->info.pid &&
+           one->info.process_start == other->info.process_start &&
+           one->info.anchor.ticks == other->info.anchor.ticks;
+}
+
+/* Files only grow, and only the original has the spool. */
+static int has_more(const struct probity_trace_facts *one, const struct probity_trace_facts *other)
+{
+    return one->file_bytes != other->file_bytes ? one->file_bytes > other->file_bytes
+                                                : one->spool_records > other->spool_records;
+}
+
+size_t cli_repeated_copies(const struct cli_command *command, char **paths,
+                           const struct probity_reader *reader)
+{
+    size_t count = probity_reader_traces(reader), kept = 0;
+    const struct probity_trace_facts **seen = calloc(count + 1, sizeof *seen);
+
+    for (size_t i = 0; seen != NULL && i < count; i++) {
+        const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
+        char *path = paths[i];
+        size_t same = 0;
+        while (same < kept && !is_same_recording(seen[same], facts))
+            same++;
+        if (same == kept) {
+            paths[i] = paths[kept];
+            paths[kept] = path;
+            seen[kept++] = facts;
+            continue;
+        }
+        if (has_more(facts, seen[same])) {
+            paths[i] = paths[same];
+            paths[same] = path;
+            seen[same] = facts;
+        }
+        cli_warn(command, "'%s' is a copy of '%s'; counted once", paths[i], paths[same]);
+    }
+    free(seen);
+    return kept > 0 ? kept : count;
+}
