@@ -38,6 +38,9 @@ void cli_align_report(const struct cli_command *command, const struct probity_re
 
     if (hosts == NULL)
         return;
+    if (hosts->count > PROBITY_HOSTS_MAX)
+        cli_warn(command, "clocks not aligned: the traces are of %zu hosts, more than %d",
+                 hosts->count, PROBITY_HOSTS_MAX);
     for (uint32_t i = 0; !is_printed && i < hosts->count; i++) {
         if (hosts->hosts[i].reference != i)
             cli_warn(command, "%s", probity_hosts_text(hosts, i, text));

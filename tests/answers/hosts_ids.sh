@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Hits with ids of two hosts: if there are more than are kept, whole ids are left out, so that no
-# message is compared with a later one; ids that are used again; names with colons.
+# message is compared with a later one; ids that are used again; names with colons; too many hosts.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 
@@ -95,4 +95,30 @@ for name in (b"db", b"db:get"):
     print(name.decode(), data.count(struct.pack("<Q", flow ^ 0xa0761d6478bd642f)))
 END
 expect "arrows by name" "db 2 db:get 2" "$(python3 flows.py | paste -sd ' ')"
+
+# More hosts than are aligned.
+mkdir many
+python3 - "$SOURCE/tests/tool" << 'END' || fail "many hosts: not made"
+import struct
+import sys
+
+sys.path.insert(0, sys.argv[1])
+from make_golden import TICK, Hit, Trace, probe
+
+
+class OfHost(Trace):
+    def put(self, kind, payload, **learned):
+        if kind == 1:
+            payload = struct.pack("<QQQQ", number, 0, number, 1) + payload[32:]
+        super().put(kind, payload, **learned)
+
+
+for number in range(1025):
+    trace = OfHost()
+    trace.put_data(0, [Hit(TICK + 1, probe(1))])
+    with open(f"many/{number}.probity", "wb") as file:
+        file.write(trace.end().data())
+END
+"$PROBITY" csv many/*.probity > output 2> errors || fail "many hosts: status $?"
+expect "many hosts" 1 "$(grep -c 'clocks not aligned: .* of 1025 hosts, more than 1024' errors)"
 finish
