@@ -17,7 +17,7 @@ _probity() {
         previous=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     if ((COMP_CWORD == 1)); then
-        words='record csv log report info index check recover drain spools ps top level snapshot attach detach tree waits path why ship fetch fleet threads memory blocks hist diff export list model overhead runs timeline view help --help --version --jobs'
+        words='record csv log report info index merge check recover drain spools ps top level snapshot attach detach tree waits path why ship fetch fleet threads memory blocks hist diff export list model overhead runs timeline view help --help --version --jobs'
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
         return
     fi
@@ -106,6 +106,12 @@ _probity() {
             options='--every -f --force -q --quiet -h --help'
             case $previous in
                 --every) value=any ;;
+            esac
+            ;;
+        merge)
+            options='-o --output -f --force -q --quiet -h --help'
+            case $previous in
+                -o | --output) value=path ;;
             esac
             ;;
         check)
@@ -465,7 +471,7 @@ _probity() {
                 --color) value=words words='auto always never' ;;
             esac
             ;;
-        help) operand=words words='record csv log report info index check recover drain spools ps top level snapshot attach detach tree waits path why ship fetch fleet threads memory blocks hist diff export list model overhead runs timeline view ' ;;
+        help) operand=words words='record csv log report info index merge check recover drain spools ps top level snapshot attach detach tree waits path why ship fetch fleet threads memory blocks hist diff export list model overhead runs timeline view ' ;;
     esac
     # The program comes after "--".
     if [[ $operand == program &&

@@ -7,6 +7,7 @@ set -l commands \
     report \
     info \
     index \
+    merge \
     check \
     recover \
     drain \
@@ -47,6 +48,7 @@ complete -c probity -n $none -a log -d 'print calls, values, messages and times 
 complete -c probity -n $none -a report -d 'show per-function call counts and times'
 complete -c probity -n $none -a info -d 'show a trace\'s contents, accuracy and completeness'
 complete -c probity -n $none -a index -d 'make an index for fast access to a time range'
+complete -c probity -n $none -a merge -d 'combine traces of processes and hosts in one file'
 complete -c probity -n $none -a check -d 'verify traces and list any faults'
 complete -c probity -n $none -a recover -d 'recover records left by a killed process'
 complete -c probity -n $none -a drain -d 'write traces for programs without a writer thread'
@@ -173,6 +175,10 @@ complete -c probity -n "$in info" -s q -l quiet -d 'print no warnings and no pro
 complete -c probity -n "$in index" -l every -x -d 'distance between marks'
 complete -c probity -n "$in index" -s f -l force -d 'overwrite an existing index'
 complete -c probity -n "$in index" -s q -l quiet -d 'print no warnings and no progress'
+
+complete -c probity -n "$in merge" -s o -l output -r -d 'write to a file'
+complete -c probity -n "$in merge" -s f -l force -d 'overwrite an existing file'
+complete -c probity -n "$in merge" -s q -l quiet -d 'print no warnings and no progress'
 
 complete -c probity -n "$in recover" -l trust -d 'also recover traces of other users, and copies'
 

@@ -75,7 +75,7 @@ static void print_verdict(const struct faults *faults, const struct probity_trac
 }
 
 /* The reader determines the trace's state; the bytes are checked separately. */
-static int check_one(const char *name, const char *path)
+static int check_one(const char *path)
 {
     struct probity_reader_options options = {0};
     struct probity_check_result result;
@@ -83,7 +83,6 @@ static int check_one(const char *name, const char *path)
     struct faults faults = {.path = path};
     struct probity_check_listener listener = {report_fault, report_progress, &faults};
     char *paths[] = {(char *)(uintptr_t)path};
-    (void)name;
     int status = cli_open_reader(&cli_command_check, paths, 1, &options, &reader);
 
     if (status != CLI_OK)
@@ -104,13 +103,26 @@ static int check_one(const char *name, const char *path)
     return status;
 }
 
+static int check_all(void *context, char **paths, size_t count)
+{
+    int status = CLI_OK;
+
+    (void)context;
+    for (size_t i = 0; i < count; i++) {
+        int one = check_one(paths[i]);
+        status = status == CLI_OK || one == CLI_FAILURE ? one : status;
+    }
+    return status;
+}
+
 static int run(int argc, char **argv)
 {
     int status = cli_options_take(&cli_command_check, NULL, argc, argv);
 
     if (status != CLI_OK)
         return status < 0 ? CLI_OK : status;
-    return cli_each_operand(&cli_command_check, argv + optind, (size_t)(argc - optind), check_one);
+    return cli_on_traces(&cli_command_check, argv + optind, (size_t)(argc - optind), check_all,
+                         NULL);
 }
 
 static const struct cli_option options[] = {

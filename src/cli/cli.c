@@ -20,6 +20,7 @@
 #include "base/parent.h"
 #include "base/temporary.h"
 #include "cli/align.h"
+#include "cli/bundle.h"
 #include "cli/cli_repeated.h"
 #include "cli/filter.h"
 #include "cli/jobs.h"
@@ -131,6 +132,9 @@ static int fail_format(const struct cli_command *command, const char *path)
     if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
         return cli_fail(command, "'%s' is empty: its program was killed before it recorded "
                         "anything, or it is not a Probity trace", path);
+    if (cli_is_bundle(path))
+        return cli_fail(command, "'%s' is a bundle of traces; name one of them ('%s/NAME'; "
+                        "`probity info` shows the names)", path, path);
     return cli_fail(command, "'%s' is not a Probity trace; expected a file written by PROBITY_OUT "
                     "or `probity record`", path);
 }
@@ -222,18 +226,32 @@ static char *input_path(void)
     return asprintf(&path, "/proc/self/fd/%d", file) >= 0 ? path : NULL;
 }
 
-char **cli_trace_paths(char **names, size_t count)
+static int fail_paths(const struct cli_command *command)
 {
-    char **paths = calloc(count + 1, sizeof *paths);
+    if (errno == ENOMEM)
+        return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    return cli_fail(command, "cannot copy standard input to a temporary file: %s",
+                    strerror(errno));
+}
 
-    for (size_t i = 0; paths != NULL && i < count; i++) {
+char **cli_trace_paths(const struct cli_command *command, char **names, size_t *count)
+{
+    size_t path_count = *count;
+    char **paths = calloc(path_count + 1, sizeof *paths);
+    int is_whole = paths != NULL;
+
+    for (size_t i = 0; is_whole && i < path_count; i++) {
         paths[i] = strcmp(names[i], "-") == 0 ? input_path() : cli_trace_path(names[i]);
-        if (paths[i] == NULL) {
-            cli_paths_free(paths, i);
-            return NULL;
-        }
+        is_whole = paths[i] != NULL;
     }
-    return paths;
+    if (!is_whole)
+        fail_paths(command);
+    if (is_whole && cli_bundles_expand(command, &paths, &path_count) == CLI_OK) {
+        *count = path_count;
+        return paths;
+    }
+    cli_paths_free(paths, path_count);
+    return NULL;
 }
 
 void cli_paths_free(char **paths, size_t count)
@@ -243,22 +261,13 @@ void cli_paths_free(char **paths, size_t count)
     free(paths);
 }
 
-static int fail_paths(const struct cli_command *command)
-{
-    if (errno == ENOMEM)
-        return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
-    return cli_fail(command, "cannot copy standard input to a temporary file: %s",
-                    strerror(errno));
-}
-
 int cli_on_traces(const struct cli_command *command, char **names, size_t count,
                   int (*run)(void *context, char **paths, size_t count), void *context)
 {
     if (count == 0)
         return cli_fail_usage(command, "no trace given");
-    char **paths = cli_trace_paths(names, count);
-    int status = paths != NULL ? run(context, paths, count)
-                               : fail_paths(command);
+    char **paths = cli_trace_paths(command, names, &count);
+    int status = paths != NULL ? run(context, paths, count) : CLI_FAILURE;
 
     cli_paths_free(paths, count);
     return status;
@@ -458,13 +467,14 @@ void cli_progress_end(void)
 int cli_output_is_apart(const struct cli_command *command, const char *path, char **inputs,
                         size_t count)
 {
-    struct stat output, input;
+    struct cli_place input;
+    struct stat output;
 
     if (path == NULL || strcmp(path, "-") == 0 || stat(path, &output) != 0)
         return CLI_OK;
     for (size_t i = 0; i < count; i++) {
-        if (stat(inputs[i], &input) == 0 && input.st_dev == output.st_dev &&
-            input.st_ino == output.st_ino)
+        if (cli_place_of(inputs[i], &input) && input.device == output.st_dev &&
+            input.inode == output.st_ino)
             return cli_fail(command, "refusing to overwrite input '%s'", path);
     }
     return CLI_OK;

@@ -49,6 +49,7 @@ extern const struct cli_command cli_command_log;
 extern const struct cli_command cli_command_report;
 extern const struct cli_command cli_command_info;
 extern const struct cli_command cli_command_index;
+extern const struct cli_command cli_command_merge;
 extern const struct cli_command cli_command_check;
 extern const struct cli_command cli_command_recover;
 extern const struct cli_command cli_command_drain;
@@ -110,8 +111,9 @@ int cli_fail_trace(const struct cli_command *command, const char *path, int erro
 char *cli_trace_path(const char *name);
 
 /* The paths of all operands, as above; "-" is standard input, which is copied to a temporary file
- * if it is not a regular file. Returns NULL with errno set. Free with cli_paths_free(). */
-char **cli_trace_paths(char **names, size_t count);
+ * if it is not a regular file. A bundle becomes the paths of its traces, and *count changes.
+ * Returns NULL if it has reported why that is impossible. Free with cli_paths_free(). */
+char **cli_trace_paths(const struct cli_command *command, char **names, size_t *count);
 void cli_paths_free(char **paths, size_t count);
 
 /* Calls `run` with the paths of all operands and returns its result, or reports why that is

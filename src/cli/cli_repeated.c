@@ -7,22 +7,23 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-/* Compares device and inode. Files that cannot be examined are left to the reader to report. */
+#include "cli/bundle.h"
+
+/* Compares places, to see through links. Files that cannot be examined are left to the reader to
+ * report. */
 size_t cli_repeated_links(const struct cli_command *command, char **paths, size_t count)
 {
-    struct stat *seen = calloc(count + 1, sizeof *seen);
+    struct cli_place *seen = calloc(count + 1, sizeof *seen);
     size_t kept = 0;
 
     for (size_t i = 0; seen != NULL && i < count; i++) {
-        struct stat *one = &seen[kept];
+        struct cli_place *one = &seen[kept];
         size_t same = 0;
-        int is_known = stat(paths[i], one) == 0;
+        int is_known = cli_place_of(paths[i], one);
         if (!is_known)
-            *one = (struct stat){0};
-        while (same < kept && (!is_known || seen[same].st_ino != one->st_ino ||
-                               seen[same].st_dev != one->st_dev))
+            *one = (struct cli_place){0};
+        while (same < kept && (!is_known || memcmp(&seen[same], one, sizeof *one) != 0))
             same++;
         char *path = paths[i];
         if (same == kept) {

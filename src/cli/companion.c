@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "reader/file.h"
 
 char *cli_companion_name(const char *trace, const char *suffix)
 {
@@ -26,17 +25,20 @@ static int is_trusted(int file, int trace_file)
            (companion.st_uid == trace.st_uid || companion.st_uid == geteuid());
 }
 
-int cli_companion_open(const char *trace, const char *suffix, int trace_file)
+int cli_companion_open(const char *trace, const char *suffix, const struct probity_range *range,
+                       struct probity_range *ret_companion)
 {
     char *name = cli_companion_name(trace, suffix);
-    int file = -1;
+    struct probity_range companion = {.file = -1};
+    int error = name != NULL ? probity_range_open(name, &companion) : -1;
 
-    if (name != NULL && probity_file_open(name, &file) != 0)
-        file = -1;
     free(name);
-    if (file >= 0 && !is_trusted(file, trace_file)) {
-        close(file);
-        file = -1;
+    if (error != 0)
+        return -1;
+    if (!is_trusted(companion.file, range->file)) {
+        close(companion.file);
+        return -1;
     }
-    return file;
+    *ret_companion = companion;
+    return 0;
 }

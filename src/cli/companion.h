@@ -6,11 +6,14 @@
 #ifndef PROBITY_CLI_COMPANION_H
 #define PROBITY_CLI_COMPANION_H
 
+#include "reader/range.h"
+
 /* The name; malloc'ed, or NULL. */
 char *cli_companion_name(const char *trace, const char *suffix);
 
 /* Opens a regular file that belongs to the owner of the trace or to the caller: one of another user
- * could hide records of the trace, or change what is shown for it. Returns a descriptor, or -1. */
-int cli_companion_open(const char *trace, const char *suffix, int trace_file);
+ * could hide records of the trace, or change what is shown for it. Returns 0, or -1. */
+int cli_companion_open(const char *trace, const char *suffix, const struct probity_range *range,
+                       struct probity_range *ret_companion);
 
 #endif

@@ -130,14 +130,14 @@ static const char *why_no_tree(const struct cli_diff_base *against, const struct
  */
 
 static int compare(struct cli_diff_base *against, const struct cli_query *answer, char **bases,
-                   char **paths, size_t count)
+                   size_t base_count, char **paths, size_t count)
 {
     static const struct probity_compare_options options = CLI_DIFF_INPUT_OPTIONS;
     struct cli_diff_input *compared = &against->compared;
 
     if (probity_compare_open(&options, &compared->compare) != 0)
         return fail_memory(against);
-    int status = compare_side(against, PROBITY_COMPARE_BASE, answer->out, bases, against->count);
+    int status = compare_side(against, PROBITY_COMPARE_BASE, answer->out, bases, base_count);
     if (status == CLI_OK)
         status = compare_side(against, PROBITY_COMPARE_NEW, answer->out, paths, count);
     if (status == CLI_OK && probity_compare_finish(compared->compare) != 0)
@@ -150,24 +150,26 @@ static int compare(struct cli_diff_base *against, const struct cli_query *answer
 int cli_diff_base_read(struct cli_diff_base *against, const struct cli_query *answer, char **names,
                        size_t count)
 {
-    char **bases = cli_trace_paths(against->names, against->count);
-    char **paths = cli_trace_paths(names, count);
-    int status = bases != NULL && paths != NULL ? CLI_OK : fail_memory(against);
+    const struct cli_command *command = against->compared.command;
+    size_t base_count = against->count;
+    char **bases = cli_trace_paths(command, against->names, &base_count);
+    char **paths = cli_trace_paths(command, names, &count);
+    int status = bases != NULL && paths != NULL ? CLI_OK : CLI_FAILURE;
     unsigned later = cli_progress_expect(0) + 1; /* and the pass for the page itself */
 
-    against->passes = later + 1 + (unsigned)(against->count + count);
+    against->passes = later + 1 + (unsigned)(base_count + count);
     against->compared.range = answer->range;
     if (status == CLI_OK)
-        status = compare(against, answer, bases, paths, count);
+        status = compare(against, answer, bases, base_count, paths, count);
     if (status == CLI_OK) {
-        against->traces = traces_first(bases, against->count);
+        against->traces = traces_first(bases, base_count);
         against->why = why_no_tree(against, answer, count);
     }
     cli_progress_expect(later);
     if (status == CLI_OK && against->why == NULL)
         status = read_tree(against, bases);
     cli_progress_expect(later - 1);
-    cli_paths_free(bases, against->count);
+    cli_paths_free(bases, base_count);
     cli_paths_free(paths, count);
     return status;
 }

@@ -25,8 +25,8 @@
 
 static const char suffix[] = ".index";
 
-static int make_in_memory(const struct cli_command *command, int trace_file, uint64_t every_bytes,
-                          int without_waits)
+static int make_in_memory(const struct cli_command *command, const struct probity_range *trace,
+                          uint64_t every_bytes, int without_waits)
 {
     const struct probity_index_options options = {
         .without_waits = without_waits, .every_bytes = every_bytes, .progress = cli_progress,
@@ -34,36 +34,49 @@ static int make_in_memory(const struct cli_command *command, int trace_file, uin
     int file = memfd_create("probity-index", MFD_CLOEXEC);
 
     cli_progress_pass();
-    if (file < 0 || probity_index_build(trace_file, file, &options) == 0)
+    if (file < 0 || probity_index_build(trace, file, &options) == 0)
         return file;
     close(file);
     return -1;
 }
 
-static int open_any(const struct cli_command *command, const char *path, int trace_file,
-                    int attempt, int without_waits)
+/* A bundle has no indexes, so TRACE.index is a file. */
+static int open_file(const char *path, const struct probity_range *trace)
+{
+    struct probity_range index = {.file = -1};
+
+    if (!probity_range_is_member(trace) && cli_companion_open(path, suffix, trace, &index) == 0)
+        return index.file;
+    return -1;
+}
+
+static int open_any(const struct cli_command *command, const char *path,
+                    const struct probity_range *trace, int attempt, int without_waits)
 {
     if (attempt == 0)
-        return cli_companion_open(path, suffix, trace_file);
-    return probity_file_size(trace_file) >= IN_MEMORY_MIN
-               ? make_in_memory(command, trace_file, 0, without_waits)
+        return open_file(path, trace);
+    return probity_range_size(trace) >= IN_MEMORY_MIN
+               ? make_in_memory(command, trace, 0, without_waits)
                : -1;
 }
 
-static int open_index(void *command, const char *path, int trace_file, int attempt)
+static int open_index(void *command, const char *path, const struct probity_range *trace,
+                      int attempt)
 {
-    return open_any(command, path, trace_file, attempt, 0);
+    return open_any(command, path, trace, attempt, 0);
 }
 
-static int open_without_waits(void *command, const char *path, int trace_file, int attempt)
+static int open_without_waits(void *command, const char *path, const struct probity_range *trace,
+                              int attempt)
 {
-    return open_any(command, path, trace_file, attempt, 1);
+    return open_any(command, path, trace, attempt, 1);
 }
 
-int cli_index_open_always(void *command, const char *path, int trace_file, int attempt)
+int cli_index_open_always(void *command, const char *path, const struct probity_range *trace,
+                          int attempt)
 {
-    return attempt == 0 ? cli_companion_open(path, suffix, trace_file)
-                        : make_in_memory(command, trace_file, CLI_INDEX_WINDOWS_BYTES, 0);
+    return attempt == 0 ? open_file(path, trace)
+                        : make_in_memory(command, trace, CLI_INDEX_WINDOWS_BYTES, 0);
 }
 
 void cli_index_use(const struct cli_command *command, const struct cli_range *range,
@@ -106,13 +119,14 @@ static int make_file(const struct index_call *call, const char *path, const char
         .every_bytes = call->every_kib << 10, .progress = cli_progress,
         .progress_context = (void *)(uintptr_t)ME};
     struct cli_output output;
-    int trace_file, error = probity_file_open(path, &trace_file);
+    struct probity_range trace;
+    int error = probity_range_open(path, &trace);
 
     if (error != 0)
         return cli_fail_trace(ME, path, error, errno);
     int status = cli_output_open(ME, name, call->force, &output);
     if (status == CLI_OK) {
-        error = probity_index_build(trace_file, output.descriptor, &options);
+        error = probity_index_build(&trace, output.descriptor, &options);
         int error_number = errno;
         cli_progress_end();
         if (error != 0)
@@ -120,7 +134,7 @@ static int make_file(const struct index_call *call, const char *path, const char
         int closed = cli_output_close(ME, &output, status == CLI_OK);
         status = status == CLI_OK ? closed : status;
     }
-    close(trace_file);
+    close(trace.file);
     return status;
 }
 

@@ -24,6 +24,7 @@ void cli_index_use_always(const struct cli_command *command,
 
 /* Opens such an index, as open_index of the reader's options; command: of type struct
  * cli_command. */
-int cli_index_open_always(void *command, const char *path, int trace_file, int attempt);
+int cli_index_open_always(void *command, const char *path, const struct probity_range *trace,
+                          int attempt);
 
 #endif

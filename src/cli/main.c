@@ -11,6 +11,7 @@
 #include "cli/jobs.h"
 #include "cli/option.h"
 #include "cli/suggest.h"
+#include "reader/bundle.h"
 #include "reader/functions.h"
 #include "symbols/locate.h"
 #include "symbols/symbols.h"
@@ -22,6 +23,7 @@ static const struct cli_command *const commands[] = {
     &cli_command_report,
     &cli_command_info,
     &cli_command_index,
+    &cli_command_merge,
     &cli_command_check,
     &cli_command_recover,
     &cli_command_drain,
@@ -170,6 +172,7 @@ int main(int argc, char **argv)
 {
     fill_streams();
     cli_memory_init();
+    probity_range_open_member = probity_bundle_open_member;
     probity_functions_demangle = symbols_demangle;
     probity_functions_locate = symbols_locate;
     symbols_locate_on_no_memory(cli_memory_end);

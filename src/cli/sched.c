@@ -130,10 +130,11 @@ void cli_sched_conclude(struct cli_sched *sched)
 /* ---- Reading -----------------------------------------------------------------------------------
  */
 
-static int open_sched(void *context, const char *path, int trace_file)
+static int open_sched(void *context, const char *path, const struct probity_range *trace,
+                      struct probity_range *ret_range)
 {
     (void)context;
-    return cli_companion_open(path, PROBITY_SCHED_SUFFIX, trace_file);
+    return cli_companion_open(path, PROBITY_SCHED_SUFFIX, trace, ret_range);
 }
 
 void cli_sched_use(struct probity_reader_options *options)

@@ -12,32 +12,25 @@
 #include "cli/shipment.h"
 #include "fleet/rows.h"
 #include "probity.h"
-#include "reader/file.h"
+#include "reader/range.h"
 #include "reader/scan.h"
 
 enum { PIECE_BYTES_MAX = PROBITY_BLOCK_PAYLOAD_MAX + PROBITY_BLOCK_HEADER_BYTES };
 
 struct records {
     struct probity_fleet_rows *rows;
-    int file;
+    struct probity_range range;
     uint64_t place; /* everything before it was written */
     uint8_t *bytes;
 };
 
 static int read_piece(const struct records *records, uint64_t bytes)
 {
-    for (uint64_t done = 0; done < bytes;) {
-        ssize_t got = pread(records->file, records->bytes + done, bytes - done,
-                            (off_t)(records->place + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
-            errno = got == 0 ? ESTALE : errno; /* it has become shorter */
-            return PROBITY_ERROR_READ;
-        }
-        done += (uint64_t)got;
-    }
-    return 0;
+    ssize_t got = probity_range_read(&records->range, records->bytes, bytes, records->place);
+
+    if (got >= 0 && (uint64_t)got < bytes)
+        errno = ESTALE; /* it has become shorter */
+    return got >= 0 && (uint64_t)got == bytes ? 0 : PROBITY_ERROR_READ;
 }
 
 /* Writes rows for the bytes up to `end`: one row if they are a block. */
@@ -69,7 +62,7 @@ static int put_blocks(struct records *records, uint64_t size)
 {
     struct probity_scan scan;
     struct probity_scan_item item;
-    int got = probity_scan_init(&scan, records->file, size, 0);
+    int got = probity_scan_init_range(&scan, &records->range, size, 0);
 
     if (got == 0) {
         while (got >= 0 && (got = probity_scan_next(&scan, &item)) > 0) {
@@ -87,24 +80,25 @@ static int put_blocks(struct records *records, uint64_t size)
 int cli_shipment_put_records(struct probity_fleet_rows *rows,
                              const struct probity_trace_facts *facts)
 {
-    struct records records = {.rows = rows, .file = -1};
+    struct records records = {.rows = rows, .range = {.file = -1}};
     struct stat status;
-    int error = probity_file_open(facts->path, &records.file);
+    int error = probity_range_open(facts->path, &records.range);
 
     if (error != 0)
         return error;
-    if (fstat(records.file, &status) != 0 || status.st_dev != facts->device ||
+    int64_t size = probity_range_size(&records.range);
+    if (size < 0 || fstat(records.range.file, &status) != 0 || status.st_dev != facts->device ||
         status.st_ino != facts->inode) {
         errno = ESTALE;
         error = PROBITY_ERROR_OPEN;
     }
     records.bytes = error == 0 ? malloc(PIECE_BYTES_MAX) : NULL;
     if (error == 0)
-        error = records.bytes != NULL ? put_blocks(&records, (uint64_t)status.st_size)
+        error = records.bytes != NULL ? put_blocks(&records, (uint64_t)size)
                                       : PROBITY_ERROR_MEMORY;
     int error_number = errno;
     free(records.bytes);
-    close(records.file);
+    close(records.range.file);
     errno = error_number;
     return error;
 }

@@ -94,7 +94,8 @@ static int open_reader(struct view_served *served)
 
 /* The index of a trace in the directory of tiles; one that belongs to another trace cannot be
  * used. */
-static int open_index(void *context, const char *path, int trace_file, int attempt)
+static int open_index(void *context, const char *path, const struct probity_range *range,
+                      int attempt)
 {
     const struct view_served *served = context;
     char name[PROBITY_TILE_NAME_BYTES];
@@ -107,7 +108,7 @@ static int open_index(void *context, const char *path, int trace_file, int attem
     if (attempt == 0 && trace < served->path_count)
         file = view_tiles_open_file(served->directory, name);
     return file >= 0 ? file
-                     : cli_index_open_always((void *)(uintptr_t)ME, path, trace_file, attempt);
+                     : cli_index_open_always((void *)(uintptr_t)ME, path, range, attempt);
 }
 
 /* Runs in the server. */

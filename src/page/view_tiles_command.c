@@ -220,20 +220,20 @@ static int write_index(const struct view_tiles *tiles, size_t trace, int directo
         .every_bytes = CLI_INDEX_WINDOWS_BYTES, .progress = cli_progress,
         .progress_context = (void *)(uintptr_t)ME};
     char name[PROBITY_TILE_NAME_BYTES];
-    int file;
+    struct probity_range range;
 
     cli_progress_expect((unsigned)(tiles->path_count - trace - 1));
     cli_progress_pass();
     view_tiles_index_name(name, trace);
-    if (probity_file_open(tiles->paths[trace], &file) != 0)
+    if (probity_range_open(tiles->paths[trace], &range) != 0)
         return CLI_OK;
     int to = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    int error = to >= 0 ? probity_index_build(file, to, &options) : PROBITY_ERROR_WRITE;
+    int error = to >= 0 ? probity_index_build(&range, to, &options) : PROBITY_ERROR_WRITE;
     int error_number = errno;
     cli_progress_end();
     if (to >= 0 && close(to) != 0 && error == 0)
         error = PROBITY_ERROR_WRITE;
-    close(file);
+    close(range.file);
     if (error == PROBITY_ERROR_WRITE) {
         errno = error_number;
         return fail_write(tiles, error);

@@ -343,20 +343,21 @@ static int check_item(struct check *check, const struct probity_scan_item *item)
     }
 }
 
-static int check_blocks(struct check *check, int file)
+static int check_blocks(struct check *check, const struct probity_range *range)
 {
     enum { MINOR_DECLARES_ALL = 4 };
     struct probity_scan scan;
     struct probity_scan_item item;
-    int64_t size = probity_file_size(file);
+    int64_t size = probity_range_size(range);
 
     if (size < 0)
         return (int)size;
     check->result.bytes = (uint64_t)size;
     uint8_t header[PROBITY_FILE_HEADER_BYTES];
-    check->declares_all = pread(file, header, sizeof header, 0) == (ssize_t)sizeof header &&
+    check->declares_all = probity_range_read(range, header, sizeof header, 0) ==
+                              (ssize_t)sizeof header &&
                           probity_get_u16(header + 14) >= MINOR_DECLARES_ALL;
-    int got = probity_scan_init(&scan, file, (uint64_t)size, 1);
+    int got = probity_scan_init_range(&scan, range, (uint64_t)size, 1);
     if (got == 0) {
         while ((got = probity_scan_next(&scan, &item)) > 0) {
             got = check_item(check, &item);
@@ -397,13 +398,13 @@ int probity_check_file(const char *path, const struct probity_check_listener *li
                        struct probity_check_result *ret_result)
 {
     struct check check = {.listener = listener};
-    int file = -1;
-    int error = probity_file_open(path, &file);
+    struct probity_range range;
+    int error = probity_range_open(path, &range);
 
     if (error != 0)
         return error;
-    error = check_blocks(&check, file);
-    close(file);
+    error = check_blocks(&check, &range);
+    close(range.file);
     if (error == 0)
         check_names(&check);
     probity_check_names_release(&check.names);

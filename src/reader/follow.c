@@ -136,7 +136,7 @@ int probity_trace_follow_on(struct probity_trace *trace)
     int is_alive = probity_attach_is_alive(attach);
     uint64_t watermark = __atomic_load_n(&header->watermark, __ATOMIC_ACQUIRE);
     uint64_t committed = __atomic_load_n(&header->committed, __ATOMIC_ACQUIRE);
-    int64_t size = probity_file_size(trace->file);
+    int64_t size = probity_range_size(&trace->range);
 
     probity_assert(trace->is_followed);
     if (size < 0)

@@ -230,27 +230,27 @@ static int list(struct probity_index *index)
 }
 
 /* Whether the trace still ends with the block that was its last when it was indexed. */
-static int has_same_end(const struct probity_index_sum *sum, int trace_file)
+static int has_same_end(const struct probity_index_sum *sum, const struct probity_range *trace)
 {
     uint8_t bytes[PROBITY_BLOCK_HEADER_BYTES];
     struct probity_block_header header;
-    ssize_t got = probity_file_read(trace_file, bytes, sizeof bytes, sum->end_offset);
+    ssize_t got = probity_range_read(trace, bytes, sizeof bytes, sum->end_offset);
 
-    probity_assert(trace_file >= 0);
+    probity_assert(trace->file >= 0);
     return got == (ssize_t)sizeof bytes && probity_block_header_get(bytes, &header) == 0 &&
            header.type == PROBITY_BLOCK_END && header.checksum == sum->end_checksum &&
            sum->end_offset < sum->file_bytes &&
            sum->file_bytes - sum->end_offset == sizeof bytes + header.payload_bytes;
 }
 
-int probity_index_open(struct probity_index *index, int file, int trace_file,
+int probity_index_open(struct probity_index *index, int file, const struct probity_range *trace,
                        const uint8_t session[16], uint64_t trace_bytes)
 {
     *index = (struct probity_index){.file = file};
     int error = list(index);
 
     if (error == 0 && memcmp(index->sum.session, session, 16) == 0 &&
-        index->sum.file_bytes == trace_bytes && has_same_end(&index->sum, trace_file))
+        index->sum.file_bytes == trace_bytes && has_same_end(&index->sum, trace))
         return 1;
     probity_index_release(index);
     return error == PROBITY_ERROR_MEMORY ? error : 0;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "format/block.h"
+#include "reader/range.h"
 
 enum {
     PROBITY_INDEX_MAJOR = 1,
@@ -100,9 +101,9 @@ int probity_index_next(struct probity_index_cursor *cursor, struct probity_index
 void probity_index_stop(struct probity_index_cursor *cursor);
 
 /* Takes over the descriptor of an index if that is complete and belongs to the trace of this
- * session in `trace_file`, and lists its threads and declarations. Otherwise closes it. Returns 1,
+ * session in `trace`, and lists its threads and declarations. Otherwise closes it. Returns 1,
  * 0 if it does not belong to the trace, or an error. */
-int probity_index_open(struct probity_index *index, int file, int trace_file,
+int probity_index_open(struct probity_index *index, int file, const struct probity_range *trace,
                        const uint8_t session[16], uint64_t trace_bytes);
 
 /* Chooses the last mark before which all records are earlier than a tick, and finds the states
@@ -127,9 +128,10 @@ struct probity_index_options {
     void *progress_context;
 };
 
-/* Makes the index of the closed trace in `trace_file`, and writes it to `file`. Returns 0;
+/* Makes the index of the closed trace in `trace`, and writes it to `file`. Returns 0;
  * PROBITY_ERROR_DAMAGED if the trace is not closed, is damaged, or has late blocks or deferred
  * scopes, so that it cannot be indexed; or READ, WRITE, MEMORY, FORMAT, VERSION. */
-int probity_index_build(int trace_file, int file, const struct probity_index_options *options);
+int probity_index_build(const struct probity_range *trace, int file,
+                        const struct probity_index_options *options);
 
 #endif

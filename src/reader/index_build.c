@@ -50,7 +50,7 @@ struct build {
     struct probity_index_group group;
     uint8_t *bytes; /* of the block being taken */
     size_t bytes_capacity;
-    int trace_file;
+    struct probity_range trace;
     uint64_t every_bytes;
     uint32_t numbered;
     struct probity_names names;
@@ -477,7 +477,7 @@ static int read_block(struct build *build, const struct probity_index_group_bloc
     if (probity_bytes_reserve(&build->bytes, &build->bytes_capacity, block->bytes) != 0)
         return PROBITY_ERROR_MEMORY;
     probity_assert(block->bytes <= build->bytes_capacity);
-    ssize_t got = probity_file_read(build->trace_file, build->bytes, block->bytes, block->offset);
+    ssize_t got = probity_range_read(&build->trace, build->bytes, block->bytes, block->offset);
     if (got < 0)
         return (int)got;
     return (uint64_t)got == block->bytes && probity_block_header_get(build->bytes, &header) == 0 &&
@@ -678,7 +678,8 @@ static int pass(struct build *build, const struct probity_index_options *options
     struct probity_scan scan;
     struct probity_scan_item item;
     uint64_t items = 0;
-    int has_end = 0, error = probity_scan_init(&scan, build->trace_file, build->sum.file_bytes, 0);
+    int has_end = 0;
+    int error = probity_scan_init_range(&scan, &build->trace, build->sum.file_bytes, 0);
     int got = error;
 
     while (error == 0 && !has_end && !build->must_restart &&
@@ -753,15 +754,16 @@ static int conclude(struct build *build)
     return error == 0 ? probity_index_flush(&build->writer) : error;
 }
 
-int probity_index_build(int trace_file, int file, const struct probity_index_options *options)
+int probity_index_build(const struct probity_range *trace, int file,
+                        const struct probity_index_options *options)
 {
     struct build *build = calloc(1, sizeof *build);
-    int64_t size = probity_file_size(trace_file);
+    int64_t size = probity_range_size(trace);
 
     if (build == NULL)
         return PROBITY_ERROR_MEMORY;
     build->writer.file = file;
-    build->trace_file = trace_file;
+    build->trace = *trace;
     build->without_waits = options->without_waits;
     build->every_bytes =
         options->every_bytes > 0 ? options->every_bytes : PROBITY_INDEX_EVERY_BYTES;

@@ -58,7 +58,7 @@ static int count_threads(const struct probity_trace *traces, size_t count, size_
     for (size_t i = 0; i < count; i++) {
         const struct probity_trace_facts *facts = &traces[i].facts;
         if (facts->state != PROBITY_TRACE_CLOSED || traces[i].has_rest ||
-            traces[i].index.file >= 0 || traces[i].sched.file >= 0 ||
+            traces[i].index.file >= 0 || traces[i].sched.range.file >= 0 ||
             probity_trace_is_damaged(facts))
             return 0;
         *ret_threads += traces[i].lanes.threads.count;

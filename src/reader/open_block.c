@@ -62,16 +62,18 @@ void probity_open_block_recycle(struct probity_merge *merge, struct probity_open
 static int load_from_file(struct probity_open_block *block, const struct probity_waiting *waiting)
 {
     struct probity_trace *trace = block->trace;
-    int file = probity_waiting_is_in_sched(waiting)            ? trace->sched.file
-               : (waiting->offset & PROBITY_WAITING_IN_INDEX) ? trace->index.file
-                                                              : trace->file;
+    const struct probity_range index = probity_range_whole(trace->index.file);
+    const struct probity_range *range =
+        probity_waiting_is_in_sched(waiting)            ? &trace->sched.range
+        : (waiting->offset & PROBITY_WAITING_IN_INDEX) ? &index
+                                                       : &trace->range;
     struct probity_block_header header;
 
     probity_assert(waiting->bytes >= PROBITY_BLOCK_HEADER_BYTES);
     if (probity_bytes_reserve(&block->bytes, &block->capacity, waiting->bytes) != 0)
         return PROBITY_ERROR_MEMORY;
-    ssize_t got = probity_file_read(
-        file, block->bytes, waiting->bytes,
+    ssize_t got = probity_range_read(
+        range, block->bytes, waiting->bytes,
         waiting->offset & ~(PROBITY_WAITING_IN_INDEX | PROBITY_WAITING_IN_SCHED));
     if (got < 0)
         return (int)got;

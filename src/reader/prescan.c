@@ -346,7 +346,7 @@ static int count_again(struct prescan *prescan, const struct probity_reader_opti
     struct probity_scan scan;
     struct probity_scan_item item;
     uint64_t items = 0;
-    int is_end = 0, got = probity_scan_init(&scan, trace->file, trace->facts.file_bytes, 1);
+    int is_end = 0, got = probity_scan_init_range(&scan, &trace->range, trace->facts.file_bytes, 1);
 
     while (got >= 0 && !is_end && (got = probity_scan_next(&scan, &item)) > 0) {
         is_end = item.kind == PROBITY_SCAN_BLOCK && item.header.type == PROBITY_BLOCK_END;
@@ -410,10 +410,11 @@ static int is_killed_at_start(const struct prescan *prescan)
 {
     struct flock first = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
 
-    return probity_file_is_only_begun(prescan->trace->file, &prescan->facts->info) &&
+    return !probity_range_is_member(&prescan->trace->range) &&
+           probity_file_is_only_begun(prescan->trace->range.file, &prescan->facts->info) &&
            !prescan->has_sync && !prescan->has_records && prescan->facts->damages == 0 &&
            prescan->facts->cut_bytes == 0 &&
-           fcntl(prescan->trace->file, F_OFD_GETLK, &first) == 0 && first.l_type == F_UNLCK;
+           fcntl(prescan->trace->range.file, F_OFD_GETLK, &first) == 0 && first.l_type == F_UNLCK;
 }
 
 static void judge_state(struct prescan *prescan)
@@ -484,7 +485,8 @@ int probity_trace_prescan(struct probity_trace *trace, const struct probity_read
                             .is_counting = options->prescan,
                             .has_lanes = options->has_lanes};
     struct probity_scan scan;
-    int error = probity_scan_init(&scan, trace->file, trace->facts.file_bytes, options->prescan);
+    int error = probity_scan_init_range(&scan, &trace->range, trace->facts.file_bytes,
+                                        options->prescan);
 
     prescan.clock.nominal_rate = trace->facts.info.rate;
     probity_drops_begin(&trace->drops, trace->facts.info.anchor.realtime_ns);
@@ -514,7 +516,7 @@ static int take_place(struct prescan *prescan, const struct probity_index_item *
     if (block == NULL)
         return PROBITY_ERROR_MEMORY;
     item.bytes = bytes;
-    ssize_t got = probity_file_read(prescan->trace->file, block, bytes, item.offset);
+    ssize_t got = probity_range_read(&prescan->trace->range, block, bytes, item.offset);
     int error = got < 0 ? (int)got : 0;
     if (got >= PROBITY_BLOCK_HEADER_BYTES && (size_t)got == bytes &&
         probity_block_header_get(block, &item.header) == 0 &&

@@ -5,10 +5,8 @@
  */
 #include "reader/profile.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/array_grow.h"
 #include "base/assert.h"
@@ -178,20 +176,14 @@ static int read_rows(struct reading *reading, const uint8_t *payload, size_t byt
 static int read_block(struct reading *reading, const struct probity_profile_place *place)
 {
     uint8_t *block = malloc(place->bytes);
-    size_t done = 0;
     int error = 0;
 
     probity_assert(place->bytes >= PROBITY_BLOCK_HEADER_BYTES + PROBITY_PROFILE_FIXED_BYTES);
     if (block == NULL)
         return PROBITY_ERROR_MEMORY;
-    while (error == 0 && done < place->bytes) {
-        ssize_t got = pread(reading->trace->file, block + done, place->bytes - done,
-                            (off_t)(place->offset + done));
-        if (got > 0)
-            done += (size_t)got;
-        else if (got == 0 || errno != EINTR)
-            error = PROBITY_ERROR_READ;
-    }
+    if (probity_range_read(&reading->trace->range, block, place->bytes, place->offset) !=
+        (ssize_t)place->bytes)
+        error = PROBITY_ERROR_READ;
     if (error == 0)
         error = read_rows(reading, block + PROBITY_BLOCK_HEADER_BYTES,
                           place->bytes - PROBITY_BLOCK_HEADER_BYTES);

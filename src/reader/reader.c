@@ -207,7 +207,7 @@ int probity_reader_of_facts(const struct probity_trace_facts *facts, size_t coun
     }
     for (size_t i = 0; i < count; i++) {
         struct probity_trace *trace = &reader->traces[i];
-        trace->file = trace->hint_file = trace->index.file = trace->sched.file = -1;
+        trace->range.file = trace->hint_file = trace->index.file = trace->sched.range.file = -1;
         trace->facts = facts[i];
         trace->facts.is_remote = 1;
     }

@@ -27,6 +27,7 @@
 #include "format/sched.h"
 #include "format/stream.h"
 #include "probity.h"
+#include "reader/range.h"
 
 enum { PROBITY_READER_TRACES_MAX = 65535 };
 
@@ -234,11 +235,13 @@ struct probity_reader_options {
     int one_of_many; /* internal: keep the anchors, to join them with those of other traces */
     /* Returns a descriptor of an index of the trace, open for reading, which the reader takes over,
      * or -1 if there is none. Attempt 1: the index of attempt 0 could not be used. May be NULL. */
-    int (*open_index)(void *context, const char *path, int trace_file, int attempt);
+    int (*open_index)(void *context, const char *path, const struct probity_range *trace,
+                      int attempt);
     void *index_context;
-    /* The same for TRACE.sched. If set, its states are among the events, as
-     * PROBITY_EVENT_THREAD_STATE; not with `follow`. */
-    int (*open_sched)(void *context, const char *path, int trace_file);
+    /* Opens TRACE.sched, which the reader takes over. Returns 0, or -1 if there is none. If set,
+     * its states are among the events, as PROBITY_EVENT_THREAD_STATE; not with `follow`. */
+    int (*open_sched)(void *context, const char *path, const struct probity_range *trace,
+                      struct probity_range *ret_range);
     void *sched_context;
     /* Called periodically during long operations; may be NULL. done and total are bytes. */
     void (*progress)(void *context, uint64_t done, uint64_t total);

@@ -39,7 +39,7 @@ static const uint8_t *scan_view(struct probity_scan *scan, uint64_t offset, size
     if (scan->error != 0)
         return NULL;
     scan->window_bytes = 0;
-    ssize_t got = probity_file_read(scan->file, scan->window, want, offset);
+    ssize_t got = probity_range_read(&scan->range, scan->window, want, offset);
     if (got < 0) {
         scan->error = (int)got;
         return NULL;
@@ -54,9 +54,17 @@ static const uint8_t *scan_view(struct probity_scan *scan, uint64_t offset, size
 
 int probity_scan_init(struct probity_scan *scan, int file, uint64_t size, int verify)
 {
-    probity_assert(file >= 0);
+    const struct probity_range range = probity_range_whole(file);
+
+    return probity_scan_init_range(scan, &range, size, verify);
+}
+
+int probity_scan_init_range(struct probity_scan *scan, const struct probity_range *range,
+                            uint64_t size, int verify)
+{
+    probity_assert(range->file >= 0);
     memset(scan, 0, sizeof *scan);
-    scan->file = file;
+    scan->range = *range;
     scan->size = size;
     scan->verify = verify;
     scan->budget = SEARCH_BUDGET + 8 * size;
@@ -189,7 +197,7 @@ static uint64_t find_resumption(struct probity_scan *scan, struct probity_block_
             break;
         const uint8_t *found = memmem(at, bytes, "PBLK", 4);
         if (found == NULL) { /* a hole of terabytes takes no effort to create */
-            offset = probity_file_data(scan->file, offset + bytes - 3);
+            offset = probity_range_data(&scan->range, offset + bytes - 3);
             continue;
         }
         probity_assert(found + 4 <= at + bytes);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "format/block.h"
+#include "reader/range.h"
 
 enum probity_scan_kind {
     PROBITY_SCAN_BLOCK = 1,
@@ -25,7 +26,8 @@ struct probity_scan_item {
 };
 
 struct probity_scan {
-    int file, verify;
+    struct probity_range range;
+    int verify;
     int error;      /* errno of the last failed read, 0 if the file was just too short */
     int ended;
     uint64_t size;  /* limit: nothing after it is read */
@@ -43,6 +45,10 @@ struct probity_scan {
  * is opened. Returns 0, PROBITY_ERROR_FORMAT, PROBITY_ERROR_VERSION, PROBITY_ERROR_READ,
  * PROBITY_ERROR_MEMORY. */
 int probity_scan_init(struct probity_scan *scan, int file, uint64_t size, int verify);
+
+/* Same as above for a part of the file. */
+int probity_scan_init_range(struct probity_scan *scan, const struct probity_range *range,
+                            uint64_t size, int verify);
 
 /* Returns 1 with an item, 0 at the end, or an error. */
 int probity_scan_next(struct probity_scan *scan, struct probity_scan_item *ret_item);

@@ -30,7 +30,7 @@ static int read_bytes(struct pass *pass, size_t at, size_t bytes)
     if (probity_bytes_reserve(&pass->bytes, &pass->capacity, at + bytes) != 0)
         return PROBITY_ERROR_MEMORY;
     probity_assert(at + bytes <= pass->capacity);
-    return probity_file_read(pass->sched->file, pass->bytes + at, bytes, pass->offset + at) ==
+    return probity_range_read(&pass->sched->range, pass->bytes + at, bytes, pass->offset + at) ==
                    (ssize_t)bytes
                ? 0
                : PROBITY_ERROR_DAMAGED;
@@ -138,7 +138,7 @@ static int compare_blocks(const void *left, const void *right)
 static int read_all(struct pass *pass, const uint8_t session[16])
 {
     struct probity_sched_file *sched = pass->sched;
-    int64_t size = probity_file_size(sched->file);
+    int64_t size = probity_range_size(&sched->range);
     int error = size < PROBITY_SCHED_HEADER_BYTES
                     ? PROBITY_ERROR_DAMAGED
                     : read_bytes(pass, 0, PROBITY_SCHED_HEADER_BYTES);
@@ -157,12 +157,13 @@ static int read_all(struct pass *pass, const uint8_t session[16])
     return error;
 }
 
-int probity_sched_file_open(struct probity_sched_file *sched, int file, const uint8_t session[16])
+int probity_sched_file_open(struct probity_sched_file *sched, const struct probity_range *range,
+                            const uint8_t session[16])
 {
     struct pass pass = {.sched = sched};
 
-    probity_assert(file >= 0);
-    *sched = (struct probity_sched_file){.file = file};
+    probity_assert(range->file >= 0);
+    *sched = (struct probity_sched_file){.range = *range};
     int error = read_all(&pass, session);
     free(pass.bytes);
     if (error != 0)
@@ -199,8 +200,8 @@ void probity_sched_file_start_at(struct probity_sched_file *sched, uint64_t tick
 
 void probity_sched_file_release(struct probity_sched_file *sched)
 {
-    if (sched->file >= 0)
-        close(sched->file);
+    if (sched->range.file >= 0)
+        close(sched->range.file);
     free(sched->blocks);
-    *sched = (struct probity_sched_file){.file = -1};
+    *sched = (struct probity_sched_file){.range = {.file = -1}};
 }

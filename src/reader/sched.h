@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "format/sched.h"
+#include "reader/range.h"
 
 /* A DATA block of the file. */
 struct probity_sched_block {
@@ -17,9 +18,9 @@ struct probity_sched_block {
     uint32_t bytes, thread;
 };
 
-/* file -1: none. */
+/* range.file -1: none. */
 struct probity_sched_file {
-    int file;
+    struct probity_range range;
     struct probity_sched_info info;
     struct probity_sched_block *blocks; /* in order of first_tick */
     size_t count, capacity;
@@ -27,7 +28,8 @@ struct probity_sched_file {
 
 /* Takes over the descriptor of a file if that is complete and belongs to this session. Otherwise
  * closes it. Returns 1, 0 if it cannot be used, or PROBITY_ERROR_MEMORY. */
-int probity_sched_file_open(struct probity_sched_file *sched, int file, const uint8_t session[16]);
+int probity_sched_file_open(struct probity_sched_file *sched, const struct probity_range *range,
+                            const uint8_t session[16]);
 
 /* Drops blocks that do not affect the states from a tick on: those followed by a later block of the
  * thread that begins at or before that tick. */

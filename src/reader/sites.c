@@ -127,7 +127,7 @@ static int read_block(struct reading *reading, const struct probity_sites_place 
     probity_assert(place->bytes >= PROBITY_BLOCK_HEADER_BYTES);
     if (block == NULL)
         return PROBITY_ERROR_MEMORY;
-    ssize_t got = probity_file_read(reading->trace->file, block, place->bytes, place->offset);
+    ssize_t got = probity_range_read(&reading->trace->range, block, place->bytes, place->offset);
     if (got < 0)
         error = (int)got;
     else if ((size_t)got < place->bytes || probity_block_header_get(block, &header) != 0 ||

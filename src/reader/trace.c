@@ -55,7 +55,7 @@ static int read_info(struct probity_trace *trace)
 {
     struct probity_scan scan;
     struct probity_scan_item item;
-    int got = probity_scan_init(&scan, trace->file, trace->facts.file_bytes, 0);
+    int got = probity_scan_init_range(&scan, &trace->range, trace->facts.file_bytes, 0);
 
     if (got == 0)
         got = probity_scan_next(&scan, &item);
@@ -82,10 +82,10 @@ static int take_spool(struct probity_trace *trace)
     const struct probity_text *text = &trace->facts.info.text[PROBITY_TAG_SPOOL];
     struct probity_attach_query query;
 
-    if (text->bytes == NULL || text->length == 0)
+    if (text->bytes == NULL || text->length == 0 || probity_range_is_member(&trace->range))
         return 0;
     int directory = probity_parent_of_target(trace->path);
-    int error = probity_spool_tail_query(trace->file, directory, &trace->facts.info, &query);
+    int error = probity_spool_tail_query(trace->range.file, directory, &trace->facts.info, &query);
     uint64_t now = probity_clock_ticks(trace->facts.info.clock);
     if (error == 0)
         error = probity_spool_tail_take(&query, &trace->facts.info, &trace->rest);
@@ -101,9 +101,11 @@ static int measure(struct probity_trace *trace)
 {
     struct stat status;
 
-    if (fstat(trace->file, &status) != 0)
+    int64_t size = probity_range_size(&trace->range);
+
+    if (size < 0 || fstat(trace->range.file, &status) != 0)
         return PROBITY_ERROR_READ;
-    trace->facts.file_bytes = (uint64_t)status.st_size;
+    trace->facts.file_bytes = (uint64_t)size;
     trace->facts.device = status.st_dev;
     trace->facts.inode = status.st_ino;
     trace->facts.owner = status.st_uid;
@@ -118,9 +120,9 @@ static int take_index(struct probity_trace *trace, const struct probity_reader_o
     if (options->open_index == NULL || options->follow || options->prescan || trace->has_rest)
         return 0;
     for (int attempt = 0; got == 0 && attempt < 2; attempt++) {
-        int file = options->open_index(options->index_context, trace->path, trace->file, attempt);
+        int file = options->open_index(options->index_context, trace->path, &trace->range, attempt);
         if (file >= 0)
-            got = probity_index_open(&trace->index, file, trace->file, trace->facts.info.session,
+            got = probity_index_open(&trace->index, file, &trace->range, trace->facts.info.session,
                                      trace->facts.file_bytes);
     }
     return got;
@@ -148,9 +150,12 @@ static int take_sched(struct probity_trace *trace, const struct probity_reader_o
 {
     if (options->open_sched == NULL || options->follow)
         return 0;
-    int file = options->open_sched(options->sched_context, trace->path, trace->file);
-    int got = file >= 0 ? probity_sched_file_open(&trace->sched, file, trace->facts.info.session)
-                        : 0;
+    struct probity_range range;
+    int has_file =
+        options->open_sched(options->sched_context, trace->path, &trace->range, &range) >= 0;
+    int got = has_file
+                  ? probity_sched_file_open(&trace->sched, &range, trace->facts.info.session)
+                  : 0;
     return got > 0 ? add_sched_blocks(trace) : got;
 }
 
@@ -181,7 +186,7 @@ static int start(struct probity_trace *trace, const struct probity_reader_option
         error = probity_trace_look(trace, options);
     trace->is_followed = trace->is_followed && trace->facts.state == PROBITY_TRACE_LIVE;
     if (error == 0)
-        error = probity_scan_init(&trace->scan, trace->file, trace->facts.file_bytes, 0);
+        error = probity_scan_init_range(&trace->scan, &trace->range, trace->facts.file_bytes, 0);
     if (trace->is_followed && trace->scan.size > trace->rest.header.committed)
         trace->scan.size = trace->rest.header.committed;
     trace->own_clock.nominal_rate = trace->has_rest ? trace->rest.rate : trace->facts.info.rate;
@@ -206,11 +211,11 @@ int probity_trace_open(const char *path, uint32_t number,
                        const struct probity_reader_options *options,
                        struct probity_trace *ret_trace)
 {
-    struct probity_trace trace = {.number = number, .file = -1, .hint_file = -1,
+    struct probity_trace trace = {.number = number, .range = {.file = -1}, .hint_file = -1,
                                   .horizon = UINT64_MAX, .index = {.file = -1},
-                                  .sched = {.file = -1},
+                                  .sched = {.range = {.file = -1}},
                                   .is_settled = options->settled};
-    int error = probity_file_open(path, &trace.file);
+    int error = probity_range_open(path, &trace.range);
 
     if (error != 0)
         return error;
@@ -223,7 +228,7 @@ int probity_trace_open(const char *path, uint32_t number,
         *ret_trace = trace;
     if (error == 0)
         ret_trace->clock = &ret_trace->own_clock;
-    if (error == 0 && ret_trace->sched.file >= 0)
+    if (error == 0 && ret_trace->sched.range.file >= 0)
         ret_trace->facts.sched = &ret_trace->sched.info;
     return error;
 }
@@ -250,12 +255,12 @@ void probity_trace_release(struct probity_trace *trace)
     free(trace->info_bytes);
     free(trace->dump);
     free(trace->path);
-    if (trace->file >= 0)
-        close(trace->file);
+    if (trace->range.file >= 0)
+        close(trace->range.file);
     if (trace->hint_file >= 0)
         close(trace->hint_file);
     memset(trace, 0, sizeof *trace);
-    trace->file = trace->hint_file = trace->index.file = trace->sched.file = -1;
+    trace->range.file = trace->hint_file = trace->index.file = trace->sched.range.file = -1;
 }
 
 /* Passes on blocks that may open before the scan cursor's new position. */

@@ -52,7 +52,8 @@ struct probity_late_places {
 
 struct probity_trace {
     uint32_t number;
-    int file, has_rest, by_wall;
+    struct probity_range range; /* of its bytes */
+    int has_rest, by_wall;
     char *path;
     uint8_t *info_bytes;
     uint8_t *dump; /* payload of the DUMP block, or NULL */

@@ -78,6 +78,8 @@ done < <("$PROBITY" export --help | sed -n 's/^          \([a-z-][a-z-]*\)  .*/\
 [ "$(find . -maxdepth 1 -name 'exported.*' | wc -l)" -ge 10 ] || fail "too few formats"
 
 runs 0 '' index hits
+runs 0 '' merge -o both scopes hits
+runs 0 '^both/hits: ok: 0 faults' check both
 [ -s hits.index ] || fail "index: no file"
 rm hits.index
 

@@ -50,7 +50,7 @@ has_option() {
 
 # The commands that read events; the others manage recordings, files or databases.
 others=' record index check recover drain spools ps top level snapshot attach detach ship fetch'
-others+=' fleet overhead runs info diff memory why '
+others+=' merge fleet overhead runs info diff memory why '
 "$PROBITY" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p' > commands
 while read -r command; do
     [ -n "$command" ] || continue

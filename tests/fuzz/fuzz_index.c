@@ -84,7 +84,8 @@ static int index_make(uint64_t every_bytes)
     int index = open(place.index, O_RDWR | O_CREAT | O_TRUNC, 0600);
 
     demand(trace >= 0 && index >= 0);
-    int error = probity_index_build(trace, index, &options);
+    const struct probity_range range = probity_range_whole(trace);
+    int error = probity_index_build(&range, index, &options);
     close(trace);
     close(index);
     return error == 0;

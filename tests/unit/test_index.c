@@ -188,12 +188,13 @@ static void no_memory_is_an_error(void **state)
 {
     static const struct probity_index_options options;
     int trace = make_trace(), file = memfd_create("index", MFD_CLOEXEC), error = -1;
+    const struct probity_range range = probity_range_whole(trace);
     unsigned failed = 0;
 
     (void)state;
     for (; error != 0 && failed < 100; failed++) {
         reallocs_left = failed;
-        error = probity_index_build(trace, file, &options);
+        error = probity_index_build(&range, file, &options);
         reallocs_left = UINT_MAX;
         assert_true(error == 0 || error == PROBITY_ERROR_MEMORY);
     }

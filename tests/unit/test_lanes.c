@@ -24,7 +24,7 @@ static struct probity_trace closed_trace(void)
 
     memset(&trace, 0, sizeof trace);
     trace.facts.state = PROBITY_TRACE_CLOSED;
-    trace.index.file = trace.sched.file = -1;
+    trace.index.file = trace.sched.range.file = -1;
     return trace;
 }
 

@@ -258,7 +258,8 @@ static int open_bytes(const uint8_t *bytes, size_t count, struct probity_sched_f
     int file = memfd_create("sched", MFD_CLOEXEC);
 
     assert_int_equal(write(file, bytes, count), count);
-    return probity_sched_file_open(ret_sched, file, session);
+    const struct probity_range range = probity_range_whole(file);
+    return probity_sched_file_open(ret_sched, &range, session);
 }
 
 static void a_whole_file_is_read(void **unused)

@@ -227,23 +227,26 @@ static int run_on(struct diff_call *call, char **names, size_t base_count, size_
     return status;
 }
 
-/* Splits operands at the "--", which getopt_long() would remove. */
+/* Takes the operands on both sides of the "--", which getopt_long() would remove. */
 static int split_and_run(struct diff_call *call, char **base, size_t base_count, char **other,
                          size_t other_count)
 {
-    size_t count = base_count + other_count;
-    char **names = calloc(count + 1, sizeof *names), **paths = NULL;
+    char **bases = cli_trace_paths(&cli_command_diff, base, &base_count);
+    char **others =
+        bases != NULL ? cli_trace_paths(&cli_command_diff, other, &other_count) : NULL;
+    char **paths = others != NULL ? calloc(base_count + other_count + 1, sizeof *paths) : NULL;
+    int status = CLI_FAILURE;
 
-    if (names != NULL) {
-        memcpy(names, base, base_count * sizeof *names);
-        memcpy(names + base_count, other, other_count * sizeof *names);
-        paths = cli_trace_paths(names, count);
+    if (paths != NULL) {
+        memcpy(paths, bases, base_count * sizeof *paths);
+        memcpy(paths + base_count, others, other_count * sizeof *paths);
+        status = run_on(call, paths, base_count, base_count + other_count);
+    } else if (others != NULL) {
+        status = cli_fail(&cli_command_diff, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     }
-    int status = paths != NULL ? run_on(call, paths, base_count, count)
-                               : cli_fail(&cli_command_diff, "%s",
-                                          probity_error_text(PROBITY_ERROR_MEMORY));
-    cli_paths_free(paths, count);
-    free(names);
+    free(paths);
+    cli_paths_free(bases, base_count);
+    cli_paths_free(others, other_count);
     return status;
 }
 

@@ -73,11 +73,11 @@ static int run_on(char **names, size_t count, int as_json)
 {
     struct probity_reader_options options = {.prescan = 1};
     struct probity_reader *reader;
-    char **paths = cli_trace_paths(names, count);
+    char **paths = cli_trace_paths(&cli_command_info, names, &count);
 
     cli_sched_use(&options);
     if (paths == NULL)
-        return cli_fail(&cli_command_info, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+        return CLI_FAILURE;
     int dropped = count > 1 ? drop_bad(paths, &count) : CLI_OK;
     int status = count > 0 ? cli_open_reader(&cli_command_info, paths, count, &options, &reader)
                            : dropped;

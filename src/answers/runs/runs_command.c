@@ -147,10 +147,10 @@ static int add(struct runs_call *call, char **operands, size_t count)
     if (count == 0)
         return cli_fail_usage(&cli_command_runs, "add: no trace given");
     int status = cli_project_open(&cli_command_runs, call->project, 1, &call->store);
-    char **paths = status == CLI_OK ? cli_trace_paths(operands, count) : NULL;
+    char **paths = status == CLI_OK ? cli_trace_paths(&cli_command_runs, operands, &count) : NULL;
 
     if (status == CLI_OK && paths == NULL)
-        status = cli_fail(&cli_command_runs, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+        status = CLI_FAILURE;
     for (size_t i = 0; status == CLI_OK && i < count; i++)
         status = add_trace(call, &paths[i]);
     cli_paths_free(paths, count);
