@@ -302,8 +302,10 @@ async function unpack(id: string): Promise<Uint8Array<ArrayBuffer>> {
 /** Directional marks in a name would reorder the text beside it: they are shown as symbols
  * instead. */
 export function withoutMarks(json: string): string {
-    return json.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-        (mark) => `\\\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    // The commands escape them; an escaped backslash before a "u" is not the beginning of an escape.
+    return json.replace(/\\(?:u(061c|200[ef]|202[a-e]|206[6-9])|[^])/gi, (all, code?: string) => code === undefined ? all : `\\\\u${code.toLowerCase()}`)
+        .replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+            (mark) => `\\\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 export async function load(): Promise<{ data: Data; spans: Uint8Array }> {
