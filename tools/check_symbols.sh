@@ -48,10 +48,10 @@ stray_names() {
 mutable_state() {
     local object source
     # log_command.o: the flag that its handler of SIGINT raises; cli_unfinished.o: what a handler
-    # removes; cli_sigbus.o: where a handler of SIGBUS looks; reader/functions.o: the functions that
-    # main() sets; demangle.o: its child process; locate.o: the files it has read; base/cpu.o: the
-    # CPU's features, queried once; cli/jobs.o: the number of threads that main() takes;
-    # cli/align.o: whether --no-align was given;
+    # removes; cli_sigbus.o: where a handler of SIGBUS looks; reader/functions.o, reader/range.o: the
+    # functions that main() sets; demangle.o: its child process; locate.o: the files it has read;
+    # base/cpu.o: the CPU's features, queried once; cli/jobs.o: the number of threads that main()
+    # takes; cli/align.o: whether --no-align was given;
     # cli/output_stream.o: when to use colors; cli/filter.o: names that are like patterns;
     # src/functions/ and src/calls/ run in the program, as the runtime does
     find "$build/obj/src" -name '*.o' ! -path '*/src/runtime/*' ! -path '*/src/cli/cli.o' \
@@ -59,7 +59,7 @@ mutable_state() {
         ! -path '*/src/cli/cli_sigbus.o' ! -path '*/src/cli/jobs.o' \
         ! -path '*/src/cli/align.o' \
         ! -path '*/src/cli/output_stream.o' ! -path '*/src/cli/filter.o' \
-        ! -path '*/src/reader/functions.o' \
+        ! -path '*/src/reader/functions.o' ! -path '*/src/reader/range.o' \
         ! -path '*/src/symbols/demangle.o' ! -path '*/src/symbols/locate.o' \
         ! -path '*/src/base/cpu.o' ! -path '*/src/functions/*' ! -path '*/src/calls/*' |
         while read -r object; do
