@@ -52,7 +52,7 @@ info
 expect "too many" "one-sided 19 0" \
     "$(jq -r '.[0].alignment.pairs[] | "\(.state) \(.forward) \(.offset_ns)"' info)"
 expect "too many: reported" 1 \
-    "$(grep -c "without $((2**20 - 5)) hits with ids: too many" errors)"
+    "$(grep -c ": $((2**20 - 5)) hits with ids not used to align clocks" errors)"
 
 # The hash of this id is 0.
 begin
@@ -62,7 +62,7 @@ end
 info
 expect "least hash" '[]' "$(jq -c '.[0].alignment.pairs // []' info)"
 expect "least hash: reported" 1 \
-    "$(grep -c "without $((2**20 + 13)) hits with ids: too many" errors)"
+    "$(grep -c ": $((2**20 + 13)) hits with ids not used to align clocks" errors)"
 
 # The second request of a sends nothing, so the hits of b with its id are not of it.
 begin
