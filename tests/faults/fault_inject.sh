@@ -6,10 +6,10 @@
 . "$SOURCE/tests/faults/fault_inject.bash"
 
 sweep_program refused hits 300 2
-sweep_program refused hits 300 5 -a -x unlink
+sweep_program refused hits 300 5 -a -x unlink,unlinkat
 for way in many scopes typed profile ring child csv log summary; do
     sweep_program refused.shared $way 300 11
-    sweep_program refused.shared $way 300 29 -a -x unlink
+    sweep_program refused.shared $way 300 29 -a -x unlink,unlinkat
 done
 sweep_program refused.shared control 300 41
 asks_seldom many clone,clone3 1
