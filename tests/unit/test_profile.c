@@ -87,11 +87,12 @@ static void longest_row_has_room(void **state)
 }
 
 /* Truncated anywhere, rows are rejected; whichever byte is wrong, nothing outside is read (a
- * sanitizer checks that). */
+ * sanitizer checks that), and nothing is written behind the row. */
 static void damaged_rows_are_refused(void **state)
 {
     static uint8_t bytes[PROBITY_PROFILE_ROW_BYTES_MAX];
-    struct probity_profile_row row, got;
+    struct probity_profile_row row;
+    struct { struct probity_profile_row row; uint64_t behind; } got = {.behind = 4711};
 
     (void)state;
     fill_row(&row, 77);
@@ -100,7 +101,7 @@ static void damaged_rows_are_refused(void **state)
         uint8_t *copy = malloc(cut + 1);
         assert_non_null(copy);
         memcpy(copy, bytes, cut);
-        assert_null(probity_profile_row_get(copy, copy + cut, &got));
+        assert_null(probity_profile_row_get(copy, copy + cut, &got.row));
         free(copy);
     }
     for (size_t i = 0; i < length * 255; i++) {
@@ -108,8 +109,9 @@ static void damaged_rows_are_refused(void **state)
         assert_non_null(copy);
         memcpy(copy, bytes, length);
         copy[i % length] ^= (uint8_t)(1 + i / length);
-        const uint8_t *end = probity_profile_row_get(copy, copy + length, &got);
+        const uint8_t *end = probity_profile_row_get(copy, copy + length, &got.row);
         assert_true(end == NULL || end <= copy + length);
+        assert_int_equal(got.behind, 4711);
         free(copy);
     }
 }
