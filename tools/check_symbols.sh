@@ -48,10 +48,10 @@ stray_names() {
 mutable_state() {
     local object source
     # log_command.o: the flag that its handler of SIGINT raises; cli_unfinished.o: what a handler
-    # removes; cli_sigbus.o: where a handler of SIGBUS looks; reader/functions.o, reader/range.o: the
-    # functions that main() sets; demangle.o: its child process; locate.o: the files it has read;
-    # base/cpu.o: the CPU's features, queried once; cli/jobs.o: the number of threads that main()
-    # takes; cli/align.o: whether --no-align was given;
+    # removes; cli_sigbus.o: where a handler of SIGBUS looks; reader/functions.o, reader/range.o:
+    # the functions that main() sets; demangle.o: its child process; locate.o: the files it has
+    # read; base/cpu.o: the CPU's features, queried once; cli/jobs.o: the number of threads that
+    # main() takes; cli/align.o: whether --no-align was given;
     # cli/output_stream.o: when to use colors; cli/filter.o: names that are like patterns;
     # src/functions/ and src/calls/ run in the program, as the runtime does
     find "$build/obj/src" -name '*.o' ! -path '*/src/runtime/*' ! -path '*/src/cli/cli.o' \
