@@ -205,7 +205,8 @@ static int copy_declarations(struct probity_dump_file *file, size_t bytes)
         return 0;
     data.first_tick = data.last_tick = file->first_tick;
     data.flags = PROBITY_DATA_HAS_EVENTS;
-    data.holes = 0;
+    /* No words: the chunk itself may follow, if it was discarded after it had been copied. */
+    data.holes = data.first_word = data.end_word = 0;
     probity_data_put(payload, &data);
     add_block(file, PROBITY_BLOCK_DATA, (size_t)(packer.at - payload));
     file->records += data.records;
