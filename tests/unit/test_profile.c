@@ -86,13 +86,13 @@ static void longest_row_has_room(void **state)
     assert_int_equal(bytes[PROBITY_PROFILE_ROW_BYTES_MAX], 0x5a);
 }
 
-/* Truncated anywhere, rows are rejected; whichever byte is wrong, nothing outside is read (a
- * sanitizer checks that), and nothing is written behind the row. */
+/* Truncated anywhere, rows are rejected. Whichever byte is wrong, nothing outside is read, which a
+ * sanitizer checks, and the word after the row keeps its value. */
 static void damaged_rows_are_refused(void **state)
 {
     static uint8_t bytes[PROBITY_PROFILE_ROW_BYTES_MAX];
     struct probity_profile_row row;
-    struct { struct probity_profile_row row; uint64_t behind; } got = {.behind = 4711};
+    struct { struct probity_profile_row row; uint64_t after; } got = {.after = 4711};
 
     (void)state;
     fill_row(&row, 77);
@@ -111,7 +111,7 @@ static void damaged_rows_are_refused(void **state)
         copy[i % length] ^= (uint8_t)(1 + i / length);
         const uint8_t *end = probity_profile_row_get(copy, copy + length, &got.row);
         assert_true(end == NULL || end <= copy + length);
-        assert_int_equal(got.behind, 4711);
+        assert_int_equal(got.after, 4711);
         free(copy);
     }
 }
