@@ -4,6 +4,7 @@
 # chromium.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
+. "$SOURCE/tests/page/browser.bash"
 
 mkdir made
 python3 "$SOURCE/tests/tool/make_hosts.py" 3 made messages || fail "traces not made"
@@ -47,14 +48,6 @@ done
 expect "origins of tiles" "0 1" \
     "$(grep -c '^no-align$' tiles/tiles.txt) $(grep -c '^no-align$' tiles--no-align/tiles.txt)"
 
-if ! command -v /usr/bin/chromium > /dev/null || ! command -v node > /dev/null; then
-    echo "neither chromium nor node: pages were not looked at" >&2
-    finish
-    exit 77
-fi
-MODULES=$BUILD/npm-view
-"$SOURCE/tools/npm_install.sh" "$SOURCE/view" "$MODULES" --include=dev
-mkdir -p "$BUILD/test-logs/view"
-HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
-    hosts hosts.html info.json arrow.json > faults || fail "in chromium: $(cat faults)"
+needs_browser
+in_browser hosts hosts.html info.json arrow.json > faults || fail "in chromium: $(cat faults)"
 finish

@@ -5,6 +5,7 @@
 # chromium.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
+. "$SOURCE/tests/page/browser.bash"
 
 # shellcheck source=tests/tool/states.bash
 . "$SOURCE/tests/tool/states.bash"
@@ -50,16 +51,8 @@ done
 jq -e '.near == false' short.reported > /dev/null || fail "spans of the short trace are merged"
 jq -e '.near' long.reported > /dev/null || fail "no spans of the long trace are merged"
 
-if ! command -v /usr/bin/chromium > /dev/null || ! command -v node > /dev/null; then
-    echo "neither chromium nor node: pages were not looked at" >&2
-    finish
-    exit 77
-fi
-MODULES=$BUILD/npm-view
-"$SOURCE/tools/npm_install.sh" "$SOURCE/view" "$MODULES" --include=dev
-mkdir -p "$BUILD/test-logs/view"
-HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
-    states short.html short.reported -- paths short.html short.reported -- \
+needs_browser
+in_browser states short.html short.reported -- paths short.html short.reported -- \
     paths long.html long.reported -- paths requests.html requests.reported > faults ||
     fail "in chromium: $(cat faults)"
 finish

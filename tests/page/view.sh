@@ -5,6 +5,7 @@
 # traces.
 # variants: asan
 . "$(dirname "$0")/../common.bash"
+. "$SOURCE/tests/page/browser.bash"
 TREE=$PROGRAMS/tree
 
 # $1 description, $2 status; then arguments of view. Writes "output" and "errors".
@@ -174,14 +175,7 @@ if [ "$VARIANT" != gcc ]; then
     finish
     exit 0
 fi
-if ! command -v /usr/bin/chromium > /dev/null || ! command -v node > /dev/null; then
-    echo "neither chromium nor node: pages were not looked at" >&2
-    finish
-    exit 77
-fi
-MODULES=$BUILD/npm-view
-"$SOURCE/tools/npm_install.sh" "$SOURCE/view" "$MODULES" --include=dev
-mkdir -p "$BUILD/test-logs/view"
+needs_browser
 rm -f "$BUILD/test-logs/view/command"
 
 # $1 scenario, $2 page; then JSON files. One browser opens all of them, at the end.
@@ -356,8 +350,7 @@ done
 view "comparison of blocks" 0 --diff blocks1 --diff blocks2 -o diff-blocks.html blocks3 blocks4
 look diffBlocks diff-blocks.html diff-blocks.json
 look labelled label.html
-HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
-    "${scenarios[@]}" > said 2> 'times' || fail "$(cat said)"
+in_browser "${scenarios[@]}" > said 2> 'times' || fail "$(cat said)"
 cat 'times'
 
 # The command that the page shows makes a page of exactly the calls that were visible.
@@ -370,6 +363,5 @@ word() {
 expect "calls of $command" "$("$PROBITY" report --json --since "$(word --since)" \
     --until "$(word --until)" big.probity | jq '[.functions[].calls] | add') 0" \
     "$(unpack data "$(word -o)" | jq -r '.timeline | "\(.calls) \(.together)"')"
-HOME=$WORK node "$SOURCE/tests/browser/view.mjs" "$MODULES/node_modules" "$BUILD/test-logs/view" \
-    part "$(word -o)" > said 2> /dev/null || fail "$(cat said)"
+in_browser part "$(word -o)" > said 2> /dev/null || fail "$(cat said)"
 finish
