@@ -234,6 +234,10 @@ exactness() {
         "$(awk "BEGIN { printf \"%.2f %%\", 100 * ($found - $exact) / $exact }")"
 }
 
+[ -x "$build/tests/programs/steady" ] || {
+    echo "fleet: no $build/tests/programs/steady: run \`make all test-programs\` first" >&2
+    exit 1
+}
 starts_server
 printf '%s\n' "$rounds" end | PROBITY_MODE=block PROBITY_LABEL=steady PROBITY_OUT=$work/steady \
     "$build/tests/programs/steady" > /dev/null
