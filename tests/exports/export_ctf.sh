@@ -84,7 +84,7 @@ expect "levels" "functions = 5, parameters = 5
 functions = 3, parameters = 4" \
     "$(sed -nE 's/^[0-9]+ levels .*\{ (functions[^}]*[0-9]) \}$/\1/p' events)"
 
-# A host name with a character that is printed as \u202E.
+# A host name with a character that is printed as \u202e.
 host=$'na\u202e"\\me'
 if unshare --uts true 2> /dev/null || unshare --user --map-root-user --uts true 2> /dev/null; then
     unshare=(unshare --uts)
@@ -94,7 +94,7 @@ socket.sethostname(sys.argv[1])
 subprocess.check_call(sys.argv[2:])' "$host" "$PROGRAMS/exported" 1 1 > output
     export_to "odd host" 0 ctf hosted
     read_back "odd host"
-    grep -qF 'hostname = "na\\u202E\"\\me"' out/metadata ||
+    grep -qF 'hostname = "na\\u202e\"\\me"' out/metadata ||
         fail "odd host: $(grep host out/metadata)"
 else
     echo "left out: the name of the host cannot be set here"
