@@ -519,6 +519,13 @@ print_groups() {
          }' SECONDS="$SECONDS" "$RESULTS"
 }
 
+# Timeouts, tolerances and some faults depend on the machine, so a log names it.
+print_machine() {
+    local cpu
+    cpu=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)
+    echo "machine: ${cpu:-$(uname -m)}, $cores CPUs, Linux $(uname -r); $SECONDS s"
+}
+
 keep_times() {
     awk 'FNR == NR { seconds[$4] = $5; print $4, $5; next } !($1 in seconds)' "$RESULTS" "$TIMES" \
         > "$TIMES.new"
@@ -544,6 +551,7 @@ awk '$1 == "first" { print $4 ".first" } $1 == "fail" { print $4 }' "$RESULTS" |
         echo "the end of $name:"
         tail -n 6 "$LOGS/$name.log" | cut -c 1-300 | sed 's/^/    | /'
     done
+print_machine
 awk '{ passed += $2; failed += $3; skipped += ($1 == "skip") }
      $1 == "fail" { print "failed: " $4 }
      $1 == "first" { again[$4] }
