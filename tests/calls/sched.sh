@@ -80,10 +80,10 @@ fi
 
 # Killed: everything up to the end is there.
 status=0
+taken_before=$(taken)
 "$PROBITY" record --sched -o killed -- "$PROGRAMS/thread_states" 2 20 kill > printed 2> errors ||
     status=$?
 expect "killed: status" 137 "$status"
-taken_before=$(taken)
 [ -e killed.sched ] || fail "killed: no states"
 compare_states "killed" killed
 
