@@ -329,8 +329,9 @@ _probity() {
             esac
             ;;
         hist)
-            options='--self --cpu --off-cpu --start-probe --end-probe --probe --linear --rows -n --limit --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
+            options='--function --self --cpu --off-cpu --start-probe --end-probe --probe --linear --rows -n --limit --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
+                --function) value=any ;;
                 --start-probe) value=any ;;
                 --end-probe) value=any ;;
                 --probe) value=any ;;

@@ -397,6 +397,7 @@ complete -c probity -n "$in blocks" -l no-align -d 'use each host\'s clock as it
 complete -c probity -n "$in blocks" -l color -x -a 'auto always never' -d 'when to use colors'
 complete -c probity -n "$in blocks" -s q -l quiet -d 'print no warnings and no progress'
 
+complete -c probity -n "$in hist" -l function -x -d 'functions that match'
 complete -c probity -n "$in hist" -l self -d 'exclude callees'
 complete -c probity -n "$in hist" -l cpu -d 'CPU time'
 complete -c probity -n "$in hist" -l off-cpu -d 'time off the CPU'

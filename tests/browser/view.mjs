@@ -349,6 +349,9 @@ async function blocks() {
   const page = await open();
   await page.waitForSelector("#tab-blocks[aria-selected=true]");
   expect("parts", "overview timeline flame blocks", (await tabsOf(page)).join(" "));
+  await show(page, "overview");
+  expectThat("no figures of calls", !/0calls|functions/.test(await page.textContent(".figures")));
+  await show(page, "blocks");
   const rows = await allRows(page);
   expect("rows", wanted.length, rows.length);
   rows.forEach((row, i) => {
@@ -886,6 +889,10 @@ async function odd() {
     expect(`${tab}: owned`, undefined, await page.evaluate(() => window.owned));
     await picture(page, tab);
   }
+  await show(page, "blocks");
+  const outside = await page.$$eval(".graph .place", (places) => places.filter((place) =>
+    place.querySelector("text").getBBox().width > place.querySelector("rect").getBBox().width - 6).map((place) => place.textContent));
+  expect("names of probes that leave their boxes", "", outside.join());
   await show(page, "functions");
   const names = (await rowsOf(page)).map((row) => row.name.value).sort();
   const shown = report.functions.map((row) => row.name.replaceAll("\u202e", "\\u202e"));
@@ -923,6 +930,40 @@ async function empty() {
   expect("parts", "overview", (await tabsOf(page)).join(" "));
   expectThat("said", (await page.textContent(".panel")).includes("No record"));
   await picture(page, "overview");
+}
+
+// The ruler has numbers at any zoom, also on a narrow screen, and they do not overlap.
+async function ruler() {
+  const page = await open();
+  await page.addInitScript(() => {
+    window.numbers = [];
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...rest) {
+      if (y < 20)
+        window.numbers.push({ text, left: x, right: x + this.measureText(text).width });
+      fillText.call(this, text, x, y, ...rest);
+    };
+  });
+  await page.reload();
+  await show(page, "timeline");
+  for (let width = 320; width < 640; width += 20) {
+    for (let i = 0; i < 3; i++) {
+      await page.evaluate(() => {
+        window.numbers.length = 0;
+      });
+      if (i === 0)
+        await page.setViewportSize({ width, height: 844 });
+      else
+        await page.keyboard.press("w");
+      await page.waitForFunction(() => window.numbers.length > 0);
+      const [view, ...numbers] = await page.evaluate(() => window.numbers.slice(window.numbers.findLastIndex(({ text }) => text.endsWith("in view"))));
+      expectThat(`numbers, ${width} px, ${view.text}`, numbers.length > 0);
+      numbers.forEach(({ text, left, right }, at) => {
+        expectThat(`${text} is whole, ${width} px, ${view.text}`, left >= 108 && right <= width && (at === 0 || left > numbers[at - 1].right));
+      });
+    }
+    await page.keyboard.press("0");
+  }
 }
 
 // Singular forms when the count is one.
@@ -1403,7 +1444,7 @@ async function states() {
   expectThat(`the tip: ${await page.textContent(".tip")}`, (await page.textContent(".tip .first")).startsWith(`running on CPU ${running.cpu}, `));
 }
 
-const scenarios = { states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, counted, threads, diff, diffBlocks, labelled, speed, measured };
+const scenarios = { states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, ruler, counted, threads, diff, diffBlocks, labelled, speed, measured };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

@@ -210,9 +210,16 @@ for command in "timeline" "export --format chrome -o page" "view -o page"; do
     [ ! -e page ] || fail "$command: written in spite of the error"
 done
 
+# In place of the name, for a command that takes one.
+"$PROBITY" hist --json "$function" scopes > expected
+answer "hist --json --function $function | scopes" 0 scopes
+cmp expected output || fail "hist --function: $(head -c 200 output)"
+answer "hist --function $function --probe 1 | hits" 2 hits
+
 # Misspelled names
 misspelled=${function}x
-for command in "report --function $misspelled" "tree --function $misspelled" "hist $misspelled"; do
+for command in "report --function $misspelled" "tree --function $misspelled" "hist $misspelled" \
+        "hist --function $misspelled"; do
     answer "$command | scopes" 1 scopes
     grep -q "no calls match '$misspelled'; did you mean '$function'?" errors ||
         fail "$command: $(cat errors)"

@@ -300,6 +300,7 @@ view "deep" 0 deep.probity
 echo '{"threads": 65}' > threads.json
 look deep deep.html threads.json
 look arrange deep.html
+look ruler deep.html
 echo '{"name": "descend"}' > name.json
 look address deep.html name.json
 PROBITY_OUT=$WORK/odd.probity "$PROGRAMS/odd_names"

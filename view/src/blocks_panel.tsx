@@ -51,7 +51,7 @@ function arrange(blocks: Block[]): Picture {
         for (const [text, isSite, name] of [[block.from, block.from_is_site, block.from_name], [block.to, block.to_is_site, block.to_name]] as const) {
             const title = short(probeName(text, name), 28);
             const hasLoop = loops.has(key(text, isSite));
-            graph.setNode(key(text, isSite), { title, width: Math.max(hasLoop ? LABEL : 44, title.length * 7.4 + 18), height: hasLoop ? BOX + 2 * LOOP : BOX });
+            graph.setNode(key(text, isSite), { title, width: Math.max(hasLoop ? LABEL : 44, title.length * 7.9 + 18), height: hasLoop ? BOX + 2 * LOOP : BOX });
         }
         if (!isLoop(block))
             graph.setEdge(key(block.from, block.from_is_site), key(block.to, block.to_is_site), { width: LABEL, height: 18, labelpos: "c" });

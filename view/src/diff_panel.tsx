@@ -101,11 +101,11 @@ export function DiffPanel({ shared }: { shared: Shared }): VNode {
         return <p class="none">This page compares no runs.</p>;
     const incomplete = [...diff.base, ...diff.new].filter((run) => !run.complete);
     return (
-        <div class="listed">
+        <div class="listed compared">
             <p class="status">
                 {hasBoth && [false, true].map((each) => <button key={String(each)} type="button" aria-pressed={isBlocks === each} onClick={() => { setBlocks(each); }}>{each ? "Blocks" : "Functions"}</button>)}
                 {diff.functions.length > 0 && <button type="button" onClick={() => { shared.setFlame({ mode: "change" }); shared.go("flame"); }}>Flame graph of the change</button>}
-                <br class="narrow" />
+                {(hasBoth || diff.functions.length > 0) && <br class="narrow" />}
                 {` ${count(diff.base.length)} ${diff.base.length === 1 ? "run" : "runs"} of the base, ${count(diff.new.length)} new. `}
                 {`Changes of more than ${diff.method.tolerance_percent}%, at ${diff.method.confidence * 100}% confidence, are significant; everything else is faint.`}
                 {incomplete.length > 0 && ` Not complete: ${incomplete.map((run) => `${run.trace} (${run.why})`).join(", ")}.`}

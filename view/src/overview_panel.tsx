@@ -243,9 +243,9 @@ export function OverviewPanel({ shared }: { shared: Shared }): VNode {
             <section class="card figures">
                 <div><b>{time(data.timeline.length_ns)}</b><span>from first to last record</span></div>
                 <Figure value={data.threads.processes.reduce((sum, process) => sum + process.threads.length, 0)} singular="thread" plural="threads" />
-                <Figure value={totals.scopes + data.tree.calls_profiled} singular="call" plural="calls" />
-                <Figure value={totals.hits} singular="hit of a probe" plural="hits of probes" />
-                <Figure value={data.report.functions.length} singular="function" plural="functions" />
+                {totals.scopes + data.tree.calls_profiled > 0 && <Figure value={totals.scopes + data.tree.calls_profiled} singular="call" plural="calls" />}
+                {totals.hits > 0 && <Figure value={totals.hits} singular="hit of a probe" plural="hits of probes" />}
+                {data.report.functions.length > 0 && <Figure value={data.report.functions.length} singular="function" plural="functions" />}
             </section>
             {model.lanes.length === 0 && data.report.functions.length === 0 && <section class="card wide"><p>No records of calls or probes are in this trace.</p></section>}
             {model.lanes.length > 0 && <section class="card wide"><h2>Threads on the CPU</h2><Activity model={model} /></section>}

@@ -753,7 +753,8 @@ export class TimelineView {
     private drawQueue(context: CanvasRenderingContext2D, lane: Lane, y: number, height: number): void {
         const means = new Float64Array(Math.max(1, Math.ceil(this.width - this.gutter)));
         this.cover(lane, means);
-        this.drawSteps(context, means, y, height, (most, least) => `max ${levelText(most)}, min ${levelText(least)}`);
+        const isMean = means.some((mean) => Math.abs(mean - Math.round(mean)) >= 0.005);
+        this.drawSteps(context, means, y, height, (most, least) => `${isMean ? "mean of a column: " : ""}max ${levelText(most)}, min ${levelText(least)}`);
     }
 
     private drawPlot(context: CanvasRenderingContext2D, series: Series, y: number, height: number): void {
@@ -1254,8 +1255,9 @@ export class TimelineView {
             context.fillText(ids, gutter - 10 - idWidth, y + 9);
     }
 
+    /** Of the ruler. A narrow screen has two marks or three, too. */
     private step(): number {
-        const least = this.columnNs * 110;
+        const least = this.columnNs * Math.min(110, (this.width - this.gutter) / 3);
         let step = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
         for (const factor of [1, 2, 5, 10]) {
             if (step * factor >= least) {
@@ -1287,6 +1289,7 @@ export class TimelineView {
         if (this.only === null)
             context.fillText(`${time(this.window.to - this.window.from)} in view`, 8, RULER / 2);
         this.drawStretches(context);
+        let taken = this.gutter;
         for (let at = Math.ceil(this.window.from / step) * step; at <= this.window.to; at += step) {
             const x = Math.round(this.xOf(at));
             if (x < this.gutter)
@@ -1294,10 +1297,14 @@ export class TimelineView {
             context.fillStyle = theme.line;
             context.fillRect(x, RULER - 7, 1, 7);
             context.fillStyle = theme.faint;
-            // A truncated number would be a different number.
+            // A truncated number would be a different number. The last one may be left of its mark.
             const text = moment(at, step, this.window.to);
-            if (x + 4 + context.measureText(text).width <= this.width)
-                context.fillText(text, x + 4, RULER / 2);
+            const { width } = context.measureText(text);
+            const left = x + 4 + width <= this.width ? x + 4 : x - 4 - width;
+            if (left < taken + 4)
+                continue;
+            context.fillText(text, left, RULER / 2);
+            taken = left + width;
         }
     }
 

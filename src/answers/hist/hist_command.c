@@ -24,7 +24,7 @@ enum { OF_SELF = 1, OF_CPU = 2, OF_OFF = 4 };
 struct hist_call {
     struct cli_query answer;
     struct cli_probe_range chosen;
-    const char *pattern; /* NULL for blocks */
+    const char *pattern; /* NAME or --function; NULL for blocks */
     unsigned of;
     struct probity_report *report;
     struct probity_blocks *blocks;
@@ -330,29 +330,33 @@ static int run_from_fleet(struct hist_call *call, size_t traces)
     return cli_fleet_report(&call->answer, &want);
 }
 
-/* The first operand is the name of a function, except for blocks. */
+/* The first operand is the name of a function, except with --function and for blocks. */
 static int run_on(void *context, char **operands, size_t count)
 {
     struct hist_call *call = context;
     int are_blocks =
         call->chosen.from.count + call->chosen.to.count + call->chosen.probes.count > 0;
+    int has_name = !are_blocks && call->pattern == NULL;
 
+    if (are_blocks && call->pattern != NULL)
+        return cli_fail_usage(&cli_command_hist, "--function does not apply to blocks");
     if (call->of & OF_CPU && call->of & OF_OFF)
         return cli_fail_usage(&cli_command_hist, "--cpu and --off-cpu are mutually exclusive");
     if (are_blocks && call->of & OF_SELF)
         return cli_fail_usage(&cli_command_hist, "--self does not apply to blocks");
-    if (!are_blocks && count == 0)
+    if (has_name && count == 0)
         return cli_fail_usage(&cli_command_hist, "expected a function, --start-probe or "
                               "--end-probe");
-    call->pattern = are_blocks ? NULL : operands[0];
+    if (has_name)
+        call->pattern = operands[0];
     call->answer.wants = are_blocks ? CLI_QUERY_HITS : CLI_QUERY_CALLS;
-    int is_of_fleet = cli_fleet_is_wanted(&call->answer.source, count - !are_blocks);
+    int is_of_fleet = cli_fleet_is_wanted(&call->answer.source, count - (size_t)has_name);
     int status = is_of_fleet ? CLI_OK
                              : cli_fleet_is_unused(&cli_command_hist, &call->answer.source);
     if (status == CLI_OK)
-        status = is_of_fleet ? run_from_fleet(call, count - !are_blocks)
-                             : cli_query_run(&call->answer, operands + !are_blocks,
-                                             count - !are_blocks);
+        status = is_of_fleet ? run_from_fleet(call, count - (size_t)has_name)
+                             : cli_query_run(&call->answer, operands + has_name,
+                                             count - (size_t)has_name);
     if (call->answer.source.as_sql)
         return status;
     if (status == CLI_OK && call->lacks_cpu)
@@ -398,6 +402,9 @@ static const struct cli_operand operands[] = {{.label = "name or trace", .repeat
                                               {.label = NULL}};
 
 static const struct cli_option options[] = {
+    {.name = "function", .value = "PATTERN", .brief = "functions that match",
+     .help = "functions that match, as NAME, which is then omitted",
+     CLI_TEXT(struct hist_call, pattern)},
     {.name = "self", .help = "exclude callees", CLI_BIT(struct hist_call, of, OF_SELF)},
     {.name = "cpu", .help = "CPU time", CLI_BIT(struct hist_call, of, OF_CPU)},
     {.name = "off-cpu", .help = "time off the CPU: wall time minus CPU time",
