@@ -64,6 +64,13 @@ static inline void probity_clock_cpu_copy(struct probity_clock_cpu *to,
 /* Whether the system provides a thread's CPU time: 1 or 0. Not in a signal handler. */
 int probity_clock_has_cpu(void);
 
+/* Largest relative error of CPU times, in millionths, if the system counts cycles, whose rate
+ * probity_clock_has_cpu() has measured; 0: it reports times. A system that measures defines this
+ * before this header is included. */
+#ifndef PROBITY_CLOCK_CPU_ERROR
+#define PROBITY_CLOCK_CPU_ERROR() UINT32_C(0)
+#endif
+
 /* Reads the CPU clock; again if the bracket took bracket_ticks_max or longer, because the thread
  * was then preempted inside it. */
 void probity_clock_cpu(uint32_t kind, uint64_t bracket_ticks_max,

@@ -69,7 +69,8 @@ enum probity_info_tag {
     PROBITY_TAG_BUILD = 11,
     PROBITY_TAG_PROCESSORS = 12,
     PROBITY_TAG_LABEL = 13,
-    PROBITY_TAG_COUNT = 14 /* one more than the last */
+    PROBITY_TAG_CPU_ERROR = 14,
+    PROBITY_TAG_COUNT = 15 /* one more than the last */
 };
 
 struct probity_anchor {

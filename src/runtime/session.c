@@ -391,7 +391,7 @@ int probity_session_start(struct probity_session *session, const struct probity_
     if (probity_calls_recording != NULL)
         probity_calls_recording();
     if (is_main)
-        probity_session_need_writer(session); /* tried again with the first full chunk */
+        probity_session_need_writer(session); /* tried again by threads */
     probity_session_leave(session);
     return 0;
 }
@@ -475,9 +475,13 @@ int probity_session_need_writer(struct probity_session *session)
 {
     if (__atomic_load_n(&session->writer.state, __ATOMIC_ACQUIRE) != PROBITY_WRITER_NONE)
         return 0;
-    if (probity_external_is(session) || probity_session_is_foreign(session) ||
-        !probity_os_may_start_thread() ||
-        probity_backoff_skip(&session->writer_backoff))
+    if (probity_external_is(session) || probity_session_is_foreign(session))
+        return PROBITY_ERROR_STATE;
+    if (!probity_os_may_start_thread()) {
+        __atomic_store_n(&session->is_writer_late, 1, __ATOMIC_RELAXED);
+        return PROBITY_ERROR_STATE;
+    }
+    if (probity_backoff_skip(&session->writer_backoff))
         return PROBITY_ERROR_STATE;
     int result = probity_writer_start(&session->writer);
     probity_backoff_update(&session->writer_backoff, result);

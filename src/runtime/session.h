@@ -57,6 +57,7 @@ struct probity_session {
     /* After a failure for lack of memory or threads, avoids a failing system call with every
      * record. Under the lock. */
     struct probity_backoff segment_backoff, writer_backoff;
+    uint32_t is_writer_late; /* it could not be started, since a library was being loaded */
     struct probity_profile_sets profile;
     struct probity_settings settings, wanted;
     struct probity_live live;

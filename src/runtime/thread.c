@@ -272,6 +272,8 @@ struct probity_thread_state *probity_thread_register(struct probity_session *ses
     if (prctl(PR_GET_NAME, name) == 0)
         probity_record_event(session, slot, PROBITY_EVENT_THREAD_NAME, name,
                              strnlen(name, sizeof name));
+    if (__atomic_load_n(&session->is_writer_late, __ATOMIC_RELAXED))
+        make_writer(session);
     errno = before;
     return slot;
 }

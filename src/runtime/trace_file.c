@@ -320,7 +320,7 @@ int probity_trace_file_expand_dump(struct probity_session *session, const char *
 struct facts {
     char program[PROBITY_LIMIT_PATH], command[PROBITY_LIMIT_PATH], directory[PROBITY_LIMIT_PATH];
     char cpu[2048];
-    char build[2 * BUILD_ID_BYTES_MAX + 1], processors[12];
+    char build[2 * BUILD_ID_BYTES_MAX + 1], processors[12], cpu_error[12];
     struct utsname system;
     uint8_t bytes[PROBITY_FILE_HEADER_BYTES + PROBITY_BLOCK_HEADER_BYTES +
                   PROBITY_INFO_FIXED_BYTES + 8 * PROBITY_LIMIT_PATH + COST_ROOM];
@@ -387,6 +387,10 @@ static void run_fill(struct facts *facts, const struct probity_session *session,
         snprintf(facts->processors, sizeof facts->processors, "%u", processors);
     ret_info->text[PROBITY_TAG_PROCESSORS] = text_of(facts->processors);
     ret_info->text[PROBITY_TAG_LABEL] = text_of(session->settings.label);
+    if (PROBITY_CLOCK_CPU_ERROR() == 0 || !session->settings.cpu_time)
+        return;
+    snprintf(facts->cpu_error, sizeof facts->cpu_error, "%u", PROBITY_CLOCK_CPU_ERROR());
+    ret_info->text[PROBITY_TAG_CPU_ERROR] = text_of(facts->cpu_error);
 }
 
 static void facts_fill(struct facts *facts, struct probity_session *session,

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # CPU time by QueryThreadCycleTime, which Wine 8 lacks: with a replacement function that does not
-# count while a thread rests, work takes CPU time and rest does not, in ns.
+# count while a thread rests, work takes CPU time and rest does not, in ns. `info` states the error
+# of the measured rate.
 # shellcheck source=tests/windows/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 x86_64-w64-mingw32-gcc "${FLAGS[@]}" -o cycle_time.exe "$SOURCE/tests/windows/cycle_time.c" \
@@ -18,4 +19,12 @@ expect "cycle_time.exe: status; $(head -n 3 out)" 0 "$status"
             rested / 1e6, rest / 1e6
         exit !(worked > 0.9 * work && worked < 1.1 * work && rested < 0.2 * rest)
     }' > sums || fail "$(cat sums)"
+for tool in "$PROBITY" "wine $WINDOWS/bin/probity.exe"; do
+    error=$($tool info --json trace.probity | jq '.[0] | .. | .cpu_rate_error_millionths? // empty')
+    [ "${error:-0}" -gt 0 ] && [ "$error" -lt 100000 ] || fail "error of the rate: '$error'"
+    $tool info trace.probity | tr -d '\r' |
+        grep -qx "CPU clock     cycles at a measured rate, accurate to +- $error millionths" ||
+        fail "$($tool info trace.probity)"
+done
 cat sums
+echo "the rate is accurate to $error millionths"

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * ticks.c: calls a function about a thousand times a second until a file of the name that its
- * argument gives exists. Without an argument: 1,000 calls without a pause.
+ * first argument gives exists, at most as often as the second one says; then it waits for the
+ * file. Without arguments: 1,000 calls without a pause.
  */
 #define FN_INSTRUMENT
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <windows.h>
 
 #include "FnTrace.h"
@@ -19,13 +22,14 @@ static int tick(int number)
 
 int main(int count, char **arguments)
 {
-    int number = 0;
+    int number = 0, most = count > 2 ? atoi(arguments[2]) : INT_MAX;
 
     printf("running\n");
     fflush(stdout);
     while (count > 1 ? GetFileAttributesA(arguments[1]) == INVALID_FILE_ATTRIBUTES
                      : number < 1000) {
-        number = tick(number);
+        if (number < most)
+            number = tick(number);
         if (count > 1)
             Sleep(1);
     }

@@ -128,6 +128,8 @@ static json_t *times_of(const struct probity_trace_facts *facts)
     json_object_set_new(object, "cpu_recorded", json_boolean(has_cpu));
     json_object_set_new(object, "cpu_bound_ns",
                         has_cpu ? probity_json_integer(facts->cpu_bound_ns) : json_null());
+    json_object_set_new(object, "cpu_rate_error_millionths",
+                        count_of(&info->text[PROBITY_TAG_CPU_ERROR]));
     json_object_set_new(object, "cpu_clock_cost_ns",
                         has_cpu ? probity_json_integer(info->cpu_clock_ns) : json_null());
     probity_json_put_integer(object, "started_ns", info->anchor.realtime_ns);

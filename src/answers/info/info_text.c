@@ -74,6 +74,15 @@ const char *probity_info_clock_name(uint32_t clock)
     }
 }
 
+static void put_cpu_error(FILE *stream, const struct probity_text *millionths)
+{
+    if (millionths->bytes == NULL)
+        return;
+    fprintf(stream, "%-*scycles at a measured rate, accurate to +- ", NAME_COLUMNS, "CPU clock");
+    probity_report_put_safe(stream, (const char *)millionths->bytes, millionths->length);
+    fputs(" millionths\n", stream);
+}
+
 static void put_clocks(FILE *stream, const struct probity_trace_facts *facts)
 {
     const struct probity_info *info = &facts->info;
@@ -90,6 +99,7 @@ static void put_clocks(FILE *stream, const struct probity_trace_facts *facts)
                  PRIu32 " ns", facts->cpu_bound_ns, info->cpu_clock_ns);
     else
         put_line(stream, "CPU time", "not recorded");
+    put_cpu_error(stream, &info->text[PROBITY_TAG_CPU_ERROR]);
 }
 
 /* Whether clock readings wait for earlier instructions; if not, how early they may be. */

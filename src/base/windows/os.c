@@ -90,15 +90,16 @@ void probity_os_unwatched_end(void)
 {
 }
 
-/* Signals do not exist: nothing interrupts a thread and runs in it. */
+/* Signals do not exist: nothing interrupts a thread and runs in it. Between these calls, functions
+ * of the system are called, which may change the thread's last error: it is restored like errno. */
 void probity_os_signals_block(struct probity_os_signals *ret_before)
 {
-    *ret_before = (struct probity_os_signals){0, 0};
+    *ret_before = (struct probity_os_signals){GetLastError(), 0};
 }
 
 void probity_os_signals_restore(const struct probity_os_signals *before)
 {
-    (void)before;
+    SetLastError((DWORD)before->set);
 }
 
 void probity_os_wait(const uint32_t *word, uint32_t value, int64_t timeout_ns)
@@ -308,14 +309,24 @@ int probity_os_is_privileged(void)
     return 0;
 }
 
+/* Returns 1, or 0 if the address is not one of a program; the thread's last error stays. */
+static int query(const void *at, MEMORY_BASIC_INFORMATION *ret_region)
+{
+    DWORD error = GetLastError();
+    int is_known = VirtualQuery(at, ret_region, sizeof *ret_region) != 0;
+
+    SetLastError(error);
+    return is_known;
+}
+
 size_t probity_os_readable_bytes(const void *at)
 {
     MEMORY_BASIC_INFORMATION region;
     const DWORD readable = PAGE_READONLY | PAGE_READWRITE | PAGE_WRITECOPY | PAGE_EXECUTE_READ |
                            PAGE_EXECUTE_READWRITE | PAGE_EXECUTE_WRITECOPY;
 
-    if (VirtualQuery(at, &region, sizeof region) == 0 || region.State != MEM_COMMIT ||
-        (region.Protect & readable) == 0 || (region.Protect & PAGE_GUARD) != 0)
+    if (!query(at, &region) || region.State != MEM_COMMIT || (region.Protect & readable) == 0 ||
+        (region.Protect & PAGE_GUARD) != 0)
         return 0;
     return (size_t)((char *)region.BaseAddress + region.RegionSize - (const char *)at);
 }

@@ -8,10 +8,13 @@
 
 #include <stdint.h>
 
-/* Measures the rate, which takes a millisecond, unless it is known. Returns 1, or 0 if the system
- * does not count cycles: then there are no CPU times. GetThreadTimes is not used instead, since
- * its tick of 10 to 16 ms is longer than most of what is measured. */
+/* Measures the rate, which takes five milliseconds, unless it is known. Returns 1, or 0 if the
+ * system does not count cycles: then there are no CPU times. GetThreadTimes is not used instead,
+ * since its tick of 10 to 16 ms is longer than most of what is measured. */
 int probity_own_time_ready(void);
+
+/* Largest relative error of the rate, in millionths, at least 1; 0 if it is not known. */
+uint32_t probity_own_time_error(void);
 
 /* In ns; 0 if the rate is not known. */
 uint64_t probity_own_time_read(void);

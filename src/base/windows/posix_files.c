@@ -426,15 +426,17 @@ int unlinkat(int directory, const char *path, int flags)
     return probity_posix_path_in(directory, path, whole) == 0 ? unlink(whole) : -1;
 }
 
+/* Fails if the new name exists. Not all file systems have links, and callers remove the old name
+ * afterwards, so the file is renamed. */
 int linkat(int from, const char *path, int to, const char *link, int flags)
 {
-    (void)from;
-    (void)path;
-    (void)to;
-    (void)link;
+    char whole[PATH_MAX], linked[PATH_MAX];
+
     (void)flags;
-    errno = EOPNOTSUPP;
-    return -1;
+    if (probity_posix_path_in(from, path, whole) != 0 ||
+        probity_posix_path_in(to, link, linked) != 0)
+        return -1;
+    return MoveFileExA(whole, linked, 0) ? 0 : probity_posix_fail();
 }
 
 int renameat(int from, const char *path, int to, const char *name)

@@ -44,6 +44,10 @@ static inline struct probity_thread_block *probity_thread_block(void)
 #define is_announced (probity_thread_block()->is_announced)
 #define kept_words (probity_thread_block()->kept_words)
 
+/* See base/clock.h and base/windows/own_time.h. */
+uint32_t probity_own_time_error(void);
+#define PROBITY_CLOCK_CPU_ERROR() probity_own_time_error()
+
 /* The environment block of the calling thread. */
 static inline char *probity_thread_environment(void)
 {

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Dumps of a ring: a program writes one when a function was slow, with either library, and
+# probity.exe writes them while a program runs, by its name or number, over an existing file only
+# on request.
+# shellcheck source=tests/windows/common.bash
+. "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+exe=$WINDOWS/bin/probity.exe
+for kind in static shared; do
+    declare -n library=${kind^^}
+    x86_64-w64-mingw32-gcc "${FLAGS[@]}" -o "$kind.exe" "$SOURCE/tests/windows/ticks.c" \
+        "${library[@]}"
+done
+
+# $1 expected status, the rest: arguments. Output is in answer and errors.
+tool() {
+    local expected=$1
+    shift
+    wine_run "$exe" "$@" > answer 2> errors
+    expect "probity.exe $*: status; $(head -n 3 answer errors)" "$expected" "$status"
+}
+
+# $1 dump: complete, with calls
+dump() {
+    "$PROBITY" check "$1" > checked || fail "$1: $(cat checked)"
+    calls=$("$PROBITY" report --csv "$1" | awk -F, '/^tick/ { print $8 }')
+    [ "${calls:-0}" -gt 0 ] || fail "$1: no calls: $("$PROBITY" report "$1")"
+}
+
+# $1 library, the rest: arguments of the program
+ring() {
+    PROBITY_WHEN='function tick > 1ns' PROBITY_DUMPS=keep=first:2 PROBITY_RING=1s \
+        PROBITY_DUMP="$1-%i.probity" PROBITY_OUT="$1.ring" wine "$1.exe" "${@:2}"
+}
+
+ring static > out 2>&1
+dump static-1.probity
+# At its end, a program with the DLL has lost its other threads, and writes no dump. While it runs,
+# it need not fill a chunk before the writer thread begins.
+ring shared stop 10 > out 2>&1 &
+until [ -e shared-1.probity ]; do
+    kill -0 $! || fail "shared: no dump: $(cat out)"
+    sleep 0.1
+done
+: > stop
+wait
+dump shared-1.probity
+expect "temporary files" "" "$(find . -name '.*.tmp')"
+rm stop
+
+PROBITY_RING=1s PROBITY_OUT=live.probity wine static.exe stop > out 2>&1 &
+until grep -q running out; do sleep 0.1; done
+tool 0 ps --json
+pid=$(jq -r '.processes[0].pid' < answer)
+tool 0 snapshot live.probity
+tool 0 snapshot "$pid"
+tool 0 snapshot -o one.probity --reason test "$pid"
+cp one.probity first.probity
+tool 1 snapshot -o one.probity "$pid"
+grep -q "^probity snapshot: 'one.probity' already exists" errors || fail "$(cat errors)"
+cmp -s first.probity one.probity || fail "a dump was overwritten"
+tool 0 snapshot -f -o one.probity "$pid"
+cmp -s first.probity one.probity && fail "a dump was not replaced"
+: > stop
+wait
+for name in live-1 live-2 one first; do
+    dump $name.probity
+done
+expect "temporary files" "" "$(find . -name '.*.tmp')"
