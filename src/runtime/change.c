@@ -4,7 +4,7 @@
  * word: once stored, they apply to all threads. All are checked before any is applied. The text
  * comes from a tool of the same user and is checked like one from the environment.
  */
-#include "runtime/change.h"
+#include "runtime/settings.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -81,4 +81,11 @@ const char *probity_settings_log_default(void);
  * daemon). */
 void probity_settings_keep_directory(struct probity_settings *settings);
 
+struct probity_session;
+
+/* To be called when a recording with dumps is prepared: from then on its writer thread applies
+ * "NAME=VALUE" settings (`probity level --set`), separated by line ends, all or none, or reports
+ * why not. Lock held. */
+void probity_change_begin(struct probity_session *session);
+
 #endif
