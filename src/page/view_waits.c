@@ -172,11 +172,8 @@ static int know_slot(struct probity_view_waits *waits, const struct probity_even
 int probity_view_waits_put(struct probity_view_waits *waits, const struct probity_event *event)
 {
     int error = know_slot(waits, event);
-    if (error == 0)
-        error = probity_wait_names_before(&waits->names, event);
-    if (error == 0)
-        error = probity_waits_put(waits->analysis, event);
-    return error == 0 ? probity_wait_names_after(&waits->names, event) : error;
+
+    return error == 0 ? probity_wait_names_put(&waits->names, waits->analysis, event) : error;
 }
 
 int probity_view_waits_finish(struct probity_view_waits *waits)
