@@ -14,10 +14,10 @@
 #include <string.h>
 
 #include "analysis/waits.h"
-#include "answers/report/report_json.h"
 #include "base/array_grow.h"
 #include "base/hash.h"
 #include "base/hashtable.h"
+#include "print/json.h"
 #include "probity.h"
 
 /* The object of a wait. */
@@ -197,7 +197,7 @@ static int put_names(FILE *stream, const struct probity_view_waits *waits)
     for (size_t i = 0; error == 0 && i < waits->texts.items; i++) {
         const struct wait_name *name = waits->by_number[i];
         fprintf(stream, "%s\n[\"%s\", ", i > 0 ? "," : "", probity_wait_what_name(name->what));
-        error = probity_report_json_string(stream, name->text);
+        error = probity_json_put_text(stream, name->text);
         fprintf(stream, ", \"0x%" PRIx64 "\"]", name->object);
     }
     return error;
