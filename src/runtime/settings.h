@@ -42,7 +42,7 @@ struct probity_settings {
     /* "": none; a standard stream; or the template of a file name, not expanded */
     char log[PROBITY_LIMIT_PATH], summary[PROBITY_LIMIT_PATH];
     char label[PROBITY_LIMIT_NAME + 1]; /* "": none */
-    char dump[PROBITY_LIMIT_PATH];      /* PROBITY_DUMP, not expanded; "": beside the trace */
+    char dump[PROBITY_LIMIT_PATH];      /* PROBITY_DUMP, not expanded; "": next to the trace */
     char when[PROBITY_CONDITIONS_BYTES]; /* PROBITY_WHEN; "": no conditions */
 };
 
