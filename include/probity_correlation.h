@@ -64,7 +64,7 @@ static inline int probity_correlation_digits(const char *text, int count, uint64
     return 0;
 }
 
-/* Reads the header of any version, also one that another tracer has made: the id is the last 8
+/* Reads the header of any version, including that of another tracer: the id is the last 8
  * bytes of the trace id, or the first 8 if those are 0. Returns 0, or -1 if the text is not such a
  * header, without reading beyond its first wrong byte. */
 static inline int probity_correlation_from_text(const char *text, uint64_t *ret_correlation)

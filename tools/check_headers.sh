@@ -20,8 +20,8 @@ compile() {
     fi
 }
 
-# In the oldest and the newest standards; with flags, as C++ each compiler in one of them, which
-# differs from run to run. $1 file, then flags
+# In the oldest and the newest standards; with flags, each compiler checks C++ in one of them, at
+# random. $1 file, then flags
 compile_everywhere() {
     compile gcc c c11 "$@"
     compile clang c c11 "$@"

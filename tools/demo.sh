@@ -3,7 +3,7 @@
 # trace; then the log and the report of a small program with instrumented functions, and a dump of a
 # slow request. Run by `make demo`, after the build.
 #
-# How the loss is counted. The server keeps a scoreboard beside the trace: for each thread, how
+# How the loss is counted. The server keeps a scoreboard next to the trace: for each thread, how
 # often it passed each stage, in a mapped file that is independent of Probity and survives the kill
 # (examples/httpd/scoreboard.h). Each count is incremented right after the probe, or after the last
 # one of the request. So for each thread and stage the number of hits must equal the count, or

@@ -20,7 +20,6 @@
 #include "cli/time_range.h"
 #include "reader/spools.h"
 #include "writer/request.h"
-#include "writer/wake_page.h"
 #include "writer/wake_process.h"
 
 #define ME (&cli_command_attach)

@@ -23,7 +23,7 @@ int cli_names_find(const char *pattern, struct cli_names *ret_names);
 void cli_dumps_where(const char *pattern, const char *program, char **ret_directory,
                      char **ret_name);
 
-/* The default pattern of dumps, beside a trace whose pattern is given. malloc'ed, or NULL. */
+/* The default pattern of dumps, next to a trace whose pattern is given. malloc'ed, or NULL. */
 char *cli_dumps_beside(const char *trace_pattern);
 
 void cli_names_release(struct cli_names *names);

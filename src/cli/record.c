@@ -373,7 +373,7 @@ static void prepare(void *context, pid_t pid)
                               beside->program);
 }
 
-/* dumps: pattern of their names, or NULL: beside the trace. */
+/* dumps: pattern of their names, or NULL: next to the trace. */
 static void plan_beside(struct beside *beside, const struct record_call *call, const char *pattern,
                         const char *dumps)
 {

@@ -2,7 +2,7 @@
  *
  * sched_dumps.c: watches the directory of dumps, whose files get their names when they are
  * complete. A name proves nothing about a file's contents: src/sched/ reads only files of the
- * caller, and writes only beside dumps of threads that it knows.
+ * caller, and writes only next to dumps of threads that it knows.
  */
 #include "cli/sched_dumps.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sched_dumps.h: thread states beside the dumps that a program makes while it is recorded with
+ * sched_dumps.h: thread states next to the dumps that a program makes while it is recorded with
  * `record --sched` (doc/sched.md, "Dumps"). A thread of `record` waits for them.
  */
 #ifndef PROBITY_CLI_SCHED_DUMPS_H

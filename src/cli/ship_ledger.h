@@ -26,7 +26,7 @@ struct cli_ledger {
     size_t counts[PROBITY_FLEET_TABLES], rooms[PROBITY_FLEET_TABLES];
 };
 
-/* Opens the ledger beside a trace and locks it. Warns if it cannot be written. Returns CLI_OK, or
+/* Opens the ledger next to a trace and locks it. Warns if it cannot be written. Returns CLI_OK, or
  * CLI_FAILURE after reporting that another process has it. */
 int cli_ledger_open(const struct cli_command *command, const char *trace, const char *url,
                     uint64_t run, struct cli_ledger *ret_ledger);

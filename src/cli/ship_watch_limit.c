@@ -18,7 +18,7 @@ static int is_older(const struct watched *a, const struct watched *b)
                                                   : a->changed.tv_nsec < b->changed.tv_nsec;
 }
 
-/* A file beside a trace with this ending. Returns its malloc'ed path, or NULL if there is none. */
+/* A file next to a trace with this ending. Returns its malloc'ed path, or NULL if there is none. */
 static char *beside(const struct watched *trace, const char *ending)
 {
     char *path;

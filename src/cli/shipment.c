@@ -270,29 +270,37 @@ static int check_records(const struct shipment *shipment)
                     "detail than records", facts->path);
 }
 
-static int send_rows(struct shipment *shipment)
+/* The rows after the events. */
+static int put_rest(struct shipment *shipment)
 {
     struct probity_fleet_rows *rows = shipment->rows;
+    int error = probity_reader_profile(shipment->reader, 0, take_profiled, rows);
+
+    if (error != 0)
+        return error;
+    /* Its program may have been killed since it was opened. */
+    if (check_records(shipment) != CLI_OK)
+        return PROBITY_ERROR_WRITE;
+    if (shipment->run.detail == PROBITY_FLEET_DETAIL_RECORDS)
+        error = cli_shipment_put_records(rows, probity_reader_facts(shipment->reader, 0));
+    if (error != 0)
+        return error;
+    error = probity_fleet_rows_finish(rows);
+    if (error != 0)
+        return error;
+    error = put_losses(shipment);
+    return error != 0 ? error : put_sites(shipment);
+}
+
+static int send_rows(struct shipment *shipment)
+{
     int error = put_run(shipment, 0);
 
     if (error == 0)
         error = put_events(shipment);
-    if (shipment->outcome == CLI_SHIPMENT_MADE_ROOM)
+    if (error != 0 || shipment->outcome == CLI_SHIPMENT_MADE_ROOM)
         return error;
-    if (error == 0)
-        error = probity_reader_profile(shipment->reader, 0, take_profiled, rows);
-    /* Its program may have been killed since it was opened. */
-    if (error == 0 && check_records(shipment) != CLI_OK)
-        error = PROBITY_ERROR_WRITE;
-    if (error == 0 && shipment->run.detail == PROBITY_FLEET_DETAIL_RECORDS)
-        error = cli_shipment_put_records(rows, probity_reader_facts(shipment->reader, 0));
-    if (error == 0)
-        error = probity_fleet_rows_finish(rows);
-    if (error == 0)
-        error = put_losses(shipment);
-    if (error == 0)
-        error = put_sites(shipment);
-    return error;
+    return put_rest(shipment);
 }
 
 /* ---- One trace ---------------------------------------------------------------------------------

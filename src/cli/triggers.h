@@ -11,7 +11,7 @@
 struct cli_triggers {
     const char *ring, *before, *after, *at_most, *keep, *limit;
     struct cli_patterns when;
-    const char *names; /* pattern of dumps; NULL: beside the trace */
+    const char *names; /* pattern of dumps; NULL: next to the trace */
     char *conditions;  /* for PROBITY_WHEN, or NULL */
     char *settings;    /* for PROBITY_DUMPS, or NULL */
 };

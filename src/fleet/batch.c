@@ -111,6 +111,24 @@ void probity_fleet_put_row(struct probity_fleet_batch *batch, const uint64_t *va
     batch->rows++;
 }
 
+static int append_column(const struct probity_fleet_batch *batch, size_t number,
+                         struct probity_fleet_bytes *bytes)
+{
+    const struct probity_fleet_column *column = &batch->table->columns[number];
+    const char *type = probity_fleet_type_name(column->type);
+    int error = append_text(bytes, column->name, strlen(column->name));
+
+    if (error != 0)
+        return error;
+    error = append_text(bytes, type, strlen(type));
+    if (error != 0)
+        return error;
+    error = append(bytes, batch->ends[number].items, batch->ends[number].count);
+    if (error != 0)
+        return error;
+    return append(bytes, batch->columns[number].items, batch->columns[number].count);
+}
+
 int probity_fleet_batch_encode(const struct probity_fleet_batch *batch,
                                struct probity_fleet_bytes *ret_bytes)
 {
@@ -121,17 +139,8 @@ int probity_fleet_batch_encode(const struct probity_fleet_batch *batch,
     int error = append_length(ret_bytes, table->column_count);
     if (error == 0)
         error = append_length(ret_bytes, batch->rows);
-    for (size_t i = 0; error == 0 && i < table->column_count; i++) {
-        const char *name = table->columns[i].name;
-        const char *type = probity_fleet_type_name(table->columns[i].type);
-        error = append_text(ret_bytes, name, strlen(name));
-        if (error == 0)
-            error = append_text(ret_bytes, type, strlen(type));
-        if (error == 0)
-            error = append(ret_bytes, batch->ends[i].items, batch->ends[i].count);
-        if (error == 0)
-            error = append(ret_bytes, batch->columns[i].items, batch->columns[i].count);
-    }
+    for (size_t i = 0; error == 0 && i < table->column_count; i++)
+        error = append_column(batch, i, ret_bytes);
     return error;
 }
 

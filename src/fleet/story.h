@@ -10,7 +10,7 @@
 
 #include "fleet/answer.h"
 
-/* Beyond these, the story is cut. */
+/* A longer story is truncated. */
 enum { PROBITY_FLEET_STEPS_MAX = 10000, PROBITY_FLEET_STORY_CALLS_MAX = 10000,
        PROBITY_FLEET_WINDOWS_MAX = 200 };
 
@@ -62,7 +62,7 @@ void probity_fleet_sql_call_names(FILE *stream, const struct probity_fleet_story
 int probity_fleet_take_names(struct probity_fleet_story *story,
                              struct probity_fleet_answer *answer);
 
-/* The name of a number, the latest that was taken; "": none. */
+/* The name of a number: the last one that was set; "": none. */
 const char *probity_fleet_story_name(const struct probity_fleet_story *story, uint64_t number);
 
 /* Discard names and calls, or everything. */

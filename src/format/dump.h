@@ -49,7 +49,7 @@ struct probity_dump {
 /* Maximum size of a payload with this number of reasons. */
 size_t probity_dump_room(uint32_t reasons);
 
-/* Stores dump->reasons reasons; longer texts are cut. Returns the payload's size. */
+/* Stores dump->reasons reasons; longer texts are truncated. Returns the payload's size. */
 size_t probity_dump_put(uint8_t *payload, const struct probity_dump *dump,
                         const struct probity_dump_reason *reasons);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sched.h: the head of TRACE.sched, thread states beside a trace, as specified in
+ * sched.h: the head of TRACE.sched, thread states next to a trace, as specified in
  * doc/sched.md. Pure functions on memory, no I/O; used by `record` and the reader.
  */
 #ifndef PROBITY_FORMAT_SCHED_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiles.h: the tiles of a page, as files beside it (doc/tiles.md). Needs libz.
+ * tiles.h: the tiles of a page, as files next to it (doc/tiles.md). Needs libz.
  */
 #ifndef PROBITY_PAGE_TILES_H
 #define PROBITY_PAGE_TILES_H

@@ -20,6 +20,7 @@
 #include "page/view_page.h"
 #include "page/view_stream.h"
 #include "page/view_waits.h"
+#include "print/json.h"
 #include "probity.h"
 
 /* Where the page's data is inserted. */
@@ -61,7 +62,7 @@ static int put_comparison(FILE *stream, const struct probity_view_answer *answer
     int error = probity_diff_json(stream, &all, answer->comparison);
     fprintf(stream, ",\n\"base_runs\": %zu, \"base_why\": ", answer->base_runs);
     if (error == 0)
-        error = probity_report_json_string(stream, answer->base_why);
+        error = probity_json_put_text(stream, answer->base_why);
     if (error != 0 || answer->base.root == NULL)
         return error;
     fputs(",\n\"base\": ", stream);

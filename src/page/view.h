@@ -37,7 +37,7 @@ struct probity_view_answer {
     const char *base_why;            /* for this reason */
     const struct probity_view_waits *waits; /* NULL: none */
     const struct probity_view_messages *messages; /* NULL: none */
-    const struct probity_tiles *tiles; /* beside the page (doc/tiles.md); NULL: none */
+    const struct probity_tiles *tiles; /* next to the page (doc/tiles.md); NULL: none */
     int is_served; /* by a server, from which the page requests windows (doc/tiles.md) */
 };
 

@@ -130,21 +130,30 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
     return error == 0 ? probity_tree_open(&tree, &call->tree) : error;
 }
 
+static int put_hit(struct view_call *call, const struct probity_event *event)
+{
+    int error = probity_blocks_put(call->blocks, event);
+
+    return error == 0 && call->messages != NULL ? probity_view_messages_put(call->messages, event)
+                                                : error;
+}
+
 static int put_event(void *context, const struct probity_event *event)
 {
     struct view_call *call = context;
     int error = probity_timeline_put(call->timeline, event);
 
-    if (error == 0)
-        error = probity_view_waits_put(call->waits, event);
-    if (error == 0)
-        error = probity_report_put(call->report, event);
-    if (error == 0)
-        error = probity_threads_put(call->threads, event);
+    if (error != 0)
+        return error;
+    error = probity_view_waits_put(call->waits, event);
+    if (error != 0)
+        return error;
+    error = probity_report_put(call->report, event);
+    if (error != 0)
+        return error;
+    error = probity_threads_put(call->threads, event);
     if (error == 0 && event->kind == PROBITY_EVENT_HIT)
-        error = probity_blocks_put(call->blocks, event);
-    if (error == 0 && event->kind == PROBITY_EVENT_HIT && call->messages != NULL)
-        error = probity_view_messages_put(call->messages, event);
+        error = put_hit(call, event);
     return error == 0 ? probity_tree_put(call->tree, event) : error;
 }
 
@@ -196,26 +205,41 @@ static int look_closer(struct view_call *call, const struct probity_reader *read
     return error;
 }
 
+static int finish_timeline(struct view_call *call, const struct probity_reader *reader)
+{
+    int error = probity_timeline_finish(call->timeline);
+
+    if (error != 0)
+        return error;
+    if (call->tiles.path != NULL)
+        view_tiles_plan(&call->tiles, call->timeline, reader);
+    return probity_timeline_facts(call->timeline).together > 0 ? look_closer(call, reader) : 0;
+}
+
+static int finish_answers(struct view_call *call, const struct probity_reader *reader)
+{
+    int error = cli_query_profiles(&call->answer, reader, call->report, &call->profiled,
+                                   &call->profiled);
+
+    if (error != 0)
+        return error;
+    error = probity_view_waits_finish(call->waits);
+    if (error != 0)
+        return error;
+    error = probity_report_finish(call->report);
+    if (error != 0)
+        return error;
+    error = probity_threads_finish(call->threads);
+    return error != 0 ? error : probity_tree_finish(call->tree);
+}
+
 static int finish_all(void *context, const struct probity_reader *reader)
 {
     struct view_call *call = context;
-    int error = probity_timeline_finish(call->timeline);
+    int error = finish_timeline(call, reader);
 
-    if (error == 0 && call->tiles.path != NULL)
-        view_tiles_plan(&call->tiles, call->timeline, reader);
-    if (error == 0 && probity_timeline_facts(call->timeline).together > 0)
-        error = look_closer(call, reader);
     if (error == 0)
-        error = cli_query_profiles(&call->answer, reader, call->report, &call->profiled,
-                                   &call->profiled);
-    if (error == 0)
-        error = probity_view_waits_finish(call->waits);
-    if (error == 0)
-        error = probity_report_finish(call->report);
-    if (error == 0)
-        error = probity_threads_finish(call->threads);
-    if (error == 0)
-        error = probity_tree_finish(call->tree);
+        error = finish_answers(call, reader);
     if (error != 0)
         return error;
     probity_threads_sort(call->threads, PROBITY_THREADS_FIRST);

@@ -23,8 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers/report/report_json.h"
 #include "page/view.h"
+#include "print/json.h"
 #include "print/text.h"
 #include "print/values.h"
 #include "probity.h"
@@ -134,7 +134,7 @@ static int put_side(FILE *stream, const struct probity_timeline *timeline, uint3
     if (bytes > VALUE_TEXT_MAX)
         bytes = probity_text_whole(text, VALUE_TEXT_MAX);
     text[bytes] = '\0';
-    return probity_report_json_string(stream, text);
+    return probity_json_put_text(stream, text);
 }
 
 static int put_pair(FILE *stream, const struct probity_timeline *timeline, uint32_t number,
@@ -196,12 +196,12 @@ static int put_function(FILE *stream, const struct probity_function_key *key)
 
     if (function == NULL)
         return fprintf(stream, "\"site-%" PRIu32 "\"", key->number) < 0 ? PROBITY_ERROR_WRITE : 0;
-    int error = probity_report_json_string(stream, function->name);
+    int error = probity_json_put_text(stream, function->name);
     fputs(", \"file\": ", stream);
     if (error == 0)
-        error = probity_report_json_string(stream, function->file);
+        error = probity_json_put_text(stream, function->file);
     fprintf(stream, ", \"line\": %" PRIu32 ", \"signature\": ", function->line);
-    return error == 0 ? probity_report_json_string(stream, function->signature) : error;
+    return error == 0 ? probity_json_put_text(stream, function->signature) : error;
 }
 
 static int put_text(FILE *stream, const struct probity_timeline_name *name)
@@ -210,21 +210,21 @@ static int put_text(FILE *stream, const struct probity_timeline_name *name)
 
     switch (name->kind) {
     case PROBITY_TIMELINE_FUNCTION: return put_function(stream, &name->key);
-    case PROBITY_TIMELINE_MESSAGE: return probity_report_json_string(stream, "message");
-    case PROBITY_TIMELINE_CHECKPOINT: return probity_report_json_string(stream, "checkpoint");
+    case PROBITY_TIMELINE_MESSAGE: return probity_json_put_text(stream, "message");
+    case PROBITY_TIMELINE_CHECKPOINT: return probity_json_put_text(stream, "checkpoint");
     case PROBITY_TIMELINE_BLOCK: /* the page makes the text, from the names of both ends */
         return fprintf(stream, "\"\", \"to\": %" PRId64,
                        name->to != PROBITY_TIMELINE_NO_NAME ? (int64_t)name->to : -1) < 0
                    ? PROBITY_ERROR_WRITE : 0;
     case PROBITY_TIMELINE_HOLDER:
     case PROBITY_TIMELINE_WAITER:
-    case PROBITY_TIMELINE_LENGTH: return probity_report_json_string(stream, "");
+    case PROBITY_TIMELINE_LENGTH: return probity_json_put_text(stream, "");
     default: break;
     }
     snprintf(number, sizeof number, "%" PRIu32, name->number);
     if (name->text != NULL)
-        return probity_report_json_string(stream, name->text);
-    return probity_report_json_string(stream, number);
+        return probity_json_put_text(stream, name->text);
+    return probity_json_put_text(stream, number);
 }
 
 static void put_slow(FILE *stream, const struct probity_timeline_name *name, uint64_t first_ns,
@@ -333,7 +333,7 @@ static int put_thread(FILE *stream, const struct probity_timeline_thread *thread
             thread->is_cpu_known ? "true" : "false",
             thread->first_ns > 0 ? thread->first_ns - first_ns : 0,
             thread->first_ns > 0 ? thread->last_ns - first_ns : 0);
-    int error = probity_report_json_string(stream, thread->name);
+    int error = probity_json_put_text(stream, thread->name);
     if (thread->track != PROBITY_TIMELINE_THREAD)
         fprintf(stream, ", \"track\": %d, \"object\": \"0x%" PRIx64 "\"", (int)thread->track,
                 thread->object);
@@ -409,7 +409,7 @@ int probity_view_timeline_json(FILE *stream, const struct probity_view_answer *a
             facts.blocks, facts.objects_beyond, facts.requests_beyond, facts.together,
             facts.calls_too_deep, facts.threads_beyond, facts.values_min_ns, facts.spans);
     fputs(", \"tids\": ", stream);
-    int error = probity_report_json_string(stream, answer->tids);
+    int error = probity_json_put_text(stream, answer->tids);
     if (error == 0)
         error = put_names(stream, timeline, count_values(threads, count));
     if (error == 0)

@@ -14,10 +14,10 @@
 #include <string.h>
 
 #include "analysis/waits.h"
-#include "answers/report/report_json.h"
 #include "base/array_grow.h"
 #include "base/hash.h"
 #include "base/hashtable.h"
+#include "print/json.h"
 #include "probity.h"
 
 /* The object of a wait. */
@@ -172,11 +172,8 @@ static int know_slot(struct probity_view_waits *waits, const struct probity_even
 int probity_view_waits_put(struct probity_view_waits *waits, const struct probity_event *event)
 {
     int error = know_slot(waits, event);
-    if (error == 0)
-        error = probity_wait_names_before(&waits->names, event);
-    if (error == 0)
-        error = probity_waits_put(waits->analysis, event);
-    return error == 0 ? probity_wait_names_after(&waits->names, event) : error;
+
+    return error == 0 ? probity_wait_names_put(&waits->names, waits->analysis, event) : error;
 }
 
 int probity_view_waits_finish(struct probity_view_waits *waits)
@@ -200,7 +197,7 @@ static int put_names(FILE *stream, const struct probity_view_waits *waits)
     for (size_t i = 0; error == 0 && i < waits->texts.items; i++) {
         const struct wait_name *name = waits->by_number[i];
         fprintf(stream, "%s\n[\"%s\", ", i > 0 ? "," : "", probity_wait_what_name(name->what));
-        error = probity_report_json_string(stream, name->text);
+        error = probity_json_put_text(stream, name->text);
         fprintf(stream, ", \"0x%" PRIx64 "\"]", name->object);
     }
     return error;

@@ -29,6 +29,10 @@ static void put_csv(FILE *stream, struct probity_cell cell)
         if (isfinite(cell.fraction))
             fprintf(stream, "%.*f", (int)cell.digits, cell.fraction);
         break;
+    case PROBITY_CELL_NUMBER:
+        if (isfinite(cell.fraction))
+            fprintf(stream, "%.*g", (int)cell.digits, cell.fraction);
+        break;
     case PROBITY_CELL_TEXT:
         if (cell.text != NULL)
             probity_csv_cell_put(stream, cell.text);
@@ -90,10 +94,11 @@ static int put_real(FILE *stream, struct probity_cell cell)
     return 0;
 }
 
-static void put_decimal(FILE *stream, struct probity_cell cell)
+/* Decimals and numbers have the same form as in CSV. */
+static void put_finite(FILE *stream, struct probity_cell cell)
 {
     if (isfinite(cell.fraction))
-        fprintf(stream, "%.*f", (int)cell.digits, cell.fraction);
+        put_csv(stream, cell);
     else
         fputs("null", stream);
 }
@@ -107,7 +112,8 @@ int probity_cell_put_json(FILE *stream, struct probity_cell cell)
     case PROBITY_CELL_FRACTION: fprintf(stream, "%.6f", cell.fraction); break;
     case PROBITY_CELL_REAL:
     case PROBITY_CELL_WHOLE: return put_real(stream, cell);
-    case PROBITY_CELL_DECIMAL: put_decimal(stream, cell); break;
+    case PROBITY_CELL_DECIMAL:
+    case PROBITY_CELL_NUMBER: put_finite(stream, cell); break;
     case PROBITY_CELL_TEXT: return probity_json_put_text(stream, cell.text);
     default: fputs("null", stream); break;
     }
@@ -145,4 +151,32 @@ int probity_columns_put_members(FILE *stream, const struct probity_column *colum
     for (size_t i = 0; error == 0 && i < count; i++)
         error = put_member(stream, &columns[numbers[i]], row, &is_first);
     return error;
+}
+
+static json_t *json_of(struct probity_cell cell)
+{
+    switch (cell.kind) {
+    case PROBITY_CELL_COUNT:
+    case PROBITY_CELL_NS: return probity_json_integer(cell.count);
+    case PROBITY_CELL_FLAG: return json_boolean(cell.count != 0);
+    case PROBITY_CELL_FRACTION:
+    case PROBITY_CELL_REAL:
+    case PROBITY_CELL_WHOLE:
+    case PROBITY_CELL_DECIMAL:
+    case PROBITY_CELL_NUMBER:
+        return isfinite(cell.fraction) ? json_real(cell.fraction) : json_null();
+    case PROBITY_CELL_TEXT:
+        return cell.text != NULL ? probity_json_string(cell.text) : json_null();
+    default: return json_null();
+    }
+}
+
+void probity_columns_set_json(json_t *object, const struct probity_column *columns, size_t count,
+                              const void *row)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct probity_cell cell = columns[i].cell(row);
+        if (cell.kind != PROBITY_CELL_NONE)
+            json_object_set_new(object, columns[i].name, json_of(cell));
+    }
 }

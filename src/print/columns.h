@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct json_t;
+
 enum probity_cell_kind {
     PROBITY_CELL_UNKNOWN = 0, /* empty in CSV, null in JSON */
     PROBITY_CELL_NONE,        /* the row has no such value: empty in CSV, no member in JSON */
@@ -20,6 +22,8 @@ enum probity_cell_kind {
     PROBITY_CELL_REAL,        /* with `digits` digits; unknown if not a number */
     PROBITY_CELL_WHOLE,       /* the same, but in JSON an integer if it has no fraction */
     PROBITY_CELL_DECIMAL,     /* with `digits` decimals; unknown if not finite */
+    PROBITY_CELL_NUMBER,      /* with `digits` significant digits, without a fraction if it has
+                                 none; unknown if not finite */
     PROBITY_CELL_TEXT         /* from a trace, not escaped; NULL: unknown */
 };
 
@@ -83,6 +87,11 @@ static inline struct probity_cell probity_cell_decimal(double value, unsigned di
     return (struct probity_cell){.kind = PROBITY_CELL_DECIMAL, .digits = digits, .fraction = value};
 }
 
+static inline struct probity_cell probity_cell_number(double value, unsigned digits)
+{
+    return (struct probity_cell){.kind = PROBITY_CELL_NUMBER, .digits = digits, .fraction = value};
+}
+
 static inline struct probity_cell probity_cell_text(const char *text)
 {
     return (struct probity_cell){.kind = PROBITY_CELL_TEXT, .text = text};
@@ -124,5 +133,9 @@ int probity_columns_put_json(FILE *stream, const struct probity_column *columns,
 /* The same for some columns, given by their numbers, in this order. */
 int probity_columns_put_members(FILE *stream, const struct probity_column *columns,
                                 const unsigned char *numbers, size_t count, const void *row);
+
+/* The same as members of an object in memory. Numbers get the digits with which it is written. */
+void probity_columns_set_json(struct json_t *object, const struct probity_column *columns,
+                              size_t count, const void *row);
 
 #endif

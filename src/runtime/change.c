@@ -4,7 +4,7 @@
  * word: once stored, they apply to all threads. All are checked before any is applied. The text
  * comes from a tool of the same user and is checked like one from the environment.
  */
-#include "runtime/change.h"
+#include "runtime/settings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -249,7 +249,7 @@ static const char *const fixed[][2] = {
 
 static int refuse(char *ret_why, size_t room, const char *what, const char *why)
 {
-    size_t length = strlen(why) + sizeof ": "; /* a long setting is cut, not the reason */
+    size_t length = strlen(why) + sizeof ": "; /* truncates a long setting, not the reason */
 
     snprintf(ret_why, room, "%.*s: %s", (int)(room > length ? room - length : 0), what, why);
     return PROBITY_ERROR_ARGUMENT;

@@ -31,7 +31,7 @@ const struct probity_session_hooks *probity_hooks(void)
     return __atomic_load_n(&found, __ATOMIC_ACQUIRE);
 }
 
-/* Opens the library beside the shared libprobity. Its RUNPATH says the same, but sanitizers
+/* Opens the library next to the shared libprobity. Its RUNPATH says the same, but sanitizers
  * intercept dlopen(), and the dynamic linker then uses their RUNPATH. A relative path would refer
  * to another file after chdir(). */
 static void *open_beside(open_library *open)

@@ -29,7 +29,6 @@
 #include "runtime/levels.h"
 #include "runtime/outputs.h"
 #include "runtime/sites.h"
-#include "runtime/spool_file.h"
 #include "runtime/thread.h"
 #include "runtime/trace_file.h"
 #include "runtime/trigger.h"

@@ -182,4 +182,10 @@ static inline int probity_session_is_foreign(const struct probity_session *sessi
  * thread would end with it), or if backing off after a failure. Lock held. */
 int probity_session_need_writer(struct probity_session *session);
 
+/* Creates segment 0 in the spool directory or, if none is usable, next to the trace. Sets
+ * spool_path, unnamed_spool and present_chunks of the session; reduces the header's chunks if there
+ * is a ceiling. Returns as probity_segment_make(), or PROBITY_ERROR_LIMIT. Lock held. */
+int probity_spool_file_make(struct probity_session *session, struct probity_spool_header *header,
+                            void **ret_segment);
+
 #endif

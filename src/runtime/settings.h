@@ -42,7 +42,7 @@ struct probity_settings {
     /* "": none; a standard stream; or the template of a file name, not expanded */
     char log[PROBITY_LIMIT_PATH], summary[PROBITY_LIMIT_PATH];
     char label[PROBITY_LIMIT_NAME + 1]; /* "": none */
-    char dump[PROBITY_LIMIT_PATH];      /* PROBITY_DUMP, not expanded; "": beside the trace */
+    char dump[PROBITY_LIMIT_PATH];      /* PROBITY_DUMP, not expanded; "": next to the trace */
     char when[PROBITY_CONDITIONS_BYTES]; /* PROBITY_WHEN; "": no conditions */
 };
 
@@ -80,5 +80,12 @@ const char *probity_settings_log_default(void);
 /* Makes relative paths absolute, for a forked child, which may have changed its directory (a
  * daemon). */
 void probity_settings_keep_directory(struct probity_settings *settings);
+
+struct probity_session;
+
+/* To be called when a recording with dumps is prepared: from then on its writer thread applies
+ * "NAME=VALUE" settings (`probity level --set`), separated by line ends, all or none, or reports
+ * why not. Lock held. */
+void probity_change_begin(struct probity_session *session);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * sched.h: records the states of a program's threads, according to the kernel's scheduler, and
- * writes them beside its traces (doc/sched.md). The public header of this directory. For `probity
+ * writes them next to its traces (doc/sched.md). The public header of this directory. For `probity
  * record`: runs in its process, while the program runs, and starts one thread there.
  */
 #ifndef PROBITY_SCHED_SCHED_H
@@ -43,13 +43,13 @@ struct probity_sched_result {
     size_t failed;  /* index of the trace that an error is about */
 };
 
-/* Writes TRACE.sched beside each of these traces that belongs to the caller; others are skipped.
+/* Writes TRACE.sched next to each of these traces that belongs to the caller; others are skipped.
  * Only after probity_sched_end(). Returns 0; or PROBITY_ERROR_MEMORY, READ or WRITE with errno set,
  * with the remaining traces skipped. */
 int probity_sched_write(struct probity_sched *sched, const char *const *paths, size_t count,
                         struct probity_sched_result *ret_result);
 
-/* Writes DUMP.sched beside a dump that belongs to the caller: the states in its window. Anything
+/* Writes DUMP.sched next to a dump that belongs to the caller: the states in its window. Anything
  * else, and a dump of other threads, is skipped. From any thread, one at a time; before or after
  * probity_sched_end(). Returns as above. */
 int probity_sched_write_dump(struct probity_sched *sched, const char *path,

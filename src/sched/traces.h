@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * traces.h: the traces of a run: their threads, and the files of states beside them.
+ * traces.h: the traces of a run: their threads, and the files of states next to them.
  */
 #ifndef PROBITY_SCHED_TRACES_H
 #define PROBITY_SCHED_TRACES_H
@@ -31,7 +31,7 @@ int probity_sched_trace_window(const char *path, const struct probity_clock_mome
                                size_t moment_count, uint32_t clock, uint64_t *ret_from_ns,
                                uint64_t *ret_until_ns);
 
-/* Writes the file beside a trace, replacing any with its name. info: flags, lost; the rest is
+/* Writes the file next to a trace, replacing any with its name. info: flags, lost; the rest is
  * filled in. Returns 0, PROBITY_ERROR_MEMORY, or READ or WRITE with errno set. */
 int probity_sched_trace_write(const struct probity_sched_trace *trace, uint32_t number,
                               const struct probity_sched_blocks *blocks,

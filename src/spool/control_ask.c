@@ -83,6 +83,25 @@ static int request_make(const struct probity_attach *attach, struct probity_spoo
     }
 }
 
+/* Maps the header for writing, guarded. Returns NULL if that is not possible. */
+static struct probity_spool_header *map_header(const struct probity_attach *attach,
+                                               struct probity_sigbus_guard *watch)
+{
+    void *header = mmap(NULL, PROBITY_SPOOL_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+                        attach->file, 0);
+
+    if (header == MAP_FAILED)
+        return NULL;
+    probity_sigbus_guard_begin(watch, attach->place.text, header, PROBITY_SPOOL_HEADER_BYTES);
+    return header;
+}
+
+static void unmap_header(struct probity_spool_header *header, struct probity_sigbus_guard *watch)
+{
+    probity_sigbus_guard_end(watch);
+    munmap(header, PROBITY_SPOOL_HEADER_BYTES);
+}
+
 int probity_control_ask(const struct probity_attach *attach, int functions, int parameters,
                         int64_t wait_ns, int *ret_functions, int *ret_parameters)
 {
@@ -93,16 +112,13 @@ int probity_control_ask(const struct probity_attach *attach, int functions, int 
     probity_assert(attach->file >= 0 && wait_ns >= 0);
     if (result != 0)
         return result;
-    struct probity_spool_header *header = mmap(NULL, PROBITY_SPOOL_HEADER_BYTES,
-                                               PROT_READ | PROT_WRITE, MAP_SHARED, attach->file, 0);
-    if (header == MAP_FAILED)
-        return PROBITY_ERROR_SYSTEM;
     struct probity_sigbus_guard watch;
-    probity_sigbus_guard_begin(&watch, attach->place.text, header, PROBITY_SPOOL_HEADER_BYTES);
+    struct probity_spool_header *header = map_header(attach, &watch);
+    if (header == NULL)
+        return PROBITY_ERROR_SYSTEM;
     result =
         request_make(attach, header, request_of(0, functions, parameters), until_ns, &serial);
-    probity_sigbus_guard_end(&watch);
-    munmap(header, PROBITY_SPOOL_HEADER_BYTES);
+    unmap_header(header, &watch);
     if (result == 0)
         result = wait_for(attach, serial, until_ns);
     return result != 0 ? result : probity_control_read(attach, ret_functions, ret_parameters);
@@ -135,18 +151,15 @@ int probity_control_end(const struct probity_attach *attach, int64_t wait_ns, in
     if ((__atomic_load_n(&probity_attach_header(attach)->levels, __ATOMIC_RELAXED) &
          PROBITY_CONTROL_ENDS) == 0)
         return PROBITY_ERROR_VERSION;
-    struct probity_spool_header *header = mmap(NULL, PROBITY_SPOOL_HEADER_BYTES,
-                                               PROT_READ | PROT_WRITE, MAP_SHARED, attach->file, 0);
-    if (header == MAP_FAILED)
-        return PROBITY_ERROR_SYSTEM;
     struct probity_sigbus_guard watch;
-    probity_sigbus_guard_begin(&watch, attach->place.text, header, PROBITY_SPOOL_HEADER_BYTES);
+    struct probity_spool_header *header = map_header(attach, &watch);
+    if (header == NULL)
+        return PROBITY_ERROR_SYSTEM;
     __atomic_store_n(&header->end_asked, PROBITY_CONTROL_END_ASKED, __ATOMIC_RELEASE);
     int result = wait_for_end(attach, header, until_ns);
     uint32_t answer = __atomic_load_n(&header->end_asked, __ATOMIC_ACQUIRE);
     *ret_why = (answer & 255) == PROBITY_CONTROL_END_PARTLY ? (int)(answer >> 8) : 0;
-    probity_sigbus_guard_end(&watch);
-    munmap(header, PROBITY_SPOOL_HEADER_BYTES);
+    unmap_header(header, &watch);
     return result;
 }
 
@@ -206,15 +219,12 @@ int probity_control_change(const struct probity_attach *attach, const char *text
         return PROBITY_ERROR_VERSION;
     if (fcntl(attach->file, F_OFD_SETLK, &lock) != 0)
         return PROBITY_ERROR_EXISTS;
-    struct probity_spool_header *header = mmap(NULL, PROBITY_SPOOL_HEADER_BYTES,
-                                               PROT_READ | PROT_WRITE, MAP_SHARED, attach->file, 0);
-    if (header == MAP_FAILED)
-        return PROBITY_ERROR_SYSTEM;
     struct probity_sigbus_guard watch;
-    probity_sigbus_guard_begin(&watch, attach->place.text, header, PROBITY_SPOOL_HEADER_BYTES);
+    struct probity_spool_header *header = map_header(attach, &watch);
+    if (header == NULL)
+        return PROBITY_ERROR_SYSTEM;
     int result = change_make(attach, header, text, now_ns() + wait_ns, ret_why);
-    probity_sigbus_guard_end(&watch);
-    munmap(header, PROBITY_SPOOL_HEADER_BYTES);
+    unmap_header(header, &watch);
     lock.l_type = F_UNLCK;
     fcntl(attach->file, F_OFD_SETLK, &lock);
     return result;

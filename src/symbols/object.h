@@ -50,4 +50,9 @@ const char *symbols_file_of(Dwarf_Die *function);
 
 void symbols_object_close(struct symbols_object *object);
 
+/* Writes a function's C prototype, as "int SetRect(struct rect *rect, int left)", to ret_text,
+ * truncated to `room` bytes including the terminating zero. DWARF may be damaged: types nested too
+ * deeply are shown as "...". */
+void symbols_prototype(Dwarf_Die *function, char *ret_text, size_t room);
+
 #endif

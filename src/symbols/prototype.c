@@ -3,7 +3,7 @@
  * prototype.c: C declarations grow from the name outwards: a pointer prepends its star, an array
  * and a function append their brackets, and the final type comes first.
  */
-#include "symbols/prototype.h"
+#include "symbols/object.h"
 
 #include <dwarf.h>
 #include <stdint.h>

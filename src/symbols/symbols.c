@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "symbols/object.h"
-#include "symbols/prototype.h"
 
 enum { SIGNATURE_BYTES_MAX = 4096 };
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * wake_page.c: see wake_page.h. Other users could plant such a file in a directory of theirs, so it
- * is used only if it and the directory belong to the caller, and the program holds the lock. Its
- * content is only displayed and compared.
+ * wake_page.c: asks a process to start recording through its control page; the tool's half of
+ * doc/attach.md, "The control page". Never runs in a traced program. Other users could plant such
+ * a page in their own directories, so it is used only if it and the directory belong to the caller,
+ * and the program holds the lock. Its content is only displayed and compared.
  */
-#include "writer/wake_page.h"
+#include "writer/wake_process.h"
 
 #include <errno.h>
 #include <fcntl.h>

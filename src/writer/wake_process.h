@@ -35,4 +35,10 @@ enum probity_wake_refusal probity_wake_process(uint32_t pid, const char *setting
                                                size_t settings_bytes, int64_t wait_ns,
                                                int *ret_error);
 
+/* The same through the control page of a process (doc/attach.md, "The control page");
+ * PROBITY_WAKE_NO_LIBRARY if it has none. */
+enum probity_wake_refusal probity_wake_page(uint32_t pid, const char *settings,
+                                            size_t settings_bytes, int64_t wait_ns,
+                                            int *ret_error);
+
 #endif

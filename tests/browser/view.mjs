@@ -1407,7 +1407,7 @@ async function states() {
     await page.focus("canvas");
     await page.keyboard.press("Enter");
     await page.waitForFunction((name) => document.querySelector(".details h2").textContent === name, blocked.function);
-    // A small screen has no room for the rows of both threads beside the details.
+    // A small screen has no room for the rows of both threads next to the details.
     if (blocked.waker !== null && width > 1000)
       await page.waitForFunction((arrow) => document.querySelector(".stage").dataset.wakes.split(" ").includes(arrow), blocked.arrow);
     // A call splits by the states of its thread.

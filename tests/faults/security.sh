@@ -240,7 +240,7 @@ END
     PROBITY_SPOOL_DIR=$PWD/dir status_of "their directory" 3 "$PROBITY" recover mine.probity
     [ -e dir/$SESSION.0 ] || fail "their directory: my file in it was removed"
 
-    # An index beside my trace that hides its records: mine is used, theirs is not.
+    # An index next to my trace that hides its records: mine is used, theirs is not.
     rm -rf ./* "${SPOOL:?}"/*
     PROBITY_OUT=$PWD/mine.probity "$PROGRAMS/typed" 2000 > /dev/null || fail "typed: status $?"
     "$PROBITY" csv --since 50% mine.probity > expected

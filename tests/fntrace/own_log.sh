@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The log that a program prints while it runs (PROBITY_LOG): the same lines as the tool's, whole, in
-# order, and on time; printing errors; the levels at which scopes are recorded.
+# order, and on time; errors while printing; the levels at which scopes are recorded.
 # variants: asan tsan clang
 . "$(dirname "$0")/../common.bash"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What FN_FUNC adds to a program's code: two tests, and calls that save no register, with values
-# too. A program pays for that size even when it records nothing.
+# What FN_FUNC adds to a program's code, also with values: two tests, and calls that save no
+# register. A program pays for that size even when it records nothing.
 . "$(dirname "$0")/../common.bash"
 FUNCTIONS=8
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The summary that a program prints when recording ends (PROBITY_SUMMARY) is the table that the
-# tool's report prints for the trace, in both modes. No trace unless requested; printing errors.
+# tool's report prints for the trace, in both modes. Without a request, no trace is
+# left; errors are printed.
 # variants: clang asan tsan
 . "$(dirname "$0")/../common.bash"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Dumps of a recording with --sched have thread states of their window, as soon as they have
-# their names: while the program runs, after it was killed, and beside states of the trace.
+# their names: while the program runs, after it was killed, and next to states of the trace.
 # variants: gcc asan tsan
 . "$(dirname "$0")/../common.bash"
 # shellcheck source=tests/tool/states.bash

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "print/columns.h"
+#include "print/json.h"
 
 static struct probity_cell as_count(const void *row)
 {
@@ -86,12 +87,18 @@ static struct probity_cell decimal_of(const void *row)
     return probity_cell_decimal(((const struct kinds *)row)->real, 3);
 }
 
-enum { TEXT, FLAG, NS, REAL, WHOLE, DECIMAL, NUMBER, KINDS };
+static struct probity_cell figures_of(const void *row)
+{
+    return probity_cell_number(((const struct kinds *)row)->real, 3);
+}
+
+enum { TEXT, FLAG, NS, REAL, WHOLE, DECIMAL, FIGURES, NUMBER, KINDS };
 
 static const struct probity_column kinds[KINDS] = {
     [TEXT] = {"a text", text_of}, [FLAG] = {"flag", flag_of},    [NS] = {"ns", ns_of},
     [REAL] = {"real", real_of},   [WHOLE] = {"whole", whole_of},
-    [DECIMAL] = {"decimal", decimal_of}, [NUMBER] = {"number", number_of}};
+    [DECIMAL] = {"decimal", decimal_of}, [FIGURES] = {"figures", figures_of},
+    [NUMBER] = {"number", number_of}};
 
 static void expect_kinds(const struct kinds *row, const char *csv, const char *json)
 {
@@ -116,18 +123,20 @@ static void each_kind_has_its_form(void **state)
     const struct kinds fraction = {"", 0.000123456, 0, 0}, huge = {"", 1e16, 0, 0};
 
     (void)state;
-    expect_kinds(&all, "\"a \"\"b\"\"\\n, c\",1,1,12,12,12.000,7\n",
+    expect_kinds(&all, "\"a \"\"b\"\"\\n, c\",1,1,12,12,12.000,12,7\n",
                  "\"a text\": \"a \\\"b\\\"\\n, c\", \"flag\": true, \"ns\": 1, "
-                 "\"real\": 12.0, \"whole\": 12, \"decimal\": 12.000, \"number\": 7");
-    expect_kinds(&none, ",0,0,,,,\n",
+                 "\"real\": 12.0, \"whole\": 12, \"decimal\": 12.000, \"figures\": 12, "
+                 "\"number\": 7");
+    expect_kinds(&none, ",0,0,,,,,\n",
                  "\"a text\": null, \"flag\": false, \"ns\": 0, \"real\": null, "
-                 "\"whole\": null, \"decimal\": null");
-    expect_kinds(&fraction, ",0,0,0.000123,0.000123,0.000,\n",
+                 "\"whole\": null, \"decimal\": null, \"figures\": null");
+    expect_kinds(&fraction, ",0,0,0.000123,0.000123,0.000,0.000123,\n",
                  "\"a text\": \"\", \"flag\": false, \"ns\": 0, \"real\": 0.000123, "
-                 "\"whole\": 0.000123, \"decimal\": 0.000");
-    expect_kinds(&huge, ",0,0,1e+16,1e+16,10000000000000000.000,\n",
+                 "\"whole\": 0.000123, \"decimal\": 0.000, \"figures\": 0.000123");
+    expect_kinds(&huge, ",0,0,1e+16,1e+16,10000000000000000.000,1e+16,\n",
                  "\"a text\": \"\", \"flag\": false, \"ns\": 0, \"real\": 1e16, "
-                 "\"whole\": 1e16, \"decimal\": 10000000000000000.000");
+                 "\"whole\": 1e16, \"decimal\": 10000000000000000.000, "
+                 "\"figures\": 1e+16");
 }
 
 /* The first column may be missing from the row. */
@@ -151,12 +160,35 @@ static void members_are_in_the_order_given(void **state)
     free(text);
 }
 
+/* An object in memory has the same members as a written one. */
+static void objects_have_the_same_members(void **state)
+{
+    const struct kinds all = {"text", 0.25, 1, 1}, none = {NULL, INFINITY, 0, 0};
+    json_t *object = json_object();
+
+    (void)state;
+    probity_columns_set_json(object, kinds, KINDS, &all);
+    assert_int_equal(json_object_size(object), KINDS);
+    assert_string_equal(json_string_value(json_object_get(object, "a text")), "text");
+    assert_true(json_is_true(json_object_get(object, "flag")));
+    assert_int_equal(json_integer_value(json_object_get(object, "ns")), 1);
+    assert_true(json_real_value(json_object_get(object, "figures")) == 0.25);
+    json_object_clear(object);
+    probity_columns_set_json(object, kinds, KINDS, &none);
+    assert_int_equal(json_object_size(object), KINDS - 1);
+    assert_true(json_is_null(json_object_get(object, "a text")));
+    assert_true(json_is_null(json_object_get(object, "decimal")));
+    assert_null(json_object_get(object, "number"));
+    json_decref(object);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_are_the_same_in_csv_and_json),
         cmocka_unit_test(each_kind_has_its_form),
         cmocka_unit_test(members_are_in_the_order_given),
+        cmocka_unit_test(objects_have_the_same_members),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

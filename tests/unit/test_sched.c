@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_sched.c: thread states from the scheduler: the states that kernel events become, the
- * file beside a trace, damage to it, and how intervals are split.
+ * file next to a trace, damage to it, and how intervals are split.
  */
 #include "test_reader_make.h"
 

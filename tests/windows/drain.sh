@@ -42,8 +42,8 @@ for end in exit:0 ExitProcess:0 TerminateProcess:1; do
     echo "${end%:*}: $hits hits"
 done
 
-# The first drainer is killed, the second one takes over, and then the program is terminated. It
-# waits for chunks; if there is no drainer for two seconds, it drops records, and counts them.
+# The first drainer is killed, the second one takes over, and then the program is terminated. The
+# program waits for chunks; without a drainer for two seconds, it drops records and counts them.
 rm -f trace.probity counts
 PROBITY_WRITER=external PROBITY_MODE=block PROBITY_OUT=trace.probity wine kill_target.exe counts \
     > out 2>&1 &

@@ -28,7 +28,7 @@ complete() {
     expect "spools after $1" "" "$(ls "$SPOOLS")"
 }
 
-# Arguments arrive as they are, .exe may be missing, settings are passed, the status is the
+# Arguments arrive unchanged, the suffix .exe may be omitted, settings are passed, the status is the
 # program's.
 strange=('' 'a b' 'q"uo\\"te' 'back\' 'spaced back\\' '-x' '%n' '*')
 tool 5 record --label 'first run' -o first.probity -- arguments 5 "${strange[@]}"

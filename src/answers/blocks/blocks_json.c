@@ -8,17 +8,18 @@
 
 #include "answers/blocks/blocks_columns.h"
 #include "answers/report/report_json.h"
+#include "print/json.h"
 #include "probity.h"
 
 /* A probe's number is also written as text, like the name of a site, which may be "1". */
 static int put_probe(FILE *stream, const char *what, const struct probity_probe *probe)
 {
     fprintf(stream, "\"%s\": ", what);
-    int error = probity_report_json_string(stream, probe->text);
+    int error = probity_json_put_text(stream, probe->text);
     fprintf(stream, ", \"%s_is_site\": %s, \"%s_name\": ", what,
             probe->is_site ? "true" : "false", what);
     if (error == 0)
-        error = probity_report_json_string(stream, probe->name);
+        error = probity_json_put_text(stream, probe->name);
     fputs(", ", stream);
     return error;
 }
@@ -35,7 +36,7 @@ static int put_thread(FILE *stream, const struct probity_thread_label *thread)
 {
     fprintf(stream, "\"pid\": %" PRIu32 ", \"tid\": %" PRIu32 ", \"thread\": ", thread->pid,
             thread->tid);
-    return probity_report_json_string(stream, thread->name);
+    return probity_json_put_text(stream, thread->name);
 }
 
 static void put_figures(FILE *stream, const struct probity_blocks_answer *answer,

@@ -32,112 +32,40 @@ static json_t *arguments(const struct probity_text *text)
     return list;
 }
 
-/* A number in decimal, or null. */
-static json_t *count_of(const struct probity_text *text)
+static void set_string(json_t *object, const struct probity_trace_facts *facts, int number)
 {
-    uint64_t count = 0;
+    const struct probity_info_string *item = &probity_info_strings[number];
 
-    if (text->bytes == NULL || text->length == 0 || text->length > 18)
-        return json_null();
-    for (size_t i = 0; i < text->length; i++) {
-        if (text->bytes[i] < '0' || text->bytes[i] > '9')
-            return json_null();
-        count = 10 * count + (uint64_t)(text->bytes[i] - '0');
-    }
-    return probity_json_integer(count);
+    json_object_set_new(object, item->name, string(&facts->info.text[item->tag]));
 }
 
 static json_t *program_of(const struct probity_trace_facts *facts)
 {
-    const struct probity_info *info = &facts->info;
+    const struct probity_text *text = facts->info.text;
     json_t *object = json_object();
 
-    json_object_set_new(object, "name", string(&info->text[PROBITY_TAG_PROGRAM]));
-    json_object_set_new(object, "arguments", arguments(&info->text[PROBITY_TAG_COMMAND]));
-    json_object_set_new(object, "directory", string(&info->text[PROBITY_TAG_DIRECTORY]));
-    probity_json_put_integer(object, "pid", info->pid);
-    probity_json_put_integer(object, "parent_pid", info->parent_pid);
-    json_object_set_new(object, "host", string(&info->text[PROBITY_TAG_HOST]));
-    json_object_set_new(object, "kernel", string(&info->text[PROBITY_TAG_KERNEL]));
-    json_object_set_new(object, "cpu", string(&info->text[PROBITY_TAG_CPU]));
-    json_object_set_new(object, "executable", string(&info->text[PROBITY_TAG_EXECUTABLE]));
-    json_object_set_new(object, "build_id", string(&info->text[PROBITY_TAG_BUILD]));
-    json_object_set_new(object, "processors", count_of(&info->text[PROBITY_TAG_PROCESSORS]));
-    json_object_set_new(object, "library", string(&info->text[PROBITY_TAG_LIBRARY]));
+    set_string(object, facts, PROBITY_INFO_PROGRAM);
+    json_object_set_new(object, probity_info_strings[PROBITY_INFO_COMMAND].name,
+                        arguments(&text[PROBITY_TAG_COMMAND]));
+    set_string(object, facts, PROBITY_INFO_DIRECTORY);
+    probity_columns_set_json(object, probity_info_process, PROBITY_INFO_PROCESS_COLUMNS, facts);
+    set_string(object, facts, PROBITY_INFO_HOST);
+    set_string(object, facts, PROBITY_INFO_KERNEL);
+    set_string(object, facts, PROBITY_INFO_CPU);
+    set_string(object, facts, PROBITY_INFO_EXECUTABLE);
+    set_string(object, facts, PROBITY_INFO_BUILD);
+    probity_columns_set_json(object, &probity_info_processors, 1, facts);
+    set_string(object, facts, PROBITY_INFO_LIBRARY);
     return object;
 }
 
-/* Names are written out, so that programs that read this do not depend on this file. */
-static json_t *counts_of(const struct probity_trace_facts *facts)
+/* An object with a fact for each column. */
+static json_t *facts_of(const struct probity_trace_facts *facts,
+                        const struct probity_column *columns, size_t count)
 {
-    const struct probity_totals *totals = &facts->totals;
     json_t *object = json_object();
 
-    probity_json_put_integer(object, "threads", facts->threads);
-    probity_json_put_integer(object, "hits", facts->hits);
-    probity_json_put_integer(object, "scopes", facts->enters);
-    probity_json_put_integer(object, "records", facts->records + facts->spool_records);
-    probity_json_put_integer(object, "records_in_file", facts->records);
-    probity_json_put_integer(object, "records_in_spool", facts->spool_records);
-    probity_json_put_integer(object, "records_missing", facts->totals_records_missing);
-    probity_json_put_integer(object, "dropped_no_free_chunk", totals->dropped_full);
-    probity_json_put_integer(object, "dropped_no_memory_or_limit", totals->dropped_memory);
-    probity_json_put_integer(object, "dropped_not_writable", totals->dropped_write);
-    probity_json_put_integer(object, "stalls", totals->stalls);
-    probity_json_put_integer(object, "stall_ns",
-                             probity_trace_ns_of_ticks(facts, totals->stall_ticks));
-    probity_json_put_integer(object, "holes", facts->holes);
-    probity_json_put_integer(object, "late_blocks", facts->late_blocks);
-    probity_json_put_integer(object, "blocks", facts->blocks);
-    probity_json_put_integer(object, "file_bytes", facts->file_bytes);
-    probity_json_put_integer(object, "damaged_places", facts->damages);
-    probity_json_put_integer(object, "damaged_bytes", facts->damaged_bytes);
-    probity_json_put_integer(object, "cut_bytes", facts->cut_bytes);
-    json_object_set_new(object, "bytes_per_record",
-                        facts->records > 0
-                            ? json_real((double)facts->file_bytes / (double)facts->records)
-                            : json_null());
-    return object;
-}
-
-static int is_ordered(const struct probity_trace_facts *facts)
-{
-    struct probity_costs costs;
-
-    probity_costs_of(facts, &costs);
-    return costs.is_ordered;
-}
-
-/* Times are ns since 1970. Unknown ones are null, not 0. */
-static json_t *times_of(const struct probity_trace_facts *facts)
-{
-    const struct probity_info *info = &facts->info;
-    int has_hits = facts->hits + facts->enters > 0;
-    double duration_s = (double)(int64_t)(facts->last_wall_ns - facts->first_wall_ns) / 1e9;
-    int has_wall = (info->flags & PROBITY_INFO_WALL_TIME) != 0;
-    int has_cpu = (info->flags & PROBITY_INFO_CPU_TIME) != 0;
-    json_t *object = json_object();
-
-    json_object_set_new(object, "clock", json_string(probity_info_clock_name(info->clock)));
-    probity_json_put_integer(object, "clock_kind", info->clock);
-    json_object_set_new(object, "clock_ordered", json_boolean(is_ordered(facts)));
-    json_object_set_new(object, "ns_per_tick", json_real((double)info->rate / 4294967296.0));
-    json_object_set_new(object, "wall_recorded", json_boolean(has_wall));
-    probity_json_put_integer(object, "wall_bound_ns", facts->clock_bound_ns);
-    probity_json_put_integer(object, "wall_steps", facts->clock_steps);
-    json_object_set_new(object, "cpu_recorded", json_boolean(has_cpu));
-    json_object_set_new(object, "cpu_bound_ns",
-                        has_cpu ? probity_json_integer(facts->cpu_bound_ns) : json_null());
-    json_object_set_new(object, "cpu_rate_error_millionths",
-                        count_of(&info->text[PROBITY_TAG_CPU_ERROR]));
-    json_object_set_new(object, "cpu_clock_cost_ns",
-                        has_cpu ? probity_json_integer(info->cpu_clock_ns) : json_null());
-    probity_json_put_integer(object, "started_ns", info->anchor.realtime_ns);
-    json_object_set_new(object, "first_ns",
-                        has_hits ? probity_json_integer(facts->first_wall_ns) : json_null());
-    json_object_set_new(object, "last_ns",
-                        has_hits ? probity_json_integer(facts->last_wall_ns) : json_null());
-    json_object_set_new(object, "duration_s", has_hits ? json_real(duration_s) : json_null());
+    probity_columns_set_json(object, columns, count, facts);
     return object;
 }
 
@@ -280,32 +208,6 @@ static json_t *threads_of(const struct probity_trace_facts *facts)
     return list;
 }
 
-/* Shares are null if the trace has no event about the whole program: it had no budget, or was
- * killed. */
-static json_t *budget_of(const struct probity_trace_facts *facts)
-{
-    const struct probity_budget_event *budget = &facts->budget;
-    json_t *object = json_object();
-
-    if (budget->what != 0) {
-        json_object_set_new(object, "percent",
-                            json_real((double)budget->budget * 100 / PROBITY_BUDGET_UNITS));
-        json_object_set_new(object, "cost_percent",
-                            json_real((double)budget->cost * 100 / PROBITY_BUDGET_UNITS));
-        json_object_set_new(object, "held", json_boolean(budget->cost <= budget->budget));
-    } else {
-        json_object_set_new(object, "percent", json_null());
-        json_object_set_new(object, "cost_percent", json_null());
-        json_object_set_new(object, "held", json_null());
-    }
-    json_object_set_new(object, "functions_counted",
-                        probity_json_integer(facts->counted_functions));
-    json_object_set_new(object, "hits_counted", probity_json_integer(facts->counted_hits));
-    json_object_set_new(object, "functions_removed",
-                        probity_json_integer(facts->removed_functions));
-    return object;
-}
-
 static json_t *error_of(uint64_t error_ns)
 {
     return error_ns != UINT64_MAX ? probity_json_integer(error_ns) : json_null();
@@ -356,8 +258,6 @@ static json_t *alignment_of(const struct probity_hosts *hosts, size_t trace)
 static json_t *trace_of(const struct probity_trace_facts *facts,
                         const struct probity_hosts *hosts, size_t number)
 {
-    static const char *const states[] = {"", "closed", "live", "killed", "unfinished"};
-    static const char *const modes[] = {"block", "drop", "ring"};
     json_t *object = json_object();
     char why[256];
     int complete = probity_trace_is_complete(facts, why, sizeof why);
@@ -366,20 +266,22 @@ static json_t *trace_of(const struct probity_trace_facts *facts,
     while (path.bytes[path.length] != '\0')
         path.length++;
     json_object_set_new(object, "trace", string(&path));
-    json_object_set_new(object, "state", json_string(states[facts->state]));
+    json_object_set_new(object, "state", json_string(probity_info_state_name(facts)));
     json_object_set_new(object, "complete", json_boolean(complete));
     json_object_set_new(object, "why", json_string(why));
-    json_object_set_new(object, "mode",
-                        json_string(facts->info.mode < 3 ? modes[facts->info.mode] : "unknown"));
+    json_object_set_new(object, "mode", json_string(probity_info_mode_name(facts)));
     json_object_set_new(object, "profile",
                         json_boolean((facts->info.flags & PROBITY_INFO_PROFILE) != 0));
-    json_object_set_new(object, "label", string(&facts->info.text[PROBITY_TAG_LABEL]));
+    set_string(object, facts, PROBITY_INFO_LABEL);
     json_object_set_new(object, "program", program_of(facts));
     json_object_set_new(object, "dump", dump_of(facts));
-    json_object_set_new(object, "counts", counts_of(facts));
-    json_object_set_new(object, "times", times_of(facts));
+    json_object_set_new(object, "counts",
+                        facts_of(facts, probity_info_counts, PROBITY_INFO_COUNTS));
+    json_object_set_new(object, "times",
+                        facts_of(facts, probity_info_times, PROBITY_INFO_TIMES));
     json_object_set_new(object, "overhead", overhead_of(facts));
-    json_object_set_new(object, "budget", budget_of(facts));
+    json_object_set_new(object, "budget",
+                        facts_of(facts, probity_info_budget, PROBITY_INFO_BUDGET_COLUMNS));
     if (facts->sched != NULL)
         json_object_set_new(object, "states", probity_report_states_json(facts));
     json_object_set_new(object, "threads", threads_of(facts));
@@ -389,6 +291,7 @@ static json_t *trace_of(const struct probity_trace_facts *facts,
 
 int probity_info_json(FILE *stream, const struct probity_reader *reader)
 {
+    const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(PROBITY_INFO_DIGITS);
     json_t *list = json_array();
     int error = list != NULL ? 0 : PROBITY_ERROR_MEMORY;
 
@@ -398,8 +301,7 @@ int probity_info_json(FILE *stream, const struct probity_reader *reader)
             error = PROBITY_ERROR_MEMORY;
     }
     if (error == 0 &&
-        (probity_json_dump(list, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0 ||
-         fputc('\n', stream) == EOF))
+        (probity_json_dump(list, stream, flags) != 0 || fputc('\n', stream) == EOF))
         error = PROBITY_ERROR_WRITE;
     json_decref(list);
     return error;

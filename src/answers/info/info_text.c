@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
-#include <time.h>
 
 #include "analysis/correction.h"
 #include "answers/info/info.h"
@@ -45,61 +44,77 @@ static void put_string(FILE *stream, const char *name, const struct probity_text
     fputc('\n', stream);
 }
 
-static void put_time(FILE *stream, const char *name, uint64_t ns)
+static void put_strings(FILE *stream, const struct probity_trace_facts *facts, int from, int to)
 {
+    for (int i = from; i <= to; i++)
+        put_string(stream, probity_info_strings[i].title,
+                   &facts->info.text[probity_info_strings[i].tag]);
+}
+
+/* ---- Columns -----------------------------------------------------------------------------------
+ */
+
+static uint64_t process_of(const struct probity_trace_facts *facts, int column)
+{
+    return probity_info_process[column].cell(facts).count;
+}
+
+static uint64_t count_of(const struct probity_trace_facts *facts, int column)
+{
+    return probity_info_counts[column].cell(facts).count;
+}
+
+static struct probity_cell time_of(const struct probity_trace_facts *facts, int column)
+{
+    return probity_info_times[column].cell(facts);
+}
+
+static struct probity_cell budget_of(const struct probity_trace_facts *facts, int column)
+{
+    return probity_info_budget[column].cell(facts);
+}
+
+static void put_count(FILE *stream, const char *name, const struct probity_trace_facts *facts,
+                      int column)
+{
+    put_line(stream, name, "%" PRIu64, count_of(facts, column));
+}
+
+/* Only if it is known. */
+static void put_time(FILE *stream, const char *name, const struct probity_trace_facts *facts,
+                     int column)
+{
+    struct probity_cell cell = time_of(facts, column);
     char text[PROBITY_INFO_TIME_BYTES];
 
-    put_line(stream, name, "%s.%09u UTC", probity_info_time_text(ns, text),
-             (unsigned)(ns % 1000000000));
+    if (cell.kind == PROBITY_CELL_COUNT)
+        put_line(stream, name, "%s.%09u UTC", probity_info_time_text(cell.count, text),
+                 (unsigned)(cell.count % 1000000000));
 }
 
-const char *probity_info_time_text(uint64_t ns, char ret_text[PROBITY_INFO_TIME_BYTES])
-{
-    time_t seconds = (time_t)(ns / 1000000000);
-    struct tm parts;
-
-    if (gmtime_r(&seconds, &parts) == NULL ||
-        strftime(ret_text, PROBITY_INFO_TIME_BYTES, "%Y-%m-%d %H:%M:%S", &parts) == 0)
-        ret_text[0] = '\0';
-    return ret_text;
-}
-
-const char *probity_info_clock_name(uint32_t clock)
-{
-    switch (clock) {
-    case PROBITY_CLOCK_TSC: return "x86 time stamp counter";
-    case PROBITY_CLOCK_CNTVCT: return "AArch64 CNTVCT_EL0";
-    case PROBITY_CLOCK_MONOTONIC_NS: return "CLOCK_MONOTONIC";
-    default: return "unknown";
-    }
-}
-
-static void put_cpu_error(FILE *stream, const struct probity_text *millionths)
-{
-    if (millionths->bytes == NULL)
-        return;
-    fprintf(stream, "%-*scycles at a measured rate, accurate to +- ", NAME_COLUMNS, "CPU clock");
-    probity_report_put_safe(stream, (const char *)millionths->bytes, millionths->length);
-    fputs(" millionths\n", stream);
-}
+/* ---- Groups of lines ---------------------------------------------------------------------------
+ */
 
 static void put_clocks(FILE *stream, const struct probity_trace_facts *facts)
 {
-    const struct probity_info *info = &facts->info;
-
-    put_line(stream, "clock", "%s, %.6f ns per tick", probity_info_clock_name(info->clock),
-             (double)info->rate / 4294967296.0);
-    if (info->flags & PROBITY_INFO_WALL_TIME)
+    put_line(stream, "clock", "%s, %.6f ns per tick", time_of(facts, PROBITY_INFO_CLOCK).text,
+             time_of(facts, PROBITY_INFO_NS_PER_TICK).fraction);
+    if (time_of(facts, PROBITY_INFO_WALL_RECORDED).count != 0)
         put_line(stream, "wall time", "accurate to +- %" PRIu64 " ns at its anchors; adjusted %"
-                 PRIu64 " times while recording", facts->clock_bound_ns, facts->clock_steps);
+                 PRIu64 " times while recording", time_of(facts, PROBITY_INFO_WALL_BOUND).count,
+                 time_of(facts, PROBITY_INFO_WALL_STEPS).count);
     else
         put_line(stream, "wall time", "not recorded");
-    if (info->flags & PROBITY_INFO_CPU_TIME)
+    if (time_of(facts, PROBITY_INFO_CPU_RECORDED).count != 0)
         put_line(stream, "CPU time", "accurate to +- %" PRIu64 " ns; reading the clock costs %"
-                 PRIu32 " ns", facts->cpu_bound_ns, info->cpu_clock_ns);
+                 PRIu64 " ns", time_of(facts, PROBITY_INFO_CPU_BOUND).count,
+                 time_of(facts, PROBITY_INFO_CPU_CLOCK_COST).count);
     else
         put_line(stream, "CPU time", "not recorded");
-    put_cpu_error(stream, &info->text[PROBITY_TAG_CPU_ERROR]);
+    struct probity_cell error = time_of(facts, PROBITY_INFO_CPU_RATE_ERROR);
+    if (error.kind == PROBITY_CELL_COUNT)
+        put_line(stream, "CPU clock", "cycles at a measured rate, accurate to +- %" PRIu64
+                 " millionths", error.count);
 }
 
 /* Whether clock readings wait for earlier instructions; if not, how early they may be. */
@@ -151,65 +166,70 @@ static void put_costs(FILE *stream, const struct probity_trace_facts *facts)
     }
 }
 
-static double percent(uint32_t share)
+/* What was left out to keep within the budget. */
+static void put_only_counted(FILE *stream, const struct probity_trace_facts *facts)
 {
-    return (double)share * 100 / PROBITY_BUDGET_UNITS;
+    uint64_t functions = budget_of(facts, PROBITY_INFO_FUNCTIONS_COUNTED).count;
+    uint64_t hits = budget_of(facts, PROBITY_INFO_HITS_COUNTED).count;
+    uint64_t removed = budget_of(facts, PROBITY_INFO_FUNCTIONS_REMOVED).count;
+
+    if (functions > 0)
+        put_line(stream, "only counted", "%" PRIu64 " function%s, from some point on, to keep "
+                 "within the budget", functions, functions == 1 ? "" : "s");
+    if (hits > 0)
+        put_line(stream, "only counted", "%" PRIu64 " kind%s of free locks, or allocations, from "
+                 "some point on, to keep within the budget", hits, hits == 1 ? "" : "s");
+    if (removed > 0)
+        put_line(stream, "not counted", "%" PRIu64 " function%s of them, from a later point on: "
+                 "counts are lower bounds", removed, removed == 1 ? "" : "s");
 }
 
 static void put_budget(FILE *stream, const struct probity_trace_facts *facts)
 {
-    const struct probity_budget_event *budget = &facts->budget;
+    struct probity_cell held = budget_of(facts, PROBITY_INFO_HELD);
+    double percent = budget_of(facts, PROBITY_INFO_PERCENT).fraction;
+    double cost = budget_of(facts, PROBITY_INFO_COST_PERCENT).fraction;
 
-    if (facts->counted_functions > 0)
-        put_line(stream, "only counted", "%" PRIu64 " function%s, from some point on, to keep "
-                 "within the budget", facts->counted_functions,
-                 facts->counted_functions == 1 ? "" : "s");
-    if (facts->counted_hits > 0)
-        put_line(stream, "only counted", "%" PRIu64 " kind%s of free locks, or allocations, from "
-                 "some point on, to keep within the budget", facts->counted_hits,
-                 facts->counted_hits == 1 ? "" : "s");
-    if (facts->removed_functions > 0)
-        put_line(stream, "not counted", "%" PRIu64 " function%s of them, from a later point on: "
-                 "counts are lower bounds", facts->removed_functions,
-                 facts->removed_functions == 1 ? "" : "s");
-    if (budget->what == 0)
+    put_only_counted(stream, facts);
+    if (held.kind == PROBITY_CELL_UNKNOWN)
         return;
-    if (budget->cost <= budget->budget)
-        put_line(stream, "budget", "%.3g %%, kept: recording took an estimated %.2f %%",
-                 percent(budget->budget), percent(budget->cost));
+    if (held.count != 0)
+        put_line(stream, "budget", "%.3g %%, kept: recording took an estimated %.2f %%", percent,
+                 cost);
     else
         put_line(stream, "budget", "%.3g %%, EXCEEDED: recording took an estimated %.2f %%, %.2f "
-                 "points too much", percent(budget->budget), percent(budget->cost),
-                 percent(budget->cost - budget->budget));
+                 "points too much", percent, cost, (double)(facts->budget.cost -
+                 facts->budget.budget) * 100 / PROBITY_BUDGET_UNITS);
 }
 
 /* Shows every cause of loss, even if 0, because "none" is an answer, too. */
 static void put_counts(FILE *stream, const struct probity_trace_facts *facts)
 {
-    const struct probity_totals *totals = &facts->totals;
-    uint64_t dropped = totals->dropped_full + totals->dropped_memory + totals->dropped_write;
+    struct probity_cell per_record = probity_info_counts[PROBITY_INFO_PER_RECORD].cell(facts);
+    uint64_t full = count_of(facts, PROBITY_INFO_DROPPED_FULL);
+    uint64_t memory = count_of(facts, PROBITY_INFO_DROPPED_MEMORY);
+    uint64_t write = count_of(facts, PROBITY_INFO_DROPPED_WRITE);
 
-    put_line(stream, "threads", "%" PRIu64, facts->threads);
-    put_line(stream, "hits", "%" PRIu64, facts->hits);
-    if (facts->enters > 0)
-        put_line(stream, "scopes", "%" PRIu64, facts->enters);
-    if (facts->spool_records > 0)
+    put_count(stream, "threads", facts, PROBITY_INFO_THREADS);
+    put_count(stream, "hits", facts, PROBITY_INFO_HITS);
+    if (count_of(facts, PROBITY_INFO_SCOPES) > 0)
+        put_count(stream, "scopes", facts, PROBITY_INFO_SCOPES);
+    if (count_of(facts, PROBITY_INFO_RECORDS_SPOOL) > 0)
         put_line(stream, "records", "%" PRIu64 " in the file, %" PRIu64 " in the spool",
-                 facts->records, facts->spool_records);
+                 count_of(facts, PROBITY_INFO_RECORDS_FILE),
+                 count_of(facts, PROBITY_INFO_RECORDS_SPOOL));
     else
-        put_line(stream, "records", "%" PRIu64, facts->records);
+        put_count(stream, "records", facts, PROBITY_INFO_RECORDS);
     put_line(stream, "dropped", "%" PRIu64 " (no free chunk %" PRIu64 ", memory or limit %" PRIu64
-             ", not writable %" PRIu64 ")", dropped, totals->dropped_full, totals->dropped_memory,
-             totals->dropped_write);
-    put_line(stream, "stalls", "%" PRIu64 ", %.6f s in total", totals->stalls,
-             (double)probity_trace_ns_of_ticks(facts, totals->stall_ticks) / 1e9);
-    put_line(stream, "holes", "%" PRIu64, facts->holes);
-    put_line(stream, "late blocks", "%" PRIu64, facts->late_blocks);
-    put_line(stream, "file", "%" PRIu64 " bytes, %" PRIu64 " blocks", facts->file_bytes,
-             facts->blocks);
-    if (facts->records > 0)
-        put_line(stream, "per record", "%.2f bytes",
-                 (double)facts->file_bytes / (double)facts->records);
+             ", not writable %" PRIu64 ")", full + memory + write, full, memory, write);
+    put_line(stream, "stalls", "%" PRIu64 ", %.6f s in total", count_of(facts, PROBITY_INFO_STALLS),
+             (double)count_of(facts, PROBITY_INFO_STALL_NS) / 1e9);
+    put_count(stream, "holes", facts, PROBITY_INFO_HOLES);
+    put_count(stream, "late blocks", facts, PROBITY_INFO_LATE_BLOCKS);
+    put_line(stream, "file", "%" PRIu64 " bytes, %" PRIu64 " blocks",
+             count_of(facts, PROBITY_INFO_FILE_BYTES), count_of(facts, PROBITY_INFO_BLOCKS));
+    if (per_record.kind == PROBITY_CELL_REAL)
+        put_line(stream, "per record", "%.2f bytes", per_record.fraction);
 }
 
 /* The amount that met the condition: a time or, for rates and values, a number. */
@@ -269,30 +289,21 @@ static void put_dump(FILE *stream, const struct probity_trace_facts *facts)
 
 void probity_info_text(FILE *stream, const struct probity_trace_facts *facts)
 {
-    static const char *const states[] = {"", "closed", "live", "killed", "unfinished"};
-    static const char *const modes[] = {"block", "drop", "ring"};
-    const struct probity_info *info = &facts->info;
-    char why[256];
+    const char *subject = facts->enters == 0 ? "hit" : "record";
+    struct probity_cell duration = time_of(facts, PROBITY_INFO_DURATION);
+    char name[32], why[256];
     int complete = probity_trace_is_complete(facts, why, sizeof why);
 
     put_line(stream, "trace", "%s", facts->path);
-    put_line(stream, "state", "%s", states[facts->state]);
+    put_line(stream, "state", "%s", probity_info_state_name(facts));
     put_line(stream, "complete", "%s: %s", complete ? "yes" : "NO", why);
     put_dump(stream, facts);
-    put_string(stream, "label", &info->text[PROBITY_TAG_LABEL]);
-    put_string(stream, "program", &info->text[PROBITY_TAG_PROGRAM]);
-    put_string(stream, "command", &info->text[PROBITY_TAG_COMMAND]);
-    put_string(stream, "executable", &info->text[PROBITY_TAG_EXECUTABLE]);
-    put_string(stream, "build id", &info->text[PROBITY_TAG_BUILD]);
-    put_string(stream, "directory", &info->text[PROBITY_TAG_DIRECTORY]);
-    put_line(stream, "process", "%" PRIu32 ", parent %" PRIu32, info->pid, info->parent_pid);
-    put_string(stream, "host", &info->text[PROBITY_TAG_HOST]);
-    put_string(stream, "kernel", &info->text[PROBITY_TAG_KERNEL]);
-    put_string(stream, "CPU", &info->text[PROBITY_TAG_CPU]);
-    put_string(stream, "processors", &info->text[PROBITY_TAG_PROCESSORS]);
-    put_string(stream, "library", &info->text[PROBITY_TAG_LIBRARY]);
-    put_line(stream, "mode", "%s%s", info->mode < 3 ? modes[info->mode] : "unknown",
-             info->flags & PROBITY_INFO_PROFILE
+    put_strings(stream, facts, PROBITY_INFO_LABEL, PROBITY_INFO_DIRECTORY);
+    put_line(stream, "process", "%" PRIu64 ", parent %" PRIu64,
+             process_of(facts, PROBITY_INFO_PID), process_of(facts, PROBITY_INFO_PARENT_PID));
+    put_strings(stream, facts, PROBITY_INFO_HOST, PROBITY_INFO_LIBRARY);
+    put_line(stream, "mode", "%s%s", probity_info_mode_name(facts),
+             facts->info.flags & PROBITY_INFO_PROFILE
                  ? "; profile: scopes are counted and timed, not recorded"
                  : "");
     put_clocks(stream, facts);
@@ -303,13 +314,12 @@ void probity_info_text(FILE *stream, const struct probity_trace_facts *facts)
         fprintf(stream, "%-*s", NAME_COLUMNS, "states");
         probity_report_put_states(stream, facts);
     }
-    put_time(stream, "started", info->anchor.realtime_ns);
-    if (facts->hits + facts->enters > 0) {
-        int is_of_hits = facts->enters == 0;
-        put_time(stream, is_of_hits ? "first hit" : "first record", facts->first_wall_ns);
-        put_time(stream, is_of_hits ? "last hit" : "last record", facts->last_wall_ns);
-        put_line(stream, "duration", "%.9f s",
-                 (double)(int64_t)(facts->last_wall_ns - facts->first_wall_ns) / 1e9);
-    }
+    put_time(stream, "started", facts, PROBITY_INFO_STARTED);
+    snprintf(name, sizeof name, "first %s", subject);
+    put_time(stream, name, facts, PROBITY_INFO_FIRST);
+    snprintf(name, sizeof name, "last %s", subject);
+    put_time(stream, name, facts, PROBITY_INFO_LAST);
+    if (duration.kind == PROBITY_CELL_REAL)
+        put_line(stream, "duration", "%.9f s", duration.fraction);
     put_counts(stream, facts);
 }

@@ -9,6 +9,7 @@
 #include "answers/memory/memory_columns.h"
 #include "answers/report/report_csv.h"
 #include "answers/report/report_json.h"
+#include "print/json.h"
 #include "probity.h"
 
 static void put_sums(FILE *stream, const struct probity_memory_sums *sums)
@@ -48,7 +49,7 @@ static int put_path(FILE *stream, const struct probity_tree_node *node)
         levels[depth++] = node;
     for (size_t level = depth; level > 0 && error == 0; level--) {
         fputs(level < depth ? ", " : "", stream);
-        error = probity_report_json_string(stream, probity_tree_name(levels[level - 1], text));
+        error = probity_json_put_text(stream, probity_tree_name(levels[level - 1], text));
     }
     return error;
 }
@@ -58,16 +59,16 @@ static int put_row(FILE *stream, const struct probity_memory_row *row)
     int error;
 
     fputs("\n{\"where\": ", stream);
-    error = probity_report_json_string(stream, row->text);
+    error = probity_json_put_text(stream, row->text);
     fputs(", \"path\": [", stream);
     if (error == 0)
         error = put_path(stream, row->leaf->path);
     fputs("], \"call\": ", stream);
     if (error == 0)
-        error = probity_report_json_string(stream, row->leaf->call);
+        error = probity_json_put_text(stream, row->leaf->call);
     fputs(", \"place\": ", stream);
     if (error == 0)
-        error = probity_report_json_string(stream, row->place[0] != '\0' ? row->place : NULL);
+        error = probity_json_put_text(stream, row->place[0] != '\0' ? row->place : NULL);
     fputs(", ", stream);
     put_sums(stream, &row->sums);
     fputc('}', stream);

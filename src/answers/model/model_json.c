@@ -6,8 +6,8 @@
 #include "answers/model/model_print.h"
 
 #include <inttypes.h>
-#include <math.h>
 
+#include "answers/model/model_columns.h"
 #include "answers/report/report_json.h"
 #include "probity.h"
 
@@ -16,59 +16,23 @@ struct json {
     int error;
 };
 
-static void put_string(struct json *json, const char *key, const char *text)
+/* The members of an object, without its braces. */
+static void put_members(struct json *json, const struct probity_column *columns, size_t count,
+                        const void *row)
 {
-    fprintf(json->stream, "\"%s\": ", key);
     if (json->error == 0)
-        json->error = probity_report_json_string(json->stream, text);
-    fputs(", ", json->stream);
-}
-
-static void put_number(struct json *json, const char *key, uint64_t number)
-{
-    fprintf(json->stream, "\"%s\": %" PRIu64 ", ", key, number);
-}
-
-/* Without a trailing comma. */
-static void put_last_number(struct json *json, const char *key, uint64_t number)
-{
-    fprintf(json->stream, "\"%s\": %" PRIu64, key, number);
-}
-
-static void put_share(struct json *json, const char *key, double part, double whole)
-{
-    if (whole > 0)
-        fprintf(json->stream, "\"%s\": %.9f, ", key, part / whole);
-    else
-        fprintf(json->stream, "\"%s\": null, ", key);
-}
-
-/* A number for a numbered probe, a string for a site, because a site may be named "1". */
-static void put_probe(struct json *json, const char *key, const struct probity_probe *probe)
-{
-    if (probe->is_site)
-        put_string(json, key, probe->text);
-    else
-        put_number(json, key, probe->number);
+        json->error = probity_columns_put_json(json->stream, columns, count, row);
 }
 
 /* ---- Distributions -----------------------------------------------------------------------------
  */
-
-static const struct {
-    const char *name;
-    unsigned per_mille;
-} quantiles[] = {{"p1_ns", 10},   {"p10_ns", 100}, {"p25_ns", 250}, {"p50_ns", 500},
-                 {"p75_ns", 750}, {"p90_ns", 900}, {"p99_ns", 990}, {"p999_ns", 999}};
-
-enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
 
 static void put_buckets(struct json *json, const struct probity_histogram *fine)
 {
     struct probity_histogram_bucket bucket;
     size_t at = 0, count = 0;
 
-    fputs("\"buckets\": [", json->stream);
+    fputs(", \"buckets\": [", json->stream);
     while (probity_histogram_next(fine, &at, &bucket))
         fprintf(json->stream, "%s[%" PRIu64 ", %" PRIu64 ", %" PRIu64 "]", count++ > 0 ? ", " : "",
                 bucket.least, bucket.width, bucket.count);
@@ -79,21 +43,10 @@ static void put_buckets(struct json *json, const struct probity_histogram *fine)
 static void put_times(struct json *json, const char *key,
                       const struct probity_duration_stats *times, const char *after)
 {
-    fprintf(json->stream, "\n   \"%s\": {\"count\": %" PRIu64, key, times->count);
-    if (times->count > 0) {
-        double mean = probity_duration_stats_mean(times),
-            variance = probity_duration_stats_variance(times);
-        fprintf(json->stream, ", \"total_ns\": %" PRIu64 ", \"mean_ns\": %" PRIu64
-                ", \"variance_ns2\": %.12g, ", times->total_ns, times->total_ns / times->count,
-                variance);
-        put_share(json, "cv", sqrt(variance), mean);
-        put_number(json, "min_ns", times->min_ns);
-        for (size_t i = 0; i < QUANTILES; i++)
-            put_number(json, quantiles[i].name,
-                       probity_duration_stats_quantile(times, quantiles[i].per_mille));
-        put_number(json, "max_ns", times->max_ns);
+    fprintf(json->stream, "\n   \"%s\": {", key);
+    put_members(json, probity_model_times_columns, MODEL_TIMES_COLUMNS, times);
+    if (times->count > 0)
         put_buckets(json, &times->fine);
-    }
     fprintf(json->stream, "}%s", after);
 }
 
@@ -103,23 +56,15 @@ static void put_times(struct json *json, const char *key,
 static void put_node(struct json *json, const struct probity_model_node *node)
 {
     fputs("\n  {", json->stream);
-    put_probe(json, "probe", node->probe);
-    put_string(json, "name", node->probe->name);
-    put_string(json, "role", node->role != 0 ? probity_role_name(node->role) : NULL);
-    put_number(json, "hits", node->hits);
-    put_number(json, "followed", node->followed);
-    put_number(json, "starts", node->starts);
-    put_last_number(json, "ends", node->ends);
+    put_members(json, probity_model_node_columns, MODEL_NODE_COLUMNS, node);
     fputc('}', json->stream);
 }
 
 static void put_block(struct json *json, const struct probity_model_block *block)
 {
     fputs("\n  {", json->stream);
-    put_probe(json, "from", block->from->probe);
-    put_probe(json, "to", block->to->probe);
-    put_number(json, "count", block->wall.count);
-    fprintf(json->stream, "\"probability\": %.9f,", probity_model_probability(block));
+    put_members(json, probity_model_block_columns, MODEL_BLOCK_COLUMNS, block);
+    fputc(',', json->stream);
     put_times(json, "wall", &block->wall, ",");
     put_times(json, "cpu", &block->cpu, ",");
     put_times(json, "off_cpu", &block->off, "}");
@@ -132,8 +77,8 @@ static void put_demands(struct json *json, const struct probity_model_group *gro
     fputs("\n \"calls\": [", json->stream);
     for (const struct probity_model_call *call = group->calls; call != NULL; call = call->next) {
         fputs("\n  {", json->stream);
-        put_string(json, "call", call->name);
-        put_number(json, "count", call->wall.count);
+        put_members(json, probity_model_call_columns, MODEL_CALL_COLUMNS, call);
+        fputs(", ", json->stream);
         put_times(json, "wall", &call->wall, ",");
         put_times(json, "off_cpu", &call->off, call->next != NULL ? "}," : "}");
     }
@@ -143,14 +88,8 @@ static void put_demands(struct json *json, const struct probity_model_group *gro
 static void put_group(struct json *json, const struct probity_model_group *group, int has_states)
 {
     fputs("\n {", json->stream);
-    put_number(json, "group", group->number);
-    put_string(json, "name", group->name);
-    put_number(json, "threads", group->threads);
-    put_number(json, "hits", group->hits);
-    put_number(json, "lifetime_ns", group->lifetime_ns);
-    put_number(json, "wall_ns", group->wall_ns);
-    put_number(json, "cpu_clock_ns", group->cpu_known_ns);
-    put_number(json, "cpu_ns", group->cpu_ns);
+    put_members(json, probity_model_group_columns, MODEL_GROUP_JSON_COLUMNS, group);
+    fputs(", ", json->stream);
     put_demands(json, group, has_states);
     fputs("\n \"probes\": [", json->stream);
     for (size_t i = 0; i < group->node_count; i++) {
@@ -168,104 +107,48 @@ static void put_group(struct json *json, const struct probity_model_group *group
 /* ---- Stations ----------------------------------------------------------------------------------
  */
 
-/* Field names for each kind of station. */
+/* Names of the lists and objects of each kind of station. */
 static const struct {
-    const char *list, *number, *arrivals, *departures, *strays, *again, *gaps, *stays, *level;
-} words[PROBITY_MODEL_KINDS] = {
-    [PROBITY_MODEL_QUEUE] = {"queues", "queue", "puts", "gets", "gets_without_put", "puts_again",
-                             "interarrival", "waiting", "length"},
-    [PROBITY_MODEL_LOCK] = {"locks", "lock", "holds", "releases", "releases_without_hold",
-                            "holds_again", "interarrival", "held", "holders"},
-    [PROBITY_MODEL_REQUEST] = {"requests", "request", "begins", "ends", NULL, "begun_again",
-                               "interarrival", "response", "concurrency"},
-    [PROBITY_MODEL_CONDITION] = {"conditions", "condition", "waits", "wakings",
-                                 "wakings_without_wait", "waits_again", "interarrival", "waiting",
-                                 "waiters"}};
+    const char *list, *stays, *level;
+} words[PROBITY_MODEL_KINDS] = {[PROBITY_MODEL_QUEUE] = {"queues", "waiting", "length"},
+                                [PROBITY_MODEL_LOCK] = {"locks", "held", "holders"},
+                                [PROBITY_MODEL_REQUEST] = {"requests", "response", "concurrency"},
+                                [PROBITY_MODEL_CONDITION] = {"conditions", "waiting", "waiters"}};
 
 static void put_users(struct json *json, const struct probity_model_user *user)
 {
     fputs("\n  \"users\": [", json->stream);
     for (; user != NULL; user = user->next) {
         fputc('{', json->stream);
-        put_number(json, "group", user->node->group->number);
-        put_probe(json, "probe", user->node->probe);
-        put_string(json, "role", probity_role_name(user->role));
-        put_last_number(json, "count", user->count);
+        put_members(json, probity_model_user_columns, MODEL_USER_COLUMNS, user);
         fputs(user->next != NULL ? "}, " : "}", json->stream);
     }
     fputs("]}", json->stream);
 }
 
-static void put_counts(struct json *json, const struct probity_model_station *station)
-{
-    put_number(json, words[station->kind].arrivals, station->arrivals);
-    put_number(json, words[station->kind].departures, station->departures);
-    if (station->kind != PROBITY_MODEL_REQUEST)
-        put_number(json, words[station->kind].strays, station->strays);
-    put_number(json, words[station->kind].again, station->again);
-    if (station->kind == PROBITY_MODEL_CONDITION)
-        put_number(json, "notifies", station->notifies);
-    put_number(json, "forgotten", station->forgotten);
-    put_number(json, "left", station->level.now);
-    fprintf(json->stream, "\"rate_s\": %.9g,", station->little.rate_s);
-}
-
 static void put_station(struct json *json, const struct probity_model_station *station)
 {
-    const struct probity_model_little *little = &station->little;
+    const struct probity_column *columns = probity_model_station_columns[station->kind];
 
     fputs("\n {", json->stream);
-    put_number(json, words[station->kind].number, station->number);
-    put_string(json, "name", station->name);
-    if (station->kind == PROBITY_MODEL_REQUEST) {
-        put_probe(json, "probe", station->begin);
-    } else {
-        put_number(json, "trace", station->trace);
-        put_number(json, "object", station->object);
-        if (station->mutex != 0)
-            put_number(json, "mutex", station->mutex);
-    }
-    fputs("\n  ", json->stream);
-    put_counts(json, station);
-    put_times(json, words[station->kind].gaps, &station->gaps, ",");
+    put_members(json, columns, MODEL_STATION_IDENTITY, station);
+    fputs(", \n  ", json->stream);
+    put_members(json, columns + MODEL_STATION_IDENTITY,
+                MODEL_STATION_COLUMNS - MODEL_STATION_IDENTITY, station);
+    fputc(',', json->stream);
+    put_times(json, "interarrival", &station->gaps, ",");
     put_times(json, words[station->kind].stays, &station->stays, ",");
     if (station->kind == PROBITY_MODEL_LOCK) {
         put_times(json, "waiting", &station->waits, ",\n  ");
-        put_share(json, "contention", (double)station->waits.count, (double)station->arrivals);
+        put_members(json, &probity_model_contention_column, 1, station);
+        fputs(", ", json->stream);
     }
-    fprintf(json->stream, "\n  \"%s\": {\"mean\": %.9g, \"max\": %" PRIu64 "},",
-            words[station->kind].level, little->length, station->level.max);
-    fprintf(json->stream, "\n  \"little\": {\"length\": %.9g, \"rate_s\": %.9g, \"stay_ns\": %.9g, "
-            "\"difference\": %.9g},", little->length, little->rate_s, little->wait_ns,
-            little->difference);
+    fprintf(json->stream, "\n  \"%s\": {", words[station->kind].level);
+    put_members(json, probity_model_level_columns, MODEL_LEVEL_COLUMNS, station);
+    fputs("},\n  \"little\": {", json->stream);
+    put_members(json, probity_model_little_columns, MODEL_LITTLE_COLUMNS, &station->little);
+    fputs("},", json->stream);
     put_users(json, station->users);
-}
-
-/* ---- The object --------------------------------------------------------------------------------
- */
-
-static void put_checks(struct json *json, const struct probity_model_result *result)
-{
-    double largest = 0;
-    uint64_t ns = result->to_ns - result->from_ns;
-
-    for (int kind = 0; kind < PROBITY_MODEL_KINDS; kind++) {
-        for (size_t i = 0; i < result->station_counts[kind]; i++) {
-            double difference = fabs(result->stations[kind][i]->little.difference);
-            largest = difference > largest ? difference : largest;
-        }
-    }
-    fputs("\n\"checks\": {", json->stream);
-    put_share(json, "wall_explained", (double)result->wall_ns, (double)result->lifetime_ns);
-    put_share(json, "cpu_explained", (double)result->cpu_ns, (double)result->cpu_known_ns);
-    put_share(json, "cores_used", (double)result->cpu_ns, (double)ns);
-    fprintf(json->stream, "\"row_error\": %.3g, \"little_difference\": %.9g, ", result->row_error,
-            largest);
-    put_number(json, "ends_without_begin", result->ends_without_begin);
-    put_number(json, "ids_forgotten", result->forgotten);
-    put_number(json, "hits_left_out", result->hits_left_out);
-    put_last_number(json, "threads_left_out", result->threads_left_out);
-    fputs("}}\n", json->stream);
 }
 
 int probity_model_json(FILE *stream, const struct probity_reader *reader,
@@ -274,15 +157,7 @@ int probity_model_json(FILE *stream, const struct probity_reader *reader,
     struct json json = {stream, probity_report_json_traces(stream, reader)};
 
     fprintf(stream, ",\n\"version\": %d,\n", PROBITY_MODEL_VERSION);
-    put_number(&json, "from_ns", result->from_ns);
-    put_number(&json, "to_ns", result->to_ns);
-    put_number(&json, "duration_ns", result->to_ns - result->from_ns);
-    put_number(&json, "hits", result->hits);
-    put_number(&json, "threads", result->threads);
-    if (result->cores > 0)
-        put_last_number(&json, "cores", result->cores);
-    else
-        fputs("\"cores\": null", stream);
+    put_members(&json, probity_model_columns, MODEL_COLUMNS, result);
     fputs(",\n\"groups\": [", stream);
     for (size_t i = 0; i < probity_model_shown(result->group_count, rows_max); i++) {
         fputs(i > 0 ? "," : "", stream);
@@ -296,7 +171,8 @@ int probity_model_json(FILE *stream, const struct probity_reader *reader,
             put_station(&json, result->stations[kind][i]);
         }
     }
-    fputs("],", stream);
-    put_checks(&json, result);
+    fputs("],\n\"checks\": {", stream);
+    put_members(&json, probity_model_check_columns, MODEL_CHECK_COLUMNS, result);
+    fputs("}}\n", stream);
     return json.error == 0 && ferror(stream) ? PROBITY_ERROR_WRITE : json.error;
 }

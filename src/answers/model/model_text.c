@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "answers/blocks/blocks_print.h"
+#include "answers/model/model_columns.h"
 #include "answers/report/report_text.h"
 #include "print/time_text.h"
 
@@ -20,28 +21,43 @@ struct page {
 /* Mean, p50 and p99, or dashes if nothing was counted. */
 static void put_times(FILE *stream, const struct probity_duration_stats *times)
 {
+    static const unsigned char shown[] = {MODEL_TIMES_MEAN, MODEL_TIMES_P50, MODEL_TIMES_P99};
     char text[PROBITY_TIME_TEXT_BYTES];
 
-    if (times->count == 0) {
-        fprintf(stream, "%9s%9s%9s", "-", "-", "-");
-        return;
+    for (size_t i = 0; i < sizeof shown; i++) {
+        struct probity_cell cell = probity_model_times_columns[shown[i]].cell(times);
+        fprintf(stream, "%9s",
+                cell.kind == PROBITY_CELL_COUNT ? probity_time_text(cell.count, text) : "-");
     }
-    fprintf(stream, "%9s", probity_time_text(times->total_ns / times->count, text));
-    fprintf(stream, "%9s",
-            probity_time_text(probity_duration_stats_quantile(times, 500), text));
-    fprintf(stream, "%9s",
-            probity_time_text(probity_duration_stats_quantile(times, 990), text));
 }
 
-static void put_share(FILE *stream, const char *before, double part, double whole,
-                      const char *after)
+static void put_share(FILE *stream, const char *before, const struct probity_column *column,
+                      const void *row, const char *after)
 {
+    struct probity_cell cell = column->cell(row);
+
     fputs(before, stream);
-    if (whole > 0)
-        fprintf(stream, "%.2f %%", 100 * part / whole);
+    if (cell.kind == PROBITY_CELL_DECIMAL)
+        fprintf(stream, "%.2f %%", 100 * cell.fraction);
     else
         fputs("an unknown share", stream);
     fputs(after, stream);
+}
+
+/* Lines for the counts that are not 0. */
+struct note {
+    int column;
+    const char *text;
+};
+
+static void put_notes(FILE *stream, const char *before, const struct probity_column *columns,
+                      const struct note *notes, size_t count, const void *row)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct probity_cell cell = columns[notes[i].column].cell(row);
+        if (cell.kind == PROBITY_CELL_COUNT && cell.count > 0)
+            fprintf(stream, "%s%" PRIu64 " %s\n", before, cell.count, notes[i].text);
+    }
 }
 
 /* ---- Groups ------------------------------------------------------------------------------------
@@ -49,8 +65,10 @@ static void put_share(FILE *stream, const char *before, double part, double whol
 
 static void put_block(FILE *stream, const struct probity_model_block *block)
 {
-    fprintf(stream, "%10" PRIu64 "%8.2f%%", block->wall.count,
-            100 * probity_model_probability(block));
+    const struct probity_column *columns = probity_model_block_columns;
+
+    fprintf(stream, "%10" PRIu64 "%8.2f%%", columns[MODEL_BLOCK_COUNT].cell(block).count,
+            100 * columns[MODEL_BLOCK_PROBABILITY].cell(block).fraction);
     put_times(stream, &block->cpu);
     put_times(stream, &block->off);
     fputs("  ", stream);
@@ -90,7 +108,7 @@ static void put_group(const struct page *page, const struct probity_model_group 
         fputs("(no name)", stream);
     fprintf(stream, "%s, %" PRIu64 " thread%s, %" PRIu64 " hits", page->plain, group->threads,
             group->threads == 1 ? "" : "s", group->hits);
-    put_share(stream, ", ", (double)group->cpu_ns, (double)group->wall_ns,
+    put_share(stream, ", ", &probity_model_group_columns[MODEL_GROUP_CPU_SHARE], group,
               " of its time on the CPU\n");
     fprintf(stream, "%10s%9s%9s%9s%9s%9s%9s%9s  %s\n", "count", "share", "CPU", "p50", "p99",
             "off CPU", "p50", "p99", "block");
@@ -120,18 +138,14 @@ static void put_row(FILE *stream, const char *what, const struct probity_duratio
 
 static void put_oddities(FILE *stream, const struct probity_model_station *station)
 {
-    const struct {
-        const char *what;
-        uint64_t count;
-    } rows[] = {{"remaining at the end", station->level.now},
-                {"departures without an arrival in the trace", station->strays},
-                {"arrivals while already present", station->again},
-                {"evicted: too many in flight", station->forgotten}};
+    static const struct note notes[] = {
+        {MODEL_STATION_LEFT, "remaining at the end"},
+        {MODEL_STATION_STRAYS, "departures without an arrival in the trace"},
+        {MODEL_STATION_AGAIN, "arrivals while already present"},
+        {MODEL_STATION_FORGOTTEN, "evicted: too many in flight"}};
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].count > 0)
-            fprintf(stream, "  %" PRIu64 " %s\n", rows[i].count, rows[i].what);
-    }
+    put_notes(stream, "  ", probity_model_station_columns[station->kind], notes,
+              sizeof notes / sizeof *notes, station);
 }
 
 static void put_station(const struct page *page, const struct probity_model_station *station)
@@ -149,7 +163,7 @@ static void put_station(const struct page *page, const struct probity_model_stat
     put_row(stream, words[station->kind].stay, &station->stays);
     if (station->kind == PROBITY_MODEL_LOCK) {
         put_row(stream, "wait", &station->waits);
-        put_share(stream, "  ", (double)station->waits.count, (double)station->arrivals,
+        put_share(stream, "  ", &probity_model_contention_column, station,
                   " of holders had to wait\n");
     }
     fprintf(stream, "  %s: mean %.6g, at most %" PRIu64 "; %.2f %% off Little's law\n",
@@ -162,25 +176,19 @@ static void put_station(const struct page *page, const struct probity_model_stat
 /* ---- The tables --------------------------------------------------------------------------------
  */
 
-static void put_checks(const struct page *page, const struct probity_model_result *result)
+static void put_checks(FILE *stream, const struct probity_model_result *result)
 {
-    const struct {
-        const char *what;
-        uint64_t count;
-    } rows[] = {{"requests whose beginning is not in the trace", result->ends_without_begin},
-                {"ids evicted: too many in flight", result->forgotten},
-                {"hits of queues, locks, requests or conditions beyond the limit",
-                 result->hits_left_out},
-                {"threads are in the group of all others", result->threads_left_out}};
+    const struct probity_column *columns = probity_model_check_columns;
+    static const struct note notes[] = {
+        {MODEL_CHECK_ENDS, "requests whose beginning is not in the trace"},
+        {MODEL_CHECK_IDS, "ids evicted: too many in flight"},
+        {MODEL_CHECK_HITS, "hits of queues, locks, requests or conditions beyond the limit"},
+        {MODEL_CHECK_THREADS, "threads are in the group of all others"}};
 
-    put_share(page->stream, "blocks explain ", (double)result->wall_ns,
-              (double)result->lifetime_ns, " of the threads' time, ");
-    put_share(page->stream, "", (double)result->cpu_ns, (double)result->cpu_known_ns,
-              " of their CPU time\n");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].count > 0)
-            fprintf(page->stream, "%" PRIu64 " %s\n", rows[i].count, rows[i].what);
-    }
+    put_share(stream, "blocks explain ", &columns[MODEL_CHECK_WALL], result,
+              " of the threads' time, ");
+    put_share(stream, "", &columns[MODEL_CHECK_CPU], result, " of their CPU time\n");
+    put_notes(stream, "", columns, notes, sizeof notes / sizeof *notes, result);
 }
 
 void probity_model_text(FILE *stream, int has_colour, const struct probity_reader *reader,
@@ -203,6 +211,6 @@ void probity_model_text(FILE *stream, int has_colour, const struct probity_reade
         for (size_t i = 0; i < count; i++)
             put_station(&page, result->stations[kind][i]);
     }
-    put_checks(&page, result);
+    put_checks(stream, result);
     probity_report_foot(stream, has_colour, reader, &none);
 }

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 
 #include "answers/overhead/overhead_print.h"
-#include "answers/report/report_json.h"
 #include "print/columns.h"
+#include "print/json.h"
 
 /* A line of CSV. */
 struct line {
@@ -135,11 +135,11 @@ int probity_overhead_json(FILE *stream, const struct probity_overhead_answer *an
     fputs("{\"program\": [", stream);
     for (char **argument = answer->program; error == 0 && *argument != NULL; argument++) {
         fputs(argument > answer->program ? ", " : "", stream);
-        error = probity_report_json_string(stream, *argument);
+        error = probity_json_put_text(stream, *argument);
     }
     fputs("],\n\"base\": ", stream);
     if (error == 0)
-        error = probity_report_json_string(stream, answer->base);
+        error = probity_json_put_text(stream, answer->base);
     fprintf(stream, ",\n\"profile\": %s,\n\"confidence\": %.10g",
             answer->is_profile ? "true" : "false", PROBITY_OVERHEAD_CONFIDENCE);
     put_times(stream, answer, PROBITY_OVERHEAD_WALL);

@@ -417,14 +417,12 @@ int probity_path_put(struct probity_path *path, const struct probity_event *even
 
     if (error == 0 && event->kind == PROBITY_EVENT_THREAD_NAME)
         error = probity_thread_table_name(&path->threads, event);
-    if (error == 0)
-        error = probity_thread_states_put(path->states, event);
-    if (error == 0)
-        error = probity_wait_names_before(&path->names, event);
-    if (error == 0)
-        error = probity_waits_put(path->waits, event);
-    if (error == 0)
-        error = probity_wait_names_after(&path->names, event);
+    if (error != 0)
+        return error;
+    error = probity_thread_states_put(path->states, event);
+    if (error != 0)
+        return error;
+    error = probity_wait_names_put(&path->names, path->waits, event);
     return error == 0 ? put_span(path, event) : error;
 }
 

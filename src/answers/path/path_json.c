@@ -10,6 +10,7 @@
 #include "answers/report/report_json.h"
 #include "answers/report/states_print.h"
 #include "answers/waits/wait_text.h"
+#include "print/json.h"
 #include "probity.h"
 
 /* The waits that led to a part, innermost first. */
@@ -24,7 +25,7 @@ static int put_links(FILE *stream, const struct probity_path_answer *answer,
             probity_path_thread(answer->path, link->thread_slot);
         fprintf(stream, "%s{\"kind\": \"%s\", \"name\": ", i > 0 ? ", " : "",
                 probity_wait_what_name(link->what));
-        error = probity_report_json_string(stream, link->name);
+        error = probity_json_put_text(stream, link->name);
         if (link->object != 0)
             fprintf(stream, ", \"object\": \"0x%" PRIx64 "\"", link->object);
         fprintf(stream, ", \"waiter_tid\": %" PRIu32 "}", thread != NULL ? thread->tid : 0);

@@ -7,8 +7,8 @@
 
 #include "answers/ps/ps.h"
 #include "answers/report/report_csv.h"
-#include "answers/report/report_json.h"
 #include "print/columns.h"
+#include "print/json.h"
 #include "probity.h"
 
 static const struct probity_activity_facts *facts_of(const void *row)
@@ -102,13 +102,13 @@ static int put_object(FILE *stream, const struct probity_ps_row *row)
     const char *program = row->program;
 
     fprintf(stream, "{\"pid\": %" PRIu32 ", \"program\": ", row->pid);
-    int error = probity_report_json_string(stream, program[0] != 0 ? program : NULL);
+    int error = probity_json_put_text(stream, program[0] != 0 ? program : NULL);
     fprintf(stream, ", \"mode\": \"%s\", \"label\": ", probity_ps_mode(row->facts));
     if (error == 0)
-        error = probity_report_json_string(stream, row->facts->label);
+        error = probity_json_put_text(stream, row->facts->label);
     fputs(", \"trace\": ", stream);
     if (error == 0)
-        error = probity_report_json_string(stream, row->facts->trace_path);
+        error = probity_json_put_text(stream, row->facts->trace_path);
     fputs(", ", stream);
     probity_columns_put_json(stream, columns, COLUMNS, row);
     fputc('}', stream);

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "answers/report/report_json.h"
+#include "print/json.h"
 #include "print/text.h"
 #include "print/time_text.h"
 
@@ -114,7 +114,7 @@ static int put_host(FILE *stream, const struct probity_hosts *hosts, uint32_t ho
     char name[PROBITY_HOST_NAME_BYTES];
 
     fprintf(stream, "%s  {\"host\": ", host > 0 ? ",\n" : "\n");
-    int error = probity_report_json_string(stream, probity_host_name(hosts, host, name));
+    int error = probity_json_put_text(stream, probity_host_name(hosts, host, name));
     fprintf(stream, ", \"reference\": %" PRIu32 ", \"linked\": %s", facts->reference,
             facts->is_linked ? "true" : "false");
     put_figures(stream, facts->offset_ns, facts->drift_ppm, facts->error_ns);

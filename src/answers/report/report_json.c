@@ -176,11 +176,6 @@ static int write_value(FILE *stream, const char *before, json_t *value)
     return probity_json_write(stream, before, value, 15);
 }
 
-int probity_report_json_string(FILE *stream, const char *text)
-{
-    return probity_json_put_text(stream, text);
-}
-
 int probity_report_json_traces(FILE *stream, const struct probity_reader *reader)
 {
     return write_value(stream, "{\"traces\": ", traces_of(reader));

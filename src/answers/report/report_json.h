@@ -11,10 +11,6 @@
 #include "answers/report/report.h"
 #include "reader/reader.h"
 
-/* Writes a text from the traced program, quoted; null for NULL. Returns 0 or PROBITY_ERROR_MEMORY;
- * the caller checks the stream for errors. */
-int probity_report_json_string(FILE *stream, const char *text);
-
 /* Writes the common beginning of such objects, without repairs: {"traces": ... Returns as below. */
 int probity_report_json_traces(FILE *stream, const struct probity_reader *reader);
 

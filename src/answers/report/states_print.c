@@ -10,6 +10,7 @@
 #include "answers/report/report_csv.h"
 #include "answers/report/report_json.h"
 #include "answers/report/table.h"
+#include "print/json.h"
 #include "print/text.h"
 #include "print/time_text.h"
 #include "probity.h"
@@ -208,10 +209,10 @@ int probity_states_json(FILE *stream, const struct probity_states_answer *answer
         const struct probity_report_function *entry = answer->rows[i].entry;
         char lost[32];
         fprintf(stream, "%s\n{\"name\": ", i > 0 ? "," : "");
-        error = probity_report_json_string(stream, name_of(entry, lost));
+        error = probity_json_put_text(stream, name_of(entry, lost));
         fputs(", \"file\": ", stream);
         if (error == 0)
-            error = probity_report_json_string(
+            error = probity_json_put_text(
                 stream, entry->function != NULL ? entry->function->file : NULL);
         fprintf(stream, ", \"line\": %" PRIu32 ", ",
                 entry->function != NULL ? entry->function->line : 0);

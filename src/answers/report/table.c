@@ -115,6 +115,7 @@ static const char *cell_text(struct probity_cell cell, char *ret_text)
     case PROBITY_CELL_FRACTION: percent_text(cell.fraction, ret_text); break;
     case PROBITY_CELL_REAL:
     case PROBITY_CELL_WHOLE:
+    case PROBITY_CELL_NUMBER:
         if (isnan(cell.fraction))
             return "-";
         snprintf(ret_text, ROOM, "%.*g", (int)cell.digits, cell.fraction);

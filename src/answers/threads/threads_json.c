@@ -9,6 +9,7 @@
 #include "answers/report/report_json.h"
 #include "answers/report/report_text.h"
 #include "answers/threads/threads_columns.h"
+#include "print/json.h"
 #include "probity.h"
 
 static void put_sums(FILE *stream, const struct probity_threads_sums *sums,
@@ -41,7 +42,7 @@ int probity_threads_json(FILE *stream, const struct probity_threads_answer *answ
             const struct probity_threads_thread *thread = process->threads[j];
             fprintf(stream, "%s\n {\"tid\": %" PRIu32 ", \"thread\": %" PRIu32 ", \"name\": ",
                     j > 0 ? "," : "", thread->tid, thread->thread);
-            error = probity_report_json_string(stream, thread->name);
+            error = probity_json_put_text(stream, thread->name);
             fputs(", ", stream);
             put_sums(stream, &thread->sums, row, has_states);
             fputc('}', stream);

@@ -466,14 +466,17 @@ int probity_timeline_put(struct probity_timeline *timeline, const struct probity
 
     if (event->wall_ns > timeline->latest_ns)
         timeline->latest_ns = event->wall_ns;
-    if (error == 0 && thread != NULL && event->kind == PROBITY_EVENT_THREAD_STATE)
+    if (error != 0)
+        return error;
+    if (thread != NULL && event->kind == PROBITY_EVENT_THREAD_STATE)
         return timeline_states_put(timeline, thread, event);
-    if (error == 0 && thread != NULL && probity_event_is_record(event->kind))
+    if (thread != NULL && probity_event_is_record(event->kind))
         error = put_record(timeline, thread, event);
     if (error == 0 && event->kind == PROBITY_EVENT_HIT && timeline->tracks != NULL)
         error = timeline_tracks_put(timeline, thread, event);
-    if (error == 0)
-        error = probity_scopes_put(timeline->scopes, event, &listener);
+    if (error != 0)
+        return error;
+    error = probity_scopes_put(timeline->scopes, event, &listener);
     if (error == 0 && thread != NULL && event->kind == PROBITY_EVENT_THREAD_NAME)
         error = set_name(thread, event);
     return error != 0 ? error : timeline->error;

@@ -9,6 +9,7 @@
 #include "answers/timeline/timeline_grid.h"
 #include "answers/timeline/timeline_text.h"
 #include "print/columns.h"
+#include "print/json.h"
 #include "probity.h"
 
 struct row {
@@ -80,7 +81,7 @@ static int put_thread(FILE *stream, const struct probity_timeline_answer *answer
     fprintf(stream, "{\"pid\": %" PRIu32 ", \"tid\": %" PRIu32 ", \"name\": ", thread->pid,
             thread->tid);
     if (error == 0)
-        error = probity_report_json_string(stream, thread->name);
+        error = probity_json_put_text(stream, thread->name);
     fputs(", \"columns\": [", stream);
     for (size_t i = 0; error == 0 && i < answer->columns; i++) {
         fputs(i > 0 ? ",\n  " : "\n  ", stream);

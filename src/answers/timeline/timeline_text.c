@@ -149,7 +149,7 @@ static void put_cell(const struct picture *picture, const struct probity_timelin
 /* ---- Lines -------------------------------------------------------------------------------------
  */
 
-/* The text may have characters of any width, so it is cut by bytes, but between characters. */
+/* The text may have characters of any width, so its bytes are limited; no character is split. */
 static void put_label(const struct picture *picture, const char *name, uint32_t id)
 {
     size_t bytes = strlen(name), columns = 0, at = 0;

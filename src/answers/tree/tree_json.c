@@ -10,6 +10,7 @@
 #include "answers/report/report_json.h"
 #include "answers/report/report_text.h"
 #include "answers/tree/tree_states.h"
+#include "print/json.h"
 #include "probity.h"
 
 /* The first ones in a node's list, which do not depend on CPU times. */
@@ -78,10 +79,10 @@ static int put_function(FILE *stream, const struct probity_tree_node *node)
     char lost[32];
 
     fputs("{\"name\": ", stream);
-    int error = probity_report_json_string(stream, probity_tree_name(node, lost));
+    int error = probity_json_put_text(stream, probity_tree_name(node, lost));
     if (error == 0 && function != NULL) {
         fputs(", \"file\": ", stream);
-        error = probity_report_json_string(stream, function->file);
+        error = probity_json_put_text(stream, function->file);
         fprintf(stream, ", \"line\": %" PRIu32, function->line);
     }
     return error;
@@ -91,7 +92,7 @@ static int put_thread(FILE *stream, const struct probity_thread_label *thread)
 {
     fprintf(stream, "{\"pid\": %" PRIu32 ", \"tid\": %" PRIu32 ", \"thread\": %" PRIu32
             ", \"name\": ", thread->pid, thread->tid, thread->thread);
-    return probity_report_json_string(stream, thread->name);
+    return probity_json_put_text(stream, thread->name);
 }
 
 int probity_tree_json(FILE *stream, const struct probity_tree_answer *answer)

@@ -24,20 +24,18 @@ const char *probity_wait_what_name(enum probity_wait_what what)
     return names[what];
 }
 
-int probity_wait_names_before(struct probity_wait_names *names, const struct probity_event *event)
+int probity_wait_names_put(struct probity_wait_names *names, struct probity_waits *waits,
+                           const struct probity_event *event)
 {
+    int is_leave = event->kind == PROBITY_EVENT_LEAVE;
     int error = probity_mappings_put(&names->mappings, event);
 
-    return error == 0 && event->kind != PROBITY_EVENT_LEAVE
-               ? probity_descriptors_put(&names->descriptors, event)
-               : error;
-}
-
-int probity_wait_names_after(struct probity_wait_names *names, const struct probity_event *event)
-{
-    return event->kind == PROBITY_EVENT_LEAVE
-               ? probity_descriptors_put(&names->descriptors, event)
-               : 0;
+    if (error == 0 && !is_leave)
+        error = probity_descriptors_put(&names->descriptors, event);
+    if (error != 0)
+        return error;
+    error = probity_waits_put(waits, event);
+    return error == 0 && is_leave ? probity_descriptors_put(&names->descriptors, event) : error;
 }
 
 /* The symbol of an address at a tick, if its file is there. */

@@ -68,10 +68,10 @@ struct probity_wait_name {
                        * the threads created at one place are one subject */
 };
 
-/* Take any event, in order: `before` takes all but leaves, before the analysis of waits does; the
- * other one takes leaves, after it. Returns 0 or PROBITY_ERROR_MEMORY. */
-int probity_wait_names_before(struct probity_wait_names *names, const struct probity_event *event);
-int probity_wait_names_after(struct probity_wait_names *names, const struct probity_event *event);
+/* Takes any event, in order, and passes it to the analysis of waits: a leave before it changes the
+ * names, any other event after that. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_wait_names_put(struct probity_wait_names *names, struct probity_waits *waits,
+                           const struct probity_event *event);
 
 /* Returns the name of a wait's object; only while the wait is passed on. */
 struct probity_wait_name probity_wait_names_of(struct probity_wait_names *names, uint32_t trace,

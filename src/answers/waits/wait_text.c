@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "answers/report/report_csv.h"
-#include "answers/report/report_json.h"
 #include "answers/report/report_text.h"
+#include "print/json.h"
 #include "print/text.h"
 
 void probity_wait_text_name(FILE *stream, const struct probity_wait_name *name)
@@ -63,13 +63,13 @@ int probity_wait_json_who(FILE *stream, const char *name, const struct probity_t
     else
         fprintf(stream, ", \"%stid\": null", name);
     fprintf(stream, ", \"%sthread\": ", name);
-    error = probity_report_json_string(stream, thread != NULL ? thread->name : NULL);
+    error = probity_json_put_text(stream, thread != NULL ? thread->name : NULL);
     fprintf(stream, ", \"%sfunction\": ", name);
     if (error == 0)
-        error = probity_report_json_string(
+        error = probity_json_put_text(
             stream, doing->function != NULL ? doing->function->name : NULL);
     fprintf(stream, ", \"%scall\": ", name);
-    return error == 0 ? probity_report_json_string(
+    return error == 0 ? probity_json_put_text(
                             stream, doing->call != NULL ? doing->call->name : NULL)
                       : error;
 }

@@ -409,11 +409,7 @@ int probity_waiting_put(struct probity_waiting *waiting, const struct probity_ev
         error = probity_thread_table_name(&waiting->threads, event);
     if (error == 0)
         error = waiting_states_put(waiting, event);
-    if (error == 0)
-        error = probity_wait_names_before(&waiting->names, event);
-    if (error == 0)
-        error = probity_waits_put(waiting->waits, event);
-    return error == 0 ? probity_wait_names_after(&waiting->names, event) : error;
+    return error == 0 ? probity_wait_names_put(&waiting->names, waiting->waits, event) : error;
 }
 
 static int compare_holders(const void *left, const void *right)

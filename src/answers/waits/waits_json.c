@@ -10,6 +10,7 @@
 #include "answers/report/states_print.h"
 #include "answers/waits/wait_text.h"
 #include "answers/waits/waits_columns.h"
+#include "print/json.h"
 #include "probity.h"
 
 /* A split by states, if there is any. */
@@ -58,7 +59,7 @@ static int put_case(FILE *stream, const struct probity_waits_answer *answer,
             instance->culprit_tid, &instance->culprit_doing);
     if (error == 0 && instance->what != NULL) {
         fputs(", \"waited_for\": ", stream);
-        error = probity_report_json_string(stream, instance->what);
+        error = probity_json_put_text(stream, instance->what);
     }
     fputc('}', stream);
     return error;
@@ -81,7 +82,7 @@ static int put_subject(FILE *stream, const struct probity_waits_answer *answer,
         return probity_wait_json_who(
             stream, "", probity_waiting_thread(answer->waiting, row->thread_slot), 0, &doing);
     fputs(", \"name\": ", stream);
-    int error = probity_report_json_string(stream, row->name);
+    int error = probity_json_put_text(stream, row->name);
     if (row->object != 0)
         fprintf(stream, ", \"object\": \"0x%" PRIx64 "\"", row->object);
     fprintf(stream, ", \"pid\": %" PRIu32,

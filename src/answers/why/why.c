@@ -323,19 +323,21 @@ int probity_why_put(struct probity_why *why, const struct probity_event *event)
     const struct probity_scopes_listener listener = {on_opened, on_closed, why};
     int error = probity_thread_states_put(why->states, event);
 
-    if (error == 0 && event->kind == PROBITY_EVENT_THREAD_STATE)
+    if (error != 0)
+        return error;
+    if (event->kind == PROBITY_EVENT_THREAD_STATE)
         return probity_path_put(why->path, event);
-    if (error == 0)
-        error = know_thread(why, event->thread_slot);
-    if (error == 0)
-        error = probity_path_put(why->path, event);
-    if (error == 0)
-        error = probity_scopes_put(why->scopes, event, &listener);
-    if (error == 0)
-        error = why->error;
-    if (error == 0)
-        mark_thread(why, event);
-    return error == 0 ? put_marks(why, event) : error;
+    error = know_thread(why, event->thread_slot);
+    if (error != 0)
+        return error;
+    error = probity_path_put(why->path, event);
+    if (error != 0)
+        return error;
+    error = probity_scopes_put(why->scopes, event, &listener);
+    if (error != 0 || why->error != 0)
+        return error != 0 ? error : why->error;
+    mark_thread(why, event);
+    return put_marks(why, event);
 }
 
 uint64_t probity_why_pending(const struct probity_why *why)

@@ -12,6 +12,7 @@
 #include "answers/report/report_json.h"
 #include "answers/waits/wait_text.h"
 #include "answers/why/why_rows.h"
+#include "print/json.h"
 #include "probity.h"
 
 struct writing {
@@ -29,7 +30,7 @@ static const struct probity_thread_label *thread_of(const struct writing *writin
 static int put_name(FILE *stream, const char *before, const char *text)
 {
     fputs(before, stream);
-    return probity_report_json_string(stream, text);
+    return probity_json_put_text(stream, text);
 }
 
 /* The paths below the call. */
@@ -195,7 +196,7 @@ static int put_dump(FILE *stream, const struct probity_why_dump *dump)
     if (condition == NULL)
         return PROBITY_ERROR_MEMORY;
     fputs(",\n\"condition\": ", stream);
-    int error = probity_report_json_string(stream, condition);
+    int error = probity_json_put_text(stream, condition);
     free(condition);
     fprintf(stream, ",\n\"limit_ns\": %" PRIu64, dump->limit_ns);
     return error;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * csv_file.c: converts one trace to one CSV file, with a note beside it if records are missing,
+ * csv_file.c: converts one trace to one CSV file, with a note next to it if records are missing,
  * because a CSV file cannot show that. Runs in the tool, and in the traced program when it exits.
  */
 #include <errno.h>

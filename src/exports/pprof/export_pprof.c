@@ -372,21 +372,29 @@ static int put_tree(struct pprof *pprof, const struct probity_tree_answer *answe
     return error;
 }
 
-static int pprof_end(struct probity_export *export)
+static int put_profile(struct probity_export *export)
 {
     struct pprof *pprof = export->state;
     struct probity_tree_answer answer;
     int error = export_tree_finish(export, &answer), is_done = 0;
 
-    if (error == 0)
-        error = export_tree_blocks(export, put_pair, &is_done);
+    if (error != 0)
+        return error;
+    error = export_tree_blocks(export, put_pair, &is_done);
     if (error == 0 && !is_done)
         error = put_tree(pprof, &answer, &export->counts.shortened);
-    if (error == 0)
-        error = put_shortened(pprof, export->counts.shortened);
-    if (error == 0)
-        error = put_lacks(pprof, export);
+    if (error != 0)
+        return error;
+    error = put_shortened(pprof, export->counts.shortened);
+    return error != 0 ? error : put_lacks(pprof, export);
+}
+
+static int pprof_end(struct probity_export *export)
+{
+    struct pprof *pprof = export->state;
+    int error = put_profile(export);
     int closed = probity_export_stream_close(pprof->stream);
+
     pprof->stream = NULL;
     return error != 0 ? error : closed;
 }
