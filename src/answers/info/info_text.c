@@ -155,8 +155,8 @@ static void put_budget(FILE *stream, const struct probity_trace_facts *facts)
                  "within the budget", facts->counted_functions,
                  facts->counted_functions == 1 ? "" : "s");
     if (facts->counted_hits > 0)
-        put_line(stream, "only counted", "%" PRIu64 " kind%s of free locks, or allocations, from "
-                 "some point on, to keep within the budget", facts->counted_hits,
+        put_line(stream, "only counted", "%" PRIu64 " kind%s of free locks, conditions or "
+                 "allocations, from some point on, to keep within the budget", facts->counted_hits,
                  facts->counted_hits == 1 ? "" : "s");
     if (facts->removed_functions > 0)
         put_line(stream, "not counted", "%" PRIu64 " function%s of them, from a later point on: "
