@@ -41,6 +41,13 @@ void probity_calls_sleep(void) __attribute__((weak, visibility("default")));
 #define PROBITY_CALLS_ALL_SITES UINT32_MAX
 int probity_calls_count_hits(uint32_t site) __attribute__((weak, visibility("default")));
 
+/* The cost, to the program's threads, of calls that were only counted since this function was last
+ * called, in ns. *ret_record_256: of a record by libprobity-calls, in 1/256 ns; 0: none was timed.
+ * Measured in the program (src/calls/cost.h). rate: of ticks (base/ticks.h). In the thread that
+ * evaluates the budget. */
+uint64_t probity_calls_cost(uint64_t rate, uint64_t *ret_record_256)
+    __attribute__((weak, visibility("default")));
+
 /* To be called in the thread that is about to end this process's recording; it may still record. */
 void probity_calls_ending(void) __attribute__((weak, visibility("default")));
 

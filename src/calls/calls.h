@@ -86,17 +86,19 @@ static inline __attribute__((always_inline)) int probity_calls_are_of_program(co
 /* Defines the function that the program calls by `name`, and begins the one that records, whose
  * body follows. Both have these parameters. */
 #define PROBITY_CALLS_WRAP(families, type, name, parameters, arguments)                            \
-    PROBITY_CALLS_WRAP_AS(, families, type, name, parameters, arguments)
+    PROBITY_CALLS_WRAP_AS(, 0, families, type, name, parameters, arguments)
 
 /* For a function that usually makes a system call. */
 #define PROBITY_CALLS_WRAP_SYSTEM(families, type, name, parameters, arguments)                     \
-    PROBITY_CALLS_WRAP_AS(PROBITY_CPU_RETURNS_BY_JUMP, families, type, name, parameters, arguments)
+    PROBITY_CALLS_WRAP_AS(PROBITY_CPU_RETURNS_BY_JUMP, 0, families, type, name, parameters,        \
+                          arguments)
 
-#define PROBITY_CALLS_WRAP_AS(attribute, families, type, name, parameters, arguments)              \
+/* done: if true, nothing more is to be done about the call. */
+#define PROBITY_CALLS_WRAP_AS(attribute, done, families, type, name, parameters, arguments)        \
     static __attribute__((noinline)) attribute type record_##name parameters;                      \
     PROBITY_API type name parameters                                                               \
     {                                                                                              \
-        if (probity_calls_are_off(families))                                                       \
+        if (probity_calls_are_off(families) || (done))                                             \
             return probity_calls_next.name arguments;                                              \
         return record_##name arguments;                                                            \
     }                                                                                              \

@@ -33,6 +33,7 @@ uint32_t probity_calls_counted;
 void probity_calls_rare_hit(struct probity_site *site, enum probity_role role,
                             const volatile void *object, const void *place)
 {
+    uint64_t since = probity_calls_cost_begin();
     uint32_t number = probity_site_number(site);
 
     if (number != UINT32_MAX)
@@ -40,12 +41,14 @@ void probity_calls_rare_hit(struct probity_site *site, enum probity_role role,
                        PROBITY_WITH_SITE | PROBITY_WITH_OBJECT | PROBITY_WITH_PLACE |
                            (uint32_t)role << PROBITY_WITH_ROLE_SHIFT,
                        0, (uintptr_t)object, (uintptr_t)place);
+    probity_calls_cost_end(since, 1);
 }
 
 void probity_calls_rare_hit_with(struct probity_site *site, enum probity_role role,
                                  uint64_t correlation, const volatile void *object,
                                  const void *place)
 {
+    uint64_t since = probity_calls_cost_begin();
     uint32_t number = probity_site_number(site);
 
     if (number != UINT32_MAX)
@@ -53,6 +56,7 @@ void probity_calls_rare_hit_with(struct probity_site *site, enum probity_role ro
                        PROBITY_WITH_SITE | PROBITY_WITH_CORRELATION | PROBITY_WITH_OBJECT |
                            PROBITY_WITH_PLACE | (uint32_t)role << PROBITY_WITH_ROLE_SHIFT,
                        correlation, (uintptr_t)object, (uintptr_t)place);
+    probity_calls_cost_end(since, 1);
 }
 
 void probity_calls_waits(enum probity_calls_kind kind, const volatile void *lock, uint32_t holder,
@@ -109,6 +113,11 @@ static uint32_t counted_with(uint32_t number)
         const struct probity_site *first = &sites->wait;
         if (is_site(&sites->hold, number) || is_site(&sites->release, number))
             return kind < PROBITY_CALLS_COUNTED ? UINT32_C(1) << kind : 0;
+        if (kind == PROBITY_CALLS_CONDITION &&
+            (is_site(&sites->wait, number) || is_site(&sites->woken, number) ||
+             is_site(&sites->notify, number)))
+            return UINT32_C(1) << PROBITY_CALLS_CONDITION_WAIT |
+                   UINT32_C(1) << PROBITY_CALLS_NOTIFY;
         for (uint32_t role = 0; role < sizeof *sites / sizeof *first; role++) {
             if (is_site(first + role, number))
                 return 0;

@@ -13,6 +13,7 @@
 #include <errno.h>
 
 #include "calls/calls.h"
+#include "calls/cost.h"
 #include "probity_typed.h"
 
 /* ---- Sites -------------------------------------------------------------------------------------
@@ -38,6 +39,8 @@ enum probity_calls_kind {
 enum {
     PROBITY_CALLS_ALLOCATION = PROBITY_CALLS_COUNTED,
     PROBITY_CALLS_FREE,
+    PROBITY_CALLS_CONDITION_WAIT,
+    PROBITY_CALLS_NOTIFY,
     PROBITY_CALLS_COUNTERS
 };
 
@@ -68,18 +71,24 @@ static inline __attribute__((always_inline)) void
 probity_calls_hit(struct probity_site *site, enum probity_role role, const volatile void *object,
                   const void *place)
 {
+    uint64_t since = probity_calls_cost_begin();
+
     probity_site_hit_at(site, PROBITY_WITH_OBJECT | (uint32_t)role << PROBITY_WITH_ROLE_SHIFT, 0,
                         (uintptr_t)object, (uintptr_t)place);
+    probity_calls_cost_end(since, 1);
 }
 
 static inline __attribute__((always_inline)) void
 probity_calls_hit_with(struct probity_site *site, enum probity_role role, uint64_t correlation,
                        const volatile void *object, const void *place)
 {
+    uint64_t since = probity_calls_cost_begin();
+
     probity_site_hit_at(site,
                         PROBITY_WITH_CORRELATION | PROBITY_WITH_OBJECT |
                             (uint32_t)role << PROBITY_WITH_ROLE_SHIFT,
                         correlation, (uintptr_t)object, (uintptr_t)place);
+    probity_calls_cost_end(since, 1);
 }
 
 /* The same for rare cases. */
@@ -106,6 +115,7 @@ struct probity_calls_thread {
                                                 * thread */
     uint32_t remembered_count;
     const volatile void *remembered[PROBITY_CALLS_REMEMBERED];
+    const volatile void *of_condition; /* taken by the latest wait that was only counted */
 };
 
 /* NULL: none yet, or the thread is ending. */
@@ -206,8 +216,13 @@ static inline __attribute__((always_inline)) int probity_calls_count(uint32_t co
 static inline __attribute__((always_inline)) void
 probity_calls_took(enum probity_calls_kind kind, const volatile void *lock, const void *place)
 {
-    if (probity_calls_only_counts(kind) && probity_calls_count(kind))
-        return;
+    if (probity_calls_only_counts(kind)) {
+        uint64_t since = probity_calls_cost_begin();
+        int is_counted = probity_calls_count(kind);
+        probity_calls_cost_end(since, 0);
+        if (is_counted)
+            return;
+    }
     probity_calls_hit(&probity_calls_sites[kind].hold, PROBITY_ROLE_LOCK_HOLD, lock, place);
 }
 
@@ -217,9 +232,11 @@ probity_calls_gives(enum probity_calls_kind kind, const volatile void *lock, con
                     int has_waiters)
 {
     if (probity_calls_only_counts(kind)) {
+        uint64_t since = probity_calls_cost_begin();
         const struct probity_calls_thread *self = probity_calls_thread_self;
         int was_recorded = self != NULL && self->remembered_count != 0 &&
                            probity_calls_thread_forget(lock);
+        probity_calls_cost_end(since, 0);
         if (!was_recorded && !has_waiters && self != NULL)
             return;
     }
@@ -254,11 +271,12 @@ struct probity_calls_condition {
     pthread_cond_t *condition;
     pthread_mutex_t *mutex;
     const void *place;
+    int is_counted; /* set at the beginning of the wait: it is only counted */
 };
 
 /* Before a wait for the condition; after it, with its error; and after a wait that is cancelled
  * (context: the condition). */
-void probity_calls_condition_waits(const struct probity_calls_condition *wait)
+void probity_calls_condition_waits(struct probity_calls_condition *wait)
     __attribute__((visibility("hidden")));
 void probity_calls_condition_woken(const struct probity_calls_condition *wait, int error)
     __attribute__((visibility("hidden")));

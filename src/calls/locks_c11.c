@@ -97,7 +97,7 @@ PROBITY_CALLS_WRAP_VOID(PROBITY_CALLS_LOCKS, mtx_destroy, (mtx_t *mutex), (mutex
     PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, name, parameters, arguments)                      \
     {                                                                                              \
         struct probity_calls_condition wait = {(pthread_cond_t *)condition, mutex_of(mutex),       \
-                                               PROBITY_CALLS_PLACE};                               \
+                                               PROBITY_CALLS_PLACE, 0};                            \
         int status;                                                                                \
                                                                                                    \
         if (!probity_calls_record_locks(wait.place))                                               \

@@ -25,18 +25,25 @@ static void made_or_gone(enum probity_calls_kind kind, int is_made, const volati
 /* ---- Condition variables -----------------------------------------------------------------------
  */
 
-void probity_calls_condition_waits(const struct probity_calls_condition *wait)
+/* Both ends of a wait are recorded, or none: a budget may change this during the wait. */
+void probity_calls_condition_waits(struct probity_calls_condition *wait)
 {
-    probity_calls_rare_hit_with(&SITES(CONDITION).wait, PROBITY_ROLE_CONDITION_WAIT,
-                                (uintptr_t)wait->mutex, wait->condition, wait->place);
+    wait->is_counted = probity_calls_only_counts(PROBITY_CALLS_CONDITION_WAIT) &&
+                       probity_calls_count(PROBITY_CALLS_CONDITION_WAIT);
+    if (!wait->is_counted)
+        probity_calls_rare_hit_with(&SITES(CONDITION).wait, PROBITY_ROLE_CONDITION_WAIT,
+                                    (uintptr_t)wait->mutex, wait->condition, wait->place);
     probity_calls_mutex_gives(wait->mutex, wait->place);
 }
 
 /* The mutex is held again, even if the wait ended with an error or was cancelled. */
 void probity_calls_condition_woken(const struct probity_calls_condition *wait, int error)
 {
-    probity_calls_rare_hit_with(&SITES(CONDITION).woken, PROBITY_ROLE_WOKEN, (uint32_t)error,
-                                wait->condition, wait->place);
+    if (!wait->is_counted)
+        probity_calls_rare_hit_with(&SITES(CONDITION).woken, PROBITY_ROLE_WOKEN, (uint32_t)error,
+                                    wait->condition, wait->place);
+    else if (probity_calls_thread_self != NULL)
+        probity_calls_thread_self->of_condition = wait->mutex;
     probity_calls_mutex_took(wait->mutex, wait->place);
 }
 
@@ -48,7 +55,7 @@ void probity_calls_condition_cancelled(void *context)
 #define WAIT(name, parameters, arguments)                                                          \
     PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, name, parameters, arguments)                      \
     {                                                                                              \
-        struct probity_calls_condition wait = {condition, mutex, PROBITY_CALLS_PLACE};             \
+        struct probity_calls_condition wait = {condition, mutex, PROBITY_CALLS_PLACE, 0};          \
         int error;                                                                                 \
                                                                                                    \
         if (!probity_calls_record_locks(wait.place))                                               \
@@ -75,9 +82,10 @@ WAIT(pthread_cond_clockwait,
 static inline __attribute__((always_inline)) void notify(pthread_cond_t *condition, uint32_t most,
                                                          const void *place)
 {
-    if (probity_calls_record_locks(place))
-        probity_calls_hit_with(&SITES(CONDITION).notify, PROBITY_ROLE_NOTIFY, most, condition,
-                               place);
+    if (!probity_calls_record_locks(place) || (probity_calls_only_counts(PROBITY_CALLS_NOTIFY) &&
+                                               probity_calls_count(PROBITY_CALLS_NOTIFY)))
+        return;
+    probity_calls_hit_with(&SITES(CONDITION).notify, PROBITY_ROLE_NOTIFY, most, condition, place);
 }
 
 PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_cond_signal, (pthread_cond_t *condition),

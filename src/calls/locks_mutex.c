@@ -54,9 +54,21 @@ static inline int is_released_by_unlock(const pthread_mutex_t *mutex)
            !is_kept(mutex, kind);
 }
 
+/* A mutex that was taken by a wait for a condition is marked as if it had waiters. */
+static int is_of_condition(const pthread_mutex_t *mutex)
+{
+    struct probity_calls_thread *self = probity_calls_thread_self;
+
+    if (self == NULL || self->of_condition != mutex)
+        return 0;
+    self->of_condition = NULL;
+    return 1;
+}
+
 void probity_calls_mutex_gives(pthread_mutex_t *mutex, const void *place)
 {
-    probity_calls_gives(PROBITY_CALLS_MUTEX, mutex, place, has_waiters(mutex));
+    probity_calls_gives(PROBITY_CALLS_MUTEX, mutex, place,
+                        has_waiters(mutex) && !is_of_condition(mutex));
 }
 
 void probity_calls_mutex_took(pthread_mutex_t *mutex, const void *place)
@@ -156,7 +168,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_mutex_unlock, (pthread_mute
     const void *place = PROBITY_CALLS_PLACE;
 
     if (probity_calls_record_locks(place) && is_released_by_unlock(mutex))
-        probity_calls_gives(PROBITY_CALLS_MUTEX, mutex, place, has_waiters(mutex));
+        probity_calls_mutex_gives(mutex, place);
     return probity_calls_next.pthread_mutex_unlock(mutex);
 }
 

@@ -110,9 +110,10 @@ static void record_count(uint32_t tid, const char *kind, uint64_t count)
 
 static const char *name_of(int counter)
 {
-    return counter == PROBITY_CALLS_ALLOCATION ? "allocation"
-           : counter == PROBITY_CALLS_FREE     ? "free"
-                                               : probity_calls_kind_names[counter];
+    static const char *const others[] = {"allocation", "free", "condition", "notify"};
+
+    return counter < PROBITY_CALLS_COUNTED ? probity_calls_kind_names[counter]
+                                           : others[counter - PROBITY_CALLS_COUNTED];
 }
 
 /* The thread itself and the one that ends the recording may be here at the same time: only one of

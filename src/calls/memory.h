@@ -32,11 +32,15 @@ probity_calls_memory(struct probity_site *site, uint32_t role, const void *at, u
     if (__builtin_expect(number == UINT32_MAX, 0) ||
         !__builtin_expect(__atomic_load_n(&probity_active, __ATOMIC_RELAXED), 1))
         return;
-    if (__builtin_expect(probity_calls_only_counts(counter), 0) && probity_calls_count(counter))
+    uint64_t since = probity_calls_cost_begin();
+    if (__builtin_expect(probity_calls_only_counts(counter), 0) && probity_calls_count(counter)) {
+        probity_calls_cost_end(since, 0);
         return;
+    }
     uint8_t *to = probity_event_reserve(&room, PROBITY_KIND_HIT_WITH, 8 + sizeof ids);
     if (__builtin_expect(to == NULL, 0)) {
         probity_hit_at_slow(number, flags, ids[0], ids[1], ids[2]);
+        probity_calls_cost_end(since, 1);
         return;
     }
     to = probity_put_bytes(to, &number, 4);
@@ -45,6 +49,7 @@ probity_calls_memory(struct probity_site *site, uint32_t role, const void *at, u
     to = probity_put_bytes(to, &ids[1], 8);
     probity_put_bytes(to, &ids[2], 8);
     probity_event_publish(&room);
+    probity_calls_cost_end(since, 1);
 }
 
 static inline __attribute__((always_inline)) void

@@ -60,17 +60,17 @@ static void record(uint32_t kind, uint32_t code, struct probity_site_format *for
  * replaced the contents of the caches.
  */
 
-enum { WAIT_NS = 50000, CALIBRATE_NS = 5000000, TIMED_EVERY = 8 };
+enum { WAIT_NS = 50000, CALIBRATE_NS = 5000000 };
 
-/* Whether the latest timed call took long: a bit for each function. Functions may share a bit. */
-static __thread uint64_t has_waited __attribute__((tls_model("initial-exec")));
+__thread uint64_t probity_calls_has_waited
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Two readings of both clocks give the rate of ticks. */
 static uint64_t first_tick, first_ns, wait_ticks;
 
 static uint64_t bit_of(const struct probity_site_function *function)
 {
-    return UINT64_C(1) << (__atomic_load_n(&function->number, __ATOMIC_RELAXED) / 2 % 64);
+    return probity_calls_bit_of(__atomic_load_n(&function->number, __ATOMIC_RELAXED));
 }
 
 static uint64_t now_ns(void)
@@ -106,9 +106,9 @@ static void note_wait(const struct probity_call *call)
     if (least == 0)
         calibrate(tick);
     if (least != 0 && tick - call->since >= least)
-        has_waited |= bit_of(call->scope.function);
+        probity_calls_has_waited |= bit_of(call->scope.function);
     else
-        has_waited &= ~bit_of(call->scope.function);
+        probity_calls_has_waited &= ~bit_of(call->scope.function);
 }
 
 /* The function's description no longer has the code of its records. The leave takes the slow path.
@@ -138,8 +138,8 @@ static int begin_counted(struct probity_call *call, struct probity_site_function
     uint64_t *counter = __atomic_load_n(&counters[number], __ATOMIC_RELAXED);
     if (counter == NULL)
         return -1;
-    int may_wait = (has_waited & bit_of(function)) != 0;
-    if (!may_wait && __atomic_load_n(counter, __ATOMIC_RELAXED) % TIMED_EVERY != 0) {
+    int may_wait = (probity_calls_has_waited & bit_of(function)) != 0;
+    if (!may_wait && __atomic_load_n(counter, __ATOMIC_RELAXED) % PROBITY_CALLS_TIMED_EVERY != 0) {
         probity_cpu_add(counter, 1);
         return 0;
     }
@@ -164,6 +164,8 @@ int probity_call_begin_slow(struct probity_call *call, struct probity_site_funct
 
     call->since = 0;
     int result = begin_counted(call, function, frame);
+    if (result == 0)
+        probity_calls_cost_end(call->timed_since, 0);
     if (result >= 0)
         return result;
     call->scope.is_open = 0;

@@ -10,6 +10,7 @@
 #include <errno.h>
 
 #include "calls/calls.h"
+#include "calls/cost.h"
 
 /* Types of values, of doc/trace-format.md. Plain text is PROBITY_AT_DATA. LITERAL: as
  * probity_values.h has arrays, whose text may be a literal. */
@@ -30,20 +31,29 @@ enum {
  * records the values. A result of -1 is an error. */
 #define PROBITY_CALLS_SCOPE_IF(families, site, type, name, parameters, arguments, condition,       \
                                enter)                                                              \
-    PROBITY_CALLS_WRAP_SYSTEM(families, type, name, parameters, arguments)                         \
+    PROBITY_CALLS_SCOPE_AS(0, families, site, type, name, parameters, arguments, condition, enter)
+
+#define PROBITY_CALLS_SCOPE_AS(done, families, site, type, name, parameters, arguments, condition, \
+                               enter)                                                              \
+    PROBITY_CALLS_WRAP_AS(PROBITY_CPU_RETURNS_BY_JUMP, done, families, type, name, parameters,     \
+                          arguments)                                                               \
     {                                                                                              \
         struct probity_call call;                                                                  \
                                                                                                    \
         if (!(condition) || !probity_call_begin(&call, &site))                                     \
             return probity_calls_next.name arguments;                                              \
         enter;                                                                                     \
+        probity_calls_cost_end(call.timed_since, call.code != 0);                                  \
         type result = probity_calls_next.name arguments;                                           \
+        uint64_t since = probity_calls_cost_begin();                                               \
         probity_call_leave_errno(&call, result);                                                   \
+        probity_calls_cost_end(since, call.code != 0);                                             \
         return result;                                                                             \
     }
 
 #define PROBITY_CALLS_SCOPE(families, site, type, name, parameters, arguments, enter)              \
-    PROBITY_CALLS_SCOPE_IF(families, site, type, name, parameters, arguments, 1, enter)
+    PROBITY_CALLS_SCOPE_AS(probity_call_counts(&site, __builtin_return_address(0)), families,      \
+                           site, type, name, parameters, arguments, 1, enter)
 
 /* Whether the caller is not a child of vfork(), which has its own descriptors and program but runs
  * in its parent's thread. Makes a system call, so it is for rare calls only. */
@@ -55,6 +65,7 @@ struct probity_call {
     uint32_t code;  /* of the enter; 0: no values are recorded */
     uint64_t since; /* set by the slow path: tick of the beginning, if a budget only counts the
                        function's calls; else 0 */
+    uint64_t timed_since; /* of probity_calls_cost_begin() */
 };
 
 /* Contents of an event. */
@@ -134,8 +145,43 @@ probity_call_begin(struct probity_call *call, struct probity_site_function *func
     if (!probity_calls_are_of_program(back) ||
         !__builtin_expect(1 <= __atomic_load_n(&probity_scope_level, __ATOMIC_RELAXED), 1))
         return 0;
+    call->timed_since = probity_calls_cost_begin();
     return probity_call_begin_usually(call, function, back) ||
            probity_call_begin_slow(call, function, probity_scope_frame_at());
+}
+
+/* Of calls that a budget only counts, one in this number is timed. */
+enum { PROBITY_CALLS_TIMED_EVERY = 8 };
+
+/* Whether the latest timed call took long: a bit for each function. Functions may share a bit. */
+extern __thread uint64_t probity_calls_has_waited
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static inline uint64_t probity_calls_bit_of(uint32_t number)
+{
+    return UINT64_C(1) << (number / 2 % 64);
+}
+
+/* Counts the call if that is all that is to be done about it: a budget only counts the function's
+ * calls, and the thread does not time this one. In the function that the program calls, which then
+ * jumps to libc's: after a system call, each cache line it uses may be a miss. */
+static inline __attribute__((always_inline)) int
+probity_call_counts(const struct probity_site_function *function, const void *back)
+{
+    uint64_t **counters = probity_scope_counters;
+    uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
+
+    if (__atomic_load_n(&function->code, __ATOMIC_RELAXED) != 0 || counters == NULL ||
+        probity_calls_cost_left == 0 || !probity_calls_are_of_program(back) ||
+        __atomic_load_n(&probity_scope_level, __ATOMIC_RELAXED) < 1)
+        return 0;
+    uint64_t *counter = __atomic_load_n(&counters[number], __ATOMIC_RELAXED);
+    if (counter == NULL || probity_calls_has_waited & probity_calls_bit_of(number) ||
+        __atomic_load_n(counter, __ATOMIC_RELAXED) % PROBITY_CALLS_TIMED_EVERY == 0)
+        return 0;
+    probity_calls_cost_left--;
+    probity_cpu_add(counter, 1);
+    return 1;
 }
 
 /* Room for the enter's values, of `bytes` bytes; NULL: to be recorded on the slow path. */

@@ -6,6 +6,7 @@
  *
  *     cost  = records × cost of one + readings of the CPU clock × cost of one
  *           + counted calls × cost of one + CPU time of this thread for records
+ *           + cost of calls to libc, measured by libprobity-calls
  *     share = cost / (CPU time of the process - cost)
  */
 #include "runtime/budget.h"
@@ -33,9 +34,8 @@ enum {
     CREDIT_NS_MAX = 1000000000, /* budget not used within this time may be used later */
     COST_NS_DEFAULT = 40,       /* of a scope, if it could not be measured */
     COUNT_NS_DEFAULT = 4,
-    CALL_NS = 60,       /* of a record of a call to libc: a system call leaves cold caches */
     READING_FACTOR = 2, /* reading the CPU clock costs more than in the measurement */
-    PACK_NS_MAX = 25, /* of a record, in this thread, on a slow machine */
+    PACK_NS_MAX = 80, /* of a record, in this thread, on a slow machine */
     MARGIN_PERCENT = 115,
     WORTH_PART = 50, /* of the budget: functions that cost less stay recorded */
     TARGET_PERCENT = 70 /* of the budget: the target once it is exceeded */
@@ -53,7 +53,7 @@ static uint64_t counts[PROBITY_LIMIT_SITES], latest_counts[PROBITY_LIMIT_SITES];
 
 /* Cost of each, in ns or, if the name says so, in 1/256 ns. */
 static struct {
-    uint64_t record_256, hooked_256, count_256, hooked_count_256, reading_ns;
+    uint64_t record_256, hooked_256, count_256, hooked_count_256, call_256, reading_ns;
 } price;
 
 /* For the interval being evaluated. */
@@ -81,9 +81,9 @@ static struct {
  * number. */
 static struct probity_site_function *lasting[PROBITY_LIMIT_SITES / 2 + 1];
 
-static int is_lasting(const struct probity_site_function *function)
+static int is_of_libc(const char *file)
 {
-    return function->flags & PROBITY_FUNCTION_ADDRESSED || strncmp(function->file, "libc/", 5) == 0;
+    return file != NULL && strncmp(file, "libc/", 5) == 0;
 }
 
 void probity_budget_declared(struct probity_site_function *function)
@@ -98,9 +98,9 @@ void probity_budget_declared(struct probity_site_function *function)
         state |= PROBITY_BUDGET_ADDRESSED;
     if (function->flags & PROBITY_FUNCTION_ENTRIES)
         state |= PROBITY_BUDGET_ENTRIES;
-    if (function->file != NULL && strncmp(function->file, "libc/", 5) == 0)
+    if (is_of_libc(function->file))
         state |= PROBITY_BUDGET_CALL;
-    if (is_lasting(function))
+    if (state & (PROBITY_BUDGET_ADDRESSED | PROBITY_BUDGET_CALL))
         __atomic_store_n(&lasting[(number - 1) / 2], function, __ATOMIC_RELEASE);
     __atomic_fetch_or(&probity_budget_state[number], state, __ATOMIC_RELAXED);
     /* Under declare_lock. The leave's site is the next one. */
@@ -110,10 +110,8 @@ void probity_budget_declared(struct probity_site_function *function)
 
 void probity_budget_declared_site(const struct probity_site *site, uint32_t number)
 {
-    static const char locks[] = "libc/locks", memory[] = "libc/memory";
-
     probity_assert(number < PROBITY_LIMIT_SITES);
-    if (strcmp(site->file, locks) != 0 && strcmp(site->file, memory) != 0)
+    if (!is_of_libc(site->file))
         return;
     __atomic_fetch_or(&probity_budget_state[number + 1], PROBITY_BUDGET_HITS, __ATOMIC_RELAXED);
     if (number + 1 > site_end)
@@ -206,6 +204,7 @@ static void find_prices(const struct probity_session *session)
     uint64_t hooked_counted = measured(cost, PROBITY_COST_HOOKED_COUNTED);
 
     price.record_256 = (scope != 0 ? scope : COST_NS_DEFAULT * PROBITY_COST_UNITS) / 2;
+    price.call_256 = price.record_256;
     price.hooked_256 = hooked != 0 ? hooked / 2 : price.record_256;
     price.count_256 = counted != 0 ? counted : COUNT_NS_DEFAULT * PROBITY_COST_UNITS;
     probity_assert(price.record_256 > 0 && price.hooked_256 > 0);
@@ -221,12 +220,8 @@ void probity_budget_begin(struct probity_session *session)
         PROBITY_BUDGET_TRIED | PROBITY_BUDGET_LISTED;
 
     /* Also those of a forking parent's recording. */
-    for (uint32_t i = 0; i < number_count; i++)
-        probity_budget_state[numbers[i]] &= (uint16_t)~of_recording;
-    for (uint32_t site = 0; site < site_end; site++) {
-        if (probity_budget_state[site + 1] & PROBITY_BUDGET_HITS)
-            probity_budget_state[site + 1] = PROBITY_BUDGET_HITS;
-    }
+    for (uint32_t number = 0; number <= site_end; number++)
+        probity_budget_state[number] &= (uint16_t)~of_recording;
     if (probity_calls_count_hits != NULL)
         probity_calls_count_hits(PROBITY_CALLS_ALL_SITES);
     if (number_count > 0 && probity_hooked_restore != NULL)
@@ -291,9 +286,25 @@ static uint64_t counting_ns(struct probity_session *session)
 /* Of a record of a function, in 1/256 ns. */
 static uint64_t record_price_256(uint32_t site)
 {
-    if (is_call(site))
-        return CALL_NS * PROBITY_COST_UNITS;
+    if (__atomic_load_n(&probity_budget_state[site + 1], __ATOMIC_RELAXED) &
+        (PROBITY_BUDGET_CALL | PROBITY_BUDGET_HITS))
+        return price.call_256;
     return is_hooked(site) ? price.hooked_256 : price.record_256;
+}
+
+/* Of calls to libc that were only counted in the interval. Updates the price of the others, which
+ * includes their readings of the CPU clock. */
+static uint64_t counted_calls_ns(const struct probity_session *session)
+{
+    uint64_t event_256 = 0, ns = 0;
+
+    if (probity_calls_cost != NULL)
+        ns = probity_calls_cost(probity_live_rate(&session->live), &event_256);
+    if (event_256 != 0) {
+        price.call_256 = event_256 / PROBITY_TALLY_EVENT_HITS;
+        price.reading_ns = 0;
+    }
+    return ns;
 }
 
 /* Adds up the records of all sites, and their cost. */
@@ -328,7 +339,8 @@ static int measure(struct probity_session *session, int is_last, struct interval
         .ns = probity_ns_of_ticks(tick - budget.tick, probity_live_rate(&session->live)),
         .cpu_ns = cpu_ns - budget.cpu_ns,
         .writer_ns = writer_ns - budget.writer_ns};
-    interval.cost_ns = recording_ns(&interval.records) + counting_ns(session);
+    interval.cost_ns = counted_calls_ns(session) + counting_ns(session);
+    interval.cost_ns += recording_ns(&interval.records);
     uint64_t packing_ns = interval.records * PACK_NS_MAX;
     if (packing_ns > interval.writer_ns)
         packing_ns = interval.writer_ns;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * often.c MS: two threads that each lock a free mutex, post and take a semaphore, and allocate and
- * free, for that time; from the middle of it on, another one waits for a mutex that the main thread
- * holds, again and again. Prints how often each was done: "mutex N", "semaphore N", "allocation N",
- * "free N", "wait N", and "main TID".
+ * often.c MS: two threads that each lock a free mutex, post and take a semaphore, notify a
+ * condition, and allocate and free, for that time, and wait for the condition now and then; from
+ * the middle of it on, another one waits for a mutex that the main thread holds, again and again.
+ * Prints how often each was done: "mutex N", "semaphore N", "allocation N", "free N",
+ * "condition N", "notify N", "wait N", and "main TID".
  */
+#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -38,6 +40,8 @@ static uint64_t now_ns(void)
 static void *work(void *context)
 {
     struct worker *worker = context;
+    pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+    const struct timespec passed = {0, 0};
     sem_t semaphore;
 
     if (sem_init(&semaphore, 0, 0) != 0)
@@ -49,8 +53,13 @@ static void *work(void *context)
             sem_post(&semaphore);
             sem_wait(&semaphore);
             free(at);
+            pthread_cond_signal(&condition);
             pthread_mutex_unlock(&worker->own);
         }
+        pthread_mutex_lock(&worker->own);
+        if (pthread_cond_timedwait(&condition, &worker->own, &passed) != ETIMEDOUT)
+            exit(1);
+        pthread_mutex_unlock(&worker->own);
         worker->batches++;
     }
     return NULL;
@@ -113,9 +122,11 @@ int main(int argc, char **argv)
         pthread_join(workers[i].thread, NULL);
         batches += workers[i].batches;
     }
-    printf("mutex %llu\n", (unsigned long long)(batches * BATCH + 2 * waits));
+    printf("mutex %llu\n", (unsigned long long)(batches * (BATCH + 2) + 2 * waits));
     printf("semaphore %llu\nallocation %llu\nfree %llu\n", (unsigned long long)(batches * BATCH),
            (unsigned long long)(batches * BATCH), (unsigned long long)(batches * BATCH));
+    printf("condition %llu\nnotify %llu\n", (unsigned long long)batches,
+           (unsigned long long)(batches * BATCH));
     printf("wait %llu\nmain %d\n", (unsigned long long)waits, (int)getpid());
     return 0;
 }

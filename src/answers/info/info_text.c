@@ -177,8 +177,9 @@ static void put_only_counted(FILE *stream, const struct probity_trace_facts *fac
         put_line(stream, "only counted", "%" PRIu64 " function%s, from some point on, to keep "
                  "within the budget", functions, functions == 1 ? "" : "s");
     if (hits > 0)
-        put_line(stream, "only counted", "%" PRIu64 " kind%s of free locks, or allocations, from "
-                 "some point on, to keep within the budget", hits, hits == 1 ? "" : "s");
+        put_line(stream, "only counted", "%" PRIu64 " kind%s of free locks, conditions or "
+                 "allocations, from some point on, to keep within the budget", hits,
+                 hits == 1 ? "" : "s");
     if (removed > 0)
         put_line(stream, "not counted", "%" PRIu64 " function%s of them, from a later point on: "
                  "counts are lower bounds", removed, removed == 1 ? "" : "s");

@@ -402,8 +402,8 @@ static void put_traces(FILE *stream, int has_colour, const struct probity_reader
             fprintf(stream, "trace: the wall clock was adjusted %" PRIu64 " times; calls in "
                     "progress then have wrong times\n", facts->clock_steps);
         if (facts->counted_hits > 0)
-            fputs("trace: free locks or allocations are only counted from some point on, to keep "
-                  "within the budget: see `probity log`\n", stream);
+            fputs("trace: free locks, conditions or allocations are only counted from some point "
+                  "on, to keep within the budget: see `probity log`\n", stream);
         put_states(stream, facts);
     }
 }

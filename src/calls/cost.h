@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cost.h: measures what recording calls costs, in the program itself: one piece of this library's
+ * work in PROBITY_CALLS_COST_EVERY is timed, with everything that libprobity does in it, and with
+ * the caches as the program and the kernel have left them. A piece is one record, or what is done
+ * about a call that is only counted. Any thread, also in signal handlers.
+ *
+ *     cost = ticks of the timed pieces × PROBITY_CALLS_COST_EVERY × factor (cost.c)
+ */
+#ifndef PROBITY_CALLS_COST_H
+#define PROBITY_CALLS_COST_H
+
+#include <stdint.h>
+
+/* A prime number, so that a loop of a few calls does not always have the same one timed. */
+enum { PROBITY_CALLS_COST_EVERY = 251 };
+
+/* Pieces of this thread until the next one that is timed. */
+extern __thread uint32_t probity_calls_cost_left
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Not cold: the compiler would move counting, too, out of the usual path. */
+uint64_t probity_calls_cost_begin_timed(void) __attribute__((visibility("hidden")));
+void probity_calls_cost_end_timed(uint64_t since, int is_recorded)
+    __attribute__((visibility("hidden")));
+
+/* Begins a piece. Returns 0 if it is not timed. */
+static inline __attribute__((always_inline)) uint64_t probity_calls_cost_begin(void)
+{
+    return __builtin_expect(probity_calls_cost_left-- != 0, 1) ? 0
+                                                               : probity_calls_cost_begin_timed();
+}
+
+static inline __attribute__((always_inline)) void probity_calls_cost_end(uint64_t since,
+                                                                         int is_recorded)
+{
+    if (__builtin_expect(since != 0, 0))
+        probity_calls_cost_end_timed(since, is_recorded);
+}
+
+#endif
