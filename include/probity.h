@@ -453,8 +453,11 @@ PROBITY_INLINE uint64_t probity_ticks(void)
     return ticks;
 }
 
+/* The frame record: the address of the caller's record, and the return address. clang puts it above
+ * the function's variables, gcc below them. */
 #define PROBITY_FRAME __builtin_frame_address(0)
 #define PROBITY_FRAME_ABOVE 0u
+#define PROBITY_FRAMES_ARE_LINKED 1
 
 PROBITY_INLINE uint64_t probity_code_address(void)
 {
@@ -469,6 +472,14 @@ PROBITY_INLINE int probity_frame_is_overwritten(uint64_t minus)
     uint32_t low;
     __asm__ volatile("ldrh %w0, [%1, #8]" : "=r"(low) : "r"(frame));
     return low != (minus & 0xffff);
+}
+
+/* The caller's record, at the beginning of this one. */
+PROBITY_INLINE uint64_t probity_frame_next(uint64_t frame)
+{
+    uint64_t next;
+    __asm__ volatile("ldr %0, [%1]" : "=r"(next) : "r"(frame));
+    return next;
 }
 
 #define PROBITY_WAIT_FOR_INSTRUCTIONS() __asm__ volatile("dsb ishld\n\tisb" : : : "memory")
@@ -487,6 +498,15 @@ PROBITY_INLINE uint64_t probity_code_address(void)
 PROBITY_INLINE int probity_frame_is_overwritten(uint64_t minus)
 {
     (void)minus;
+    return 0;
+}
+#endif
+
+#ifndef PROBITY_FRAMES_ARE_LINKED
+#define PROBITY_FRAMES_ARE_LINKED 0
+PROBITY_INLINE uint64_t probity_frame_next(uint64_t frame)
+{
+    (void)frame;
     return 0;
 }
 #endif

@@ -173,7 +173,7 @@ struct probity_scope_place {
                        0: unknown */
     uint64_t where; /* address of the code × 2^16, plus the low bits of the scope's address */
 };
-enum { PROBITY_SCOPE_FRAMES = 48, PROBITY_SCOPE_NEAR = 4096 };
+enum { PROBITY_SCOPE_FRAMES = 48, PROBITY_SCOPE_NEAR = 4096, PROBITY_SCOPE_LINKED = 65536 };
 
 #if defined(PROBITY_MSVC)
 /* Only the library uses the variables below. */
@@ -504,18 +504,51 @@ probity_site_format_number(const struct probity_site_format *format)
 }
 
 #ifndef PROBITY_MSVC
-/* Whether the innermost open scope, at place - 1, may have been skipped by a jump before this one
- * begins. Its frame is usually close enough above this one to be readable: any function called
- * since the jump has stored another return address there. A frame farther away may be unmapped: it
- * may have been on the stack of a coroutine. */
+/* The frame of an open scope. */
+PROBITY_INLINE uint64_t probity_scope_frame_of(uint64_t minus)
+{
+    return (0 - minus / 65536) & (UINT64_MAX / 65536);
+}
+
+/* Where frames are linked: whether the links lead from this frame past that of the open scope, or
+ * to another call in its place: then it does not belong to a caller. Reads only memory close above
+ * this frame. Code that uses the frame pointer for something else breaks the links: then the return
+ * address decides. */
+PROBITY_INLINE int probity_scope_is_passed(uint64_t open, uint64_t minus)
+{
+    uint64_t first = probity_scope_frame_of(minus), wanted = probity_scope_frame_of(open);
+    uint64_t frame = first, next;
+
+    do {
+        next = probity_frame_next(frame);
+        if (next >= wanted)
+            return next != wanted || probity_frame_is_overwritten(open);
+        if (next <= frame || (next & 7) != 0)
+            return wanted - first < PROBITY_SCOPE_NEAR && probity_frame_is_overwritten(open);
+        frame = next;
+    } while (next - first < PROBITY_SCOPE_LINKED);
+    return 0;
+}
+
+/* Whether the open scope with this frame may have been skipped by a jump before this one begins.
+ * Its frame is usually close enough above this one to be readable: any function called since the
+ * jump has stored another return address there. A frame farther away may be unmapped: it may have
+ * been on the stack of a coroutine. */
+PROBITY_INLINE int probity_scope_may_be_over(uint64_t open, uint64_t minus)
+{
+    if (PROBITY_FRAMES_ARE_LINKED && __builtin_expect(open - 1 < minus - 1, 1))
+        return probity_scope_is_passed(open, minus);
+    if (__builtin_expect(minus - open < (uint64_t)PROBITY_SCOPE_NEAR << 16, 1))
+        return probity_frame_is_overwritten(open);
+    return open >= minus;
+}
+
+/* The same for the innermost open scope, at place - 1. */
 PROBITY_INLINE int probity_scope_is_suspect(uint32_t place, uint64_t minus)
 {
     if (__builtin_expect(place > PROBITY_SCOPE_FRAMES, 0))
         return 1;
-    uint64_t top = probity_scope_frame[place].minus;
-    if (__builtin_expect(minus - top < (uint64_t)PROBITY_SCOPE_NEAR << 16, 1))
-        return probity_frame_is_overwritten(top);
-    return top >= minus;
+    return probity_scope_may_be_over(probity_scope_frame[place].minus, minus);
 }
 
 /* Takes a place. The depth is set first, so that a signal handler in between takes another one. */

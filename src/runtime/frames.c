@@ -7,7 +7,8 @@
  *
  * Relative to the code that is running, an open scope is in one of these states:
  *
- *     its frame is above ours        it is a caller, or is in a frame that was not reused
+ *     its frame is above ours        it is a caller, or is in a frame that was not reused: where
+ *                                    frames are linked, the links lead past it
  *     its frame is below ours        it was jumped over
  *     same frame, called elsewhere    it was jumped over: the frame belongs to another call
  *     same frame, called here         it is a caller, inlined into the same function; or a
@@ -149,7 +150,7 @@ static uint64_t frame_part(uint64_t minus)
 
 static uintptr_t frame_address(uint64_t minus)
 {
-    return (uintptr_t)(0 - (minus >> 16)) & (UINTPTR_MAX >> 16);
+    return (uintptr_t)probity_scope_frame_of(minus);
 }
 
 /* Frames of coroutines, and of handlers on a separate stack, are not comparable. */
@@ -205,11 +206,18 @@ static uint32_t count_below(uint32_t known, uint64_t minus, uint64_t where)
     return alive;
 }
 
-/* The same for scopes with a frame above ours. */
-static uint32_t count_above(uint32_t known)
+/* Of the scopes with a frame above ours, only so many are checked. */
+static uint32_t least_of(uint32_t known)
 {
     enum { SEARCHED = 1024 };
-    uint32_t least = known > SEARCHED ? known - SEARCHED : 0, alive = known;
+
+    return known > SEARCHED ? known - SEARCHED : 0;
+}
+
+/* The same for scopes with a frame above ours, by their return addresses. */
+static uint32_t count_unchanged(uint32_t known)
+{
+    uint32_t least = least_of(known), alive = known;
     uintptr_t checked = 0;
 
     probity_assert(known <= places_known(known));
@@ -221,12 +229,61 @@ static uint32_t count_above(uint32_t known)
     return alive;
 }
 
-/* Like probity_scope_is_suspect(), which cannot see the deeper scopes. */
-static int is_suspect(uint64_t top, uint64_t minus)
+/* The first linked frame at `wanted` or above, from this one on; 0 if the links are broken, or end
+ * before. */
+static uintptr_t follow(uintptr_t frame, uintptr_t wanted)
 {
-    if (minus - top < (uint64_t)PROBITY_SCOPE_NEAR << 16)
-        return probity_frame_is_overwritten(top);
-    return top >= minus;
+    while (frame != 0 && frame < wanted) {
+        uintptr_t next = (uintptr_t)probity_frame_next(frame);
+        int is_link = next > frame && next % sizeof next == 0 && probity_os_is_own_stack(next);
+        frame = is_link ? next : 0;
+    }
+    return frame;
+}
+
+/* Whether the links lead from this frame to the thread's first one, which has a return address and
+ * no next frame. */
+static int is_whole(uintptr_t frame)
+{
+    while (frame != 0) {
+        uintptr_t next = (uintptr_t)probity_frame_next(frame);
+        if (next == 0)
+            return probity_frame_next(frame + sizeof next) != 0;
+        frame = follow(frame, frame + 1);
+    }
+    return 0;
+}
+
+/* The same, by the links between frames. Functions that use the frame pointer for something else
+ * break them, maybe unnoticed: they are trusted only if they meet the frame of an open scope, or
+ * are whole. Returns 0 if they do not. *ret_alive: the number. */
+static int count_linked(uint32_t known, uint64_t minus, uint32_t *ret_alive)
+{
+    uint32_t least = least_of(known), alive = known;
+    uintptr_t frame = frame_address(minus);
+
+    for (uint32_t i = known; i > least; i--) {
+        uint64_t other = frame_at(i)->minus;
+        uintptr_t open = frame_address(other);
+        if (other == 0)
+            continue;
+        frame = is_own_frame(other) ? follow(frame, open) : 0;
+        *ret_alive = alive;
+        if (frame == 0 || (frame == open && !probity_frame_is_overwritten(other)))
+            return frame != 0;
+        alive = i - 1;
+    }
+    *ret_alive = alive;
+    return is_whole(frame);
+}
+
+static uint32_t count_above(uint32_t known, uint64_t minus)
+{
+    uint32_t alive;
+
+    if (PROBITY_FRAMES_ARE_LINKED && count_linked(known, minus, &alive))
+        return alive;
+    return count_unchanged(known);
 }
 
 /* To be called if none of the open scopes in this frame was jumped over. */
@@ -248,7 +305,7 @@ static uint32_t count_alive(uint32_t known, uint64_t top, uint64_t minus, uint64
     }
     if (!is_own_frame(minus) || !is_own_frame(top))
         return known;
-    return count_above(alive);
+    return count_above(alive, minus);
 }
 
 PROBITY_API uint32_t probity_scope_jumped(uint32_t place, uint64_t minus, uint64_t where)
@@ -258,7 +315,7 @@ PROBITY_API uint32_t probity_scope_jumped(uint32_t place, uint64_t minus, uint64
     probity_assert(known <= place);
     uint64_t top = frame_at(known)->minus;
 
-    if (!is_suspect(top, frame_part(minus)))
+    if (!probity_scope_may_be_over(top, frame_part(minus)))
         return place;
     probity_cpu_keep(&kept);
     uint32_t alive = count_alive(known, top, minus, where);

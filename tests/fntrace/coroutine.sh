@@ -48,7 +48,9 @@ int main()
     puts("done");
 }
 END
-for flags in -O0 -O2 "-O3 -fPIE" "-O2 -masm=intel" "-O1 -fcf-protection"; do
+machine=("-O2 -masm=intel" "-O1 -fcf-protection")
+[ "${VARIANT:-}" != aarch64 ] || machine=("-O1 -mbranch-protection=standard")
+for flags in -O0 -O2 "-O3 -fPIE" "${machine[@]}"; do
     # shellcheck disable=SC2086
     "$CXX" ${SANITIZE_FLAG:+"$SANITIZE_FLAG"} -std=c++20 $flags -Wall -Wextra -Werror \
         -I"$SOURCE/include" coroutine.cc -L"$BUILD/lib" -lprobity "-Wl,-rpath,$BUILD/lib" \
