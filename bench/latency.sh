@@ -39,6 +39,7 @@ compile=("${CC:-gcc}" -O2 -pthread -DFN_INSTRUMENT -I"$source/include" "$source"
 # Sets "server" and "port". Arguments: settings and the program
 start_server() {
     port=
+    : > listening
     env "$@" --root root --port 0 --threads 4 > listening &
     server=$!
     jobs+=("$server")
