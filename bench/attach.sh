@@ -24,6 +24,7 @@ for name in "${!PROBITY_@}"; do unset "$name"; done
     "$source"/examples/httpd/*.c -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -lprobity
 mkdir root
 head -c 4096 /dev/zero > root/page.html
+: > listening
 "${first[@]}" ./httpd --root root --port 0 --threads 4 > listening &
 server=$!
 port=

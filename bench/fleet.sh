@@ -114,6 +114,7 @@ makes_web() {
         -o httpd "$source_root"/examples/httpd/*.c "$build/lib/libprobity.a" -lm -ldl
     mkdir root
     cp "$source_root"/doc/*.md root
+    : > httpd.out
     PROBITY_MODE=block PROBITY_OUT=$work/web ./httpd --root root --port 0 --threads 4 > httpd.out &
     site=$!
     until grep -q '^listening on' httpd.out; do sleep 0.1; done

@@ -5,9 +5,10 @@
 # overlaps. Functions are compiled with patchable entries, and recorded by `attach --functions`.
 #
 # A command itself needs CPU time: attaching to a different, idle program shows how much of a delay
-# is due to that.
+# is due to that, and starting a program that does nothing shows the minimum. A window of `attach`
+# is longer than the command, so compare it with that of a recording in which nothing changes, too.
 #
-#   ROUNDS       of attaching (default 120, about 70 s)
+#   ROUNDS       of attaching (default 120, about 85 s)
 #   DUMP_ROUNDS  of dumps (default 30, about 60 s)
 #   CONNECTIONS  that are never idle (default 16)
 set -eu
@@ -39,6 +40,7 @@ compile=("${CC:-gcc}" -O2 -pthread -DFN_INSTRUMENT -I"$source/include" "$source"
 # Sets "server" and "port". Arguments: settings and the program
 start_server() {
     port=
+    : > listening
     env "$@" --root root --port 0 --threads 4 > listening &
     server=$!
     jobs+=("$server")
@@ -118,6 +120,8 @@ start_load times
 for ((i = 0; i < rounds; i++)); do
     window usual 0.08 true
     sleep 0.02
+    window nothing 0.08 "$(type -P true)"
+    sleep 0.02
     window other 0.08 "$probity" attach -o other.probity "$idle"
     sleep 0.02
     window attach 0.08 "$probity" attach --functions --mode drop -o server.probity "$server"
@@ -132,9 +136,9 @@ done
 end_run
 kill "$idle"
 echo "attach and detach, $rounds times:"
-table times usual="usual (dormant)" other="attach to another program" \
-    attach="attach to the server" recorded="recorded, nothing changes" \
-    detach="detach from the server"
+table times usual="usual (dormant)" nothing="another program starts and ends" \
+    other="attach to another program" attach="attach to the server" \
+    recorded="recorded, nothing changes" detach="detach from the server"
 
 # ---- Dumps ----
 

@@ -32,6 +32,7 @@ record_web() {
     local port='' server
     mkdir -p "$work/root"
     head -c 4096 /dev/zero | tr '\0' 'x' > "$work/root/page.html"
+    : > "$work/address"
     "$build/bin/probity" record --calls locks,io,threads --sched -f -o "$work/web" -- \
         "$build/examples/httpd-plain" --root "$work/root" --port 0 --threads 4 \
         > "$work/address" 2> "$work/said" &

@@ -36,6 +36,7 @@ record_server() {
     compile -DFN_INSTRUMENT "$tree"/examples/httpd/*.c -o httpd
     mkdir root
     cp "$tree"/doc/*.md root
+    : > httpd.out
     PROBITY_OUT=httpd.probity ./httpd --root root --port 0 > httpd.out &
     server=$!
     for turn in $(seq 200); do

@@ -28,6 +28,7 @@ struct probity_pool_chunk {
     /* What src/writer/watch.c has read of the chunk with this serial: number of words, last
      * tick. */
     uint64_t watched_serial, watched_tick;
+    uint64_t plain_serial; /* the full chunk with this serial has neither declarations nor holes */
     uint64_t stuck_tick; /* when reading first stopped before the word `stuck` - 1 */
     uint32_t watched, stuck;
     struct probity_pool_watched { /* the last hit that was read */

@@ -81,16 +81,22 @@ static void add_full(struct probity_dump_chunks *chunks, uint64_t from)
 {
     struct probity_pool *pool = &chunks->pass->live->pool;
     uint32_t chunk = chunks->pass->waiting, older = 0;
+    struct probity_pool_chunk *own;
 
-    for (; chunk != PROBITY_POOL_NONE; chunk = probity_pool_private(pool, chunk)->next) {
+    for (; chunk != PROBITY_POOL_NONE; chunk = own->next) {
         const struct probity_chunk_header *header = probity_pool_header(pool, chunk);
-        if (probity_pool_private(pool, chunk)->is_pinned)
+        own = probity_pool_private(pool, chunk);
+        if (own->is_pinned)
             continue;
         if (header->handed_over >= from) {
             add(chunks, chunk, header->used, 0);
-        } else if (chunks->content.chunk_count + older < chunks->capacity &&
-                   probity_drain_look(probity_pool_words(pool, chunk), header->used) !=
-                       PROBITY_DRAIN_PLAIN) {
+        } else if (own->plain_serial != header->serial &&
+                   chunks->content.chunk_count + older < chunks->capacity) {
+            if (probity_drain_look(probity_pool_words(pool, chunk), header->used) ==
+                PROBITY_DRAIN_PLAIN) {
+                own->plain_serial = header->serial; /* the next dump does not read it again */
+                continue;
+            }
             older++;
             chunks->inputs[chunks->capacity - older] = input_of(chunks->pass, chunk, header->used,
                                                                 0);

@@ -33,7 +33,6 @@ int probity_dump_file_open(struct probity_dump_file *ret_file, int directory, ui
 {
     struct probity_dump_file file = {.directory = directory, .serial = 0};
     size_t scratch = align((size_t)chunk_words * sizeof(struct probity_drain_entry));
-    int length = 0;
 
     probity_assert(probity_chunk_words_is_valid(chunk_words));
     file.room = align(WINDOW_BYTES + probity_drain_room(chunk_words) + TAIL_ROOM);
@@ -47,10 +46,10 @@ int probity_dump_file_open(struct probity_dump_file *ret_file, int directory, ui
     file.scratch.entries = (struct probity_drain_entry *)(file.input + file.room);
     file.scratch.capacity = chunk_words;
     file.threads = file.input + file.room + scratch;
+    file.temporary[0] = '.';
     for (int i = 0; i < 8; i++)
-        length += snprintf(file.temporary + length, sizeof file.temporary - (size_t)length,
-                           i == 0 ? ".%02x" : "%02x", unique[i]);
-    snprintf(file.temporary + length, sizeof file.temporary - (size_t)length, ".tmp");
+        snprintf(file.temporary + 1 + 2 * i, 3, "%02x", unique[i]);
+    memcpy(file.temporary + 17, ".tmp", 5);
     file.append.descriptor = probity_temporary_open(directory, file.temporary, &file.is_unnamed);
     if (file.append.descriptor < 0) {
         munmap(file.memory, file.memory_bytes);

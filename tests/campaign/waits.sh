@@ -38,15 +38,14 @@ judge_typed() {
 
 # Each path begins and ends at hits of its request, and its parts sum to the time between them.
 judge_paths() {
-    local before=$failures port=
+    local before=$failures port
     mkdir -p root
     head -c 4096 /dev/zero > root/page.html
+    rm -f server.out
     "${tracefs[@]}" "$PROBITY" record -f --sched -o httpd -- "$BUILD/examples/httpd" --root root \
-        --port 0 --threads 4 > listening 2> errors &
+        --port 0 --threads 4 > server.out 2> errors &
     server=$!
-    until [ -n "$port" ] || ! is_running "$server"; do
-        port=$(sed -n 's/^listening on 127.0.0.1://p' listening)
-    done
+    await_port "$server"
     "$BUILD/examples/httpd_load" --connections 16 --seconds 2 "$port" /page.html > load.out ||
         fail "load: $(cat load.out errors)"
     kill -TERM "$("$PROBITY" info --json httpd 2> /dev/null | jq '.[0].program.pid')"

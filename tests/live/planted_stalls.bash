@@ -12,7 +12,8 @@ stalls_server=
 # Plants $1 stalls of 3 to 50 ms, one after the other, from a random seed $2. Writes "truth": kind,
 # CLOCK_REALTIME in ns before and after, answer.
 stalls_plant() {
-    "${PYTHON:-python3}" - "$1" "$2" "$stalls_port" > truth << 'PYTHON'
+    # shellcheck disable=SC2154 # await_port sets it
+    "${PYTHON:-python3}" - "$1" "$2" "$port" > truth << 'PYTHON'
 import http.client, random, sys, time
 count, seed, port = map(int, sys.argv[1:])
 random.seed(seed)
@@ -40,14 +41,13 @@ stalls_record() {
     stalls_build || fail "httpd: not built"
     mkdir -p root
     head -c 4096 /dev/zero > root/page.html
+    rm -f server.out
     "$PROBITY" record -f --calls io --when 'function worker_serve_request > 2ms' --ring 10s,256M \
         --before 30ms --at-most 1000/1s --dump-limit 4G -o 'stall-%i.probity' -- \
-        ./httpd --root root --port 0 --threads 8 --plant > listening 2> errors &
-    stalls_server=$! stalls_port=
-    until [ -n "$stalls_port" ] || ! is_running "$stalls_server"; do
-        stalls_port=$(sed -n 's/^listening on 127.0.0.1://p' listening)
-    done
-    "$BUILD/examples/httpd_load" --connections 16 --seconds 3600 "$stalls_port" /page.html \
+        ./httpd --root root --port 0 --threads 8 --plant > server.out 2> errors &
+    stalls_server=$!
+    await_port "$stalls_server"
+    "$BUILD/examples/httpd_load" --connections 16 --seconds 3600 "$port" /page.html \
         > load.out 2>&1 &
     stalls_load=$!
     stalls_plant "$1" "$2" || fail "planting: $(tail -n 1 truth)"

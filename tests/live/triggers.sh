@@ -12,6 +12,16 @@ reasons() {
     done | wc -l
 }
 
+# What shows which call has no dump, and whether a limit prevented it: the reasons of all dumps, and
+# the slowest calls in the trace of the whole run.
+explain_reasons() {
+    for dump in slow-*.probity; do
+        "$PROBITY" info "$dump" | grep -E '^(because|left out)' | sed "s/^/$dump: /" || true
+    done
+    "$PROBITY" why --function handle_request --slowest 10 --json stalls.*.probity 2>&1 |
+        jq -r '.cases[] | "in the trace: at \(.at_ns) ns, \(.ns) ns"'
+}
+
 # Dumps are complete, nothing was dropped, and each thread's probes follow each other without a gap.
 # $1 description, $2... dumps
 are_whole() {
@@ -69,12 +79,13 @@ no_temporaries() {
 for kind in sleep lock spin; do
     fresh
     "$PROBITY" record --when 'function handle_request > 50ms' --before 100ms --after 20ms \
-        --at-most 1000/1s -o 'slow-%i.probity' -- "$stalls" 2 4 $kind 100 > out 2> errors ||
+        --ring 300s --at-most 1000/1s -o 'slow-%i.probity' -- "$stalls" 2 4 $kind 100 \
+        > out 2> errors ||
         fail "$kind: status $?: $(cat errors)"
     read -r _ least most < <(grep '^slow' out)
     found=$(reasons slow-*.probity)
     if [ "$found" -lt "$least" ] || [ "$found" -gt "$most" ] || [ "$found" -lt 4 ]; then
-        fail "$kind: $found reasons for $least to $most slow calls"
+        fail "$kind: $found reasons for $least to $most slow calls: $(explain_reasons)"
     fi
     are_whole "$kind" slow-*.probity
     expect "$kind: stderr" "" "$(cat errors)"

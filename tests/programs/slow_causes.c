@@ -43,6 +43,9 @@ static pthread_mutex_t cache = PTHREAD_MUTEX_INITIALIZER, answer = PTHREAD_MUTEX
 static pthread_cond_t answered = PTHREAD_COND_INITIALIZER;
 static int is_answered;
 static atomic_int asked = NONE, is_held;
+/* Set when the slow call has come that far. A delay begins only then: if it began earlier, it could
+ * be over before a thread that lost the CPU arrives. */
+static atomic_int is_at_cache, is_at_answer;
 static atomic_uint asked_ns;
 static int pipe_ends[2];
 static char bytes[PIPE_BYTES];
@@ -81,6 +84,7 @@ static NOINLINE void parse(unsigned work, unsigned calls)
 static NOINLINE void lookup(void)
 {
     FN_FUNC(FN_VOID, FN_1);
+    atomic_store(&is_at_cache, 1);
     pthread_mutex_lock(&cache);
     step(100);
     pthread_mutex_unlock(&cache);
@@ -89,15 +93,17 @@ static NOINLINE void lookup(void)
 static NOINLINE void ask(void)
 {
     FN_FUNC(FN_VOID, FN_1);
+    atomic_store(&is_at_answer, 1);
     pthread_mutex_lock(&answer);
     while (!is_answered)
         pthread_cond_wait(&answered, &answer);
     pthread_mutex_unlock(&answer);
 }
 
-static NOINLINE void save(size_t count)
+static NOINLINE void save(size_t count, unsigned pause_ns)
 {
     FN_FUNC(FN_VOID, FN_1);
+    atomic_store(&shared->pause_ns, pause_ns);
     while (count > 0) {
         ssize_t wrote = write(pipe_ends[1], bytes, count);
         if (wrote <= 0)
@@ -121,7 +127,10 @@ static NOINLINE void handle(enum cause cause, unsigned ns)
     parse(cause == MORE_WORK ? ns / 2 : 1000, cause == MORE_CALLS ? ns / 500 : 4);
     lookup();
     ask();
-    save(cause == SLOW_WRITE ? sizeof bytes : 64);
+    if (cause == SLOW_WRITE)
+        save(sizeof bytes, ns);
+    else
+        save(64, 0);
     if (cause == SLEEP)
         nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
     if (cause == BLOCKED)
@@ -133,11 +142,18 @@ static NOINLINE void handle(enum cause cause, unsigned ns)
 /* ---- The others --------------------------------------------------------------------------------
  */
 
+static void await(atomic_int *flag)
+{
+    while (!atomic_load(flag))
+        pause_quietly(20000);
+}
+
 static NOINLINE void refill(unsigned ns)
 {
     FN_FUNC(FN_VOID, FN_1);
     pthread_mutex_lock(&cache);
     atomic_store(&is_held, 1);
+    await(&is_at_cache);
     pause_quietly(ns);
     pthread_mutex_unlock(&cache);
 }
@@ -146,6 +162,7 @@ static NOINLINE void reply(unsigned ns)
 {
     FN_FUNC(FN_VOID, FN_1);
     atomic_store(&is_held, 1);
+    await(&is_at_answer);
     pause_quietly(ns);
     pthread_mutex_lock(&answer);
     is_answered = 1;
@@ -211,13 +228,12 @@ static void prepare(enum cause cause, unsigned ns)
     is_answered = cause != CONDITION;
     if (cause == LOCK || cause == CONDITION) {
         atomic_store(&is_held, 0);
+        atomic_store(&is_at_cache, 0);
+        atomic_store(&is_at_answer, 0);
         atomic_store(&asked_ns, ns);
         atomic_store(&asked, (int)cause);
-        while (!atomic_load(&is_held))
-            pause_quietly(20000);
+        await(&is_held);
     }
-    if (cause == SLOW_WRITE)
-        atomic_store(&shared->pause_ns, ns);
     if (cause == DESCHEDULED) {
         atomic_store(&shared->is_busy, 1);
         pause_quietly(1000000);
