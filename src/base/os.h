@@ -25,8 +25,11 @@ void probity_os_thread_ends(void);
 int probity_os_threads_are_gone(void);
 
 /* Whether a thread that is created now can run while this one waits for it: 1 or 0. 0 while the
- * system loads a library, if new threads wait for the end of that. */
-int probity_os_may_start_thread(void);
+ * system loads a library, if new threads wait for the end of that. Such a system defines this
+ * before this header is included. */
+#ifndef PROBITY_OS_MAY_START_THREAD
+#define PROBITY_OS_MAY_START_THREAD() 1
+#endif
 
 /* The directory of /proc that lists the calling thread's descriptors. */
 const char *probity_os_descriptors(void);

@@ -10,8 +10,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct json_t;
-
 enum probity_cell_kind {
     PROBITY_CELL_UNKNOWN = 0, /* empty in CSV, null in JSON */
     PROBITY_CELL_NONE,        /* the row has no such value: empty in CSV, no member in JSON */
@@ -133,9 +131,5 @@ int probity_columns_put_json(FILE *stream, const struct probity_column *columns,
 /* The same for some columns, given by their numbers, in this order. */
 int probity_columns_put_members(FILE *stream, const struct probity_column *columns,
                                 const unsigned char *numbers, size_t count, const void *row);
-
-/* The same as members of an object in memory. Numbers get the digits with which it is written. */
-void probity_columns_set_json(struct json_t *object, const struct probity_column *columns,
-                              size_t count, const void *row);
 
 #endif

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "print/columns.h"
+
 /* Jansson's integers are signed, but no sum gets near their limit. */
 static inline json_t *probity_json_integer(uint64_t value)
 {
@@ -40,5 +42,10 @@ int probity_json_put_real(FILE *stream, double value, unsigned digits);
  * digits: for numbers that are not integers. Returns 0, PROBITY_ERROR_MEMORY or
  * PROBITY_ERROR_WRITE. */
 int probity_json_write(FILE *stream, const char *before, json_t *value, unsigned digits);
+
+/* Adds a row's members, as probity_columns_put_json() writes them, to an object. Numbers get the
+ * digits with which it is written. */
+void probity_columns_set_json(json_t *object, const struct probity_column *columns, size_t count,
+                              const void *row);
 
 #endif

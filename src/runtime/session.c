@@ -476,7 +476,7 @@ int probity_session_need_writer(struct probity_session *session)
         return 0;
     if (probity_external_is(session) || probity_session_is_foreign(session))
         return PROBITY_ERROR_STATE;
-    if (!probity_os_may_start_thread()) {
+    if (!PROBITY_OS_MAY_START_THREAD()) {
         __atomic_store_n(&session->is_writer_late, 1, __ATOMIC_RELAXED);
         return PROBITY_ERROR_STATE;
     }

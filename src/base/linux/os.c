@@ -53,11 +53,6 @@ int probity_os_threads_are_gone(void)
     return 0;
 }
 
-int probity_os_may_start_thread(void)
-{
-    return 1;
-}
-
 /* On Linux, destructors run at every orderly exit, so they suffice. */
 void probity_os_at_exit(void (*function)(void))
 {

@@ -48,6 +48,10 @@ static inline struct probity_thread_block *probity_thread_block(void)
 uint32_t probity_own_time_error(void);
 #define PROBITY_CLOCK_CPU_ERROR() probity_own_time_error()
 
+/* See base/os.h and base/windows/os.c. */
+int probity_os_may_start_thread(void);
+#define PROBITY_OS_MAY_START_THREAD() probity_os_may_start_thread()
+
 /* The environment block of the calling thread. */
 static inline char *probity_thread_environment(void)
 {
