@@ -97,7 +97,7 @@ for library in "-D $build/lib/libprobity-print.so" "$build/lib/libprobity-print.
 done
 
 # The functions listed in src/calls/names.h, and those that libprobity calls.
-wanted=$({ printf "probity_calls_%s\n" count_hits ending recording sleep wake
+wanted=$({ printf "probity_calls_%s\n" cost count_hits ending recording sleep wake
     printf '#include "calls/names.h"\nPROBITY_CALLS_NAMES(name)\n' |
         "$compiler" -E -P -D_GNU_SOURCE -Isrc - | grep -oE 'name\([A-Za-z0-9_]+\)' |
         sed 's/name(//; s/)//'; } | sort -u)
