@@ -85,7 +85,7 @@ functions = 3, parameters = 4" \
     "$(sed -nE 's/^[0-9]+ levels .*\{ (functions[^}]*[0-9]) \}$/\1/p' events)"
 
 # A host name with a character that is printed as \u202e.
-host=$'na\u202e"\\me'
+host=$'na\xe2\x80\xae"\\me'
 if unshare --uts true 2> /dev/null || unshare --user --map-root-user --uts true 2> /dev/null; then
     unshare=(unshare --uts)
     unshare --uts true 2> /dev/null || unshare=(unshare --user --map-root-user --uts)
