@@ -198,13 +198,14 @@ _probity() {
             esac
             ;;
         waits)
-            options='--by -n --limit --since --until --tid --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
+            options='--by -n --limit --since --until --tid --function --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --by) value=words words='object lock file peer function thread' ;;
                 -n | --limit) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
+                --function) value=any ;;
                 -o | --output) value=path ;;
                 --color) value=words words='auto always never' ;;
             esac
@@ -294,13 +295,15 @@ _probity() {
             esac
             ;;
         memory)
-            options='--by --leaks --sort -n --limit --since --until --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
+            options='--by --leaks --sort -n --limit --since --until --tid --function --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --by) value=words words='path function call' ;;
                 --sort) value=words words='peak live bytes allocations frees lifetime name' ;;
                 -n | --limit) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
+                --tid) value=any ;;
+                --function) value=any ;;
                 -o | --output) value=path ;;
                 --color) value=words words='auto always never' ;;
             esac
