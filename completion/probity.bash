@@ -52,7 +52,7 @@ _probity() {
             esac
             ;;
         csv)
-            options='-o --output -f --force --header --columns --since --until --tid --probe --no-align --color -q --quiet -h --help'
+            options='-o --output -f --force --header --columns --since --until --tid --probe --function -n --limit --no-align --color -q --quiet -h --help'
             case $previous in
                 -o | --output) value=path ;;
                 --columns) value=list words='pid tid probe name cpu_s cpu_ns wall_s wall_ns cpu wall tick thread role correlation object place' ;;
@@ -60,6 +60,8 @@ _probity() {
                 --until) value=any ;;
                 --tid) value=any ;;
                 --probe) value=any ;;
+                --function) value=any ;;
+                -n | --limit) value=any ;;
                 --color) value=words words='auto always never' ;;
             esac
             ;;

@@ -118,6 +118,8 @@ complete -c probity -n "$in csv" -l since -x -d 'only hits at or after this time
 complete -c probity -n "$in csv" -l until -x -d 'only hits before this time'
 complete -c probity -n "$in csv" -l tid -x -d 'only these threads'
 complete -c probity -n "$in csv" -l probe -x -d 'only these probes'
+complete -c probity -n "$in csv" -l function -x -d 'only hits in calls of functions that match'
+complete -c probity -n "$in csv" -s n -l limit -x -d 'maximum number of hits'
 complete -c probity -n "$in csv" -l no-align -d 'use each host\'s clock as it is'
 complete -c probity -n "$in csv" -l color -x -a 'auto always never' -d 'when to use colors'
 complete -c probity -n "$in csv" -s q -l quiet -d 'print no warnings and no progress'
