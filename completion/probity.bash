@@ -66,7 +66,7 @@ _probity() {
             esac
             ;;
         log)
-            options='-o --output -f --force --follow --function --level --depth --min-duration --tid --since --until --by-thread --probes --time --no-align --color -q --quiet -h --help'
+            options='-o --output -f --force --follow --function --level --depth --min-duration --tid --since --until --by-thread --probes --probe -n --limit --time --no-align --color -q --quiet -h --help'
             case $previous in
                 -o | --output) value=path ;;
                 --function) value=any ;;
@@ -76,6 +76,8 @@ _probity() {
                 --tid) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
+                --probe) value=any ;;
+                -n | --limit) value=any ;;
                 --time) value=words words='none relative wall' ;;
                 --color) value=words words='auto always never' ;;
             esac

@@ -136,6 +136,8 @@ complete -c probity -n "$in log" -l since -x -d 'only events at or after this ti
 complete -c probity -n "$in log" -l until -x -d 'only events before this time'
 complete -c probity -n "$in log" -l by-thread -d 'print one thread after another'
 complete -c probity -n "$in log" -l probes -d 'include hits of probes'
+complete -c probity -n "$in log" -l probe -x -d 'include hits of these probes'
+complete -c probity -n "$in log" -s n -l limit -x -d 'maximum number of lines'
 complete -c probity -n "$in log" -l time -x -a 'none relative wall' -d 'time stamps'
 complete -c probity -n "$in log" -l no-align -d 'use each host\'s clock as it is'
 complete -c probity -n "$in log" -l color -x -a 'auto always never' -d 'when to use colors'
