@@ -215,13 +215,13 @@ _probity() {
             esac
             ;;
         path)
-            options='--request --function --from --to --slowest --since --until --tid --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
+            options='--request --function --start-probe --end-probe -n --limit --since --until --tid --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --request) value=any ;;
                 --function) value=any ;;
-                --from) value=any ;;
-                --to) value=any ;;
-                --slowest) value=any ;;
+                --start-probe) value=any ;;
+                --end-probe) value=any ;;
+                -n | --limit) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
@@ -230,14 +230,15 @@ _probity() {
             esac
             ;;
         why)
-            options='--function --from --to --slowest --since --until --json -o --output -f --force --no-align --color -q --quiet -h --help'
+            options='--function --start-probe --end-probe -n --limit --since --until --tid --json -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --function) value=any ;;
-                --from) value=any ;;
-                --to) value=any ;;
-                --slowest) value=any ;;
+                --start-probe) value=any ;;
+                --end-probe) value=any ;;
+                -n | --limit) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
+                --tid) value=any ;;
                 -o | --output) value=path ;;
                 --color) value=words words='auto always never' ;;
             esac
