@@ -314,7 +314,7 @@ _probity() {
             esac
             ;;
         blocks)
-            options='--start-probe --end-probe --probe --by --by-thread --corrected --slowest --sort -n --limit --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
+            options='--start-probe --end-probe --probe --by --by-thread --corrected --slowest --sort -n --limit --since --until --tid --function --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --start-probe) value=any ;;
                 --end-probe) value=any ;;
@@ -326,6 +326,7 @@ _probity() {
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
+                --function) value=any ;;
                 --from-fleet) value=any ;;
                 --password-file) value=path ;;
                 --host) value=any ;;
@@ -381,7 +382,7 @@ _probity() {
             esac
             ;;
         export)
-            options='--format -o --output -f --force --gzip --header --value --by-thread --blocks --graph --since --until --tid --function --no-align --color -q --quiet -h --help'
+            options='--format -o --output -f --force --gzip --header --value --by-thread --blocks --graph --since --until --tid --function --probe --no-align --color -q --quiet -h --help'
             case $previous in
                 --format) value=words words='chrome speedscope callgrind folded sqlite graphviz perfetto pprof ctf otlp otlp-json openmetrics firefox' ;;
                 -o | --output) value=path ;;
@@ -392,6 +393,7 @@ _probity() {
                 --until) value=any ;;
                 --tid) value=any ;;
                 --function) value=any ;;
+                --probe) value=any ;;
                 --color) value=words words='auto always never' ;;
             esac
             ;;
@@ -452,10 +454,11 @@ _probity() {
             esac
             ;;
         timeline)
-            options='--cpu --width --function -n --limit --since --until --tid --json -o --output -f --force --no-align --color -q --quiet -h --help'
+            options='--cpu --width --function --probe -n --limit --since --until --tid --json -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --width) value=any ;;
                 --function) value=any ;;
+                --probe) value=any ;;
                 -n | --limit) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
