@@ -52,7 +52,7 @@ _probity() {
             esac
             ;;
         csv)
-            options='-o --output -f --force --header --columns --since --until --tid --probe --no-align --color -q --quiet -h --help'
+            options='-o --output -f --force --header --columns --since --until --tid --probe --function -n --limit --no-align --color -q --quiet -h --help'
             case $previous in
                 -o | --output) value=path ;;
                 --columns) value=list words='pid tid probe name cpu_s cpu_ns wall_s wall_ns cpu wall tick thread role correlation object place' ;;
@@ -60,11 +60,13 @@ _probity() {
                 --until) value=any ;;
                 --tid) value=any ;;
                 --probe) value=any ;;
+                --function) value=any ;;
+                -n | --limit) value=any ;;
                 --color) value=words words='auto always never' ;;
             esac
             ;;
         log)
-            options='-o --output -f --force --follow --function --level --depth --min-duration --tid --since --until --by-thread --probes --time --no-align --color -q --quiet -h --help'
+            options='-o --output -f --force --follow --function --level --depth --min-duration --tid --since --until --by-thread --probes --probe -n --limit --time --no-align --color -q --quiet -h --help'
             case $previous in
                 -o | --output) value=path ;;
                 --function) value=any ;;
@@ -74,6 +76,8 @@ _probity() {
                 --tid) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
+                --probe) value=any ;;
+                -n | --limit) value=any ;;
                 --time) value=words words='none relative wall' ;;
                 --color) value=words words='auto always never' ;;
             esac
@@ -198,9 +202,25 @@ _probity() {
             esac
             ;;
         waits)
-            options='--by -n --limit --since --until --tid --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
+            options='--by -n --limit --since --until --tid --function --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --by) value=words words='object lock file peer function thread' ;;
+                -n | --limit) value=any ;;
+                --since) value=any ;;
+                --until) value=any ;;
+                --tid) value=any ;;
+                --function) value=any ;;
+                -o | --output) value=path ;;
+                --color) value=words words='auto always never' ;;
+            esac
+            ;;
+        path)
+            options='--request --function --start-probe --end-probe -n --limit --since --until --tid --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
+            case $previous in
+                --request) value=any ;;
+                --function) value=any ;;
+                --start-probe) value=any ;;
+                --end-probe) value=any ;;
                 -n | --limit) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
@@ -209,30 +229,16 @@ _probity() {
                 --color) value=words words='auto always never' ;;
             esac
             ;;
-        path)
-            options='--request --function --from --to --slowest --since --until --tid --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
+        why)
+            options='--function --start-probe --end-probe -n --limit --since --until --tid --json -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
-                --request) value=any ;;
                 --function) value=any ;;
-                --from) value=any ;;
-                --to) value=any ;;
-                --slowest) value=any ;;
+                --start-probe) value=any ;;
+                --end-probe) value=any ;;
+                -n | --limit) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
-                -o | --output) value=path ;;
-                --color) value=words words='auto always never' ;;
-            esac
-            ;;
-        why)
-            options='--function --from --to --slowest --since --until --json -o --output -f --force --no-align --color -q --quiet -h --help'
-            case $previous in
-                --function) value=any ;;
-                --from) value=any ;;
-                --to) value=any ;;
-                --slowest) value=any ;;
-                --since) value=any ;;
-                --until) value=any ;;
                 -o | --output) value=path ;;
                 --color) value=words words='auto always never' ;;
             esac
@@ -294,19 +300,21 @@ _probity() {
             esac
             ;;
         memory)
-            options='--by --leaks --sort -n --limit --since --until --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
+            options='--by --leaks --sort -n --limit --since --until --tid --function --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --by) value=words words='path function call' ;;
                 --sort) value=words words='peak live bytes allocations frees lifetime name' ;;
                 -n | --limit) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;
+                --tid) value=any ;;
+                --function) value=any ;;
                 -o | --output) value=path ;;
                 --color) value=words words='auto always never' ;;
             esac
             ;;
         blocks)
-            options='--start-probe --end-probe --probe --by --by-thread --corrected --slowest --sort -n --limit --since --until --tid --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
+            options='--start-probe --end-probe --probe --by --by-thread --corrected --slowest --sort -n --limit --since --until --tid --function --from-fleet --password-file --host --executable --build --label --sql --json --csv -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --start-probe) value=any ;;
                 --end-probe) value=any ;;
@@ -318,6 +326,7 @@ _probity() {
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
+                --function) value=any ;;
                 --from-fleet) value=any ;;
                 --password-file) value=path ;;
                 --host) value=any ;;
@@ -373,7 +382,7 @@ _probity() {
             esac
             ;;
         export)
-            options='--format -o --output -f --force --gzip --header --value --by-thread --blocks --graph --since --until --tid --function --no-align --color -q --quiet -h --help'
+            options='--format -o --output -f --force --gzip --header --value --by-thread --blocks --graph --since --until --tid --function --probe --no-align --color -q --quiet -h --help'
             case $previous in
                 --format) value=words words='chrome speedscope callgrind folded sqlite graphviz perfetto pprof ctf otlp otlp-json openmetrics firefox' ;;
                 -o | --output) value=path ;;
@@ -384,6 +393,7 @@ _probity() {
                 --until) value=any ;;
                 --tid) value=any ;;
                 --function) value=any ;;
+                --probe) value=any ;;
                 --color) value=words words='auto always never' ;;
             esac
             ;;
@@ -444,10 +454,11 @@ _probity() {
             esac
             ;;
         timeline)
-            options='--cpu --width --function -n --limit --since --until --tid --json -o --output -f --force --no-align --color -q --quiet -h --help'
+            options='--cpu --width --function --probe -n --limit --since --until --tid --json -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --width) value=any ;;
                 --function) value=any ;;
+                --probe) value=any ;;
                 -n | --limit) value=any ;;
                 --since) value=any ;;
                 --until) value=any ;;

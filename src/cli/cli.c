@@ -124,6 +124,11 @@ int cli_fail_function(const struct cli_command *command, const char *pattern)
     return cli_fail(command, "no calls match '%s'; `probity report` lists the functions", pattern);
 }
 
+void cli_warn_stopped(const struct cli_command *command, size_t limit, const char *noun)
+{
+    cli_warn(command, "stopped after %zu %s (--limit)", limit, noun);
+}
+
 /* A program creates its trace a fraction of a millisecond before it writes the first block. */
 static int fail_format(const struct cli_command *command, const char *path)
 {

@@ -101,6 +101,9 @@ int cli_print_help(const struct cli_command *command);
 /* Reports that --function PATTERN matches no call. Returns CLI_FAILURE. */
 int cli_fail_function(const struct cli_command *command, const char *pattern);
 
+/* Reports that --limit ended the output. noun: what it counts, in the plural. */
+void cli_warn_stopped(const struct cli_command *command, size_t limit, const char *noun);
+
 /* "'PATH': TEXT. REMEDY" for an error of the reader or writer; error_number is errno for OPEN,
  * READ, WRITE. */
 int cli_fail_trace(const struct cli_command *command, const char *path, int error,

@@ -30,6 +30,13 @@ static int is_of_tids(struct cli_query *answer, const struct probity_event *even
            (answer->keeps_sites && event->kind == PROBITY_EVENT_SITE);
 }
 
+static int is_of_probes(struct cli_query *answer, const struct probity_event *event)
+{
+    return answer->probes.count == 0 || event->kind != PROBITY_EVENT_HIT ||
+           cli_filter_passes(&answer->probes, event->is_site ? UINT64_MAX : event->id, event->name,
+                             event->name_bytes);
+}
+
 int cli_query_restart(struct cli_query *answer)
 {
     if (answer->within != NULL)
@@ -40,9 +47,27 @@ int cli_query_restart(struct cli_query *answer)
 
 int cli_query_wants(struct cli_query *answer, const struct probity_event **event)
 {
-    if (!is_of_tids(answer, *event))
+    if (!is_of_tids(answer, *event) || !is_of_probes(answer, *event))
         return 0;
-    return answer->within != NULL ? cli_within_put(answer->within, event) : 1;
+    return answer->within != NULL && !answer->has_all_functions
+               ? cli_within_put(answer->within, event)
+               : 1;
+}
+
+int cli_query_is_within(const struct cli_query *answer, uint32_t thread_slot, uint64_t wall_ns)
+{
+    return answer->within == NULL || cli_within_is_open(answer->within, thread_slot, wall_ns);
+}
+
+/* Puts an event, and then follows the calls that it enters or leaves: what has ended with it was in
+ * the calls before it. Returns 0 or an error. */
+static int put_all(struct cli_query *answer, const struct probity_event *event)
+{
+    int error = answer->steps->put(answer->context, event);
+
+    if (error == 0 && answer->within != NULL && answer->has_all_functions)
+        error = cli_within_put(answer->within, &event);
+    return error < 0 ? error : 0;
 }
 
 int cli_query_check_functions(const struct cli_query *answer)
@@ -74,7 +99,7 @@ int cli_query_take(struct cli_query *answer, struct probity_reader *reader)
     while (error == 0 && (got = probity_reader_next(reader, &event)) > 0) {
         wanted = event;
         int wants = cli_query_wants(answer, &wanted);
-        error = wants > 0 ? answer->steps->put(answer->context, wanted) : wants;
+        error = wants > 0 ? put_all(answer, wanted) : wants;
         if (__builtin_expect(event->wall_ns >= answer->end_ns, 0) && error == 0)
             error = pass_end(answer, reader);
         if (event->wall_ns >= answer->begin_ns)
@@ -185,7 +210,7 @@ int cli_query_print(struct cli_query *answer, const struct probity_reader *reade
     return judge(answer, reader, write_answer(answer, reader));
 }
 
-/* Warns about requested threads that are in no trace. Returns whether there were any. */
+/* Warns about requested threads and probes that are in no trace. Returns whether there were any. */
 static int warn_unseen(struct cli_query *answer)
 {
     cli_filter_see_tids(&answer->tids, answer->reader);
@@ -196,7 +221,7 @@ static int warn_unseen(struct cli_query *answer)
                  "the threads", answer->tids.items[i].number);
         return 1;
     }
-    return 0;
+    return cli_filter_warn_unseen(answer->command, &answer->probes, "probe");
 }
 
 /* If the traces have nothing that this command shows, suggests a command that shows their
@@ -359,6 +384,7 @@ int cli_query_main(struct cli_query *answer, int argc, char **argv)
     if (steps->release != NULL)
         steps->release(answer->context);
     cli_filter_release(&answer->tids);
+    cli_filter_release(&answer->probes);
     cli_patterns_release(&answer->functions);
     if (answer->within != NULL)
         cli_within_close(answer->within);

@@ -77,7 +77,9 @@ struct cli_query {
     unsigned seen; /* bits of kinds of events in the range, up to CHECKPOINT */
     struct cli_filter tids;
     int has_all_tids; /* 1: --tid selects rows, not events: the command applies it */
+    struct cli_filter probes; /* --probe: hits of others are left out */
     struct cli_patterns functions; /* --function: only events in their calls */
+    int has_all_functions; /* 1: it selects rows: the command applies it */
     struct cli_within *within;     /* of one pass over the events; or NULL */
     struct cli_fleet_source source; /* a database instead of traces, for commands that read it */
 };
@@ -94,6 +96,10 @@ struct cli_query {
      .help = "only calls of functions that match (* ? [a-z]), and what happens in them; may be "   \
              "repeated",                                                                           \
      CLI_PATTERNS(CALL, answer.functions)}
+#define CLI_QUERY_PROBE_ROW(CALL)                                                                  \
+    {.name = "probe", .value = "ID,...", .brief = "ignore all other probes",                       \
+     .help = "ignore hits of all other probes than these numbers or names",                        \
+     CLI_NAMES(CALL, answer.probes)}
 #define CLI_QUERY_JSON_ROW(CALL, HELP)                                                             \
     {.name = "json", .help = HELP, .brief = "print JSON", CLI_FLAG(CALL, answer.as_json)}
 #define CLI_QUERY_CSV_ROW(CALL, HELP)                                                              \
@@ -106,9 +112,14 @@ struct cli_query {
  * PROBITY_ERROR_MEMORY. */
 int cli_query_restart(struct cli_query *answer);
 
-/* Whether the next event in time order passes --tid and --function; some events concern all
- * threads. *event may be replaced, until the next call. Returns 1, 0 or PROBITY_ERROR_MEMORY. */
+/* Whether the next event in time order passes --tid, --probe and --function; some events concern
+ * all threads. *event may be replaced, until the next call. Returns 1, 0 or
+ * PROBITY_ERROR_MEMORY. */
 int cli_query_wants(struct cli_query *answer, const struct probity_event **event);
+
+/* With has_all_functions: whether --function selects what happened in a thread at a time, not long
+ * before the event that is being put. 1 or 0. */
+int cli_query_is_within(const struct cli_query *answer, uint32_t thread_slot, uint64_t wall_ns);
 
 /* Reports a --function that no call matched. Returns CLI_OK or CLI_FAILURE. */
 int cli_query_check_functions(const struct cli_query *answer);

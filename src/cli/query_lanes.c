@@ -99,6 +99,7 @@ int cli_query_lanes_use(const struct cli_query *answer)
     const struct cli_query_steps *steps = answer->steps;
 
     return steps->parts != NULL && cli_jobs_are_many() && answer->tids.count == 0 &&
+           answer->functions.count == 0 && answer->probes.count == 0 &&
            answer->range.from == NULL && answer->range.to == NULL && !answer->has_states &&
            answer->stream == NULL && !answer->is_whole &&
            steps->parts->is_possible(answer->context);

@@ -14,6 +14,7 @@
 struct of_thread {
     uint32_t open;  /* calls that match */
     uint32_t above; /* open calls around the outermost of them */
+    uint64_t since_ns, until_ns; /* of the latest outermost one; UINT64_MAX: it is open */
 };
 
 struct cli_within {
@@ -42,8 +43,11 @@ static void on_opened(void *context, struct probity_scope *scope, const struct p
                                                                  : &within->differs;
     if (*scope->of_function != &within->matches)
         return;
-    if (thread->open == 0)
+    if (thread->open == 0) {
         thread->above = scope->depth;
+        thread->since_ns = scope->enter_wall_ns;
+        thread->until_ns = UINT64_MAX;
+    }
     thread->open++;
 }
 
@@ -53,9 +57,11 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
     struct cli_within *within = context;
 
     (void)how;
-    (void)event;
-    if (*scope->of_function == &within->matches)
-        within->threads[thread_slot].open--;
+    if (*scope->of_function != &within->matches)
+        return;
+    struct of_thread *thread = &within->threads[thread_slot];
+    if (--thread->open == 0 && event != NULL)
+        thread->until_ns = event->wall_ns;
 }
 
 static int grow(struct cli_within *within, uint32_t slot)
@@ -125,6 +131,13 @@ int cli_within_put(struct cli_within *within, const struct probity_event **event
         probity_scopes_depth(within->scopes, slot) < thread->above)
         *event = as_unwound(within, *event);
     return before > 0 || thread->open > 0;
+}
+
+int cli_within_is_open(const struct cli_within *within, uint32_t thread_slot, uint64_t wall_ns)
+{
+    return thread_slot < within->thread_count &&
+           wall_ns >= within->threads[thread_slot].since_ns &&
+           wall_ns <= within->threads[thread_slot].until_ns;
 }
 
 int cli_within_open(struct cli_patterns *patterns, struct cli_within **ret_within)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * within.h: --function for commands that pass events on: only calls of the functions that match,
- * and the events of their threads during these calls.
+ * and the events of their threads during these calls. For commands that need all events, it shows
+ * whether something happened in such a call.
  */
 #ifndef PROBITY_CLI_WITHIN_H
 #define PROBITY_CLI_WITHIN_H
@@ -18,6 +19,10 @@ int cli_within_open(struct cli_patterns *patterns, struct cli_within **ret_withi
  * Declarations, and events that concern all threads, are wanted. *event is replaced, until the next
  * call, if it ends matching calls as well as calls around them. */
 int cli_within_put(struct cli_within *within, const struct probity_event **event);
+
+/* Whether a call of a matching function was open in a thread at a time since its latest outermost
+ * one began: 1 or 0. */
+int cli_within_is_open(const struct cli_within *within, uint32_t thread_slot, uint64_t wall_ns);
 
 void cli_within_close(struct cli_within *within);
 

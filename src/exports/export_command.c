@@ -457,7 +457,7 @@ static const struct cli_option options[] = {
      .choices = "calls blocks", .take = take_graph},
     CLI_QUERY_RANGE_ROWS(struct export_call, "only calls and hits"),
     CLI_QUERY_TID_ROW(struct export_call, "only"),
-    CLI_QUERY_WITHIN_ROW(struct export_call),
+    CLI_QUERY_WITHIN_ROW(struct export_call), CLI_QUERY_PROBE_ROW(struct export_call),
     CLI_ALIGN_ROW, CLI_COLOR_ROW, CLI_QUIET_ROW, CLI_HELP_ROW,
     {.name = NULL},
 };

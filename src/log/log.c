@@ -438,6 +438,14 @@ int probity_log_flush(struct probity_log *log)
     return state_of(log);
 }
 
+int probity_log_is_full(const struct probity_log *log)
+{
+    const struct log_writer *writer = &log->lines.writer;
+
+    return (writer->lines_max > 0 && writer->lines == writer->lines_max ? PROBITY_LOG_FULL : 0) |
+           (writer->is_cut ? PROBITY_LOG_CUT : 0);
+}
+
 int probity_log_finish(struct probity_log *log)
 {
     probity_scopes_finish(log->scopes, &log->listener);

@@ -40,6 +40,7 @@ struct probity_log_options {
     int has_colour;
     int level_max;            /* only functions up to this level; PROBITY_LOG_LEVEL_ALL: all */
     uint32_t depth_max;       /* maximum nesting of scopes */
+    uint64_t lines_max;       /* lines after these are left out */
     uint64_t from_ns;         /* only events at this time or later */
     uint64_t duration_ns_min; /* only scopes that lasted this long or longer */
     int is_part; /* events stop early, so open scopes are not reported as repaired */
@@ -72,6 +73,12 @@ int probity_log_put(struct probity_log *log, const struct probity_event *event);
 
 /* Writes buffered lines, always whole ones. Returns as put. */
 int probity_log_flush(struct probity_log *log);
+
+enum { PROBITY_LOG_FULL = 1, PROBITY_LOG_CUT = 2 };
+
+/* What flush and finish have found: FULL if lines_max lines were written, and CUT if there were
+ * more. */
+int probity_log_is_full(const struct probity_log *log);
 
 /* Closes open scopes and writes the rest. Returns as put. */
 int probity_log_finish(struct probity_log *log);

@@ -34,7 +34,9 @@ struct log_call {
     int force, follow;
     struct probity_log_options log;
     const char **functions;
-    struct cli_filter tids;
+    struct cli_filter tids, probes;
+    size_t limit;   /* maximum number of lines; 0: all */
+    int is_stopped; /* it was reached */
     unsigned seen; /* bits of kinds of events in the range, up to CHECKPOINT */
     struct symbols *symbols;
     struct probity_reader *reader;
@@ -100,6 +102,15 @@ static int take_function(const struct cli_given *given)
     return CLI_OK;
 }
 
+/* A list of probes, which are shown without --probes, too. */
+static int take_probes(const struct cli_given *given)
+{
+    struct log_call *call = given->at;
+
+    call->log.has_probes = 1;
+    return cli_filter_parse(ME, &call->probes, given->value, 1);
+}
+
 /* The reader only applies the end of the range, the log its beginning, because earlier events show
  * which scopes are open by then. */
 static int set_range(struct log_call *call)
@@ -157,12 +168,30 @@ static int wait_for_more(struct probity_log *log)
     return error;
 }
 
+/* A requested probe counts as found if a hit is in the range. */
+static int is_probe(struct log_call *call, const struct probity_event *event)
+{
+    return event->wall_ns >= call->log.from_ns &&
+           cli_filter_passes(&call->probes, event->is_site ? UINT64_MAX : event->id, event->name,
+                             event->name_bytes);
+}
+
 static int take_event(struct log_call *call, struct probity_log *log,
                       const struct probity_event *event)
 {
     if (event->wall_ns >= call->log.from_ns) /* earlier events may be read, too */
         call->seen |= 1U << (event->kind & 31);
+    if (event->kind == PROBITY_EVENT_HIT && call->probes.count > 0 && !is_probe(call, event))
+        return 0;
     return call->tids.count == 0 || is_wanted(call, event) ? probity_log_put(log, event) : 0;
+}
+
+/* Whether all lines up to the limit are written. A log that is followed then ends without waiting
+ * for another line. */
+static int is_at_limit(const struct log_call *call, const struct probity_log *log)
+{
+    return call->limit > 0 &&
+           (probity_log_is_full(log) & (call->follow ? PROBITY_LOG_FULL : PROBITY_LOG_CUT)) != 0;
 }
 
 /* Returns 0 or an error. */
@@ -176,9 +205,13 @@ static int copy_events(struct log_call *call, struct probity_log *log)
                                                 : take_event(call, log, event);
         if (error < 0)
             return error;
+        if (is_at_limit(call, log))
+            break;
     }
-    call->log.is_part |= is_interrupted;
-    return got < 0 ? got : probity_log_finish(log);
+    call->log.is_part |= is_interrupted || is_at_limit(call, log);
+    int error = got < 0 ? got : probity_log_finish(log);
+    call->is_stopped = is_at_limit(call, log);
+    return error;
 }
 
 /* Reports what the log had to infer. A live program's open scopes do not count. */
@@ -251,11 +284,17 @@ static int judge(struct log_call *call, const struct probity_log_counts *counts)
 {
     int status = CLI_OK;
 
-    report_counts(call, counts);
+    if (!call->is_stopped) /* the counts cover more than the lines */
+        report_counts(call, counts);
     warn_empty(call);
     warn_dropped(call);
+    if (call->is_stopped)
+        cli_warn_stopped(ME, call->limit, "lines");
     cli_filter_see_tids(&call->tids, call->reader);
     if (cli_filter_warn_unseen(ME, &call->tids, "thread id"))
+        status = CLI_FAILURE;
+    /* The hits of a probe may come after the limit. */
+    if (!call->is_stopped && cli_filter_warn_unseen(ME, &call->probes, "probe"))
         status = CLI_FAILURE;
     if (call->log.function_count > 0 && counts->named == 0) {
         cli_warn(ME, "no function matches '%s'", call->log.functions[0]);
@@ -318,6 +357,7 @@ static int run_on(void *context, char **paths, size_t count)
     if (status != CLI_OK)
         return status;
     call->log.has_pids = count > 1;
+    call->log.lines_max = call->limit;
     call->log.signature = signature;
     call->log.context = call;
     call->symbols = symbols_open(cli_memory_end);
@@ -352,6 +392,7 @@ static int run(int argc, char **argv)
     if (status == CLI_OK)
         status = cli_on_traces(ME, argv + optind, (size_t)(argc - optind), run_on, &call);
     cli_filter_release(&call.tids);
+    cli_filter_release(&call.probes);
     free(call.functions);
     return status < 0 ? CLI_OK : status;
 }
@@ -377,6 +418,11 @@ static const struct cli_option options[] = {
     {.name = "by-thread", .help = "print one thread after another",
      CLI_FLAG(struct log_call, log.by_thread)},
     {.name = "probes", .help = "include hits of probes", CLI_FLAG(struct log_call, log.has_probes)},
+    {.name = "probe", .value = "ID,...", .brief = "include hits of these probes",
+     .help = "include hits of these probe numbers or names only", .take = take_probes},
+    {.name = "limit", .letter = 'n', .value = "N", .help = "print only the first N lines",
+     .brief = "maximum number of lines",
+     CLI_NUMBER(struct log_call, limit, 0, CLI_LIMIT_MAX)},
     {.name = "time", .value = "FORM", .brief = "time stamps",
      .help = "time stamps: none, relative (to the start of recording) or wall",
      CLI_CHOICE(struct log_call, log.time, "none relative wall")},

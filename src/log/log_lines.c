@@ -25,8 +25,11 @@ int log_lines_init(struct log_lines *lines, int descriptor,
         lines->thousand[i].digits[2] = (char)('0' + i % 10);
         lines->thousand[i].zeros = (uint8_t)(i < 10 ? 2 : i < 100);
     }
-    return log_writer_init(&lines->writer, descriptor, options->duration_ns_min > 0,
-                           options->by_thread);
+    int error = log_writer_init(&lines->writer, descriptor, options->duration_ns_min > 0,
+                                options->by_thread);
+
+    lines->writer.lines_max = options->lines_max;
+    return error;
 }
 
 /* Where a line's text must end; there is room for the end of the line after it. */

@@ -86,9 +86,25 @@ void log_queue_release(struct log_queue *queue)
     *queue = (struct log_queue){.held = NULL};
 }
 
+/* How many of the bytes belong to lines up to the maximum. */
+static size_t up_to_maximum(struct log_writer *writer, const char *bytes, size_t count)
+{
+    const char *at = bytes, *end = bytes + count;
+
+    while (at < end && writer->lines < writer->lines_max) {
+        const char *feed = memchr(at, '\n', (size_t)(end - at));
+        writer->lines += feed != NULL;
+        at = feed != NULL ? feed + 1 : end;
+    }
+    writer->is_cut |= at < end;
+    return (size_t)(at - bytes);
+}
+
 /* Pipes may take less, and signal handlers of the traced program may interrupt. */
 static void write_out(struct log_writer *writer, const char *bytes, size_t count)
 {
+    if (writer->lines_max > 0)
+        count = up_to_maximum(writer, bytes, count);
     while (count > 0 && writer->error == 0) {
         ssize_t put = writer->put != NULL ? writer->put(writer->put_context, bytes, count)
                                           : write(writer->descriptor, bytes, count);

@@ -40,6 +40,8 @@ struct log_writer {
     int descriptor, chains; /* chains: the temporary file, or -1 */
     uint64_t links;
     uint64_t written; /* bytes written out of the buffer */
+    uint64_t lines_max, lines; /* 0: no maximum; lines written, if there is one */
+    int is_cut;                /* lines were left out */
     /* Called instead of write(2) to the descriptor; NULL: write(2). */
     ssize_t (*put)(void *context, const char *bytes, size_t count);
     void *put_context;

@@ -9,6 +9,13 @@ PROBITY_OUT=$WORK/scopes "$PROGRAMS/parallel" > output
 PROBITY_OUT=$WORK/hits "$PROGRAMS/typed" 300 > output
 PROBITY_OUT=$WORK/calls "$PROGRAMS/tree" > output
 PROBITY_OUT=$WORK/planted "$PROGRAMS/planted" 20 > output
+PROBITY_OUT=$WORK/listed "$PROGRAMS/listed" > output
+# Sanitized programs are not recorded with --calls: then `memory` has nothing to show.
+if [ "${VARIANT:-gcc}" = asan ]; then
+    cp hits heap
+else
+    "$PROBITY" record -o heap --calls memory -- "$PROGRAMS/heap.shared" 100 > output 2>&1
+fi
 "$PROBITY" report --json scopes | jq -r '.functions[0].name' > function
 read -r function < function
 probe=$("$PROBITY" blocks --json hits | jq -r '.blocks[0].from')
@@ -32,6 +39,7 @@ model | hits
 hist --start-probe $probe | hits
 waits | planted
 path | hits
+memory | heap
 view -f -o page | hits
 END
 
@@ -50,7 +58,7 @@ has_option() {
 
 # The commands that read events; the others manage recordings, files or databases.
 others=' record index check recover drain spools ps top level snapshot attach detach ship fetch'
-others+=' merge fleet overhead runs info diff memory why '
+others+=' merge fleet overhead runs info diff why '
 "$PROBITY" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p' > commands
 while read -r command; do
     [ -n "$command" ] || continue
@@ -58,6 +66,26 @@ while read -r command; do
         fail "$command: neither in the table nor among the other commands"
 done < commands
 [ "$(wc -l < commands)" -gt 30 ] || fail "too few commands: $(xargs < commands)"
+
+# The table in probity(1) is true: rows "COMMAND yes no yes yes" for the columns of its head.
+sed -n 's/^\.It Cm \([a-z]*\) Ta \(.*\)/\1 \2/p' "$SOURCE/man/probity.1" | sed 's/ Ta / /g' > table
+read -r -a columns < <(sed -n 's/^\.It Em command Ta //p' "$SOURCE/man/probity.1" |
+    sed 's/ Ta Em / /g; s/^Em //; s/--//g')
+expect "columns of the table" "limit function probe tid" "${columns[*]}"
+sort <(cut -d ' ' -f 1 answers) <(printf 'why\ndiff\n') | uniq > expected
+cut -d ' ' -f 1 table | sort | cmp - expected ||
+    fail "commands in the table: $(cut -d ' ' -f 1 table | sort | diff - expected)"
+while read -r command values; do
+    read -r -a values <<< "$values"
+    for i in "${!columns[@]}"; do
+        found=no
+        ! has_option "$command" "${columns[i]}" || found=yes
+        expect "$command --${columns[i]}, in the table" "${values[i]}" "$found"
+    done
+    for option in since until color quiet; do
+        has_option "$command" "$option" || fail "$command: no --$option"
+    done
+done < table
 
 first=$("$PROBITY" info --json scopes | jq '.[0].times.first_ns')
 [ "$first" -gt 0 ] || fail "no time of the first record"
@@ -184,6 +212,50 @@ limits '[.. | objects | select(has("self_ns") and has("name"))]' tree calls
 "$PROBITY" waits --json --top 1 planted | cmp - <("$PROBITY" waits --json -n 1 planted) ||
     fail "waits: --top is not --limit"
 
+# Paths and cases: how many are shown is a limit, too, whose older name is --slowest.
+for command in "path hits" "why --function want planted"; do
+    # shellcheck disable=SC2086
+    for count in 1 3; do
+        "$PROBITY" ${command/ / --json -n $count } > output 2> errors ||
+            fail "$command: $(cat errors)"
+        expect "$command -n $count" "$count" "$(jq '(.spans // .cases) | length' output)"
+        "$PROBITY" ${command/ / --json --slowest $count } 2> errors | cmp - output ||
+            fail "$command: --slowest is not --limit"
+    done
+    # shellcheck disable=SC2086
+    "$PROBITY" ${command/ / --json -n 0 } > output
+    # shellcheck disable=SC2086
+    "$PROBITY" ${command/ / --json -n 1000 } | cmp - output || fail "$command: 0 is not all"
+done
+"$PROBITY" path --csv -n 2 hits > rows.csv
+expect "path --csv -n 2: spans" "1 2" "$(tail -n +2 rows.csv | cut -d , -f 1 | uniq | xargs)"
+expect "path -n 2, text" 2 "$("$PROBITY" path -n 2 hits | grep -c '^request ')"
+
+# Lines of a log and of CSV end at the limit, which is reported only if there are more.
+for line in "log | scopes" "log --by-thread | scopes" "log --min-duration 1us | calls" \
+            "log --probes | hits" "csv | hits" "csv --header | hits"; do
+    trace=${line##*| }
+    answer "$line" 0 "$trace"
+    cp output whole
+    head=0
+    [[ $line != *header* ]] || head=1
+    count=$(($(wc -l < whole) - head))
+    for limit in 1 7 $((count - 1)); do
+        answer "$line" 0 --limit "$limit" "$trace"
+        head -n $((limit + head)) whole | cmp - output || fail "$line -n $limit: other lines"
+        grep -qE ": stopped after $limit (lines|hits) \(--limit\)$" errors ||
+            fail "$line -n $limit: $(cat errors)"
+        answer "$line" 0 --limit "$limit" -q "$trace"
+        expect "$line -n $limit -q" "" "$(cat errors)"
+    done
+    for limit in 0 "$count" $((count + 1)); do
+        answer "$line" 0 --limit "$limit" "$trace"
+        cmp whole output || fail "$line -n $limit: not all lines"
+        ! grep -q stopped errors || fail "$line -n $limit: $(cat errors)"
+    done
+    answer "$line" 2 --limit -1 "$trace"
+done
+
 # Functions: the events in calls to some functions are those in the tree below them.
 "$PROBITY" report --json calls | jq -r '.functions[].name' > names
 [ "$(wc -l < names)" -gt 3 ] || fail "too few functions: $(xargs < names)"
@@ -208,6 +280,113 @@ for command in "timeline" "export --format chrome -o page" "view -o page"; do
     grep -q "no calls match 'zzzzzzzzz'; .probity report. lists" errors ||
         fail "$command: $(cat errors)"
     [ ! -e page ] || fail "$command: written in spite of the error"
+done
+
+# The same for hits, and for blocks between them. In "listed", "called" calls "twice".
+"$PROBITY" csv listed > all.csv
+"$PROBITY" csv --function twice listed > some.csv
+grep '"in, ' all.csv | cmp - some.csv || fail "csv --function twice: $(cat some.csv)"
+"$PROBITY" csv --function called listed > some.csv
+grep -vE ',(request:begin|9),' all.csv | cmp - some.csv ||
+    fail "csv --function called: $(cat some.csv)"
+middle=$(sed -n 4p some.csv | awk -F , '{ printf "@%s.%09d", $6, $7 }')
+"$PROBITY" csv --function called --since "$middle" listed > later.csv
+tail -n +4 some.csv | cmp - later.csv || fail "csv --function --since: $(cat later.csv)"
+"$PROBITY" csv --function called --until "$middle" listed > earlier.csv
+head -n 3 some.csv | cmp - earlier.csv || fail "csv --function --until: $(cat earlier.csv)"
+expect "blocks --function: blocks of the hits" $(($(wc -l < some.csv) - 1)) \
+    "$("$PROBITY" blocks --json --function called listed | jq '[.blocks[].calls] | add')"
+"$PROBITY" blocks --csv --function called listed > rows.csv
+python3 -c 'import csv, sys
+print(sum(int(row["calls"]) for row in csv.DictReader(open("rows.csv"))))' > sum
+expect "blocks --function, CSV" $(($(wc -l < some.csv) - 1)) "$(cat sum)"
+
+# Waits in calls of a function: those of its callees, too, and their causes are still known.
+answer "waits --json | planted" 0 planted
+cp output whole
+answer "waits --json --function want | planted" 0 planted
+cmp output whole || fail "waits --function want: not all waits"
+answer "waits --json --function wan? --function fill --by thread | planted" 0 planted
+"$PROBITY" waits --json --by thread planted | cmp - output || fail "waits: several --function"
+answer "waits --json --function fill | planted" 0 planted
+expect "waits in fill, which only holds" 0 "$(jq '.rows | length' output)"
+"$PROBITY" waits --csv --function want planted > rows.csv
+"$PROBITY" waits --csv planted | cmp - rows.csv || fail "waits --csv --function want"
+
+# The same with calls to the C library, which are functions, too: all waits of the handling thread
+# are in "handle", and those of its callees are the rows by function.
+waits_of_calls() {
+    local pair
+    "$PROBITY" record -o causes --calls locks,sleep,io -- "$PROGRAMS/slow_causes.shared" \
+        > output 2>&1
+    "$PROBITY" waits --json --by function causes > whole
+    for pair in "lookup lookup" "save save" "ask ask" "nanosleep handle" \
+            "handle handle,lookup,save,ask"; do
+        answer "waits --json --function ${pair% *} | causes" 0 causes
+        expect "waits in ${pair% *}" "$(jq --arg names "${pair#* }" '[.rows[] | .function as $name
+            | select($names | split(",") | index($name)) | .waits] | add // 0' whole)" \
+            "$(jq '[.rows[].waits] | add // 0' output)"
+    done
+}
+
+# Allocations in calls of a function are those on the paths through it, whoever frees them; those of
+# the threads add up.
+memory_of_calls() {
+    local name tid
+    "$PROBITY" memory --json heap > whole
+    for name in main load add copy give; do
+        answer "memory --json --function $name | heap" 0 heap
+        expect "memory --function $name" "$(jq -c --arg name "$name" '[.rows[]
+            | select(.path | index($name))] | [length, (map(.allocations) | add),
+              (map(.frees) | add), (map(.live_bytes) | add), (map(.bytes) | add)]' whole)" \
+            "$(jq -c '[(.rows | length)] + (.sums | [.allocations, .frees, .live_bytes, .bytes])' \
+                output)"
+    done
+    for tid in $("$PROBITY" threads --json heap | jq '.processes[0].threads[].tid'); do
+        "$PROBITY" memory --json --tid "$tid" heap 2> errors | jq .sums.allocations
+    done > each
+    expect "memory of each thread" "$(jq .sums.allocations whole)" \
+        "$(awk '{ sum += $1 } END { print sum }' each)"
+    [ "$(wc -l < each)" -gt 1 ] || fail "heap: one thread"
+}
+
+if [ "${VARIANT:-gcc}" != asan ]; then
+    waits_of_calls
+    memory_of_calls
+fi
+
+# The calls that `why` explains are of the thread; medians are of all.
+"$PROBITY" why --json -n 0 --function want planted > whole
+for tid in $(jq '[.cases[].tid] | unique[]' whole); do
+    answer "why --json -n 0 --function want --tid $tid | planted" 0 planted
+    jq --argjson tid "$tid" '.cases |= map(select(.tid == $tid))' whole | cmp - <(jq . output) ||
+        fail "why --tid $tid"
+done
+
+# Probes: other hits are left out; a log includes no others. Calls are not affected.
+expect "log --probe: hits" "probe 7" \
+    "$("$PROBITY" log --probe 7 listed | grep -oE '(probe|site) .*' | xargs)"
+expect "log --probe: by name" 'loop loop loop' \
+    "$("$PROBITY" log --probe loop listed | sed -nE 's/.*(probe|site) //p' | tr -d '"' | xargs)"
+"$PROBITY" log listed > plain
+"$PROBITY" log --probe 7,loop listed | grep -vE '(probe|site) ' | cmp - plain || fail "log --probe"
+"$PROBITY" log --probes listed | grep -vE '(site "in,|site "request|probe (9|1001)$)' > some
+"$PROBITY" log --probe 7,loop listed | cmp - some || fail "log --probe 7,loop"
+expect "export --probe" "7 loop loop loop" \
+    "$("$PROBITY" export --format chrome --probe 7,loop listed 2> errors |
+        jq -r '.traceEvents[] | select(.cat == "probe") | .name' | xargs)"
+expect "export --probe: calls" \
+    "$("$PROBITY" export --format chrome listed 2> errors | jq '[.traceEvents[]
+        | select(.cat == "function") | .name] | length')" \
+    "$("$PROBITY" export --format chrome --probe 7 listed 2> errors | jq '[.traceEvents[]
+        | select(.cat == "function") | .name] | length')"
+expect "timeline --probe" '["7"]' "$("$PROBITY" timeline --json --width 10000 --probe 7 listed |
+    jq -c '[.threads[].columns[] | .mark | select(. != null and . != "checkpoint")] | unique')"
+for command in "log --probe lopo" "csv --probe lopo" "export --format chrome --probe lopo" \
+        "timeline --probe lopo"; do
+    answer "$command | listed" 1 listed
+    grep -q "no match for probe 'lopo'; did you mean 'loop'?" errors ||
+        fail "$command: $(cat errors)"
 done
 
 # In place of the name, for a command that takes one.

@@ -131,9 +131,10 @@ static int run_from_fleet(struct blocks_call *call, size_t traces)
         return cli_fail_usage(&cli_command_blocks, "--from-fleet and traces are mutually "
                                                    "exclusive");
     if (chosen->from.count + chosen->to.count + chosen->probes.count > 0 ||
-        call->layout.is_corrected || call->answer.tids.count > 0)
+        call->layout.is_corrected || call->answer.tids.count > 0 ||
+        call->answer.functions.count > 0)
         return cli_fail_usage(&cli_command_blocks, "--start-probe, --end-probe, --probe, "
-                              "--corrected and --tid do not apply to --from-fleet");
+                              "--corrected, --tid and --function do not apply to --from-fleet");
     if (open_blocks(call, 0, 0) != 0)
         return cli_fail(&cli_command_blocks, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     return cli_fleet_blocks(&call->answer, &call->options, is_slowest, call->blocks);
@@ -171,7 +172,7 @@ static int run(int argc, char **argv)
     static const struct cli_query_steps steps = {
         .run = run_on, .parts = &parts,
         .open = open_blocks, .put = put_event, .finish = finish_blocks, .print = print_blocks,
-        .release = release, .is_windowed = 1,
+        .release = release, .is_windowed = 1, .has_past_of_functions = 1,
         .wants = CLI_QUERY_HITS};
     struct blocks_call call = {
         .answer = {.command = &cli_command_blocks, .steps = &steps, .context = &call},
@@ -204,6 +205,9 @@ static const struct cli_option options[] = {
      CLI_NUMBER(struct blocks_call, result.limit, 0, CLI_LIMIT_MAX)},
     CLI_QUERY_SINCE_ROWS(struct blocks_call, "only hits"),
     CLI_QUERY_TID_ROW(struct blocks_call, "only"),
+    {.name = "function", .value = "PATTERN", .brief = "only hits in calls of functions that match",
+     .help = "only hits in calls of functions that match (* ? [a-z]); may be repeated",
+     CLI_PATTERNS(struct blocks_call, answer.functions)},
     CLI_FLEET_ROWS(struct blocks_call, answer.source),
     CLI_QUERY_JSON_ROW(struct blocks_call, "print one JSON object; times in ns"),
     CLI_QUERY_CSV_ROW(struct blocks_call, "print CSV with a header, one row per block, or with "

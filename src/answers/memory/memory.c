@@ -20,7 +20,7 @@ enum { BLOCKS_OF_CHUNK = 1024, CALLS_MAX = 256, CALL_BYTES_MAX = 64, FIRST_WIDTH
 
 struct memory_block {
     struct probity_link link; /* in the table of live blocks, or in the list of unused ones */
-    struct probity_memory_leaf *leaf; /* NULL: allocated before the range */
+    struct probity_memory_leaf *leaf; /* NULL: allocated before the range, or not wanted */
     uint64_t address, bytes, wall_ns;
     uint32_t trace;
 };
@@ -31,7 +31,7 @@ struct block_chunk {
 };
 
 struct probity_memory {
-    uint64_t from_ns, to_ns;
+    struct probity_memory_options options; /* to_ns: UINT64_MAX without an end */
     struct probity_scopes *scopes;
     struct probity_same_functions functions;
     struct probity_tree_nodes paths;
@@ -281,13 +281,21 @@ static void add_live(struct probity_memory *memory, struct probity_memory_leaf *
     note_moment(&memory->facts, wall_ns, before);
 }
 
+static int is_wanted(const struct probity_memory *memory, const struct probity_event *event)
+{
+    const struct probity_memory_options *options = &memory->options;
+
+    return event->wall_ns >= options->from_ns &&
+           (options->is_wanted == NULL || options->is_wanted(options->context, event));
+}
+
 static int allocate(struct probity_memory *memory, const struct probity_event *event)
 {
-    int is_in_range = event->wall_ns >= memory->from_ns;
+    int is_shown = is_wanted(memory, event);
     uint64_t bytes = event->has_correlation ? event->correlation : 0;
-    struct probity_memory_leaf *leaf = is_in_range ? leaf_at(memory, event) : NULL;
+    struct probity_memory_leaf *leaf = is_shown ? leaf_at(memory, event) : NULL;
 
-    if (is_in_range && leaf == NULL)
+    if (is_shown && leaf == NULL)
         return PROBITY_ERROR_MEMORY;
     if (event->object == 0) {
         if (leaf != NULL) {
@@ -347,7 +355,7 @@ static void end_at(struct probity_memory *memory, const struct probity_event *ev
         shorten_block(memory, block, event);
     else if (block != NULL)
         end_block(memory, block, event->wall_ns);
-    else if (memory->from_ns == 0)
+    else if (memory->options.from_ns == 0)
         memory->facts.unknown_frees++;
 }
 
@@ -365,14 +373,14 @@ static void take_budget(struct probity_memory *memory, const struct probity_even
         (memmem(event->name, event->name_bytes, allocate, sizeof allocate - 1) == NULL &&
          memmem(event->name, event->name_bytes, end, sizeof end - 1) == NULL))
         return;
-    memory->facts.counted_ns = memory->to_ns = event->wall_ns;
+    memory->facts.counted_ns = memory->options.to_ns = event->wall_ns;
 }
 
 int probity_memory_put(struct probity_memory *memory, const struct probity_event *event)
 {
     const struct probity_scopes_listener listener = {.opened = on_opened, .context = memory};
 
-    if (event->wall_ns >= memory->to_ns)
+    if (event->wall_ns >= memory->options.to_ns)
         return 0;
     int error = probity_scopes_put(memory->scopes, event, &listener);
     if (error == 0)
@@ -424,7 +432,8 @@ void probity_memory_sums_add(struct probity_memory_sums *to, const struct probit
     to->lifetime_ns += from->lifetime_ns;
 }
 
-int probity_memory_open(uint64_t from_ns, uint64_t to_ns, struct probity_memory **ret_memory)
+int probity_memory_open(const struct probity_memory_options *options,
+                        struct probity_memory **ret_memory)
 {
     struct probity_memory *memory = calloc(1, sizeof *memory);
 
@@ -433,9 +442,10 @@ int probity_memory_open(uint64_t from_ns, uint64_t to_ns, struct probity_memory 
         return PROBITY_ERROR_MEMORY;
     }
     memory->functions.item_bytes = sizeof(struct probity_same_function);
-    memory->from_ns = from_ns;
-    probity_scopes_set_range(memory->scopes, from_ns, to_ns);
-    memory->to_ns = to_ns > 0 ? to_ns : UINT64_MAX;
+    probity_scopes_set_range(memory->scopes, options->from_ns, options->to_ns);
+    memory->options = *options;
+    if (options->to_ns == 0)
+        memory->options.to_ns = UINT64_MAX;
     *ret_memory = memory;
     return 0;
 }

@@ -58,9 +58,17 @@ struct probity_memory_facts {
 
 struct probity_memory;
 
-/* Allocations in [from_ns, to_ns) of CLOCK_REALTIME, and their state at the end of it; both 0: all.
- * Returns 0 or PROBITY_ERROR_MEMORY. */
-int probity_memory_open(uint64_t from_ns, uint64_t to_ns, struct probity_memory **ret_memory);
+struct probity_memory_options {
+    uint64_t from_ns, to_ns; /* allocations in [from, to) of CLOCK_REALTIME, and their state at the
+                                end of it; both 0: all */
+    /* Whether this hit, an allocation, is wanted: 1 or 0. NULL: all are. */
+    int (*is_wanted)(void *context, const struct probity_event *event);
+    void *context;
+};
+
+/* Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_memory_open(const struct probity_memory_options *options,
+                        struct probity_memory **ret_memory);
 
 /* Takes the next event in time order, from the beginning. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_memory_put(struct probity_memory *memory, const struct probity_event *event);

@@ -33,11 +33,21 @@ static int take_key(const struct cli_given *given)
     return call->key != PROBITY_MEMORY_KEYS ? CLI_OK : cli_fail_choice(given);
 }
 
+static int is_wanted(void *context, const struct probity_event *event)
+{
+    struct memory_call *call = context;
+
+    return cli_filter_passes(&call->answer.tids, event->tid, NULL, 0) &&
+           cli_query_is_within(&call->answer, event->thread_slot, event->wall_ns);
+}
+
 static int open_memory(void *context, uint64_t from_ns, uint64_t to_ns)
 {
     struct memory_call *call = context;
 
-    return probity_memory_open(from_ns, to_ns, &call->memory);
+    const struct probity_memory_options options = {from_ns, to_ns, is_wanted, call};
+
+    return probity_memory_open(&options, &call->memory);
 }
 
 static int put_event(void *context, const struct probity_event *event)
@@ -107,6 +117,17 @@ static int print_memory(void *context, FILE *stream, const struct probity_reader
     return 0;
 }
 
+static void warn_empty(const struct cli_query *answer)
+{
+    const char *why = "no allocation was recorded; `probity record --calls memory` records them";
+
+    if (answer->range.from != NULL || answer->range.to != NULL)
+        why = "no allocation in this range";
+    if (answer->tids.count > 0 || answer->functions.count > 0)
+        why = "no allocation matches";
+    cli_warn(&cli_command_memory, "%s", why);
+}
+
 static int run_on(void *context, char **names, size_t count)
 {
     struct memory_call *call = context;
@@ -117,11 +138,7 @@ static int run_on(void *context, char **names, size_t count)
     if ((status == CLI_OK || status == CLI_DAMAGED) &&
         probity_memory_facts(call->memory)->sums.allocations == 0 &&
         probity_memory_facts(call->memory)->unknown_frees == 0)
-        cli_warn(&cli_command_memory, "%s", call->answer.range.from != NULL ||
-                                                    call->answer.range.to != NULL
-                                                ? "no allocation in this range"
-                                                : "no allocation was recorded; `probity record "
-                                                  "--calls memory` records them");
+        warn_empty(&call->answer);
     return status;
 }
 
@@ -140,9 +157,11 @@ static int run(int argc, char **argv)
 {
     static const struct cli_query_steps steps = {
         .run = run_on, .open = open_memory, .put = put_event, .finish = finish_memory,
-        .print = print_memory, .release = release, .is_windowed = 1};
+        .print = print_memory, .release = release, .is_windowed = 1,
+        .has_past_of_functions = 1};
     struct memory_call call = {
-        .answer = {.command = &cli_command_memory, .steps = &steps, .context = &call}};
+        .answer = {.command = &cli_command_memory, .steps = &steps, .context = &call,
+                   .has_all_tids = 1, .has_all_functions = 1}};
 
     return cli_query_main(&call.answer, argc, argv);
 }
@@ -159,6 +178,12 @@ static const struct cli_option options[] = {
     {.name = "limit", .letter = 'n', .value = "N", .help = "show only the first N rows",
      .brief = "maximum number of rows", CLI_NUMBER(struct memory_call, rows_max, 0, CLI_LIMIT_MAX)},
     CLI_QUERY_RANGE_ROWS(struct memory_call, "only allocations"),
+    CLI_QUERY_TID_ROW(struct memory_call, "only allocations by"),
+    {.name = "function", .value = "PATTERN",
+     .brief = "only allocations in calls of functions that match",
+     .help = "only allocations in calls of functions that match (* ? [a-z]), or of their callees; "
+             "may be repeated",
+     CLI_PATTERNS(struct memory_call, answer.functions)},
     CLI_QUERY_JSON_ROW(struct memory_call, "print one JSON object; times in ns"),
     CLI_QUERY_CSV_ROW(struct memory_call, "print CSV with a header, one line per row"),
     CLI_QUERY_OUTPUT_ROWS(struct memory_call),

@@ -62,7 +62,7 @@ static int open_path(void *context, uint64_t from_ns, uint64_t to_ns)
 
     call->options.from_ns = from_ns;
     call->options.to_ns = to_ns;
-    call->options.slowest = call->slowest;
+    call->options.slowest = call->slowest > 0 ? call->slowest : SLOWEST_MAX;
     call->options.is_wanted = call->answer.tids.count > 0 ? is_wanted : NULL;
     call->symbols = symbols_addresses_open(cli_memory_end);
     call->options.symbols = cli_wait_symbols(call->symbols);
@@ -128,9 +128,11 @@ static int run_on(void *context, char **names, size_t count)
 
     if ((call->request != NULL) + (call->function != NULL) + are_probes > 1)
         return cli_fail_usage(&cli_command_path,
-                              "--request, --function and --from with --to are mutually exclusive");
+                              "--request, --function and --start-probe with --end-probe are "
+                              "mutually exclusive");
     if (are_probes && (call->from.count == 0 || call->to.count == 0))
-        return cli_fail_usage(&cli_command_path, "--from and --to require each other");
+        return cli_fail_usage(&cli_command_path,
+                              "--start-probe and --end-probe require each other");
     if (call->request != NULL && take_request(call) != CLI_OK)
         return CLI_USAGE;
     call->options.context = call;
@@ -175,14 +177,15 @@ static const struct cli_option options[] = {
      CLI_TEXT(struct path_call, request)},
     {.name = "function", .value = "PATTERN", .help = "calls of the functions that match",
      CLI_TEXT(struct path_call, function)},
-    {.name = "from", .value = "ID,...",
+    {.name = "start-probe", .older = "from", .value = "ID,...",
      .help = "spans from a hit of these probe numbers or names to the next hit of those given by "
-             "--to, with the same id if they have ids, otherwise in the same thread",
+             "--end-probe, with the same id if they have ids, otherwise in the same thread",
      .brief = "probes that begin spans", CLI_NAMES(struct path_call, from)},
-    {.name = "to", .value = "ID,...", .help = "probes that end them",
+    {.name = "end-probe", .older = "to", .value = "ID,...", .help = "probes that end them",
      CLI_NAMES(struct path_call, to)},
-    {.name = "slowest", .value = "N", .help = "show the N slowest (default: 1)",
-     .brief = "number of paths", CLI_NUMBER(struct path_call, slowest, 1, SLOWEST_MAX)},
+    {.name = "limit", .older = "slowest", .letter = 'n', .value = "N",
+     .help = "show the N slowest, 0: all (default: 1)", .brief = "maximum number of paths",
+     CLI_NUMBER(struct path_call, slowest, 0, SLOWEST_MAX)},
     CLI_QUERY_SINCE_ROWS(struct path_call, "only those that begin"),
     CLI_QUERY_TID_ROW(struct path_call, "only those begun by"),
     CLI_QUERY_JSON_ROW(struct path_call, "print one JSON object; times in ns"),

@@ -97,7 +97,7 @@ static const struct cli_option options[] = {
     {.name = "width", .value = "N", .brief = "number of columns",
      .help = "draw N columns (default: the terminal's width, else 80)",
      CLI_NUMBER(struct timeline_call, columns, 1, COLUMNS_MAX)},
-    CLI_QUERY_WITHIN_ROW(struct timeline_call),
+    CLI_QUERY_WITHIN_ROW(struct timeline_call), CLI_QUERY_PROBE_ROW(struct timeline_call),
     {.name = "limit", .letter = 'n', .value = "N", .help = "show only the first N threads",
      .brief = "maximum number of threads",
      CLI_NUMBER(struct timeline_call, limit, 0, CLI_LIMIT_MAX)},

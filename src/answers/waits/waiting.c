@@ -323,18 +323,15 @@ int waiting_add_case(struct probity_waiting_row *row, struct probity_waiting_cas
     return error;
 }
 
-int waiting_is_in_range(const struct probity_waiting *waiting, uint64_t ns)
+int waiting_is_wanted(const struct probity_waiting *waiting, uint32_t tid, uint32_t thread_slot,
+                      uint64_t from_ns)
 {
     const struct probity_waiting_options *options = &waiting->options;
 
-    return ns >= options->from_ns && (options->to_ns == 0 || ns < options->to_ns);
-}
-
-int waiting_is_of_thread(const struct probity_waiting *waiting, uint32_t tid)
-{
-    const struct probity_waiting_options *options = &waiting->options;
-
-    return options->is_wanted == NULL || options->is_wanted(options->context, tid);
+    if (from_ns < options->from_ns || (options->to_ns != 0 && from_ns >= options->to_ns))
+        return 0;
+    return options->is_wanted == NULL ||
+           options->is_wanted(options->context, tid, thread_slot, from_ns);
 }
 
 /* wait: with functions from places. */
@@ -373,8 +370,8 @@ static int take_wait(void *context, const struct probity_wait *wait,
         probity_waiting_thread(waiting, wait->thread_slot);
 
     (void)event;
-    if (!waiting_is_in_range(waiting, wait->from_ns) || thread == NULL ||
-        !waiting_is_of_thread(waiting, thread->tid))
+    if (thread == NULL ||
+        !waiting_is_wanted(waiting, thread->tid, wait->thread_slot, wait->from_ns))
         return 0;
     waiting->trace = thread->trace;
     int error = probity_wait_names_complete_wait(&waiting->names, thread->trace, &completed);

@@ -82,8 +82,9 @@ struct probity_waiting_options {
     enum probity_waiting_by by;
     uint64_t from_ns, to_ns; /* waits that begin in [from, to) of CLOCK_REALTIME; both 0: all */
     struct probity_wait_symbols symbols;
-    /* Whether waits of a thread with this id are wanted: 1 or 0. NULL: all are. */
-    int (*is_wanted)(void *context, uint32_t tid);
+    /* Whether a wait of a thread, with this id and slot, that began at from_ns is wanted: 1 or 0.
+     * Called before the event that ends it returns from put. NULL: all are. */
+    int (*is_wanted)(void *context, uint32_t tid, uint32_t thread_slot, uint64_t from_ns);
     void *context;
 };
 

@@ -36,10 +36,9 @@ struct probity_waiting_row *waiting_row_at(struct probity_waiting *waiting,
  * PROBITY_ERROR_MEMORY. */
 int waiting_add_case(struct probity_waiting_row *row, struct probity_waiting_case *instance);
 
-int waiting_is_in_range(const struct probity_waiting *waiting, uint64_t ns);
-
-/* Whether waits of a thread with this id are wanted. */
-int waiting_is_of_thread(const struct probity_waiting *waiting, uint32_t tid);
+/* Whether a wait is in the range, and wanted. */
+int waiting_is_wanted(const struct probity_waiting *waiting, uint32_t tid, uint32_t thread_slot,
+                      uint64_t from_ns);
 
 /* ---- waiting_states.c ---- */
 

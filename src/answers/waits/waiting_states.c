@@ -49,8 +49,7 @@ int waiting_states_put(struct probity_waiting *waiting, const struct probity_eve
     probity_thread_states_find(waiting->states, event->thread_slot, event->wall_ns, &period);
     if (period.state == PROBITY_STATE_RUNNABLE && event->wall_ns > period.from_ns &&
         waiting->options.by == PROBITY_WAITING_BY_OBJECT &&
-        waiting_is_in_range(waiting, period.from_ns) &&
-        waiting_is_of_thread(waiting, event->tid))
+        waiting_is_wanted(waiting, event->tid, event->thread_slot, period.from_ns))
         error = add_cpu_wait(waiting, event, &period);
     return error != 0 ? error : probity_thread_states_put(waiting->states, event);
 }

@@ -23,11 +23,12 @@ struct waits_call {
     uint64_t counted; /* calls to libc that were only counted */
 };
 
-static int is_wanted(void *context, uint32_t tid)
+static int is_wanted(void *context, uint32_t tid, uint32_t thread_slot, uint64_t from_ns)
 {
     struct waits_call *call = context;
 
-    return cli_filter_passes(&call->answer.tids, tid, NULL, 0);
+    return cli_filter_passes(&call->answer.tids, tid, NULL, 0) &&
+           cli_query_is_within(&call->answer, thread_slot, from_ns);
 }
 
 static int open_waits(void *context, uint64_t from_ns, uint64_t to_ns)
@@ -37,8 +38,7 @@ static int open_waits(void *context, uint64_t from_ns, uint64_t to_ns)
     call->symbols = symbols_addresses_open(cli_memory_end);
     const struct probity_waiting_options options = {(enum probity_waiting_by)call->by, from_ns,
                                                     to_ns, cli_wait_symbols(call->symbols),
-                                                    call->answer.tids.count > 0 ? is_wanted : NULL,
-                                                    call};
+                                                    is_wanted, call};
     return probity_waiting_open(&options, &call->waiting);
 }
 
@@ -108,11 +108,11 @@ static int run(int argc, char **argv)
     static const struct cli_query_steps steps = {
         .open = open_waits, .put = put_event, .finish = finish_waits, .print = print_waits,
         .release = release, .pending = count_pending, .is_windowed = 1,
-        .has_waits = 1};
+        .has_waits = 1, .has_past_of_functions = 1};
     struct waits_call call = {
         .limit = NOT_GIVEN,
         .answer = {.command = &cli_command_waits, .steps = &steps, .context = &call,
-                   .has_states = 1, .has_all_tids = 1}};
+                   .has_states = 1, .has_all_tids = 1, .has_all_functions = 1}};
 
     return cli_query_main(&call.answer, argc, argv);
 }
@@ -129,6 +129,10 @@ static const struct cli_option options[] = {
      CLI_NUMBER(struct waits_call, limit, 0, CLI_LIMIT_MAX)},
     CLI_QUERY_SINCE_ROWS(struct waits_call, "only waits that begin"),
     CLI_QUERY_TID_ROW(struct waits_call, "only waits of"),
+    {.name = "function", .value = "PATTERN", .brief = "only waits in calls of functions that match",
+     .help = "only waits that begin in calls of functions that match (* ? [a-z]), or of their "
+             "callees; may be repeated",
+     CLI_PATTERNS(struct waits_call, answer.functions)},
     CLI_QUERY_JSON_ROW(struct waits_call, "print one JSON object; times in ns"),
     CLI_QUERY_CSV_ROW(struct waits_call, "print CSV with a header, one line per row; times in ns"),
     CLI_QUERY_OUTPUT_ROWS(struct waits_call),

@@ -35,6 +35,8 @@ static int is_kept(const struct probity_why *why, const struct why_unit *unit, u
         (options->at_ns < unit->from_ns || options->at_ns > to_ns ||
          (options->at_tid != 0 && options->at_tid != unit->tid)))
         return 0;
+    if (options->is_wanted != NULL && !options->is_wanted(options->context, unit->tid))
+        return 0;
     return why->case_count < options->slowest ||
            length_of(why->cases[why->case_count - 1]) < to_ns - unit->from_ns;
 }
@@ -386,12 +388,20 @@ static unsigned marks_of_path(void *context, const struct probity_event *event)
     return event->kind == PROBITY_EVENT_ENTER ? BEGINS : ENDS;
 }
 
+static int is_wanted_path(void *context, uint32_t tid)
+{
+    const struct probity_why *why = context;
+
+    return why->options.is_wanted(why->options.context, tid);
+}
+
 static int open_parts(struct probity_why *why)
 {
     const struct probity_why_options *options = &why->options;
     const struct probity_path_options path = {
         .from_ns = options->from_ns, .to_ns = options->to_ns, .slowest = options->slowest,
         .at_ns = options->at_ns, .at_tid = options->at_tid, .marks = marks_of_path,
+        .is_wanted = options->is_wanted != NULL ? is_wanted_path : NULL,
         .waited = why_take_wait, .is_threadwise = 1, .context = why, .symbols = options->symbols};
     const struct probity_function_key none = {NULL, 0, 0};
     int error = probity_path_open(&path, &why->path);

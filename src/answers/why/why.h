@@ -131,6 +131,9 @@ struct probity_why_options {
     /* If not 0: keep only the call that is open in this thread at this time. */
     uint64_t at_ns;
     uint32_t at_tid; /* 0: any thread */
+    /* Whether to keep calls of a thread with this id: 1 or 0. The others only count for medians.
+     * NULL: those of all threads. */
+    int (*is_wanted)(void *context, uint32_t tid);
     /* Whether calls of a function are candidates; NULL: spans are. */
     int (*is_like)(void *context, const struct probity_function *function);
     /* Whether a hit begins and ends a span in its thread (bits 1 and 2). */

@@ -57,13 +57,21 @@ static int is_like(void *context, const struct probity_function *function)
     return cli_function_matches(call->function, function->name, function->signature);
 }
 
+static int is_wanted(void *context, uint32_t tid)
+{
+    struct why_call *call = context;
+
+    return cli_filter_passes(&call->answer.tids, tid, NULL, 0);
+}
+
 static int open_why(void *context, uint64_t from_ns, uint64_t to_ns)
 {
     struct why_call *call = context;
 
     call->options.from_ns = from_ns;
     call->options.to_ns = to_ns;
-    call->options.slowest = call->slowest;
+    call->options.slowest = call->slowest > 0 ? call->slowest : SLOWEST_MAX;
+    call->options.is_wanted = call->answer.tids.count > 0 ? is_wanted : NULL;
     call->symbols = symbols_addresses_open(cli_memory_end);
     call->options.symbols = cli_wait_symbols(call->symbols);
     return probity_why_open(&call->options, &call->why);
@@ -116,9 +124,9 @@ static int explain_dump(void *context, struct probity_reader *reader, uint64_t f
 
     if (probity_reader_traces(reader) != 1 ||
         !probity_why_dump_find(probity_reader_facts(reader, 0), &call->dump))
-        return cli_fail_usage(&cli_command_why, "expected --function, or --from and --to; both may "
-                              "be omitted only for a single dump caused by a slow function, block "
-                              "or single-thread request");
+        return cli_fail_usage(&cli_command_why, "expected --function, or --start-probe and "
+                              "--end-probe; all may be omitted only for a single dump caused by a "
+                              "slow function, block or single-thread request");
     call->is_of_dump = 1;
     call->options.at_ns = UINT64_MAX;
     call->options.at_tid = call->dump.reason.tid;
@@ -137,9 +145,11 @@ static int run_on(void *context, char **names, size_t count)
 
     if (call->function != NULL && are_probes)
         return cli_fail_usage(&cli_command_why,
-                              "--function and --from with --to are mutually exclusive");
+                              "--function and --start-probe with --end-probe are mutually "
+                              "exclusive");
     if (are_probes && (call->from.count == 0 || call->to.count == 0))
-        return cli_fail_usage(&cli_command_why, "--from and --to require each other");
+        return cli_fail_usage(&cli_command_why,
+                              "--start-probe and --end-probe require each other");
     call->options.context = call;
     if (are_probes)
         call->options.marks = marks_of_probes;
@@ -175,7 +185,7 @@ static int run(int argc, char **argv)
         .has_waits = 1};
     struct why_call call = {
         .answer = {.command = &cli_command_why, .steps = &steps, .context = &call,
-                   .has_states = 1},
+                   .has_states = 1, .has_all_tids = 1},
         .slowest = 1};
 
     return cli_query_main(&call.answer, argc, argv);
@@ -184,15 +194,17 @@ static int run(int argc, char **argv)
 static const struct cli_option options[] = {
     {.name = "function", .value = "PATTERN", .help = "calls of the functions that match",
      CLI_TEXT(struct why_call, function)},
-    {.name = "from", .value = "ID,...",
+    {.name = "start-probe", .older = "from", .value = "ID,...",
      .help = "spans from a hit of these probe numbers or names to the next hit of those given by "
-             "--to, in the same thread",
+             "--end-probe, in the same thread",
      .brief = "probes that begin spans", CLI_NAMES(struct why_call, from)},
-    {.name = "to", .value = "ID,...", .help = "probes that end them",
+    {.name = "end-probe", .older = "to", .value = "ID,...", .help = "probes that end them",
      CLI_NAMES(struct why_call, to)},
-    {.name = "slowest", .value = "N", .help = "explain the N slowest (default: 1)",
-     .brief = "number of calls", CLI_NUMBER(struct why_call, slowest, 1, SLOWEST_MAX)},
+    {.name = "limit", .older = "slowest", .letter = 'n', .value = "N",
+     .help = "explain the N slowest, 0: all (default: 1)", .brief = "maximum number of calls",
+     CLI_NUMBER(struct why_call, slowest, 0, SLOWEST_MAX)},
     CLI_QUERY_SINCE_ROWS(struct why_call, "only those that begin"),
+    CLI_QUERY_TID_ROW(struct why_call, "only those of"),
     CLI_QUERY_JSON_ROW(struct why_call, "print one JSON object; times in ns"),
     CLI_QUERY_OUTPUT_ROWS(struct why_call),
     {.name = NULL},

@@ -15,7 +15,9 @@
 #include "cli/filter.h"
 #include "cli/index.h"
 #include "cli/option.h"
+#include "cli/patterns.h"
 #include "cli/time_range.h"
+#include "cli/within.h"
 
 struct csv_call {
     const char *out;
@@ -23,6 +25,12 @@ struct csv_call {
     int force;
     struct probity_csv_layout layout;
     struct cli_filter tids, probes;
+    struct cli_patterns functions;
+    struct cli_within *within; /* NULL without --function */
+    size_t limit;              /* maximum number of hits; 0: all */
+    size_t count;              /* hits that were written */
+    int is_stopped;            /* there are more hits than `limit` */
+    uint64_t from_ns;
     unsigned seen; /* bits of kinds of events, up to CHECKPOINT */
 };
 
@@ -39,51 +47,85 @@ static int take_columns(const struct cli_given *given)
     return cli_fail_choice(&column);
 }
 
-/* Relative times count from the start of the earliest trace. */
+/* Relative times count from the start of the earliest trace. With --function, earlier events show
+ * which calls are open when the range begins. */
 static int set_range(struct csv_call *call, struct probity_reader *reader)
 {
-    uint64_t from_ns, to_ns;
-    int status = cli_parse_range(&cli_command_csv, &call->range, reader,
-                                 &from_ns, &to_ns);
+    uint64_t to_ns;
+    int status = cli_parse_range(&cli_command_csv, &call->range, reader, &call->from_ns, &to_ns);
 
     if (status != CLI_OK)
         return status;
-    cli_warn_outside(&cli_command_csv, reader, from_ns, to_ns);
-    probity_reader_set_range(reader, from_ns, to_ns);
-    int error = probity_reader_set_window(reader, from_ns, UINT64_MAX);
+    cli_warn_outside(&cli_command_csv, reader, call->from_ns, to_ns);
+    probity_reader_set_range(reader, call->functions.count == 0 ? call->from_ns : 0, to_ns);
+    int error = call->functions.count == 0
+                    ? probity_reader_set_window(reader, call->from_ns, UINT64_MAX)
+                    : 0;
     return error == 0 ? CLI_OK
                       : cli_fail_trace(&cli_command_csv, probity_reader_facts(reader, 0)->path,
                                        error, errno);
 }
 
-/* Writes a line per hit. Returns 0 or an error. */
-static int copy_events(struct csv_call *call, struct probity_reader *reader,
-                       struct probity_csv *csv)
+/* Without filters: writes a line per hit. Returns 0 or an error. */
+static int copy_all(struct csv_call *call, struct probity_reader *reader, struct probity_csv *csv)
 {
     const struct probity_event *event;
     int got;
 
-    if (call->tids.count == 0 && call->probes.count == 0) {
-        while ((got = probity_reader_next(reader, &event)) > 0) {
-            call->seen |= 1U << (event->kind & 31);
-            got = probity_csv_put(csv, event);
-            if (got < 0)
-                return got;
-        }
-        return got < 0 ? got : probity_csv_flush(csv);
-    }
     while ((got = probity_reader_next(reader, &event)) > 0) {
         call->seen |= 1U << (event->kind & 31);
-        if (event->kind != PROBITY_EVENT_HIT ||
-            !cli_filter_passes(&call->tids, event->tid, NULL, 0) ||
-            !cli_filter_passes(&call->probes, event->is_site ? UINT64_MAX : event->id, event->name,
-                               event->name_bytes))
-            continue;
         got = probity_csv_put(csv, event);
         if (got < 0)
             return got;
     }
     return got < 0 ? got : probity_csv_flush(csv);
+}
+
+/* Whether an event is a hit that passes the filters: 1 or 0, or an error. */
+static int is_wanted(struct csv_call *call, const struct probity_event *event)
+{
+    int is_within = call->within != NULL ? cli_within_put(call->within, &event) : 1;
+
+    if (is_within <= 0)
+        return is_within;
+    return event->kind == PROBITY_EVENT_HIT && event->wall_ns >= call->from_ns &&
+           cli_filter_passes(&call->tids, event->tid, NULL, 0) &&
+           cli_filter_passes(&call->probes, event->is_site ? UINT64_MAX : event->id, event->name,
+                             event->name_bytes);
+}
+
+/* Writes a line per hit that passes, up to the limit. Returns 0 or an error. */
+static int copy_some(struct csv_call *call, struct probity_reader *reader, struct probity_csv *csv)
+{
+    const struct probity_event *event;
+    int got;
+
+    while ((got = probity_reader_next(reader, &event)) > 0) {
+        call->seen |= 1U << (event->kind & 31);
+        got = is_wanted(call, event);
+        if (got > 0 && call->limit > 0 && call->count == call->limit) {
+            call->is_stopped = 1;
+            break;
+        }
+        if (got > 0) {
+            got = probity_csv_put(csv, event);
+            call->count++;
+        }
+        if (got < 0)
+            return got;
+    }
+    return got < 0 ? got : probity_csv_flush(csv);
+}
+
+static int copy_events(struct csv_call *call, struct probity_reader *reader,
+                       struct probity_csv *csv)
+{
+    if (call->tids.count == 0 && call->probes.count == 0 && call->functions.count == 0 &&
+        call->limit == 0)
+        return copy_all(call, reader, csv);
+    if (call->functions.count > 0 && cli_within_open(&call->functions, &call->within) != 0)
+        return PROBITY_ERROR_MEMORY;
+    return copy_some(call, reader, csv);
 }
 
 /* An empty CSV looks like a program that did nothing. */
@@ -110,7 +152,26 @@ static int fail_copy(struct csv_call *call, const struct probity_reader *reader,
                           error, error_number);
 }
 
-/* The output is kept if a filter matched nothing or records are missing: what it contains is
+/* Reports what was asked for and is not in the traces. If the output stopped at the limit, it may
+ * come later. */
+static int check_unseen(struct csv_call *call)
+{
+    if (call->is_stopped)
+        return CLI_OK;
+    return cli_filter_warn_unseen(&cli_command_csv, &call->tids, "thread id") ||
+                   cli_filter_warn_unseen(&cli_command_csv, &call->probes, "probe")
+               ? CLI_FAILURE
+               : CLI_OK;
+}
+
+static int check_functions(const struct csv_call *call)
+{
+    const char *idle = call->is_stopped ? NULL : cli_patterns_idle(&call->functions);
+
+    return idle != NULL ? cli_fail_function(&cli_command_csv, idle) : CLI_OK;
+}
+
+/* The output is kept if a probe or thread is missing, or records are: what it contains is
  * correct. */
 static int write_output(struct csv_call *call, struct probity_reader *reader)
 {
@@ -127,14 +188,14 @@ static int write_output(struct csv_call *call, struct probity_reader *reader)
         probity_csv_close(csv);
         errno = error_number;
     }
-    if (error != 0)
-        status = fail_copy(call, reader, error, errno);
+    status = error != 0 ? fail_copy(call, reader, error, errno) : check_functions(call);
     int closed = cli_output_close(&cli_command_csv, &output, status == CLI_OK);
     if (status == CLI_OK)
         status = closed;
-    if (status == CLI_OK && (cli_filter_warn_unseen(&cli_command_csv, &call->tids, "thread id") ||
-                             cli_filter_warn_unseen(&cli_command_csv, &call->probes, "probe")))
-        status = CLI_FAILURE;
+    if (status == CLI_OK)
+        status = check_unseen(call);
+    if (call->is_stopped)
+        cli_warn_stopped(&cli_command_csv, call->limit, "hits");
     suggest_other(call);
     int judged = cli_judge_bare(&cli_command_csv, reader);
     return status == CLI_OK ? judged : status;
@@ -147,7 +208,8 @@ static int run_on(void *context, char **paths, size_t count)
     struct probity_reader *reader;
     int status = cli_output_is_apart(&cli_command_csv, call->out, paths, count);
 
-    cli_index_use(&cli_command_csv, &call->range, 0, &options);
+    if (call->functions.count == 0)
+        cli_index_use(&cli_command_csv, &call->range, 0, &options);
     if (status == CLI_OK)
         status = cli_open_reader(&cli_command_csv, paths, count, &options, &reader);
     if (status != CLI_OK)
@@ -169,6 +231,9 @@ static int run(int argc, char **argv)
                                &call);
     cli_filter_release(&call.tids);
     cli_filter_release(&call.probes);
+    cli_patterns_release(&call.functions);
+    if (call.within != NULL)
+        cli_within_close(call.within);
     return status < 0 ? CLI_OK : status;
 }
 
@@ -187,6 +252,11 @@ static const struct cli_option options[] = {
      .brief = "only these threads", CLI_NUMBERS(struct csv_call, tids)},
     {.name = "probe", .value = "ID,...", .help = "only these probe numbers or names",
      .brief = "only these probes", CLI_NAMES(struct csv_call, probes)},
+    {.name = "function", .value = "PATTERN", .brief = "only hits in calls of functions that match",
+     .help = "only hits in calls of functions that match (* ? [a-z]); may be repeated",
+     CLI_PATTERNS(struct csv_call, functions)},
+    {.name = "limit", .letter = 'n', .value = "N", .help = "print only the first N hits",
+     .brief = "maximum number of hits", CLI_NUMBER(struct csv_call, limit, 0, CLI_LIMIT_MAX)},
     CLI_ALIGN_ROW, CLI_COLOR_ROW, CLI_QUIET_ROW, CLI_HELP_ROW,
     {.name = NULL},
 };
