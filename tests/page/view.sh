@@ -354,12 +354,25 @@ look speed many.html
 "$PROBITY" diff --json run1 run2 -- run3 run4 > diff.json
 "$PROBITY" tree --json run3 run4 > now.json
 look diff diff.html diff.json base.json now.json
+"$PROBITY" report --json run3 run4 > now-report.json
+look overlaid diff.html diff.json base-report.json now-report.json
+# $1, $2 ... traces. Prints when each call of leaf() began, in ns.
+starts() {
+    "$PROBITY" log -q --time relative "$@" |
+        sed -n 's/^0*\([0-9]*\)\.\([0-9]*\) .*: *void leaf(void).*/\1\2/p' | sed 's/^0*//' | jq -s .
+}
+jq -n --argjson base "$(starts run1 run2)" --argjson now "$(starts run3 run4)" \
+    '{name: "leaf", base: $base, now: $now}' > aligned.json
+look alignedRuns diff.html aligned.json
 for run in 1 2 3 4; do
     PROBITY_OUT=$WORK/blocks$run "$PROGRAMS/blocks" > /dev/null
 done
 "$PROBITY" diff --json blocks1 blocks2 -- blocks3 blocks4 > diff-blocks.json
 view "comparison of blocks" 0 --diff blocks1 --diff blocks2 -o diff-blocks.html blocks3 blocks4
 look diffBlocks diff-blocks.html diff-blocks.json
+"$PROBITY" blocks --json blocks1 blocks2 > base-blocks.json
+"$PROBITY" blocks --json blocks3 blocks4 > now-blocks.json
+look overlaid diff-blocks.html diff-blocks.json base-blocks.json now-blocks.json
 look labelled label.html
 in_browser "${scenarios[@]}" > said 2> 'times' || fail "$(cat said)"
 cat 'times'
