@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * diff_base.c: reads the base runs one by one for the comparison, then all their traces together
- * for the tree.
+ * for the tree, functions, blocks and timeline.
  */
 #include "cli/diff_base.h"
 
@@ -44,52 +44,96 @@ static int compare_side(struct cli_diff_base *against, int side, const char *out
     return status;
 }
 
-/* ---- The tree ----------------------------------------------------------------------------------
+/* ---- All runs together -------------------------------------------------------------------------
  */
 
 static int add_profiled(void *context, const struct probity_profiled *profiled)
 {
-    uint64_t *calls = context;
+    struct cli_diff_base *against = context;
 
-    *calls += profiled->calls;
-    return 0;
+    against->profiled += profiled->calls;
+    return probity_report_add_profiled(against->report, profiled);
+}
+
+static int open_all(struct cli_diff_base *against, uint64_t from_ns, uint64_t to_ns)
+{
+    const struct probity_reader *reader = against->reader;
+    const struct probity_tree_options tree = {.from_ns = from_ns, .to_ns = to_ns,
+                                              .nodes_max = CLI_PAGE_NODES_MAX, .costs_of = reader};
+    const struct probity_report_options report = {.from_ns = from_ns, .to_ns = to_ns,
+                                                  .costs_of = reader};
+    const struct probity_blocks_options blocks = {.from_ns = from_ns, .to_ns = to_ns};
+    const struct probity_timeline_options timeline = {
+        .spans_max = against->spans_max, .from_ns = from_ns, .to_ns = to_ns, .has_around = 1,
+        .has_tracks = 1};
+
+    int error = probity_tree_open(&tree, &against->tree);
+    if (error == 0)
+        error = probity_report_open(&report, &against->report);
+    if (error == 0)
+        error = probity_blocks_open(&blocks, &against->blocks);
+    return error == 0 ? probity_timeline_open(&timeline, &against->timeline) : error;
+}
+
+static int put_event(struct cli_diff_base *against, const struct probity_event *event)
+{
+    int error = probity_tree_put(against->tree, event);
+
+    if (error == 0)
+        error = probity_report_put(against->report, event);
+    if (error == 0 && event->kind == PROBITY_EVENT_HIT)
+        error = probity_blocks_put(against->blocks, event);
+    return error == 0 ? probity_timeline_put(against->timeline, event) : error;
+}
+
+static int finish_all(struct cli_diff_base *against)
+{
+    int error = probity_tree_finish(against->tree);
+
+    if (error == 0)
+        error = probity_report_finish(against->report);
+    if (error == 0)
+        error = probity_timeline_finish(against->timeline);
+    if (error != 0)
+        return error;
+    against->pairs = probity_blocks_sort(against->blocks, PROBITY_BLOCKS_TOTAL,
+                                         &against->pair_count);
+    against->pruned =
+        probity_tree_prune_to(against->tree, CLI_PAGE_NODES_SHOWN, CLI_PAGE_DEPTH);
+    return against->pairs != NULL ? probity_tree_sort(against->tree, PROBITY_TREE_TOTAL)
+                                  : PROBITY_ERROR_MEMORY;
 }
 
 /* Adds all events, and the counts of profile mode. Returns 0 or an error. */
-static int fill_tree(struct cli_diff_base *against)
+static int fill_all(struct cli_diff_base *against)
 {
     const struct probity_event *event;
     int got = 0, error = 0;
 
     while (error == 0 && (got = probity_reader_next(against->reader, &event)) > 0)
-        error = probity_tree_put(against->tree, event);
-    if (error == 0)
-        error = got < 0 ? got : probity_tree_finish(against->tree);
+        error = put_event(against, event);
+    if (error == 0 && got < 0)
+        error = got;
     for (size_t i = 0; error == 0 && i < probity_reader_traces(against->reader); i++)
-        error = probity_reader_profile(against->reader, i, add_profiled, &against->profiled);
-    if (error != 0)
-        return error;
-    against->pruned =
-        probity_tree_prune_to(against->tree, CLI_PAGE_NODES_SHOWN, CLI_PAGE_DEPTH);
-    return probity_tree_sort(against->tree, PROBITY_TREE_TOTAL);
+        error = probity_reader_profile(against->reader, i, add_profiled, against);
+    return error == 0 ? finish_all(against) : error;
 }
 
-static int read_tree(struct cli_diff_base *against, char **paths)
+static int read_together(struct cli_diff_base *against, char **paths)
 {
     const struct cli_command *command = against->compared.command;
     struct probity_reader_options reading = {0};
-    struct probity_tree_options options = {.nodes_max = CLI_PAGE_NODES_MAX};
+    uint64_t from_ns, to_ns;
     int status = cli_open_reader(command, paths, against->traces, &reading, &against->reader);
 
     if (status == CLI_OK)
         status = cli_parse_range(command, &against->compared.range, against->reader,
-                                 &options.from_ns, &options.to_ns);
+                                 &from_ns, &to_ns);
     if (status != CLI_OK)
         return status;
-    options.costs_of = against->reader;
-    int error = probity_tree_open(&options, &against->tree);
+    int error = open_all(against, from_ns, to_ns);
     if (error == 0)
-        error = fill_tree(against);
+        error = fill_all(against);
     int error_number = errno;
     cli_progress_end();
     return error == 0 ? CLI_OK : cli_fail_trace(command, paths[0], error, error_number);
@@ -167,7 +211,7 @@ int cli_diff_base_read(struct cli_diff_base *against, const struct cli_query *an
     }
     cli_progress_expect(later);
     if (status == CLI_OK && against->why == NULL)
-        status = read_tree(against, bases);
+        status = read_together(against, bases);
     cli_progress_expect(later - 1);
     cli_paths_free(bases, base_count);
     cli_paths_free(paths, count);
@@ -178,6 +222,12 @@ void cli_diff_base_release(struct cli_diff_base *against)
 {
     if (against->tree != NULL)
         probity_tree_close(against->tree);
+    if (against->report != NULL)
+        probity_report_close(against->report);
+    if (against->blocks != NULL)
+        probity_blocks_close(against->blocks);
+    if (against->timeline != NULL)
+        probity_timeline_close(against->timeline);
     if (against->reader != NULL)
         probity_reader_close(against->reader);
     cli_diff_input_close(&against->compared);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_base.h: the base of `probity view --diff`: its runs, and their call tree.
+ * diff_base.h: the base of `probity view --diff`: its runs; and of all of them together, the call
+ * tree, functions, blocks and timeline.
  */
 #ifndef PROBITY_CLI_DIFF_BASE_H
 #define PROBITY_CLI_DIFF_BASE_H
 
+#include "answers/blocks/blocks.h"
+#include "answers/report/report.h"
+#include "answers/timeline/timeline.h"
 #include "answers/tree/tree.h"
 #include "cli/diff_input.h"
 #include "cli/query.h"
@@ -18,7 +22,13 @@ struct cli_diff_base {
     char **names; /* base runs: traces and labels */
     size_t count;
     struct probity_reader *reader; /* of the base runs that are traces; NULL without a tree */
-    struct probity_tree *tree;     /* of all their calls, sorted by total time */
+    struct probity_tree *tree;     /* of all their calls, sorted by total time; NULL as above */
+    struct probity_report *report; /* of the same calls; this and the rest are NULL as above */
+    struct probity_blocks *blocks;
+    struct probity_timeline *timeline;
+    const struct probity_blocks_pair *const *pairs; /* the blocks, sorted by total time */
+    size_t pair_count;
+    size_t spans_max; /* set by the caller: maximum number of spans in the timeline */
     size_t traces, pruned;
     unsigned passes; /* passes over traces still to come, for the progress */
     uint64_t profiled; /* counted calls, which are not in the tree */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * view.c: the page and its data: one JSON object, whose members are the JSON output of `probity
- * info`, `report`, `threads`, `tree` and `blocks`, and the spans of the timeline. Both are
- * compressed and base64-encoded, so that no text of a traced program is ever parsed as markup.
+ * info`, `report`, `threads`, `tree` and `blocks`, and the spans of the timeline; with a
+ * comparison, also that of `diff`, and the same of the base except the threads. All are compressed
+ * and base64-encoded, so that no text of a traced program is ever parsed as markup.
  */
 #include "page/view.h"
 
@@ -41,17 +42,37 @@ static void put_histogram(FILE *stream, const struct probity_histogram *duration
 }
 
 /* Durations of each block, in the order of the blocks. */
-static void put_histograms(FILE *stream, const struct probity_blocks_answer *blocks)
+static void put_histograms(FILE *stream, const char *name,
+                           const struct probity_blocks_answer *blocks)
 {
     size_t shown = probity_blocks_shown(blocks);
 
-    fputs(",\n\"block_histograms\": [", stream);
+    fprintf(stream, ",\n\"%s\": [", name);
     for (size_t i = 0; i < shown; i++) {
         fputs(i > 0 ? ",\n[" : "\n[", stream);
         put_histogram(stream, &blocks->pairs[i]->durations);
         fputc(']', stream);
     }
     fputc(']', stream);
+}
+
+static int put_base(FILE *stream, const struct probity_view_answer *base)
+{
+    fputs(",\n\"base\": ", stream);
+    int error = probity_tree_json(stream, &base->tree);
+    fputs(",\n\"base_info\": ", stream);
+    if (error == 0)
+        error = probity_info_json(stream, base->reader);
+    fputs(",\n\"base_report\": ", stream);
+    if (error == 0)
+        error = probity_report_json(stream, base->reader, base->functions, base->function_count,
+                                    base->repairs);
+    fputs(",\n\"base_blocks\": ", stream);
+    if (error == 0)
+        error = probity_blocks_json(stream, &base->blocks);
+    put_histograms(stream, "base_block_histograms", &base->blocks);
+    fputs(",\n\"base_timeline\": ", stream);
+    return error == 0 ? probity_view_timeline_json(stream, base) : error;
 }
 
 static int put_comparison(FILE *stream, const struct probity_view_answer *answer)
@@ -63,10 +84,7 @@ static int put_comparison(FILE *stream, const struct probity_view_answer *answer
     fprintf(stream, ",\n\"base_runs\": %zu, \"base_why\": ", answer->base_runs);
     if (error == 0)
         error = probity_json_put_text(stream, answer->base_why);
-    if (error != 0 || answer->base.root == NULL)
-        return error;
-    fputs(",\n\"base\": ", stream);
-    return probity_tree_json(stream, &answer->base);
+    return error == 0 && answer->base != NULL ? put_base(stream, answer->base) : error;
 }
 
 static int put_object(FILE *stream, const struct probity_view_answer *answer)
@@ -89,7 +107,7 @@ static int put_object(FILE *stream, const struct probity_view_answer *answer)
     fputs(",\n\"blocks\": ", stream);
     if (error == 0)
         error = probity_blocks_json(stream, &answer->blocks);
-    put_histograms(stream, &answer->blocks);
+    put_histograms(stream, "block_histograms", &answer->blocks);
     fputs(",\n\"timeline\": ", stream);
     if (error == 0)
         error = probity_view_timeline_json(stream, answer);
@@ -166,6 +184,8 @@ int probity_view_html(FILE *stream, const struct probity_view_answer *answer)
         error = put_data(stream, "data", answer);
     if (error == 0)
         error = put_data(stream, "spans", answer);
+    if (error == 0 && answer->base != NULL)
+        error = put_data(stream, "base-spans", answer->base);
     if (error == 0 && place != NULL) {
         const char *rest = place + strlen(place_of_data);
         size_t left = bytes - (size_t)(rest - from);

@@ -32,9 +32,11 @@ struct probity_view_answer {
     struct probity_blocks_answer blocks;
     struct probity_threads_answer threads;
     const struct probity_compare *comparison; /* with other runs; NULL: none */
-    struct probity_tree_answer base; /* the tree of those runs; if root is NULL, there is none, */
-    size_t base_runs;                /* number of those runs */
-    const char *base_why;            /* for this reason */
+    /* Of those runs together: reader, timeline, functions, repairs, tree and blocks. NULL: none,
+     * for the reason base_why. */
+    const struct probity_view_answer *base;
+    size_t base_runs; /* their number */
+    const char *base_why;
     const struct probity_view_waits *waits; /* NULL: none */
     const struct probity_view_messages *messages; /* NULL: none */
     const struct probity_tiles *tiles; /* next to the page (doc/tiles.md); NULL: none */

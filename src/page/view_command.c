@@ -260,12 +260,35 @@ static void limit_rows(struct probity_report_function *functions, size_t count)
         functions[i].row_count = 0;
 }
 
+/* The base as the page has it; NULL: only the comparison is known. */
+static const struct probity_view_answer *base_of(const struct cli_diff_base *against,
+                                                 struct probity_view_answer *base)
+{
+    if (against->tree == NULL)
+        return NULL;
+    *base = (struct probity_view_answer){
+        .reader = against->reader,
+        .timeline = against->timeline,
+        .repairs = probity_report_repairs(against->report),
+        .tree = {against->reader, probity_tree_root(against->tree),
+                 probity_tree_repairs(against->tree), probity_tree_lost(against->tree),
+                 against->profiled, against->pruned, 0, NULL},
+        .blocks = {.reader = against->reader, .pairs = against->pairs,
+                   .count = against->pair_count, .limit = BLOCKS_SHOWN}};
+    struct probity_report_function *functions =
+        probity_report_functions(against->report, &base->function_count);
+    probity_report_sort(functions, base->function_count, PROBITY_REPORT_SELF);
+    base->functions = functions;
+    return base;
+}
+
 static int print_page(void *context, FILE *stream, const struct probity_reader *reader,
                       int has_colour)
 {
     struct view_call *call = context;
     size_t count;
     struct probity_report_function *functions = probity_report_functions(call->report, &count);
+    struct probity_view_answer base;
     struct probity_view_answer answer = {
         .reader = reader,
         .timeline = call->timeline,
@@ -281,18 +304,12 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
         .waits = call->waits,
         .messages = call->messages,
         .comparison = call->against.compared.compare,
-        .base = {.reader = call->against.reader, .profiled = call->against.profiled,
-                 .pruned = call->against.pruned},
+        .base = base_of(&call->against, &base),
         .base_runs = call->against.traces,
         .base_why = call->against.why,
         .is_served = call->is_served && call->tiles.path == NULL};
 
     (void)has_colour;
-    if (call->against.tree != NULL) {
-        answer.base.root = probity_tree_root(call->against.tree);
-        answer.base.repairs = probity_tree_repairs(call->against.tree);
-        answer.base.lost = probity_tree_lost(call->against.tree);
-    }
     call->symbols = symbols_open(cli_memory_end);
     cli_signatures_find(call->symbols, reader, functions, count);
     limit_rows(functions, count);
@@ -407,6 +424,18 @@ static int serve(struct view_call *call, char **names, size_t count)
     return view_served_run(&call->served, call->is_to_open ? open_page : NULL);
 }
 
+/* Reads the base, which gets a quarter of the spans. */
+static int read_base(struct view_call *call, char **names, size_t count)
+{
+    if (call->against.count == 0 || count == 0)
+        return CLI_OK;
+    call->against.spans_max = call->spans_max / 4;
+    int status = cli_diff_base_read(&call->against, &call->answer, names, count);
+    if (call->against.timeline != NULL)
+        call->spans_max -= call->against.spans_max;
+    return status;
+}
+
 /* The page of a new directory. */
 static int write_tiles(struct view_call *call, char **names, size_t count)
 {
@@ -414,9 +443,7 @@ static int write_tiles(struct view_call *call, char **names, size_t count)
         return cli_fail_usage(&cli_command_view, "--tiles and --output are mutually exclusive");
     call->tiles.force = call->answer.force;
     call->tiles.bases = call->against.count;
-    int status = call->against.count > 0 && count > 0
-                     ? cli_diff_base_read(&call->against, &call->answer, names, count)
-                     : CLI_OK;
+    int status = read_base(call, names, count);
     if (status == CLI_OK)
         status = make_tiles(call, names, count);
     if (status == CLI_OK && call->against.compared.is_damaged)
@@ -456,8 +483,8 @@ static int run_on(void *context, char **names, size_t count)
         status = set_name(call, names[0]);
     if (status == CLI_OK && call->is_to_open && call->answer.out == NULL)
         status = cli_fail_usage(&cli_command_view, "--open requires a file, not standard output");
-    if (status == CLI_OK && call->against.count > 0 && count > 0)
-        status = cli_diff_base_read(&call->against, &call->answer, names, count);
+    if (status == CLI_OK)
+        status = read_base(call, names, count);
     if (status == CLI_OK)
         status = cli_query_run(&call->answer, names, count);
     if (status == CLI_OK && call->against.compared.is_damaged)

@@ -1101,6 +1101,119 @@ async function diffBlocks() {
   await picture(page, "table");
 }
 
+// A row of the comparison opens the distributions of both sides in one picture: all calls that
+// `probity report` or `probity blocks` counts in the traces of each side, and the medians of `probity
+// diff`.
+async function overlaid() {
+  const [wanted, ...sides] = answers;
+  const isBlocks = wanted.functions.length === 0;
+  const page = await open();
+  await show(page, "diff");
+  const sums = () => page.$$eval(".details .overlay .bucket", (buckets) => ["base", "new"].map((side) => buckets.reduce((sum, { dataset }) => sum + Number(dataset[side]), 0)));
+  const counted = (side, { name, line, from_is_site: from, to_is_site: to }) => (isBlocks
+    ? side.blocks.find((block) => `${block.from} -> ${block.to}` === name && block.from_is_site === from && block.to_is_site === to)?.calls
+    : side.functions.filter((row) => row.name === name && row.line === line).map((row) => row.calls - row.calls_untimed - row.calls_open)[0]) ?? 0;
+  for (const row of isBlocks ? wanted.blocks : wanted.functions) {
+    const title = row.named ?? row.name;
+    await page.locator("tbody tr[aria-rowindex]").filter({ has: page.locator(`td[data-column=name][data-value=${JSON.stringify(title)}]`) }).first().click();
+    await page.waitForFunction((name) => document.querySelector(".details h2")?.textContent === name, title);
+    expect(`${title} calls`, JSON.stringify(sides.map((side) => counted(side, row))), JSON.stringify(await sums()));
+    const { median } = row.statistics;
+    const marks = await page.$$eval(".details .overlay .median", (lines) => lines.map(({ dataset }) => Number(dataset.ns)));
+    expect(`${title} medians`, JSON.stringify([median.base_median, median.new_median].filter((ns) => ns !== null)), JSON.stringify(marks));
+    const keys = await page.locator(".details .overlay .key").allTextContents();
+    keys.forEach((text, index) => expectThat(`${title} legend: ${text}`, text.includes(`${["base", "new"][index]}: ${counted(sides[index], row).toLocaleString("en-US")}`)));
+  }
+  for (const [width, scheme] of [[1440, "light"], [1440, "dark"], [390, "light"], [390, "dark"]]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme: scheme });
+    await page.locator(".details .overlay").scrollIntoViewIfNeeded();
+    const colours = await page.$$eval(".details .overlay path.median", (lines) => lines.map((line) => getComputedStyle(line).stroke));
+    expectThat(`colors ${colours}`, colours.length < 2 || colours[0] !== colours[1]);
+    await picture(page, `${isBlocks ? "blocks" : "functions"}-${width}-${scheme}`);
+  }
+}
+
+// The place of a side's call on its canvas: at most three pixels after its beginning.
+async function findCall(page, side, zero) {
+  const stage = page.locator(`.stage[data-side=${side}]`);
+  const { from, to } = await stage.evaluate(({ dataset }) => ({ from: Number(dataset.from), to: Number(dataset.to) }));
+  const box = await stage.locator("canvas").boundingBox();
+  const gutter = box.width < 640 ? 108 : 190;
+  return { box, x: gutter + (zero - from) / (to - from) * (box.width - gutter) };
+}
+
+// Both timelines count from the beginning of the chosen call of each, in the same scale. The calls
+// are those of `probity log`.
+async function alignedRuns() {
+  const [{ name, base, now }] = answers;
+  const page = await open();
+  await show(page, "diff");
+  await page.click(".compared button:has-text('Timelines')");
+  const sides = () => page.$$eval(".stage", (stages) => stages.map(({ dataset }) => ({ zero: Number(dataset.zero), from: Number(dataset.from), to: Number(dataset.to) })));
+  const together = async (what) => {
+    const [left, right] = await sides();
+    expectThat(`${what}: one scale`, Math.abs((left.to - left.from) / (right.to - right.from) - 1) < 1e-9);
+    expectThat(`${what}: aligned`, Math.abs((left.from - left.zero) - (right.from - right.zero)) < 1);
+    return left;
+  };
+  const zeros = async () => JSON.stringify((await sides()).map(({ zero }) => zero));
+  await page.getByLabel("Function or block").selectOption({ label: name });
+  expect("the first calls", JSON.stringify([base[0], now[0]]), await zeros());
+  await page.getByLabel("Number of the call, base").fill("3");
+  await page.getByLabel("Number of the call, new").fill("5");
+  await page.keyboard.press("Tab");
+  await page.waitForFunction((zero) => Number(document.querySelector(".stage[data-side=new]").dataset.zero) === zero, now[4]);
+  expect("the calls of these numbers", JSON.stringify([base[2], now[4]]), await zeros());
+  const all = await together("at first");
+  // The wheel zooms both, at the pointer of one; a drag moves both.
+  const { box, x } = await findCall(page, "base", base[2]);
+  await page.mouse.move(box.x + x, box.y + 60);
+  for (let i = 0; i < 30; i++)
+    await page.mouse.wheel(0, -100);
+  await page.waitForFunction((length) => { const { from, to } = document.querySelector(".stage").dataset; return to - from < length / 1000; }, all.to - all.from);
+  const near = await together("zoomed");
+  await page.mouse.down();
+  await page.mouse.move(box.x + x - 150, box.y + 60, { steps: 3 });
+  await page.mouse.up();
+  await page.waitForFunction((from) => Number(document.querySelector(".stage").dataset.from) > from, near.from);
+  await together("dragged");
+  await page.focus(".stage[data-side=new] canvas");
+  await page.keyboard.press("Home");
+  await page.waitForFunction((to) => Math.abs(document.querySelector(".stage").dataset.to - to) < 1, all.to);
+  await page.keyboard.press(",");
+  await page.waitForFunction((zero) => Number(document.querySelector(".stage[data-side=new]").dataset.zero) === zero, now[3]);
+  // Close up, the calls begin at the first quarter.
+  await page.keyboard.press("f");
+  await page.waitForFunction((length) => { const { from, to } = document.querySelector(".stage").dataset; return to - from < length / 2; }, all.to - all.from);
+  const close = await together("close up");
+  expectThat("the calls are in view", Math.abs((close.zero - close.from) / (close.to - close.from) - 0.25) < 0.01);
+  await picture(page, "close");
+  await page.keyboard.press("Home");
+  await page.waitForFunction((length) => { const { from, to } = document.querySelector(".stage").dataset; return to - from > length / 2; }, all.to - all.from);
+  for (const [width, scheme] of [[1440, "light"], [1440, "dark"], [390, "light"], [390, "dark"]]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme: scheme });
+    await picture(page, `${width}-${scheme}`);
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+  // A click chooses a call: here main, which is the outermost one, so the other side gets its first
+  // call of the same function.
+  const [first] = await sides();
+  const place = await findCall(page, "base", first.zero);
+  for (let y = 30; y < place.box.height && await page.getByLabel("Function or block").evaluate((select) => select.selectedOptions[0].text) !== "main"; y += 4)
+    await page.mouse.click(place.box.x + place.x + 1, place.box.y + y);
+  expect("the outermost call", "main", await page.getByLabel("Function or block").evaluate((select) => select.selectedOptions[0].text));
+  await together("at main");
+  const [left, right] = await sides();
+  expectThat("the beginning of main", left.zero < base[0] && right.zero < now[0]);
+  await page.click(".compared button:has-text('Functions')");
+  await page.locator("tbody tr[aria-rowindex]").filter({ has: page.locator(`td[data-column=name][data-value=${name}]`) }).click();
+  await page.click("button:has-text('Align timelines')");
+  await page.waitForSelector(".stage[data-side=base]");
+  expect("from the details", JSON.stringify([base[0], now[0]]), await zeros());
+}
+
 // Runs from the history have no trees, so colors are by function, and the page says so.
 async function labelled() {
   const page = await open();
@@ -1444,7 +1557,7 @@ async function states() {
   expectThat(`the tip: ${await page.textContent(".tip")}`, (await page.textContent(".tip .first")).startsWith(`running on CPU ${running.cpu}, `));
 }
 
-const scenarios = { states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, ruler, counted, threads, diff, diffBlocks, labelled, speed, measured };
+const scenarios = { states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, ruler, counted, threads, diff, diffBlocks, overlaid, alignedRuns, labelled, speed, measured };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

@@ -140,6 +140,11 @@ nodes='[.tree[] | .. | objects | select(has("children")) |
     {name, line, calls, total_ns, self_ns, cpu_self_ns}] | sort'
 expect "tree of the base" "$(jq -c "$nodes" base.json)" "$(jq -c ".base | $nodes" page.json)"
 expect "its runs" 2 "$(jq .base_runs page.json)"
+# So are the functions, with the distributions of their calls.
+"$PROBITY" report --json run1 run2 > base-report.json
+calls='[.functions[] | {name, line, calls, total_ns, p50_ns, histogram}] | sort_by(.name, .line)'
+expect "functions of the base" "$(jq -c "$calls" base-report.json)" \
+    "$(jq -c ".base_report | $calls" page.json)"
 # A label means all runs that have it, compared as their traces are.
 mkdir project
 "$PROBITY" runs init --project project > /dev/null
@@ -151,6 +156,11 @@ changes='[.diff.functions[] | {name, line, statistics: (.statistics |
 expect "comparison with a label" "$(jq -c "$changes" page.json)" "$(jq -c "$changes" label.json)"
 expect "no tree of a label" '[false,0,true]' \
     "$(jq -c '[has("base"), .base_runs, (.base_why | test("history"))]' label.json)"
+expect "no functions of a label" false "$(jq 'has("base_report")' label.json)"
+# The base gets its part of the spans, within their number.
+view "comparison with few spans" 0 --spans 400 --diff run1 --diff run2 -o short.html run3 run4
+expect "spans of both sides" "true true" "$(unpack data short.html | jq -r '[.timeline.spans,
+    .base_timeline.spans] | "\(add <= 400) \(.[1] > 0 and .[1] <= 100)"')"
 view "a label and a trace" 0 --project project --diff @old --diff run4 -o both.html run3
 expect "tree of the trace alone" 1 "$(unpack data both.html | jq '.base_runs')"
 view "a label of no run" 1 --project project --diff @none -o none.html run3
@@ -344,12 +354,25 @@ look speed many.html
 "$PROBITY" diff --json run1 run2 -- run3 run4 > diff.json
 "$PROBITY" tree --json run3 run4 > now.json
 look diff diff.html diff.json base.json now.json
+"$PROBITY" report --json run3 run4 > now-report.json
+look overlaid diff.html diff.json base-report.json now-report.json
+# $1, $2 ... traces. Prints when each call of leaf() began, in ns.
+starts() {
+    "$PROBITY" log -q --time relative "$@" |
+        sed -n 's/^0*\([0-9]*\)\.\([0-9]*\) .*: *void leaf(void).*/\1\2/p' | sed 's/^0*//' | jq -s .
+}
+jq -n --argjson base "$(starts run1 run2)" --argjson now "$(starts run3 run4)" \
+    '{name: "leaf", base: $base, now: $now}' > aligned.json
+look alignedRuns diff.html aligned.json
 for run in 1 2 3 4; do
     PROBITY_OUT=$WORK/blocks$run "$PROGRAMS/blocks" > /dev/null
 done
 "$PROBITY" diff --json blocks1 blocks2 -- blocks3 blocks4 > diff-blocks.json
 view "comparison of blocks" 0 --diff blocks1 --diff blocks2 -o diff-blocks.html blocks3 blocks4
 look diffBlocks diff-blocks.html diff-blocks.json
+"$PROBITY" blocks --json blocks1 blocks2 > base-blocks.json
+"$PROBITY" blocks --json blocks3 blocks4 > now-blocks.json
+look overlaid diff-blocks.html diff-blocks.json base-blocks.json now-blocks.json
 look labelled label.html
 in_browser "${scenarios[@]}" > said 2> 'times' || fail "$(cat said)"
 cat 'times'

@@ -16,7 +16,7 @@ import { type CriticalPath, pathOf } from "./path";
 import { hashOf, rangeOfHash } from "./place";
 import { RangeBar } from "./range_bar";
 import { type Ranged, rangedOf } from "./ranged";
-import { everything, firstTab, type FlameState, type Selection, type Shared, type Tab, tabsOf } from "./state";
+import { type ComparedState, everything, firstTab, type FlameState, type Selection, type Shared, type Tab, tabsOf } from "./state";
 import type { Window } from "./timeline";
 import { type TimelineHandle, TimelinePanel } from "./timeline_panel";
 
@@ -99,7 +99,7 @@ function useTheme(): ReturnType<typeof readTheme> {
     return useMemo(() => readTheme(printing), [printing, dark]);
 }
 
-export function App({ data, model }: { data: Data; model: Model }): VNode {
+export function App({ data, model, base }: { data: Data; model: Model; base: Shared["base"] }): VNode {
     const [tab, setTab] = useState<Tab>(() => tabOfHash(data));
     const [query, setQuery] = useState("");
     const [selection, setSelection] = useState<Selection | null>(null);
@@ -107,6 +107,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
     const latest = useRef(range);
     latest.current = range;
     const [flame, setFlame] = useState<FlameState>({ mode: "merged", value: "total_ns", side: "now", per: "all", thread: -1 });
+    const [compared, setCompared] = useState<ComparedState>({ mode: null, key: "", numbers: [0, 0] });
     const [filter, setFilter] = useState(everything);
     const [isHelping, setHelping] = useState(false);
     const [path, setPath] = useState<CriticalPath | null>(null);
@@ -115,7 +116,7 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
     const pending = useRef<(() => void) | null>(null);
     const theme = useTheme();
     const parts = useMemo(() => tabsOf(data), [data]);
-    const palette = useMemo(() => new Palette(model.ranked, theme), [model, theme]);
+    const palette = useMemo(() => new Palette([...model.ranked, ...base?.model.ranked ?? []], theme), [model, base, theme]);
 
     // When spans are replaced, their statistics change.
     const [exchanged, setExchanged] = useState(0);
@@ -227,8 +228,9 @@ export function App({ data, model }: { data: Data; model: Model }): VNode {
         }
     };
 
-    const shared: Shared = { showTime, reveal, path, setPath, showRange: () => handle.current?.showRange(), data, model, live, palette, range, setRange, ranged, query, setQuery, filter, setFilter, selection, select: setSelection, go, jump, flame,
-        setFlame: (change) => { setFlame({ ...flame, ...change }); } };
+    const shared: Shared = { showTime, reveal, path, setPath, showRange: () => handle.current?.showRange(), data, model, base, compared, live, palette, range, setRange, ranged, query, setQuery, filter, setFilter, selection, select: setSelection, go, jump, flame,
+        setFlame: (change) => { setFlame({ ...flame, ...change }); },
+        setCompared: (change) => { setCompared({ ...compared, ...change }); } };
     const isComplete = data.info.every((info) => info.complete);
     const title = data.info.map((info) => info.program.name?.split("/").pop() ?? info.trace).join(", ");
     const panel = (): VNode => {

@@ -40,6 +40,7 @@ export interface FunctionRow extends CallTimes {
     signature?: string;
     file?: string;
     line?: number;
+    object?: string;
     histogram: Bucket[];
     /** The same for each thread; missing if there are too many threads for a page. */
     threads?: (CallTimes & { pid: number; tid: number; name: string | null })[];
@@ -218,8 +219,10 @@ export interface Change {
 
 export interface Changed {
     name: string;
+    signature: string;
     file: string;
     line: number;
+    object: string;
     statistics: Record<"calls" | "self" | "total" | "cpu" | "mean" | "median" | "p99", Change>;
 }
 
@@ -228,6 +231,8 @@ export interface ChangedBlock {
     name: string;
     /** With names instead of numbers. */
     named: string | null;
+    from_is_site: boolean;
+    to_is_site: boolean;
     statistics: Record<"calls" | "total" | "cpu" | "mean" | "median" | "p99", Change>;
 }
 
@@ -274,6 +279,12 @@ export interface Data {
     base?: Tree;
     base_runs?: number;
     base_why?: string | null;
+    /** Of the same runs as the tree, and there only with it. */
+    base_info?: TraceInfo[];
+    base_report?: Data["report"];
+    base_blocks?: Data["blocks"];
+    base_block_histograms?: Bucket[][];
+    base_timeline?: Timeline;
     tool: string;
     /** Whether there is a server that reads windows of the trace. */
     served: boolean;
@@ -308,16 +319,25 @@ export function withoutMarks(json: string): string {
             (mark) => `\\\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-export async function load(): Promise<{ data: Data; spans: Uint8Array }> {
-    const [json, spans] = await Promise.all([unpack("data"), unpack("spans")]);
+/** The base as the data of a page; null: only the comparison with it is known. */
+export function baseOf({ tool, base, base_info: info, base_report: report, base_blocks: blocks, base_block_histograms: histograms, base_timeline: timeline }: Data): Data | null {
+    return base === undefined || info === undefined || report === undefined || blocks === undefined || histograms === undefined || timeline === undefined ? null
+        : { tool, served: false, info, report, threads: { processes: [] }, tree: base, blocks, block_histograms: histograms, timeline };
+}
+
+/** baseSpans: of the timeline of the base; empty: none. */
+export async function load(): Promise<{ data: Data; spans: Uint8Array; baseSpans: Uint8Array }> {
+    const [json, spans, baseSpans] = await Promise.all([unpack("data"), unpack("spans"), document.getElementById("probity-base-spans") === null ? new Uint8Array() : unpack("base-spans")]);
     const text = withoutMarks(new TextDecoder().decode(json));
     // A time since 1970 has more digits than a number of JavaScript. Quotes in texts are escaped, so
     // that no text has this key.
     const data = JSON.parse(text.replace(/"at_ns": (\d+)/g, '"at_ns": "$1"')) as Data;
     // A page with tiles is the same file with and without the server.
     data.served ||= document.getElementById("probity-windows") !== null;
-    for (const row of data.report.functions)
+    for (const row of [...data.report.functions, ...data.base_report?.functions ?? []])
         row.histogram = widen(row.histogram);
     data.block_histograms = data.block_histograms.map(widen);
-    return { data, spans };
+    if (data.base_block_histograms !== undefined)
+        data.base_block_histograms = data.base_block_histograms.map(widen);
+    return { data, spans, baseSpans };
 }

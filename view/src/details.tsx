@@ -2,10 +2,12 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import { endsOf, holderOf, stagesOf } from "./arrows";
-import { type Block, type FunctionRow, Kind, type Name } from "./data";
+import { aligned } from "./aligned";
+import { changeText, durationsOf, hint, placesOf, type Row, type Statistic, tone } from "./change";
+import { type Block, type Changed, type FunctionRow, Kind, type Name } from "./data";
 import { type FlameNode, sidesOf } from "./flame";
 import { at, clock, count, named, one, percent, signed, time } from "./format";
-import { Histogram } from "./histogram";
+import { Histogram, Overlay } from "./histogram";
 import { Flag, LaneKind, type Lane, Track } from "./lanes";
 import { rangeSums, type Sum } from "./range";
 import { Callers } from "./sandwich";
@@ -34,14 +36,14 @@ function Signature({ text }: { text: string }): VNode | null {
     return text === "" ? null : <code class="signature">{text}</code>;
 }
 
-function FunctionFacts({ row, shared, mark }: { row: number; shared: Shared; mark?: number }): VNode {
+function FunctionFacts({ row, shared, mark, isChange = false }: { row: number; shared: Shared; mark?: number; isChange?: boolean }): VNode {
     const { range } = shared;
     const facts: FunctionRow = (shared.ranged()?.functions ?? shared.data.report.functions)[row];
     const name = shared.data.timeline.report_names[row];
     const slow = (name >= 0 ? shared.model.names[name].slow : []).filter(([,, start]) => range === null || (start >= range.from && start < range.to));
     return (
         <>
-            <h3>{range === null ? "All calls" : "Calls that begin in the range"}</h3>
+            <h3>{range !== null ? "Calls that begin in the range" : isChange ? "All calls of the new side" : "All calls"}</h3>
             <Facts>
                 <Fact name="Calls">{count(facts.calls)}</Fact>
                 <Fact name="Total">{time(facts.total_ns)}</Fact>
@@ -486,6 +488,38 @@ function BlockDetails({ selection, shared }: { selection: Selection & { of: "blo
     );
 }
 
+const compared: readonly [Statistic, string][] = [["self", "Self"], ["total", "Total"], ["mean", "Mean"], ["median", "Median"], ["p99", "p99"], ["calls", "Calls"]];
+
+/** A function or block in both sides of a comparison. */
+function ChangeDetails({ row, shared }: { row: Row; shared: Shared }): VNode {
+    const { diff, base_why: why } = shared.data;
+    const functions = diff?.functions ?? [];
+    const places = row.isBlock ? [] : placesOf(shared.data, row.of as Changed, functions);
+    const median = row.statistics.median;
+    const sides = useMemo(() => [shared.base?.data ?? null, shared.data].map((side) => side === null ? [] : durationsOf(side, row, { functions })), [shared.data, shared.base, row]);
+    const key = row.isBlock || shared.base === null ? null : aligned(shared.base.model, shared.base.now).keyOf(row.name, row.file);
+    return (
+        <>
+            <h2>{named(row.name)}</h2>
+            <Place file={row.file} line={row.line} />
+            <h3>Change</h3>
+            <Facts>
+                {compared.map(([id, title]) => {
+                    const each = row.statistics[id];
+                    const text = (value: number | null): string => value === null ? "–" : id === "calls" ? one(value) : time(value);
+                    return each === undefined ? null
+                        : <Fact key={id} name={title} id={`change ${id}`}>{text(each.base_median)} → {text(each.new_median)}{each.ratio === null ? ": " : ", "}<span class={tone(each)}>{each.ratio === null ? "" : `${changeText(each.ratio)}: `}{hint(each)}</span></Fact>;
+                })}
+            </Facts>
+            <h3>Durations, base and new</h3>
+            {shared.base === null && <p class="faint">Only those of the new runs: {why ?? "there are none of the base"}.</p>}
+            <Overlay base={{ histogram: sides[0], median: median?.base_median ?? null }} now={{ histogram: sides[1], median: median?.new_median ?? null }} label="Durations of both sides" />
+            {key !== null && <p><button type="button" onClick={() => { shared.setCompared({ mode: "timelines", key, numbers: [0, 0] }); }}>Align timelines at its calls</button></p>}
+            {places.length > 0 && <FunctionFacts row={places[0]} shared={shared} isChange />}
+        </>
+    );
+}
+
 export function Details({ shared }: { shared: Shared }): VNode | null {
     const { selection } = shared;
     if (selection === null)
@@ -496,6 +530,7 @@ export function Details({ shared }: { shared: Shared }): VNode | null {
             case "node": return <NodeDetails selection={selection} shared={shared} />;
             case "range": return <RangeDetails selection={selection} shared={shared} />;
             case "block": return <BlockDetails selection={selection} shared={shared} />;
+            case "change": return <ChangeDetails row={selection.row} shared={shared} />;
             case "function": {
                 const row = shared.data.report.functions[selection.row];
                 return (

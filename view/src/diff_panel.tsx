@@ -1,12 +1,12 @@
 /* Changes between runs: the numbers of `probity diff`. */
 import type { VNode } from "preact";
-import { useMemo, useState } from "preact/hooks";
-import type { Change, Changed, ChangedBlock } from "./data";
+import { useMemo } from "preact/hooks";
+import { AlignedPanel } from "./aligned_panel";
+import { changeText, hint, type Row, rowsOf, type Statistic, tone } from "./change";
+import type { Change } from "./data";
 import { count, named, short, signed, time } from "./format";
 import { matcher, type Shared } from "./state";
 import { type Column, Table } from "./table";
-
-type Statistic = keyof Changed["statistics"];
 
 const shown: readonly [Statistic, string, string][] = [
     ["self", "Self", "Wall time without callees and pauses, over runs"],
@@ -17,40 +17,6 @@ const shown: readonly [Statistic, string, string][] = [
     ["p99", "p99", "Of single calls"],
     ["calls", "Calls", "How often it was called: called more"],
 ];
-
-function change(ratio: number | null): string {
-    if (ratio === null)
-        return "–";
-    const percent = (ratio - 1) * 100;
-    return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent).toFixed(Math.abs(percent) < 1000 ? 1 : 0)}%`;
-}
-
-/** Only significant changes are coloured. */
-function tone({ verdict }: Change): string {
-    if (verdict === "inconclusive" || verdict === "same")
-        return "faint";
-    return verdict === "slower" || verdict === "more" || verdict === "new" ? "worse" : "better";
-}
-
-function hint(each: Change): string {
-    const interval = each.low !== null && each.high !== null ? `, between ${change(each.low)} and ${change(each.high)}` : "";
-    const needed = each.verdict === "inconclusive" && each.runs_needed !== null ? `; about ${each.runs_needed} runs per side needed` : "";
-    return `${each.verdict}${interval}${needed}`;
-}
-
-/** A function, or a block. */
-interface Row {
-    name: string;
-    file: string;
-    line: number;
-    main: Change;
-    statistics: Partial<Record<Statistic, Change>>;
-}
-
-function rowsOf(functions: Changed[], blocks: ChangedBlock[], isBlocks: boolean): Row[] {
-    return isBlocks ? blocks.map(({ name, named: text, statistics }) => ({ name: text ?? name, file: "", line: 0, main: statistics.total, statistics }))
-        : functions.map((each) => ({ ...each, main: each.statistics.self }));
-}
 
 function isChanged(change: Change | undefined): boolean {
     return change !== undefined && !["same", "inconclusive"].includes(change.verdict);
@@ -68,9 +34,10 @@ function causeOf({ main, statistics: { mean, calls } }: Row): string {
 
 export function DiffPanel({ shared }: { shared: Shared }): VNode {
     const { diff } = shared.data;
-    const [isChosen, setBlocks] = useState(false);
-    const hasBoth = (diff?.functions.length ?? 0) > 0 && (diff?.blocks.length ?? 0) > 0;
-    const isBlocks = hasBoth ? isChosen : (diff?.blocks.length ?? 0) > 0;
+    const modes = ([["functions", "Functions", (diff?.functions.length ?? 0) > 0], ["blocks", "Blocks", (diff?.blocks.length ?? 0) > 0],
+        ["timelines", "Timelines", shared.base !== null && shared.base.model.lanes.length > 0 && shared.base.now.lanes.length > 0]] as const).filter(([,, isThere]) => isThere);
+    const mode = modes.find(([id]) => id === shared.compared.mode)?.[0] ?? modes.at(0)?.[0] ?? "functions";
+    const isBlocks = mode === "blocks";
     const what = isBlocks ? "Time" : "Self";
     const rows = useMemo(() => {
         const isMatch = matcher(shared.query);
@@ -91,7 +58,7 @@ export function DiffPanel({ shared }: { shared: Shared }): VNode {
         ...shown.filter(([key]) => !isBlocks || key !== "self").map(([key, title, text]): Column<Row> => ({ id: key, title: isBlocks && key === "cpu" ? "CPU" : title, hint: isBlocks ? text.replace(" without callees and pauses", "") : text, value: (row) => row.statistics[key]?.ratio ?? null,
             show: (row) => {
                 const each = row.statistics[key];
-                return each === undefined ? "–" : <span class={tone(each)} title={hint(each)}>{change(each.ratio)}</span>;
+                return each === undefined ? "–" : <span class={tone(each)} title={hint(each)}>{changeText(each.ratio)}</span>;
             } })),
         { id: "cause", title: "Cause", hint: "Whether single calls changed, or their number", isText: true, value: causeOf, show: (row) => causeOf(row) },
         { id: "verdict", title: isBlocks ? "Verdict on time" : "Verdict on self time", hint: "Statistical verdict", isText: true, value: (row) => row.main.verdict,
@@ -103,19 +70,16 @@ export function DiffPanel({ shared }: { shared: Shared }): VNode {
     return (
         <div class="listed compared">
             <p class="status">
-                {hasBoth && [false, true].map((each) => <button key={String(each)} type="button" aria-pressed={isBlocks === each} onClick={() => { setBlocks(each); }}>{each ? "Blocks" : "Functions"}</button>)}
+                {modes.length > 1 && modes.map(([id, title]) => <button key={id} type="button" aria-pressed={mode === id} onClick={() => { shared.setCompared({ mode: id }); }}>{title}</button>)}
                 {diff.functions.length > 0 && <button type="button" onClick={() => { shared.setFlame({ mode: "change" }); shared.go("flame"); }}>Flame graph of the change</button>}
-                {(hasBoth || diff.functions.length > 0) && <br class="narrow" />}
+                {(modes.length > 1 || diff.functions.length > 0) && <br class="narrow" />}
                 {` ${count(diff.base.length)} ${diff.base.length === 1 ? "run" : "runs"} of the base, ${count(diff.new.length)} new. `}
-                {`Changes of more than ${diff.method.tolerance_percent}%, at ${diff.method.confidence * 100}% confidence, are significant; everything else is faint.`}
+                {mode !== "timelines" && `Changes of more than ${diff.method.tolerance_percent}%, at ${diff.method.confidence * 100}% confidence, are significant; everything else is faint.`}
                 {incomplete.length > 0 && ` Not complete: ${incomplete.map((run) => `${run.trace} (${run.why})`).join(", ")}.`}
             </p>
-            <Table key={String(isBlocks)} columns={columns} rows={rows} first="impact" selected={null} label="Comparison"
-                onSelect={(row) => {
-                    const place = shared.data.report.functions.findIndex((each) => each.name === row.name && each.line === row.line);
-                    if (place >= 0 && !isBlocks)
-                        shared.select({ of: "function", row: place });
-                }} />
+            {mode === "timelines" && shared.base !== null ? <AlignedPanel shared={shared} base={shared.base.model} model={shared.base.now} />
+                : <Table key={mode} columns={columns} rows={rows} first="impact" selected={shared.selection?.of === "change" ? shared.selection.row : null} label="Comparison"
+                    onSelect={(row) => { shared.select({ of: "change", row }); }} />}
         </div>
     );
 }

@@ -1,7 +1,7 @@
 /* Unpacks the data and starts the page. */
 import { render } from "preact";
 import { App } from "./app";
-import { load } from "./data";
+import { baseOf, load } from "./data";
 import { makeModel } from "./lanes";
 
 function fail(error: unknown): void {
@@ -16,12 +16,14 @@ async function start(): Promise<void> {
     const root = document.getElementById("app");
     if (root === null)
         return;
-    const { data, spans } = await load();
+    const { data, spans, baseSpans } = await load();
     const [{ program, trace }] = data.info;
     document.title = `${program.name?.split("/").pop() ?? trace} – Probity`;
     const model = makeModel(data, spans);
+    const baseData = baseOf(data);
+    const base = baseData === null ? null : { data: baseData, model: makeModel(baseData, baseSpans), now: data.tiles === undefined ? model : makeModel(data, spans) };
     root.replaceChildren();
-    render(<App data={data} model={model} />, root);
+    render(<App data={data} model={model} base={base} />, root);
 }
 
 start().catch(fail);

@@ -1,4 +1,5 @@
 /* State shared by all parts of the page. */
+import type { Row } from "./change";
 import type { Palette } from "./colour";
 import type { Block, Bucket, Data } from "./data";
 import type { FlameNode, Value } from "./flame";
@@ -38,6 +39,7 @@ export type Selection =
     | { of: "function"; row: number }
     | { of: "node"; node: FlameNode; share: number }
     | { of: "block"; block: Block; histogram: Bucket[] }
+    | { of: "change"; row: Row }
     | { of: "range"; range: Window };
 
 /** Settings of the flame graph. */
@@ -50,6 +52,16 @@ export interface FlameState {
     per: "all" | "call";
     /** In time order: index of the thread; -1: the one with the most time in calls. */
     thread: number;
+}
+
+/** Settings of the comparison. */
+export interface ComparedState {
+    /** null: the first that there is. */
+    mode: "functions" | "blocks" | "timelines" | null;
+    /** The function or block at whose calls timelines are aligned (aligned.ts); empty: the first. */
+    key: string;
+    /** The number of the call of each side, from 0. */
+    numbers: [number, number];
 }
 
 /** The functions shown in the table; empty texts: all. */
@@ -66,6 +78,11 @@ export const everything: FunctionFilter = { file: "", thread: "", calls: "", sel
 export interface Shared {
     data: Data;
     model: Model;
+    /** The base of the comparison; null: none, or only the comparison is known. now: the model of this
+     * page without spans from tiles. */
+    base: { data: Data; model: Model; now: Model } | null;
+    compared: ComparedState;
+    setCompared: (change: Partial<ComparedState>) => void;
     /** Of a served page. */
     live: Live | null;
     palette: Palette;

@@ -104,6 +104,8 @@ export class TimelineView {
     /** The selected range, of which statistics are shown. */
     range: Window | null = null;
     path: CriticalPath | null = null;
+    /** The time from which the ruler counts, and which is marked; null: when recording began. */
+    zero: number | null = null;
     layout: Layout = { folded: new Set(), limits: new Map(), order: "first", filter: "", pinned: new Set(), own: [] };
     /** Where a dragged thread would be put; null: none is dragged. */
     drop: number | null = null;
@@ -510,6 +512,7 @@ export class TimelineView {
         this.drawPathLine(context);
         this.drawRuler(context);
         this.drawRange(context);
+        this.drawZero(context);
         this.drawDrop(context);
     }
 
@@ -1272,9 +1275,19 @@ export class TimelineView {
         const step = this.step();
         context.fillStyle = this.theme.line;
         context.globalAlpha = 0.55;
-        for (let at = Math.ceil(this.window.from / step) * step; at <= this.window.to; at += step)
-            context.fillRect(Math.round(this.xOf(at)), RULER, 1, this.height);
+        const zero = this.zero ?? 0;
+        for (let at = Math.ceil((this.window.from - zero) / step) * step; at <= this.window.to - zero; at += step)
+            context.fillRect(Math.round(this.xOf(at + zero)), RULER, 1, this.height);
         context.globalAlpha = 1;
+    }
+
+    /** The line at zero, if the user chose it. */
+    private drawZero(context: CanvasRenderingContext2D): void {
+        const x = this.zero === null ? -1 : Math.round(this.xOf(this.zero));
+        if (x < this.gutter || x > this.width)
+            return;
+        context.fillStyle = this.theme.accent;
+        context.fillRect(x - 1, 0, 2, this.height);
     }
 
     private drawRuler(context: CanvasRenderingContext2D): void {
@@ -1286,19 +1299,21 @@ export class TimelineView {
         context.fillRect(0, RULER - 1, this.width, 1);
         context.font = theme.font;
         context.fillStyle = theme.faint;
-        if (this.only === null)
+        if (this.only === null && this.zero === null)
             context.fillText(`${time(this.window.to - this.window.from)} in view`, 8, RULER / 2);
         this.drawStretches(context);
         let taken = this.gutter;
-        for (let at = Math.ceil(this.window.from / step) * step; at <= this.window.to; at += step) {
-            const x = Math.round(this.xOf(at));
+        const zero = this.zero ?? 0;
+        const largest = this.zero === null ? this.window.to : Math.max(Math.abs(this.window.from - zero), Math.abs(this.window.to - zero));
+        for (let at = Math.ceil((this.window.from - zero) / step) * step; at <= this.window.to - zero; at += step) {
+            const x = Math.round(this.xOf(at + zero));
             if (x < this.gutter)
                 continue;
             context.fillStyle = theme.line;
             context.fillRect(x, RULER - 7, 1, 7);
             context.fillStyle = theme.faint;
             // A truncated number would be a different number. The last one may be left of its mark.
-            const text = moment(at, step, this.window.to);
+            const text = moment(at, step, largest).replace("-", "−");
             const { width } = context.measureText(text);
             const left = x + 4 + width <= this.width ? x + 4 : x - 4 - width;
             if (left < taken + 4)

@@ -1,0 +1,81 @@
+/* What a comparison says about a function or a block, and the calls of both sides that it is about. */
+import type { Block, Bucket, Change, Changed, ChangedBlock, Data, FunctionRow } from "./data";
+
+export type Statistic = keyof Changed["statistics"];
+
+/** A function, or a block. */
+export interface Row {
+    name: string;
+    file: string;
+    line: number;
+    main: Change;
+    statistics: Partial<Record<Statistic, Change>>;
+    of: Changed | ChangedBlock;
+    isBlock: boolean;
+}
+
+export function rowsOf(functions: Changed[], blocks: ChangedBlock[], isBlocks: boolean): Row[] {
+    return isBlocks ? blocks.map((of) => ({ name: of.named ?? of.name, file: "", line: 0, main: of.statistics.total, statistics: of.statistics, of, isBlock: true }))
+        : functions.map((of) => ({ name: of.name, file: of.file, line: of.line, main: of.statistics.self, statistics: of.statistics, of, isBlock: false }));
+}
+
+export function changeText(ratio: number | null): string {
+    if (ratio === null)
+        return "–";
+    const percent = (ratio - 1) * 100;
+    return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent).toFixed(Math.abs(percent) < 1000 ? 1 : 0)}%`;
+}
+
+/** Only significant changes are coloured. */
+export function tone({ verdict }: Change): string {
+    if (verdict === "inconclusive" || verdict === "same")
+        return "faint";
+    return verdict === "slower" || verdict === "more" || verdict === "new" ? "worse" : "better";
+}
+
+export function hint(each: Change): string {
+    const interval = each.low !== null && each.high !== null ? `, between ${changeText(each.low)} and ${changeText(each.high)}` : "";
+    const needed = each.verdict === "inconclusive" && each.runs_needed !== null ? `; about ${each.runs_needed} runs per side needed` : "";
+    return `${each.verdict}${interval}${needed}`;
+}
+
+/* ---- The calls of a side ---- */
+
+export const lastPart = (path: string | undefined): string => path?.split("/").pop() ?? "";
+
+/** Whether a report's function is one that the comparison takes for the same. Texts that were not
+ * recorded, but found in the program, are not compared. */
+function isLike(each: FunctionRow, { name, file, signature, object }: Changed): boolean {
+    return each.name === name && lastPart(each.object) === object && (file === "" || lastPart(each.file) === file) &&
+        (signature === "" || each.signature === signature);
+}
+
+/** Where they are in the report: several, if runs of one side differ in lines; none, if functions of
+ * one name cannot be told apart. */
+export function placesOf({ report }: Pick<Data, "report">, wanted: Changed, all: Changed[]): number[] {
+    const places = report.functions.flatMap((each, place) => isLike(each, wanted) ? [place] : []);
+    const same = all.filter((each) => each.name === wanted.name && each.file === wanted.file && each.signature === wanted.signature && each.object === wanted.object);
+    if (same.length === 1)
+        return places;
+    const byLine = <Each extends { line?: number }>(a: Each, b: Each): number => (a.line ?? 0) - (b.line ?? 0);
+    const sorted = places.map((place) => ({ place, line: report.functions[place].line ?? 0 })).sort(byLine);
+    return sorted.length === same.length ? [sorted[same.sort(byLine).indexOf(wanted)].place] : [];
+}
+
+function isBlockLike(block: Block, { name, from_is_site: from, to_is_site: to }: ChangedBlock): boolean {
+    return block.from_is_site === from && block.to_is_site === to && `${block.from} -> ${block.to}` === name;
+}
+
+function merge(histograms: Bucket[][]): Bucket[] {
+    const all = new Map<number, number>();
+    for (const [least, calls] of histograms.flat())
+        all.set(least, (all.get(least) ?? 0) + calls);
+    return [...all].sort(([a], [b]) => a - b);
+}
+
+/** The durations of a side's calls, of all its runs together. */
+export function durationsOf(side: Data, { of, isBlock }: Row, comparison: { functions: Changed[] }): Bucket[] {
+    if (isBlock)
+        return merge(side.block_histograms.filter((_, index) => isBlockLike(side.blocks.blocks[index], of as ChangedBlock)));
+    return merge(placesOf(side, of as Changed, comparison.functions).map((place) => side.report.functions[place].histogram));
+}
