@@ -206,7 +206,7 @@ static uint32_t count_below(uint32_t known, uint64_t minus, uint64_t where)
     return alive;
 }
 
-/* Of the scopes with a frame above ours, only so many are checked. */
+/* The lowest place that is checked among scopes with a frame above ours: a search is limited. */
 static uint32_t least_of(uint32_t known)
 {
     enum { SEARCHED = 1024 };
