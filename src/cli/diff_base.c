@@ -10,6 +10,7 @@
 
 #include "answers/report/profiled.h"
 #include "base/array_grow.h"
+#include "cli/index.h"
 
 static int fail_memory(const struct cli_diff_base *against)
 {
@@ -75,15 +76,17 @@ static int open_all(struct cli_diff_base *against, uint64_t from_ns, uint64_t to
     return error == 0 ? probity_timeline_open(&timeline, &against->timeline) : error;
 }
 
-static int put_event(struct cli_diff_base *against, const struct probity_event *event)
+static int put_event(struct cli_diff_base *against, const struct probity_event *event, int is_past)
 {
-    int error = probity_tree_put(against->tree, event);
+    int error = probity_timeline_put(against->timeline, event);
 
+    if (error != 0 || (is_past && probity_event_is_record(event->kind)))
+        return error;
+    error = probity_tree_put(against->tree, event);
     if (error == 0)
         error = probity_report_put(against->report, event);
-    if (error == 0 && event->kind == PROBITY_EVENT_HIT)
-        error = probity_blocks_put(against->blocks, event);
-    return error == 0 ? probity_timeline_put(against->timeline, event) : error;
+    return error == 0 && event->kind == PROBITY_EVENT_HIT
+               ? probity_blocks_put(against->blocks, event) : error;
 }
 
 static int finish_all(struct cli_diff_base *against)
@@ -104,14 +107,22 @@ static int finish_all(struct cli_diff_base *against)
                                   : PROBITY_ERROR_MEMORY;
 }
 
-/* Adds all events, and the counts of profile mode. Returns 0 or an error. */
-static int fill_all(struct cli_diff_base *against)
+/* Adds all events, and the counts of profile mode. After the last call that began in the range,
+ * which ends at end_ns, has ended, only the timeline takes one more record of each thread. Returns
+ * 0 or an error. */
+static int fill_all(struct cli_diff_base *against, uint64_t end_ns)
 {
     const struct probity_event *event;
-    int got = 0, error = 0;
+    int got = 0, error = 0, is_past = 0;
 
-    while (error == 0 && (got = probity_reader_next(against->reader, &event)) > 0)
-        error = put_event(against, event);
+    while (error == 0 && (got = probity_reader_next(against->reader, &event)) > 0) {
+        error = put_event(against, event, is_past);
+        if (error == 0 && !is_past && event->wall_ns >= end_ns &&
+            probity_report_pending(against->report) == 0) {
+            is_past = 1;
+            error = probity_reader_next_only(against->reader);
+        }
+    }
     if (error == 0 && got < 0)
         error = got;
     for (size_t i = 0; error == 0 && i < probity_reader_traces(against->reader); i++)
@@ -124,6 +135,8 @@ static int read_together(struct cli_diff_base *against, char **paths)
     const struct cli_command *command = against->compared.command;
     struct probity_reader_options reading = {0};
     uint64_t from_ns, to_ns;
+
+    cli_index_use(command, &against->compared.range, 0, &reading);
     int status = cli_open_reader(command, paths, against->traces, &reading, &against->reader);
 
     if (status == CLI_OK)
@@ -131,9 +144,13 @@ static int read_together(struct cli_diff_base *against, char **paths)
                                  &from_ns, &to_ns);
     if (status != CLI_OK)
         return status;
-    int error = open_all(against, from_ns, to_ns);
+    uint64_t end_ns = to_ns != 0 ? to_ns : UINT64_MAX;
+    int error = from_ns != 0 || to_ns != 0
+                    ? probity_reader_set_window(against->reader, from_ns, end_ns) : 0;
     if (error == 0)
-        error = fill_all(against);
+        error = open_all(against, from_ns, to_ns);
+    if (error == 0)
+        error = fill_all(against, end_ns);
     int error_number = errno;
     cli_progress_end();
     return error == 0 ? CLI_OK : cli_fail_trace(command, paths[0], error, error_number);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "cli/fleet_source.h"
+#include "cli/index.h"
 
 /* The same run given twice would look like two identical runs. The run is empty afterwards. */
 static int take_run(struct cli_diff_input *compared, struct probity_compare_run *run)
@@ -37,6 +38,8 @@ static int read_trace(struct cli_diff_input *compared, char *path)
     struct probity_compare_run run;
     struct probity_reader *reader;
     uint64_t from_ns, to_ns;
+
+    cli_index_use(compared->command, &compared->range, 0, &options);
     int status = cli_open_reader(compared->command, &path, 1, &options, &reader);
 
     if (status != CLI_OK)

@@ -61,9 +61,10 @@ int cli_query_is_within(const struct cli_query *answer, uint32_t thread_slot, ui
 
 /* Puts an event, and then follows the calls that it enters or leaves: what has ended with it was in
  * the calls before it. Returns 0 or an error. */
-static int put_all(struct cli_query *answer, const struct probity_event *event)
+static int put_all(struct cli_query *answer, const struct cli_query_pass *pass,
+                   const struct probity_event *event)
 {
-    int error = answer->steps->put(answer->context, event);
+    int error = pass->put(pass->context, event);
 
     if (error == 0 && answer->within != NULL && answer->has_all_functions)
         error = cli_within_put(answer->within, &event);
@@ -78,12 +79,13 @@ int cli_query_check_functions(const struct cli_query *answer)
 }
 
 /* An event after the range: only events in the range count as seen. */
-static int pass_end(struct cli_query *answer, struct probity_reader *reader)
+static int pass_end(struct cli_query *answer, struct probity_reader *reader,
+                    const struct cli_query_pass *pass)
 {
     const struct cli_query_steps *steps = answer->steps;
 
     answer->begin_ns = UINT64_MAX;
-    if (steps->pending != NULL && steps->pending(answer->context) > 0)
+    if (pass->pending != NULL && pass->pending(pass->context) > 0)
         return 0;
     answer->end_ns = UINT64_MAX;
     if (steps->has_next) /* --function may leave out the next record */
@@ -91,7 +93,8 @@ static int pass_end(struct cli_query *answer, struct probity_reader *reader)
     return steps->is_windowed ? probity_reader_skip_rest(reader) : 0;
 }
 
-int cli_query_take(struct cli_query *answer, struct probity_reader *reader)
+int cli_query_read(struct cli_query *answer, struct probity_reader *reader,
+                   const struct cli_query_pass *pass)
 {
     const struct probity_event *event, *wanted;
     int got = 0, error = cli_query_restart(answer);
@@ -99,15 +102,22 @@ int cli_query_take(struct cli_query *answer, struct probity_reader *reader)
     while (error == 0 && (got = probity_reader_next(reader, &event)) > 0) {
         wanted = event;
         int wants = cli_query_wants(answer, &wanted);
-        error = wants > 0 ? put_all(answer, wanted) : wants;
+        error = wants > 0 ? put_all(answer, pass, wanted) : wants;
         if (__builtin_expect(event->wall_ns >= answer->end_ns, 0) && error == 0)
-            error = pass_end(answer, reader);
+            error = pass_end(answer, reader, pass);
         if (event->wall_ns >= answer->begin_ns)
             answer->seen |= 1U << (event->kind & 31);
     }
-    if (error == 0)
-        error = got < 0 ? got : answer->steps->finish(answer->context, reader);
-    return error;
+    return error == 0 && got < 0 ? got : error;
+}
+
+int cli_query_take(struct cli_query *answer, struct probity_reader *reader)
+{
+    const struct cli_query_steps *steps = answer->steps;
+    const struct cli_query_pass pass = {steps->put, steps->pending, answer->context};
+    int error = cli_query_read(answer, reader, &pass);
+
+    return error == 0 ? steps->finish(answer->context, reader) : error;
 }
 
 struct profiles_taker {
@@ -281,20 +291,19 @@ int cli_query_collect(struct cli_query *answer, struct probity_reader *reader, u
     return status;
 }
 
-/* Whether records outside the range may be skipped. */
-static int is_windowed(const struct cli_query *answer)
+int cli_query_is_windowed(const struct cli_query *answer)
 {
     return answer->steps->is_windowed &&
            (answer->functions.count == 0 || !answer->steps->has_past_of_functions);
 }
 
 /* A scope that begins in the range may end after it. */
-static int set_window(struct cli_query *answer, struct probity_reader *reader, uint64_t from_ns,
-                      uint64_t to_ns)
+int cli_query_set_window(struct cli_query *answer, struct probity_reader *reader, uint64_t from_ns,
+                         uint64_t to_ns)
 {
     answer->begin_ns = from_ns;
     answer->end_ns = to_ns != 0 ? to_ns : UINT64_MAX;
-    if (!is_windowed(answer) || (from_ns == 0 && to_ns == 0))
+    if (!cli_query_is_windowed(answer) || (from_ns == 0 && to_ns == 0))
         return CLI_OK;
     if (answer->steps->has_waits &&
         (probity_reader_may_wait(reader) || probity_states_are_known(reader)))
@@ -315,7 +324,7 @@ static int answer_from(struct cli_query *answer, struct probity_reader *reader)
     if (status == CLI_OK)
         cli_warn_outside(answer->command, reader, from_ns, to_ns);
     if (status == CLI_OK)
-        status = set_window(answer, reader, from_ns, to_ns);
+        status = cli_query_set_window(answer, reader, from_ns, to_ns);
     if (status != CLI_OK)
         return status;
     status = answer->stream != NULL
@@ -334,7 +343,7 @@ static int read_traces(struct cli_query *answer, char **paths, size_t count)
     struct probity_reader *reader;
 
     answer->seen = 0;
-    if (is_windowed(answer))
+    if (cli_query_is_windowed(answer))
         cli_index_use(answer->command, &answer->range, answer->steps->has_waits, &options);
     if (answer->has_states)
         cli_sched_use(&options);

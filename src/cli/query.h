@@ -50,7 +50,7 @@ struct cli_query_steps {
     int wants;       /* CLI_QUERY_CALLS or _HITS: what the answer consists of; 0: both */
     int is_windowed; /* 1: depends on nothing before the range but declarations and open scopes */
     int has_waits; /* 1: is_windowed only applies to traces without waits and thread states */
-    int has_next; /* 1: each thread's next record after the range matters, instead of pending */
+    int has_next; /* 1: each thread's next record after the range, and after pending, matters */
     int has_past_of_functions; /* 1: with --function, it depends on what is before the range, too */
 };
 
@@ -129,7 +129,25 @@ int cli_query_check_functions(const struct cli_query *answer);
 int cli_query_collect(struct cli_query *answer, struct probity_reader *reader, uint64_t from_ns,
                       uint64_t to_ns);
 
-/* Puts the events that pass --tid, and finishes. Returns 0 or an error. */
+/* Whether records outside the range may be left out, if an index is used. */
+int cli_query_is_windowed(const struct cli_query *answer);
+
+/* Before a pass: leaves them out if possible. Returns an exit status. */
+int cli_query_set_window(struct cli_query *answer, struct probity_reader *reader, uint64_t from_ns,
+                         uint64_t to_ns);
+
+/* A pass over the events; put and pending as in the steps. */
+struct cli_query_pass {
+    int (*put)(void *context, const struct probity_event *event);
+    uint64_t (*pending)(void *context); /* may be NULL */
+    void *context;
+};
+
+/* Puts the events that pass --tid, --probe and --function. Returns 0 or an error. */
+int cli_query_read(struct cli_query *answer, struct probity_reader *reader,
+                   const struct cli_query_pass *pass);
+
+/* The same with the steps of the command, and finishes. Returns 0 or an error. */
 int cli_query_take(struct cli_query *answer, struct probity_reader *reader);
 
 /* Adds the profile-mode counts that pass --tid to `report`, and their number of calls to *calls,

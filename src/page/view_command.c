@@ -19,6 +19,7 @@
 #include "answers/tree/tree.h"
 #include "cli/align.h"
 #include "cli/diff_base.h"
+#include "cli/index.h"
 #include "cli/query.h"
 #include "cli/sched.h"
 #include "cli/signatures.h"
@@ -37,6 +38,7 @@ enum { BLOCKS_SHOWN = 2000, BLOCKS_SLOWEST = 5, THREAD_ROWS_SHOWN = 20000,
 struct view_call {
     struct cli_query answer;
     size_t spans_max;
+    uint64_t from_ns, to_ns;
     struct probity_timeline *timeline;
     struct probity_reader *again; /* reads the same traces a second time for detail; NULL: no
                                    * detail */
@@ -110,6 +112,8 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
     const struct probity_blocks_options blocks = {.from_ns = from_ns, .to_ns = to_ns,
                                                   .slowest = BLOCKS_SLOWEST};
 
+    call->from_ns = from_ns;
+    call->to_ns = to_ns;
     int error = probity_timeline_open(&timeline, &call->timeline);
     if (error == 0)
         error = probity_report_open(&report, &call->report);
@@ -138,37 +142,58 @@ static int put_hit(struct view_call *call, const struct probity_event *event)
                                                 : error;
 }
 
-static int put_event(void *context, const struct probity_event *event)
+/* Only records in the range, and those that end what began in it, matter to sums. */
+static int put_to_sums(struct view_call *call, const struct probity_event *event)
 {
-    struct view_call *call = context;
-    int error = probity_timeline_put(call->timeline, event);
+    int error = probity_report_put(call->report, event);
 
-    if (error != 0)
-        return error;
-    error = probity_view_waits_put(call->waits, event);
-    if (error != 0)
-        return error;
-    error = probity_report_put(call->report, event);
-    if (error != 0)
-        return error;
-    error = probity_threads_put(call->threads, event);
+    if (error == 0)
+        error = probity_threads_put(call->threads, event);
     if (error == 0 && event->kind == PROBITY_EVENT_HIT)
         error = put_hit(call, event);
     return error == 0 ? probity_tree_put(call->tree, event) : error;
 }
 
+static int put_event(void *context, const struct probity_event *event)
+{
+    struct view_call *call = context;
+    int is_past = call->to_ns != 0 && call->answer.end_ns == UINT64_MAX;
+    int error = probity_timeline_put(call->timeline, event);
+
+    if (error == 0)
+        error = probity_view_waits_put(call->waits, event);
+    if (error != 0 || (is_past && probity_event_is_record(event->kind)))
+        return error;
+    return put_to_sums(call, event);
+}
+
+static uint64_t count_pending(void *context)
+{
+    const struct view_call *call = context;
+
+    return probity_report_pending(call->report);
+}
+
+static int put_closer(void *context, const struct probity_event *event)
+{
+    return probity_timeline_put(context, event);
+}
+
+static uint64_t count_pending_closer(void *context)
+{
+    return probity_timeline_pending(context);
+}
+
 /* The intervals that need detail are known only at the end, so the traces are read again. */
 static int look_again(struct view_call *call, struct probity_timeline *closer)
 {
-    const struct probity_event *event;
-    int got = 0, error = cli_query_restart(&call->answer);
+    const struct cli_query_pass pass = {put_closer, count_pending_closer, closer};
+    int error = cli_query_read(&call->answer, call->again, &pass);
 
-    while (error == 0 && (got = probity_reader_next(call->again, &event)) > 0) {
-        int wanted = cli_query_wants(&call->answer, &event);
-        error = wanted > 0 ? probity_timeline_put(closer, event) : wanted;
-    }
+    if (error == PROBITY_ERROR_MEMORY)
+        return error;
     /* A file that was readable a moment ago may be gone: there is less detail then. */
-    return error == 0 && got >= 0 ? probity_timeline_finish(closer) : error;
+    return error == 0 ? probity_timeline_finish(closer) : 0;
 }
 
 static int look_closer(struct view_call *call, const struct probity_reader *reader)
@@ -190,10 +215,15 @@ static int look_closer(struct view_call *call, const struct probity_reader *read
     options.progress_context = (void *)(uintptr_t)&cli_command_view;
     cli_progress_expect(view_tiles_passes(&call->tiles));
     cli_progress_pass();
+    if (cli_query_is_windowed(&call->answer))
+        cli_index_use(&cli_command_view, &call->answer.range, 1, &options);
     if (error == 0 && spans < call->spans_max &&
         probity_reader_open(paths, count, &options, NULL, &call->again) != 0)
         call->again = NULL;
-    if (call->again != NULL)
+    if (call->again != NULL && cli_query_set_window(&call->answer, call->again, call->from_ns,
+                                                    call->to_ns) != CLI_OK)
+        error = PROBITY_ERROR_READ;
+    if (error == 0 && call->again != NULL)
         error = probity_timeline_refine(call->timeline, call->spans_max - spans, &closer);
     if (error == 0 && closer != NULL)
         error = look_again(call, closer);
@@ -532,7 +562,8 @@ static int run(int argc, char **argv)
     static const struct cli_query_steps steps = {
         .run = run_on,
         .open = open_all, .put = put_event, .finish = finish_all, .print = print_page,
-        .release = release};
+        .release = release, .pending = count_pending, .is_windowed = 1, .has_waits = 1,
+        .has_next = 1, .has_past_of_functions = 1};
     struct view_call call = {
         .spans_max = SPANS_USUAL,
         .answer = {.command = &cli_command_view, .steps = &steps, .context = &call,

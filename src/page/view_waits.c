@@ -227,16 +227,33 @@ static void put_wait(FILE *stream, const struct kept_wait *wait, uint64_t before
     fputc(']', stream);
 }
 
+static uint32_t most_of(uint32_t slots, uint32_t slot)
+{
+    return slot != PROBITY_WAITS_NO_THREAD && slot >= slots ? slot + 1 : slots;
+}
+
+/* Number of the slots up to the last one that a wait refers to. */
+static uint32_t slots_used(const struct probity_view_waits *waits)
+{
+    uint32_t slots = 0;
+
+    for (size_t i = 0; i < waits->count; i++) {
+        const struct kept_wait *wait = &waits->kept[i];
+        slots = most_of(most_of(slots, wait->slot), wait->waker_slot);
+        for (size_t j = 0; j < wait->holder_count; j++)
+            slots = most_of(slots, wait->holders[j].thread_slot);
+    }
+    return slots;
+}
+
 int probity_view_waits_json(FILE *stream, const struct probity_view_waits *waits,
                             uint64_t first_ns)
 {
     uint64_t before_ns = first_ns;
-    uint32_t slots = waits->slot_count;
+    uint32_t slots = slots_used(waits);
 
     fprintf(stream, "{\"dropped\": %" PRIu64 ", \"least_ns\": %" PRIu64 ", \"threads\": [",
             waits->dropped, waits->least_ns);
-    while (slots > 0 && !waits->slots[slots - 1].is_known)
-        slots--;
     for (uint32_t i = 0; i < slots; i++)
         fprintf(stream, waits->slots[i].is_known ? "%s[%" PRIu32 ",%" PRIu32 "]" : "%snull",
                 i > 0 ? "," : "", waits->slots[i].trace, waits->slots[i].thread);

@@ -642,11 +642,21 @@ int probity_merge_number_threads(struct probity_merge *merge, const struct probi
     return error;
 }
 
+/* The merge time of the latest event; its block may have ended with it. */
+static uint64_t latest_key(struct probity_merge *merge)
+{
+    const struct probity_event *event = &merge->event;
+
+    if (merge->running)
+        return merge->open[0].key;
+    return event->tick != 0 ? probity_trace_key(&merge->traces[event->trace], event->tick) : 0;
+}
+
 int probity_merge_skip_rest(struct probity_merge *merge)
 {
     int error = 0;
 
-    merge->skip_key = merge->running ? merge->open[0].key : 0;
+    merge->skip_key = latest_key(merge);
     merge->is_skipping = 1;
     for (size_t i = 0; i < merge->open_count; i++)
         probity_open_block_recycle(merge, merge->open[i].block);
@@ -662,7 +672,7 @@ int probity_merge_skip_rest(struct probity_merge *merge)
 void probity_merge_next_only(struct probity_merge *merge)
 {
     merge->is_next_only = merge->is_skipping = 1;
-    merge->next_key = merge->running ? merge->open[0].key : 0;
+    merge->next_key = latest_key(merge);
     merge->next_threads = merge->next_slots = merge->threads.count;
     if (merge->running)
         (void)take_next(merge);

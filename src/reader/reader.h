@@ -284,8 +284,8 @@ int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns, u
 int probity_reader_may_wait(const struct probity_reader *reader);
 
 /* Announces that everything that began in the window has ended: the rest, except declarations, is
- * left out if possible. Only after an event that is not before the window's end. Returns 0 or an
- * error. */
+ * left out if possible. Only after an event that is not before the window's end. Declarations of
+ * the same tick as that event may be repeated. Returns 0 or an error. */
 int probity_reader_skip_rest(struct probity_reader *reader);
 
 /* The same, but the next record of each thread is returned before the declarations: what a thread

@@ -63,6 +63,24 @@ for format in callgrind folded pprof; do
 done
 grep -q -- ' -> ' with.callgrind || fail "no blocks of hits: $(cat with.callgrind)"
 
+# Two runs: both sides are read by their indexes.
+for range in "--since 20% --until 21%" "--since 90%" "--until 5%"; do
+    for pair in "typed exported" "scopes hits" "typed varied"; do
+        base=${pair% *} changed=${pair#* }
+        for command in "diff --json $range $base -- $changed" \
+            "view -o - $range --diff $base $changed"; do
+            for way in with without; do
+                # shellcheck disable=SC2086
+                "$PROBITY" $command > $way 2> reported || echo "status $?" >> $way
+                [ $way = without ] && break
+                mv "$base.index" "$base.aside" && mv "$changed.index" "$changed.aside"
+            done
+            mv "$base.aside" "$base.index" && mv "$changed.aside" "$changed.index"
+            cmp with without || fail "$command differs with an index"
+        done
+    done
+done
+
 # What is before a range is not read, so that damage there goes unnoticed: status 0, not 3. In a
 # trace with locks, waits in a range may depend on it.
 damage() {
@@ -91,8 +109,11 @@ done << 'COMMANDS'
 0 scopes waits
 0 scopes path --function=*
 0 scopes why --function=*
+0 scopes view -f -o page.html
+0 scopes view --spans=400 -f -o page.html
 0 typed report
 3 typed waits
+3 typed view -f -o page.html
 COMMANDS
 
 # With some functions only, what they did before a range is known, too: one was called at the

@@ -39,6 +39,8 @@ COMMANDS = [
     (['memory', '--json'], SINCE_UNTIL),
     (['memory', '--by=call', '--csv'], SINCE_UNTIL),
 ]
+# A page for each window: they take longer. With few spans, the traces are read a second time.
+PAGES = [['view', '-o', '-'], ['view', '-o', '-', '--spans=400']]
 # These get one trace at a time; with several, threads are numbered in the order in which they are
 # read.
 FORMATS = ['chrome', 'callgrind', 'folded', 'graphviz', 'pprof', 'otlp-json', 'openmetrics']
@@ -67,7 +69,8 @@ def calls(generator, length):
         first, share = generator.randrange(length), generator.choice([1e-5, 1e-3, 0.02, 0.3, 1])
         bounds = first, first + 1 + int(length * share * generator.random())
         export = ['export', '--format', generator.choice(FORMATS)]
-        for command, names in COMMANDS + [(export, FROM_TO)] * (len(traces) == 1):
+        commands = COMMANDS + [(generator.choice(PAGES), SINCE_UNTIL)]
+        for command, names in commands + [(export, FROM_TO)] * (len(traces) == 1):
             which = generator.choice([(1, 1), (1, 1), (1, 0), (0, 1)])
             yield command + [f'{name}={bound}ns'
                              for name, bound, used in zip(names, bounds, which) if used]

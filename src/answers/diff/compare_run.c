@@ -316,30 +316,40 @@ int probity_compare_run_add_blocks(struct probity_compare_run *run, struct probi
 struct levels {
     char text[64];
     size_t used;
+    uint64_t tick; /* of the latest */
 };
 
 static void take_levels(struct levels *levels, const struct probity_event *event)
 {
+    /* The reader may repeat the latest declaration when it skips the rest. */
     if (event->kind != PROBITY_EVENT_LEVELS || event->payload_bytes < 2 ||
-        levels->used + 16 > sizeof levels->text)
+        levels->used + 16 > sizeof levels->text || event->tick == levels->tick)
         return;
+    levels->tick = event->tick;
     levels->used += (size_t)snprintf(levels->text + levels->used,
                                      sizeof levels->text - levels->used, "%s%u,%u",
                                      levels->used > 0 ? ", then " : "", event->payload[0],
                                      event->payload[1]);
 }
 
-static int read_events(struct probity_reader *reader, struct probity_report *report,
-                       struct probity_blocks *blocks, struct levels *levels)
+/* end_ns: of the range; records after the last call that began in it has ended are left out if
+ * possible. */
+static int read_events(struct probity_reader *reader, uint64_t end_ns,
+                       struct probity_report *report, struct probity_blocks *blocks,
+                       struct levels *levels)
 {
     const struct probity_event *event;
-    int got, error = 0;
+    int got = 0, error = 0;
 
     while (error == 0 && (got = probity_reader_next(reader, &event)) > 0) {
         take_levels(levels, event);
         error = probity_report_put(report, event);
         if (error == 0)
             error = probity_blocks_put(blocks, event);
+        if (error == 0 && event->wall_ns >= end_ns && probity_report_pending(report) == 0) {
+            end_ns = UINT64_MAX;
+            error = probity_reader_skip_rest(reader);
+        }
     }
     if (error == 0 && got < 0)
         return got;
@@ -348,13 +358,13 @@ static int read_events(struct probity_reader *reader, struct probity_report *rep
 }
 
 /* The facts come last: only after the events is it known how complete the trace is. */
-static int make_run(struct probity_reader *reader, struct probity_report *report,
+static int make_run(struct probity_reader *reader, uint64_t end_ns, struct probity_report *report,
                     struct probity_blocks *blocks, struct probity_compare_run *ret_run)
 {
     const struct probity_trace_facts *facts = probity_reader_facts(reader, 0);
     struct probity_compare_run run;
     struct levels levels = {.used = 0};
-    int error = read_events(reader, report, blocks, &levels);
+    int error = read_events(reader, end_ns, report, blocks, &levels);
 
     if (error == 0)
         error = probity_compare_run_describe(facts, &run);
@@ -382,13 +392,16 @@ int probity_compare_run_read(struct probity_reader *reader, uint64_t from_ns, ui
     const struct probity_blocks_options same_range = {.from_ns = from_ns, .to_ns = to_ns};
     struct probity_report *report;
     struct probity_blocks *blocks;
-    int error = probity_report_open(&range, &report);
+    uint64_t end_ns = to_ns != 0 ? to_ns : UINT64_MAX;
+    int error = from_ns != 0 || to_ns != 0 ? probity_reader_set_window(reader, from_ns, end_ns) : 0;
 
+    if (error == 0)
+        error = probity_report_open(&range, &report);
     if (error != 0)
         return error;
     error = probity_blocks_open(&same_range, &blocks);
     if (error == 0) {
-        error = make_run(reader, report, blocks, ret_run);
+        error = make_run(reader, end_ns, report, blocks, ret_run);
         probity_blocks_close(blocks);
     }
     probity_report_close(report);

@@ -54,8 +54,37 @@ static int grow_slots(struct probity_timeline *timeline, uint32_t slot)
     return 0;
 }
 
-int timeline_add_thread(struct probity_timeline *timeline, const struct probity_event *event,
-                        struct timeline_thread **ret_thread)
+static void release_thread(struct timeline_thread *thread)
+{
+    for (uint32_t depth = 0; depth < thread->facts.depth; depth++) {
+        free(thread->facts.calls[depth].spans);
+        free(thread->open[depth].bytes);
+    }
+    free(thread->facts.stretches.spans);
+    free(thread->facts.marks.spans);
+    free(thread->facts.blocks.spans);
+    free(thread->facts.states.spans);
+    free(thread->hit.values.bytes);
+    free(thread->facts.calls);
+    free(thread->facts.name);
+    free(thread->open);
+    free(thread);
+}
+
+static struct timeline_thread *new_thread(const struct probity_event *event)
+{
+    struct timeline_thread *thread = calloc(1, sizeof *thread);
+
+    if (thread == NULL)
+        return NULL;
+    thread->facts.trace = event->trace;
+    thread->facts.thread = event->thread;
+    thread->facts.tid = event->tid;
+    thread->facts.pid = event->pid;
+    return thread;
+}
+
+static int list_thread(struct probity_timeline *timeline, struct timeline_thread *thread)
 {
     size_t count = timeline->thread_count;
     const struct probity_timeline_thread **threads =
@@ -64,45 +93,76 @@ int timeline_add_thread(struct probity_timeline *timeline, const struct probity_
     if (threads == NULL)
         return PROBITY_ERROR_MEMORY;
     timeline->threads = threads;
-    struct timeline_thread *thread = calloc(1, sizeof *thread);
-    if (thread == NULL)
-        return PROBITY_ERROR_MEMORY;
-    thread->facts.trace = event->trace;
-    thread->facts.thread = event->thread;
-    thread->facts.tid = event->tid;
-    thread->facts.pid = event->pid;
     thread->place = (uint32_t)count;
+    thread->is_listed = 1;
     threads[timeline->thread_count++] = &thread->facts;
+    return 0;
+}
+
+int timeline_add_thread(struct probity_timeline *timeline, const struct probity_event *event,
+                        struct timeline_thread **ret_thread)
+{
+    struct timeline_thread *thread = new_thread(event);
+
+    if (thread == NULL || list_thread(timeline, thread) != 0) {
+        free(thread);
+        return PROBITY_ERROR_MEMORY;
+    }
     *ret_thread = thread;
     return 0;
 }
 
-static int add_thread(struct probity_timeline *timeline, const struct probity_event *event,
-                      struct timeline_thread **ret_thread)
+int timeline_list(struct probity_timeline *timeline, uint32_t slot)
 {
-    if (timeline->thread_count >= PROBITY_TIMELINE_THREADS_MAX) {
-        timeline->is_beyond[event->thread_slot] = 1;
-        timeline->facts.threads_beyond++;
+    struct timeline_thread *thread = timeline->by_slot[slot];
+
+    if (thread == NULL || thread->is_listed)
         return 0;
-    }
-    int error = timeline_add_thread(timeline, event, ret_thread);
-    if (error == 0)
-        timeline->by_slot[event->thread_slot] = *ret_thread;
-    return error;
+    if (timeline->thread_count < PROBITY_TIMELINE_THREADS_MAX)
+        return list_thread(timeline, thread);
+    release_thread(thread);
+    timeline->by_slot[slot] = NULL;
+    timeline->is_beyond[slot] = 1;
+    timeline->facts.threads_beyond++;
+    return 0;
 }
 
-/* Returns 0 with NULL for a thread beyond the limit. */
-static int thread_of(struct probity_timeline *timeline, const struct probity_event *event,
-                     struct timeline_thread **ret_thread)
+/* Whether the thread of an event is listed because of it: what a reader with an index leaves out
+ * must not matter. */
+static int is_listing(const struct probity_timeline *timeline, const struct probity_event *event)
+{
+    const struct probity_timeline_options *options = &timeline->options;
+
+    return options->is_window ||
+           (event->wall_ns >= options->from_ns && event->wall_ns < options->to_ns);
+}
+
+static int add_thread(struct probity_timeline *timeline, const struct probity_event *event)
 {
     uint32_t slot = event->thread_slot;
 
-    if (__builtin_expect(slot >= timeline->slot_count, 0) && grow_slots(timeline, slot) != 0)
+    if (slot >= timeline->slot_count && grow_slots(timeline, slot) != 0)
         return PROBITY_ERROR_MEMORY;
-    *ret_thread = timeline->by_slot[slot];
-    if (__builtin_expect(*ret_thread == NULL && !timeline->is_beyond[slot], 0))
-        return add_thread(timeline, event, ret_thread);
-    return 0;
+    if (timeline->by_slot[slot] == NULL && !timeline->is_beyond[slot]) {
+        timeline->by_slot[slot] = new_thread(event);
+        if (timeline->by_slot[slot] == NULL)
+            return PROBITY_ERROR_MEMORY;
+    }
+    return is_listing(timeline, event) ? timeline_list(timeline, slot) : 0;
+}
+
+/* Returns 0 with NULL for a thread beyond the limit. */
+static inline int thread_of(struct probity_timeline *timeline, const struct probity_event *event,
+                            struct timeline_thread **ret_thread)
+{
+    uint32_t slot = event->thread_slot;
+    int error = 0;
+
+    if (__builtin_expect(slot >= timeline->slot_count || timeline->by_slot[slot] == NULL ||
+                             !timeline->by_slot[slot]->is_listed, 0))
+        error = add_thread(timeline, event);
+    *ret_thread = error == 0 ? timeline->by_slot[slot] : NULL;
+    return error;
 }
 
 static int set_name(struct timeline_thread *thread, const struct probity_event *event)
@@ -173,16 +233,22 @@ static int is_around(const struct probity_timeline *timeline, const struct probi
            scope->enter_wall_ns + scope->elapsed.wall_ns > from_ns;
 }
 
-/* Whether the call is shown; if so, sets its start and flag. */
-static int take_span(struct probity_timeline *timeline, const struct probity_scope *scope,
-                     struct probity_timeline_span *span)
+/* Whether the call is shown; if so, sets its start and flag. Of a call from before the range, only
+ * the time is known: a reader with an index has neither its parameters nor its CPU time. */
+static int take_span(struct probity_timeline *timeline, struct timeline_thread *thread,
+                     const struct probity_scope *scope, struct probity_timeline_span *span)
 {
     if (timeline->options.is_window)
         return timeline_window_clip(timeline, span);
     if (timeline_is_inside(timeline, scope->enter_wall_ns))
         return 1;
+    if (thread->is_past || !is_around(timeline, scope))
+        return 0;
     span->flags |= PROBITY_TIMELINE_BEFORE;
-    return is_around(timeline, scope);
+    span->off_ns = 0;
+    if (scope->depth < thread->facts.depth)
+        thread->open[scope->depth].used = 0;
+    return 1;
 }
 
 /* A literal message has no values; a hit has values if it has ids. */
@@ -333,11 +399,12 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
 
     if (thread == NULL)
         return;
-    if (thread->is_past && how == PROBITY_SCOPE_OPEN && span.start_ns >= timeline->options.from_ns)
+    if (timeline->options.is_window && thread->is_past && how == PROBITY_SCOPE_OPEN &&
+        span.start_ns >= timeline->options.from_ns)
         timeline->open_after++;
     if (thread->facts.is_cpu_known && scope->elapsed.wall_ns > scope->elapsed.cpu_ns)
         span.off_ns = scope->elapsed.wall_ns - scope->elapsed.cpu_ns;
-    if (!take_span(timeline, scope, &span))
+    if (!take_span(timeline, thread, scope, &span) || !thread->is_listed)
         return;
     timeline->facts.calls += !(span.flags & PROBITY_TIMELINE_BEFORE);
     if (scope->depth >= PROBITY_TIMELINE_DEPTH_MAX) {
@@ -349,6 +416,38 @@ static void on_closed(void *context, const struct probity_scope *scope, enum pro
     if (error == 0)
         error = close_call(timeline, thread, scope, &span);
     timeline->error = error != 0 ? error : timeline->error;
+}
+
+/* At a thread's first record after the range: calls from before it that are still open are cut
+ * there, since a reader with an index does not look for their ends. */
+static int end_range(struct probity_timeline *timeline, const struct probity_event *event)
+{
+    const struct probity_timeline_options *options = &timeline->options;
+    struct timeline_thread *thread = timeline->by_slot[event->thread_slot];
+    uint32_t count = probity_scopes_depth(timeline->scopes, event->thread_slot);
+    int error = 0;
+
+    if (thread->is_past || !probity_event_is_record(event->kind))
+        return 0;
+    thread->is_past = 1;
+    for (uint32_t depth = 0; error == 0 && depth < count && depth < PROBITY_TIMELINE_DEPTH_MAX;
+         depth++) {
+        const struct probity_scope *scope =
+            probity_scopes_at(timeline->scopes, event->thread_slot, depth);
+        struct probity_timeline_span span = {
+            .start_ns = scope->enter_wall_ns, .length_ns = options->to_ns - scope->enter_wall_ns,
+            .busy_ns = options->to_ns - scope->enter_wall_ns, .count = 1,
+            .flags = PROBITY_TIMELINE_BEFORE | flags_of(scope, PROBITY_SCOPE_OPEN)};
+        if (scope->enter_wall_ns >= options->from_ns)
+            break;
+        error = timeline_list(timeline, event->thread_slot);
+        if (error != 0 || timeline->by_slot[event->thread_slot] == NULL)
+            return error;
+        thread->open[depth].used = 0;
+        if (options->has_around)
+            error = close_call(timeline, thread, scope, &span);
+    }
+    return error;
 }
 
 /* ---- Events ------------------------------------------------------------------------------------
@@ -470,6 +569,12 @@ int probity_timeline_put(struct probity_timeline *timeline, const struct probity
         return error;
     if (thread != NULL && event->kind == PROBITY_EVENT_THREAD_STATE)
         return timeline_states_put(timeline, thread, event);
+    if (thread != NULL && event->wall_ns >= timeline->options.to_ns) {
+        error = end_range(timeline, event);
+        thread = timeline->by_slot[event->thread_slot];
+    }
+    if (error != 0)
+        return error;
     if (thread != NULL && probity_event_is_record(event->kind))
         error = put_record(timeline, thread, event);
     if (error == 0 && event->kind == PROBITY_EVENT_HIT && timeline->tracks != NULL)
@@ -480,6 +585,11 @@ int probity_timeline_put(struct probity_timeline *timeline, const struct probity
     if (error == 0 && thread != NULL && event->kind == PROBITY_EVENT_THREAD_NAME)
         error = set_name(thread, event);
     return error != 0 ? error : timeline->error;
+}
+
+uint64_t probity_timeline_pending(const struct probity_timeline *timeline)
+{
+    return probity_scopes_pending(timeline->scopes);
 }
 
 static void count_lane(struct probity_timeline *timeline, const struct probity_timeline_lane *lane)
@@ -576,9 +686,8 @@ int probity_timeline_open(const struct probity_timeline_options *options,
         timeline->options.to_ns = UINT64_MAX;
     if (timeline->options.spans_max == 0)
         timeline->options.spans_max = PROBITY_TIMELINE_SPANS;
-    if (timeline->options.is_window)
-        probity_scopes_set_range(timeline->scopes, timeline->options.from_ns,
-                                 timeline->options.to_ns);
+    probity_scopes_set_range(timeline->scopes, timeline->options.from_ns,
+                             timeline->options.to_ns);
     timeline->facts.unit_ns = 1;
     timeline->values_bytes_max = TIMELINE_VALUES_BYTES_MAX;
     if (timeline->options.has_tracks && timeline_tracks_open(timeline) != 0) {
@@ -589,27 +698,14 @@ int probity_timeline_open(const struct probity_timeline_options *options,
     return 0;
 }
 
-static void release_thread(struct timeline_thread *thread)
-{
-    for (uint32_t depth = 0; depth < thread->facts.depth; depth++) {
-        free(thread->facts.calls[depth].spans);
-        free(thread->open[depth].bytes);
-    }
-    free(thread->facts.stretches.spans);
-    free(thread->facts.marks.spans);
-    free(thread->facts.blocks.spans);
-    free(thread->facts.states.spans);
-    free(thread->hit.values.bytes);
-    free(thread->facts.calls);
-    free(thread->facts.name);
-    free(thread->open);
-    free(thread);
-}
-
 void probity_timeline_close(struct probity_timeline *timeline)
 {
     for (size_t i = 0; i < timeline->thread_count; i++)
         release_thread(timeline_thread_at(timeline, i));
+    for (uint32_t slot = 0; slot < timeline->slot_count; slot++) {
+        if (timeline->by_slot[slot] != NULL && !timeline->by_slot[slot]->is_listed)
+            release_thread(timeline->by_slot[slot]);
+    }
     timeline_tracks_release(timeline);
     timeline_names_release(&timeline->names);
     probity_scopes_close(timeline->scopes);

@@ -140,7 +140,9 @@ struct probity_timeline_name {
 struct probity_timeline_options {
     size_t spans_max;        /* 0: PROBITY_TIMELINE_SPANS */
     uint64_t from_ns, to_ns; /* CLOCK_REALTIME: events in [from, to); both 0: all */
-    int has_around; /* also include, without counting them, calls around from_ns */
+    /* Also include, without counting them, calls around from_ns: without values of their beginning
+     * and time off the CPU, and cut at to_ns. */
+    int has_around;
     /* Show [from, to) as a window: whatever overlaps it is included and clipped to its ends, which
      * become facts.first_ns and last_ns if given. After its end, only the next record of each
      * thread matters. Threads are in the order of their numbers. A window cannot be refined. */
@@ -177,6 +179,9 @@ int probity_timeline_open(const struct probity_timeline_options *options,
 
 /* Takes the next event in time order, from the beginning. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_timeline_put(struct probity_timeline *timeline, const struct probity_event *event);
+
+/* Number of calls that began in the range and have not ended. */
+uint64_t probity_timeline_pending(const struct probity_timeline *timeline);
 
 /* Closes open calls; nothing may be added afterwards. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_timeline_finish(struct probity_timeline *timeline);

@@ -26,12 +26,13 @@ struct timeline_thread {
     struct probity_timeline_thread facts;
     struct timeline_hit hit; /* with tracks */
     struct timeline_bytes *open; /* values of open calls, by depth */
-    uint32_t place;              /* index in the list of threads */
+    uint32_t place;              /* index in the list of threads, if is_listed */
+    int is_listed;
     uint64_t wall_ns, cpu_ns;    /* of the latest record with CPU time; wall 0: no record yet */
     struct probity_state_event state; /* the latest, and when it began */
     uint64_t state_ns;
     uint32_t state_flags;
-    int is_past; /* of a window: its next record after it was seen */
+    int is_past; /* its next record after the range was seen */
 };
 
 struct probity_timeline {
@@ -73,6 +74,9 @@ int timeline_add_span(struct probity_timeline *timeline, struct probity_timeline
 /* Adds a thread or a track to the list; there is room. */
 int timeline_add_thread(struct probity_timeline *timeline, const struct probity_event *event,
                         struct timeline_thread **ret_thread);
+
+/* Adds a thread to the list, unless there are too many: then it has no lanes. */
+int timeline_list(struct probity_timeline *timeline, uint32_t slot);
 
 /* Adds lanes down to a depth. */
 int timeline_reach_depth(struct timeline_thread *thread, uint32_t depth);

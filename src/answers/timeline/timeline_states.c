@@ -21,9 +21,9 @@ static int is_known(const struct probity_state_event *state)
     return state->state != PROBITY_STATE_UNKNOWN && state->state != PROBITY_STATE_ENDED;
 }
 
-static int add_state(struct probity_timeline *timeline, struct timeline_thread *thread,
-                     uint64_t end_ns)
+static int add_state(struct probity_timeline *timeline, uint32_t slot, uint64_t end_ns)
 {
+    struct timeline_thread *thread = timeline->by_slot[slot];
     const struct probity_timeline_options *options = &timeline->options;
     const struct probity_state_event *state = &thread->state;
     uint64_t from_ns = thread->state_ns;
@@ -45,7 +45,10 @@ static int add_state(struct probity_timeline *timeline, struct timeline_thread *
         .start_ns = from_ns, .length_ns = end_ns - from_ns, .count = 1,
         .flags = thread->state_flags};
     describe(state, &span);
-    return timeline_add_span(timeline, &thread->facts.states, &span);
+    int error = timeline_list(timeline, slot);
+    return error == 0 && timeline->by_slot[slot] != NULL
+               ? timeline_add_span(timeline, &thread->facts.states, &span)
+               : error;
 }
 
 int timeline_states_put(struct probity_timeline *timeline, struct timeline_thread *thread,
@@ -56,7 +59,10 @@ int timeline_states_put(struct probity_timeline *timeline, struct timeline_threa
 
     if (probity_state_event_get(event->payload, event->payload_bytes, &state) != 0)
         return 0;
-    int error = add_state(timeline, thread, wall_ns);
+    int error = add_state(timeline, event->thread_slot, wall_ns);
+    thread = timeline->by_slot[event->thread_slot];
+    if (error != 0 || thread == NULL)
+        return error;
     thread->state_flags = is_known(&thread->state) ? 0 : PROBITY_TIMELINE_APART;
     thread->state = state;
     thread->state_ns = wall_ns;
@@ -70,7 +76,7 @@ int timeline_states_finish(struct probity_timeline *timeline)
     for (uint32_t slot = 0; error == 0 && slot < timeline->slot_count; slot++) {
         struct timeline_thread *thread = timeline->by_slot[slot];
         if (thread != NULL && timeline->latest_ns > thread->state_ns)
-            error = add_state(timeline, thread, timeline->latest_ns);
+            error = add_state(timeline, slot, timeline->latest_ns);
     }
     return error;
 }
