@@ -76,7 +76,7 @@ settings_of() {
         gcc) printf '%s\n' CC=gcc CXX=g++ SANITIZE= ;;
         clang) printf '%s\n' CC=clang CXX=clang++ SANITIZE= ;;
         asan) printf '%s\n' CC=gcc CXX=g++ SANITIZE=address,undefined ;;
-        tsan) printf '%s\n' CC=clang CXX=clang++ SANITIZE=thread ;;
+        tsan) printf '%s\n' CC=clang CXX=clang++ SANITIZE=thread TOOL_FLAGS=-O0 ;;
         aarch64)
             printf '%s\n' CC=aarch64-linux-gnu-gcc CXX=aarch64-linux-gnu-g++ SANITIZE= \
                 "NATIVE=$BUILD" "EMULATOR=$(command -v qemu-aarch64)" \
