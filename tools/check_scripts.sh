@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every shell script in the tree passes shellcheck. Exit status 1 when it finds something. RECENT=N:
-# only those that changed in the last N commits or are not committed, and every fourth of the others,
-# chosen at random; all if the tree has no history.
+# only those that changed in the last N commits or are not committed, and a random fourth of the
+# others; all if the tree has no history.
 set -eu
 cd "$(dirname "$0")/.."
 mapfile -t scripts < <(find .ci tools tests bench examples completion \
@@ -12,10 +12,11 @@ changed_files() {
     git diff --name-only "HEAD~$RECENT" -- && git ls-files --others --exclude-standard
 }
 
+export seed=$RANDOM
 if [ -n "${RECENT:-}" ] && changed=$(changed_files 2> /dev/null); then
-    mapfile -t scripts < <(printf '%s\n' "${scripts[@]}" | awk -v changed="$changed" -v seed="$RANDOM" '
+    mapfile -t scripts < <(printf '%s\n' "${scripts[@]}" | awk -v changed="$changed" '
         BEGIN {
-            srand(seed)
+            srand(ENVIRON["seed"])
             count = split(changed, names, "\n")
             for (i = 1; i <= count; i++) recent[names[i]]
         }
