@@ -76,7 +76,7 @@ settings_of() {
         gcc) printf '%s\n' CC=gcc CXX=g++ SANITIZE= ;;
         clang) printf '%s\n' CC=clang CXX=clang++ SANITIZE= ;;
         asan) printf '%s\n' CC=gcc CXX=g++ SANITIZE=address,undefined ;;
-        tsan) printf '%s\n' CC=clang CXX=clang++ SANITIZE=thread ;;
+        tsan) printf '%s\n' CC=clang CXX=clang++ SANITIZE=thread TOOL_FLAGS=-O0 ;;
         aarch64)
             printf '%s\n' CC=aarch64-linux-gnu-gcc CXX=aarch64-linux-gnu-g++ SANITIZE= \
                 "NATIVE=$BUILD" "EMULATOR=$(command -v qemu-aarch64)" \
@@ -177,7 +177,7 @@ variant_job() {
 }
 
 style_jobs() {
-    job check/scripts 600 tools/check_scripts.sh
+    job check/scripts 600 "env RECENT=$([ -n "$CAMPAIGN" ] || echo 40) tools/check_scripts.sh"
     job check/style 600 tools/check_style.sh
     job check/words 600 tools/check_words.sh
     job check/manual 600 "mandoc -T lint -W warning man/*.[137]"

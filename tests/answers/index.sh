@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
 # An index changes how much is read, but not what is printed: random windows of traces of many
-# kinds, with an index and without. An index that does not belong to its trace is ignored.
+# kinds, with an index and without. An index that does not belong to its trace is ignored. WINDOWS:
+# how many of each trace, chosen by SEED; SEEDS: number of random programs.
 . "$(dirname "$0")/../common.bash"
 command -v python3 > /dev/null || { echo "left out: no python3"; exit 0; }
 
-# $1 seed, then traces
+chosen=${SEED:-$RANDOM}
+echo "seed $chosen"
+
+# $1 number that is added to the seed, then traces
 compare() {
-    local seed=$1 trace
+    local seed=$((chosen + $1)) trace
     shift
     for trace; do
         "$PROBITY" index --force --every 1 "$trace" || { fail "$trace: no index"; return; }
@@ -153,7 +157,7 @@ done
 
 # Random programs that leave functions by longjmp.
 for seed in $(seq "${SEEDS:-3}"); do
-    python3 "$SOURCE/tests/fntrace/random_jumps.py" "$seed" > program.c
+    python3 "$SOURCE/tests/fntrace/random_jumps.py" "$((chosen + seed))" > program.c
     # shellcheck disable=SC2086
     $CC -O1 -w $SANITIZE_FLAG -I"$SOURCE/include" -o program program.c \
         "$BUILD/lib/libprobity.a" -lpthread -lm || { fail "seed $seed"; continue; }

@@ -4,7 +4,8 @@
 # queues (tiles_whole.py); a failed command leaves nothing; only
 # a directory of tiles is replaced. The server uses tiles that belong to the trace
 # (tiles_served.py), and recreates others. In headless chromium the page steps through the levels,
-# as a file and served, and survives garbage. BROWSER=no leaves the browser out.
+# as a file and served, and survives garbage. BROWSER=no leaves the browser out. TRACKED: length of
+# the traces with requests.
 # variants: gcc clang asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -62,10 +63,11 @@ whole() {
     [ "$(jq .bytes "$1.json")" -le $(($(stat -c %s "$1.probity") / 20)) ] ||
         fail "the tiles of $1 are too large: $(cat "$1.json")"
 }
-SPANS=3000
-PROBITY_OUT=tracked.probity "$PROGRAMS/tracked" 60000
+TRACKED=${TRACKED:-60000}
+SPANS=$((TRACKED / 20))
+PROBITY_OUT=tracked.probity "$PROGRAMS/tracked" "$TRACKED"
 whole tracked "rows blocks"
-"$PROBITY" record --sched -o states.probity -- "$PROGRAMS/tracked" 60000 > output 2> errors
+"$PROBITY" record --sched -o states.probity -- "$PROGRAMS/tracked" "$TRACKED" > output 2> errors
 if [ -e states.probity.sched ]; then
     whole states "rows blocks states"
     grep -q "^trace .* states $(stat -c %s states.probity.sched) " states.tiles/tiles.txt ||
@@ -77,7 +79,7 @@ SPANS=2000
 
 # A comparison with tiles of the new run.
 cp tracked.probity base.probity
-"$PROBITY" view --spans 3000 --diff base.probity --tiles compared tracked.probity \
+"$PROBITY" view --spans $((TRACKED / 20)) --diff base.probity --tiles compared tracked.probity \
     > output 2> errors ||
     fail "view --diff --tiles: $(cat errors)"
 python3 "$SOURCE/tests/tool/tiles_whole.py" compared tracked.html > said ||
