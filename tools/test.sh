@@ -8,12 +8,13 @@
 # can break a measurement. Those that then pass are reported as flaky.
 #
 #   TIER    check, test (default) or aarch64 (everything that runs in qemu: tests/aarch64/left_out
-#           names the rest, tests/aarch64/by_name what takes Linux 6.7)
+#           names the rest, tests/aarch64/slow what runs there only with CAMPAIGN=yes,
+#           tests/aarch64/by_name what takes Linux 6.7)
 #   BUILD   build directory of the gcc variant; the others are BUILD-clang, BUILD-asan, BUILD-tsan
 #   ONLY    a regular expression: run only the tests whose name (as printed) matches
 #   AGAIN   the largest number of failed tests to run again; 0: none, 6 if not set
-#   CAMPAIGN  yes: scripts also run in the variants that their line "# campaign: tsan" names, and
-#           tests/shortened is ignored
+#   CAMPAIGN  yes: scripts also run in the variants that their line "# campaign: tsan" names, those
+#           in tests/aarch64/slow run in qemu, and tests/shortened is ignored
 #
 # The tests: tests/unit/test_*.c (cmocka; in all variants) and the scripts in tests/SUBJECT
 # (tools/test_scripts.sh; in gcc and clang, or in gcc and those that a line "# variants: clang asan
@@ -322,9 +323,16 @@ build_for_tests() {
 
 # ---- AArch64, in qemu ----
 
-# Lines "NAME REASON" of tests/aarch64/left_out: not run there. $1 name
+# Whether a test does not run there: "NAME REASON" in tests/aarch64/left_out, or, except in a
+# campaign, a line of tests/aarch64/slow. $1 name
 is_left_out() {
-    grep -q "^${1//./[.]} " tests/aarch64/left_out
+    grep -q "^${1//./[.]} " tests/aarch64/left_out ||
+        { [ -z "$CAMPAIGN" ] && grep -q "^${1//./[.]} " tests/aarch64/slow; }
+}
+
+# A test's time limit in seconds. $1 name, $2 the limit of tests that are not slow
+limit_in_qemu() {
+    if grep -q "^${1//./[.]} " tests/aarch64/slow; then echo 21600; else echo "$2"; fi
 }
 
 # Prefix of a script in tests/aarch64/by_name. $1 its tool, as there
@@ -339,18 +347,20 @@ prefix_by_name() {
 
 # $1 names of tests, as a regular expression; "" for all
 aarch64_jobs() {
-    local source name script prefix tool
+    local source name script prefix tool limit
     for source in tests/unit/test_*.c; do
         name=$(basename "$source" .c)
         if is_left_out "unit/$name" || ! [[ unit/$name =~ ${1:-.} ]]; then continue; fi
-        job "aarch64/unit/$name" 600 "$(prefix_of aarch64) $(build_of aarch64)/tests/unit/$name"
+        job "aarch64/unit/$name" "$(limit_in_qemu "unit/$name" 600)" \
+            "$(prefix_of aarch64) $(build_of aarch64)/tests/unit/$name"
     done
     for script in "${scripts[@]}"; do
         name=${script#tests/}
         if is_left_out "$name" || ! [[ $name =~ ${1:-.} ]]; then continue; fi
         tool=$(awk -v name="$name" '$1 == name { print $2 }' tests/aarch64/by_name)
+        limit=$(limit_in_qemu "$name" 1800)
         prefix=$(if [ -n "$tool" ]; then prefix_by_name "$tool"; else prefix_of aarch64; fi)
-        variant_job aarch64 "$name" 1800 "$prefix ROUNDS=${ROUNDS:-20} bash $script"
+        variant_job aarch64 "$name" "$limit" "$prefix ROUNDS=${ROUNDS:-20} bash $script"
     done
     for script in tests/aarch64/*.sh; do
         job "aarch64/${script##*/}" 900 "$(prefix_of aarch64) ROUNDS=${ROUNDS:-20} bash $script"

@@ -86,7 +86,7 @@ def make_start(directory, emulator, root):
     make_library(directory, "x86_64-linux-gnu", os.devnull)
     # Tools that read only their own machine's programs.
     os.mkdir(directory + "/bin")
-    for tool in ("strip", "objcopy"):
+    for tool in ("strip", "objcopy", "objdump"):
         os.symlink(shutil.which("aarch64-linux-gnu-" + tool), f"{directory}/bin/{tool}")
     os.environ["PATH"] = directory + "/bin:" + os.environ["PATH"]
     return start

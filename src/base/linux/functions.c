@@ -88,15 +88,13 @@ static const uint8_t *skip_number(const uint8_t *at)
     return at + 1;
 }
 
-/* Size of an address in this encoding; 0: unsupported. */
+/* Size of an address in this encoding, signed or not; 0: unsupported. */
 static size_t address_bytes(uint8_t encoding)
 {
-    switch (encoding & 0x0f) {
+    switch (encoding & 0x07) {
     case 0x00: return sizeof(uintptr_t);
-    case 0x03:
-    case 0x0b: return 4;
-    case 0x04:
-    case 0x0c: return 8;
+    case 0x03: return 4;
+    case 0x04: return 8;
     default: return 0;
     }
 }
@@ -124,12 +122,26 @@ static uint8_t address_encoding(const uint8_t *cie)
     return 0xff;
 }
 
+/* Whether the code is one nop, and its unwind information begins right after it: so begins a part
+ * that was split off a function and whose first instruction is a landing pad, since an offset of 0
+ * means "no landing pad". A function with a patchable entry has its first push between the two.
+ * Advances count bytes, and by gcc for AArch64 instructions. */
+static int is_padded_part(const uint8_t *code, uint8_t first)
+{
+#ifdef __aarch64__
+    static const uint8_t nop[] = {0x1f, 0x20, 0x03, 0xd5};
+    return (first == 0x41 || first == 0x44) && memcmp(code, nop, sizeof nop) == 0;
+#else
+    enum { NOP = 0x90 };
+    return first == 0x41 && *code == NOP;
+#endif
+}
+
 /* Whether the code starts at a function's entry: its first unwind instruction then advances past
- * the first push. A split-off part is inside the frame from its first byte, or from its second one,
- * because gcc puts a nop before a landing pad at the beginning. */
+ * the first push. A split-off part is inside the frame from its first byte, or from its second
+ * instruction. */
 static int is_function_entry(const uint8_t *code, const uint8_t *fde)
 {
-    enum { NOP = 0x90 }; /* x86 */
     uint32_t distance;
 
     memcpy(&distance, fde + 4, sizeof distance);
@@ -141,7 +153,7 @@ static int is_function_entry(const uint8_t *code, const uint8_t *fde)
     if (*at >= 0x80)
         return 0;
     at += 1 + *at; /* the augmentation */
-    return *code != NOP && ((*at & 0xc0) == 0x40 || (*at >= 0x01 && *at <= 0x04));
+    return ((*at & 0xc0) == 0x40 || (*at >= 0x01 && *at <= 0x04)) && !is_padded_part(code, *at);
 }
 
 static int differ(uintptr_t one, uintptr_t other)
