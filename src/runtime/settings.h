@@ -51,6 +51,9 @@ struct probity_settings {
 enum { PROBITY_LEVEL_MAX = 5 };
 int probity_settings_levels(const char *text, int *ret_functions, int *ret_parameters);
 
+/* In place of a setting's name: the trace would be standard output. */
+#define PROBITY_SETTINGS_STREAM "output '-'"
+
 /* Applies the options (NULL: none), then the environment. Returns 0, or PROBITY_ERROR_ARGUMENT with
  * the name of the invalid setting in ret_what (static). */
 int probity_settings_read(const struct probity_options *options,
