@@ -448,7 +448,7 @@ static const char *check(const struct wanted *wanted, struct probity_settings *s
 static const uint16_t texts[] = {TEXT(out),   TEXT(spool_directory), TEXT(log), TEXT(summary),
                                  TEXT(label), TEXT(dump),            TEXT(when)};
 
-enum { TEXTS = sizeof texts / sizeof texts[0] };
+enum { TEXTS = sizeof texts / sizeof texts[0], ONLY_OUT = 1 };
 _Static_assert(sizeof(struct probity_settings) <= UINT16_MAX, "an offset fits");
 
 static void text_move(char *ret_text, const char *text)
@@ -461,9 +461,15 @@ void probity_settings_copy(struct probity_settings *ret_settings,
 {
     if (ret_settings == settings)
         return; /* a child starts with inherited settings */
+    uint32_t before = ret_settings->texts_set, set = 0;
     memcpy(ret_settings, settings, offsetof(struct probity_settings, out));
-    for (int i = 0; i < TEXTS; i++)
-        text_move((char *)ret_settings + texts[i], (const char *)settings + texts[i]);
+    for (int i = 0; i < TEXTS; i++) {
+        const char *text = (const char *)settings + texts[i];
+        set |= (uint32_t)(text[0] != 0) << i;
+        if ((before | set) >> i & 1)
+            text_move((char *)ret_settings + texts[i], text);
+    }
+    ret_settings->texts_set = set;
 }
 
 static void settings_clear(struct probity_settings *settings)
@@ -579,16 +585,23 @@ int probity_settings_stream(const char *text)
     return strcmp(text, "stdout") == 0 || strcmp(text, "-") == 0 ? STDOUT_FILENO : -1;
 }
 
-void probity_settings_keep_directory(struct probity_settings *settings)
+static void make_rest_absolute(struct probity_settings *settings)
 {
-    int before = errno;
-
-    make_absolute(settings->out, 1);
     make_absolute(settings->spool_directory, 0);
     make_absolute(settings->dump, 1);
     if (probity_settings_stream(settings->log) < 0)
         make_absolute(settings->log, 1);
     if (probity_settings_stream(settings->summary) < 0)
         make_absolute(settings->summary, 1);
+}
+
+void probity_settings_keep_directory(struct probity_settings *settings)
+{
+    int before = errno;
+
+    make_absolute(settings->out, 1);
+    /* If the other texts are empty, their pages are not touched. */
+    if (settings->texts_set != ONLY_OUT)
+        make_rest_absolute(settings);
     errno = before;
 }
