@@ -116,6 +116,8 @@ static int add_out(struct attach_call *call)
     char here[PATH_MAX], text[2 * PATH_MAX];
     size_t length = strlen(out), at = 0;
 
+    if (cli_check_out(ME, call->out) != CLI_OK)
+        return CLI_USAGE;
     if (length > 4 && strcmp(out + length - 4, ".csv") == 0)
         return cli_fail_usage(ME, "the output is a trace; convert it with `probity csv`");
     if (out[0] == '/') {

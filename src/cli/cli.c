@@ -78,6 +78,16 @@ int cli_fail_usage(const struct cli_command *command, const char *format, ...)
     return CLI_USAGE;
 }
 
+int cli_check_out(const struct cli_command *command, const char *out)
+{
+    if (out != NULL && *out == '\0')
+        return cli_fail_usage(command, "-o requires a name");
+    if (out != NULL && strcmp(out, "-") == 0)
+        return cli_fail_usage(command, "-o -: a trace cannot be written to standard output "
+                              "(for a file of this name use ./-)");
+    return CLI_OK;
+}
+
 /* As requested for this process. */
 static int is_quiet;
 

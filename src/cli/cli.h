@@ -95,6 +95,10 @@ int cli_fail_usage(const struct cli_command *command, const char *format, ...)
 void cli_warn(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Checks the name of a trace to write; NULL: the default. "-", which is standard output in other
+ * commands, is not a file. Returns CLI_OK or CLI_USAGE. */
+int cli_check_out(const struct cli_command *command, const char *out);
+
 /* Prints a command's --help on stdout. Returns CLI_OK. */
 int cli_print_help(const struct cli_command *command);
 

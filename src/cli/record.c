@@ -529,8 +529,8 @@ static int take_arguments(struct record_call *call, int argc, char **argv)
                               "locks=waits, memory, sleep and threads, or all)", call->calls);
     if (optind == argc)
         return cli_fail_usage(&cli_command_record, "no program given");
-    if (call->out != NULL && *call->out == '\0')
-        return cli_fail_usage(&cli_command_record, "-o requires a name");
+    if (cli_check_out(&cli_command_record, call->out) != CLI_OK)
+        return CLI_USAGE;
     if (cli_triggers_is_pattern(call->out)) {
         call->triggers.names = call->out;
         call->out = NULL;

@@ -131,8 +131,8 @@ static int check_name(const struct snapshot_call *call)
 
     if (call->out == NULL)
         return CLI_OK;
-    if (*call->out == 0)
-        return cli_fail_usage(ME, "-o requires a name");
+    if (cli_check_out(ME, call->out) != CLI_OK)
+        return CLI_USAGE;
     if (strchr(call->out, '%') != NULL && !probity_dumps_pattern_check(call->out, &error))
         return cli_fail_usage(ME, "invalid -o '%s', column %zu: expected %s", call->out,
                               error.column, error.allowed);

@@ -459,17 +459,6 @@ static __attribute__((noinline)) uint64_t chain_window(enum probity_cpu_chain ki
     return sum;
 }
 
-static ONCE void sort_few(uint64_t values[EARLY_WINDOWS])
-{
-    for (int i = 1; i < EARLY_WINDOWS; i++) {
-        uint64_t value = values[i];
-        int at = i;
-        for (; at > 0 && values[at - 1] > value; at--)
-            values[at] = values[at - 1];
-        values[at] = value;
-    }
-}
-
 /* The difference between a chain measured with ordered and with unordered readings. */
 static ONCE void measure_early(struct trial *trial, enum probity_cpu_chain kind,
                           struct probity_cost *cost)
@@ -482,8 +471,8 @@ static ONCE void measure_early(struct trial *trial, enum probity_cpu_chain kind,
         early[i] = chain_window(kind, clock);
         ordered[i] = chain_window(kind, clock | PROBITY_CLOCK_ORDERED);
     }
-    sort_few(early);
-    sort_few(ordered);
+    sort(early, EARLY_WINDOWS);
+    sort(ordered, EARLY_WINDOWS);
     trial->rounds = 0;
     trial->calls = EARLY_CALLS;
     struct probity_cost_row *row =

@@ -98,6 +98,15 @@ void probity_session_complain_of_csv(const char *path, const char *what, const c
     complain_once("probity: '%.400s' %s: %s; its trace was kept\n", path, what, why);
 }
 
+static const char *fault_of_setting(const char *name)
+{
+    if (strcmp(name, "PROBITY_WHEN") == 0 && !probity_trigger_is_linked())
+        return "this program was linked without dumps (link it with -Wl,-u,probity_snapshot)";
+    if (strcmp(name, PROBITY_SETTINGS_STREAM) == 0)
+        return "cannot be standard output";
+    return "invalid or out of range (see man 3 probity)";
+}
+
 void probity_session_complain_of_setting(const char *name)
 {
     const char *value = strncmp(name, "PROBITY_", 8) == 0 ? getenv(name) : NULL;
@@ -105,10 +114,7 @@ void probity_session_complain_of_setting(const char *name)
 
     snprintf(what, sizeof what, "%s%s%.*s", name, value != NULL ? "=" : "", 160,
              value != NULL ? value : "");
-    probity_session_complain(what, strcmp(name, "PROBITY_WHEN") == 0 && !probity_trigger_is_linked()
-                                       ? "this program was linked without dumps (link it with "
-                                         "-Wl,-u,probity_snapshot)"
-                                       : "invalid or out of range (see man 3 probity)");
+    probity_session_complain(what, fault_of_setting(name));
 }
 
 /* The cost of reading the CPU clock, without which the budget is meaningless. */

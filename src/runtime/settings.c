@@ -390,6 +390,9 @@ static const char *apply_environment(struct probity_settings *settings, struct w
 /* Returns NULL, or the name of the setting that is out of range. */
 static const char *check(const struct wanted *wanted, struct probity_settings *settings)
 {
+    /* Standard output in other places. A trace is locked, and written at positions. */
+    if (settings->out[0] == '-' && settings->out[1] == 0)
+        return PROBITY_SETTINGS_STREAM;
     if (wanted->chunk_records < CHUNK_RECORDS_MIN ||
         wanted->chunk_records > PROBITY_CHUNK_WORDS_MAX)
         return "PROBITY_CHUNK_RECORDS";
@@ -439,6 +442,15 @@ static const char *check(const struct wanted *wanted, struct probity_settings *s
     return NULL;
 }
 
+#define TEXT(name) (uint16_t)(offsetof(struct probity_settings, name))
+
+/* Where each text begins. */
+static const uint16_t texts[] = {TEXT(out),   TEXT(spool_directory), TEXT(log), TEXT(summary),
+                                 TEXT(label), TEXT(dump),            TEXT(when)};
+
+enum { TEXTS = sizeof texts / sizeof texts[0], ONLY_OUT = 1 };
+_Static_assert(sizeof(struct probity_settings) <= UINT16_MAX, "an offset fits");
+
 static void text_move(char *ret_text, const char *text)
 {
     memcpy(ret_text, text, strlen(text) + 1);
@@ -449,21 +461,22 @@ void probity_settings_copy(struct probity_settings *ret_settings,
 {
     if (ret_settings == settings)
         return; /* a child starts with inherited settings */
+    uint32_t before = ret_settings->texts_set, set = 0;
     memcpy(ret_settings, settings, offsetof(struct probity_settings, out));
-    text_move(ret_settings->out, settings->out);
-    text_move(ret_settings->spool_directory, settings->spool_directory);
-    text_move(ret_settings->log, settings->log);
-    text_move(ret_settings->summary, settings->summary);
-    text_move(ret_settings->label, settings->label);
-    text_move(ret_settings->dump, settings->dump);
-    text_move(ret_settings->when, settings->when);
+    for (int i = 0; i < TEXTS; i++) {
+        const char *text = (const char *)settings + texts[i];
+        set |= (uint32_t)(text[0] != 0) << i;
+        if ((before | set) >> i & 1)
+            text_move((char *)ret_settings + texts[i], text);
+    }
+    ret_settings->texts_set = set;
 }
 
 static void settings_clear(struct probity_settings *settings)
 {
     memset(settings, 0, offsetof(struct probity_settings, out));
-    settings->out[0] = settings->spool_directory[0] = settings->log[0] = 0;
-    settings->summary[0] = settings->label[0] = settings->dump[0] = settings->when[0] = 0;
+    for (int i = 0; i < TEXTS; i++)
+        ((char *)settings)[texts[i]] = 0;
 }
 
 int probity_settings_read(const struct probity_options *options,
@@ -572,16 +585,23 @@ int probity_settings_stream(const char *text)
     return strcmp(text, "stdout") == 0 || strcmp(text, "-") == 0 ? STDOUT_FILENO : -1;
 }
 
-void probity_settings_keep_directory(struct probity_settings *settings)
+static void make_rest_absolute(struct probity_settings *settings)
 {
-    int before = errno;
-
-    make_absolute(settings->out, 1);
     make_absolute(settings->spool_directory, 0);
     make_absolute(settings->dump, 1);
     if (probity_settings_stream(settings->log) < 0)
         make_absolute(settings->log, 1);
     if (probity_settings_stream(settings->summary) < 0)
         make_absolute(settings->summary, 1);
+}
+
+void probity_settings_keep_directory(struct probity_settings *settings)
+{
+    int before = errno;
+
+    make_absolute(settings->out, 1);
+    /* If the other texts are empty, their pages are not touched. */
+    if (settings->texts_set != ONLY_OUT)
+        make_rest_absolute(settings);
     errno = before;
 }

@@ -37,6 +37,7 @@ struct probity_settings {
     int has_watched;        /* some conditions are compared by the writer */
     int has_gap_conditions; /* some are compared when a gap is found */
     int has_dumps;       /* a ring whose window or size is set: dumps can be requested */
+    uint32_t texts_set;  /* of a copy: a bit for each text that is not empty; the first: out */
     char out[PROBITY_LIMIT_PATH];             /* template, not expanded */
     char spool_directory[PROBITY_LIMIT_PATH]; /* "": the default */
     /* "": none; a standard stream; or the template of a file name, not expanded */
@@ -51,6 +52,9 @@ struct probity_settings {
 enum { PROBITY_LEVEL_MAX = 5 };
 int probity_settings_levels(const char *text, int *ret_functions, int *ret_parameters);
 
+/* In place of a setting's name: the trace would be standard output. */
+#define PROBITY_SETTINGS_STREAM "output '-'"
+
 /* Applies the options (NULL: none), then the environment. Returns 0, or PROBITY_ERROR_ARGUMENT with
  * the name of the invalid setting in ret_what (static). */
 int probity_settings_read(const struct probity_options *options,
@@ -61,8 +65,8 @@ int probity_settings_read(const struct probity_options *options,
 int probity_settings_read_text(const char *text, struct probity_settings *ret_settings,
                                const char **ret_what);
 
-/* Copies the numbers and the used part of the texts: most of their 16 KiB is unused, and would cost
- * each process pages. */
+/* Copies the numbers and the used part of the texts: most of their 28 KiB is unused, and would cost
+ * each process pages. *ret_settings is zero at first. */
 void probity_settings_copy(struct probity_settings *ret_settings,
                            const struct probity_settings *settings);
 

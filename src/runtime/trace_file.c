@@ -316,12 +316,14 @@ int probity_trace_file_expand_dump(struct probity_session *session, const char *
     return path.is_cut || path.length == 0 ? PROBITY_ERROR_ARGUMENT : 0;
 }
 
+enum { CPU_ROOM = 2048 };
+
 /* Texts for the INFO block; too large for a small stack. */
 struct facts {
-    char program[PROBITY_LIMIT_PATH], command[PROBITY_LIMIT_PATH], directory[PROBITY_LIMIT_PATH];
-    char cpu[2048];
     char build[2 * BUILD_ID_BYTES_MAX + 1], processors[12], cpu_error[12];
     struct utsname system;
+    /* Program, command, directory and CPU one after another: usually, all are in one page. */
+    char text[3 * PROBITY_LIMIT_PATH + CPU_ROOM];
     uint8_t bytes[PROBITY_FILE_HEADER_BYTES + PROBITY_BLOCK_HEADER_BYTES +
                   PROBITY_INFO_FIXED_BYTES + 8 * PROBITY_LIMIT_PATH + COST_ROOM];
 };
@@ -381,7 +383,7 @@ static void run_fill(struct facts *facts, const struct probity_session *session,
 {
     uint32_t processors = probity_os_processors();
 
-    ret_info->text[PROBITY_TAG_EXECUTABLE] = text_of(facts->program);
+    ret_info->text[PROBITY_TAG_EXECUTABLE] = ret_info->text[PROBITY_TAG_PROGRAM];
     ret_info->text[PROBITY_TAG_BUILD] = build_id(facts->build, sizeof facts->build);
     if (processors > 0)
         snprintf(facts->processors, sizeof facts->processors, "%u", processors);
@@ -397,22 +399,28 @@ static void facts_fill(struct facts *facts, struct probity_session *session,
                        struct probity_info *ret_info)
 {
     struct probity_text *text = ret_info->text;
-    long length = probity_os_program(facts->program, sizeof facts->program);
-    long bytes = probity_os_command(facts->command, sizeof facts->command);
+    char *at = facts->text;
+    long length = probity_os_program(at, PROBITY_LIMIT_PATH);
 
-    facts->program[length > 0 ? length : 0] = 0;
-    text[PROBITY_TAG_PROGRAM] = text_of(facts->program);
-    if (bytes > 0)
-        text[PROBITY_TAG_COMMAND] = (struct probity_text){facts->command, (size_t)bytes};
+    at[length > 0 ? length : 0] = 0;
+    text[PROBITY_TAG_PROGRAM] = text_of(at);
+    at += length > 0 ? length + 1 : 1;
+    long bytes = probity_os_command(at, PROBITY_LIMIT_PATH);
+    if (bytes > 0) {
+        text[PROBITY_TAG_COMMAND] = (struct probity_text){at, (size_t)bytes};
+        at += bytes;
+    }
+    if (getcwd(at, PROBITY_LIMIT_PATH) != NULL) {
+        text[PROBITY_TAG_DIRECTORY] = text_of(at);
+        at += strlen(at) + 1;
+    }
+    text[PROBITY_TAG_CPU] = cpu_model(at, CPU_ROOM);
     if (uname(&facts->system) == 0) {
         text[PROBITY_TAG_HOST] = text_of(facts->system.nodename);
         text[PROBITY_TAG_KERNEL] = text_of(facts->system.release);
     }
-    text[PROBITY_TAG_CPU] = cpu_model(facts->cpu, sizeof facts->cpu);
     text[PROBITY_TAG_SPOOL] = text_of(session->spool_path);
     text[PROBITY_TAG_LIBRARY] = text_of(probity_version());
-    if (getcwd(facts->directory, sizeof facts->directory) != NULL)
-        text[PROBITY_TAG_DIRECTORY] = text_of(facts->directory);
     text[PROBITY_TAG_CSV] = text_of(session->csv_path);
     run_fill(facts, session, ret_info);
 }

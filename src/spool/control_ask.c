@@ -204,6 +204,19 @@ static int change_make(const struct probity_attach *attach, struct probity_spool
     return change->result == 0 ? 0 : PROBITY_ERROR_ARGUMENT;
 }
 
+static int change_mapped(const struct probity_attach *attach, const char *text, int64_t until_ns,
+                         char *ret_why)
+{
+    struct probity_sigbus_guard watch;
+    struct probity_spool_header *header = map_header(attach, &watch);
+
+    if (header == NULL)
+        return PROBITY_ERROR_SYSTEM;
+    int result = change_make(attach, header, text, until_ns, ret_why);
+    unmap_header(header, &watch);
+    return result;
+}
+
 int probity_control_change(const struct probity_attach *attach, const char *text, int64_t wait_ns,
                            char ret_why[PROBITY_SPOOL_CHANGE_TEXT])
 {
@@ -219,12 +232,7 @@ int probity_control_change(const struct probity_attach *attach, const char *text
         return PROBITY_ERROR_VERSION;
     if (fcntl(attach->file, F_OFD_SETLK, &lock) != 0)
         return PROBITY_ERROR_EXISTS;
-    struct probity_sigbus_guard watch;
-    struct probity_spool_header *header = map_header(attach, &watch);
-    if (header == NULL)
-        return PROBITY_ERROR_SYSTEM;
-    int result = change_make(attach, header, text, now_ns() + wait_ns, ret_why);
-    unmap_header(header, &watch);
+    int result = change_mapped(attach, text, now_ns() + wait_ns, ret_why);
     lock.l_type = F_UNLCK;
     fcntl(attach->file, F_OFD_SETLK, &lock);
     return result;

@@ -70,6 +70,21 @@ if [ "$(id -u)" = 0 ]; then
 fi
 nothing_made "spool's directory"
 
+# A trace is not a stream, and no file is named like one.
+unnoticed "standard output" "output '-': cannot be standard output" 2000 \
+    env PROBITY_OUT=-
+nothing_made "standard output"
+[ ! -e - ] || fail "standard output: there is a file named '-'"
+for command in "record -o - true" "attach -o - $$" "snapshot -o - $$"; do
+    status=0
+    # shellcheck disable=SC2086 # words
+    "$PROBITY" $command > output 2> errors || status=$?
+    expect "$command: status" 2 "$status"
+    grep -qF "a trace cannot be written to standard output" errors ||
+        fail "$command: $(cat errors)"
+    [ ! -e - ] || fail "$command: there is a file named '-'"
+done
+
 # Invalid settings.
 for setting in PROBITY_MODE=blok PROBITY_WALL_TIME=2 PROBITY_CPU_TIME=yes PROBITY_OVERWRITE=x \
     PROBITY_CHUNK_RECORDS=63 PROBITY_CHUNK_RECORDS=65537 PROBITY_CHUNK_RECORDS=1k \

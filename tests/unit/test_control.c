@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_control.c: requests for levels in a spool's header: made, answered, timed out; concurrent
- * requesters; and a tool that makes requests unknown to the writer.
+ * test_control.c: requests in a spool's header: made, answered, timed out; concurrent requesters; a
+ * tool that makes requests unknown to the writer; and one that runs out of memory.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -218,6 +219,30 @@ static void several_at_a_time(void **state)
     assert_int_equal(spool.header->level_answered, ASKERS * ASKS);
 }
 
+/* A request that failed before it was made does not keep later ones out. */
+static void no_memory_for_a_change(void **state)
+{
+    char why[PROBITY_SPOOL_CHANGE_TEXT];
+    struct rlimit before, none;
+
+    (void)state;
+    spool.header->levels |= PROBITY_CONTROL_CHANGES;
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    none = (struct rlimit){1, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_AS, &none), 0);
+    int result = probity_control_change(&spool.attach, "ring=1s", SHORT_NS, why);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(result, PROBITY_ERROR_SYSTEM);
+    struct flock lock = {.l_type = F_WRLCK,
+                         .l_whence = SEEK_SET,
+                         .l_start = PROBITY_SPOOL_LOCK_CHANGE,
+                         .l_len = 1};
+    int file = open(spool.path, O_RDWR);
+    assert_true(file >= 0);
+    assert_int_equal(fcntl(file, F_OFD_SETLK, &lock), 0);
+    close(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +251,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_answer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nobody_there, set_up, tear_down),
         cmocka_unit_test_setup_teardown(several_at_a_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_memory_for_a_change, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

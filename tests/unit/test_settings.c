@@ -310,6 +310,32 @@ static void directory_is_kept(void **state)
     assert_int_equal(strlen(settings.out), sizeof settings.out - 1);
 }
 
+/* Texts that are empty on both sides are not touched; texts that became empty are cleared. */
+static void copied(void **state)
+{
+    static struct probity_settings copy, empty;
+    size_t room = sizeof copy.log;
+
+    (void)state;
+    memset(&settings, 0, sizeof settings);
+    snprintf(settings.out, sizeof settings.out, "out");
+    snprintf(settings.when, sizeof settings.when, "when");
+    memset(copy.log + 1, 'x', room - 2); /* of no text */
+    probity_settings_copy(&copy, &settings);
+    assert_string_equal(copy.out, "out");
+    assert_string_equal(copy.when, "when");
+    assert_int_equal(copy.log[0], 0);
+    snprintf(settings.log, room, "log");
+    settings.when[0] = 0;
+    probity_settings_copy(&copy, &settings);
+    assert_string_equal(copy.log, "log");
+    assert_string_equal(copy.when, "");
+    probity_settings_copy(&copy, &copy);
+    assert_string_equal(copy.log, "log");
+    probity_settings_copy(&copy, &empty);
+    assert_true(copy.out[0] == 0 && copy.log[0] == 0 && copy.when[0] == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +351,7 @@ int main(void)
         cmocka_unit_test_setup(older_struct, clear),
         cmocka_unit_test_setup(wrong_options, clear),
         cmocka_unit_test(directory_is_kept),
+        cmocka_unit_test(copied),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
