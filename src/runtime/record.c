@@ -294,7 +294,7 @@ static struct probity_thread_gaps *gaps_of(struct probity_thread_state *slot,
 static uint64_t price_of_reading(struct probity_session *session, struct probity_thread_state *slot,
                                  const struct item *item, uint64_t gap)
 {
-    enum { SHIFT_MAX = 2, IN_PROGRAM = 2 }; /* caches are colder than during the measurement */
+    enum { SHIFT_MAX = 2, IN_PROGRAM = 4 }; /* caches are colder than during the measurement */
     const struct probity_thread_gaps *gaps = gaps_of(slot, item);
     uint32_t shift = gap >> gaps->usual_log2 != 0 ? 0 : gaps->wasted;
 
