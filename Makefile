@@ -132,10 +132,10 @@ $(addprefix $(OBJ)/src/,base/cpu.o base/error.o base/linux/functions.o spool/cel
 # Code that runs only in our own threads, at load, or while signals and cancellation are blocked, is
 # never unwound by an exception or a cancellation. So its unwind tables, a fifth of its size, are left
 # out; debuggers have .debug_frame.
-NOT_UNWOUND := $(addprefix $(OBJ)/src/,$(addprefix base/,checksum.o share.o conditions.o parent.o selection.o temporary.o window.o linux/objects.o linux/os.o linux/os_confine.o) \
+NOT_UNWOUND := $(addprefix $(OBJ)/src/,$(addprefix base/,called.o checksum.o share.o conditions.o own_threads.o parent.o selection.o temporary.o window.o linux/objects.o linux/os.o linux/os_confine.o linux/thread_count.o) \
     $(patsubst src/%.c,%.o,$(wildcard src/format/*.c src/writer/*.c)) \
     $(addprefix spool/,cells.o control.o drain.o pool.o segment.o usage.o) \
-    $(addprefix runtime/,budget.o ceiling.o change.o control_page.o cost.o external.o profile_set.o session.o settings.o sites.o spool_file.o switches.o trace_file.o trigger_settings.o wake.o))
+    $(addprefix runtime/,budget.o ceiling.o change.o control_page.o cost.o external.o hooks.o outputs.o profile_set.o session.o settings.o sites.o spool_file.o switches.o trace_file.o trigger_settings.o wake.o))
 ifeq ($(SANITIZE),)
 $(NOT_UNWOUND): private SRC_FLAGS += -fno-exceptions -fno-asynchronous-unwind-tables
 endif

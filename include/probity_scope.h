@@ -376,6 +376,10 @@ PROBITY_API size_t probity_text_length(const void *text, size_t unit, size_t mos
 /* Pads a reservation that the inline path cannot use. */
 PROBITY_API void probity_event_refused(uint64_t slot, uint32_t words) PROBITY_COLD;
 
+/* Whether an event of `kind` at this tick, which a gap precedes, may be stored in the words that
+ * are reserved for it, since the CPU clock is not to be read. */
+PROBITY_API int probity_event_gap(uint32_t kind, uint64_t tick);
+
 /* ---- Records with values --------------------------------------------------------------------- */
 
 enum {
@@ -422,7 +426,8 @@ probity_event_reserve(struct probity_event_room *room, uint32_t kind, uint32_t b
     uint64_t last = room->slot + 8 * (uint64_t)(room->words - 1);
     room->tick = probity_ticks();
     if (__builtin_expect((room->slot & last & valid_bit) == 0 ||
-                             room->tick - self->last_tick >= self->gap_ticks, 0)) {
+                             (room->tick - self->last_tick >= self->gap_ticks &&
+                              !probity_event_gap(kind, room->tick)), 0)) {
         probity_event_refused(room->slot, room->words);
         return NULL;
     }

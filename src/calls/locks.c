@@ -30,39 +30,59 @@ uint32_t probity_calls_counted;
 /* ---- Hits --------------------------------------------------------------------------------------
  */
 
-void probity_calls_rare_hit(struct probity_site *site, enum probity_role role,
-                            const volatile void *object, const void *place)
+/* ids: of the kinds that the flags state, the place last. */
+static inline __attribute__((always_inline)) void record_hit(uint32_t number, uint32_t flags,
+                                                             const uint64_t *ids, uint32_t count)
 {
+    struct probity_event_room room;
+
+    if (!__builtin_expect(__atomic_load_n(&probity_active, __ATOMIC_RELAXED), 1))
+        return;
+    uint8_t *at = probity_event_reserve(&room, PROBITY_KIND_HIT_WITH, 8 + 8 * count);
+    if (__builtin_expect(at == NULL, 0)) {
+        probity_hit_at_slow(number, flags, count > 2 ? ids[0] : 0, ids[count - 2],
+                            ids[count - 1]);
+        return;
+    }
+    at = probity_put_bytes(at, &number, 4);
+    at = probity_put_bytes(at, &flags, 4);
+    for (uint32_t i = 0; i < count; i++)
+        at = probity_put_bytes(at, &ids[i], 8);
+    probity_event_publish(&room);
+}
+
+void probity_calls_hit(struct probity_site *site, enum probity_role role,
+                       const volatile void *object, const void *place)
+{
+    const uint32_t flags = PROBITY_WITH_SITE | PROBITY_WITH_OBJECT | PROBITY_WITH_PLACE |
+                           (uint32_t)role << PROBITY_WITH_ROLE_SHIFT;
+    const uint64_t ids[] = {(uintptr_t)object, (uintptr_t)place};
     uint64_t since = probity_calls_cost_begin();
     uint32_t number = probity_site_number(site);
 
-    if (number != UINT32_MAX)
-        probity_hit_at(number,
-                       PROBITY_WITH_SITE | PROBITY_WITH_OBJECT | PROBITY_WITH_PLACE |
-                           (uint32_t)role << PROBITY_WITH_ROLE_SHIFT,
-                       0, (uintptr_t)object, (uintptr_t)place);
+    if (__builtin_expect(number != UINT32_MAX, 1))
+        record_hit(number, flags, ids, 2);
     probity_calls_cost_end(since, 1);
 }
 
-void probity_calls_rare_hit_with(struct probity_site *site, enum probity_role role,
-                                 uint64_t correlation, const volatile void *object,
-                                 const void *place)
+void probity_calls_hit_with(struct probity_site *site, enum probity_role role,
+                            uint64_t correlation, const volatile void *object, const void *place)
 {
+    const uint32_t flags = PROBITY_WITH_SITE | PROBITY_WITH_CORRELATION | PROBITY_WITH_OBJECT |
+                           PROBITY_WITH_PLACE | (uint32_t)role << PROBITY_WITH_ROLE_SHIFT;
+    const uint64_t ids[] = {correlation, (uintptr_t)object, (uintptr_t)place};
     uint64_t since = probity_calls_cost_begin();
     uint32_t number = probity_site_number(site);
 
-    if (number != UINT32_MAX)
-        probity_hit_at(number,
-                       PROBITY_WITH_SITE | PROBITY_WITH_CORRELATION | PROBITY_WITH_OBJECT |
-                           PROBITY_WITH_PLACE | (uint32_t)role << PROBITY_WITH_ROLE_SHIFT,
-                       correlation, (uintptr_t)object, (uintptr_t)place);
+    if (__builtin_expect(number != UINT32_MAX, 1))
+        record_hit(number, flags, ids, 3);
     probity_calls_cost_end(since, 1);
 }
 
 void probity_calls_waits(enum probity_calls_kind kind, const volatile void *lock, uint32_t holder,
                          const void *place)
 {
-    probity_calls_rare_hit_with(&probity_calls_sites[kind].wait, PROBITY_ROLE_LOCK_WAIT, holder,
+    probity_calls_hit_with(&probity_calls_sites[kind].wait, PROBITY_ROLE_LOCK_WAIT, holder,
                                 lock, place);
 }
 
@@ -71,11 +91,11 @@ void probity_calls_waited(enum probity_calls_kind kind, const volatile void *loc
                           const void *place)
 {
     if (error != 0 && error != EOWNERDEAD) {
-        probity_calls_rare_hit_with(&probity_calls_sites[kind].given_up, PROBITY_ROLE_GIVEN_UP,
+        probity_calls_hit_with(&probity_calls_sites[kind].given_up, PROBITY_ROLE_GIVEN_UP,
                                     (uint32_t)error, lock, place);
         return;
     }
-    probity_calls_rare_hit(&probity_calls_sites[kind].hold, PROBITY_ROLE_LOCK_HOLD, lock, place);
+    probity_calls_hit(&probity_calls_sites[kind].hold, PROBITY_ROLE_LOCK_HOLD, lock, place);
     if (kind != PROBITY_CALLS_SEMAPHORE && probity_calls_only_counts(kind) &&
         (probity_calls_thread_self != NULL || probity_calls_thread_count_begin()))
         probity_calls_thread_remember(lock);

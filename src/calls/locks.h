@@ -66,38 +66,14 @@ extern struct probity_calls_sites probity_calls_sites[PROBITY_CALLS_KINDS]
 extern const char *const probity_calls_kind_names[PROBITY_CALLS_KINDS]
     __attribute__((visibility("hidden")));
 
-/* Records a hit. Inline, with a constant role. */
-static inline __attribute__((always_inline)) void
-probity_calls_hit(struct probity_site *site, enum probity_role role, const volatile void *object,
-                  const void *place)
-{
-    uint64_t since = probity_calls_cost_begin();
-
-    probity_site_hit_at(site, PROBITY_WITH_OBJECT | (uint32_t)role << PROBITY_WITH_ROLE_SHIFT, 0,
-                        (uintptr_t)object, (uintptr_t)place);
-    probity_calls_cost_end(since, 1);
-}
-
-static inline __attribute__((always_inline)) void
-probity_calls_hit_with(struct probity_site *site, enum probity_role role, uint64_t correlation,
+/* Records a hit, or one with a correlation id. Not inline, so that all functions use the same code:
+ * after a system call, most of it has to be fetched again. */
+void probity_calls_hit(struct probity_site *site, enum probity_role role,
                        const volatile void *object, const void *place)
-{
-    uint64_t since = probity_calls_cost_begin();
-
-    probity_site_hit_at(site,
-                        PROBITY_WITH_CORRELATION | PROBITY_WITH_OBJECT |
-                            (uint32_t)role << PROBITY_WITH_ROLE_SHIFT,
-                        correlation, (uintptr_t)object, (uintptr_t)place);
-    probity_calls_cost_end(since, 1);
-}
-
-/* The same for rare cases. */
-void probity_calls_rare_hit(struct probity_site *site, enum probity_role role,
-                            const volatile void *object, const void *place)
     __attribute__((visibility("hidden")));
-void probity_calls_rare_hit_with(struct probity_site *site, enum probity_role role,
-                                 uint64_t correlation, const volatile void *object,
-                                 const void *place) __attribute__((visibility("hidden")));
+void probity_calls_hit_with(struct probity_site *site, enum probity_role role,
+                            uint64_t correlation, const volatile void *object, const void *place)
+    __attribute__((visibility("hidden")));
 
 /* ---- The thread --------------------------------------------------------------------------------
  */
@@ -131,11 +107,12 @@ uint32_t probity_calls_thread_id(void) __attribute__((visibility("hidden")));
 void probity_calls_locks_prepare(void) __attribute__((visibility("hidden")));
 void probity_calls_thread_prepare(void) __attribute__((visibility("hidden")));
 
-/* Gives the calling thread its counters. Returns whether it has any. */
-int probity_calls_thread_count_begin(void) __attribute__((cold, visibility("hidden")));
+/* Gives the calling thread its counters. Returns whether it has any. This function and the next one
+ * are not cold: the compiler would move counting, too, out of the usual path. */
+int probity_calls_thread_count_begin(void) __attribute__((visibility("hidden")));
 
 /* Records the calling thread's counts since its last such record. */
-void probity_calls_thread_record(void) __attribute__((cold, visibility("hidden")));
+void probity_calls_thread_record(void) __attribute__((visibility("hidden")));
 
 /* The same, for the last time: later locks are recorded instead. */
 void probity_calls_thread_ends(void) __attribute__((visibility("hidden")));
@@ -292,7 +269,7 @@ void probity_calls_condition_cancelled(void *context) __attribute__((visibility(
         int error = probity_calls_next.NAME##_init(lock, attributes);                              \
                                                                                                    \
         if (error == 0 && probity_calls_record_locks(place))                                       \
-            probity_calls_rare_hit(&probity_calls_sites[KIND].made, PROBITY_ROLE_LOCK_MADE, lock,  \
+            probity_calls_hit(&probity_calls_sites[KIND].made, PROBITY_ROLE_LOCK_MADE, lock,  \
                                    place);                                                         \
         return error;                                                                              \
     }                                                                                              \
@@ -302,7 +279,7 @@ void probity_calls_condition_cancelled(void *context) __attribute__((visibility(
         const void *place = PROBITY_CALLS_PLACE;                                                   \
                                                                                                    \
         if (probity_calls_record_locks(place))                                                     \
-            probity_calls_rare_hit(&probity_calls_sites[KIND].gone, PROBITY_ROLE_LOCK_GONE, lock,  \
+            probity_calls_hit(&probity_calls_sites[KIND].gone, PROBITY_ROLE_LOCK_GONE, lock,  \
                                    place);                                                         \
         return probity_calls_next.NAME##_destroy(lock);                                            \
     }

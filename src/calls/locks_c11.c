@@ -75,7 +75,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, mtx_init, (mtx_t *mutex, int type),
     int status = probity_calls_next.mtx_init(mutex, type);
 
     if (status == thrd_success && probity_calls_record_locks(place))
-        probity_calls_rare_hit(&probity_calls_sites[PROBITY_CALLS_MUTEX].made,
+        probity_calls_hit(&probity_calls_sites[PROBITY_CALLS_MUTEX].made,
                                PROBITY_ROLE_LOCK_MADE, mutex, place);
     return status;
 }
@@ -85,7 +85,7 @@ PROBITY_CALLS_WRAP_VOID(PROBITY_CALLS_LOCKS, mtx_destroy, (mtx_t *mutex), (mutex
     const void *place = PROBITY_CALLS_PLACE;
 
     if (probity_calls_record_locks(place))
-        probity_calls_rare_hit(&probity_calls_sites[PROBITY_CALLS_MUTEX].gone,
+        probity_calls_hit(&probity_calls_sites[PROBITY_CALLS_MUTEX].gone,
                                PROBITY_ROLE_LOCK_GONE, mutex, place);
     probity_calls_next.mtx_destroy(mutex);
 }
@@ -121,7 +121,7 @@ WAIT(cnd_timedwait,
         const void *place = PROBITY_CALLS_PLACE;                                                   \
                                                                                                    \
         if (probity_calls_record_locks(place))                                                     \
-            probity_calls_rare_hit_with(&probity_calls_sites[PROBITY_CALLS_CONDITION].notify,      \
+            probity_calls_hit_with(&probity_calls_sites[PROBITY_CALLS_CONDITION].notify,      \
                                         PROBITY_ROLE_NOTIFY, most, condition, place);              \
         return probity_calls_next.name(condition);                                                 \
     }
@@ -135,7 +135,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, cnd_init, (cnd_t *condition), (cond
     int status = probity_calls_next.cnd_init(condition);
 
     if (status == thrd_success && probity_calls_record_locks(place))
-        probity_calls_rare_hit(&probity_calls_sites[PROBITY_CALLS_CONDITION].made,
+        probity_calls_hit(&probity_calls_sites[PROBITY_CALLS_CONDITION].made,
                                PROBITY_ROLE_LOCK_MADE, condition, place);
     return status;
 }
@@ -145,7 +145,7 @@ PROBITY_CALLS_WRAP_VOID(PROBITY_CALLS_LOCKS, cnd_destroy, (cnd_t *condition), (c
     const void *place = PROBITY_CALLS_PLACE;
 
     if (probity_calls_record_locks(place))
-        probity_calls_rare_hit(&probity_calls_sites[PROBITY_CALLS_CONDITION].gone,
+        probity_calls_hit(&probity_calls_sites[PROBITY_CALLS_CONDITION].gone,
                                PROBITY_ROLE_LOCK_GONE, condition, place);
     probity_calls_next.cnd_destroy(condition);
 }

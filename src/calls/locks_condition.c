@@ -17,7 +17,7 @@ static void made_or_gone(enum probity_calls_kind kind, int is_made, const volati
 {
     struct probity_calls_sites *sites = &probity_calls_sites[kind];
 
-    probity_calls_rare_hit(is_made ? &sites->made : &sites->gone,
+    probity_calls_hit(is_made ? &sites->made : &sites->gone,
                            is_made ? PROBITY_ROLE_LOCK_MADE : PROBITY_ROLE_LOCK_GONE, object,
                            place);
 }
@@ -31,7 +31,7 @@ void probity_calls_condition_waits(struct probity_calls_condition *wait)
     wait->is_counted = probity_calls_only_counts(PROBITY_CALLS_CONDITION_WAIT) &&
                        probity_calls_count(PROBITY_CALLS_CONDITION_WAIT);
     if (!wait->is_counted)
-        probity_calls_rare_hit_with(&SITES(CONDITION).wait, PROBITY_ROLE_CONDITION_WAIT,
+        probity_calls_hit_with(&SITES(CONDITION).wait, PROBITY_ROLE_CONDITION_WAIT,
                                     (uintptr_t)wait->mutex, wait->condition, wait->place);
     probity_calls_mutex_gives(wait->mutex, wait->place);
 }
@@ -40,7 +40,7 @@ void probity_calls_condition_waits(struct probity_calls_condition *wait)
 void probity_calls_condition_woken(const struct probity_calls_condition *wait, int error)
 {
     if (!wait->is_counted)
-        probity_calls_rare_hit_with(&SITES(CONDITION).woken, PROBITY_ROLE_WOKEN, (uint32_t)error,
+        probity_calls_hit_with(&SITES(CONDITION).woken, PROBITY_ROLE_WOKEN, (uint32_t)error,
                                     wait->condition, wait->place);
     else if (probity_calls_thread_self != NULL)
         probity_calls_thread_self->of_condition = wait->mutex;
@@ -139,7 +139,7 @@ static int is_last(const pthread_barrier_t *barrier)
 
 static void notify_all(const pthread_barrier_t *barrier, const void *place)
 {
-    probity_calls_rare_hit_with(&SITES(BARRIER).notify, PROBITY_ROLE_NOTIFY, UINT32_MAX, barrier,
+    probity_calls_hit_with(&SITES(BARRIER).notify, PROBITY_ROLE_NOTIFY, UINT32_MAX, barrier,
                                 place);
 }
 
@@ -156,13 +156,13 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_barrier_wait, (pthread_barr
     if (notifies)
         notify_all(barrier, place);
     else
-        probity_calls_rare_hit_with(&SITES(BARRIER).wait, PROBITY_ROLE_CONDITION_WAIT, 0, barrier,
+        probity_calls_hit_with(&SITES(BARRIER).wait, PROBITY_ROLE_CONDITION_WAIT, 0, barrier,
                                     place);
     int result = probity_calls_next.pthread_barrier_wait(barrier);
     if (!notifies && result == PTHREAD_BARRIER_SERIAL_THREAD)
         notify_all(barrier, place);
     if (!notifies)
-        probity_calls_rare_hit_with(&SITES(BARRIER).woken, PROBITY_ROLE_WOKEN,
+        probity_calls_hit_with(&SITES(BARRIER).woken, PROBITY_ROLE_WOKEN,
                                     result > 0 ? (uint32_t)result : 0, barrier, place);
     return result;
 }
@@ -211,9 +211,9 @@ static void run_once(void)
     struct once *once = innermost;
 
     once->has_run = 1;
-    probity_calls_rare_hit(&SITES(ONCE).hold, PROBITY_ROLE_LOCK_HOLD, once->control, once->place);
+    probity_calls_hit(&SITES(ONCE).hold, PROBITY_ROLE_LOCK_HOLD, once->control, once->place);
     once->function();
-    probity_calls_rare_hit(&SITES(ONCE).release, PROBITY_ROLE_LOCK_RELEASE, once->control,
+    probity_calls_hit(&SITES(ONCE).release, PROBITY_ROLE_LOCK_RELEASE, once->control,
                            once->place);
 }
 
@@ -232,7 +232,7 @@ static int once(pthread_once_t *control, void (*function)(void), const void *pla
     innermost = once.outer;
     if ((state & ONCE_RUNNING) && !once.has_run) {
         probity_calls_waited(PROBITY_CALLS_ONCE, control, error, place);
-        probity_calls_rare_hit(&SITES(ONCE).release, PROBITY_ROLE_LOCK_RELEASE, control, place);
+        probity_calls_hit(&SITES(ONCE).release, PROBITY_ROLE_LOCK_RELEASE, control, place);
     }
     return error;
 }
@@ -265,10 +265,10 @@ static long wait_for_futex(long number, long a, long b, long c, long d, long e, 
 {
     const void *word = (const void *)a;
 
-    probity_calls_rare_hit_with(&SITES(FUTEX).wait, PROBITY_ROLE_CONDITION_WAIT, 0, word, place);
+    probity_calls_hit_with(&SITES(FUTEX).wait, PROBITY_ROLE_CONDITION_WAIT, 0, word, place);
     long result = probity_calls_next.syscall SYSCALL_ARGUMENTS;
     int error = errno;
-    probity_calls_rare_hit_with(&SITES(FUTEX).woken, PROBITY_ROLE_WOKEN,
+    probity_calls_hit_with(&SITES(FUTEX).woken, PROBITY_ROLE_WOKEN,
                                 result == -1 ? (uint32_t)error : 0, word, place);
     errno = error;
     return result;
@@ -288,7 +288,7 @@ static __attribute__((noinline)) long record_syscall SYSCALL_PARAMETERS
     case FUTEX_WAKE_BITSET:
     case FUTEX_REQUEUE:
     case FUTEX_CMP_REQUEUE:
-        probity_calls_rare_hit_with(&SITES(FUTEX).notify, PROBITY_ROLE_NOTIFY, (uint32_t)c,
+        probity_calls_hit_with(&SITES(FUTEX).notify, PROBITY_ROLE_NOTIFY, (uint32_t)c,
                                     (const void *)a, place);
         break;
     default: break;

@@ -223,7 +223,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_spin_init,
     int error = probity_calls_next.pthread_spin_init(lock, shared);
 
     if (error == 0 && probity_calls_record_locks(place))
-        probity_calls_rare_hit(&probity_calls_sites[PROBITY_CALLS_SPIN].made,
+        probity_calls_hit(&probity_calls_sites[PROBITY_CALLS_SPIN].made,
                                PROBITY_ROLE_LOCK_MADE, lock, place);
     return error;
 }
@@ -234,7 +234,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_spin_destroy, (pthread_spin
     const void *place = PROBITY_CALLS_PLACE;
 
     if (probity_calls_record_locks(place))
-        probity_calls_rare_hit(&probity_calls_sites[PROBITY_CALLS_SPIN].gone,
+        probity_calls_hit(&probity_calls_sites[PROBITY_CALLS_SPIN].gone,
                                PROBITY_ROLE_LOCK_GONE, lock, place);
     return probity_calls_next.pthread_spin_destroy(lock);
 }

@@ -97,7 +97,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, sem_init,
     int result = probity_calls_next.sem_init(semaphore, shared, value);
 
     if (result == 0 && probity_calls_record_locks(place))
-        probity_calls_rare_hit(&probity_calls_sites[PROBITY_CALLS_SEMAPHORE].made,
+        probity_calls_hit(&probity_calls_sites[PROBITY_CALLS_SEMAPHORE].made,
                                PROBITY_ROLE_LOCK_MADE, semaphore, place);
     return result;
 }
@@ -107,7 +107,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, sem_destroy, (sem_t * semaphore), (
     const void *place = PROBITY_CALLS_PLACE;
 
     if (probity_calls_record_locks(place))
-        probity_calls_rare_hit(&probity_calls_sites[PROBITY_CALLS_SEMAPHORE].gone,
+        probity_calls_hit(&probity_calls_sites[PROBITY_CALLS_SEMAPHORE].gone,
                                PROBITY_ROLE_LOCK_GONE, semaphore, place);
     return probity_calls_next.sem_destroy(semaphore);
 }

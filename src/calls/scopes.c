@@ -289,6 +289,34 @@ int64_t probity_calls_limit_ns(const struct timespec *limit)
                : -1;
 }
 
+/* A text that ends on its first page is copied without the slow path. */
+void probity_call_enter_path(const struct probity_call *call, const char *path)
+{
+    enum { SHORT_BYTES = 256 };
+    const struct probity_value value = {&path, sizeof path, NULL, PROBITY_AT_POINTER};
+    struct probity_event_room room;
+    uint8_t *at = NULL;
+    size_t readable, length = 0;
+
+    if (call->code == 0)
+        return;
+    readable = path != NULL ? probity_os_readable_bytes(path) : 0;
+    readable = readable < SHORT_BYTES ? readable : SHORT_BYTES;
+    if (readable > 0)
+        length = strnlen(path, readable);
+    if (length < readable)
+        at = probity_call_room(call, &room, EVENT_ENTER, &probity_calls_path,
+                               2 + (uint32_t)length);
+    if (at == NULL) {
+        probity_call_enter_slow(call, &probity_calls_path, &value);
+        return;
+    }
+    const uint16_t counted = (uint16_t)length;
+    at = probity_put_bytes(at, &counted, 2);
+    memcpy(at, path, length);
+    probity_event_publish(&room);
+}
+
 /* ---- Addresses ---------------------------------------------------------------------------------
  */
 

@@ -286,13 +286,8 @@ probity_call_enter_numbers(const struct probity_call *call, struct probity_site_
 }
 
 /* A zero-terminated text, which may be unreadable. */
-static inline void probity_call_enter_path(const struct probity_call *call, const char *path)
-{
-    const struct probity_value value = {&path, sizeof path, NULL, PROBITY_AT_POINTER};
-
-    if (__builtin_expect(call->code != 0, 1))
-        probity_call_enter_slow(call, &probity_calls_path, &value);
-}
+void probity_call_enter_path(const struct probity_call *call, const char *path)
+    __attribute__((visibility("hidden")));
 
 /* A descriptor and an address. */
 void probity_call_enter_peer(const struct probity_call *call, int fd,

@@ -60,7 +60,7 @@ static const void *handle_of(pthread_t thread)
 static void record_begin(const struct start *start)
 {
     if (is_on(PROBITY_CALLS_THREADS))
-        probity_calls_rare_hit_with(&probity_calls_sites[PROBITY_CALLS_THREAD].begin,
+        probity_calls_hit_with(&probity_calls_sites[PROBITY_CALLS_THREAD].begin,
                                     PROBITY_ROLE_THREAD_BEGIN, start->creator,
                                     handle_of(pthread_self()), start->place);
 }
@@ -72,7 +72,7 @@ static void record_end(void *context)
 
     probity_calls_thread_ends();
     if (is_on(PROBITY_CALLS_THREADS))
-        probity_calls_rare_hit(&probity_calls_sites[PROBITY_CALLS_THREAD].end,
+        probity_calls_hit(&probity_calls_sites[PROBITY_CALLS_THREAD].end,
                                PROBITY_ROLE_THREAD_END, handle_of(pthread_self()), start->place);
 }
 
@@ -195,14 +195,14 @@ struct join {
 
 static void join_waits(const struct join *join)
 {
-    probity_calls_rare_hit_with(&probity_calls_sites[PROBITY_CALLS_JOIN].wait,
+    probity_calls_hit_with(&probity_calls_sites[PROBITY_CALLS_JOIN].wait,
                                 PROBITY_ROLE_CONDITION_WAIT, 0, handle_of(join->thread),
                                 join->place);
 }
 
 static int joined(const struct join *join, int error)
 {
-    probity_calls_rare_hit_with(&probity_calls_sites[PROBITY_CALLS_JOIN].woken, PROBITY_ROLE_WOKEN,
+    probity_calls_hit_with(&probity_calls_sites[PROBITY_CALLS_JOIN].woken, PROBITY_ROLE_WOKEN,
                                 (uint32_t)error, handle_of(join->thread), join->place);
     return error;
 }

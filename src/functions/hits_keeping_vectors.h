@@ -13,10 +13,12 @@
 #define probity_probe_slow probity_sled_probe_slow
 #define probity_probe_gap probity_sled_probe_gap
 #define probity_event_refused probity_site_event_refused
+#define probity_event_gap probity_site_event_gap
 #include "probity_scope.h"
 #undef probity_probe_slow
 #undef probity_probe_gap
 #undef probity_event_refused
+#undef probity_event_gap
 
 PROBITY_API void probity_probe_slow(uint32_t code);
 PROBITY_API void probity_probe_gap(uint32_t code, uint64_t slot, uint64_t tick);

@@ -131,6 +131,14 @@ __attribute__((noinline)) void probity_site_event_refused(uint64_t slot, uint32_
     PROBITY_KEEP_LOW_VECTORS(probity_event_refused, slot, words, 0);
 }
 
+/* After a gap, the slow path is taken, which saves the vector registers. */
+__attribute__((noinline)) int probity_site_event_gap(uint32_t kind, uint64_t tick)
+{
+    (void)kind;
+    (void)tick;
+    return 0;
+}
+
 /* Stores a value of 1, 2, 4, 8 or 16 bytes. */
 static inline void put_value(uint8_t *at, const void *value, uint32_t bytes)
 {

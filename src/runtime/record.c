@@ -294,7 +294,7 @@ static struct probity_thread_gaps *gaps_of(struct probity_thread_state *slot,
 static uint64_t price_of_reading(struct probity_session *session, struct probity_thread_state *slot,
                                  const struct item *item, uint64_t gap)
 {
-    enum { SHIFT_MAX = 2, IN_PROGRAM = 2 }; /* caches are colder than during the measurement */
+    enum { SHIFT_MAX = 2, IN_PROGRAM = 4 }; /* caches are colder than during the measurement */
     const struct probity_thread_gaps *gaps = gaps_of(slot, item);
     uint32_t shift = gap >> gaps->usual_log2 != 0 ? 0 : gaps->wasted;
 
@@ -362,6 +362,20 @@ static int is_long(const struct probity_session *session, const struct probity_t
     return gap >= session->cpu_cost_ticks * LONG_COSTS;
 }
 
+/* Whether the CPU clock must be read after a gap: the value that the reading must have, or 0 if it
+ * must not be read. */
+static uint64_t price_if_due(struct probity_session *session, struct probity_thread_state *slot,
+                             const struct item *item, uint64_t gap, uint64_t tick)
+{
+    credit_time(session, slot, tick);
+    uint64_t price = price_of_reading(session, slot, item, gap);
+    if (slot->credit < (int64_t)price && !is_long(session, slot, item, gap)) {
+        slot->unmeasured += gap;
+        return 0;
+    }
+    return price;
+}
+
 /* Subtracts from the credit. If recording may take only a share of the CPU time, what exceeds the
  * credit is subtracted from later ones: otherwise a thread that waits often would measure each
  * gap, with the credit for time off the CPU. */
@@ -403,22 +417,16 @@ int64_t probity_record_gap(struct probity_session *session, struct probity_threa
     uint64_t gap = tick - slot->hot.last_tick;
 
     slot->hot.last_tick = tick;
-    credit_time(session, slot, tick);
-    uint64_t price = price_of_reading(session, slot, &place, gap);
-    if (slot->credit >= (int64_t)price || is_long(session, slot, &place, gap))
-        return measure_gap(session, slot, &place, gap, price);
-    slot->unmeasured += gap;
-    return 0;
+    uint64_t price = price_if_due(session, slot, &place, gap, tick);
+    return price != 0 ? measure_gap(session, slot, &place, gap, price) : 0;
 }
 
 /* Stores a hit after a gap. */
 static void finish_gap(struct probity_session *session, struct probity_thread_state *slot,
                        const struct item *item, uint64_t at, uint64_t gap, uint64_t tick)
 {
-    credit_time(session, slot, tick);
-    uint64_t price = price_of_reading(session, slot, item, gap);
-    if (slot->credit < (int64_t)price && !is_long(session, slot, item, gap)) {
-        slot->unmeasured += gap;
+    uint64_t price = price_if_due(session, slot, item, gap, tick);
+    if (price == 0) {
         store_item(at, tick, item);
         return;
     }
@@ -501,6 +509,22 @@ PROBITY_API void probity_probe_gap(uint32_t code, uint64_t at, uint64_t tick)
         store_item(at, tick, &item);
     slot_leave(slot);
     errno = before;
+}
+
+PROBITY_API int probity_event_gap(uint32_t kind, uint64_t tick)
+{
+    struct probity_session *session = probity_session_recording();
+    struct probity_thread_state *slot = probity_thread_slot();
+    const struct item item = {.kind = kind, .number = 2 * (uint64_t)kind};
+
+    if (session == NULL || slot == NULL || probity_trigger_has_gaps)
+        return 0;
+    /* Negative if a signal handler probed after the clock was read. */
+    uint64_t gap = tick - slot->hot.last_tick;
+    int is_skipped = slot_enter(session, slot) && (int64_t)gap >= 0 &&
+                     price_if_due(session, slot, &item, gap, tick) == 0;
+    slot_leave(slot);
+    return is_skipped;
 }
 
 /* Assigns the calling thread a slot if anything is recorded. */

@@ -659,7 +659,7 @@ PROBITY_API void probity_scope_pause_or_resume(struct probity_scope_here *scope,
     go_on(scope, frame, in);
     if (scope->code == PROBITY_SCOPE_PROFILED)
         probity_scope_pause_slow(kind == 12);
-    else if (probity_event_reserve(&room, kind, 0) != NULL)
+    else if (probity_event_begin(&room, kind, 0) != NULL)
         probity_event_publish(&room);
     else
         probity_values_slow(kind, 0, 0, NULL, NULL);
