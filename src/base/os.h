@@ -97,6 +97,15 @@ int probity_os_barrier(void);
  * 0, or -1 if the kernel has no such call, or a filter does not allow it. */
 int probity_os_code_barrier(void);
 
+/* Requests that the scheduler run the calling thread in turns of about 0.1 ms. Threads that wait
+ * for its processor then wait less, and its share of the processor stays the same. Returns 0, or -1
+ * if the system or the thread's policy has no such setting, or does not allow it. Linux before 6.12
+ * accepts the setting, and ignores it. Threads that the calling thread creates inherit it. */
+int probity_os_short_turns(void);
+
+/* Ends the calling thread's turn if other threads wait for its processor. */
+void probity_os_yield(void);
+
 /* Whether the process has one thread: 1; 0 also if /proc does not report it. */
 int probity_os_is_single_threaded(void);
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/called.h"
+#include "base/os.h"
 #include "cli/cli.h"
 #include "cli/cli_process.h"
 #include "cli/option.h"
@@ -49,6 +50,7 @@ static int find_recording(const struct cli_command *command, uint32_t pid,
     int error = probity_request_open_process(pid, directory, sizeof directory, &count, ret_request);
 
     *ret_path = NULL;
+    probity_os_yield(); /* between pieces of work that take about as long */
     if (error == PROBITY_ERROR_VERSION)
         return cli_fail(command, "process %" PRIu32 " is already recording, with another version "
                         "of Probity", pid);
@@ -478,6 +480,7 @@ const struct cli_command cli_command_attach = {
     .options = attach_options,
     .operands = operands,
     .statuses = "0 success; 1 failure; 2 usage error",
+    .is_for_running = 1,
 };
 
 /* ---- detach ------------------------------------------------------------------------------------
@@ -561,4 +564,5 @@ const struct cli_command cli_command_detach = {
     .options = detach_options,
     .operands = operands,
     .statuses = "0 success; 1 failure; 2 usage error",
+    .is_for_running = 1,
 };

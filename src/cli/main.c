@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/os.h"
 #include "cli/jobs.h"
 #include "cli/option.h"
 #include "cli/suggest.h"
@@ -149,6 +150,8 @@ static int run(int argc, char **argv)
     const struct cli_command *command = find_command(name);
     if (command == NULL)
         return fail_command(name);
+    if (command->is_for_running && probity_os_short_turns() == 0)
+        probity_os_yield();
     cli_cut_watch();
     int status = command->run(argc - 1, argv + 1);
     cli_progress_end();

@@ -13,6 +13,17 @@
 #include "base/ticks.h"
 #include "writer/ring.h"
 
+/* Lets threads of the program run that wait for this processor: a dump takes milliseconds of CPU
+ * time. Not if one waits for a chunk, which the dump may be keeping. */
+static void pause_dump(void *context)
+{
+    const struct probity_dump_chunks *chunks = context;
+
+    if (chunks->pass->may_yield &&
+        __atomic_load_n(&chunks->pass->live->pool.waiters, __ATOMIC_RELAXED) == 0)
+        probity_os_yield();
+}
+
 static struct probity_drain_input input_of(const struct probity_pass *pass, uint32_t chunk,
                                            uint32_t end, int is_open)
 {
@@ -92,8 +103,10 @@ static void add_full(struct probity_dump_chunks *chunks, uint64_t from)
             add(chunks, chunk, header->used, 0);
         } else if (own->plain_serial != header->serial &&
                    chunks->content.chunk_count + older < chunks->capacity) {
-            if (probity_drain_look(probity_pool_words(pool, chunk), header->used) ==
-                PROBITY_DRAIN_PLAIN) {
+            enum probity_drain_found look =
+                probity_drain_look(probity_pool_words(pool, chunk), header->used);
+            pause_dump(chunks);
+            if (look == PROBITY_DRAIN_PLAIN) {
                 own->plain_serial = header->serial; /* the next dump does not read it again */
                 continue;
             }
@@ -196,6 +209,7 @@ int probity_dump_chunks_pin(struct probity_dump_chunks *ret_chunks, struct probi
     chunks->content.chunk_words = live->pool.chunk_words;
     chunks->content.anchors = chunks->anchors;
     chunks->content.written = written;
+    chunks->content.pause = pause_dump;
     chunks->content.context = chunks;
     return 0;
 }

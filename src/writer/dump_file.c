@@ -248,6 +248,12 @@ static int put_declared(struct probity_dump_file *file, const struct probity_dum
 /* ---- The chunks --------------------------------------------------------------------------------
  */
 
+static void pause_after_chunk(const struct probity_dump_content *content)
+{
+    if (content->pause != NULL)
+        content->pause(content->context);
+}
+
 /* Copies the declarations of chunks that are older than the window. */
 static int put_older(struct probity_dump_file *file, const struct probity_dump_content *content)
 {
@@ -258,6 +264,7 @@ static int put_older(struct probity_dump_file *file, const struct probity_dump_c
         probity_drain_chunk(&content->declaring[i], &file->scratch, 0, file->input, &output);
         if (output.records > 0)
             result = copy_declarations(file, output.block_bytes - PROBITY_BLOCK_HEADER_BYTES);
+        pause_after_chunk(content);
     }
     return result;
 }
@@ -292,6 +299,7 @@ static int put_chunks(struct probity_dump_file *file, const struct probity_dump_
             file->serial++;
             file->records += output.records;
         }
+        pause_after_chunk(content);
         if (file->batch_bytes < WINDOW_BYTES && i + 1 < content->chunk_count)
             continue;
         result = write_batch(file);

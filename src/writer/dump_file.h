@@ -33,6 +33,8 @@ struct probity_dump_content {
     /* Called after each batch; `written` chunks are in the file. Returns 0, or an error that ends
      * the dump. NULL: nothing to do. */
     int (*written)(void *context, uint32_t written);
+    /* Called after each chunk that was read. NULL: nothing to do. */
+    void (*pause)(void *context);
     void *context;
 };
 

@@ -46,6 +46,7 @@ struct probity_pass {
     uint64_t looked; /* words that were read in this pass */
     uint32_t thread; /* number of the writer thread, once it has recorded something */
     int has_thread;
+    int may_yield; /* the program had no filter of system calls when recording began */
 };
 
 /* Whether the gathered blocks fit into the batch, and each has a commit. */

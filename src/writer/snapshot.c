@@ -94,6 +94,12 @@ static int take_ring(struct snapshot *snapshot)
     return result->is_dead ? PROBITY_ERROR_STATE : error;
 }
 
+static void pause_copy(void *context)
+{
+    (void)context;
+    probity_os_yield();
+}
+
 static int make_inputs(struct snapshot *snapshot, struct probity_dump_content *ret_content)
 {
     const struct probity_spool_tail *ring = &snapshot->ring;
@@ -114,6 +120,7 @@ static int make_inputs(struct snapshot *snapshot, struct probity_dump_content *r
             ring->anchors[i].ticks, ring->anchors[i].raw_ns, ring->anchors[i].monotonic_ns,
             ring->anchors[i].realtime_ns, ring->anchors[i].width_ns, 0};
     ret_content->chunks = snapshot->inputs;
+    ret_content->pause = pause_copy;
     ret_content->chunk_count = (uint32_t)ring->count;
     ret_content->chunk_words = ring->attach.chunk_words;
     ret_content->anchors = snapshot->anchors;

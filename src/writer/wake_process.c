@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/array_grow.h"
+#include "base/os.h"
 #include "probity.h"
 #include "spool/wake.h"
 
@@ -213,6 +214,7 @@ static enum probity_wake_refusal find_block(struct target *target)
         take_mapping(target, line);
     free(line);
     fclose(maps);
+    probity_os_yield(); /* reading the headers of all libraries takes about as long as the rest */
     return choose_block(target);
 }
 

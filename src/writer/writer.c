@@ -438,10 +438,12 @@ static void run(struct probity_writer *writer, struct probity_pass *pass)
 /* To be called once all files are open. Not with sanitizers, which open files and create threads.
  * Not if the program has a seccomp filter: it applies to this thread, too, and might kill the
  * program because of the calls made here. */
-static void confine(const struct probity_writer *writer)
+static void confine(const struct probity_writer *writer, struct probity_pass *pass)
 {
     if (IS_SANITIZED || prctl(PR_GET_SECCOMP) != 0)
         return;
+    pass->may_yield = 1;
+    probity_os_short_turns();
     probity_confine_rights(writer->has_files);
     if (writer->is_filtered)
         probity_confine_calls();
@@ -467,7 +469,7 @@ static int serve(struct probity_writer *writer, int is_here)
         if (is_here) {
             writer->result = end_trace(writer, &pass);
         } else {
-            confine(writer);
+            confine(writer, &pass);
             __atomic_store_n(&writer->state, PROBITY_WRITER_RUNS, __ATOMIC_RELEASE);
             probity_os_wake(&writer->state, INT32_MAX);
             if (writer->begun != NULL)

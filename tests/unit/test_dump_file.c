@@ -18,6 +18,11 @@ static void print_fault(void *context, uint64_t offset, const char *text)
     print_error("byte %llu: %s\n", (unsigned long long)offset, text);
 }
 
+static void count_pause(void *context)
+{
+    ++*(int *)context;
+}
+
 /* The trace has the declarations of the chunk, which the dump also contains whole. */
 static void discarded_chunk_is_not_twice(void **state)
 {
@@ -34,6 +39,7 @@ static void discarded_chunk_is_not_twice(void **state)
     const struct probity_check_listener listener = {.report = print_fault};
     struct probity_dump_file file;
     struct probity_check_result result;
+    int pauses = 0;
 
     (void)state;
     make_start(&make);
@@ -48,6 +54,8 @@ static void discarded_chunk_is_not_twice(void **state)
                                            .chunks = &chunk, .chunk_count = 1,
                                            .chunk_words = WORDS, .anchors = &anchor,
                                            .anchor_count = 1, .dump = &dump,
+                                           .declaring = &chunk, .declaring_count = 1,
+                                           .pause = count_pause, .context = &pauses,
                                            .reasons = &reason, .session = {1}};
     char *slash = strrchr(make.path, '/');
     *slash = '\0';
@@ -59,6 +67,7 @@ static void discarded_chunk_is_not_twice(void **state)
     assert_int_equal(probity_dump_file_fill(&file, &content), 0);
     assert_int_equal(probity_dump_file_name(&file, slash + 1), 0);
     probity_dump_file_close(&file);
+    assert_int_equal(pauses, 2); /* after the older chunk, and after the one in the window */
     assert_int_equal(probity_check_file(make.path, &listener, &result), 0);
     assert_int_equal(result.faults, 0);
     assert_int_equal(result.records, HITS + 1);

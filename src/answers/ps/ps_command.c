@@ -148,4 +148,5 @@ const struct cli_command cli_command_ps = {
     .statuses =
     "0 success; 1 failure; 2 usage error;\n"
     "3 a spool directory was skipped because it belongs to another user",
+    .is_for_running = 1,
 };

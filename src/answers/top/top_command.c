@@ -450,4 +450,5 @@ const struct cli_command cli_command_top = {
     .options = options,
     .operands = operands,
     .statuses = "0 success; 1 failure; 2 usage error",
+    .is_for_running = 1,
 };

@@ -208,6 +208,16 @@ int probity_os_code_barrier(void)
     return -1;
 }
 
+int probity_os_short_turns(void)
+{
+    return -1;
+}
+
+void probity_os_yield(void)
+{
+    SwitchToThread();
+}
+
 int probity_os_is_single_threaded(void)
 {
     return 0;
