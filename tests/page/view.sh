@@ -373,6 +373,23 @@ look diffBlocks diff-blocks.html diff-blocks.json
 "$PROBITY" blocks --json blocks1 blocks2 > base-blocks.json
 "$PROBITY" blocks --json blocks3 blocks4 > now-blocks.json
 look overlaid diff-blocks.html diff-blocks.json base-blocks.json now-blocks.json
+for run in 1 2 3 4; do
+    PROBITY_OUT=$WORK/requests$run "$PROGRAMS/typed" $((run < 3 ? 200 : 300)) > /dev/null
+done
+"$PROBITY" diff --json requests1 requests2 -- requests3 requests4 > diff-requests.json
+view "comparison of requests" 0 --diff requests1 --diff requests2 -o diff-requests.html \
+    requests3 requests4
+"$PROBITY" model --json requests1 requests2 > base-requests.json
+"$PROBITY" model --json requests3 requests4 > now-requests.json
+look diffRequests diff-requests.html diff-requests.json base-requests.json now-requests.json
+PROBITY_OUT=$WORK/without.probity "$PROGRAMS/varied" 0 4
+PROBITY_OUT=$WORK/with.probity "$PROGRAMS/varied" 200 4
+view "added" 0 --diff without.probity -o added.html with.probity
+view "gone" 0 --diff with.probity -o gone.html without.probity
+echo '{"name": "added", "verdict": "added", "tone": "worse"}' > added.json
+echo '{"name": "added", "verdict": "gone", "tone": "better"}' > gone.json
+look oneSided added.html added.json
+look oneSided gone.html gone.json
 look labelled label.html
 in_browser "${scenarios[@]}" > said 2> 'times' || fail "$(cat said)"
 cat 'times'
