@@ -107,6 +107,23 @@ const isShown = (text, ns) => {
   return rest >= -0.5 && rest <= Math.max(0.001 * Math.abs(ns), 0.5);
 };
 
+// Waits until the details are those of something with this title: a key or click takes effect only
+// when the page is drawn, and until then the details are of what was selected before.
+async function titled(page, what, name) {
+  await page.waitForFunction((text) => document.querySelector(".details h2")?.textContent === text, name, { timeout: 20000 }).catch(() => undefined);
+  expect(what, name, await page.textContent(".details h2"));
+}
+
+// Closes the details, so that what opens later is not mistaken for them.
+async function closeDetails(page) {
+  if (await page.locator(".details").count() > 0)
+    await page.click(".details .close");
+  await page.waitForSelector(".details", { state: "detached" });
+}
+
+// Until what was done to the page is drawn.
+const drawn = (page) => page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => { requestAnimationFrame(done); }); }));
+
 const fact = (page, name) => page.textContent(`.details [data-fact="${name}"]`);
 
 // The range that the timeline shows, in ns.
@@ -210,8 +227,7 @@ async function timeline() {
   await page.keyboard.press("/");
   await page.keyboard.type(wanted.name);
   await page.click("button:has-text('Next')");
-  await page.waitForSelector(".details h2");
-  expect("found", wanted.name, await page.textContent(".details h2"));
+  await titled(page, "found", wanted.name);
   expect("parameters", wanted.parameters, await fact(page, "Parameters"));
   expect("result", wanted.returned, await fact(page, "Returned"));
   await picture(page, "found");
@@ -225,7 +241,8 @@ async function timeline() {
   let title = null;
   for (let y = 30; y < 240 && title !== wanted.outermost; y += 4) {
     await page.mouse.click(box.x + box.width / 2, box.y + y);
-    title = await page.textContent(".details h2", { timeout: 300 }).catch(() => null);
+    await drawn(page);
+    title = await page.locator(".details h2").count() > 0 ? await page.textContent(".details h2") : null;
   }
   expect("clicked", wanted.outermost, title);
   await picture(page, "clicked");
@@ -324,11 +341,11 @@ async function flame() {
   await page.focus("canvas");
   await page.keyboard.press("ArrowDown");
   const largest = [...tree.tree].sort((a, b) => b.total_ns - a.total_ns)[0];
-  expect("largest", largest.name, await page.textContent(".details h2"));
+  await titled(page, "largest", largest.name);
   expect("calls", largest.calls.toLocaleString("en-US"), await page.locator(".details [data-fact=Calls]").first().textContent());
   await page.keyboard.press("ArrowDown");
   const child = [...largest.children].sort((a, b) => b.total_ns - a.total_ns)[0];
-  expect("its largest", child.name, await page.textContent(".details h2"));
+  await titled(page, "its largest", child.name);
   await page.keyboard.press("Enter");
   await page.waitForFunction((name) => document.querySelector(".path").textContent.endsWith(name), child.name);
   await picture(page, "zoomed");
@@ -589,20 +606,25 @@ async function ranged() {
     const wanted = report.functions.filter(({ calls }) => calls > 0);
     expect("functions", wanted.map(({ name }) => name).sort().join(" "), [...rows.keys()].sort().join(" "));
     for (const each of wanted) {
-      for (const key of ["calls", "total_ns", "self_ns", "min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns"])
+      // Times on the page include pauses.
+      const times = each.paused_ns > 0 ? [] : ["total_ns", "self_ns", "min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns"];
+      for (const key of ["calls", ...times])
         expect(`${each.name} ${key}`, String(each[key] ?? ""), rows.get(each.name)?.[key].value);
     }
     await page.click(".ranged button:text-is('Command')");
     expectThat("command", (await page.textContent(".ranged code")).startsWith("probity report --since "));
+    await closeDetails(page);
     await page.locator("tbody tr[aria-rowindex]").first().click();
     await page.waitForSelector(".details h2");
     expectThat("details of the range", (await page.textContent(".details")).includes("Calls that begin in the range"));
     await picture(page, "functions");
     await show(page, "flame");
+    await closeDetails(page);
     await page.focus("canvas");
     await page.keyboard.press("ArrowDown");
-    const [largest] = [...tree.tree].sort((a, b) => b.total_ns - a.total_ns);
-    await page.waitForFunction((name) => document.querySelector(".details h2")?.textContent === name, largest.name);
+    const timeOf = ({ total_ns, paused_ns }) => total_ns + paused_ns;
+    const [largest] = [...tree.tree].sort((a, b) => timeOf(b) - timeOf(a));
+    await titled(page, "largest path", largest.name);
     expect("calls of the largest path", largest.calls.toLocaleString("en-US"), await page.locator(".details [data-fact=Calls]").first().textContent());
     await picture(page, "flame");
   }
