@@ -333,7 +333,8 @@ times_of() {
     local start
     start=$("$PROBITY" info --json "$1" | jq '.[0].times.started_ns')
     if "$PROBITY" report --json "$1" 2> /dev/null | jq -e '.functions != []' > found; then
-        "$PROBITY" log -q --time relative --limit 50000 "$1" | sed -n 's/^\([0-9]*\)\.\([0-9]\{9\}\) .*/\1\2/p'
+        "$PROBITY" log -q --time relative --limit 50000 "$1" |
+            sed -n 's/^\([0-9]*\)\.\([0-9]\{9\}\) .*/\1\2/p'
     else
         "$PROBITY" csv -q "$1" | python3 -c 'import sys
 for line in sys.stdin:
