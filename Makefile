@@ -77,6 +77,7 @@ TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     mappings \
     probes \
     request_flow \
+    request_times \
     signed_rank \
     statistics \
     thread_past \

@@ -360,11 +360,12 @@ _probity() {
             esac
             ;;
         diff)
-            options='--statistic --function --block --changed --tolerance --fail-on --sort -n --limit --since --until --from-fleet --password-file --host --executable --build --sql --project --json --csv -o --output -f --force --color -q --quiet -h --help'
+            options='--statistic --function --block --request --changed --tolerance --fail-on --sort -n --limit --since --until --from-fleet --password-file --host --executable --build --sql --project --json --csv -o --output -f --force --color -q --quiet -h --help'
             case $previous in
                 --statistic) value=list words='calls self total cpu mean median p99' ;;
                 --function) value=any ;;
                 --block) value=any ;;
+                --request) value=any ;;
                 --tolerance) value=any ;;
                 --fail-on) value=any ;;
                 --sort) value=words words='impact change name calls self total cpu mean median p99' ;;

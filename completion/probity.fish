@@ -437,6 +437,7 @@ complete -c probity -n "$in hist" -s q -l quiet -d 'print no warnings and no pro
 complete -c probity -n "$in diff" -l statistic -x -a "(__fish_append , calls self total cpu mean median p99)" -d 'statistics to compare'
 complete -c probity -n "$in diff" -l function -x -d 'only functions that match'
 complete -c probity -n "$in diff" -l block -x -d 'only blocks that match'
+complete -c probity -n "$in diff" -l request -x -d 'only requests that match'
 complete -c probity -n "$in diff" -l changed -d 'show only significant changes'
 complete -c probity -n "$in diff" -l tolerance -x -d 'treat differences within this as equal'
 complete -c probity -n "$in diff" -l fail-on -x -d 'exit with 4 on a significant change beyond this'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * diff_base.c: reads the base runs one by one for the comparison, then all their traces together
- * for the tree, functions, blocks and timeline.
+ * for the tree, functions, blocks, requests and timeline.
  */
 #include "cli/diff_base.h"
 
@@ -68,6 +68,7 @@ static int open_all(struct cli_diff_base *against, uint64_t from_ns, uint64_t to
         .spans_max = against->spans_max, .from_ns = from_ns, .to_ns = to_ns, .has_around = 1,
         .has_tracks = 1};
 
+    probity_request_times_init(from_ns, to_ns, &against->requests);
     int error = probity_tree_open(&tree, &against->tree);
     if (error == 0)
         error = probity_report_open(&report, &against->report);
@@ -85,8 +86,9 @@ static int put_event(struct cli_diff_base *against, const struct probity_event *
     error = probity_tree_put(against->tree, event);
     if (error == 0)
         error = probity_report_put(against->report, event);
-    return error == 0 && event->kind == PROBITY_EVENT_HIT
-               ? probity_blocks_put(against->blocks, event) : error;
+    if (error == 0 && event->kind == PROBITY_EVENT_HIT)
+        error = probity_blocks_put(against->blocks, event);
+    return error == 0 ? probity_request_times_put(&against->requests, event) : error;
 }
 
 static int finish_all(struct cli_diff_base *against)
@@ -243,6 +245,7 @@ void cli_diff_base_release(struct cli_diff_base *against)
         probity_report_close(against->report);
     if (against->blocks != NULL)
         probity_blocks_close(against->blocks);
+    probity_request_times_release(&against->requests);
     if (against->timeline != NULL)
         probity_timeline_close(against->timeline);
     if (against->reader != NULL)

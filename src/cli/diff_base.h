@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * diff_base.h: the base of `probity view --diff`: its runs; and of all of them together, the call
- * tree, functions, blocks and timeline.
+ * tree, functions, blocks, requests and timeline.
  */
 #ifndef PROBITY_CLI_DIFF_BASE_H
 #define PROBITY_CLI_DIFF_BASE_H
 
+#include "analysis/request_times.h"
 #include "answers/blocks/blocks.h"
 #include "answers/report/report.h"
 #include "answers/timeline/timeline.h"
@@ -25,6 +26,7 @@ struct cli_diff_base {
     struct probity_tree *tree;     /* of all their calls, sorted by total time; NULL as above */
     struct probity_report *report; /* of the same calls; this and the rest are NULL as above */
     struct probity_blocks *blocks;
+    struct probity_request_times requests; /* empty as above */
     struct probity_timeline *timeline;
     const struct probity_blocks_pair *const *pairs; /* the blocks, sorted by total time */
     size_t pair_count;

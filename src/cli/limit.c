@@ -36,7 +36,7 @@ static int parse_statistic(const char *text, size_t length, struct probity_compa
     return limit->statistic != PROBITY_COMPARE_STATISTICS;
 }
 
-/* "block:PATTERN" or "function:PATTERN". */
+/* "function:PATTERN", "block:PATTERN" or "request:PATTERN". */
 static int parse_scope(const char *text, size_t length, struct probity_compare_limit *limit,
                        char **ret_pattern)
 {
@@ -78,11 +78,13 @@ int cli_limit_parse(const struct cli_command *command, struct cli_limits *limits
     if (!parse_limit(text, &limit, &limits->patterns[limits->count]))
         return cli_fail_usage(command, "invalid --fail-on '%s' (expected calls, self, total, cpu, "
                               "mean, median or p99, then > or <, then percent, as 'p99>+5%%'; "
-                              "optionally after function:PATTERN: or block:PATTERN:)", text);
-    if (limit.is_of_kind && limit.kind == PROBITY_COMPARE_BLOCK &&
-        limit.statistic == PROBITY_COMPARE_SELF) {
+                              "optionally after function:PATTERN:, block:PATTERN: or "
+                              "request:PATTERN:)", text);
+    if (limit.is_of_kind && !probity_compare_exists(limit.kind, limit.statistic)) {
         free(limits->patterns[limits->count]);
-        return cli_fail_usage(command, "--fail-on %s: blocks have no self time; use total", text);
+        return cli_fail_usage(command, "--fail-on %s: %ss have no %s time; use total", text,
+                              probity_compare_kind_name(limit.kind),
+                              probity_compare_statistic_name(limit.statistic));
     }
     limits->items[limits->count++] = limit;
     return CLI_OK;

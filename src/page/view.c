@@ -2,12 +2,14 @@
  *
  * view.c: the page and its data: one JSON object, whose members are the JSON output of `probity
  * info`, `report`, `threads`, `tree` and `blocks`, and the spans of the timeline; with a
- * comparison, also that of `diff`, and the same of the base except the threads. All are compressed
- * and base64-encoded, so that no text of a traced program is ever parsed as markup.
+ * comparison, also that of `diff`, durations of requests, and the same of the base except the
+ * threads. All are compressed and base64-encoded, so that no text of a traced program is ever
+ * parsed as markup.
  */
 #include "page/view.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "answers/blocks/blocks_print.h"
@@ -56,6 +58,28 @@ static void put_histograms(FILE *stream, const char *name,
     fputc(']', stream);
 }
 
+/* Durations of each kind of request. */
+static int put_requests(FILE *stream, const char *name,
+                        const struct probity_request_times *requests)
+{
+    int error = 0;
+
+    fprintf(stream, ",\n\"%s\": [", name);
+    for (size_t i = 0; error == 0 && i < requests->count; i++) {
+        const struct probity_request_kind *kind = requests->kinds[i];
+        char *text = probity_request_kind_name(kind, 0);
+        fputs(i > 0 ? ",\n{\"name\": " : "\n{\"name\": ", stream);
+        error = text != NULL ? probity_json_put_text(stream, text) : PROBITY_ERROR_MEMORY;
+        free(text);
+        fprintf(stream, ", \"is_site\": %s, \"histogram\": [",
+                kind->begin.is_site ? "true" : "false");
+        put_histogram(stream, &kind->durations);
+        fputs("]}", stream);
+    }
+    fputc(']', stream);
+    return error;
+}
+
 static int put_base(FILE *stream, const struct probity_view_answer *base)
 {
     fputs(",\n\"base\": ", stream);
@@ -71,6 +95,8 @@ static int put_base(FILE *stream, const struct probity_view_answer *base)
     if (error == 0)
         error = probity_blocks_json(stream, &base->blocks);
     put_histograms(stream, "base_block_histograms", &base->blocks);
+    if (error == 0)
+        error = put_requests(stream, "base_requests", base->requests);
     fputs(",\n\"base_timeline\": ", stream);
     return error == 0 ? probity_view_timeline_json(stream, base) : error;
 }
@@ -84,6 +110,8 @@ static int put_comparison(FILE *stream, const struct probity_view_answer *answer
     fprintf(stream, ",\n\"base_runs\": %zu, \"base_why\": ", answer->base_runs);
     if (error == 0)
         error = probity_json_put_text(stream, answer->base_why);
+    if (error == 0)
+        error = put_requests(stream, "requests", answer->requests);
     return error == 0 && answer->base != NULL ? put_base(stream, answer->base) : error;
 }
 

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "analysis/request_times.h"
 #include "answers/blocks/blocks_print.h"
 #include "answers/diff/compare.h"
 #include "answers/report/report.h"
@@ -32,8 +33,9 @@ struct probity_view_answer {
     struct probity_blocks_answer blocks;
     struct probity_threads_answer threads;
     const struct probity_compare *comparison; /* with other runs; NULL: none */
-    /* Of those runs together: reader, timeline, functions, repairs, tree and blocks. NULL: none,
-     * for the reason base_why. */
+    const struct probity_request_times *requests; /* with a comparison; otherwise not used */
+    /* Of those runs together: reader, timeline, functions, repairs, tree, blocks and requests.
+     * NULL: none, for the reason base_why. */
     const struct probity_view_answer *base;
     size_t base_runs; /* their number */
     const char *base_why;

@@ -45,6 +45,7 @@ struct view_call {
     struct probity_report *report;
     struct probity_threads *threads;
     struct probity_blocks *blocks;
+    struct probity_request_times requests; /* for the comparison */
     struct probity_tree *tree;
     struct probity_view_waits *waits;
     struct probity_view_messages *messages; /* NULL: one trace */
@@ -114,6 +115,7 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
 
     call->from_ns = from_ns;
     call->to_ns = to_ns;
+    probity_request_times_init(from_ns, to_ns, &call->requests);
     int error = probity_timeline_open(&timeline, &call->timeline);
     if (error == 0)
         error = probity_report_open(&report, &call->report);
@@ -138,6 +140,8 @@ static int put_hit(struct view_call *call, const struct probity_event *event)
 {
     int error = probity_blocks_put(call->blocks, event);
 
+    if (error == 0 && call->against.compared.compare != NULL)
+        error = probity_request_times_put(&call->requests, event);
     return error == 0 && call->messages != NULL ? probity_view_messages_put(call->messages, event)
                                                 : error;
 }
@@ -304,7 +308,8 @@ static const struct probity_view_answer *base_of(const struct cli_diff_base *aga
                  probity_tree_repairs(against->tree), probity_tree_lost(against->tree),
                  against->profiled, against->pruned, 0, NULL},
         .blocks = {.reader = against->reader, .pairs = against->pairs,
-                   .count = against->pair_count, .limit = BLOCKS_SHOWN}};
+                   .count = against->pair_count, .limit = BLOCKS_SHOWN},
+        .requests = &against->requests};
     struct probity_report_function *functions =
         probity_report_functions(against->report, &base->function_count);
     probity_report_sort(functions, base->function_count, PROBITY_REPORT_SELF);
@@ -334,6 +339,7 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
         .waits = call->waits,
         .messages = call->messages,
         .comparison = call->against.compared.compare,
+        .requests = &call->requests,
         .base = base_of(&call->against, &base),
         .base_runs = call->against.traces,
         .base_why = call->against.why,
@@ -549,6 +555,7 @@ static void release(void *context)
         probity_blocks_close(call->blocks);
     if (call->tree != NULL)
         probity_tree_close(call->tree);
+    probity_request_times_release(&call->requests);
     cli_diff_base_release(&call->against);
     free(call->tids);
     if (call->symbols != NULL)

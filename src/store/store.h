@@ -9,6 +9,9 @@
 
 #include "answers/diff/compare_run.h"
 
+/* The kinds of items in a history: all before requests, which it does not have. */
+enum { PROBITY_STORE_KINDS = PROBITY_COMPARE_REQUEST };
+
 struct probity_store;
 
 /* A run in the history. */
@@ -16,7 +19,7 @@ struct probity_store_entry {
     uint64_t number;   /* never reused */
     char id[20];       /* replaces the number if the run is not in a history; or "" */
     uint64_t added_ns; /* CLOCK_REALTIME */
-    uint64_t counts[PROBITY_COMPARE_KINDS]; /* number of its items */
+    uint64_t counts[PROBITY_STORE_KINDS]; /* number of its items */
     struct probity_compare_run run; /* its path is that of the trace when it was added */
 };
 

@@ -149,8 +149,10 @@ static int put_items(struct probity_store *store, const struct probity_compare_r
     if (error != 0)
         return error;
     sqlite3_bind_int64(statement, 1, (sqlite3_int64)number);
-    for (size_t i = 0; error == 0 && i < run->item_count; i++)
-        error = put_item(store, statement, &run->items[i]);
+    for (size_t i = 0; error == 0 && i < run->item_count; i++) {
+        if ((int)run->items[i].kind < PROBITY_STORE_KINDS)
+            error = put_item(store, statement, &run->items[i]);
+    }
     sqlite3_finalize(statement);
     return error;
 }
@@ -304,7 +306,7 @@ static int read_entry(struct probity_store *store, sqlite3_stmt *statement,
     run->is_complete = sqlite3_column_int(statement, 7) != 0;
     run->is_damaged = sqlite3_column_int(statement, 8) != 0;
     run->why = text_at(statement, 9);
-    for (int i = 0; i < PROBITY_COMPARE_KINDS; i++)
+    for (int i = 0; i < PROBITY_STORE_KINDS; i++)
         ret_entry->counts[i] = (uint64_t)sqlite3_column_int64(statement, 10 + i);
     int error = read_environment(store, ret_entry);
     return run->label == NULL || run->path == NULL || run->why == NULL ? PROBITY_ERROR_MEMORY

@@ -171,6 +171,53 @@ compare "all limits" 4 --fail-on 'function:*:cpu>0' --fail-on 'block:*:total>100
 expect "limits: tests" "$(jq '(.functions | length) + (.blocks | length)' output)" \
     "$(jq .method.tests_of_limits output)"
 
+# ---- Requests: the same from `probity model` ----
+
+for i in $(seq $RUNS); do
+    PROBITY_OUT=$WORK/asked.$i "$PROGRAMS/typed" 300
+    PROBITY_OUT=$WORK/more.$i "$PROGRAMS/typed" 400
+done > /dev/null
+for i in $(seq $RUNS); do
+    for side in base new; do
+        trace=asked.$i
+        [ $side = base ] || trace=more.$i
+        "$PROBITY" model --json "$trace" | jq -r --arg side $side '.requests[] | .name as $name |
+            [["calls", .ends], ["total", .response.total_ns], ["median", .response.p50_ns],
+             ["p99", .response.p99_ns]][] | [$side, $name] + . | @tsv'
+    done
+done > values
+compare "requests" 0 --csv --request '*' asked.* -- more.*
+same_numbers "requests" 20
+expect "statistics of requests" "calls mean median p99 total" \
+    "$(sed 1d output | cut -d , -f 4 | sort | paste -sd ' ')"
+expect "kind and verdict" "request more" \
+    "$(cell request calls 16) $(cell request calls)"
+compare "limit of requests" 4 --fail-on 'request:request:calls>0' asked.* -- more.*
+grep -q '^limit request:request:calls>0: exceeded by request (+33.3%)$' output ||
+    fail "limit of requests: $(tail -n 1 output)"
+compare "requests, JSON" 0 --json asked.1 -- more.1
+expect "requests, JSON" "request request true 300" "$(jq -r '.requests[] |
+    "\(.name) \(.named) \(.is_site) \(.statistics.calls.base[0])"' output)"
+compare "requests, text" 0 asked.1 -- more.1
+grep -q 'verdict .* of      block or request$' output || fail "title: $(sed -n 4p output)"
+compare "no requests" 1 --request '*' base.1 -- new.1
+grep -q "no requests match '\*'" errors || fail "no requests: $(cat errors)"
+for of in self cpu; do
+    compare "requests: $of" 2 --fail-on "request:*:$of>5" asked.1 -- more.1
+    grep -q "requests have no $of time; use total" errors || fail "requests: $(cat errors)"
+done
+# A history has no requests: without this rule, they would look as if the change had added them.
+"$PROBITY" runs --project "$WORK" init > /dev/null
+"$PROBITY" runs --project "$WORK" add --label old asked.* > /dev/null
+compare "history" 0 --project "$WORK" @old -- more.*
+grep -q '^requests are not compared: a history or database of runs has none$' output ||
+    fail "history: $(tail -n 5 output)"
+! grep -q ' request$' output || fail "requests of a history: $(grep ' request$' output)"
+compare "history, CSV" 0 --csv --project "$WORK" @old -- more.*
+grep -q 'requests are not compared' errors || fail "history, CSV: $(cat errors)"
+compare "requests of a history" 1 --request '*' --project "$WORK" @old -- more.*
+grep -q 'requests are not compared' errors || fail "requests of a history: $(cat errors)"
+
 # ---- Verdicts on the real program ----
 
 compare "CSV" 0 --csv --sort name base.* -- new.*

@@ -107,6 +107,23 @@ const isShown = (text, ns) => {
   return rest >= -0.5 && rest <= Math.max(0.001 * Math.abs(ns), 0.5);
 };
 
+// Waits until the details are those of something with this title: a key or click takes effect only
+// when the page is drawn, and until then the details are of what was selected before.
+async function titled(page, what, name) {
+  await page.waitForFunction((text) => document.querySelector(".details h2")?.textContent === text, name, { timeout: 20000 }).catch(() => undefined);
+  expect(what, name, await page.textContent(".details h2"));
+}
+
+// Closes the details, so that what opens later is not mistaken for them.
+async function closeDetails(page) {
+  if (await page.locator(".details").count() > 0)
+    await page.click(".details .close");
+  await page.waitForSelector(".details", { state: "detached" });
+}
+
+// Until what was done to the page is drawn.
+const drawn = (page) => page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => { requestAnimationFrame(done); }); }));
+
 const fact = (page, name) => page.textContent(`.details [data-fact="${name}"]`);
 
 // The range that the timeline shows, in ns.
@@ -210,8 +227,7 @@ async function timeline() {
   await page.keyboard.press("/");
   await page.keyboard.type(wanted.name);
   await page.click("button:has-text('Next')");
-  await page.waitForSelector(".details h2");
-  expect("found", wanted.name, await page.textContent(".details h2"));
+  await titled(page, "found", wanted.name);
   expect("parameters", wanted.parameters, await fact(page, "Parameters"));
   expect("result", wanted.returned, await fact(page, "Returned"));
   await picture(page, "found");
@@ -225,7 +241,8 @@ async function timeline() {
   let title = null;
   for (let y = 30; y < 240 && title !== wanted.outermost; y += 4) {
     await page.mouse.click(box.x + box.width / 2, box.y + y);
-    title = await page.textContent(".details h2", { timeout: 300 }).catch(() => null);
+    await drawn(page);
+    title = await page.locator(".details h2").count() > 0 ? await page.textContent(".details h2") : null;
   }
   expect("clicked", wanted.outermost, title);
   await picture(page, "clicked");
@@ -324,11 +341,11 @@ async function flame() {
   await page.focus("canvas");
   await page.keyboard.press("ArrowDown");
   const largest = [...tree.tree].sort((a, b) => b.total_ns - a.total_ns)[0];
-  expect("largest", largest.name, await page.textContent(".details h2"));
+  await titled(page, "largest", largest.name);
   expect("calls", largest.calls.toLocaleString("en-US"), await page.locator(".details [data-fact=Calls]").first().textContent());
   await page.keyboard.press("ArrowDown");
   const child = [...largest.children].sort((a, b) => b.total_ns - a.total_ns)[0];
-  expect("its largest", child.name, await page.textContent(".details h2"));
+  await titled(page, "its largest", child.name);
   await page.keyboard.press("Enter");
   await page.waitForFunction((name) => document.querySelector(".path").textContent.endsWith(name), child.name);
   await picture(page, "zoomed");
@@ -589,20 +606,25 @@ async function ranged() {
     const wanted = report.functions.filter(({ calls }) => calls > 0);
     expect("functions", wanted.map(({ name }) => name).sort().join(" "), [...rows.keys()].sort().join(" "));
     for (const each of wanted) {
-      for (const key of ["calls", "total_ns", "self_ns", "min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns"])
+      // Times on the page include pauses.
+      const times = each.paused_ns > 0 ? [] : ["total_ns", "self_ns", "min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns"];
+      for (const key of ["calls", ...times])
         expect(`${each.name} ${key}`, String(each[key] ?? ""), rows.get(each.name)?.[key].value);
     }
     await page.click(".ranged button:text-is('Command')");
     expectThat("command", (await page.textContent(".ranged code")).startsWith("probity report --since "));
+    await closeDetails(page);
     await page.locator("tbody tr[aria-rowindex]").first().click();
     await page.waitForSelector(".details h2");
     expectThat("details of the range", (await page.textContent(".details")).includes("Calls that begin in the range"));
     await picture(page, "functions");
     await show(page, "flame");
+    await closeDetails(page);
     await page.focus("canvas");
     await page.keyboard.press("ArrowDown");
-    const [largest] = [...tree.tree].sort((a, b) => b.total_ns - a.total_ns);
-    await page.waitForFunction((name) => document.querySelector(".details h2")?.textContent === name, largest.name);
+    const timeOf = ({ total_ns, paused_ns }) => total_ns + paused_ns;
+    const [largest] = [...tree.tree].sort((a, b) => timeOf(b) - timeOf(a));
+    await titled(page, "largest path", largest.name);
     expect("calls of the largest path", largest.calls.toLocaleString("en-US"), await page.locator(".details [data-fact=Calls]").first().textContent());
     await picture(page, "flame");
   }
@@ -1082,38 +1104,60 @@ async function diff() {
   await changes(page, base, now);
 }
 
-// Blocks are compared as `probity diff --json` does, with what the change comes from.
-async function diffBlocks() {
+// What only one side has is an increase or a decrease, and has no calls whose times changed.
+async function oneSided() {
+  const [{ name, verdict, tone }] = answers;
+  const page = await open();
+  await show(page, "diff");
+  const row = (await allRows(page)).find((each) => each.name.value === name);
+  expect("verdict", verdict, row.verdict.value);
+  expect("cause", "", row.cause.text);
+  const cell = page.locator("tbody tr[aria-rowindex]").filter({ has: page.locator(`td[data-column=name][data-value=${name}]`) }).locator("td[data-column=verdict] span");
+  expect("tone", tone, await cell.getAttribute("class"));
+}
+
+// Blocks and requests are compared as `probity diff --json` does, with what the change comes from.
+async function diffSpans(kind, keys) {
   const [wanted] = answers;
   const page = await open();
   await show(page, "diff");
+  if (kind === "requests")
+    await page.click(".compared button:text-is('Requests')");
   const rows = await allRows(page);
-  expect("rows", wanted.blocks.length, rows.length);
+  expect("rows", wanted[kind].length, rows.length);
   for (const row of rows) {
-    const { statistics } = wanted.blocks.find(({ name, named }) => (named ?? name) === row.name.value);
+    const { statistics } = wanted[kind].find(({ name, named }) => (named ?? name) === row.name.value);
     expect(`${row.name.value} base`, String(statistics.total.base_median ?? ""), row.base.value);
     expect(`${row.name.value} verdict`, statistics.total.verdict, row.verdict.value);
-    for (const key of ["cpu", "total", "mean", "median", "p99", "calls"])
+    for (const key of keys)
       expect(`${row.name.value} ${key}`, String(statistics[key].ratio ?? ""), row[key].value);
-    const isMore = statistics.calls.verdict === "more" || statistics.calls.verdict === "new";
+    const isMore = statistics.calls.verdict === "more";
     expect(`${row.name.value} called more`, isMore, row.cause.text.includes("called more"));
   }
   await picture(page, "table");
 }
 
+const diffBlocks = () => diffSpans("blocks", ["cpu", "total", "mean", "median", "p99", "calls"]);
+
+async function diffRequests() {
+  await diffSpans("requests", ["total", "mean", "median", "p99", "calls"]);
+  expect("columns of requests", 0, await page.locator("td[data-column=cpu], td[data-column=self]").count());
+  await overlaidOf(page, "requests");
+}
+
 // A row of the comparison opens the distributions of both sides in one picture: all calls that
-// `probity report` or `probity blocks` counts in the traces of each side, and the medians of `probity
-// diff`.
-async function overlaid() {
+// `probity report`, `blocks` or `model` counts in the traces of each side, and the medians of
+// `probity diff`.
+async function overlaidOf(page, kind) {
   const [wanted, ...sides] = answers;
-  const isBlocks = wanted.functions.length === 0;
-  const page = await open();
-  await show(page, "diff");
   const sums = () => page.$$eval(".details .overlay .bucket", (buckets) => ["base", "new"].map((side) => buckets.reduce((sum, { dataset }) => sum + Number(dataset[side]), 0)));
-  const counted = (side, { name, line, from_is_site: from, to_is_site: to }) => (isBlocks
-    ? side.blocks.find((block) => `${block.from} -> ${block.to}` === name && block.from_is_site === from && block.to_is_site === to)?.calls
-    : side.functions.filter((row) => row.name === name && row.line === line).map((row) => row.calls - row.calls_untimed - row.calls_open)[0]) ?? 0;
-  for (const row of isBlocks ? wanted.blocks : wanted.functions) {
+  const counts = {
+    blocks: (side, { name, from_is_site: from, to_is_site: to }) => side.blocks.find((block) => `${block.from} -> ${block.to}` === name && block.from_is_site === from && block.to_is_site === to)?.calls,
+    functions: (side, { name, line }) => side.functions.filter((row) => row.name === name && row.line === line).map((row) => row.calls - row.calls_untimed - row.calls_open)[0],
+    requests: (side, { name }) => side.requests.find((request) => request.name === name)?.ends,
+  };
+  const counted = (side, row) => counts[kind](side, row) ?? 0;
+  for (const row of wanted[kind]) {
     const title = row.named ?? row.name;
     await page.locator("tbody tr[aria-rowindex]").filter({ has: page.locator(`td[data-column=name][data-value=${JSON.stringify(title)}]`) }).first().click();
     await page.waitForFunction((name) => document.querySelector(".details h2")?.textContent === name, title);
@@ -1130,8 +1174,14 @@ async function overlaid() {
     await page.locator(".details .overlay").scrollIntoViewIfNeeded();
     const colours = await page.$$eval(".details .overlay path.median", (lines) => lines.map((line) => getComputedStyle(line).stroke));
     expectThat(`colors ${colours}`, colours.length < 2 || colours[0] !== colours[1]);
-    await picture(page, `${isBlocks ? "blocks" : "functions"}-${width}-${scheme}`);
+    await picture(page, `${kind}-${width}-${scheme}`);
   }
+}
+
+async function overlaid() {
+  const page = await open();
+  await show(page, "diff");
+  await overlaidOf(page, answers[0].functions.length === 0 ? "blocks" : "functions");
 }
 
 // The place of a side's call on its canvas: at most three pixels after its beginning.
@@ -1557,7 +1607,7 @@ async function states() {
   expectThat(`the tip: ${await page.textContent(".tip")}`, (await page.textContent(".tip .first")).startsWith(`running on CPU ${running.cpu}, `));
 }
 
-const scenarios = { states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, ruler, counted, threads, diff, diffBlocks, overlaid, alignedRuns, labelled, speed, measured };
+const scenarios = { states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, overlaid, alignedRuns, labelled, speed, measured };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

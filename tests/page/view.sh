@@ -328,14 +328,42 @@ look single single.html
 "$PROBITY" info --json counted.probity > counted.info
 view "counted" 0 -f counted.probity
 look counted counted.html counted.json counted.info
+# $1 trace. Prints the times of its first calls, or else of its hits, in ns since its start.
+times_of() {
+    local start
+    start=$("$PROBITY" info --json "$1" | jq '.[0].times.started_ns')
+    if "$PROBITY" report --json "$1" 2> /dev/null | jq -e '.functions != []' > found; then
+        "$PROBITY" log -q --time relative --limit 50000 "$1" |
+            sed -n 's/^\([0-9]*\)\.\([0-9]\{9\}\) .*/\1\2/p'
+    else
+        "$PROBITY" csv -q "$1" | python3 -c 'import sys
+for line in sys.stdin:
+    seconds, ns = line.strip().split(",")[-2:]
+    print(int(seconds) * 10**9 + int(ns) - int(sys.argv[1]))' "$start"
+    fi
+}
+# $1 trace. Prints a range that contains about half of these, and neither the first nor the last
+# ones, however long the program had to wait for the CPU in between. Its ends are in the longest
+# gaps there, so that rounding moves no record across them.
+middle_of() {
+    times_of "$1" | sed 's/^0*\(.\)/\1/' | sort -n | awk '
+        { at[NR] = $1 }
+        function gap(from, to,    i, best) {
+            best = from
+            for (i = from; i < to; i++)
+                best = at[i + 1] - at[i] > at[best + 1] - at[best] ? i : best
+            return sprintf("%.0f", int((at[best] + at[best + 1] + 1) / 2))
+        }
+        END { printf "{\"from\": %s, \"to\": %s}\n", gap(int(NR / 5) + 1, int(NR * 2 / 5)),
+              gap(int(NR * 7 / 10), int(NR * 9 / 10)) }'
+}
 # The page's numbers of a range are those of the commands: of calls, of calls that begin before it,
 # and of blocks.
 PROBITY_OUT=$WORK/small.blocks "$PROGRAMS/blocks" > /dev/null
 view "blocks of a range" 0 -o blocks.html small.blocks
 for page in whole:big.probity small:small.probity blocks:small.blocks; do
     name=${page%:*} trace=${page#*:}
-    unpack data "$name.html" | jq -c '.timeline | [.since_start_ns + .length_ns * (0.3, 0.8) |
-        floor] | {from: .[0], to: .[1]}' > "range.$name"
+    middle_of "$trace" > "range.$name"
     from=$(jq .from "range.$name")ns to=$(jq .to "range.$name")ns
     for command in report tree; do
         "$PROBITY" "$command" --json --from "$from" --to "$to" "$trace" > "range.$name.$command"
@@ -373,6 +401,23 @@ look diffBlocks diff-blocks.html diff-blocks.json
 "$PROBITY" blocks --json blocks1 blocks2 > base-blocks.json
 "$PROBITY" blocks --json blocks3 blocks4 > now-blocks.json
 look overlaid diff-blocks.html diff-blocks.json base-blocks.json now-blocks.json
+for run in 1 2 3 4; do
+    PROBITY_OUT=$WORK/requests$run "$PROGRAMS/typed" $((run < 3 ? 200 : 300)) > /dev/null
+done
+"$PROBITY" diff --json requests1 requests2 -- requests3 requests4 > diff-requests.json
+view "comparison of requests" 0 --diff requests1 --diff requests2 -o diff-requests.html \
+    requests3 requests4
+"$PROBITY" model --json requests1 requests2 > base-requests.json
+"$PROBITY" model --json requests3 requests4 > now-requests.json
+look diffRequests diff-requests.html diff-requests.json base-requests.json now-requests.json
+PROBITY_OUT=$WORK/without.probity "$PROGRAMS/varied" 0 4
+PROBITY_OUT=$WORK/with.probity "$PROGRAMS/varied" 200 4
+view "added" 0 --diff without.probity -o added.html with.probity
+view "gone" 0 --diff with.probity -o gone.html without.probity
+echo '{"name": "added", "verdict": "added", "tone": "worse"}' > added.json
+echo '{"name": "added", "verdict": "gone", "tone": "better"}' > gone.json
+look oneSided added.html added.json
+look oneSided gone.html gone.json
 look labelled label.html
 in_browser "${scenarios[@]}" > said 2> 'times' || fail "$(cat said)"
 cat 'times'

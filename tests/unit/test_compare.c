@@ -657,7 +657,7 @@ static void outputs_are_as_ever(void **state)
     assert_non_null(strstr(json, "{\"method\": {\"test\": \"Wilcoxon rank-sum, two-sided\", "
                                  "\"correction\": \"Benjamini-Hochberg\", "
                                  "\"correction_of_limits\": \"Holm\", \"tests\": 5, "
-                                 "\"blocks_left_out\": 0, "
+                                 "\"blocks_left_out\": 0, \"requests_left_out\": 0, "
                                  "\"tests_of_limits\": 6, \"confidence\": 0.95, "
                                  "\"tolerance_percent\": 2.0, "
                                  "\"runs_least\": 4},\n"

@@ -1,22 +1,29 @@
-/* What a comparison says about a function or a block, and the calls of both sides that it is about. */
-import type { Block, Bucket, Change, Changed, ChangedBlock, Data, FunctionRow } from "./data";
+/* What a comparison says about a function, a block or a kind of request, and the calls of both sides
+ * that it is about. */
+import type { Block, Bucket, Change, Changed, ChangedBlock, ChangedRequest, Comparison, Data, FunctionRow } from "./data";
 
 export type Statistic = keyof Changed["statistics"];
 
-/** A function, or a block. */
-export interface Row {
+export type Kind = "functions" | "blocks" | "requests";
+
+/** A function, a block or a kind of request. */
+export type Row = {
     name: string;
     file: string;
     line: number;
     main: Change;
     statistics: Partial<Record<Statistic, Change>>;
-    of: Changed | ChangedBlock;
-    isBlock: boolean;
-}
+} & ({ kind: "functions"; of: Changed } | { kind: "blocks"; of: ChangedBlock } | { kind: "requests"; of: ChangedRequest });
 
-export function rowsOf(functions: Changed[], blocks: ChangedBlock[], isBlocks: boolean): Row[] {
-    return isBlocks ? blocks.map((of) => ({ name: of.named ?? of.name, file: "", line: 0, main: of.statistics.total, statistics: of.statistics, of, isBlock: true }))
-        : functions.map((of) => ({ name: of.name, file: of.file, line: of.line, main: of.statistics.self, statistics: of.statistics, of, isBlock: false }));
+const spanOf = ({ name, named, statistics }: ChangedBlock | ChangedRequest): Pick<Row, "name" | "file" | "line" | "main" | "statistics"> =>
+    ({ name: named ?? name, file: "", line: 0, main: statistics.total, statistics });
+
+export function rowsOf({ functions, blocks, requests }: Comparison, kind: Kind): Row[] {
+    switch (kind) {
+        case "functions": return functions.map((of) => ({ kind, of, name: of.name, file: of.file, line: of.line, main: of.statistics.self, statistics: of.statistics }));
+        case "blocks": return blocks.map((of) => ({ kind, of, ...spanOf(of) }));
+        case "requests": return requests.map((of) => ({ kind, of, ...spanOf(of) }));
+    }
 }
 
 export function changeText(ratio: number | null): string {
@@ -30,7 +37,7 @@ export function changeText(ratio: number | null): string {
 export function tone({ verdict }: Change): string {
     if (verdict === "inconclusive" || verdict === "same")
         return "faint";
-    return verdict === "slower" || verdict === "more" || verdict === "new" ? "worse" : "better";
+    return verdict === "slower" || verdict === "more" || verdict === "added" ? "worse" : "better";
 }
 
 export function hint(each: Change): string {
@@ -74,8 +81,10 @@ function merge(histograms: Bucket[][]): Bucket[] {
 }
 
 /** The durations of a side's calls, of all its runs together. */
-export function durationsOf(side: Data, { of, isBlock }: Row, comparison: { functions: Changed[] }): Bucket[] {
-    if (isBlock)
-        return merge(side.block_histograms.filter((_, index) => isBlockLike(side.blocks.blocks[index], of as ChangedBlock)));
-    return merge(placesOf(side, of as Changed, comparison.functions).map((place) => side.report.functions[place].histogram));
+export function durationsOf(side: Data, row: Row, functions: Changed[]): Bucket[] {
+    switch (row.kind) {
+        case "functions": return merge(placesOf(side, row.of, functions).map((place) => side.report.functions[place].histogram));
+        case "blocks": return merge(side.block_histograms.filter((_, index) => isBlockLike(side.blocks.blocks[index], row.of)));
+        case "requests": return merge((side.requests ?? []).filter(({ name, is_site: isSite }) => name === row.of.name && isSite === row.of.is_site).map(({ histogram }) => histogram));
+    }
 }

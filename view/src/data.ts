@@ -236,14 +236,26 @@ export interface ChangedBlock {
     statistics: Record<"calls" | "total" | "cpu" | "mean" | "median" | "p99", Change>;
 }
 
+/** The requests that begin at one probe. They have no self or CPU time. */
+export interface ChangedRequest {
+    name: string;
+    named: string | null;
+    is_site: boolean;
+    statistics: Record<"calls" | "total" | "mean" | "median" | "p99", Change>;
+}
+
+/** Durations of the requests that begin at one probe. */
+export interface RequestKind { name: string; is_site: boolean; histogram: Bucket[] }
+
 interface Run { trace: string; complete: boolean; why: string }
 
 export interface Comparison {
-    method: { confidence: number; tolerance_percent: number; tests: number };
+    method: { confidence: number; tolerance_percent: number; tests: number; requests_left_out: number };
     base: Run[];
     new: Run[];
     functions: Changed[];
     blocks: ChangedBlock[];
+    requests: ChangedRequest[];
 }
 
 /** The call tree. */
@@ -284,7 +296,10 @@ export interface Data {
     base_report?: Data["report"];
     base_blocks?: Data["blocks"];
     base_block_histograms?: Bucket[][];
+    base_requests?: RequestKind[];
     base_timeline?: Timeline;
+    /** Of this page's traces, with a comparison. */
+    requests?: RequestKind[];
     tool: string;
     /** Whether there is a server that reads windows of the trace. */
     served: boolean;
@@ -320,9 +335,9 @@ export function withoutMarks(json: string): string {
 }
 
 /** The base as the data of a page; null: only the comparison with it is known. */
-export function baseOf({ tool, base, base_info: info, base_report: report, base_blocks: blocks, base_block_histograms: histograms, base_timeline: timeline }: Data): Data | null {
-    return base === undefined || info === undefined || report === undefined || blocks === undefined || histograms === undefined || timeline === undefined ? null
-        : { tool, served: false, info, report, threads: { processes: [] }, tree: base, blocks, block_histograms: histograms, timeline };
+export function baseOf({ tool, base, base_info: info, base_report: report, base_blocks: blocks, base_block_histograms: histograms, base_requests: requests, base_timeline: timeline }: Data): Data | null {
+    return base === undefined || info === undefined || report === undefined || blocks === undefined || histograms === undefined || requests === undefined || timeline === undefined ? null
+        : { tool, served: false, info, report, threads: { processes: [] }, tree: base, blocks, block_histograms: histograms, requests, timeline };
 }
 
 /** baseSpans: of the timeline of the base; empty: none. */
@@ -339,5 +354,7 @@ export async function load(): Promise<{ data: Data; spans: Uint8Array; baseSpans
     data.block_histograms = data.block_histograms.map(widen);
     if (data.base_block_histograms !== undefined)
         data.base_block_histograms = data.base_block_histograms.map(widen);
+    for (const kind of [...data.requests ?? [], ...data.base_requests ?? []])
+        kind.histogram = widen(kind.histogram);
     return { data, spans, baseSpans };
 }

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { endsOf, holderOf, stagesOf } from "./arrows";
 import { aligned } from "./aligned";
 import { changeText, durationsOf, hint, placesOf, type Row, type Statistic, tone } from "./change";
-import { type Block, type Changed, type FunctionRow, Kind, type Name } from "./data";
+import { type Block, type FunctionRow, Kind, type Name } from "./data";
 import { type FlameNode, sidesOf } from "./flame";
 import { at, clock, count, named, one, percent, signed, time } from "./format";
 import { Histogram, Overlay } from "./histogram";
@@ -490,14 +490,14 @@ function BlockDetails({ selection, shared }: { selection: Selection & { of: "blo
 
 const compared: readonly [Statistic, string][] = [["self", "Self"], ["total", "Total"], ["mean", "Mean"], ["median", "Median"], ["p99", "p99"], ["calls", "Calls"]];
 
-/** A function or block in both sides of a comparison. */
+/** A function, block or kind of request in both sides of a comparison. */
 function ChangeDetails({ row, shared }: { row: Row; shared: Shared }): VNode {
     const { diff, base_why: why } = shared.data;
     const functions = diff?.functions ?? [];
-    const places = row.isBlock ? [] : placesOf(shared.data, row.of as Changed, functions);
+    const places = row.kind === "functions" ? placesOf(shared.data, row.of, functions) : [];
     const median = row.statistics.median;
-    const sides = useMemo(() => [shared.base?.data ?? null, shared.data].map((side) => side === null ? [] : durationsOf(side, row, { functions })), [shared.data, shared.base, row]);
-    const key = row.isBlock || shared.base === null ? null : aligned(shared.base.model, shared.base.now).keyOf(row.name, row.file);
+    const sides = useMemo(() => [shared.base?.data ?? null, shared.data].map((side) => side === null ? [] : durationsOf(side, row, functions)), [shared.data, shared.base, row]);
+    const key = row.kind !== "functions" || shared.base === null ? null : aligned(shared.base.model, shared.base.now).keyOf(row.name, row.file);
     return (
         <>
             <h2>{named(row.name)}</h2>

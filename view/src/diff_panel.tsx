@@ -2,7 +2,7 @@
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import { AlignedPanel } from "./aligned_panel";
-import { changeText, hint, type Row, rowsOf, type Statistic, tone } from "./change";
+import { changeText, hint, type Kind, type Row, rowsOf, type Statistic, tone } from "./change";
 import type { Change } from "./data";
 import { count, named, short, signed, time } from "./format";
 import { matcher, type Shared } from "./state";
@@ -18,6 +18,12 @@ const shown: readonly [Statistic, string, string][] = [
     ["calls", "Calls", "How often it was called: called more"],
 ];
 
+const names: Record<Kind, { title: string; hint: string }> = {
+    functions: { title: "Function", hint: "Name and place" },
+    blocks: { title: "Block", hint: "From one probe to the next" },
+    requests: { title: "Request", hint: "The probe at which it begins" },
+};
+
 function isChanged(change: Change | undefined): boolean {
     return change !== undefined && !["same", "inconclusive"].includes(change.verdict);
 }
@@ -25,7 +31,7 @@ function isChanged(change: Change | undefined): boolean {
 /** What causes a change of time: slower calls, more calls, or both. */
 function causeOf({ main, statistics: { mean, calls } }: Row): string {
     // What is in one run only has no calls to compare.
-    if (main.verdict === "gone" || main.verdict === "new")
+    if (main.verdict === "gone" || main.verdict === "added")
         return "";
     const causes = [isChanged(mean) ? `${mean?.verdict === "slower" ? "slower" : "faster"} per call` : "",
         isChanged(calls) ? `called ${calls?.verdict === "fewer" ? "less" : "more"}` : ""].filter((text) => text !== "");
@@ -35,35 +41,37 @@ function causeOf({ main, statistics: { mean, calls } }: Row): string {
 export function DiffPanel({ shared }: { shared: Shared }): VNode {
     const { diff } = shared.data;
     const modes = ([["functions", "Functions", (diff?.functions.length ?? 0) > 0], ["blocks", "Blocks", (diff?.blocks.length ?? 0) > 0],
+        ["requests", "Requests", (diff?.requests.length ?? 0) > 0],
         ["timelines", "Timelines", shared.base !== null && shared.base.model.lanes.length > 0 && shared.base.now.lanes.length > 0]] as const).filter(([,, isThere]) => isThere);
     const mode = modes.find(([id]) => id === shared.compared.mode)?.[0] ?? modes.at(0)?.[0] ?? "functions";
-    const isBlocks = mode === "blocks";
-    const what = isBlocks ? "Time" : "Self";
+    const kind = mode === "timelines" ? "functions" : mode;
+    const isFunctions = kind === "functions";
+    const what = isFunctions ? "Self" : "Time";
     const rows = useMemo(() => {
         const isMatch = matcher(shared.query);
-        const all = rowsOf(diff?.functions ?? [], diff?.blocks ?? [], isBlocks);
+        const all = diff === undefined ? [] : rowsOf(diff, kind);
         return isMatch === null ? all : all.filter((row) => isMatch(`${row.name} ${row.file}`));
-    }, [diff, isBlocks, shared.query]);
+    }, [diff, kind, shared.query]);
     const columns = useMemo((): Column<Row>[] => [
-        { id: "name", title: isBlocks ? "Block" : "Function", hint: isBlocks ? "From one probe to the next" : "Name and place", isText: true, value: (row) => row.name,
-            show: (row) => <span class="name">{short(named(row.name), 200)} <span class="faint">{isBlocks ? "" : `${row.file}:${row.line}`}</span></span> },
+        { id: "name", ...names[kind], isText: true, value: (row) => row.name,
+            show: (row) => <span class="name">{short(named(row.name), 200)} <span class="faint">{isFunctions ? `${row.file}:${row.line}` : ""}</span></span> },
         { id: "base", title: `${what}, base`, hint: "Median over the runs of the base", value: (row) => row.main.base_median, show: (row) => time(row.main.base_median) },
         { id: "new", title: `${what}, new`, hint: "Median over the new runs", value: (row) => row.main.new_median, show: (row) => time(row.main.new_median) },
-        { id: "impact", title: "Difference", hint: `By how much ${isBlocks ? "the time" : "self time"} changed`,
+        { id: "impact", title: "Difference", hint: `By how much ${isFunctions ? "self time" : "the time"} changed`,
             value: (row) => Math.abs((row.main.new_median ?? 0) - (row.main.base_median ?? 0)),
             show: (row) => {
                 const ns = (row.main.new_median ?? 0) - (row.main.base_median ?? 0);
                 return signed(ns, time);
             } },
-        ...shown.filter(([key]) => !isBlocks || key !== "self").map(([key, title, text]): Column<Row> => ({ id: key, title: isBlocks && key === "cpu" ? "CPU" : title, hint: isBlocks ? text.replace(" without callees and pauses", "") : text, value: (row) => row.statistics[key]?.ratio ?? null,
+        ...shown.filter(([key]) => isFunctions || (key !== "self" && (kind === "blocks" || key !== "cpu"))).map(([key, title, text]): Column<Row> => ({ id: key, title: !isFunctions && key === "cpu" ? "CPU" : title, hint: isFunctions ? text : text.replace(" without callees and pauses", ""), value: (row) => row.statistics[key]?.ratio ?? null,
             show: (row) => {
                 const each = row.statistics[key];
                 return each === undefined ? "–" : <span class={tone(each)} title={hint(each)}>{changeText(each.ratio)}</span>;
             } })),
         { id: "cause", title: "Cause", hint: "Whether single calls changed, or their number", isText: true, value: causeOf, show: (row) => causeOf(row) },
-        { id: "verdict", title: isBlocks ? "Verdict on time" : "Verdict on self time", hint: "Statistical verdict", isText: true, value: (row) => row.main.verdict,
+        { id: "verdict", title: isFunctions ? "Verdict on self time" : "Verdict on time", hint: "Statistical verdict", isText: true, value: (row) => row.main.verdict,
             show: (row) => <span class={tone(row.main)}>{hint(row.main)}</span> },
-    ], [isBlocks, what]);
+    ], [isFunctions, kind, what]);
     if (diff === undefined)
         return <p class="none">This page compares no runs.</p>;
     const incomplete = [...diff.base, ...diff.new].filter((run) => !run.complete);
@@ -75,6 +83,7 @@ export function DiffPanel({ shared }: { shared: Shared }): VNode {
                 {(modes.length > 1 || diff.functions.length > 0) && <br class="narrow" />}
                 {` ${count(diff.base.length)} ${diff.base.length === 1 ? "run" : "runs"} of the base, ${count(diff.new.length)} new. `}
                 {mode !== "timelines" && `Changes of more than ${diff.method.tolerance_percent}%, at ${diff.method.confidence * 100}% confidence, are significant; everything else is faint.`}
+                {diff.method.requests_left_out > 0 && " Requests are not compared: a history or database of runs has none."}
                 {incomplete.length > 0 && ` Not complete: ${incomplete.map((run) => `${run.trace} (${run.why})`).join(", ")}.`}
             </p>
             {mode === "timelines" && shared.base !== null ? <AlignedPanel shared={shared} base={shared.base.model} model={shared.base.now} />

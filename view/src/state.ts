@@ -57,7 +57,7 @@ export interface FlameState {
 /** Settings of the comparison. */
 export interface ComparedState {
     /** null: the first that there is. */
-    mode: "functions" | "blocks" | "timelines" | null;
+    mode: "functions" | "blocks" | "requests" | "timelines" | null;
     /** The function or block at whose calls timelines are aligned (aligned.ts); empty: the first. */
     key: string;
     /** The number of the call of each side, from 0. */

@@ -2,8 +2,8 @@
  *
  * compare.c: collects the values of every run by function and block. Functions are matched by
  * properties that survive a change or a build elsewhere: name, signature, and file without its
- * directory, but not line. Blocks are matched by the numbers of their probes, or the names of
- * sites.
+ * directory, but not line. Blocks and requests are matched by the numbers of their probes, or the
+ * names of sites.
  */
 #include "answers/diff/compare_set.h"
 
@@ -154,6 +154,7 @@ int probity_compare_take(struct probity_compare *compare, int side,
     compare->runs[side] = runs;
     struct probity_compare_run *kept = &runs[compare->side_counts[side]++];
     *kept = *run;
+    compare->lacks_requests |= !run->has_requests;
     *run = (struct probity_compare_run){.item_count = 0};
     int error = 0;
     for (size_t i = 0; i < kept->item_count; i++) {
@@ -203,7 +204,22 @@ static int is_matching(const struct probity_compare *compare, const struct probi
 
     if (patterns[row->item.kind] != NULL)
         return probity_compare_is_like_any(row, patterns[row->item.kind]);
-    return patterns[PROBITY_COMPARE_FUNCTION] == NULL && patterns[PROBITY_COMPARE_BLOCK] == NULL;
+    for (int kind = 0; kind < PROBITY_COMPARE_KINDS; kind++) {
+        if (patterns[kind] != NULL)
+            return 0;
+    }
+    return 1;
+}
+
+/* A run whose requests are unknown would look like one without requests. */
+static int is_compared(struct probity_compare *compare, const struct probity_compare_row *row)
+{
+    if (!is_matching(compare, row))
+        return 0;
+    if (row->item.kind != PROBITY_COMPARE_REQUEST || !compare->lacks_requests)
+        return 1;
+    compare->requests_left++;
+    return 0;
 }
 
 /* From here on the rows are an array, without those that were not requested. */
@@ -220,7 +236,7 @@ static int collect_rows(struct probity_compare *compare)
     while (compare->tree != NULL)
         tdelete(*(struct probity_compare_row **)compare->tree, &compare->tree, compare_keys);
     for (size_t i = 0; i < compare->row_count; i++) {
-        if (is_matching(compare, compare->all[i])) {
+        if (is_compared(compare, compare->all[i])) {
             compare->rows[kept++] = *compare->all[i];
             free(compare->all[i]);
         } else {
@@ -262,12 +278,19 @@ int probity_compare_collect(struct probity_compare *compare)
     return collect_rows(compare);
 }
 
+int probity_compare_exists(enum probity_compare_kind kind, int statistic)
+{
+    return kind == PROBITY_COMPARE_FUNCTION ||
+           (statistic != PROBITY_COMPARE_SELF &&
+            (kind == PROBITY_COMPARE_BLOCK || statistic != PROBITY_COMPARE_CPU));
+}
+
 int probity_compare_is_chosen(const struct probity_compare *compare, enum probity_compare_kind kind,
                               int statistic)
 {
     unsigned chosen = compare->options.statistics;
 
-    if (kind == PROBITY_COMPARE_BLOCK && statistic == PROBITY_COMPARE_SELF)
+    if (!probity_compare_exists(kind, statistic))
         return 0;
     return chosen == 0 || (chosen >> statistic & 1) != 0;
 }
@@ -297,6 +320,11 @@ const struct probity_compare_options *probity_compare_settings(
     const struct probity_compare *compare)
 {
     return &compare->options;
+}
+
+size_t probity_compare_requests_left_out(const struct probity_compare *compare)
+{
+    return compare->requests_left;
 }
 
 size_t probity_compare_tests(const struct probity_compare *compare)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * compare.h: compares two sets of runs, function by function and block by block. The run is the
- * unit of observation, because calls within one run share its machine and memory layout and are not
+ * compare.h: compares two sets of runs by function, block and kind of request. The run is the unit
+ * of observation, because calls within one run share its machine and memory layout and are not
  * independent samples. So each run gives one value of each statistic, and the values of the runs
- * are compared by rank. Memory: functions and blocks times runs. Prints nothing. Needs libm.
+ * are compared by rank. Memory: functions, blocks and kinds of requests times runs. Prints nothing.
+ * Needs libm.
  *
  *     runs (compare_run.h) ──► take ──► rows ──► finish: effect, interval, verdict
  */
@@ -53,7 +54,7 @@ struct probity_compare_row {
 
 /* A limit on the change of all matching rows. */
 struct probity_compare_limit {
-    int is_of_kind;           /* 0: rows of both kinds */
+    int is_of_kind;           /* 0: rows of all kinds */
     enum probity_compare_kind kind;
     const char *pattern;      /* only rows that match it; NULL: all */
     enum probity_compare_statistic statistic;
@@ -72,7 +73,7 @@ struct probity_compare_options {
     double tolerance_percent; /* smaller differences count as none */
     unsigned statistics;      /* bit i: statistic i is tested; 0: all */
     /* Only rows whose name or signature matches a pattern. Each list ends with NULL. Without a
-     * list, no rows of this kind if the other kind has one, else all. */
+     * list, no rows of this kind if another kind has one, else all. */
     const char *const *patterns[PROBITY_COMPARE_KINDS];
     const struct probity_compare_limit *limits;
     size_t limit_count;
@@ -108,7 +109,7 @@ const struct probity_compare_run *probity_compare_twin(const struct probity_comp
 int probity_compare_finish(struct probity_compare *compare);
 
 enum probity_compare_order {
-    /* change of a function's self time or a block's time */
+    /* change of a function's self time, or of the time of a block or request */
     PROBITY_COMPARE_BY_IMPACT = PROBITY_COMPARE_STATISTICS,
     PROBITY_COMPARE_BY_CHANGE, /* the largest significant ratio */
     PROBITY_COMPARE_BY_NAME,
@@ -132,7 +133,10 @@ const struct probity_compare_options *probity_compare_settings(
 int probity_compare_is_like(const struct probity_compare_row *row, const char *pattern);
 int probity_compare_is_like_any(const struct probity_compare_row *row, const char *const *patterns);
 
-/* Whether a statistic exists for rows of this kind and was requested. */
+/* Whether rows of this kind have this statistic. */
+int probity_compare_exists(enum probity_compare_kind kind, int statistic);
+
+/* Whether it exists and was requested. */
 int probity_compare_is_chosen(const struct probity_compare *compare, enum probity_compare_kind kind,
                               int statistic);
 
@@ -146,11 +150,14 @@ size_t probity_compare_least_runs(const struct probity_compare *compare);
 /* Minimum number of runs per side to make a significantly exceeded limit possible. */
 size_t probity_compare_limit_runs(const struct probity_compare *compare);
 
-/* Number of compared functions and blocks to which a limit applies. */
+/* Number of compared functions, blocks and kinds of requests to which a limit applies. */
 size_t probity_compare_limited(const struct probity_compare *compare, size_t limit);
 
 /* Number of blocks left out because there are too many: those that took least time. */
 size_t probity_compare_left_out(const struct probity_compare *compare);
+
+/* Number of kinds of requests left out because the requests of some other run are unknown. */
+size_t probity_compare_requests_left_out(const struct probity_compare *compare);
 
 void probity_compare_close(struct probity_compare *compare);
 

@@ -108,7 +108,7 @@ static int is_wanted(const struct probity_compare *compare, const struct probity
     return patterns != NULL && probity_compare_is_like_any(row, patterns);
 }
 
-/* Functions keep their order and precede the blocks. */
+/* Other rows keep their order and precede the blocks. */
 static void split(struct probity_compare *compare, struct candidate *ret_blocks)
 {
     size_t kept = 0, blocks = 0;

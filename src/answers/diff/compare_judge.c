@@ -208,7 +208,7 @@ static int test_limit(struct probity_compare *compare, const struct workspace *s
 static int is_limited(const struct probity_compare_row *row,
                       const struct probity_compare_limit *limit)
 {
-    if (row->item.kind == PROBITY_COMPARE_BLOCK && limit->statistic == PROBITY_COMPARE_SELF)
+    if (!probity_compare_exists(row->item.kind, limit->statistic))
         return 0;
     return (!limit->is_of_kind || limit->kind == row->item.kind) &&
            (limit->pattern == NULL || probity_compare_is_like(row, limit->pattern));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * compare_run.c: reads functions, blocks and levels in one pass over a trace.
+ * compare_run.c: reads functions, blocks, requests and levels in one pass over a trace.
  */
 #include "answers/diff/compare_run.h"
 
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/request_times.h"
 #include "answers/blocks/blocks.h"
 #include "answers/report/report.h"
 #include "base/array_grow.h"
@@ -44,7 +45,9 @@ enum probity_compare_statistic probity_compare_statistic_parse(const char *name)
 
 const char *probity_compare_kind_name(enum probity_compare_kind kind)
 {
-    return kind == PROBITY_COMPARE_BLOCK ? "block" : "function";
+    static const char *const names[PROBITY_COMPARE_KINDS] = {"function", "block", "request"};
+
+    return names[kind];
 }
 
 /* ---- Environment -------------------------------------------------------------------------------
@@ -309,6 +312,37 @@ int probity_compare_run_add_blocks(struct probity_compare_run *run, struct probi
     return error;
 }
 
+static int add_requests_of(struct probity_compare_run *run, const struct probity_request_kind *kind)
+{
+    struct probity_compare_item item = {
+        .kind = PROBITY_COMPARE_REQUEST,
+        .name = probity_request_kind_name(kind, 0),
+        .signature = probity_request_kind_name(kind, 1),
+        .instance = kind->begin.is_site ? 1 : 0,
+        .quantile_error = PROBITY_REPORT_QUANTILE_ERROR,
+        .values = {(double)kind->calls, NAN, (double)kind->wall_ns, NAN,
+                   (double)kind->wall_ns / (double)kind->calls,
+                   (double)probity_request_quantile(kind, 500),
+                   (double)probity_request_quantile(kind, 990)}};
+    int error = item.name != NULL && item.signature != NULL ? probity_compare_run_add(run, &item)
+                                                            : PROBITY_ERROR_MEMORY;
+
+    free(item.name);
+    free(item.signature);
+    return error;
+}
+
+int probity_compare_run_add_requests(struct probity_compare_run *run,
+                                     const struct probity_request_times *requests)
+{
+    int error = 0;
+
+    run->has_requests = 1;
+    for (size_t i = 0; error == 0 && i < requests->count; i++)
+        error = add_requests_of(run, requests->kinds[i]);
+    return error;
+}
+
 /* ---- Reading -----------------------------------------------------------------------------------
  */
 
@@ -332,21 +366,33 @@ static void take_levels(struct levels *levels, const struct probity_event *event
                                      event->payload[1]);
 }
 
+/* What one pass over a trace computes. */
+struct pass {
+    struct probity_report *report;
+    struct probity_blocks *blocks;
+    struct probity_request_times requests;
+    struct levels levels;
+};
+
+static int put_event(struct pass *pass, const struct probity_event *event)
+{
+    take_levels(&pass->levels, event);
+    int error = probity_report_put(pass->report, event);
+    if (error == 0)
+        error = probity_blocks_put(pass->blocks, event);
+    return error == 0 ? probity_request_times_put(&pass->requests, event) : error;
+}
+
 /* end_ns: of the range; records after the last call that began in it has ended are left out if
  * possible. */
-static int read_events(struct probity_reader *reader, uint64_t end_ns,
-                       struct probity_report *report, struct probity_blocks *blocks,
-                       struct levels *levels)
+static int read_events(struct probity_reader *reader, uint64_t end_ns, struct pass *pass)
 {
     const struct probity_event *event;
     int got = 0, error = 0;
 
     while (error == 0 && (got = probity_reader_next(reader, &event)) > 0) {
-        take_levels(levels, event);
-        error = probity_report_put(report, event);
-        if (error == 0)
-            error = probity_blocks_put(blocks, event);
-        if (error == 0 && event->wall_ns >= end_ns && probity_report_pending(report) == 0) {
+        error = put_event(pass, event);
+        if (error == 0 && event->wall_ns >= end_ns && probity_report_pending(pass->report) == 0) {
             end_ns = UINT64_MAX;
             error = probity_reader_skip_rest(reader);
         }
@@ -354,30 +400,34 @@ static int read_events(struct probity_reader *reader, uint64_t end_ns,
     if (error == 0 && got < 0)
         return got;
     /* Reads the profile, which remains. */
-    return error == 0 ? probity_report_read(report, reader) : error;
+    return error == 0 ? probity_report_read(pass->report, reader) : error;
+}
+
+static int fill_run(const struct pass *pass, int is_cpu_known, struct probity_compare_run *run)
+{
+    free(run->environment[PROBITY_COMPARE_LEVELS]);
+    run->environment[PROBITY_COMPARE_LEVELS] = strdup(pass->levels.text);
+    int error = run->environment[PROBITY_COMPARE_LEVELS] != NULL ? 0 : PROBITY_ERROR_MEMORY;
+    if (error == 0)
+        error = probity_compare_run_add_report(run, pass->report, is_cpu_known);
+    if (error == 0)
+        error = probity_compare_run_add_blocks(run, pass->blocks);
+    return error == 0 ? probity_compare_run_add_requests(run, &pass->requests) : error;
 }
 
 /* The facts come last: only after the events is it known how complete the trace is. */
-static int make_run(struct probity_reader *reader, uint64_t end_ns, struct probity_report *report,
-                    struct probity_blocks *blocks, struct probity_compare_run *ret_run)
+static int make_run(struct probity_reader *reader, uint64_t end_ns, struct pass *pass,
+                    struct probity_compare_run *ret_run)
 {
     const struct probity_trace_facts *facts = probity_reader_facts(reader, 0);
     struct probity_compare_run run;
-    struct levels levels = {.used = 0};
-    int error = read_events(reader, end_ns, report, blocks, &levels);
+    int error = read_events(reader, end_ns, pass);
 
     if (error == 0)
         error = probity_compare_run_describe(facts, &run);
     if (error != 0)
         return error;
-    free(run.environment[PROBITY_COMPARE_LEVELS]);
-    run.environment[PROBITY_COMPARE_LEVELS] = strdup(levels.text);
-    error = run.environment[PROBITY_COMPARE_LEVELS] != NULL ? 0 : PROBITY_ERROR_MEMORY;
-    if (error == 0)
-        error = probity_compare_run_add_report(
-            &run, report, (facts->info.flags & PROBITY_INFO_CPU_TIME) != 0);
-    if (error == 0)
-        error = probity_compare_run_add_blocks(&run, blocks);
+    error = fill_run(pass, (facts->info.flags & PROBITY_INFO_CPU_TIME) != 0, &run);
     if (error != 0)
         probity_compare_run_release(&run);
     else
@@ -390,20 +440,21 @@ int probity_compare_run_read(struct probity_reader *reader, uint64_t from_ns, ui
 {
     const struct probity_report_options range = {.from_ns = from_ns, .to_ns = to_ns};
     const struct probity_blocks_options same_range = {.from_ns = from_ns, .to_ns = to_ns};
-    struct probity_report *report;
-    struct probity_blocks *blocks;
+    struct pass pass = {.levels = {.used = 0}};
     uint64_t end_ns = to_ns != 0 ? to_ns : UINT64_MAX;
     int error = from_ns != 0 || to_ns != 0 ? probity_reader_set_window(reader, from_ns, end_ns) : 0;
 
     if (error == 0)
-        error = probity_report_open(&range, &report);
+        error = probity_report_open(&range, &pass.report);
     if (error != 0)
         return error;
-    error = probity_blocks_open(&same_range, &blocks);
+    probity_request_times_init(from_ns, to_ns, &pass.requests);
+    error = probity_blocks_open(&same_range, &pass.blocks);
     if (error == 0) {
-        error = make_run(reader, end_ns, report, blocks, ret_run);
-        probity_blocks_close(blocks);
+        error = make_run(reader, end_ns, &pass, ret_run);
+        probity_blocks_close(pass.blocks);
     }
-    probity_report_close(report);
+    probity_request_times_release(&pass.requests);
+    probity_report_close(pass.report);
     return error;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * compare_run.h: the data of one run for a comparison: its environment and, for each function and
- * block, one value per statistic. Everything is copied, so the trace may be closed. Prints nothing.
+ * compare_run.h: the data of one run for a comparison: its environment and, for each function,
+ * block and kind of request, one value per statistic. Everything is copied, so the trace may be
+ * closed. Prints nothing.
  */
 #ifndef PROBITY_ANSWERS_DIFF_COMPARE_RUN_H
 #define PROBITY_ANSWERS_DIFF_COMPARE_RUN_H
@@ -11,12 +12,12 @@
 
 #include "reader/reader.h"
 
-/* Statistics of a function or block; times in ns, except calls. */
+/* Statistics of a function, block or kind of request; times in ns, except calls. */
 enum probity_compare_statistic {
     PROBITY_COMPARE_CALLS,
-    PROBITY_COMPARE_SELF, /* not for blocks */
+    PROBITY_COMPARE_SELF, /* of functions only */
     PROBITY_COMPARE_TOTAL,
-    PROBITY_COMPARE_CPU, /* of functions: self time */
+    PROBITY_COMPARE_CPU, /* of functions: self time; not of requests, which change threads */
     PROBITY_COMPARE_MEAN,
     PROBITY_COMPARE_MEDIAN,
     PROBITY_COMPARE_P99,
@@ -32,20 +33,22 @@ enum probity_compare_statistic probity_compare_statistic_parse(const char *name)
 enum probity_compare_kind {
     PROBITY_COMPARE_FUNCTION,
     PROBITY_COMPARE_BLOCK, /* from one probe to the next */
+    PROBITY_COMPARE_REQUEST, /* all requests that begin at one probe */
     PROBITY_COMPARE_KINDS
 };
 
-/* "function", "block". */
+/* "function", "block", "request". */
 const char *probity_compare_kind_name(enum probity_compare_kind kind);
 
-/* A function or block, identified across runs by all fields but line, values and quantile_error. */
+/* A function, block or kind of request, identified across runs by all fields but line, values and
+ * quantile_error. */
 struct probity_compare_item {
     enum probity_compare_kind kind;
-    char *name;      /* for a block, "a -> b" */
-    char *signature; /* for a block, its name with probe names; not part of the key */
-    char *file, *object; /* without directories; "" for a block */
+    char *name;      /* for a block, "a -> b"; for a request, the probe at which it begins */
+    char *signature; /* for a block or request, its name with probe names; not part of the key */
+    char *file, *object; /* without directories; "" except for a function */
     uint32_t line;
-    uint32_t instance; /* index by line, from 0, among scopes of one name in one file; for a block,
+    uint32_t instance; /* index by line, from 0, among scopes of one name in one file; otherwise
                         * which probes are sites: bit 0 the first, bit 1 the second */
     double quantile_error; /* maximum relative error of median and p99 */
     double values[PROBITY_COMPARE_STATISTICS]; /* NAN if unknown */
@@ -78,6 +81,7 @@ struct probity_compare_run {
     char *label; /* "" if there is none */
     char *why;   /* why the run is complete or not */
     int is_complete, is_damaged;
+    int has_requests; /* 0: its requests are unknown, as in a history */
     char *environment[PROBITY_COMPARE_ENVIRONMENTS]; /* "" if unknown */
     struct probity_compare_item *items;
     size_t item_count, item_room;
@@ -102,6 +106,11 @@ int probity_compare_run_add_report(struct probity_compare_run *run, struct probi
 /* Adds all pairs of blocks. Returns as above. */
 struct probity_blocks;
 int probity_compare_run_add_blocks(struct probity_compare_run *run, struct probity_blocks *blocks);
+
+/* Adds all kinds of requests, and marks them as known. Returns as above. */
+struct probity_request_times;
+int probity_compare_run_add_requests(struct probity_compare_run *run,
+                                     const struct probity_request_times *requests);
 
 /* Adds an item, copying its texts; NULL counts as "". Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_compare_run_add(struct probity_compare_run *run,

@@ -31,8 +31,8 @@ static double change_of(const struct probity_compare *compare,
 static double order_value(const struct probity_compare *compare,
                           const struct probity_compare_row *row, int order)
 {
-    int own = row->item.kind == PROBITY_COMPARE_BLOCK ? PROBITY_COMPARE_TOTAL
-                                                      : PROBITY_COMPARE_SELF;
+    int own = row->item.kind == PROBITY_COMPARE_FUNCTION ? PROBITY_COMPARE_SELF
+                                                         : PROBITY_COMPARE_TOTAL;
     const double *time = row->results[own].median;
 
     if (order == PROBITY_COMPARE_BY_IMPACT)

@@ -75,12 +75,13 @@ const struct probity_column probity_diff_columns[PROBITY_DIFF_COLUMNS] = {
     [PROBITY_DIFF_RUNS_NEEDED] = {"runs_needed", runs_needed},
     [PROBITY_DIFF_KIND] = {"kind", kind}};
 
-/* Values that JSON has once for each function or block. */
+/* Values that JSON has once for each row. */
 COLUMN(signature, text, row->row->item.signature)
 COLUMN(line_or_0, count, row->row->item.line)
 COLUMN(object, text, row->row->item.object)
 COLUMN(from_is_site, flag, row->row->item.instance & 1)
 COLUMN(to_is_site, flag, row->row->item.instance & 2)
+COLUMN(is_site, flag, row->row->item.instance & 1)
 
 static struct probity_cell quantile_error(const void *row)
 {
@@ -96,6 +97,20 @@ static const struct probity_column of_block[] = {{"name", name},
                                                  {"from_is_site", from_is_site},
                                                  {"to_is_site", to_is_site},
                                                  {"quantile_error", quantile_error}};
+
+static const struct probity_column of_request[] = {{"name", name},
+                                                   {"named", signature},
+                                                   {"is_site", is_site},
+                                                   {"quantile_error", quantile_error}};
+
+#define LIST(COLUMNS) {COLUMNS, sizeof COLUMNS / sizeof *COLUMNS}
+
+static const struct {
+    const struct probity_column *columns;
+    size_t count;
+} of_kind[PROBITY_COMPARE_KINDS] = {[PROBITY_COMPARE_FUNCTION] = LIST(of_function),
+                                    [PROBITY_COMPARE_BLOCK] = LIST(of_block),
+                                    [PROBITY_COMPARE_REQUEST] = LIST(of_request)};
 
 /* ---- CSV ---------------------------------------------------------------------------------------
  */
@@ -184,13 +199,11 @@ static int put_object(FILE *stream, const struct probity_diff_layout *layout,
                       const struct probity_compare *compare, const struct probity_compare_row *row)
 {
     struct probity_diff_line shown = {.row = row};
-    int is_block = row->item.kind == PROBITY_COMPARE_BLOCK, written = 0;
+    int written = 0;
 
     fputc('{', stream);
-    int error = probity_columns_put_json(
-        stream, is_block ? of_block : of_function,
-        is_block ? sizeof of_block / sizeof *of_block : sizeof of_function / sizeof *of_function,
-        &shown);
+    int error = probity_columns_put_json(stream, of_kind[row->item.kind].columns,
+                                         of_kind[row->item.kind].count, &shown);
     fputs(", \"statistics\": {", stream);
     for (int i = 0; error == 0 && i < PROBITY_COMPARE_STATISTICS; i++) {
         shown.statistic = (enum probity_compare_statistic)i;
@@ -213,6 +226,8 @@ static json_t *test_of(const struct probity_compare *compare)
     json_object_set_new(object, "correction_of_limits", json_string("Holm"));
     probity_json_put_integer(object, "tests", probity_compare_tests(compare));
     probity_json_put_integer(object, "blocks_left_out", probity_compare_left_out(compare));
+    probity_json_put_integer(object, "requests_left_out",
+                             probity_compare_requests_left_out(compare));
     probity_json_put_integer(object, "tests_of_limits", probity_compare_limit_tests(compare));
     json_object_set_new(object, "confidence", json_real(options->confidence));
     json_object_set_new(object, "tolerance_percent", json_real(options->tolerance_percent));
@@ -296,7 +311,7 @@ static int is_shown(const struct probity_diff_layout *layout,
     return is_any;
 }
 
-/* The limit counts functions and blocks together. */
+/* The limit counts rows of all kinds together. */
 static int write_rows(FILE *stream, const struct probity_diff_layout *layout,
                       const struct probity_compare *compare, enum probity_compare_kind of)
 {

@@ -115,6 +115,8 @@ static int print_diff(void *context, FILE *stream, int has_colour)
     if (call->form == FORM_CSV && probity_compare_left_out(call->compared.compare) > 0)
         cli_warn(&cli_command_diff, "too many blocks: the %zu with the least time are not compared",
                  probity_compare_left_out(call->compared.compare));
+    if (call->form == FORM_CSV && probity_compare_requests_left_out(call->compared.compare) > 0)
+        cli_warn(&cli_command_diff, "requests are not compared: " PROBITY_DIFF_LACKS_REQUESTS);
     if (call->form == FORM_JSON)
         return probity_diff_json(stream, &call->layout, call->compared.compare);
     if (call->form == FORM_CSV)
@@ -157,12 +159,19 @@ static int find_idle_pattern(const struct diff_call *call)
 {
     const char *function = idle_pattern(call, PROBITY_COMPARE_FUNCTION);
     const char *block = idle_pattern(call, PROBITY_COMPARE_BLOCK);
+    const char *request = idle_pattern(call, PROBITY_COMPARE_REQUEST);
 
     if (function != NULL)
         return cli_fail_function(&cli_command_diff, function);
     if (block != NULL)
         return cli_fail(&cli_command_diff, "no blocks match '%s'; `probity blocks` lists the "
                         "blocks", block);
+    if (request != NULL && probity_compare_requests_left_out(call->compared.compare) > 0)
+        return cli_fail(&cli_command_diff, "requests are not compared: "
+                        PROBITY_DIFF_LACKS_REQUESTS);
+    if (request != NULL)
+        return cli_fail(&cli_command_diff, "no requests match '%s'; `probity model` lists the "
+                        "kinds of requests", request);
     return CLI_OK;
 }
 
@@ -284,9 +293,12 @@ static const struct cli_option options[] = {
      .help = "only functions whose name or signature matches: * ? [a-z]", .repeats = 1,
      .take = take_pattern, .number = PROBITY_COMPARE_FUNCTION},
     {.name = "block", .value = "PATTERN", .brief = "only blocks that match",
-     .help = "only blocks whose name matches, e.g. '1 -> *'; both options may be repeated to match "
-             "any of several patterns", .repeats = 1,
+     .help = "only blocks whose name matches, e.g. '1 -> *'", .repeats = 1,
      .take = take_pattern, .number = PROBITY_COMPARE_BLOCK},
+    {.name = "request", .value = "PATTERN", .brief = "only requests that match",
+     .help = "only requests that begin at a probe whose name matches; these three options may be "
+             "repeated to match any of several patterns", .repeats = 1,
+     .take = take_pattern, .number = PROBITY_COMPARE_REQUEST},
     {.name = "changed", .help = "show only statistically significant changes",
      .brief = "show only significant changes",
      CLI_FLAG(struct diff_call, layout.is_changed_only)},
@@ -294,15 +306,16 @@ static const struct cli_option options[] = {
      .help = "treat differences within P percent as equal (default: 2)", .take = take_tolerance},
     {.name = "fail-on", .value = "CHANGE", .repeats = 1, .take = take_limit,
      .brief = "exit with 4 on a significant change beyond this",
-     .help = "exit with 4 if any function or block changed significantly by more than this: "
-             "'p99>+5%', 'calls<0%'; or only those that match: 'function:parse:mean>0', "
-             "'block:1 -> 2:p99>+5'; may be repeated"},
+     .help = "exit with 4 if any function, block or kind of request changed significantly by more "
+             "than this: 'p99>+5%', 'calls<0%'; or only those that match: 'function:parse:mean>0', "
+             "'block:1 -> 2:p99>+5', 'request:*:p99>+5'; may be repeated"},
     {.name = "sort", .value = "KEY", .brief = "sort key", .noun = "sort key",
-     .help = "impact (change in self time, or in a block's time; default), change, name, or a "
-             "statistic",
+     .help = "impact (change in self time, or in the time of a block or of requests; default), "
+             "change, name, or a statistic",
      .choices = "impact change name calls self total cpu mean median p99", .take = take_order},
     {.name = "limit", .letter = 'n', .value = "N", .brief = "maximum number of functions",
-     .help = "show only the first N functions and blocks", .valid = "a number, or 0 for all",
+     .help = "show only the first N functions, blocks and kinds of requests",
+     .valid = "a number, or 0 for all",
      CLI_NUMBER(struct diff_call, layout.limit, 0, CLI_LIMIT_MAX)},
     CLI_RANGE_ROWS(struct diff_call, compared.range, "from", "to", "only calls that begin"),
     CLI_FLEET_URL_ROW(struct diff_call, compared.source, "traces and the history"),
@@ -312,7 +325,8 @@ static const struct cli_option options[] = {
      CLI_TEXT(struct diff_call, compared.project)},
     {.name = "json", .help = "print one JSON object with the values of all runs; times in ns",
      .brief = "print JSON", .take = take_form, .number = FORM_JSON},
-    {.name = "csv", .help = "print CSV, one row per function or block and statistic",
+    {.name = "csv", .help = "print CSV, one row per statistic of a function, block or kind of "
+                             "request",
      .brief = "print CSV", .take = take_form, .number = FORM_CSV},
     CLI_OUTPUT_ROWS(struct diff_call, out, force),
     CLI_COLOR_ROW, CLI_QUIET_ROW, CLI_HELP_ROW,
@@ -329,8 +343,9 @@ const struct cli_command cli_command_diff = {
         "(`probity runs`), or with --from-fleet in a database. "
         "Compares, for each function, number of calls, self, total and CPU time, and mean, median "
         "and 99th percentile of a call; for each block between probes, all of these except self "
-        "time. Shows the medians over the runs, their ratio with its confidence interval, and a "
-        "verdict: same, faster, slower, or inconclusive.",
+        "time; and for all requests that begin at one probe, all except self and CPU time. Shows "
+        "the medians over the runs, their ratio with its confidence interval, and a verdict: "
+        "same, faster, slower, or inconclusive.",
     .options = options,
     .statuses =
     "0 success; 1 failure; 2 usage error; 3 the input is damaged or incomplete;\n"

@@ -11,11 +11,14 @@
 #include "print/columns.h"
 
 struct probity_diff_layout {
-    size_t limit;        /* number of functions and blocks to show; 0: all */
+    size_t limit;        /* number of rows to show; 0: all */
     int is_changed_only; /* only lines with significant changes */
     int has_colour;
     size_t line_columns; /* terminal width: columns that do not fit are omitted; 0: no limit */
 };
+
+/* Why requests may be left out. */
+#define PROBITY_DIFF_LACKS_REQUESTS "a history or database of runs has none"
 
 /* A statistic of a row: a line of text and of CSV. */
 struct probity_diff_line {
@@ -51,8 +54,8 @@ extern const struct probity_column probity_diff_columns[PROBITY_DIFF_COLUMNS];
 void probity_diff_text(FILE *stream, const struct probity_diff_layout *layout,
                        const struct probity_compare *compare);
 
-/* A header line, then one line per statistic of each function and block. Times are ns; unknown
- * values are empty. The caller checks the stream for errors. */
+/* A header line, then one line per statistic of each function, block and kind of request.
+ * Times are ns; unknown values are empty. The caller checks the stream for errors. */
 void probity_diff_csv(FILE *stream, const struct probity_diff_layout *layout,
                       const struct probity_compare *compare);
 

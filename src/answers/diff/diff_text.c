@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * diff_text.c: a comparison as a table, one line per statistic of each function and block.
+ * diff_text.c: a comparison as a table, one line per statistic of each function, block
+ * and kind of request.
  */
 #include "answers/diff/diff_print.h"
 
@@ -141,8 +142,8 @@ static const struct probity_table_cell cells[COLUMNS] = {
 /* ---- Rows --------------------------------------------------------------------------------------
  */
 
-/* File and line distinguish functions with equal names. Names of blocks are unique, and there may
- * be very many. */
+/* File and line distinguish functions with equal names. Names of blocks and requests are unique,
+ * and there may be very many. */
 static void put_name(FILE *stream, const struct probity_compare *compare,
                      const struct probity_compare_item *item)
 {
@@ -150,8 +151,8 @@ static void put_name(FILE *stream, const struct probity_compare *compare,
     const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
 
     fputs("  ", stream);
-    put_safe(stream, item->kind == PROBITY_COMPARE_BLOCK ? item->signature : item->name);
-    if (item->kind == PROBITY_COMPARE_BLOCK)
+    put_safe(stream, item->kind == PROBITY_COMPARE_FUNCTION ? item->name : item->signature);
+    if (item->kind != PROBITY_COMPARE_FUNCTION)
         return;
     for (size_t i = 0; namesakes < 2 && i < count; i++)
         namesakes += rows[i].item.kind == PROBITY_COMPARE_FUNCTION &&
@@ -165,14 +166,21 @@ static void put_name(FILE *stream, const struct probity_compare *compare,
 
 static const char *title_of(const struct probity_compare *compare)
 {
-    size_t count, kinds[PROBITY_COMPARE_KINDS] = {0};
+    static const char *const titles[] = {"function",
+                                         "function",
+                                         "block",
+                                         "function or block",
+                                         "request",
+                                         "function or request",
+                                         "block or request",
+                                         "function, block or request"};
+    size_t count;
+    unsigned kinds = 0; /* bit i: there are rows of kind i */
     const struct probity_compare_row *rows = probity_compare_rows(compare, &count);
 
     for (size_t i = 0; i < count; i++)
-        kinds[rows[i].item.kind]++;
-    return kinds[PROBITY_COMPARE_BLOCK] == 0      ? "function"
-           : kinds[PROBITY_COMPARE_FUNCTION] == 0 ? "block"
-                                                  : "function or block";
+        kinds |= 1u << rows[i].item.kind;
+    return titles[kinds];
 }
 
 static void choose_columns(struct table *table)
@@ -214,7 +222,7 @@ static void put_head(const struct table *table)
     fprintf(stream, "  %s%s\n", title_of(compare), end);
 }
 
-/* Returns the number of functions left out that have a line to show. */
+/* Returns the number of rows left out that have a line to show. */
 static size_t put_rows(const struct table *table)
 {
     const struct probity_diff_layout *layout = table->layout;
@@ -242,7 +250,7 @@ static size_t put_rows(const struct table *table)
     }
     fputc('\n', stream);
     if (count == 0)
-        fputs("no calls or blocks\n", stream);
+        fputs("no calls, blocks or requests\n", stream);
     else if (shown == 0)
         fputs("no statistically significant change\n", stream);
     return left;
@@ -348,6 +356,8 @@ void probity_diff_text(FILE *stream, const struct probity_diff_layout *layout,
     if (probity_compare_left_out(compare) > 0)
         fprintf(stream, "too many blocks: the %zu with the least time are not compared\n",
                 probity_compare_left_out(compare));
+    if (probity_compare_requests_left_out(compare) > 0)
+        fprintf(stream, "requests are not compared: " PROBITY_DIFF_LACKS_REQUESTS "\n");
     if ((base < other ? base : other) < least)
         fprintf(stream, "too few runs for a significant result; need at least %zu per side\n",
                 least);
