@@ -84,7 +84,7 @@ function flagsOf(flags: number): string[] {
     if ((flags & Flag.Unwound) !== 0)
         texts.push("no leave was recorded (longjmp, or a missing record): it ends with the last record inside");
     if ((flags & Flag.Open) !== 0)
-        texts.push("open when the records end");
+        texts.push((flags & Flag.Before) !== 0 ? "open when the range ends" : "open when the records end");
     if ((flags & Flag.Untimed) !== 0)
         texts.push("entered while profiling was off");
     if ((flags & Flag.Before) !== 0)
