@@ -40,14 +40,16 @@ cmp -s listed listed.copy || fail "hits of the copy: $(diff listed listed.copy)"
 
 # A running program, which is terminated by another one.
 PROBITY_MODE=ring PROBITY_OUT=live.probity wine probes.exe counts > out 2>&1 &
+program=$!
 until grep -q running out; do sleep 0.1; done
-pid=$(tool 0 ps --json | jq -r '.processes[0].pid')
+pid=
+until [ -n "$pid" ]; do pid=$(tool 0 ps --json | jq -r '.processes[0].pid // empty'); done
 tool 0 level "$pid" 3 1 > levels
 expect "levels" "$pid: levels 3, 3" "$(tr -d '\r' < levels)"
 tool 0 level live.probity 4 > levels
 tool 0 info live.probity > facts
 grep -q '^state  *live$' facts || fail "info of a running program: $(cat facts)"
-wine taskkill /f /pid "$pid" > out 2>&1
+wine taskkill /f /pid "$pid" > out 2>&1 || kill -KILL "$program"
 wait
 tool 0 recover live.probity > recovered
 tool 0 info live.probity > facts
