@@ -3,8 +3,8 @@
 # engine of 2,500 functions (SQLite) and an interpreter (QuickJS): plain, with FN_FUNC inserted into
 # every function by a script, as always and patchable, compiled with -finstrument-functions and with
 # -pg -mfentry -minstrument-return=call, and compiled by clang with XRay sleds in all functions,
-# each recorded and not, next to uftrace and XRay's own basic mode. Also how many loaded bytes one
-# FN_FUNC adds to a program.
+# each recorded and not, next to uftrace, LTTng's hooks, XRay's own basic mode and, if FUNTRACE is a
+# directory with its sources, funtrace. Also how many loaded bytes one FN_FUNC adds to a program.
 set -eu
 bench=$(cd "$(dirname "$0")" && pwd)
 tree=$(cd "$bench/../.." && pwd)
@@ -140,6 +140,49 @@ __return__:
         .section .note.GNU-stack, "", @progbits
 END
 
+# funtrace keeps only the newest records. $1 time of the plain program, $2 calls of all functions,
+# $3 those of the program with -pg
+by_funtrace() {
+    local time link="$work/funtrace.o -Wl,--dynamic-list=${FUNTRACE:-}/funtrace.dyn"
+    link+=" -lstdc++ -ldl -pthread"
+    if [ -z "${FUNTRACE:-}" ]; then
+        printf 'note\treal\tFUNTRACE is not set to a directory with the sources of funtrace\n'
+        return
+    fi
+    g++ -w -O2 -g -pthread -c -o "$work/funtrace.o" "$FUNTRACE/funtrace.cpp"
+    LINK=$link compile funtrace "$large" -finstrument-functions
+    time=$(recorded env -u PROBITY_OUT "$work/funtrace")
+    added "funtrace, -finstrument-functions" "$time" "$1" "$2" ""
+    gcc -c -o "$work/funtrace_pg.o" "$FUNTRACE/funtrace_pg.S"
+    LINK="$work/funtrace_pg.o $link" compile funtrace_pg "$large" -pg -mfentry \
+        -minstrument-return=call
+    time=$(recorded env -u PROBITY_OUT "$work/funtrace_pg")
+    added "funtrace, -mfentry" "$time" "$1" "$3" ""
+}
+
+# LTTng discards events if its session daemon is too slow. $1 time of the plain program, $2 calls
+by_lttng() {
+    local time session=probity-real-$$
+    if ! {
+        lttng --no-sessiond list &&
+            lttng create "$session" --output="$work/lttng" &&
+            lttng enable-channel --userspace --subbuf-size=8M --num-subbuf=8 calls &&
+            lttng enable-event --userspace --channel=calls 'lttng_ust_cyg_profile_fast:*' &&
+            lttng start
+    } > "$work/said" 2>&1; then
+        printf 'note\treal\tno session of LTTng (lttng-sessiond must be running)\n'
+        return
+    fi
+    time=$(LTTNG_UST_REGISTER_TIMEOUT=5000 recorded env -u PROBITY_OUT \
+        LD_PRELOAD=liblttng-ust-cyg-profile-fast.so "$work/hooks")
+    lttng stop "$session" > "$work/said" 2>&1 || true
+    added "LTTng's hooks, -finstrument-functions" "$time" "$1" "$2" ""
+    row "LTTng's hooks: events discarded, three runs" "$(lttng list "$session" --channel=calls |
+        awk '/Discarded events:/ { n += $NF } END { print n / 1e6 }')" M ""
+    lttng destroy "$session" > "$work/said" 2>&1 || true
+    rm -rf "$work/lttng"
+}
+
 # $1 target of a program with FN_FUNC, off / plain
 by_gcc() {
     local plain time calls entered
@@ -191,6 +234,8 @@ by_gcc() {
     else
         printf 'note\treal\tno uftrace here\n'
     fi
+    by_lttng "$plain" "$calls"
+    by_funtrace "$plain" "$calls" "$entered"
 }
 
 # $1 target of sleds that are off / plain
