@@ -73,7 +73,8 @@ mutable_state() {
 
 # Functions that this code calls or jumps to, except those that keep the registers.
 calls_changing_vectors() {
-    local object kept='keep_(low_)?vectors|sled_probe_(slow|gap)|site_(enter|leave|event_(gap|refused))'
+    local object kept='keep_(low_)?vectors|sled_probe_(slow|gap)'
+    kept+='|site_(enter|leave|event_(gap|refused))'
     for object in sled_calls site_calls fentry; do
         objdump -dr "$build/obj/src/functions/$object.o" | awk '
             / R_X86_64_/ { if (is_branch) { sub(/-0x4$/, "", $3); print $3 } }
