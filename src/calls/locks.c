@@ -83,7 +83,7 @@ void probity_calls_waits(enum probity_calls_kind kind, const volatile void *lock
                          const void *place)
 {
     probity_calls_hit_with(&probity_calls_sites[kind].wait, PROBITY_ROLE_LOCK_WAIT, holder,
-                                lock, place);
+                           lock, place);
 }
 
 /* Semaphores may be released by any thread, and a thread that ends does not release its locks. */
@@ -92,7 +92,7 @@ void probity_calls_waited(enum probity_calls_kind kind, const volatile void *loc
 {
     if (error != 0 && error != EOWNERDEAD) {
         probity_calls_hit_with(&probity_calls_sites[kind].given_up, PROBITY_ROLE_GIVEN_UP,
-                                    (uint32_t)error, lock, place);
+                               (uint32_t)error, lock, place);
         return;
     }
     probity_calls_hit(&probity_calls_sites[kind].hold, PROBITY_ROLE_LOCK_HOLD, lock, place);

@@ -270,7 +270,7 @@ void probity_calls_condition_cancelled(void *context) __attribute__((visibility(
                                                                                                    \
         if (error == 0 && probity_calls_record_locks(place))                                       \
             probity_calls_hit(&probity_calls_sites[KIND].made, PROBITY_ROLE_LOCK_MADE, lock,  \
-                                   place);                                                         \
+                              place);                                                         \
         return error;                                                                              \
     }                                                                                              \
                                                                                                    \
@@ -280,7 +280,7 @@ void probity_calls_condition_cancelled(void *context) __attribute__((visibility(
                                                                                                    \
         if (probity_calls_record_locks(place))                                                     \
             probity_calls_hit(&probity_calls_sites[KIND].gone, PROBITY_ROLE_LOCK_GONE, lock,  \
-                                   place);                                                         \
+                              place);                                                         \
         return probity_calls_next.NAME##_destroy(lock);                                            \
     }
 

@@ -76,7 +76,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, mtx_init, (mtx_t *mutex, int type),
 
     if (status == thrd_success && probity_calls_record_locks(place))
         probity_calls_hit(&probity_calls_sites[PROBITY_CALLS_MUTEX].made,
-                               PROBITY_ROLE_LOCK_MADE, mutex, place);
+                          PROBITY_ROLE_LOCK_MADE, mutex, place);
     return status;
 }
 
@@ -86,7 +86,7 @@ PROBITY_CALLS_WRAP_VOID(PROBITY_CALLS_LOCKS, mtx_destroy, (mtx_t *mutex), (mutex
 
     if (probity_calls_record_locks(place))
         probity_calls_hit(&probity_calls_sites[PROBITY_CALLS_MUTEX].gone,
-                               PROBITY_ROLE_LOCK_GONE, mutex, place);
+                          PROBITY_ROLE_LOCK_GONE, mutex, place);
     probity_calls_next.mtx_destroy(mutex);
 }
 
@@ -122,7 +122,7 @@ WAIT(cnd_timedwait,
                                                                                                    \
         if (probity_calls_record_locks(place))                                                     \
             probity_calls_hit_with(&probity_calls_sites[PROBITY_CALLS_CONDITION].notify,      \
-                                        PROBITY_ROLE_NOTIFY, most, condition, place);              \
+                                   PROBITY_ROLE_NOTIFY, most, condition, place);              \
         return probity_calls_next.name(condition);                                                 \
     }
 
@@ -136,7 +136,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, cnd_init, (cnd_t *condition), (cond
 
     if (status == thrd_success && probity_calls_record_locks(place))
         probity_calls_hit(&probity_calls_sites[PROBITY_CALLS_CONDITION].made,
-                               PROBITY_ROLE_LOCK_MADE, condition, place);
+                          PROBITY_ROLE_LOCK_MADE, condition, place);
     return status;
 }
 
@@ -146,6 +146,6 @@ PROBITY_CALLS_WRAP_VOID(PROBITY_CALLS_LOCKS, cnd_destroy, (cnd_t *condition), (c
 
     if (probity_calls_record_locks(place))
         probity_calls_hit(&probity_calls_sites[PROBITY_CALLS_CONDITION].gone,
-                               PROBITY_ROLE_LOCK_GONE, condition, place);
+                          PROBITY_ROLE_LOCK_GONE, condition, place);
     probity_calls_next.cnd_destroy(condition);
 }

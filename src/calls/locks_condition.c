@@ -18,8 +18,8 @@ static void made_or_gone(enum probity_calls_kind kind, int is_made, const volati
     struct probity_calls_sites *sites = &probity_calls_sites[kind];
 
     probity_calls_hit(is_made ? &sites->made : &sites->gone,
-                           is_made ? PROBITY_ROLE_LOCK_MADE : PROBITY_ROLE_LOCK_GONE, object,
-                           place);
+                      is_made ? PROBITY_ROLE_LOCK_MADE : PROBITY_ROLE_LOCK_GONE, object,
+                      place);
 }
 
 /* ---- Condition variables -----------------------------------------------------------------------
@@ -32,7 +32,7 @@ void probity_calls_condition_waits(struct probity_calls_condition *wait)
                        probity_calls_count(PROBITY_CALLS_CONDITION_WAIT);
     if (!wait->is_counted)
         probity_calls_hit_with(&SITES(CONDITION).wait, PROBITY_ROLE_CONDITION_WAIT,
-                                    (uintptr_t)wait->mutex, wait->condition, wait->place);
+                               (uintptr_t)wait->mutex, wait->condition, wait->place);
     probity_calls_mutex_gives(wait->mutex, wait->place);
 }
 
@@ -41,7 +41,7 @@ void probity_calls_condition_woken(const struct probity_calls_condition *wait, i
 {
     if (!wait->is_counted)
         probity_calls_hit_with(&SITES(CONDITION).woken, PROBITY_ROLE_WOKEN, (uint32_t)error,
-                                    wait->condition, wait->place);
+                               wait->condition, wait->place);
     else if (probity_calls_thread_self != NULL)
         probity_calls_thread_self->of_condition = wait->mutex;
     probity_calls_mutex_took(wait->mutex, wait->place);
@@ -140,7 +140,7 @@ static int is_last(const pthread_barrier_t *barrier)
 static void notify_all(const pthread_barrier_t *barrier, const void *place)
 {
     probity_calls_hit_with(&SITES(BARRIER).notify, PROBITY_ROLE_NOTIFY, UINT32_MAX, barrier,
-                                place);
+                           place);
 }
 
 /* The last thread to arrive gets the special result. It wakes the others even if it could not know
@@ -157,13 +157,13 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_barrier_wait, (pthread_barr
         notify_all(barrier, place);
     else
         probity_calls_hit_with(&SITES(BARRIER).wait, PROBITY_ROLE_CONDITION_WAIT, 0, barrier,
-                                    place);
+                               place);
     int result = probity_calls_next.pthread_barrier_wait(barrier);
     if (!notifies && result == PTHREAD_BARRIER_SERIAL_THREAD)
         notify_all(barrier, place);
     if (!notifies)
         probity_calls_hit_with(&SITES(BARRIER).woken, PROBITY_ROLE_WOKEN,
-                                    result > 0 ? (uint32_t)result : 0, barrier, place);
+                               result > 0 ? (uint32_t)result : 0, barrier, place);
     return result;
 }
 
@@ -214,7 +214,7 @@ static void run_once(void)
     probity_calls_hit(&SITES(ONCE).hold, PROBITY_ROLE_LOCK_HOLD, once->control, once->place);
     once->function();
     probity_calls_hit(&SITES(ONCE).release, PROBITY_ROLE_LOCK_RELEASE, once->control,
-                           once->place);
+                      once->place);
 }
 
 /* Records only calls that run the function, or wait for a thread that does. */
@@ -269,7 +269,7 @@ static long wait_for_futex(long number, long a, long b, long c, long d, long e, 
     long result = probity_calls_next.syscall SYSCALL_ARGUMENTS;
     int error = errno;
     probity_calls_hit_with(&SITES(FUTEX).woken, PROBITY_ROLE_WOKEN,
-                                result == -1 ? (uint32_t)error : 0, word, place);
+                           result == -1 ? (uint32_t)error : 0, word, place);
     errno = error;
     return result;
 }
@@ -289,7 +289,7 @@ static __attribute__((noinline)) long record_syscall SYSCALL_PARAMETERS
     case FUTEX_REQUEUE:
     case FUTEX_CMP_REQUEUE:
         probity_calls_hit_with(&SITES(FUTEX).notify, PROBITY_ROLE_NOTIFY, (uint32_t)c,
-                                    (const void *)a, place);
+                               (const void *)a, place);
         break;
     default: break;
     }

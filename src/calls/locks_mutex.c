@@ -224,7 +224,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_spin_init,
 
     if (error == 0 && probity_calls_record_locks(place))
         probity_calls_hit(&probity_calls_sites[PROBITY_CALLS_SPIN].made,
-                               PROBITY_ROLE_LOCK_MADE, lock, place);
+                          PROBITY_ROLE_LOCK_MADE, lock, place);
     return error;
 }
 
@@ -235,6 +235,6 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, pthread_spin_destroy, (pthread_spin
 
     if (probity_calls_record_locks(place))
         probity_calls_hit(&probity_calls_sites[PROBITY_CALLS_SPIN].gone,
-                               PROBITY_ROLE_LOCK_GONE, lock, place);
+                          PROBITY_ROLE_LOCK_GONE, lock, place);
     return probity_calls_next.pthread_spin_destroy(lock);
 }

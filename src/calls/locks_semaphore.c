@@ -98,7 +98,7 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, sem_init,
 
     if (result == 0 && probity_calls_record_locks(place))
         probity_calls_hit(&probity_calls_sites[PROBITY_CALLS_SEMAPHORE].made,
-                               PROBITY_ROLE_LOCK_MADE, semaphore, place);
+                          PROBITY_ROLE_LOCK_MADE, semaphore, place);
     return result;
 }
 
@@ -108,6 +108,6 @@ PROBITY_CALLS_WRAP(PROBITY_CALLS_LOCKS, int, sem_destroy, (sem_t * semaphore), (
 
     if (probity_calls_record_locks(place))
         probity_calls_hit(&probity_calls_sites[PROBITY_CALLS_SEMAPHORE].gone,
-                               PROBITY_ROLE_LOCK_GONE, semaphore, place);
+                          PROBITY_ROLE_LOCK_GONE, semaphore, place);
     return probity_calls_next.sem_destroy(semaphore);
 }

@@ -61,8 +61,8 @@ static void record_begin(const struct start *start)
 {
     if (is_on(PROBITY_CALLS_THREADS))
         probity_calls_hit_with(&probity_calls_sites[PROBITY_CALLS_THREAD].begin,
-                                    PROBITY_ROLE_THREAD_BEGIN, start->creator,
-                                    handle_of(pthread_self()), start->place);
+                               PROBITY_ROLE_THREAD_BEGIN, start->creator,
+                               handle_of(pthread_self()), start->place);
 }
 
 /* By return, pthread_exit() or cancellation. */
@@ -73,7 +73,7 @@ static void record_end(void *context)
     probity_calls_thread_ends();
     if (is_on(PROBITY_CALLS_THREADS))
         probity_calls_hit(&probity_calls_sites[PROBITY_CALLS_THREAD].end,
-                               PROBITY_ROLE_THREAD_END, handle_of(pthread_self()), start->place);
+                          PROBITY_ROLE_THREAD_END, handle_of(pthread_self()), start->place);
 }
 
 static void *begin(void *context)
@@ -196,14 +196,14 @@ struct join {
 static void join_waits(const struct join *join)
 {
     probity_calls_hit_with(&probity_calls_sites[PROBITY_CALLS_JOIN].wait,
-                                PROBITY_ROLE_CONDITION_WAIT, 0, handle_of(join->thread),
-                                join->place);
+                           PROBITY_ROLE_CONDITION_WAIT, 0, handle_of(join->thread),
+                           join->place);
 }
 
 static int joined(const struct join *join, int error)
 {
     probity_calls_hit_with(&probity_calls_sites[PROBITY_CALLS_JOIN].woken, PROBITY_ROLE_WOKEN,
-                                (uint32_t)error, handle_of(join->thread), join->place);
+                           (uint32_t)error, handle_of(join->thread), join->place);
     return error;
 }
 
