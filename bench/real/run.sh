@@ -143,18 +143,18 @@ END
 # funtrace keeps only the newest records. $1 time of the plain program, $2 calls of all functions,
 # $3 those of the program with -pg
 by_funtrace() {
-    local time link="$work/funtrace.o -Wl,--dynamic-list=${FUNTRACE:-}/funtrace.dyn"
+    local time link="$work/runtime_of_funtrace.o -Wl,--dynamic-list=${FUNTRACE:-}/funtrace.dyn"
     link+=" -lstdc++ -ldl -pthread"
     if [ -z "${FUNTRACE:-}" ]; then
         printf 'note\treal\tFUNTRACE is not set to a directory with the sources of funtrace\n'
         return
     fi
-    g++ -w -O2 -g -pthread -c -o "$work/funtrace.o" "$FUNTRACE/funtrace.cpp"
+    g++ -w -O2 -g -pthread -c -o "$work/runtime_of_funtrace.o" "$FUNTRACE/funtrace.cpp"
     LINK=$link compile funtrace "$large" -finstrument-functions
     time=$(recorded env -u PROBITY_OUT "$work/funtrace")
     added "funtrace, -finstrument-functions" "$time" "$1" "$2" ""
-    gcc -c -o "$work/funtrace_pg.o" "$FUNTRACE/funtrace_pg.S"
-    LINK="$work/funtrace_pg.o $link" compile funtrace_pg "$large" -pg -mfentry \
+    gcc -c -o "$work/hooks_of_funtrace.o" "$FUNTRACE/funtrace_pg.S"
+    LINK="$work/hooks_of_funtrace.o $link" compile funtrace_pg "$large" -pg -mfentry \
         -minstrument-return=call
     time=$(recorded env -u PROBITY_OUT "$work/funtrace_pg")
     added "funtrace, -mfentry" "$time" "$1" "$3" ""
