@@ -700,12 +700,12 @@ int probity_timeline_open(const struct probity_timeline_options *options,
 
 void probity_timeline_close(struct probity_timeline *timeline)
 {
-    for (size_t i = 0; i < timeline->thread_count; i++)
-        release_thread(timeline_thread_at(timeline, i));
     for (uint32_t slot = 0; slot < timeline->slot_count; slot++) {
         if (timeline->by_slot[slot] != NULL && !timeline->by_slot[slot]->is_listed)
             release_thread(timeline->by_slot[slot]);
     }
+    for (size_t i = 0; i < timeline->thread_count; i++)
+        release_thread(timeline_thread_at(timeline, i));
     timeline_tracks_release(timeline);
     timeline_names_release(&timeline->names);
     probity_scopes_close(timeline->scopes);
