@@ -21,5 +21,5 @@ if [ -n "${RECENT:-}" ] && changed=$(changed_files 2> /dev/null); then
     done
     scripts=("${chosen[@]}")
 fi
-shellcheck --severity=warning --shell=bash "${scripts[@]}"
+shellcheck --external-sources --severity=warning --shell=bash "${scripts[@]}"
 echo "scripts: ${#scripts[@]} without a warning"
