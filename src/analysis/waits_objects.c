@@ -443,7 +443,9 @@ void waits_object_find_waker(struct wait_object *object, struct open_wait *wait,
     struct object_token *token = token_of(object, wait, wake);
     int is_assigned = wait->waker_slot != PROBITY_WAITS_NO_THREAD;
 
-    if (is_assigned && (!wait->is_ambiguous || (token == NULL && wake->slot != wait->waker_slot)))
+    int is_reported = wake->at_ns != 0 && (token != NULL || wake->slot == wait->waker_slot);
+
+    if (is_assigned && (!wait->is_ambiguous || !is_reported))
         return;
     if (is_assigned || token != NULL) { /* the kernel reports which */
         const struct object_token by = {
