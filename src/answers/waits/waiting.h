@@ -38,6 +38,7 @@ enum probity_waiting_by {
 struct probity_waiting_holder {
     uint32_t thread_slot; /* PROBITY_WAITS_NO_THREAD: only the thread id is known; or all others */
     uint32_t tid;         /* 0: the slot is known */
+    uint32_t order;       /* the thread id; 0: of all others */
     struct probity_past_doing doing;
     uint64_t waits;          /* of which it was the culprit */
     uint64_t ns;             /* waiting time that it accounts for */
