@@ -11,6 +11,7 @@
 
 #include "format/block.h"
 #include "format/stream.h"
+#include "reader/index.h"
 #include "reader/thread_stack.h"
 
 enum { PROBITY_INDEX_BUFFER_BYTES = 64 << 10 };
@@ -52,6 +53,10 @@ int probity_index_emit_records(struct probity_index_writer *writer, uint16_t typ
 
 int probity_index_emit_state(struct probity_index_writer *writer,
                              const struct probity_index_state *state);
+
+/* Adds to a list; NULL: does nothing. */
+int probity_index_marks_add(struct probity_index_marks *marks,
+                            const struct probity_index_mark *mark);
 
 int probity_index_flush(struct probity_index_writer *writer);
 

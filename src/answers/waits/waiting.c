@@ -481,7 +481,8 @@ int probity_waiting_finish(struct probity_waiting *waiting)
 
 uint64_t probity_waiting_pending(const struct probity_waiting *waiting)
 {
-    return probity_scopes_pending(probity_waits_scopes(waiting->waits));
+    return probity_scopes_pending(probity_waits_scopes(waiting->waits)) +
+           probity_waits_pending(waiting->waits);
 }
 
 const struct probity_waiting_row *const *probity_waiting_rows(
@@ -516,7 +517,8 @@ int probity_waiting_open(const struct probity_waiting_options *options,
         free(waiting);
         return PROBITY_ERROR_MEMORY;
     }
-    if (waiting_states_open(waiting) != 0) {
+    if (probity_waits_resume(waiting->waits, &options->state) != 0 ||
+        waiting_states_open(waiting) != 0) {
         probity_waits_close(waiting->waits);
         free(waiting);
         return PROBITY_ERROR_MEMORY;
