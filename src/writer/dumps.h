@@ -37,7 +37,7 @@ struct probity_dumps {
     const struct probity_dumps_calls *calls; /* if it is on */
     struct probity_dumps_settings settings;
     uint64_t before, after, period;    /* ticks */
-    struct probity_watch *watch;       /* conditions that the writer compares; or NULL */
+    struct probity_watch *watch;       /* conditions that the writer checks; or NULL */
     const char *condition[PROBITY_CONDITIONS_MAX];
     uint32_t condition_bytes[PROBITY_CONDITIONS_MAX], conditions;
     int directory;                     /* open while the writer thread runs; else -1 */

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Conditions that the writer compares with records: as many reasons as requests, gaps, periods and
+# Conditions that the writer checks: as many reasons as requests, gaps, periods and
 # values exceeded their limit, while other threads record at full speed; nothing is dropped.
 # PLANTED: how often each limit is exceeded.
 # variants: clang asan tsan
