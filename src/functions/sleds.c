@@ -475,7 +475,7 @@ static void look(void)
     }
 }
 
-/* Returns whether another thread is looking, which then looks again. is_changing: also if nothing
+/* Returns whether another thread is looking, which then looks again. is_changing: even if nothing
  * is to be recorded. */
 static int update(int is_changing)
 {
