@@ -66,7 +66,7 @@ struct probity_dumps_calls {
     void (*close)(struct probity_dumps *dumps);
 
     /* Compares conditions with the new records, takes the notices, and sets which chunks the pass
-     * has to keep. is_last: no thread records any more. */
+     * has to keep. is_last: no thread still records. */
     void (*take)(struct probity_dumps *dumps, struct probity_pass *pass, int is_last);
 
     /* The tick at which the next dump is due, or a condition must be compared; UINT64_MAX: none. */
