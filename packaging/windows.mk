@@ -27,7 +27,7 @@ WINDOWS_SQLITE := $(WINDOWS)/sqlite3
 WINDOWS_HAS_SQLITE := $(wildcard $(WINDOWS_SQLITE)/sqlite3.c)
 WINDOWS_PROTOBUF := $(WINDOWS)/protobuf-c
 WINDOWS_HAS_PROTOBUF := $(wildcard $(WINDOWS_PROTOBUF)/protobuf-c/protobuf-c.c)
-# probity.exe: commands that need a library without a mingw-w64 package, or that change running programs,
+# probity.exe: commands that need a library without a mingw-w64 package, or what only Linux has,
 # are replaced by messages (doc/porting.md). It does not need libprobity.dll, and does not record itself.
 WINDOWS_EXE := $(WINDOWS)/bin/probity.exe
 WINDOWS_TOOL_LEFT_OUT := $(addprefix src/cli/,arguments.c attach.c launch.c preload.c program_file.c sched_dumps.c \

@@ -425,7 +425,7 @@ static void run(struct probity_writer *writer, struct probity_pass *pass)
         if (all)
             interval_ns = next_interval(writer, pass, interval_ns,
                                         pass->append.committed == committed);
-        /* After the first SYNC, also if there was nothing new: records too new for the last
+        /* After the first SYNC, even if there was nothing new: records too new for the last
          * watermark are old enough now. */
         if (pass->synced_bytes != synced || (all && synced != writer->trace_bytes))
             notify_owner(writer, 0);

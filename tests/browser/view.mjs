@@ -1378,7 +1378,7 @@ async function served() {
     for (let i = 0; i < 80 && (await sourceOf(page)).spans !== "trace"; i++)
       await page.keyboard.press("+");
     await source("trace");
-    await says("every visible call is shown, as the trace has it");
+    await says("every visible call is shown, as in the trace");
     await page.keyboard.press("m");
     await page.waitForSelector(".details h2");
     await picture(page, scheme);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * often.c MS: two threads that each lock a free mutex, post and take a semaphore, notify a
- * condition, and allocate and free, for that time, and wait for the condition now and then; from
- * the middle of it on, another one waits for a mutex that the main thread holds, again and again.
+ * condition, and allocate and free, for that time, and wait for the condition now and then; in
+ * the second half, another thread repeatedly waits for a mutex that the main thread holds.
  * Prints how often each was done: "mutex N", "semaphore N", "allocation N", "free N",
  * "condition N", "notify N", "wait N", and "main TID".
  */

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Conditions that the writer compares with records: as many reasons as requests, gaps, periods and
+# Conditions that the writer checks: as many reasons as requests, gaps, periods and
 # values exceeded their limit, while other threads record at full speed; nothing is dropped.
 # PLANTED: how often each limit is exceeded.
 # variants: clang asan tsan
@@ -45,7 +45,7 @@ are_met rate "$PLANTED $PLANTED" 'rate 77 > 150/200ms' ': [234][0-9]* in [0-9.]*
 are_met value "$PLANTED $PLANTED" 'value failed > 0' ': 7 in thread'
 are_met low "$PLANTED $((3 * PLANTED))" 'rate beat < 10/500ms' ': [0-9] in 500.000 ms'
 
-# Also if the recording ends at that moment.
+# Even if the recording ends at that moment.
 for _ in 1 2 3 4 5; do
     PROBITY_COST=0 are_met last "" 'request > 15ms' ' took [0-9.]* ms in thread'
 done
@@ -98,7 +98,7 @@ grep -q 'gap step > 1s: calls that it names are only counted (budget, or switche
 signal_job KILL "$running" || fail "budget: ended early"
 wait "$running" 2> /dev/null || true
 
-# A forked child has its parent's conditions, also of sites and functions that the parent hit.
+# A forked child has its parent's conditions, even those of sites and functions that the parent hit.
 if unfollowed "conditions of a forked child" "its parent has threads"; then
     finish
     exit

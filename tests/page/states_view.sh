@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Thread states on the page of `probity view`: their sums are those of `probity threads`, also where
+# Thread states on the page of `probity view`: their sums are those of `probity threads`, even where
 # they are merged; a blocked stretch shows what the thread was blocked on, who held that and who
 # woke the thread; critical paths are those of `probity path`, part by part. The page is opened in
 # chromium.

@@ -172,7 +172,7 @@ function OffDetails({ lane, index, last, shared }: { lane: Lane; index: number; 
     return (
         <>
             <h2>Off the CPU</h2>
-            <p>Between two records, wall time passed but less CPU time: the thread slept, waited, or was preempted. When exactly is unknown.</p>
+            <p>Between two records, less CPU time than wall time passed: the thread slept, waited, or was preempted. It is not known exactly when.</p>
             <Facts>
                 <Fact name="Off the CPU">{time(off)}</Fact>
                 <Fact name="Between records">{time(length)}</Fact>
@@ -240,7 +240,7 @@ function BlockSpanDetails({ lane, index, shared }: { lane: Lane; index: number; 
                 <>
                     <h3>All of these blocks</h3>
                     <BlockFacts block={all.block} />
-                    <Histogram histogram={all.histogram} mark={length} label="From the one probe to the other" />
+                    <Histogram histogram={all.histogram} mark={length} label="From one probe to the other" />
                     <button type="button" onClick={() => { shared.go("blocks"); shared.select(all); }}>Show in the table of blocks</button>
                 </>)}
         </>
@@ -468,7 +468,7 @@ function BlockDetails({ selection, shared }: { selection: Selection & { of: "blo
         <>
             <h2>{probeName(block.from, block.from_name)} → {probeName(block.to, block.to_name)}</h2>
             <BlockFacts block={block} />
-            <Histogram histogram={histogram} label="From the one probe to the other" />
+            <Histogram histogram={histogram} label="From one probe to the other" />
             {block.slowest.length > 0 && <h3>Slowest</h3>}
             <ol class="slow">
                 {block.slowest.map((each, index) => {
@@ -512,7 +512,7 @@ function ChangeDetails({ row, shared }: { row: Row; shared: Shared }): VNode {
                 })}
             </Facts>
             <h3>Durations, base and new</h3>
-            {shared.base === null && <p class="faint">Only those of the new runs: {why ?? "there are none of the base"}.</p>}
+            {shared.base === null && <p class="faint">Only those of the new runs: {why ?? "the base has none"}.</p>}
             <Overlay base={{ histogram: sides[0], median: median?.base_median ?? null }} now={{ histogram: sides[1], median: median?.new_median ?? null }} label="Durations of both sides" />
             {key !== null && <p><button type="button" onClick={() => { shared.setCompared({ mode: "timelines", key, numbers: [0, 0] }); }}>Align timelines at its calls</button></p>}
             {places.length > 0 && <FunctionFacts row={places[0]} shared={shared} isChange />}

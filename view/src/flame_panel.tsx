@@ -269,7 +269,7 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
                 <Choice legend="Width of the boxes" name="flame-value" options={values.filter(({ id }) => !isChange || base !== undefined || id !== "off_cpu_total_ns")}
                     chosen={value} choose={(id) => { shared.setFlame({ value: id }); }} />
                 {isChange && base !== undefined && (
-                    <span class="field">as wide as <Choice legend="Side that widths are of" name="flame-side" options={sides} chosen={side}
+                    <span class="field">as wide as <Choice legend="Side that sets the widths" name="flame-side" options={sides} chosen={side}
                         choose={(id) => { shared.setFlame({ side: id }); }} /></span>)}
                 {isChange && base !== undefined && value !== "calls" && (
                     <span class="field">change <Choice legend="What the colors show" name="flame-per" options={[
@@ -308,7 +308,7 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
             </div>
             <p class="status" role="status">
                 {`A box is as wide as its ${value === "calls" ? "number of calls" : "time"}; boxes narrower than a pixel are not drawn. Double click or Enter zooms in, Escape shows all.`}
-                {isChange && base !== undefined ? ` Orange took more by itself than in the base, blue less, of one run. ${picture.unseen > 0 ? `${valueText(value)(picture.unseen)} were in paths that exist only on the other side: choose it to see them.` : ""}` : ""}
+                {isChange && base !== undefined ? ` Orange is more than in the base, blue is less; the scale shows by how much. ${picture.unseen > 0 ? `${valueText(value)(picture.unseen)} were in paths that exist only on the other side: choose it to see them.` : ""}` : ""}
                 {isChange && base === undefined ? ` Colors are the change of each function over all its paths: ${why ?? ""}.` : ""}
                 {!isBlocks && ranged === null && tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0) > 0 ? ` ${counted(tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0), "small path was", "small paths were")} left out of this page; \`probity tree\` has all.` : ""}
                 {!isBlocks && ranged === null && tree.calls_lost > 0 ? ` ${counted(tree.calls_lost, "call is", "calls are")} on no path here: there were too many paths.` : ""}

@@ -10,7 +10,7 @@ import { type Column, Table } from "./table";
 type Key = "total_ns" | "self_ns" | "cpu_self_ns" | "off_cpu_self_ns" | "min_ns" | "mean_ns" | "p50_ns" | "p90_ns" | "p99_ns" | "max_ns";
 
 const times: readonly [Key, string, string][] = [
-    ["total_ns", "Total", "Wall time of all calls, callees included; of recursive calls the outermost counts"],
+    ["total_ns", "Total", "Wall time of all calls, callees included; of recursive calls, only the outermost counts"],
     ["self_ns", "Self", "Wall time without callees and pauses"],
     ["cpu_self_ns", "CPU self", "CPU time without callees and pauses"],
     ["off_cpu_self_ns", "Off CPU self", "Self time in which the thread was not on the CPU"],

@@ -113,7 +113,7 @@ function TraceCard({ info, profiled }: { info: TraceInfo; profiled: number }): V
             <h2>{short(program.name?.split("/").pop() ?? info.trace, 60)}</h2>
             <p class={info.complete ? "pill good" : "pill bad"}>{info.complete ? "complete" : "INCOMPLETE"}</p>
             <p>{info.why}.</p>
-            {info.profile && <p>Profile mode: calls were counted, and no times of day were kept. The counts are in the table of functions.</p>}
+            {info.profile && <p>Profile mode: calls were counted, without time stamps. The counts are in the table of functions.</p>}
             {counts.map(([key, singular, plural, text]) => <p key={key} class="notice">{counted(info.counts[key] ?? 0, singular, plural)} {text}.</p>)}
             <dl class="facts">
                 <dt>Command</dt><dd><code>{short(program.arguments.join(" "), 400) || "–"}</code></dd>

@@ -270,7 +270,7 @@ export function pathOf(model: Model, lane: Lane, index: number, least: number): 
     const why = [
         parts.some(({ thread }) => thread !== null && thread.states === null) ? "the trace has no thread states from the scheduler" : "",
         walk.isNear ? "it leads through calls or states that are merged in this page" : "",
-        least > 0 ? `the page has no waits of less than ${time(least)}` : "",
+        least > 0 ? `the page has no waits shorter than ${time(least)}` : "",
         walk.parts.length >= PARTS ? "it has too many parts" : ""].filter((text) => text !== "");
     return { lane, index, start: lane.start[index], from: hops[0].from, to: hops[hops.length - 1].to, parts, why: why.join("; ") };
 }

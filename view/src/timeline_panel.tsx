@@ -93,11 +93,11 @@ function statusOf(view: TimelineView, shared: Shared): Status {
     else if (merged > 0 && shared.live !== null)
         texts.push(`${count(merged)} are merged (hatched), as ${short} shorter than ${time(shared.live.unitShown)} are: ${hintOf(shared.live, shared.data.served)}`);
     else if (shared.live?.isFull === true || (shared.live !== null && shared.live.failure !== null))
-        texts.push(`shorter ${short} than ${time(shared.live.unitShown)} may be merged: ${hintOf(shared.live, shared.data.served)}`);
+        texts.push(`${short} shorter than ${time(shared.live.unitShown)} may be merged: ${hintOf(shared.live, shared.data.served)}`);
     else if (merged > 0)
         texts.push(`${count(merged)} were merged when the page was written (hatched): ${short} shorter than ${time(timeline.unit_ns)}`);
     else if (timeline.together > 0 && shared.live !== null)
-        texts.push(`every visible ${short.slice(0, -1)} is shown, as the trace has it`);
+        texts.push(`every visible ${short.slice(0, -1)} is shown, as in the trace`);
     else if (timeline.together > 0)
         texts.push(`every visible ${short.slice(0, -1)} is in this page`);
     if (timeline.too_deep > 0)
@@ -468,7 +468,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
     const found = matches?.reduce((sum, each) => sum + each, 0) ?? 0;
     if (shared.model.lanes.length === 0) {
         return <p class="none">No record of a call or a probe is in this trace{shared.data.info.some((info) => info.profile)
-            ? ": it was recorded in profile mode, which counts calls and keeps no times of day. The counts are in the table of functions." : "."}</p>;
+            ? ": it was recorded in profile mode, which counts calls and has no time stamps. The counts are in the table of functions." : "."}</p>;
     }
     return (
         <div class="drawn">
