@@ -941,6 +941,58 @@ async function odd() {
   await picture(page, "narrow");
 }
 
+// The texts that the canvas draws in its monospaced font, by row and from left to right.
+async function labelsOf(page) {
+  await page.evaluate(() => {
+    window.drawnLabels = new Map();
+    const fill = window.fillText ??= CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function fillText(text, x, y, ...rest) {
+      if (this.font.includes("mono"))
+        window.drawnLabels.set(`${text} ${x} ${y}`, { text, x, y, width: this.measureText(text).width });
+      fill.call(this, text, x, y, ...rest);
+    };
+  });
+  await page.mouse.move(700, 500);
+  await drawn(page);
+  await page.mouse.move(701, 501);
+  await drawn(page);
+  return (await page.evaluate(() => [...window.drawnLabels.values()])).sort((a, b) => a.y - b.y || a.x - b.x);
+}
+
+// Names are cut between characters as a reader sees them, cover no neighbor however wide they are,
+// and reorder nothing after them if they are written from right to left.
+async function wide() {
+  const page = await open();
+  const right = /[\u0590-\u05ff]/;
+  for (const tab of ["timeline", "flame"]) {
+    await show(page, tab);
+    // Widths that do not depend on how long anything took.
+    if (tab === "flame")
+      await page.getByLabel("Calls", { exact: true }).check();
+    const labels = await labelsOf(page);
+    expectThat(`${tab}: ${labels.length} labels`, labels.length > (tab === "flame" ? 15 : 0));
+    const over = labels.filter(({ x, y, width }, i) => labels[i + 1]?.y === y && x + width > labels[i + 1].x);
+    expect(`${tab}: labels that reach into the next`, "", over.map(({ text }) => text).join(", "));
+    const parts = labels.filter(({ text }) => /[\ud800-\udbff](?![\udc00-\udfff])|(?<!\p{M})\p{L}\p{M}{1,2}…/u.test(text));
+    expect(`${tab}: half characters`, "", parts.map(({ text }) => text).join(", "));
+    const loose = labels.filter(({ text }) => right.test(text) && !/\u2068[^\u2068]*[\u0590-\u05ff]/.test(text));
+    expect(`${tab}: not isolated`, "", loose.map(({ text }) => text).join(", "));
+    if (tab === "flame")
+      expectThat("from right to left", labels.some(({ text }) => right.test(text)));
+    await picture(page, tab);
+  }
+  await show(page, "blocks");
+  const outside = await page.$$eval(".graph .place", (places) => places.filter((place) =>
+    place.querySelector("text").getBBox().width > place.querySelector("rect").getBBox().width - 6).map((place) => place.textContent));
+  expect("names of probes that leave their boxes", "", outside.join());
+  // The number of a probe is left of its name, and the arrow between the two names.
+  for (const [tab, row] of [["blocks", "td[data-column=from]"], ["functions", "td[data-column=name]"]]) {
+    await show(page, tab);
+    const texts = await page.$$eval(row, (cells) => cells.map(({ textContent }) => textContent));
+    expect(`${tab}: rows from right to left that are isolated`, 1, texts.filter((text) => right.test(text) && /\u2068/.test(text)).length);
+  }
+}
+
 async function empty() {
   const page = await open();
   await page.keyboard.press("?");
@@ -1607,7 +1659,7 @@ async function states() {
   expectThat(`the tip: ${await page.textContent(".tip")}`, (await page.textContent(".tip .first")).startsWith(`running on CPU ${running.cpu}, `));
 }
 
-const scenarios = { states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, overlaid, alignedRuns, labelled, speed, measured };
+const scenarios = { states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, wide, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, overlaid, alignedRuns, labelled, speed, measured };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

@@ -13,6 +13,7 @@ import { rangeSums, type Sum } from "./range";
 import { Callers } from "./sandwich";
 import { type Selection, type Shared, signatureOf } from "./state";
 import { PathOf, StateDetails, StateFacts } from "./states_details";
+import { isolated } from "./text";
 import { levelOf, titleOf } from "./timeline";
 
 function Facts({ children }: { children: ComponentChildren }): VNode {
@@ -29,7 +30,7 @@ function Fact({ name, id, children }: { name: string; id?: string; children: Com
 }
 
 function Place({ file, line }: { file: string | undefined; line: number | undefined }): VNode | null {
-    return file === undefined || file === "" ? null : <p class="place">{`${file}:${line ?? 0}`}</p>;
+    return file === undefined || file === "" ? null : <p class="place">{`${isolated(file)}:${line ?? 0}`}</p>;
 }
 
 function Signature({ text }: { text: string }): VNode | null {
@@ -96,7 +97,7 @@ function ThreadFact({ lane, shared }: { lane: Lane; shared: Shared }): VNode {
     const thread = shared.model.threads[lane.thread];
     if (thread.track !== Track.Thread)
         return <Fact name="Row">{titleOf(thread, false)}</Fact>;
-    return <Fact name="Thread">{`${thread.name} ${thread.tid}`.trim()}{shared.data.info.length > 1 ? `, process ${thread.pid}` : ""}{shared.model.hosts.list.length > 1 ? ` on ${shared.model.hosts.list[thread.host].name}` : ""}</Fact>;
+    return <Fact name="Thread">{`${isolated(thread.name)} ${thread.tid}`.trim()}{shared.data.info.length > 1 ? `, process ${thread.pid}` : ""}{shared.model.hosts.list.length > 1 ? ` on ${shared.model.hosts.list[thread.host].name}` : ""}</Fact>;
 }
 
 function WhenFacts({ start, shared }: { start: number; shared: Shared }): VNode {
@@ -190,7 +191,7 @@ function MarkDetails({ lane, index, shared }: { lane: Lane; index: number; share
     const previous = index > 0 && lane.count[index - 1] === 1 ? lane.start[index] - lane.start[index - 1] : null;
     return (
         <>
-            <h2>{what}{name.kind === Kind.Probe || name.kind === Kind.Site ? ` ${name.name}` : ""}</h2>
+            <h2>{what}{name.kind === Kind.Probe || name.kind === Kind.Site ? ` ${isolated(name.name)}` : ""}</h2>
             {text !== null && <code class="signature">{text}</code>}
             <Facts>
                 {name.kind === Kind.Probe && name.name !== String(name.number) && <Fact name="Number">{name.number}</Fact>}
@@ -441,7 +442,7 @@ function NodeDetails({ selection, shared }: { selection: Selection & { of: "node
 }
 
 export function probeName(text: string, name: string | null): string {
-    return name === null ? text : `${text} ${name}`;
+    return name === null ? isolated(text) : `${text} ${isolated(name)}`;
 }
 
 function BlockFacts({ block }: { block: Block }): VNode {

@@ -2,8 +2,9 @@
  * sets of runs it shows both: widths are those of one side, and colors show the change. */
 import { type Palette, type Theme, toneOf } from "./colour";
 import type { Timeline, TreeNode } from "./data";
-import { percent, short, signed } from "./format";
+import { percent, signed } from "./format";
 import type { Model } from "./lanes";
+import { Gauge, isolated } from "./text";
 
 const ROW = 20;
 
@@ -172,7 +173,7 @@ export class FlameView {
     drawn = { boxes: 0, hidden: 0 };
 
     private readonly theme: Theme;
-    private character = 6.7;
+    private readonly gauge = new Gauge();
 
     /** changes: determine the colors; null: colored by name. */
     constructor(readonly root: Box, private readonly palette: Palette, private readonly changes: Changes | null) {
@@ -191,7 +192,7 @@ export class FlameView {
         context.fillRect(0, 0, this.width, this.height);
         context.font = theme.mono;
         context.textBaseline = "middle";
-        this.character = context.measureText("MMMMMMMMMM").width / 10;
+        this.gauge.begin(context);
         const waiting = [this.root];
         for (let box = waiting.pop(); box !== undefined; box = waiting.pop()) {
             const x = this.xOf(box.from);
@@ -232,13 +233,13 @@ export class FlameView {
             context.lineWidth = box === this.selected ? 2.5 : 1;
             context.strokeRect(left + 1, y + 1, Math.max(1, right - left - 3), ROW - 3);
         }
-        const fits = Math.floor((right - left - 7) / this.character);
-        if (right - left < 24 || fits < 2)
+        if (right - left < 24)
             return;
+        const room = right - left - 7;
         context.fillStyle = isDim ? theme.faint : theme.text;
         const behind = this.behind(box);
-        const { name } = box.node;
-        const text = fits >= name.length + behind.length + 2 ? `${name}  ${behind}` : short(name, fits);
+        const name = isolated(box.node.name);
+        const text = name.length < room && this.gauge.width(`${name}  ${behind}`) <= room ? `${name}  ${behind}` : this.gauge.fit(name, room);
         context.fillText(text, left + 4, y + ROW / 2);
     }
 

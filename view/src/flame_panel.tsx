@@ -4,10 +4,11 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { Canvas, Painter, Tip } from "./canvas";
 import { TONES, toneOf } from "./colour";
 import type { Changed, Comparison, TreeNode } from "./data";
-import { counted, percent, short, signed, time } from "./format";
+import { counted, percent, signed, time } from "./format";
 import { blockTree, type Box, type Changes, type FlameNode, FlameView, layout, pair, sidesOf, type Value } from "./flame";
 import type { Thread } from "./lanes";
 import { type FlameState, matcher, type Shared } from "./state";
+import { isolated, short } from "./text";
 import { TimelinePanel } from "./timeline_panel";
 
 const values: readonly { id: Value; title: string }[] = [
@@ -83,7 +84,7 @@ function TimeFlame({ shared }: { shared: Shared }): VNode {
                 <select value={thread.place} onChange={(event) => { shared.setFlame({ thread: Number(event.currentTarget.value) }); }}>
                     {threads.map((each) => (
                         <option key={each.place} value={each.place}>
-                            {`${short(each.name || "thread", 30)} ${each.tid}${shared.data.info.length > 1 ? ` of ${each.pid}` : ""} · ${time(busy(each))} in calls`}
+                            {`${isolated(short(each.name || "thread", 30))} ${each.tid}${shared.data.info.length > 1 ? ` of ${each.pid}` : ""} · ${time(busy(each))} in calls`}
                         </option>))}
                 </select>
             </label>
@@ -169,7 +170,7 @@ function Scale({ shared, changes }: { shared: Shared; changes: Changes }): VNode
 function tipOf(box: Box, picture: Picture, shared: Shared, value: Value): string[] {
     const text = valueText(value);
     const { node } = box;
-    const lines = [short(node.name, 120), `${text(box.value)}, ${percent(box.value / Math.max(1e-9, picture.root.value))} of all`];
+    const lines = [isolated(short(node.name, 120)), `${text(box.value)}, ${percent(box.value / Math.max(1e-9, picture.root.value))} of all`];
     if (picture.changes === null || box.parent === null) {
         lines.push(node.now === null ? "" : counted(node.now.calls, shared.flame.mode === "blocks" || shared.data.tree.tree.length === 0 ? "block" : "call"));
         return lines;
@@ -277,7 +278,7 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
                         { id: "call" as const, title: "per call", hint: "Slower calls alone; Calls shows whether there are more" }]}
                         chosen={per} choose={(id) => { shared.setFlame({ per: id }); }} /></span>)}
                 <button type="button" disabled={focus.length === 0} onClick={() => { zoomTo(root); }}>All</button>
-                <span class="path">{focus.length > 0 ? short(focus.join(" › "), 120) : ""}</span>
+                <span class="path">{focus.length > 0 ? short(focus.map(isolated).join(" › "), 120) : ""}</span>
                 {found !== null && <span class="found">{percent(found)} matches</span>}
                 <span class="legend">{legend}</span>
             </div>

@@ -5,12 +5,13 @@ import { type Arrow, arrowsOf, type End } from "./arrows";
 import type { Palette, Theme } from "./colour";
 import { Columns } from "./columns";
 import { Kind } from "./data";
-import { count, moment, short, time } from "./format";
+import { count, moment, time } from "./format";
 import { Hatch } from "./hatch";
 import { clockText } from "./hosts";
 import { before, beforeNear, type Lane, LaneKind, type Model, spanAt, State, type Thread, Track } from "./lanes";
 import type { CriticalPath } from "./path";
 import type { Series } from "./series";
+import { characters, Gauge, isolated, short } from "./text";
 import { threadOfId } from "./waits";
 
 const RULER = 26;
@@ -128,7 +129,7 @@ export class TimelineView {
     /** Height of the pinned rows. */
     private pins = 0;
     private readonly theme: Theme;
-    private character = 6.6;
+    private readonly gauge = new Gauge();
 
     /** only: a flame graph in time order, of one thread: calls alone, at full width. */
     constructor(private readonly model: Model, private readonly palette: Palette, readonly only: Thread | null = null) {
@@ -500,7 +501,7 @@ export class TimelineView {
         context.fillRect(0, 0, this.width, this.height);
         context.textBaseline = "middle";
         context.font = theme.mono;
-        this.character = context.measureText("MMMMMMMMMM").width / 10;
+        this.gauge.begin(context);
         this.drawPart(context, false, RULER + this.head, this.height);
         if (this.head > 0) {
             this.drawPart(context, true, RULER, RULER + this.head);
@@ -886,27 +887,24 @@ export class TimelineView {
         const visible = right - Math.max(left, this.gutter);
         if (visible < LABEL)
             return;
-        const fits = Math.floor((visible - 7) / this.character);
-        if (fits >= 2)
-            this.labels.push({ text: this.labelOf(lane, i, fits), x: Math.max(left, this.gutter) + 4, y: y + height / 2 + 0.5, isDim: dim });
+        this.labels.push({ text: this.labelOf(lane, i, visible - 7), x: Math.max(left, this.gutter) + 4, y: y + height / 2 + 0.5, isDim: dim });
     }
 
     /** The longest label that fits: the name with the duration, the name, the first probe of a
      * block, or a part. */
-    private labelOf(lane: Lane, i: number, fits: number): string {
-        const { kind, name, number } = this.model.names[lane.name[i]];
+    private labelOf(lane: Lane, i: number, room: number): string {
+        const { gauge, model: { names } } = this;
+        const { kind, number } = names[lane.name[i]];
+        const name = isolated(names[lane.name[i]].name);
         const text = kind === Kind.Holder ? `${name} holds` : kind === Kind.Waiter ? `${name} waits` : name;
-        const whole = lane.count[i] > 1 ? `${count(lane.count[i])} × ${text}` : text;
-        if (fits > whole.length + 4) {
-            const took = time(lane.busy[i]);
-            if (fits >= whole.length + took.length + 2)
-                return `${whole}  ${took}`;
+        // A character may have no width, but a text this long is cut in any case.
+        if (text.length < room && gauge.width(text) <= room) {
+            const times = lane.count[i] > 1 ? `${count(lane.count[i])} × ` : "";
+            const took = `  ${time(lane.busy[i])}`;
+            const left = room - gauge.width(text) - gauge.width(times);
+            return left < 0 ? text : gauge.width(took) <= left ? `${times}${text}${took}` : `${times}${text}`;
         }
-        if (fits >= whole.length)
-            return whole;
-        if (fits >= text.length)
-            return text;
-        return short(kind === Kind.Block ? this.model.names[number].name : text, fits);
+        return gauge.fit(kind === Kind.Block ? isolated(names[number].name) : text, room);
     }
 
     private drawMarks(context: CanvasRenderingContext2D, lane: Lane, y: number): void {
@@ -932,7 +930,7 @@ export class TimelineView {
             if (width > 60) {
                 context.fillStyle = this.theme.text;
                 context.font = this.theme.mono;
-                context.fillText(short(`${lane.count[i]} × ${this.model.names[lane.name[i]].name}`, Math.floor(width / 6.6)),
+                context.fillText(this.gauge.fit(`${lane.count[i]} × ${isolated(this.model.names[lane.name[i]].name)}`, width - 6),
                     Math.max(x, this.gutter) + 3, y + 7);
             }
         }, (first, end, x) => {
@@ -1217,7 +1215,7 @@ export class TimelineView {
             context.fillRect(0, y, this.width, 1);
             context.font = `600 ${theme.font}`;
             context.fillStyle = theme.text;
-            const name = short(host?.name ?? "All hosts", 60);
+            const name = isolated(short(host?.name ?? "All hosts", 60));
             context.fillText(name, 8, y + HOST_ROW / 2 + 1);
             const x = Math.max(this.gutter + 6, 8 + context.measureText(name).width + 14);
             context.font = theme.font;
@@ -1243,10 +1241,11 @@ export class TimelineView {
         const room = gutter - 18 - (hasTwo || gutter < 150 ? 0 : idWidth + 6);
         // Names of threads often differ only at the end.
         const title = titleOf(thread, false);
-        const end = title.length > 8 ? title.slice(-3) : "";
-        let name = fold + title;
-        for (let left = title.length - end.length - 1; left > 1 && context.measureText(name).width > room; left--)
-            name = `${fold}${title.slice(0, left)}…${end}`;
+        const each = characters(title);
+        const end = each.length > 8 ? each.slice(-3) : [];
+        let name = fold + isolated(title);
+        for (let left = each.length - end.length - 1; left > 1 && context.measureText(name).width > room; left--)
+            name = fold + isolated([...each.slice(0, left), "…", ...end].join(""));
         const nameWidth = context.measureText(name).width;
         context.fillStyle = theme.text;
         context.fillText(name, 8, y + 9);
