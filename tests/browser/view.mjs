@@ -588,6 +588,28 @@ async function deep() {
   await page.setViewportSize({ width: 390, height: 844 });
   await picture(page, "narrow");
   expectThat("no wider than the screen", await page.evaluate(() => document.documentElement.scrollWidth <= 390));
+  await deepFlame(page);
+}
+
+// The deepest calls are reached by dragging, as on a touch screen, by the scroll bar, and by keys.
+async function deepFlame(page) {
+  await show(page, "flame");
+  await page.waitForSelector(".scroll");
+  const scrolled = (test) => page.waitForFunction(test, undefined, { timeout: 20000 });
+  const box = await page.locator("canvas").boundingBox();
+  await page.mouse.move(box.x + 100, box.y + 300);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 100, box.y + 100, { steps: 4 });
+  await page.mouse.up();
+  await scrolled(() => Number(document.querySelector(".scroll").value) === 200);
+  expect("a drag selects nothing", 0, await page.locator(".details").count());
+  await page.locator(".scroll").fill("0");
+  await scrolled(() => Number(document.querySelector(".scroll").value) === 0);
+  await page.focus("canvas");
+  for (let i = 0; i < 40; i++)
+    await page.keyboard.press("ArrowDown");
+  await scrolled(() => Number(document.querySelector(".scroll").value) > 40 * 20 - document.querySelector("canvas").clientHeight);
+  await picture(page, "narrow-flame");
 }
 
 // A range in the address: tables and graphs have the numbers of the commands with --since and

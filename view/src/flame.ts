@@ -172,6 +172,7 @@ export class FlameView {
     isMatch: ((text: string) => boolean) | null = null;
     drawn = { boxes: 0, hidden: 0 };
 
+    private depths: { of: Box | null; deepest: number } = { of: null, deepest: 0 };
     private readonly theme: Theme;
     private readonly gauge = new Gauge();
 
@@ -188,6 +189,7 @@ export class FlameView {
     draw(context: CanvasRenderingContext2D): void {
         const { theme } = this;
         this.drawn = { boxes: 0, hidden: 0 };
+        this.scrollTo(this.scroll);
         context.fillStyle = theme.paper;
         context.fillRect(0, 0, this.width, this.height);
         context.font = theme.mono;
@@ -259,14 +261,28 @@ export class FlameView {
         return box ?? null;
     }
 
-    scrollBy(y: number): void {
-        let deepest = 0;
-        const waiting = [this.root];
-        for (let box = waiting.pop(); box !== undefined; box = waiting.pop()) {
-            deepest = Math.max(deepest, box.depth);
-            waiting.push(...box.children);
+    /** The height of what is zoomed to, beyond that of the canvas. */
+    get scrollMax(): number {
+        if (this.depths.of !== this.focus) {
+            let deepest = 0;
+            const waiting = [this.focus];
+            for (let box = waiting.pop(); box !== undefined; box = waiting.pop()) {
+                deepest = Math.max(deepest, box.depth);
+                waiting.push(...box.children);
+            }
+            this.depths = { of: this.focus, deepest };
         }
-        const most = Math.max(0, (deepest + 1) * ROW - this.height);
-        this.scroll = Math.max(0, Math.min(this.scroll + y, most));
+        return Math.max(0, (this.depths.deepest + 1) * ROW - this.height);
+    }
+
+    scrollTo(y: number): void {
+        this.scroll = Math.max(0, Math.min(y, this.scrollMax));
+    }
+
+    /** Brings a box into view, with some of its callees. */
+    reveal(box: Box): void {
+        const y = box.depth * ROW;
+        if (y < this.scroll || y + 2 * ROW > this.scroll + this.height)
+            this.scrollTo(y - this.height / 3);
     }
 }

@@ -1,6 +1,6 @@
 /* The flame graph with its controls: merged, in time order, or by change. */
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Canvas, Painter, Tip } from "./canvas";
 import { TONES, toneOf } from "./colour";
 import type { Changed, Comparison, TreeNode } from "./data";
@@ -209,13 +209,19 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
         return made;
     }, [picture, shared.palette, painter]);
     view.isMatch = useMemo(() => matcher(shared.query), [shared.query]);
-    useEffect(() => { painter.ask(); }, [view, shared.query]);
+    const [place, setPlace] = useState({ scroll: 0, scrollMax: 0 });
+    const drag = useRef<{ y: number; scroll: number; isMoved: boolean } | null>(null);
+    const refresh = (): void => {
+        painter.ask();
+        requestAnimationFrame(() => { setPlace({ scroll: view.scroll, scrollMax: view.scrollMax }); });
+    };
+    useEffect(refresh, [view, shared.query, shared.selection]);
 
     const select = (box: Box): void => {
         view.selected = box;
         if (box.parent !== null)
             shared.select({ of: "node", node: box.node, share: box.value / Math.max(1e-9, root.value) });
-        painter.ask();
+        refresh();
     };
     const zoomTo = (box: Box): void => {
         view.focus = box;
@@ -223,7 +229,7 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
         for (let at = box; at.parent !== null; at = at.parent)
             path.unshift(at.node.name);
         setFocus(path);
-        painter.ask();
+        refresh();
     };
     const onKeyDown = (event: KeyboardEvent): void => {
         const at = view.selected ?? root;
@@ -236,8 +242,10 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
             zoomTo(root);
         else if (event.key === "Backspace")
             zoomTo(view.focus.parent ?? root);
-        else if (target != null)
+        else if (target != null) {
+            view.reveal(target);
             select(target);
+        }
         else
             return;
         event.preventDefault();
@@ -289,11 +297,26 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
                             const box = event.deltaY < 0 ? view.hit(event.offsetX, event.offsetY) : view.focus.parent;
                             zoomTo(box ?? root);
                         } else {
-                            view.scrollBy(event.deltaY);
-                            painter.ask();
+                            view.scrollTo(view.scroll + event.deltaY);
+                            refresh();
                         }
                     }}
+                    onPointerDown={(event) => {
+                        if (event.button !== 0)
+                            return;
+                        (event.currentTarget as HTMLElement).focus({ preventScroll: true });
+                        (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
+                        drag.current = { y: event.offsetY, scroll: view.scroll, isMoved: false };
+                    }}
                     onPointerMove={(event) => {
+                        const from = drag.current;
+                        if (from !== null && (from.isMoved || Math.abs(event.offsetY - from.y) >= 4)) {
+                            from.isMoved = true;
+                            view.scrollTo(from.scroll + from.y - event.offsetY);
+                            setTip(null);
+                            refresh();
+                            return;
+                        }
                         view.hovered = view.hit(event.offsetX, event.offsetY);
                         const box = view.hovered;
                         setTip(box === null ? null : {
@@ -303,9 +326,17 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
                         painter.ask();
                     }}
                     onPointerLeave={() => { view.hovered = null; setTip(null); painter.ask(); }}
-                    onPointerUp={(event) => { const box = view.hit(event.offsetX, event.offsetY); if (box !== null) select(box); }}
+                    onPointerUp={(event) => {
+                        const from = drag.current;
+                        drag.current = null;
+                        const box = view.hit(event.offsetX, event.offsetY);
+                        if (from?.isMoved !== true && box !== null)
+                            select(box);
+                    }}
                     onDblClick={(event) => { const box = view.hit(event.offsetX, event.offsetY); if (box !== null) zoomTo(box); }}
                     onKeyDown={onKeyDown} />
+                {place.scrollMax > 0 && <input class="scroll" type="range" min={0} max={place.scrollMax} value={place.scroll} aria-label="Scroll to deeper calls"
+                    onInput={(event) => { view.scrollTo(Number(event.currentTarget.value)); refresh(); }} />}
             </div>
             <p class="status" role="status">
                 {`A box is as wide as its ${value === "calls" ? "number of calls" : "time"}; boxes narrower than a pixel are not drawn. Double click or Enter zooms in, Escape shows all.`}
