@@ -1013,6 +1013,16 @@ async function wide() {
     const texts = await page.$$eval(row, (cells) => cells.map(({ textContent }) => textContent));
     expect(`${tab}: rows from right to left that are isolated`, 1, texts.filter((text) => right.test(text) && /\u2068/.test(text)).length);
   }
+  // Two functions have the same name, since a trace keeps the beginning of a long one: the
+  // statistics of a range have both, and each leads to its own.
+  const rows = new Map((await allRows(page)).map((row) => [row.name.text, row.calls.value]));
+  await show(page, "timeline");
+  await page.click("button:text-is('Statistics')");
+  const sums = page.locator(".details tbody[data-name^='std::map'] button");
+  await sums.first().waitFor();
+  expect("functions of the same name", 2, await sums.count());
+  const calls = await page.$$eval(".details tbody[data-name^='std::map']", (found) => found.slice(0, 2).map((each) => each.rows[1].cells[0].textContent));
+  expect("calls of each", [...rows].filter(([name]) => name.startsWith("std::map")).map(([, value]) => value).join(), calls.join());
 }
 
 async function empty() {

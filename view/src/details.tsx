@@ -294,7 +294,7 @@ function SumTable({ title, what, sums, all, onSelect }: {
     what: string;
     sums: Sum[];
     all: number;
-    onSelect?: (name: string) => (() => void) | null;
+    onSelect?: (row: number) => (() => void) | null;
 }): VNode | null {
     const shown = sums.slice(0, 10);
     if (shown.length === 0)
@@ -311,9 +311,9 @@ function SumTable({ title, what, sums, all, onSelect }: {
                 {shown.map((sum) => {
                     const { p50_ns: p50, p90_ns: p90, p99_ns: p99, max_ns: max } = sum.durations.times();
                     return (
-                        <tbody key={sum.name} data-name={sum.name} style={{ "--part": String(sum.wall / most) }}>
-                            <tr><th scope="rowgroup" colspan={4} title={sum.name}>{onSelect !== undefined && onSelect(sum.name) !== null
-                                ? <button type="button" onClick={() => { onSelect(sum.name)?.(); }}>{named(sum.name)}</button> : named(sum.name)}</th></tr>
+                        <tbody key={`${sum.row} ${sum.name}`} data-name={sum.name} style={{ "--part": String(sum.wall / most) }}>
+                            <tr><th scope="rowgroup" colspan={4} title={sum.name}>{onSelect !== undefined && onSelect(sum.row) !== null
+                                ? <button type="button" onClick={() => { onSelect(sum.row)?.(); }}>{named(sum.name)}</button> : named(sum.name)}</th></tr>
                             <tr>
                                 <td>{count(sum.calls)}</td><td title={percent(sum.wall / Math.max(1, all))}>{time(sum.wall)}</td>
                                 <td>{time(sum.cpu)}</td><td>{time(sum.cpu === null ? null : Math.max(0, sum.wall - sum.cpu))}</td>
@@ -350,10 +350,7 @@ function RangeDetails({ selection, shared }: { selection: Selection & { of: "ran
             </Facts>
             <button type="button" onClick={() => { shared.showRange(); }}>Zoom to it</button>
             <p class="faint">Times inside the range. Below them, percentiles of the whole calls and blocks that begin in it.</p>
-            <SumTable title="Functions, self time" what="Calls" sums={sums.functions} all={all(sums.functions)} onSelect={(name) => {
-                const row = shared.data.report.functions.findIndex((each) => each.name === name);
-                return row < 0 ? null : () => { shared.go("functions"); shared.select({ of: "function", row }); };
-            }} />
+            <SumTable title="Functions, self time" what="Calls" sums={sums.functions} all={all(sums.functions)} onSelect={(row) => row < 0 ? null : () => { shared.go("functions"); shared.select({ of: "function", row }); }} />
             <SumTable title="Blocks" what="Times" sums={sums.blocks} all={all(sums.blocks)} />
             <SumTable title="Waiting for locks" what="Times" sums={sums.waits} all={all(sums.waits)} />
             <h3>Threads</h3>
