@@ -589,6 +589,11 @@ async function deep() {
   await picture(page, "narrow");
   expectThat("no wider than the screen", await page.evaluate(() => document.documentElement.scrollWidth <= 390));
   await deepFlame(page);
+  const hidden = await page.$$eval("header nav button, .choice label", (parts) => parts.filter((part) => {
+    const { right, height } = part.getBoundingClientRect();
+    return right > innerWidth || height > 32;
+  }).map(({ textContent }) => textContent));
+  expect("parts and choices beyond the screen, or in two lines", "", hidden.join());
 }
 
 // The deepest calls are reached by dragging, as on a touch screen, by the scroll bar, and by keys.
@@ -963,22 +968,49 @@ async function odd() {
   await picture(page, "narrow");
 }
 
-// The texts that the canvas draws in its monospaced font, by row and from left to right.
-async function labelsOf(page) {
-  await page.evaluate(() => {
+// The texts that the canvas draws, in its monospaced font or any, by row and from left to right.
+async function labelsOf(page, font = "mono") {
+  await page.evaluate((font) => {
     window.drawnLabels = new Map();
     const fill = window.fillText ??= CanvasRenderingContext2D.prototype.fillText;
     CanvasRenderingContext2D.prototype.fillText = function fillText(text, x, y, ...rest) {
-      if (this.font.includes("mono"))
+      if (this.font.includes(font))
         window.drawnLabels.set(`${text} ${x} ${y}`, { text, x, y, width: this.measureText(text).width });
       fill.call(this, text, x, y, ...rest);
     };
-  });
+  }, font);
   await page.mouse.move(700, 500);
   await drawn(page);
   await page.mouse.move(701, 501);
   await drawn(page);
   return (await page.evaluate(() => [...window.drawnLabels.values()])).sort((a, b) => a.y - b.y || a.x - b.x);
+}
+
+// The length of a range covers no number of the ruler, and zooming by keys hides the tip of what
+// was at the pointer. On a phone, all parts and choices are in view.
+async function rangeRuler(page) {
+  const box = await page.locator("canvas").boundingBox();
+  for (const place of [0.3, 0.45, 0.6, 0.75]) {
+    await page.mouse.move(box.x + box.width * place - 30, box.y + 100);
+    await page.keyboard.down("Shift");
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * place + 30, box.y + 100, { steps: 2 });
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+    const texts = (await labelsOf(page, "")).filter(({ y }) => y === 13);
+    const over = texts.filter(({ x, width }, i) => i + 1 < texts.length && x + width > texts[i + 1].x);
+    expect(`numbers of the ruler below others at ${place}`, "", over.map(({ text }) => text).join());
+  }
+  await page.keyboard.press("m");
+  const { height } = await page.locator("canvas").boundingBox();
+  for (let y = 40; y < height - 10 && await page.locator(".tip").count() === 0; y += 5) {
+    await page.mouse.move(box.x + 300, box.y + y);
+    await drawn(page);
+  }
+  expect("a tip", 1, await page.locator(".tip").count());
+  await page.keyboard.press("w");
+  await page.waitForSelector(".tip", { state: "detached" });
+  await page.keyboard.press("Home");
 }
 
 // Names are cut between characters as a reader sees them, cover no neighbor however wide they are,
@@ -1021,6 +1053,7 @@ async function wide() {
   const sums = page.locator(".details tbody[data-name^='std::map'] button");
   await sums.first().waitFor();
   expect("functions of the same name", 2, await sums.count());
+  await rangeRuler(page);
   const calls = await page.$$eval(".details tbody[data-name^='std::map']", (found) => found.slice(0, 2).map((each) => each.rows[1].cells[0].textContent));
   expect("calls of each", [...rows].filter(([name]) => name.startsWith("std::map")).map(([, value]) => value).join(), calls.join());
 }

@@ -1301,6 +1301,8 @@ export class TimelineView {
         if (this.only === null && this.zero === null)
             context.fillText(`${time(this.window.to - this.window.from)} in view`, 8, RULER / 2);
         this.drawStretches(context);
+        const length = this.rangeLength(context);
+        context.font = theme.font;
         let taken = this.gutter;
         const zero = this.zero ?? 0;
         const largest = this.zero === null ? this.window.to : Math.max(Math.abs(this.window.from - zero), Math.abs(this.window.to - zero));
@@ -1315,7 +1317,8 @@ export class TimelineView {
             const text = moment(at, step, largest).replace("-", "−");
             const { width } = context.measureText(text);
             const left = x + 4 + width <= this.width ? x + 4 : x - 4 - width;
-            if (left < taken + 4)
+            // The length of the range covers what is below it.
+            if (left < taken + 4 || (length !== null && left < length.right && left + width > length.left))
                 continue;
             context.fillText(text, left, RULER / 2);
             taken = left + width;
@@ -1348,26 +1351,35 @@ export class TimelineView {
         this.show(begin + (to - begin) * 0.01, to - (to - begin) * 0.01);
     }
 
-    private drawRange(context: CanvasRenderingContext2D): void {
+    /** The length of the selected range, as text in the ruler. Sets its font. */
+    private rangeLength(context: CanvasRenderingContext2D): { from: number; to: number; text: string; left: number; right: number } | null {
         if (this.range === null)
-            return;
+            return null;
         const from = Math.max(this.gutter, this.xOf(Math.min(this.range.from, this.range.to)));
         const to = Math.min(this.width, this.xOf(Math.max(this.range.from, this.range.to)));
         if (to < this.gutter || from > this.width)
+            return null;
+        const text = time(Math.abs(this.range.to - this.range.from));
+        context.font = `600 ${this.theme.font}`;
+        const { width } = context.measureText(text);
+        const x = Math.max(this.gutter, Math.min((from + to - width) / 2, this.width - width - 8));
+        return { from, to, text, left: x - 6, right: x + width + 6 };
+    }
+
+    private drawRange(context: CanvasRenderingContext2D): void {
+        const length = this.rangeLength(context);
+        if (length === null)
             return;
+        const { from, to, text, left, right } = length;
         context.fillStyle = this.theme.accent;
         context.globalAlpha = 0.12;
         context.fillRect(from, RULER, to - from, this.height);
         context.globalAlpha = 1;
         context.fillRect(from, 0, 1.5, this.height);
         context.fillRect(to - 1.5, 0, 1.5, this.height);
-        const text = time(Math.abs(this.range.to - this.range.from));
-        context.font = `600 ${this.theme.font}`;
-        const { width } = context.measureText(text);
-        const x = Math.max(this.gutter, Math.min((from + to - width) / 2, this.width - width - 8));
-        context.fillRect(x - 6, 3, width + 12, RULER - 7);
+        context.fillRect(left, 3, right - left, RULER - 7);
         context.fillStyle = this.theme.paper;
-        context.fillText(text, x, RULER / 2);
+        context.fillText(text, left + 6, RULER / 2);
     }
 }
 

@@ -434,6 +434,9 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
             return;
         event.preventDefault();
         event.stopPropagation();
+        // What was at the pointer may be elsewhere afterwards.
+        view.hovered = null;
+        setTip(null);
         action();
         refresh();
     };
