@@ -220,7 +220,8 @@ static int emit_declarations(struct build *build, const struct probity_data *of)
 /* ---- Records -----------------------------------------------------------------------------------
  */
 
-/* CPU times of one block: only the last record before each change of `off` is computed. */
+/* CPU times of one block: only the last record before each change of `off` is computed. tick: of
+ * the latest record other than declarations and the like, or 0. */
 struct cpu_walk {
     const struct probity_data *data;
     uint64_t tick, off;
@@ -248,9 +249,10 @@ static void take_moment(struct thread_state *state, struct cpu_walk *walk)
 static void take_other_cpu(struct thread_state *state, struct cpu_walk *walk,
                            const struct probity_record *record)
 {
+    take_moment(state, walk);
+    walk->tick = record->tick;
     if (!walk->is_known)
         return;
-    take_moment(state, walk);
     uint64_t ns = cpu_at(walk->data, record->tick, record->off);
     ns = ns > state->at.seen_cpu_ns ? ns : state->at.seen_cpu_ns;
     state->at.record_cpu_ns = ns > state->at.record_cpu_ns ? ns : state->at.record_cpu_ns;
@@ -397,6 +399,8 @@ static int take_stream(struct build *build, struct thread_state *state,
         error = take_rare(build, state, &walk, &record);
     }
     take_moment(state, &walk);
+    if (walk.tick > state->at.record_tick)
+        state->at.record_tick = walk.tick;
     /* Marks depend on the ticks in the header. */
     if (error == 0 && (got < 0 || taken != data->records || record.tick != data->last_tick))
         error = PROBITY_ERROR_DAMAGED;

@@ -29,7 +29,9 @@ struct probity_index_state {
     struct probity_thread_stack stack;
     uint32_t thread, tid, number; /* number: in the index */
     int is_cpu_known;
-    uint64_t last_tick;     /* of its latest record */
+    uint64_t last_tick;     /* of its latest hit or event of any kind */
+    uint64_t record_tick;   /* of its latest one that is a record: probity_event_is_record();
+                               0: none */
     uint64_t seen_cpu_ns;   /* of its latest hit or scope: struct probity_thread_seen */
     uint64_t record_cpu_ns; /* of its latest record; not less */
 };

@@ -151,6 +151,68 @@ static void a_mark_is_chosen_if_it_is_earlier_and_usable(void **state)
     assert_int_equal(chosen(99, 101), 0);
 }
 
+/* ---- From a trace ------------------------------------------------------------------------------
+ */
+
+static int file_of(const struct make *make, const char *name)
+{
+    int file = memfd_create(name, MFD_CLOEXEC);
+
+    assert_int_equal(write(file, make->bytes, make->used), make->used);
+    return file;
+}
+
+/* An index with a mark before each block that may have one. */
+static int index_of(int trace)
+{
+    static const struct probity_index_options options = {.every_bytes = 1};
+    const struct probity_range range = probity_range_whole(trace);
+    int file = memfd_create("index", MFD_CLOEXEC);
+
+    assert_int_equal(probity_index_build(&range, file, &options), 0);
+    return file;
+}
+
+/* The last state of a thread. */
+static struct probity_data state_of(int file, uint32_t thread)
+{
+    struct probity_data data, found = {.records = UINT32_MAX};
+    struct probity_index_cursor cursor;
+    struct probity_index_item item;
+
+    assert_int_equal(probity_index_start(&cursor, file), 0);
+    while (probity_index_next(&cursor, &item) > 0) {
+        if (item.type != PROBITY_BLOCK_DATA)
+            continue;
+        assert_int_equal(probity_data_get(item.payload, item.payload_bytes, &data), 0);
+        found = data.thread == thread ? data : found;
+    }
+    probity_index_stop(&cursor);
+    return found;
+}
+
+/* Declarations are not records: thread 1 has one after its latest hit, thread 2 has nothing
+ * else. */
+static void a_state_ends_with_the_latest_record(void **state)
+{
+    static const uint8_t name[] = {5, 0, 0, 0, 'n', 'a', 'm', 'e'};
+    static struct make make;
+
+    (void)state;
+    make_start(&make);
+    make_data(&make, (struct probity_data){.thread = 1},
+              (struct make_hit[]){{MAKE_START + 100, 2, 0}, {MAKE_START + 200, 2, 0}}, 2);
+    make_event(&make, 1, MAKE_START + 300, PROBITY_EVENT_PROBE_NAME, name, sizeof name);
+    make_event(&make, 2, MAKE_START + 400, PROBITY_EVENT_PROBE_NAME, name, sizeof name);
+    make_sync(&make, PROBITY_BLOCK_END, make_anchor(MAKE_START + 1000), MAKE_START + 1000);
+    int trace = file_of(&make, "trace"), file = index_of(trace);
+    assert_int_equal(state_of(file, 1).records, 1);
+    assert_int_equal(state_of(file, 1).last_tick, MAKE_START + 200);
+    assert_int_equal(state_of(file, 2).records, 0);
+    close(trace);
+    close(file);
+}
+
 /* ---- Out of memory -----------------------------------------------------------------------------
  */
 
@@ -171,7 +233,6 @@ void *__wrap_realloc(void *memory, size_t bytes)
 static int make_trace(void)
 {
     static struct make make;
-    int file = memfd_create("trace", MFD_CLOEXEC);
 
     make_start(&make);
     for (uint32_t thread = 0; thread < 40; thread++) {
@@ -179,8 +240,7 @@ static int make_trace(void)
         make_data(&make, (struct probity_data){.thread = thread}, &hit, 1);
     }
     make_sync(&make, PROBITY_BLOCK_END, make_anchor(MAKE_START + 1000), MAKE_START + 1000);
-    assert_int_equal(write(file, make.bytes, make.used), make.used);
-    return file;
+    return file_of(&make, "trace");
 }
 
 /* Each array that has to grow fails to do so once. */
@@ -211,6 +271,7 @@ int main(void)
         cmocka_unit_test(a_leave_closes_what_is_above_it),
         cmocka_unit_test(each_damaged_byte_is_found),
         cmocka_unit_test(a_mark_is_chosen_if_it_is_earlier_and_usable),
+        cmocka_unit_test(a_state_ends_with_the_latest_record),
         cmocka_unit_test(no_memory_is_an_error),
     };
 
