@@ -104,9 +104,11 @@ static int emit_states(struct build *build)
         if (!state->is_numbered) {
             state->is_numbered = 1;
             state->at.number = build->numbered++;
+            error = probity_index_emit_began(&build->writer, state->first_tick);
         }
         state->is_changed = 0;
-        error = probity_index_emit_state(&build->writer, &state->at);
+        if (error == 0)
+            error = probity_index_emit_state(&build->writer, &state->at);
     }
     build->changed_count = 0;
     free(items);
@@ -531,8 +533,12 @@ static int add_to_group(struct build *build, const struct probity_scan_item *ite
         block.data.records == 0 || (block.data.flags & PROBITY_DATA_LATE) ||
         block.data.first_tick < build->watermark)
         return PROBITY_ERROR_DAMAGED;
-    if (state_of(build, &block.data, &block.slot) == NULL)
+    struct thread_state *state = state_of(build, &block.data, &block.slot);
+    if (state == NULL)
         return PROBITY_ERROR_MEMORY;
+    /* Its newest block may precede the oldest. */
+    if (block.data.first_tick < state->first_tick)
+        state->first_tick = block.data.first_tick;
     return probity_index_group_add(&build->group, &block);
 }
 

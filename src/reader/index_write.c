@@ -153,6 +153,16 @@ int probity_index_begin(struct probity_index_writer *writer)
     return put_bytes(writer, header, sizeof header);
 }
 
+int probity_index_emit_began(struct probity_index_writer *writer, uint64_t first_tick)
+{
+    uint8_t *payload = probity_index_room(writer, PROBITY_INDEX_BEGAN_BYTES);
+
+    if (payload == NULL)
+        return PROBITY_ERROR_MEMORY;
+    probity_put_u64(payload, first_tick);
+    return probity_index_emit(writer, PROBITY_INDEX_BEGAN, PROBITY_INDEX_BEGAN_BYTES);
+}
+
 /* Adds the latest record as an `unwound` of 0 scopes, which sets the thread's time and changes no
  * scope. off: sum of the times off the CPU so far. */
 static int put_latest(struct probity_index_writer *writer, struct probity_packer *packer,

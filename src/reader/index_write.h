@@ -52,6 +52,9 @@ int probity_index_reserve(struct probity_index_writer *writer, struct probity_pa
 int probity_index_emit_records(struct probity_index_writer *writer, uint16_t type,
                                const struct probity_packer *packer, struct probity_data *data);
 
+/* The tick at which the thread began whose first state comes next. */
+int probity_index_emit_began(struct probity_index_writer *writer, uint64_t first_tick);
+
 int probity_index_emit_state(struct probity_index_writer *writer,
                              const struct probity_index_state *state);
 

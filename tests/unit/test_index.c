@@ -19,6 +19,7 @@
 #include "reader/index.h"
 #include "reader/index_group.h"
 #include "reader/index_write.h"
+#include "reader/reader.h"
 #include "reader/thread_stack.h"
 #include "test_reader_make.h"
 
@@ -213,6 +214,63 @@ static void a_state_ends_with_the_latest_record(void **state)
     close(file);
 }
 
+static int open_index(void *context, const char *path, const struct probity_range *trace,
+                      int attempt)
+{
+    int trace_file = open(path, O_RDONLY | O_CLOEXEC), file = -1;
+
+    (void)trace;
+    if (attempt == 0 && *(int *)context)
+        file = index_of(trace_file);
+    close(trace_file);
+    return file;
+}
+
+/* The slot of a thread, if a window is read that begins at from_ns. */
+static uint32_t slot_of(const char *path, int has_index, uint64_t from_ns, uint32_t thread)
+{
+    const struct probity_reader_options options = {.open_index = open_index,
+                                                   .index_context = &has_index};
+    const struct probity_event *event;
+    struct probity_reader *reader;
+    uint32_t slot = UINT32_MAX;
+
+    assert_int_equal(probity_reader_open(&path, 1, &options, NULL, &reader), 0);
+    assert_int_equal(probity_reader_set_window(reader, from_ns, UINT64_MAX), 0);
+    while (probity_reader_next(reader, &event) > 0) {
+        if (event->thread == thread)
+            slot = event->thread_slot;
+    }
+    probity_reader_close(reader);
+    return slot;
+}
+
+/* Thread 2 begins before thread 1, but its block is after a mark: a block of the file is written
+ * when it is full. */
+static void threads_have_the_same_slots_as_without_an_index(void **state)
+{
+    static struct make make;
+
+    (void)state;
+    make_start(&make);
+    make_data(&make, (struct probity_data){.thread = 1},
+              (struct make_hit[]){{MAKE_START + 200, 2, 0}, {MAKE_START + 220, 2, 0}}, 2);
+    make_data(&make, (struct probity_data){.thread = 2},
+              (struct make_hit[]){{MAKE_START + 100, 2, 0}, {MAKE_START + 400, 2, 0}}, 2);
+    make_data(&make, (struct probity_data){.thread = 1},
+              (struct make_hit[]){{MAKE_START + 500, 2, 0}, {MAKE_START + 600, 2, 0}}, 2);
+    make_sync(&make, PROBITY_BLOCK_END, make_anchor(MAKE_START + 1000), MAKE_START + 1000);
+    make_write(&make, "slots");
+    for (uint64_t tick = 150; tick < 600; tick += 150) {
+        uint64_t from_ns = MAKE_WALL + tick / 2;
+        for (int has_index = 0; has_index < 2; has_index++) {
+            assert_int_equal(slot_of(make.path, has_index, from_ns, 1), 1);
+            assert_int_equal(slot_of(make.path, has_index, from_ns, 2), 0);
+        }
+    }
+    unlink(make.path);
+}
+
 /* ---- Out of memory -----------------------------------------------------------------------------
  */
 
@@ -272,6 +330,7 @@ int main(void)
         cmocka_unit_test(each_damaged_byte_is_found),
         cmocka_unit_test(a_mark_is_chosen_if_it_is_earlier_and_usable),
         cmocka_unit_test(a_state_ends_with_the_latest_record),
+        cmocka_unit_test(threads_have_the_same_slots_as_without_an_index),
         cmocka_unit_test(no_memory_is_an_error),
     };
 
