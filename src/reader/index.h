@@ -15,11 +15,12 @@
 
 enum {
     PROBITY_INDEX_MAJOR = 1,
-    PROBITY_INDEX_MINOR = 1,
+    PROBITY_INDEX_MINOR = 2,
     PROBITY_INDEX_HEADER_BYTES = 16,
     PROBITY_INDEX_PLACE_BYTES = 24,
     PROBITY_INDEX_MARK_BYTES = 24,
     PROBITY_INDEX_SUM_BYTES = 104,
+    PROBITY_INDEX_BEGAN_BYTES = 8,
     PROBITY_INDEX_RECORDS_BYTES = 8 /* before the payload of a SYNC or END */
 };
 
@@ -28,7 +29,8 @@ enum probity_index_type {
     PROBITY_INDEX_PLACE = 33,    /* where a PROFILE, SITES or COST block is */
     PROBITY_INDEX_DECLARED = 34, /* a thread's declarations since the last mark; as DATA */
     PROBITY_INDEX_MARK = 35,     /* reading may start here; DATA before it: state of threads */
-    PROBITY_INDEX_SUM = 36       /* the last block */
+    PROBITY_INDEX_SUM = 36,      /* the last block */
+    PROBITY_INDEX_BEGAN = 37     /* when the thread began whose first state follows */
 };
 
 struct probity_index_mark {
@@ -74,6 +76,7 @@ struct probity_index_item {
 /* A thread's state at a mark, or declarations: a block of the index. */
 struct probity_index_block {
     uint64_t offset, first_tick, last_tick;
+    uint64_t began_tick; /* of a thread: its first record in the trace; 0: not known */
     uint32_t bytes, thread, tid;
 };
 
@@ -91,6 +94,7 @@ struct probity_index {
     struct probity_index_blocks declared; /* all declarations, in order of the trace */
     struct probity_index_mark mark;       /* chosen; offset 0: the beginning */
     uint64_t mark_place;                  /* of its block in the index */
+    uint64_t before_tick; /* for which the mark was chosen */
 };
 
 /* Starts a pass. Returns 0, PROBITY_ERROR_DAMAGED, READ or MEMORY. */
