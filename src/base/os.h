@@ -138,6 +138,12 @@ int probity_os_create_spool(const char *path);
  * regular, ELOOP for a link with O_NOFOLLOW. */
 int probity_os_open_regular(int directory, const char *path, int flags);
 
+/* fstat() for a caller that needs only st_size and st_nlink of a regular file. A system on which
+ * fstat() asks other processes defines this before this header is included. */
+#ifndef PROBITY_OS_FILE_EXTENT
+#define PROBITY_OS_FILE_EXTENT(descriptor, ret_status) fstat(descriptor, ret_status)
+#endif
+
 /* Opens the file of a descriptor again, or returns the descriptor itself. */
 int probity_os_open_again(int descriptor);
 

@@ -252,6 +252,22 @@ int probity_os_is_absolute(const char *path)
     return path[0] == '/' || path[0] == '\\' || (path[0] != 0 && path[1] == ':');
 }
 
+/* GetFileInformationByHandle(), which fstat() uses, also reports the volume, for which Wine asks
+ * its mount manager. If a thread is ended while it waits for the reply, the thread that ends the
+ * process may wait in Wine for ever (doc/reliability.md). The writer calls this before each
+ * write. */
+int probity_os_file_extent(int descriptor, struct stat *ret_status)
+{
+    FILE_STANDARD_INFO file;
+
+    if (!GetFileInformationByHandleEx(probity_posix_handle(descriptor), FileStandardInfo, &file,
+                                      sizeof file))
+        return probity_posix_fail();
+    ret_status->st_size = file.EndOfFile.QuadPart;
+    ret_status->st_nlink = file.DeletePending ? 0 : file.NumberOfLinks;
+    return 0;
+}
+
 /* In the directory for temporary files, which is the user's own. */
 int probity_os_spool_directory(uint32_t user, char *ret_path, size_t room)
 {
