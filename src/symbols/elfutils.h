@@ -24,11 +24,12 @@
     X(dwarf_entrypc) X(dwarf_formflag) X(dwarf_formref_die) X(dwarf_formsdata) \
     X(dwarf_formstring) X(dwarf_formudata) X(dwarf_get_units) X(dwarf_getlocation_addr) \
     X(dwarf_getsrc_die) X(dwarf_hasattr) X(dwarf_haspc) X(dwarf_lineno) X(dwarf_linesrc) \
-    X(dwarf_offdie) X(dwarf_ranges) X(dwarf_siblingof) X(dwarf_tag) X(dwfl_begin) X(dwfl_end) \
-    X(dwfl_module_addrdie) X(dwfl_module_addrinfo) X(dwfl_module_build_id) \
-    X(dwfl_module_getdwarf) X(dwfl_module_getelf) X(dwfl_module_getsym_info) \
-    X(dwfl_module_getsymtab) X(dwfl_module_nextcu) X(dwfl_offline_section_address) \
-    X(dwfl_report_end) X(dwfl_report_offline) X(dwfl_standard_find_debuginfo)
+    X(dwarf_offdie) X(dwarf_ranges) X(dwarf_siblingof) X(dwarf_tag) X(dwarf_whatform) \
+    X(dwfl_begin) X(dwfl_end) X(dwfl_module_addrdie) X(dwfl_module_addrinfo) \
+    X(dwfl_module_build_id) X(dwfl_module_getdwarf) X(dwfl_module_getelf) \
+    X(dwfl_module_getsym_info) X(dwfl_module_getsymtab) X(dwfl_module_nextcu) \
+    X(dwfl_offline_section_address) X(dwfl_report_end) X(dwfl_report_offline) \
+    X(dwfl_standard_find_debuginfo)
 
 /* Begins a session that reads files, because the addresses of their program in memory are unknown.
  * Call it before any other function of libdw. Returns NULL if the library cannot be loaded, after
@@ -96,6 +97,7 @@ int symbols_elf_load(void);
 #define dwarf_ranges symbols_dwarf.dwarf_ranges
 #define dwarf_siblingof symbols_dwarf.dwarf_siblingof
 #define dwarf_tag symbols_dwarf.dwarf_tag
+#define dwarf_whatform symbols_dwarf.dwarf_whatform
 #define dwfl_begin symbols_dwarf.dwfl_begin
 #define dwfl_end symbols_dwarf.dwfl_end
 #define dwfl_module_addrdie symbols_dwarf.dwfl_module_addrdie
