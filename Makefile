@@ -44,6 +44,8 @@ SANITIZE ?=
 # DEBUG=1 compiles the assertions in; sanitizer builds and fuzz targets always have them.
 DEBUG ?=
 COMMA := ,
+# The tool loads SQLite and elfutils at their first use. DLOPEN=no links them.
+DLOPEN ?=
 # Tests build with WERROR=-Werror; a user's newer compiler may have more warnings.
 WERROR ?=
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow $(WERROR)
@@ -51,7 +53,7 @@ OPTIMIZE := $(if $(SANITIZE),-O1 -fno-omit-frame-pointer,-O2)
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 ASSERT_FLAGS := $(if $(SANITIZE)$(FAST_FUZZ)$(filter 1,$(DEBUG)),-DPROBITY_DEBUG)
 # -MD: a compiler cache in depend mode (tools/test.sh) relies on these lists of headers.
-COMMON = $(OPTIMIZE) -g $(WARNINGS) -pthread -D_GNU_SOURCE $(SANITIZE_FLAGS) -MD -MP
+COMMON = $(OPTIMIZE) -g $(WARNINGS) -pthread -D_GNU_SOURCE $(SANITIZE_FLAGS) $(if $(filter no,$(DLOPEN)),-DPROBITY_WITHOUT_DLOPEN) -MD -MP
 C_FLAGS   = -std=gnu11 $(COMMON) $(CFLAGS)
 CXX_FLAGS = -std=gnu++17 $(COMMON) $(CXXFLAGS)
 LINK_FLAGS = -pthread $(SANITIZE_FLAGS) $(LDFLAGS)
@@ -83,7 +85,7 @@ TOOL_ANALYSIS := $(wildcard $(addsuffix *.c,$(addprefix src/analysis/, \
     thread_past \
     waits)))
 # libprobity, for the programs that are traced: it records, and writes the trace.
-LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base/arguments.c base/called.c base/cpu_return.c spool/attach.c spool/control_ask.c \
+LIB_SRC := $(filter-out $(addprefix src/,base/hashtable.c base/array_grow.c base/arguments.c base/called.c base/cpu_return.c base/library.c spool/attach.c spool/control_ask.c \
              spool/place.c writer/discard.c writer/drainer.c writer/recover.c writer/snapshot.c writer/request.c writer/wake_process.c writer/wake_page.c), \
              $(wildcard src/base/*.c $(SYSTEM)/*.c src/format/*.c src/spool/*.c src/runtime/*.c src/writer/*.c \
              src/embed/*.c))
@@ -94,7 +96,7 @@ DUMPS_SRC := $(addprefix src/,base/conditions.c base/selection.c format/dump.c r
 # libprobity-print, linked or loaded only by programs that also read their trace: for a CSV, a log or
 # a summary. It has a separate copy of the code that it shares with libprobity, and needs only libc.
 PRINT_SRC := $(filter-out src/spool/control_ask.c $(SYSTEM)/thread_count.c src/base/selection.c src/base/arguments.c src/base/called.c src/base/cpu_return.c \
-               src/base/conditions.c src/base/window.c \
+               src/base/library.c src/base/conditions.c src/base/window.c \
                $(addprefix src/reader/,activity.c ahead.c ahead_hits.c align.c bundle.c hosts.c hosts_links.c hosts_place.c index_build.c index_group.c index_write.c thread_stack.c), \
                $(wildcard src/base/*.c $(SYSTEM)/*.c src/format/*.c src/spool/*.c src/reader/*.c src/embed_print/*.c \
                src/exports/csv/csv.c src/exports/csv/csv_file.c)) \
@@ -227,7 +229,7 @@ $(TOOL_OBJ) $(CLI_OBJ): private C_FLAGS += $(TOOL_FLAGS)
 $(OBJ)/tests/unit/%.o: private C_FLAGS += -O0 $(if $(SANITIZE),$(if $(filter %/test_symbols.o,$@),,-g1))
 
 # For the tool only; the library needs just libc.
-TOOL_LIBS = -ljansson -ldw -lelf -lsqlite3 -lprotobuf-c -lz -lm $(LDLIBS)
+TOOL_LIBS = -ljansson $(if $(filter no,$(DLOPEN)),-ldw -lelf -lsqlite3) -lprotobuf-c -lz -lm $(LDLIBS)
 
 EXAMPLE_FLAGS := -Iinclude
 BENCH_FLAGS   := -Iinclude -Isrc -Ibench
@@ -400,7 +402,7 @@ define fuzz_target_rule
 $(BUILD)/tests/$(1): $(OBJ)/tests/fuzz/$(1).o $(FUZZ_TARGET_OBJ) $(2)
 	@mkdir -p $$(@D)
 	$$(call say,LINK)$$(CC) $$(LINK_FLAGS) $(if $(findstring fuzzer,$(SANITIZE)),-fsanitize=fuzzer) \
-	    $(WRAPPED:%=-Wl$(COMMA)--wrap=%) -o $$@ $$^ $$(TOOL_LIBS)
+	    $(WRAPPED:%=-Wl$(COMMA)--wrap=%) -o $$@ $$^ $$(TOOL_LIBS) $(if $(filter fuzz_runs,$(1)),-lsqlite3)
 endef
 $(foreach s,$(filter-out %/fuzz_reader.c %/fuzz_settings.c,$(FUZZ_TARGET_SRC)),\
     $(eval $(call fuzz_target_rule,$(call program_name,$(s)),$(FUZZ_TARGET_PARTS) \

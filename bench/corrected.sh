@@ -3,7 +3,7 @@
 # with the truth (corrected.c), in units of the error that the report states. That error covers only
 # the time added by recording, so time off the CPU, in which other programs ran, is left out on both
 # sides. Medians over many short runs, because other load also makes either side slower on the CPU.
-# PROBITY: another tool than that of the build.
+# PROBITY: a tool other than that of the build.
 set -eu
 build=$1
 runs=${2:-31}

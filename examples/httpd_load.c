@@ -3,7 +3,7 @@
  * httpd_load: a load generator for the example web server (httpd/), for machines without wrk. One
  * thread keeps N connections to 127.0.0.1 busy: each sends a GET for the next path as soon as the
  * response to its last request is complete. It ends when its time is up, when it has received the
- * requested number of responses, on SIGINT or SIGTERM, or when no connection can be made any more,
+ * requested number of responses, on SIGINT or SIGTERM, or when no more connections can be made,
  * and then prints its counts. It connects only to loopback, and for at most an hour.
  */
 #define _GNU_SOURCE 1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * FnTrace.h: short macros for function scopes: names, parameters, return values, messages, levels,
- * checkpoints, call counts and times. Modelled on "Basic Instrumentation and Profiling Framework
+ * checkpoints, call counts and times. Modeled on "Basic Instrumentation and Profiling Framework
  * for C++" by Paul M. Watt (The Code Project, 2008), and built on Probity's record path.
  *
  *     #define FN_INSTRUMENT          // otherwise all macros are empty
@@ -187,7 +187,7 @@ const char probity_log_default[7] = "stderr";
     struct probity_scope_pauses fn_x_pauses;                                                       \
     FN_X_SCOPE(, level, PROBITY_FUNCTION_DEFERRED, FN_X_ENTER_DEFERRED)
 
-/* A labelled point in a function with FN_ENTRY, with n values. */
+/* A labeled point in a function with FN_ENTRY, with n values. */
 #define FN_CHECKPOINT(label, level, ...)                                                           \
     do {                                                                                           \
         FN_X_CHECK_COUNT(__VA_ARGS__);                                                             \

@@ -123,7 +123,7 @@ enum probity_mode {
                                declarations (names, sites) are written */
 };
 
-/* Who writes the records to the trace. */
+/* What writes the records to the trace. */
 enum probity_writing {
     PROBITY_WRITING_DEFAULT = 0,
     PROBITY_WRITING_THREAD = 1,  /* a thread of the program (default) */
@@ -243,7 +243,7 @@ PROBITY_API const char *probity_trace_path(void);
 PROBITY_API int probity_thread_set_name(const char *name);
 
 /* Names probe number id in this and later recordings of this process and its forked children. At
- * most 255 bytes are kept; copied. Returns 0 (also while not recording), PROBITY_ERROR_ARGUMENT or
+ * most 255 bytes are kept; copied. Returns 0 (even while not recording), PROBITY_ERROR_ARGUMENT or
  * PROBITY_ERROR_MEMORY. Any thread; not from a signal handler. */
 PROBITY_API int probity_probe_set_name(uint32_t id, const char *name);
 
@@ -524,8 +524,8 @@ PROBITY_INLINE void probity_order(void)
         PROBITY_WAIT_FOR_INSTRUCTIONS();
 }
 
-/* Records a hit: about 20 instructions and three predicted branches besides the clock reading,
- * and hidden by its latency. The word is reserved before the clock is read (doc/spool.md,
+/* Records a hit: about 20 instructions and three predicted branches in addition to the reading of
+ * the clock, whose latency hides them. The word is reserved before the clock is read (doc/spool.md,
  * "Reserving"). */
 PROBITY_INLINE void probity_hit(uint32_t code)
 {

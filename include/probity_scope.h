@@ -166,7 +166,7 @@ extern PROBITY_API int probity_scope_param_level;
 
 /* Stack positions of the outermost open scopes, from which an enter detects scopes that longjmp
  * has skipped: their frames are below its own. The scope at place n is [n + 1]; [0] is always 0.
- * Entries above probity_scope_depth are 0, also for a signal handler between any two
+ * Entries above probity_scope_depth are 0, even for a signal handler between any two
  * instructions. */
 struct probity_scope_place {
     uint64_t minus; /* (2^64 - the frame's address) × 2^16, plus the low bits of the return address;

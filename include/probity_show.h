@@ -668,7 +668,7 @@ template <class Duration> void show_time(shown_text &to, const Duration &since, 
     enum : int { DIGITS = decimals_of(Duration::period::den) };
     constexpr probity_i128 scale = power_of_10(DIGITS), den = Duration::period::den;
     const probity_i128 units = static_cast<probity_i128>(since.count()) * Duration::period::num;
-    /* Rounded towards the past. */
+    /* Rounded toward the past. */
     probity_i128 seconds = units / den, rest = units % den;
     if (rest < 0) {
         seconds--;

@@ -31,4 +31,4 @@ deb: ## Make Debian packages in BUILD/deb (needs dpkg-dev)
 	@[ '$(DEB_BUILD)' != '$(BUILD)/deb/build' ] || $(MAKE) BUILD=$(DEB_BUILD) \
 	    CFLAGS="$$(dpkg-buildflags --get CFLAGS) $$(dpkg-buildflags --get CPPFLAGS)" \
 	    LDFLAGS="$$(dpkg-buildflags --get LDFLAGS)" lib tool
-	tools/build_deb.sh $(DEB_BUILD) $(DEB_OUT)
+	CC='$(CC)' tools/build_deb.sh $(DEB_BUILD) $(DEB_OUT)

@@ -27,7 +27,7 @@ WINDOWS_SQLITE := $(WINDOWS)/sqlite3
 WINDOWS_HAS_SQLITE := $(wildcard $(WINDOWS_SQLITE)/sqlite3.c)
 WINDOWS_PROTOBUF := $(WINDOWS)/protobuf-c
 WINDOWS_HAS_PROTOBUF := $(wildcard $(WINDOWS_PROTOBUF)/protobuf-c/protobuf-c.c)
-# probity.exe: commands that need a library without a mingw-w64 package, or that change running programs,
+# probity.exe: commands that need a library without a mingw-w64 package, or what only Linux has,
 # are replaced by messages (doc/porting.md). It does not need libprobity.dll, and does not record itself.
 WINDOWS_EXE := $(WINDOWS)/bin/probity.exe
 WINDOWS_TOOL_LEFT_OUT := $(addprefix src/cli/,arguments.c attach.c launch.c preload.c program_file.c sched_dumps.c \
@@ -35,14 +35,14 @@ WINDOWS_TOOL_LEFT_OUT := $(addprefix src/cli/,arguments.c attach.c launch.c prel
     $(wildcard src/cli/ship*.c src/sched/*.c src/symbols/*.c) \
     $(if $(WINDOWS_HAS_PROTOBUF),src/exports/otlp/otlp_answer.c,$(wildcard src/exports/otlp/*.c src/exports/pprof/*.c)) \
     $(if $(WINDOWS_HAS_SQLITE),,$(wildcard src/answers/runs/*.c src/store/*.c src/exports/sqlite/*.c)) \
-    src/base/cpu_return.c src/writer/wake_page.c src/writer/wake_process.c
+    src/base/cpu_return.c src/store/sqlite.c src/writer/wake_page.c src/writer/wake_process.c
 WINDOWS_TOOL_SRC := $(filter-out $(WINDOWS_TOOL_LEFT_OUT),$(CLI_SRC) $(TOOL_SRC)) \
     $(if $(WINDOWS_HAS_SQLITE),,src/answers/runs/runs_without_sqlite_command.c src/store/store_without_sqlite.c) \
     src/symbols/symbols_without_dwarf.c src/sched/sched_without_events.c src/reader/spools.c \
     $(wildcard $(WINDOWS_SYSTEM)/tool/*.c)
 WINDOWS_TOOL_OBJ := $(WINDOWS_TOOL_SRC:%.c=$(WINDOWS)/obj/%.o) $(WINDOWS)/obj/view_page.o
 WINDOWS_PROTO_OBJ := $(if $(WINDOWS_HAS_PROTOBUF),$(PROTO_SRC:src/%.proto=$(WINDOWS)/obj/generated/%.pb-c.o))
-WINDOWS_WITHOUT := $(addprefix -DPROBITY_WITHOUT_,PROGRAMS FORK SIGNALS DWARF CURL ANSWERS MICROHTTPD \
+WINDOWS_WITHOUT := $(addprefix -DPROBITY_WITHOUT_,DLOPEN PROGRAMS FORK SIGNALS DWARF CURL ANSWERS MICROHTTPD \
     $(if $(WINDOWS_HAS_SQLITE),,SQLITE) $(if $(WINDOWS_HAS_PROTOBUF),,PROTOBUF))
 $(WINDOWS_TOOL_OBJ) $(WINDOWS_PROTO_OBJ): private WINDOWS_FLAGS += -isystem $(WINDOWS_SYSTEM)/tool $(WINDOWS_WITHOUT) $(TOOL_FLAGS) \
     $(if $(WINDOWS_HAS_SQLITE),-isystem $(WINDOWS_SQLITE) -Dsqlite3_system_errno=probity_sqlite_errno) \

@@ -11,8 +11,16 @@ failures=0
 # For programs that a test compiles itself and links with sanitized libraries.
 # shellcheck disable=SC2034
 SANITIZE_FLAG=${SANITIZE:+-fsanitize=$SANITIZE}
+# Ends the jobs of a script that ends early, even if they are stopped.
+end_jobs() {
+    local job
+    for job in $(jobs -r -p) $(jobs -s -p); do
+        kill -s TERM "$job" && kill -s CONT "$job" || true
+    done 2> /dev/null
+}
+
 # The trap also runs in a background subshell that is killed before it has reset the trap.
-trap '[[ $BASHPID != $$ ]] || rm -rf "$WORK" "$SPOOL"' EXIT
+trap '[[ $BASHPID != $$ ]] || { end_jobs; rm -rf "$WORK" "$SPOOL"; }' EXIT
 cd "$WORK"
 
 fail() {

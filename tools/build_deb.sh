@@ -68,7 +68,19 @@ add_metadata() {
     dpkg-gencontrol -p"$package" -P"$package" -Tdebian/substvars
 }
 
+# An object that refers to the functions of the libraries that the tool loads at their first use.
+# dpkg-shlibdeps does not see these libraries in the tool.
+make_loaded() {
+    printf '%s\n' '#include "store/sqlite.h"' '#include "symbols/elfutils.h"' \
+        '#define ADDRESS(name) (void *)name,' \
+        'void *const loaded[] = {PROBITY_SQLITE_FUNCTIONS(ADDRESS) SYMBOLS_ELF_FUNCTIONS(ADDRESS)' \
+        'SYMBOLS_DWARF_FUNCTIONS(ADDRESS)};' |
+        "${CC:-gcc}" -shared -fPIC -DPROBITY_WITHOUT_DLOPEN -I"$tree/src" -o loaded.so -xc - \
+            -lsqlite3 -ldw -lelf
+}
+
 split_installation
+make_loaded
 mkdir -p libprobity0/DEBIAN
 printf '%s 0 libprobity0 (>= %s)\n' libprobity "${version%-*}" libprobity-print "${version%-*}" \
     libprobity-functions "${version%-*}" libprobity-calls "${version%-*}" \
@@ -78,7 +90,7 @@ for package in libprobity0 libprobity-dev probity; do
     : > debian/substvars
     case $package in
         libprobity0) dpkg-shlibdeps -Tdebian/substvars "libprobity0/$library"/lib*.so.*.*.* ;;
-        probity) dpkg-shlibdeps -Tdebian/substvars probity/usr/bin/probity ;;
+        probity) dpkg-shlibdeps -Tdebian/substvars probity/usr/bin/probity loaded.so ;;
     esac
     add_metadata $package
     find $package -newermt "@$SOURCE_DATE_EPOCH" -print0 |

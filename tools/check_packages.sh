@@ -129,13 +129,18 @@ check_dist() {
 }
 
 check_deb() {
-    local package
+    local package library
     if ! command -v dpkg-deb dpkg-shlibdeps dpkg-architecture > /dev/null; then
         echo "packages: no dpkg-dev here: Debian packages are not checked"
         return 0
     fi
     make -s BUILD="$build" DEB_BUILD="$build" DEB_OUT="$work/deb" deb > "$work/deb.log" 2>&1 ||
         fail "make deb: $(tail -n 5 "$work/deb.log")"
+    # Also the libraries that the tool loads only when it needs them.
+    for library in libc6 libjansson4 libsqlite3 libdw1 libelf1; do
+        dpkg-deb -f "$work/deb/probity_$version"-*.deb Depends | grep -q "$library" ||
+            fail "Debian packages: probity does not depend on $library"
+    done
     for package in libprobity0 libprobity-dev probity; do
         dpkg-deb -x "$work/deb/${package}_$version"-*.deb "$work/root"
     done

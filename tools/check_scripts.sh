@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every shell script in the tree passes shellcheck. Exit status 1 when it finds something. RECENT=N:
-# only those that changed in the last N commits or are not committed, and a random fourth of the
+# only those that changed in the last N commits or are not committed, and a random quarter of the
 # others; all if the tree has no history.
 set -eu
 cd "$(dirname "$0")/.."

@@ -30,7 +30,7 @@ allowed_includes() {
         print/*) echo base reader print ;;
         answers/*) echo base reader analysis store print answers ;;
         log/*) echo base reader analysis print log ;;
-        exports/*) echo base reader analysis print log answers exports ;;
+        exports/*) echo base reader analysis print log answers exports store ;;
         fleet/*) echo base reader analysis answers fleet ;;
         page/*) echo base reader analysis print answers page ;;
         store/*) echo base analysis answers store ;;

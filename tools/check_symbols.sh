@@ -53,6 +53,7 @@ mutable_state() {
     # read; base/cpu.o: the CPU's features, queried once; cli/jobs.o: the number of threads that
     # main() takes; cli/align.o: whether --no-align was given;
     # cli/output_stream.o: when to use colors; cli/filter.o: names that are like patterns;
+    # base/library.o, store/sqlite.o, symbols/elfutils.o: libraries loaded at their first use;
     # src/functions/ and src/calls/ run in the program, as the runtime does
     find "$build/obj/src" -name '*.o' ! -path '*/src/runtime/*' ! -path '*/src/cli/cli.o' \
         ! -path '*/src/log/log_command.o' ! -path '*/src/cli/cli_unfinished.o' \
@@ -61,6 +62,8 @@ mutable_state() {
         ! -path '*/src/cli/output_stream.o' ! -path '*/src/cli/filter.o' \
         ! -path '*/src/reader/functions.o' ! -path '*/src/reader/range.o' \
         ! -path '*/src/symbols/demangle.o' ! -path '*/src/symbols/locate.o' \
+        ! -path '*/src/base/library.o' ! -path '*/src/store/sqlite.o' \
+        ! -path '*/src/symbols/elfutils.o' \
         ! -path '*/src/base/cpu.o' ! -path '*/src/functions/*' ! -path '*/src/calls/*' |
         while read -r object; do
         source=${object#"$build/obj/"}

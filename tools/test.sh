@@ -9,7 +9,7 @@
 #
 #   TIER    check, test (default) or aarch64 (everything that runs in qemu: tests/aarch64/left_out
 #           names the rest, tests/aarch64/slow what runs there only with CAMPAIGN=yes,
-#           tests/aarch64/by_name what takes Linux 6.7)
+#           tests/aarch64/by_name what requires Linux 6.7)
 #   BUILD   build directory of the gcc variant; the others are BUILD-clang, BUILD-asan, BUILD-tsan
 #   ONLY    a regular expression: run only the tests whose name (as printed) matches
 #   AGAIN   the largest number of failed tests to run again; 0: none, 6 if not set

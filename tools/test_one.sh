@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Runs one test of tools/test.sh: $1 is "NAME <tab> SECONDS <tab> COMMAND". Its output goes to
 # LOGS/NAME.log; a line "pass|fail|skip PASSED FAILED NAME SECONDS CPU_SECONDS" is added to RESULTS,
-# with the time that it took. A cmocka program counts as many tests as it contains. Always exits
-# with 0: the caller counts.
+# with the time that it took. A cmocka program counts as many tests as it contains. A test that
+# leaves a process running fails, and the process is killed. Always exits with 0: the caller counts.
+#
+#   LEFT_SECONDS  how long processes may take to end after their test; 60 if not set
 set -u
 IFS=$'\t' read -r name seconds command <<< "$1"
 log=$LOGS/$name.log
@@ -11,9 +13,51 @@ mkdir -p "$(dirname "$log")"
 # and our macros, that takes twice as long as to compile it.
 [[ $name == */build ]] || export CCACHE_DISABLE=1
 
+# In the environment of all that the test starts. A process may have left the test's group, session
+# and parent, as with a nested timeout, setsid or Wine, but it keeps its first environment. A test
+# that runs tests has one mark more.
+mark=${TEST_MARK:-}/$name:$$/
+
+# Ids of the test's processes. A zombie has no environment, but a thread that survives the main
+# thread has.
+running() {
+    grep -lsaF "TEST_MARK=$mark" /proc/[0-9]*/task/[0-9]*/environ | cut -d / -f 3 | sort -u
+}
+
+# Prints what the test has left running, and kills that and what it starts meanwhile. A process that
+# was killed, or whose input has ended, may take a moment to end. $1 seconds for that
+end_leftovers() {
+    local end=$((SECONDS + $1)) pids pid turn
+    pids=$(running)
+    while [ -n "$pids" ] && [ "$SECONDS" -lt "$end" ]; do
+        sleep 0.1
+        pids=$(running)
+    done
+    for pid in $pids; do
+        echo "left running: $pid $(tr '\0' ' ' 2> /dev/null < "/proc/$pid/cmdline" | cut -c 1-200)"
+    done
+    # A process that the kernel keeps from ending is not waited for.
+    for ((turn = 0; turn < 100; turn++)); do
+        [ -n "$pids" ] || break
+        # shellcheck disable=SC2086 # ids
+        kill -s KILL $pids 2> /dev/null
+        sleep 0.1
+        pids=$(running)
+    done
+}
+
 TIMEFORMAT='%1R %1U %1S'
-times=$({ time timeout -k 10 "$seconds" bash -c "$command" > "$log" 2>&1 < /dev/null; } 2>&1)
+times=$({ time TEST_MARK=$mark timeout -k 10 "$seconds" \
+    bash -c "$command" > "$log" 2>&1 < /dev/null; } 2>&1)
 status=$?
+case $status in
+    124 | 137) left=$(end_leftovers 0) ;;
+    *) left=$(end_leftovers "${LEFT_SECONDS:-60}") ;;
+esac
+if [ -n "$left" ]; then
+    printf '%s\n' "$left" >> "$log"
+    case $status in 0 | 77) status=1 ;; esac
+fi
 
 read -r took user system <<< "$times"
 cpu=$(awk "BEGIN { print $user + $system }")

@@ -23,7 +23,7 @@ fi
 # CPU time of a process with its children that have ended, in ticks. $1 process id
 ticks_of() { awk '{ sub(/.*[)] /, ""); print $12 + $13 }' "/proc/$1/stat"; }
 
-# Real-time priority for all threads, also those that start soon. $1 process id
+# Real-time priority for all threads, including those that start soon. $1 process id
 raise() {
     for ((k = 0; k < 5; k++)); do
         chrt -a -r -p 1 "$1" 2> /dev/null || true

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh BUILD_DIR [ROWS]: the cost of recording in two real programs from npm packages, a database
 # engine of 2,500 functions (SQLite) and an interpreter (QuickJS): plain, with FN_FUNC inserted into
-# every function by a script, as always and patchable, compiled with -finstrument-functions and with
+# every function by a script, patchable or not, compiled with -finstrument-functions and with
 # -pg -mfentry -minstrument-return=call, and compiled by clang with XRay sleds in all functions,
 # each recorded and not, next to uftrace, LTTng's hooks, XRay's own basic mode and, if FUNTRACE is a
 # directory with its sources, funtrace. Also how many loaded bytes one FN_FUNC adds to a program.

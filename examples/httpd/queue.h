@@ -33,7 +33,7 @@ void queue_push(struct queue *queue, struct connection *connection);
 /* Returns the oldest item, for which it waits, or NULL once the queue is closed and empty. */
 struct connection *queue_pop(struct queue *queue);
 
-/* Queued items are still handed out; nothing may be pushed any more. */
+/* Queued items are still handed out; nothing more may be pushed. */
 void queue_close(struct queue *queue);
 
 #endif

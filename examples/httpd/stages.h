@@ -4,7 +4,7 @@
  * the server uses Probity; with PROBITY_DISABLE the program neither calls nor links it.
  *
  * How often a stage is hit is fixed, so that a trace can be checked against the server's own counts
- * (scoreboard.h), also after SIGKILL:
+ * (scoreboard.h), even after SIGKILL:
  *
  *     accepted                    once for each connection                   listener's thread
  *     queued (put)                once for each time it became readable      listener's thread

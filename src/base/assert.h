@@ -16,7 +16,7 @@
 #define probity_assert(condition) ((void)sizeof((condition) ? 1 : 0))
 #endif
 
-/* Prints the condition and ends the process. Any thread, also in a signal handler. */
+/* Prints the condition and ends the process. Any thread, even in a signal handler. */
 __attribute__((noreturn, cold)) void probity_assert_fail(const char *condition, const char *file,
                                                          int line);
 

@@ -204,7 +204,7 @@ static int take_frequency(struct text *text, struct probity_condition *condition
     if (!take_number(text, most, &count))
         return fail(text, "a number of hits");
     if (count == 0 && condition->is_below)
-        return fail(text, "a number above 0: none are fewer than 0");
+        return fail(text, "a number above 0");
     condition->number = (int64_t)count;
     skip_spaces(text);
     if (*text->at != '/')

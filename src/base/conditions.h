@@ -47,7 +47,7 @@ struct probity_condition {
     size_t length;
 };
 
-/* Whether the writer compares it, from the records; other conditions are compared by threads. */
+/* Whether the writer checks it, from the records; other conditions are checked by threads. */
 static inline int probity_condition_is_watched(const struct probity_condition *condition)
 {
     return condition->kind >= PROBITY_CONDITION_REQUEST;

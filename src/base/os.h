@@ -21,8 +21,11 @@ void probity_os_at_exit(void (*function)(void));
 void probity_os_thread_ends(void);
 
 /* Whether the system has ended all other threads because the process exits: 1 or 0. They may have
- * left locks taken and work unfinished. */
-int probity_os_threads_are_gone(void);
+ * left locks taken and work unfinished. From then on the functions below neither wait nor wake, and
+ * take a lock that is held. A system that does this defines it before this header is included. */
+#ifndef PROBITY_OS_THREADS_ARE_GONE
+#define PROBITY_OS_THREADS_ARE_GONE() 0
+#endif
 
 /* Whether a thread that is created now can run while this one waits for it: 1 or 0. 0 while the
  * system loads a library, if new threads wait for the end of that. Such a system defines this
@@ -137,6 +140,12 @@ int probity_os_create_spool(const char *path);
  * O_CREAT. Returns a descriptor, or -1 with errno: EINVAL if the file is not
  * regular, ELOOP for a link with O_NOFOLLOW. */
 int probity_os_open_regular(int directory, const char *path, int flags);
+
+/* fstat() for a caller that needs only st_size and st_nlink of a regular file. A system on which
+ * fstat() asks other processes defines this before this header is included. */
+#ifndef PROBITY_OS_FILE_EXTENT
+#define PROBITY_OS_FILE_EXTENT(descriptor, ret_status) fstat(descriptor, ret_status)
+#endif
 
 /* Opens the file of a descriptor again, or returns the descriptor itself. */
 int probity_os_open_again(int descriptor);

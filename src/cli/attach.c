@@ -256,8 +256,9 @@ static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int e
         return cli_fail(ME, "process %" PRIu32 " has another version of the Probity library, which "
                         "this command cannot attach to", pid);
     case PROBITY_WAKE_RECORDS:
-        return cli_fail(ME, "process %" PRIu32 " is already recording, or will from its first "
-                        "probe, to a spool in another directory: see PROBITY_SPOOL_DIR", pid);
+        return cli_fail(ME, "process %" PRIu32 " is already recording, or will be from its "
+                        "first probe on, to a spool in another directory: see PROBITY_SPOOL_DIR",
+                        pid);
     case PROBITY_WAKE_BUSY:
         return cli_fail(ME, "another command is attaching to process %" PRIu32, pid);
     case PROBITY_WAKE_TIMEOUT:

@@ -10,7 +10,7 @@
 
 /* Moves the records left in a dead program's spool to its trace. If the trace requests a CSV,
  * writes that next to the trace, under the trace's name without ".probity", and removes the trace.
- * is_trusted: also for another user's trace, and for a copy. Reports errors on stderr. Returns
+ * is_trusted: even for another user's trace, or a copy. Reports errors on stderr. Returns
  * CLI_OK, CLI_FAILURE, or CLI_DAMAGED if the result is incomplete. */
 int cli_recover_trace(const struct cli_command *command, const char *trace, int is_trusted,
                       struct probity_recover_result *ret_result);

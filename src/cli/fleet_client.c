@@ -165,8 +165,8 @@ const char *cli_fleet_why(const struct cli_http_answer *answer,
     size_t used = (size_t)head;
 
     if (answer->status == 0) {
-        snprintf(ret_text, CLI_FLEET_WHY_BYTES, "did not answer: %s",
-                 answer->failure != NULL ? answer->failure : "no answer");
+        snprintf(ret_text, CLI_FLEET_WHY_BYTES, "did not reply: %s",
+                 answer->failure != NULL ? answer->failure : "no reply");
         return ret_text;
     }
     for (size_t i = 0; i < answer->count && used < CLI_FLEET_WHY_BYTES - 4; i++) {
@@ -206,7 +206,7 @@ int cli_fleet_fail(const struct cli_fleet *fleet, const struct cli_http_answer *
 
     if (answer->status == 0)
         return cli_fail(fleet->command, "'%s': %s", fleet->url,
-                        answer->failure != NULL ? answer->failure : "no answer");
+                        answer->failure != NULL ? answer->failure : "no reply");
     return cli_fail(fleet->command, "'%s' %s%s", fleet->url, cli_fleet_why(answer, why),
                     find_remedy(answer));
 }

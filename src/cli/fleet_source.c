@@ -20,7 +20,7 @@ int cli_fleet_fail_format(const struct cli_fleet *fleet, int error)
 {
     return error == PROBITY_ERROR_MEMORY
                ? fail_memory(fleet)
-               : cli_fail(fleet->command, "'%s' returned an answer that does not match the tables "
+               : cli_fail(fleet->command, "'%s' returned a reply that does not match the tables "
                           "of schema version %d", fleet->url, PROBITY_FLEET_SCHEMA_VERSION);
 }
 

@@ -25,7 +25,7 @@ struct cli_fleet_runs {
     struct probity_reader *reader; /* of the facts */
 };
 
-/* Queries the chosen runs. Reports errors, also if there are no runs. Returns an exit status;
+/* Queries the chosen runs. Reports errors, even if there are no runs. Returns an exit status;
  * release it in any case. */
 int cli_fleet_runs(struct cli_fleet *fleet, const struct probity_fleet_choice *choice,
                    struct cli_fleet_runs *ret_runs);

@@ -189,7 +189,7 @@ void cli_http_post(struct cli_http *http, const struct cli_http_request *request
         set_body(http, request);
     CURLcode code = curl->perform(http->handle);
     if (code != CURLE_OK) {
-        ret_answer->failure = code == CURLE_WRITE_ERROR ? "the answer is too large"
+        ret_answer->failure = code == CURLE_WRITE_ERROR ? "the reply is too large"
                                                         : curl->text(code);
         return;
     }

@@ -6,8 +6,10 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/library.h"
 #include "base/os.h"
 #include "cli/jobs.h"
 #include "cli/option.h"
@@ -171,10 +173,19 @@ static void fill_streams(void)
     }
 }
 
+/* Not a warning: an answer without what the library provides might pass for a complete one. */
+static void end_without_library(const char *message)
+{
+    cli_unfinished_remove();
+    fprintf(stderr, "probity: %s\n", message);
+    exit(CLI_FAILURE);
+}
+
 int main(int argc, char **argv)
 {
     fill_streams();
     cli_memory_init();
+    probity_library_on_failure = end_without_library;
     probity_range_open_member = probity_bundle_open_member;
     probity_functions_demangle = symbols_demangle;
     probity_functions_locate = symbols_locate;

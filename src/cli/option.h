@@ -116,7 +116,7 @@ cli_take cli_take_help;
  * options, or NULL. */
 #define CLI_RANGE_ROWS(CALL, MEMBER, OLD_FROM, OLD_TO, WHAT)                                       \
     {.name = "since", .older = OLD_FROM, .value = "T",                                             \
-     .help = WHAT " at T or later, and before T: " CLI_TIME_SHORT,                                 \
+     .help = WHAT " at or after the first T, and before the second: " CLI_TIME_SHORT,              \
      .brief = WHAT " at or after this time", CLI_TEXT(CALL, MEMBER.from)},                         \
     {.name = "until", .older = OLD_TO, .value = "T", .brief = WHAT " before this time",            \
      CLI_TEXT(CALL, MEMBER.to)}

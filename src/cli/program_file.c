@@ -5,7 +5,6 @@
 #include "cli/program_file.h"
 
 #include <fcntl.h>
-#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/os.h"
+#include "symbols/elfutils.h"
 
 static int is_program(const char *path)
 {
@@ -90,6 +90,10 @@ void cli_program_inspect(const char *program, struct cli_program_file *ret_file)
                          : -1;
     if (descriptor < 0)
         return;
+    if (symbols_elf_load() != 0) {
+        close(descriptor);
+        return;
+    }
     elf_version(EV_CURRENT);
     Elf *elf = elf_begin(descriptor, ELF_C_READ, NULL);
     if (elf != NULL && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &head) != NULL) {

@@ -103,7 +103,7 @@ struct cli_query {
      CLI_PATTERNS(CALL, answer.functions)}
 #define CLI_QUERY_PROBE_ROW(CALL)                                                                  \
     {.name = "probe", .value = "ID,...", .brief = "ignore all other probes",                       \
-     .help = "ignore hits of all other probes than these numbers or names",                        \
+     .help = "ignore hits of all probes except these numbers or names",                            \
      CLI_NAMES(CALL, answer.probes)}
 #define CLI_QUERY_JSON_ROW(CALL, HELP)                                                             \
     {.name = "json", .help = HELP, .brief = "print JSON", CLI_FLAG(CALL, answer.as_json)}

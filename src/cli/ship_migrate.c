@@ -82,7 +82,7 @@ static int find_pieces(const struct cli_ship_schema *schema, struct piece pieces
         piece->run = probity_fleet_take_number(&answer, 8);
         piece->copied = probity_fleet_take_number(&answer, 8);
         if (answer.is_bad || strspn(piece->day, "0123456789-") != DAY_BYTES - 1) {
-            cli_fail(schema->fleet->command, "'%s' returned an invalid answer", schema->fleet->url);
+            cli_fail(schema->fleet->command, "'%s' returned an invalid reply", schema->fleet->url);
             return -1;
         }
     }

@@ -116,7 +116,7 @@ static int next_row(struct probity_fleet_answer *answer, struct row *ret_row)
 
 static int all_rows(const struct cli_fleet *fleet, const struct probity_fleet_answer *answer)
 {
-    return answer->is_bad ? cli_fail(fleet->command, "'%s' returned an invalid answer", fleet->url)
+    return answer->is_bad ? cli_fail(fleet->command, "'%s' returned an invalid reply", fleet->url)
                           : CLI_OK;
 }
 

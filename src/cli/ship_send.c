@@ -163,7 +163,7 @@ static int fail_memory(const struct cli_ship_send *send)
 
 static int fail_answer(const struct cli_ship_send *send)
 {
-    cli_fail(send->fleet->command, "'%s' returned an invalid answer", send->fleet->url);
+    cli_fail(send->fleet->command, "'%s' returned an invalid reply", send->fleet->url);
     return -1;
 }
 
@@ -172,7 +172,7 @@ static int fail_answer(const struct cli_ship_send *send)
  * next is not relied on. */
 static int settle(struct cli_ship_send *send)
 {
-    const struct cli_http_answer busy = {.failure = "an insert of this run does not end"};
+    const struct cli_http_answer busy = {.failure = "an insert of this run is still running"};
     struct patience patience = {.wait_ms = 0};
     char sql[STATEMENT_BYTES];
 

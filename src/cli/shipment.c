@@ -266,8 +266,8 @@ static int check_records(const struct shipment *shipment)
         facts->state != PROBITY_TRACE_KILLED)
         return CLI_OK;
     return cli_fail(shipment->options->command, "'%s': its program was killed, and its last "
-                    "records are not in the file; run `probity recover` first, or send other "
-                    "detail than records", facts->path);
+                    "records are not in the file; run `probity recover` first, or send it "
+                    "without --detail records", facts->path);
 }
 
 /* The rows after the events. */

@@ -46,7 +46,7 @@ struct export_span {
      * in which it is, 0 if none. A block is in a request if its thread works on that request. */
     uint64_t number, within;
     /* Not of blocks. Lanes are numbered over all traces and kinds; spans of one lane do not overlap
-     * unless a stage is inside of its request. */
+     * unless a stage is inside its request. */
     uint32_t lane;
     int is_lane_new;
 };

@@ -21,7 +21,7 @@ enum export_value_type {
 
 struct export_value {
     enum export_value_type type;
-    uint64_t number; /* 64 bits, also of a signed value */
+    uint64_t number; /* 64 bits, even of a signed value */
     double real;
 };
 

@@ -38,7 +38,7 @@ struct probity_call {
     uint32_t code, depth, place, raised;
 };
 
-/* Entries above count have stack 0, also for a signal handler between any two instructions.
+/* Entries above count have stack 0, even for a signal handler between any two instructions.
  * Thread-local storage is used sparingly, because libraries loaded by dlopen() share a small
  * reserve of it. */
 struct probity_calls {

@@ -604,7 +604,7 @@ void probity_fentry_enter_unusual(uintptr_t from, uintptr_t stack, const uint64_
     }
     if (!make_room())
         return;
-    /* Also for calls that are not recorded: otherwise their leaves would be searched for. */
+    /* Even for calls that are not recorded: otherwise their leaves would be searched for. */
     struct probity_call *call = push(&site, NULL);
     if (function != NULL && function != &probity_function_left_out && is_on)
         begin(call, probity_function_own(function));

@@ -310,7 +310,7 @@ static int is_known(struct object *object, const struct probity_object *loaded)
            probity_scope_sites_are_there(&object->sites, loaded);
 }
 
-/* Frees memory that only its code used: no thread executes that any more. */
+/* Frees memory that only its code used: no thread still executes that. */
 static void forget_code(struct object *object)
 {
     probity_sleds_forget(&object->sleds);
@@ -475,7 +475,7 @@ static void look(void)
     }
 }
 
-/* Returns whether another thread is looking, which then looks again. is_changing: also if nothing
+/* Returns whether another thread is looking, which then looks again. is_changing: even if nothing
  * is to be recorded. */
 static int update(int is_changing)
 {

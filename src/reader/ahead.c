@@ -66,7 +66,7 @@ struct probity_ahead {
      * that stores of single words would have to wait for each line. */
     struct batch filled;
     unsigned next_filled; /* index of the batch that it becomes */
-    int is_over;          /* the batches are not read any more */
+    int is_over;          /* the batches are no longer read */
     struct probity_ahead_room room; /* in the batch being filled */
     struct probity_ahead_places places;
 

@@ -165,7 +165,7 @@ static int block_of(const struct probity_index_item *item, struct probity_index_
     if (probity_data_get(item->payload, item->payload_bytes, &data) != 0)
         return PROBITY_ERROR_DAMAGED;
     *ret_block = (struct probity_index_block){
-        item->offset, data.first_tick, data.last_tick,
+        item->offset, data.first_tick, data.last_tick, 0,
         item->payload_bytes + PROBITY_BLOCK_HEADER_BYTES, data.thread, data.tid};
     return 0;
 }
@@ -204,10 +204,16 @@ static int take_facts(struct probity_index *index, const struct probity_index_it
     return 0;
 }
 
+struct listing {
+    struct probity_index *index;
+    uint64_t began_tick; /* of the next thread */
+    int has_sum;
+};
+
 /* Lists threads and declarations, and checks everything that the other passes rely on. */
-static int list_item(struct probity_index *index, const struct probity_index_item *item,
-                     int *ret_has_sum)
+static int list_item(struct listing *listing, const struct probity_index_item *item)
 {
+    struct probity_index *index = listing->index;
     struct probity_index_block block;
     uint64_t offset;
     uint32_t bytes;
@@ -222,6 +228,8 @@ static int list_item(struct probity_index *index, const struct probity_index_ite
         if (error != 0 || number_of(item) < index->threads.count)
             return error;
         block.bytes = 0;
+        block.began_tick = listing->began_tick;
+        listing->began_tick = 0;
         return number_of(item) == index->threads.count ? add_block(&index->threads, &block)
                                                        : PROBITY_ERROR_DAMAGED;
     case PROBITY_BLOCK_SYNC:
@@ -229,6 +237,11 @@ static int list_item(struct probity_index *index, const struct probity_index_ite
         return item->payload_bytes < PROBITY_INDEX_RECORDS_BYTES + PROBITY_SYNC_BYTES
                    ? PROBITY_ERROR_DAMAGED
                    : 0;
+    case PROBITY_INDEX_BEGAN:
+        if (item->payload_bytes < PROBITY_INDEX_BEGAN_BYTES)
+            return PROBITY_ERROR_DAMAGED;
+        listing->began_tick = probity_get_u64(item->payload);
+        return 0;
     case PROBITY_INDEX_PLACE: return probity_index_place_get(item, &offset, &bytes);
     case PROBITY_INDEX_MARK:
         return item->payload_bytes < PROBITY_INDEX_MARK_BYTES ? PROBITY_ERROR_DAMAGED : 0;
@@ -238,7 +251,7 @@ static int list_item(struct probity_index *index, const struct probity_index_ite
         if (item->payload_bytes < PROBITY_INDEX_SUM_BYTES)
             return PROBITY_ERROR_DAMAGED;
         sum_get(item->payload, &index->sum);
-        *ret_has_sum = 1;
+        listing->has_sum = 1;
         return 0;
     default: return 0;
     }
@@ -248,18 +261,19 @@ static int list(struct probity_index *index)
 {
     struct probity_index_cursor cursor;
     struct probity_index_item item;
-    int has_sum = 0, got = probity_index_start(&cursor, index->file);
+    struct listing listing = {.index = index};
+    int got = probity_index_start(&cursor, index->file);
 
     probity_assert(index->threads.count == 0 && index->declared.count == 0);
     while (got >= 0 && (got = probity_index_next(&cursor, &item)) > 0) {
         int is_waits = item.type == PROBITY_INDEX_WAITS || item.type == PROBITY_INDEX_FACTS;
-        if (has_sum != is_waits)
+        if (listing.has_sum != is_waits)
             continue;
-        int error = list_item(index, &item, &has_sum);
+        int error = list_item(&listing, &item);
         got = error != 0 ? error : got;
     }
     probity_index_stop(&cursor);
-    return got < 0 ? got : has_sum ? 0 : PROBITY_ERROR_DAMAGED;
+    return got < 0 ? got : listing.has_sum ? 0 : PROBITY_ERROR_DAMAGED;
 }
 
 /* Whether the trace still ends with the block that was its last when it was indexed. */
@@ -315,6 +329,7 @@ static int take_mark(struct choice *choice, const struct probity_index_item *ite
         /* `thread` is the place in the list for as long as the block is pending. */
         struct probity_index_block *known = &index->threads.items[block->thread];
         block->thread = known->thread;
+        block->began_tick = known->began_tick;
         *known = *block;
     }
     choice->pending.count = 0;
@@ -340,6 +355,7 @@ int probity_index_choose(struct probity_index *index, uint64_t before_tick)
     int ends = 0, got = probity_index_start(&cursor, index->file);
 
     probity_assert(index->file >= 0);
+    index->before_tick = before_tick;
     while (got >= 0 && !ends && (got = probity_index_next(&cursor, &item)) > 0) {
         if (item.type == PROBITY_BLOCK_DATA)
             got = take_state(&choice, &item);

@@ -15,11 +15,12 @@
 
 enum {
     PROBITY_INDEX_MAJOR = 1,
-    PROBITY_INDEX_MINOR = 2,
+    PROBITY_INDEX_MINOR = 3,
     PROBITY_INDEX_HEADER_BYTES = 16,
     PROBITY_INDEX_PLACE_BYTES = 24,
     PROBITY_INDEX_MARK_BYTES = 24,
     PROBITY_INDEX_SUM_BYTES = 104,
+    PROBITY_INDEX_BEGAN_BYTES = 8,
     PROBITY_INDEX_WAITS_BYTES = 24,  /* before the rest of the payload */
     PROBITY_INDEX_FACTS_BYTES = 32,
     PROBITY_INDEX_RECORDS_BYTES = 8 /* before the payload of a SYNC or END */
@@ -30,9 +31,10 @@ enum probity_index_type {
     PROBITY_INDEX_PLACE = 33,    /* where a PROFILE, SITES or COST block is */
     PROBITY_INDEX_DECLARED = 34, /* a thread's declarations since the last mark; as DATA */
     PROBITY_INDEX_MARK = 35,     /* reading may start here; DATA before it: state of threads */
-    PROBITY_INDEX_SUM = 36,      /* the last block, except for the following ones */
-    PROBITY_INDEX_WAITS = 37,    /* state of locks and waits at the tick of a mark */
-    PROBITY_INDEX_FACTS = 38     /* what the waits of the whole trace lack */
+    PROBITY_INDEX_SUM = 36,      /* the last block, except for WAITS and FACTS */
+    PROBITY_INDEX_BEGAN = 37,    /* when the thread began whose first state follows */
+    PROBITY_INDEX_WAITS = 38,    /* state of locks and waits at the tick of a mark */
+    PROBITY_INDEX_FACTS = 39     /* what the waits of the whole trace lack */
 };
 
 struct probity_index_mark {
@@ -78,6 +80,7 @@ struct probity_index_item {
 /* A thread's state at a mark, or declarations: a block of the index. */
 struct probity_index_block {
     uint64_t offset, first_tick, last_tick;
+    uint64_t began_tick; /* of a thread: its first record in the trace; 0: not known */
     uint32_t bytes, thread, tid;
 };
 
@@ -108,6 +111,7 @@ struct probity_index {
     int has_facts;                        /* only then the waits are complete */
     uint64_t lost, orphans, ambiguous, holds_forgotten; /* the facts */
     uint8_t *waits_payload;               /* of the chosen one, after its choice */
+    uint64_t before_tick; /* for which the mark was chosen */
 };
 
 /* Starts a pass. Returns 0, PROBITY_ERROR_DAMAGED, READ or MEMORY. */

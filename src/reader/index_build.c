@@ -105,9 +105,11 @@ static int emit_states(struct build *build)
         if (!state->is_numbered) {
             state->is_numbered = 1;
             state->at.number = build->numbered++;
+            error = probity_index_emit_began(&build->writer, state->first_tick);
         }
         state->is_changed = 0;
-        error = probity_index_emit_state(&build->writer, &state->at);
+        if (error == 0)
+            error = probity_index_emit_state(&build->writer, &state->at);
     }
     build->changed_count = 0;
     free(items);
@@ -222,7 +224,8 @@ static int emit_declarations(struct build *build, const struct probity_data *of)
 /* ---- Records -----------------------------------------------------------------------------------
  */
 
-/* CPU times of one block: only the last record before each change of `off` is computed. */
+/* CPU times of one block: only the last record before each change of `off` is computed. tick: of
+ * the latest record other than declarations and the like, or 0. */
 struct cpu_walk {
     const struct probity_data *data;
     uint64_t tick, off;
@@ -250,9 +253,10 @@ static void take_moment(struct thread_state *state, struct cpu_walk *walk)
 static void take_other_cpu(struct thread_state *state, struct cpu_walk *walk,
                            const struct probity_record *record)
 {
+    take_moment(state, walk);
+    walk->tick = record->tick;
     if (!walk->is_known)
         return;
-    take_moment(state, walk);
     uint64_t ns = cpu_at(walk->data, record->tick, record->off);
     ns = ns > state->at.seen_cpu_ns ? ns : state->at.seen_cpu_ns;
     state->at.record_cpu_ns = ns > state->at.record_cpu_ns ? ns : state->at.record_cpu_ns;
@@ -399,6 +403,8 @@ static int take_stream(struct build *build, struct thread_state *state,
         error = take_rare(build, state, &walk, &record);
     }
     take_moment(state, &walk);
+    if (walk.tick > state->at.record_tick)
+        state->at.record_tick = walk.tick;
     /* Marks depend on the ticks in the header. */
     if (error == 0 && (got < 0 || taken != data->records || record.tick != data->last_tick))
         error = PROBITY_ERROR_DAMAGED;
@@ -529,8 +535,12 @@ static int add_to_group(struct build *build, const struct probity_scan_item *ite
         block.data.records == 0 || (block.data.flags & PROBITY_DATA_LATE) ||
         block.data.first_tick < build->watermark)
         return PROBITY_ERROR_DAMAGED;
-    if (state_of(build, &block.data, &block.slot) == NULL)
+    struct thread_state *state = state_of(build, &block.data, &block.slot);
+    if (state == NULL)
         return PROBITY_ERROR_MEMORY;
+    /* Its newest block may precede the oldest. */
+    if (block.data.first_tick < state->first_tick)
+        state->first_tick = block.data.first_tick;
     return probity_index_group_add(&build->group, &block);
 }
 
@@ -755,10 +765,7 @@ static int conclude(struct build *build)
     build->sum.contents |= PROBITY_INDEX_CONTENTS_KNOWN;
     probity_index_sum_put(payload, &build->sum);
     int error = probity_index_emit(&build->writer, PROBITY_INDEX_SUM, PROBITY_INDEX_SUM_BYTES);
-    if (build->marks != NULL) {
-        build->marks->serial = build->writer.serial;
-        build->marks->sum = build->sum;
-    }
+    probity_index_marks_end(build->marks, &build->writer, &build->sum);
     return error == 0 ? probity_index_flush(&build->writer) : error;
 }
 

@@ -91,6 +91,16 @@ int probity_index_marks_add(struct probity_index_marks *marks,
     return 0;
 }
 
+void probity_index_marks_end(struct probity_index_marks *marks,
+                             const struct probity_index_writer *writer,
+                             const struct probity_index_sum *sum)
+{
+    if (marks == NULL)
+        return;
+    marks->serial = writer->serial;
+    marks->sum = *sum;
+}
+
 /* ---- Blocks of records -------------------------------------------------------------------------
  */
 
@@ -167,14 +177,42 @@ int probity_index_begin(struct probity_index_writer *writer)
     return put_bytes(writer, header, sizeof header);
 }
 
+int probity_index_emit_began(struct probity_index_writer *writer, uint64_t first_tick)
+{
+    uint8_t *payload = probity_index_room(writer, PROBITY_INDEX_BEGAN_BYTES);
+
+    if (payload == NULL)
+        return PROBITY_ERROR_MEMORY;
+    probity_put_u64(payload, first_tick);
+    return probity_index_emit(writer, PROBITY_INDEX_BEGAN, PROBITY_INDEX_BEGAN_BYTES);
+}
+
+/* Adds the latest record as an `unwound` of 0 scopes, which sets the thread's time and changes no
+ * scope. off: sum of the times off the CPU so far. */
+static int put_latest(struct probity_index_writer *writer, struct probity_packer *packer,
+                      const struct probity_index_state *state, struct probity_data *data,
+                      uint64_t off)
+{
+    uint8_t none[4] = {0};
+
+    if (probity_index_reserve(writer, packer, sizeof none) != 0)
+        return PROBITY_ERROR_MEMORY;
+    uint64_t tick = state->record_tick > packer->tick ? state->record_tick : packer->tick;
+    uint64_t on = state->record_cpu_ns - state->seen_cpu_ns;
+    *packer = probity_pack_cpu(*packer, (int64_t)(tick - data->first_tick - on - off));
+    probity_pack_event(packer, tick, PROBITY_EVENT_UNWOUND, none, sizeof none);
+    data->records++;
+    return 0;
+}
+
 /* Writes the open scopes, at the CPU time of the thread's latest hit or scope, and then the latest
- * record as an `unwound` of 0 scopes, which sets the thread's time and changes no scope. */
+ * record. A thread without a record has an empty state, from which its number is known. */
 int probity_index_emit_state(struct probity_index_writer *writer,
                              const struct probity_index_state *state)
 {
     struct probity_packer packer;
-    uint8_t none[4] = {0};
-    uint64_t first = state->stack.depth > 0 ? state->stack.scopes[0].enter_tick : state->last_tick;
+    uint64_t latest = state->record_tick != 0 ? state->record_tick : state->last_tick;
+    uint64_t first = state->stack.depth > 0 ? state->stack.scopes[0].enter_tick : latest;
     struct probity_data data = {.thread = state->thread,
                                 .tid = state->tid,
                                 .chunk = state->number,
@@ -184,7 +222,8 @@ int probity_index_emit_state(struct probity_index_writer *writer,
     int error;
 
     probity_assert(state->record_cpu_ns >= state->seen_cpu_ns);
-    data.first_tick = first < state->last_tick ? first : state->last_tick;
+    probity_assert(state->record_tick <= state->last_tick);
+    data.first_tick = first < latest ? first : latest;
     error = probity_index_start_records(writer, data.first_tick, &packer);
     uint64_t off = 0;
     for (uint32_t i = 0; error == 0 && i < state->stack.depth; i++) {
@@ -197,15 +236,10 @@ int probity_index_emit_state(struct probity_index_writer *writer,
         }
         error = error == 0 ? put_scope(writer, &packer, scope, &data.records) : error;
     }
-    if (error == 0)
-        error = probity_index_reserve(writer, &packer, sizeof none);
+    if (error == 0 && state->record_tick != 0)
+        error = put_latest(writer, &packer, state, &data, off);
     if (error != 0)
         return error;
-    uint64_t tick = state->last_tick > packer.tick ? state->last_tick : packer.tick;
-    uint64_t on = state->record_cpu_ns - state->seen_cpu_ns;
-    packer = probity_pack_cpu(packer, (int64_t)(tick - data.first_tick - on - off));
-    probity_pack_event(&packer, tick, PROBITY_EVENT_UNWOUND, none, sizeof none);
-    data.records++;
     return probity_index_emit_records(writer, PROBITY_BLOCK_DATA, &packer, &data);
 }
 

@@ -30,7 +30,9 @@ struct probity_index_state {
     struct probity_thread_stack stack;
     uint32_t thread, tid, number; /* number: in the index */
     int is_cpu_known;
-    uint64_t last_tick;     /* of its latest record */
+    uint64_t last_tick;     /* of its latest hit or event of any kind */
+    uint64_t record_tick;   /* of its latest one that is a record: probity_event_is_record();
+                               0: none */
     uint64_t seen_cpu_ns;   /* of its latest hit or scope: struct probity_thread_seen */
     uint64_t record_cpu_ns; /* of its latest record; not less */
 };
@@ -51,12 +53,20 @@ int probity_index_reserve(struct probity_index_writer *writer, struct probity_pa
 int probity_index_emit_records(struct probity_index_writer *writer, uint16_t type,
                                const struct probity_packer *packer, struct probity_data *data);
 
+/* The tick at which the thread began whose first state comes next. */
+int probity_index_emit_began(struct probity_index_writer *writer, uint64_t first_tick);
+
 int probity_index_emit_state(struct probity_index_writer *writer,
                              const struct probity_index_state *state);
 
 /* Adds to a list; NULL: does nothing. */
 int probity_index_marks_add(struct probity_index_marks *marks,
                             const struct probity_index_mark *mark);
+
+/* Notes what the marks belong to, after the last block; NULL: does nothing. */
+void probity_index_marks_end(struct probity_index_marks *marks,
+                             const struct probity_index_writer *writer,
+                             const struct probity_index_sum *sum);
 
 int probity_index_flush(struct probity_index_writer *writer);
 

@@ -68,8 +68,9 @@ int probity_merge_is_valid(const struct probity_merge *merge);
 /* Returns as probity_reader_next(). */
 int probity_merge_next(struct probity_merge *merge, const struct probity_event **ret_event);
 
-/* Numbers the threads of a trace that starts at a mark of its index. Returns 0 or an error. */
-int probity_merge_number_threads(struct probity_merge *merge, const struct probity_trace *trace);
+/* Numbers the threads that began before the window, in the order in which a reader of everything
+ * sees them. Each trace has an index with a chosen mark. Returns 0 or an error. */
+int probity_merge_number_threads(struct probity_merge *merge);
 
 /* Drops all blocks; continues with the declarations after the record that was returned last.
  * Returns 0 or PROBITY_ERROR_MEMORY. */

@@ -287,11 +287,11 @@ int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns, u
     for (size_t i = 0; error == 0 && i < reader->count; i++) {
         struct probity_trace *trace = &reader->traces[i];
         error = probity_index_choose(&trace->index, tick_at(trace, from_ns));
-        if (error == 0)
-            error = probity_merge_number_threads(&reader->merge, trace);
-        if (error == 0)
-            error = probity_trace_start_at_mark(trace, &reader->merge.queue);
     }
+    if (error == 0)
+        error = probity_merge_number_threads(&reader->merge);
+    for (size_t i = 0; error == 0 && i < reader->count; i++)
+        error = probity_trace_start_at_mark(&reader->traces[i], &reader->merge.queue);
     return error;
 }
 
@@ -307,7 +307,7 @@ int probity_reader_set_waits_window(struct probity_reader *reader, uint64_t from
                                          &chosen);
     if (got <= 0)
         return got;
-    int error = probity_merge_number_threads(&reader->merge, trace);
+    int error = probity_merge_number_threads(&reader->merge);
     if (error == 0)
         error = probity_trace_start_at_mark(trace, &reader->merge.queue);
     if (error != 0)

@@ -73,7 +73,7 @@ void probity_budget_begin(struct probity_session *session);
 void probity_budget_share_readings(struct probity_session *session);
 
 /* In the writer thread: replaces the budget of a recording that has one. Functions that are only
- * counted by then stay so. */
+ * counted at that time remain so. */
 void probity_budget_change(struct probity_session *session, uint32_t share);
 
 /* In the writer thread, or in the one that replaces it at the end: evaluates the interval since

@@ -156,7 +156,7 @@ static uint32_t count_state;
 
 /* The process ends with its last thread, so this one must not keep it alive. If the others exit by
  * the system call, libc does not call exit(), which would end this thread and remove the page. If
- * this thread returned, libc would count it out a second time. */
+ * this thread returned, libc would subtract it a second time. */
 static void leave_with_the_program(void)
 {
     if (!probity_own_threads_are_alone(&probity_session_own_threads, NULL))

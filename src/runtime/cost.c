@@ -33,7 +33,7 @@ enum {
     SLOW_CLOCK_NS = 2,        /* of a tick */
     WORK_ROUNDS = 16,
     CODE = PROBITY_CODE_FIRST + 1,
-    LEVEL = -2, /* below any current level, also while scopes are off */
+    LEVEL = -2, /* below any current level, even while scopes are off */
     KIND_ENTER = 7, KIND_MESSAGE = 9
 };
 

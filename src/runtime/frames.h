@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * frames.h: tracks the positions of open scopes on the calling thread's stack, and detects which of
- * them a longjmp has left. Called by the thread itself, also in signal handlers; preserves errno.
+ * them a longjmp has left. Called by the thread itself, even in signal handlers; preserves errno.
  */
 #ifndef PROBITY_RUNTIME_FRAMES_H
 #define PROBITY_RUNTIME_FRAMES_H

@@ -40,7 +40,7 @@ void probity_levels_set_slow(int is_slow);
  * spool's header. Call with the session's lock held, state not yet `recording`. */
 void probity_levels_begin(struct probity_session *session);
 
-/* To be called when nothing is recorded any more. */
+/* To be called once nothing is being recorded. */
 void probity_levels_end(void);
 
 /* Changes levels in the writer thread, on request of `probity level`; a level out of range is

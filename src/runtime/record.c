@@ -712,7 +712,7 @@ int probity_record_event_here(uint32_t kind, const void *payload, size_t bytes)
 {
     struct probity_session *session;
     int before = errno, result = PROBITY_ERROR_STATE;
-    /* Also in profile mode, in which probes are off. */
+    /* Even in profile mode, in which probes are off. */
     int is_on =
         __atomic_load_n(&probity_active, __ATOMIC_RELAXED) || probity_session_recording() != NULL;
     struct probity_thread_state *slot = is_on ? slot_here(&session) : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * scope.h: functions that scope_path.c calls in unusual cases. Called by the thread of the scope,
- * also in signal handlers; preserves errno.
+ * even in signal handlers; preserves errno.
  */
 #ifndef PROBITY_RUNTIME_SCOPE_H
 #define PROBITY_RUNTIME_SCOPE_H

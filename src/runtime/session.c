@@ -519,7 +519,7 @@ static int is_anyone_late(struct probity_session *session, int tries)
     enum { LEAVE_NS = 1000000 };
     uint32_t never = 0;
 
-    for (; tries > 0 && is_anyone_busy(session) && !probity_os_threads_are_gone(); tries--)
+    for (; tries > 0 && is_anyone_busy(session) && !PROBITY_OS_THREADS_ARE_GONE(); tries--)
         probity_os_wait(&never, 0, LEAVE_NS);
     return tries == 0;
 }

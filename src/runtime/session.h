@@ -157,7 +157,7 @@ void probity_session_complain_of_csv(const char *path, const char *what, const c
 /* Reports an invalid setting, with its value if it is from the environment. */
 void probity_session_complain_of_setting(const char *name);
 
-/* No probe and no scope takes the slow path any more. Lock held, not while recording. */
+/* Keeps probes and scopes from taking the slow path. Lock held, not while recording. */
 void probity_session_switch_off(void);
 
 /* At exit: waits, at most some seconds, until another thread has finished ending the recording. */

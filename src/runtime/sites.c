@@ -75,7 +75,7 @@ static void part_finish(struct listing *listing)
     part->payload_bytes = (uint32_t)listing->used;
     probity_sites_head_put(part->block + PROBITY_BLOCK_HEADER_BYTES, part->rows, sites.left_out);
     link = sites.last != NULL ? &sites.last->next : &sites.first;
-    /* Release: complete for any thread that finds it, also in a child. */
+    /* Release: complete for any thread that finds it, even in a child. */
     __atomic_store_n(link, part, __ATOMIC_RELEASE);
     sites.last = part;
     listing->part = NULL;

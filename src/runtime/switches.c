@@ -108,7 +108,7 @@ static void put_in_force(struct rules *rules)
     static uint32_t never;
 
     __atomic_store_n(&in_force, rules, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&readers, __ATOMIC_SEQ_CST) != 0)
+    while (__atomic_load_n(&readers, __ATOMIC_SEQ_CST) != 0 && !PROBITY_OS_THREADS_ARE_GONE())
         probity_os_wait(&never, 0, 100000);
 }
 

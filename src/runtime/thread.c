@@ -397,7 +397,8 @@ static int may_wait(struct probity_session *session)
 
     if (probity_external_is(session))
         return session->live.mode == PROBITY_MODE_BLOCK && probity_external_has_drainer(session);
-    if (__atomic_load_n(&writer->state, __ATOMIC_RELAXED) != PROBITY_WRITER_RUNS)
+    if (__atomic_load_n(&writer->state, __ATOMIC_RELAXED) != PROBITY_WRITER_RUNS ||
+        PROBITY_OS_THREADS_ARE_GONE())
         return 0;
     if (session->live.mode == PROBITY_MODE_RING)
         return __atomic_load_n(&writer->flush_asked, __ATOMIC_RELAXED) ==

@@ -27,7 +27,7 @@ struct probity_sched_event {
     uint32_t tid, other;
     uint32_t kind; /* an enum probity_sched_kind */
     uint32_t cpu;  /* only of collected events */
-    uint32_t payer; /* only of wakings in a ring: the thread on the CPU, also in an interrupt */
+    uint32_t payer; /* only of wakings in a ring: the thread on the CPU, even in an interrupt */
 };
 
 /* A ring of the kernel. */

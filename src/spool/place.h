@@ -53,7 +53,7 @@ int probity_place_stem(const char *name, char ret_stem[48]);
 int probity_place_open(const struct probity_place *place, uint32_t number, int writable,
                        size_t *ret_bytes);
 
-/* Removes a segment if its name still refers to the open file. Returns 0, also if the name is gone;
+/* Removes a segment if its name still refers to the open file. Returns 0, even if the name is gone;
  * or -1 with errno, ESTALE if the name refers to another file. */
 int probity_place_remove(const struct probity_place *place, uint32_t number, int file);
 

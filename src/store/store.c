@@ -90,8 +90,9 @@ static int open_checked(sqlite3_vfs *files, const char *path, sqlite3_file *ret_
 /* Registers SQLite's VFS with these exceptions, under a unique name. */
 static int add_files(struct probity_store *store)
 {
+    if (probity_sqlite_load() != 0)
+        return probity_store_fail_with(store, PROBITY_ERROR_SYSTEM, "SQLite cannot be loaded");
     sqlite3_vfs *usual = sqlite3_initialize() == SQLITE_OK ? sqlite3_vfs_find(NULL) : NULL;
-
     if (usual == NULL)
         return probity_store_fail_with(store, PROBITY_ERROR_SYSTEM, "SQLite has no file system "
                                        "support");
@@ -218,7 +219,8 @@ void probity_store_close(struct probity_store *store)
 {
     if (store == NULL)
         return;
-    sqlite3_close_v2(store->database);
+    if (store->database != NULL)
+        sqlite3_close_v2(store->database);
     if (store->files_name[0] != '\0')
         sqlite3_vfs_unregister(&store->files);
     free(store->path);

@@ -5,9 +5,9 @@
 #ifndef PROBITY_STORE_STORE_SET_H
 #define PROBITY_STORE_STORE_SET_H
 
-#include <sqlite3.h>
 #include <stdint.h>
 
+#include "store/sqlite.h"
 #include "store/store.h"
 
 struct probity_store {

@@ -5,9 +5,6 @@
  */
 #include "symbols/address.h"
 
-#include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <search.h>
 #include <stdio.h>
@@ -17,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/os.h"
+#include "symbols/elfutils.h"
 #include "symbols/symbols.h"
 
 /* A file in which addresses were looked up, even if it could not be used. */
@@ -102,17 +100,14 @@ static int has_build_id(Dwfl_Module *module, const char *wanted)
     return 1;
 }
 
-/* "Offline": from the file alone, because the program's addresses in memory are unknown. */
 static void load(struct file *file)
 {
-    static const Dwfl_Callbacks callbacks = {.find_debuginfo = dwfl_standard_find_debuginfo,
-                                             .section_address = dwfl_offline_section_address};
     int descriptor = open_elf(file->path);
     GElf_Addr bias = 0;
 
     if (descriptor < 0)
         return;
-    file->session = dwfl_begin(&callbacks);
+    file->session = symbols_begin_offline();
     Dwfl_Module *module = file->session != NULL ? dwfl_report_offline(file->session, "",
                                                                       file->path, descriptor)
                                                 : NULL;

@@ -6,8 +6,6 @@
  */
 #include "symbols/arguments.h"
 
-#include <dwarf.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -38,7 +38,7 @@ static void limit(void)
         _exit(1);
     fclose(file);
     memory.rlim_cur = memory.rlim_max = pages * (rlim_t)getpagesize() + MEMORY_BYTES;
-    /* Too much CPU time ends the child with a core dump otherwise. */
+    /* Otherwise, too much CPU time would end the child with a core dump. */
     if (setrlimit(RLIMIT_CORE, &core) != 0 || setrlimit(RLIMIT_AS, &memory) != 0 ||
         setrlimit(RLIMIT_CPU, &cpu) != 0)
         _exit(1);

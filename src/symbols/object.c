@@ -6,7 +6,6 @@
  */
 #include "symbols/object.h"
 
-#include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -79,14 +78,11 @@ static int is_regular(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* "Offline": from files alone, because the program's addresses in memory are unknown. */
 static void load(struct symbols_object *object)
 {
-    static const Dwfl_Callbacks callbacks = {.find_debuginfo = dwfl_standard_find_debuginfo,
-                                             .section_address = dwfl_offline_section_address};
     Dwarf_Addr bias;
 
-    object->session = dwfl_begin(&callbacks);
+    object->session = symbols_begin_offline();
     if (object->session == NULL)
         return;
     object->module = dwfl_report_offline(object->session, "", object->path, -1);

@@ -5,9 +5,9 @@
 #ifndef PROBITY_SYMBOLS_OBJECT_H
 #define PROBITY_SYMBOLS_OBJECT_H
 
-#include <elfutils/libdw.h>
-#include <elfutils/libdwfl.h>
 #include <stddef.h>
+
+#include "symbols/elfutils.h"
 
 struct symbols_entry {
     const char *name; /* points into the mapped file */

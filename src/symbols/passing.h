@@ -6,9 +6,8 @@
 #ifndef PROBITY_SYMBOLS_PASSING_H
 #define PROBITY_SYMBOLS_PASSING_H
 
-#include <elfutils/libdw.h>
-
 #include "base/arguments.h"
+#include "symbols/elfutils.h"
 
 /* A type according to DWARF, with typedefs and qualifiers removed. */
 struct symbols_type {

@@ -5,8 +5,6 @@
 #ifndef PROBITY_SYMBOLS_PASSING_PARTS_H
 #define PROBITY_SYMBOLS_PASSING_PARTS_H
 
-#include <dwarf.h>
-
 #include "symbols/passing.h"
 
 /* Itanium C++ ABI, 3.1.2.3: an object is passed by address if copying or destroying it is not

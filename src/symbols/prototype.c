@@ -5,7 +5,6 @@
  */
 #include "symbols/object.h"
 
-#include <dwarf.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/os.h"
 #include "probity.h"
 
 static int is_within_limit(uint64_t bytes)
@@ -26,7 +27,7 @@ static int file_change(const struct probity_append *append)
 {
     struct stat status;
 
-    if (fstat(append->descriptor, &status) != 0)
+    if (PROBITY_OS_FILE_EXTENT(append->descriptor, &status) != 0)
         return 0;
     if ((status.st_nlink == 0 && append->has_links) || (uint64_t)status.st_size < append->bytes_min)
         return ENOENT;

@@ -37,7 +37,7 @@ struct probity_dumps {
     const struct probity_dumps_calls *calls; /* if it is on */
     struct probity_dumps_settings settings;
     uint64_t before, after, period;    /* ticks */
-    struct probity_watch *watch;       /* conditions that the writer compares; or NULL */
+    struct probity_watch *watch;       /* conditions that the writer checks; or NULL */
     const char *condition[PROBITY_CONDITIONS_MAX];
     uint32_t condition_bytes[PROBITY_CONDITIONS_MAX], conditions;
     int directory;                     /* open while the writer thread runs; else -1 */
@@ -66,7 +66,7 @@ struct probity_dumps_calls {
     void (*close)(struct probity_dumps *dumps);
 
     /* Compares conditions with the new records, takes the notices, and sets which chunks the pass
-     * has to keep. is_last: no thread records any more. */
+     * has to keep. is_last: no thread still records. */
     void (*take)(struct probity_dumps *dumps, struct probity_pass *pass, int is_last);
 
     /* The tick at which the next dump is due, or a condition must be compared; UINT64_MAX: none. */

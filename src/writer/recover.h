@@ -46,7 +46,7 @@ struct probity_recover_file {
 int probity_recover_only(const char *trace_path, const struct probity_recover_file *only,
                          int is_trusted, struct probity_recover_result *ret_result);
 
-/* Removes the spool of a trace that is to be deleted. The trace is kept. Returns 0, also if there
+/* Removes the spool of a trace that is to be deleted. The trace is kept. Returns 0, even if there
  * is no spool, or the file is not a trace, a link or another user's; PROBITY_ERROR_STATE as above;
  * PROBITY_ERROR_OPEN, READ, WRITE (errno set), MEMORY. */
 int probity_recover_discard(const char *trace_path, struct probity_recover_result *ret_result);

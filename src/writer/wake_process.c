@@ -117,7 +117,7 @@ static void take_notes(struct target *target, const Elf64_Phdr *header, uint64_t
 }
 
 /* start: where the beginning of a file is mapped. Headers and notes are read from memory, so the
- * file need not exist any more. */
+ * file may have been removed. */
 static void look_into(struct target *target, uint64_t start)
 {
     Elf64_Ehdr head;

@@ -425,7 +425,7 @@ static void run(struct probity_writer *writer, struct probity_pass *pass)
         if (all)
             interval_ns = next_interval(writer, pass, interval_ns,
                                         pass->append.committed == committed);
-        /* After the first SYNC, also if there was nothing new: records too new for the last
+        /* After the first SYNC, even if there was nothing new: records too new for the last
          * watermark are old enough now. */
         if (pass->synced_bytes != synced || (all && synced != writer->trace_bytes))
             notify_owner(writer, 0);
@@ -620,6 +620,8 @@ int probity_writer_flush(struct probity_writer *writer)
             return writer->result;
         if (__atomic_load_n(&writer->state, __ATOMIC_ACQUIRE) == PROBITY_WRITER_ENDED)
             return writer->result;
+        if (PROBITY_OS_THREADS_ARE_GONE())
+            return PROBITY_ERROR_STATE;
         probity_os_wait(&writer->flush_done, done, 100000000);
     }
 }
@@ -653,7 +655,7 @@ int probity_writer_is_lost(struct probity_writer *writer)
     uint32_t state = __atomic_load_n(&writer->state, __ATOMIC_ACQUIRE);
 
     if ((state != PROBITY_WRITER_RUNS && state != PROBITY_WRITER_STARTING) ||
-        !probity_os_threads_are_gone())
+        !PROBITY_OS_THREADS_ARE_GONE())
         return 0;
     if (state == PROBITY_WRITER_RUNS && writer->spool >= 0)
         close(writer->spool); /* and with it the drainer's lock */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Functions without macros, in qemu: -finstrument-functions, linked and preloaded; clang's sleds,
-# which are replaced in loaded code, also while threads execute it; arguments and results.
+# which are replaced in loaded code, even while threads execute it; arguments and results.
 . "$(dirname "$0")/../common.bash"
 # shellcheck source=tests/functions/functions.bash
 . "$SOURCE/tests/functions/functions.bash"

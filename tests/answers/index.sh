@@ -86,28 +86,32 @@ for range in "--since 20% --until 21%" "--since 90%" "--until 5%"; do
 done
 
 # What is before a range is not read, so that damage there goes unnoticed: status 0, not 3. For a
-# page of a trace with locks, everything is read.
+# page of a trace with locks, everything is read. It is a block's header, or its payload.
 damage() {
-    python3 - "$1" << 'PYTHON'
+    python3 - "$1" "$2" << 'PYTHON'
 import sys
 with open(sys.argv[1], "r+b") as file:
-    size = file.seek(0, 2)
-    file.seek(size // 4)
-    byte = file.read(1)[0]
-    file.seek(size // 4)
-    file.write(bytes([byte ^ 1]))
+    trace = file.read()
+    at = trace.find(b"PBLK", len(trace) // 4) + int(sys.argv[2])
+    file.seek(at)
+    file.write(bytes([trace[at] ^ 1]))
 PYTHON
 }
 for trace in scopes typed; do
-    cp "$trace" "damaged.$trace"
-    cp "$trace.index" "damaged.$trace.index"
-    damage "damaged.$trace"
+    for part in header payload; do
+        cp "$trace" "$part.$trace"
+        cp "$trace.index" "$part.$trace.index"
+    done
+    damage "header.$trace" 0
+    damage "payload.$trace" 100
 done
 while read -r expected trace command; do
-    status=0
-    # shellcheck disable=SC2086
-    "$PROBITY" $command --since 90% "damaged.$trace" > output 2> reported || status=$?
-    expect "$command of $trace: status ($(cat reported))" "$expected" "$status"
+    for part in header payload; do
+        status=0
+        # shellcheck disable=SC2086
+        "$PROBITY" $command --since 90% "$part.$trace" > output 2> reported || status=$?
+        expect "$command of $trace, damaged $part: status ($(cat reported))" "$expected" "$status"
+    done
 done << 'COMMANDS'
 0 scopes report
 0 scopes waits

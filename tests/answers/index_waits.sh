@@ -25,7 +25,7 @@ while at < len(data):
     size, _, kind = struct.unpack_from('<IIH', data, at + 4)
     types.append(kind)
     at += 24 + size
-print(types.count(37) if types[-1] == 38 else 0)
+print(types.count(38) if types[-1] == 39 else 0)
 PYTHON
 }
 

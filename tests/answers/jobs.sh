@@ -161,6 +161,11 @@ PROBITY_OUT=$WORK/alive.probity "$PROGRAMS/alive" first_thread_ends > expected 2
 alive=$!
 trace=$(timeout 300 cat ready) || fail "alive: $(cat errors)"
 kill -STOP "$alive"
+# All threads, or the one that writes could still change the trace between two commands.
+has_stopped() {
+    ! grep -hs '^State:' "/proc/$alive"/task/*/status | grep -qv '[TZ]'
+}
+until has_stopped; do sleep 0.01; done
 all_commands "$trace"
 kill -KILL "$alive"
 wait "$alive" 2> killed || true

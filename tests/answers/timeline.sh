@@ -167,7 +167,7 @@ fi
 timeline "nothing dropped" 0 trace
 ! grep -q '^dropped\|^!' output || fail "unexpected drops"
 
-# Profile mode has counts without times of day; the output says so.
+# Profile mode has counts without time stamps; the output says so.
 PROBITY_OUT=$WORK/counted PROBITY_PROFILE=1 "$TREE"
 calls=$("$PROBITY" report --json counted | jq '[.functions[].calls] | add')
 timeline "profile mode" 0 counted

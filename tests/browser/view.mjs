@@ -588,6 +588,33 @@ async function deep() {
   await page.setViewportSize({ width: 390, height: 844 });
   await picture(page, "narrow");
   expectThat("no wider than the screen", await page.evaluate(() => document.documentElement.scrollWidth <= 390));
+  await deepFlame(page);
+  const hidden = await page.$$eval("header nav button, .choice label", (parts) => parts.filter((part) => {
+    const { right, height } = part.getBoundingClientRect();
+    return right > innerWidth || height > 32;
+  }).map(({ textContent }) => textContent));
+  expect("parts and choices beyond the screen, or in two lines", "", hidden.join());
+}
+
+// The deepest calls are reached by dragging, as on a touch screen, by the scroll bar, and by keys.
+async function deepFlame(page) {
+  await show(page, "flame");
+  await page.waitForSelector(".scroll");
+  const scrolled = (test) => page.waitForFunction(test, undefined, { timeout: 20000 });
+  const box = await page.locator("canvas").boundingBox();
+  await page.mouse.move(box.x + 100, box.y + 300);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 100, box.y + 100, { steps: 4 });
+  await page.mouse.up();
+  await scrolled(() => Number(document.querySelector(".scroll").value) === 200);
+  expect("a drag selects nothing", 0, await page.locator(".details").count());
+  await page.locator(".scroll").fill("0");
+  await scrolled(() => Number(document.querySelector(".scroll").value) === 0);
+  await page.focus("canvas");
+  for (let i = 0; i < 40; i++)
+    await page.keyboard.press("ArrowDown");
+  await scrolled(() => Number(document.querySelector(".scroll").value) > 40 * 20 - document.querySelector("canvas").clientHeight);
+  await picture(page, "narrow-flame");
 }
 
 // A range in the address: tables and graphs have the numbers of the commands with --since and
@@ -939,6 +966,96 @@ async function odd() {
   await page.locator(".table").evaluate((table) => table.scrollBy(300, 0));
   expectThat(`the name ends at ${await right(0)} px`, await right(0) > 60 && await right(0) < 240);
   await picture(page, "narrow");
+}
+
+// The texts that the canvas draws, in its monospaced font or any, by row and from left to right.
+async function labelsOf(page, font = "mono") {
+  await page.evaluate((font) => {
+    window.drawnLabels = new Map();
+    const fill = window.fillText ??= CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function fillText(text, x, y, ...rest) {
+      if (this.font.includes(font))
+        window.drawnLabels.set(`${text} ${x} ${y}`, { text, x, y, width: this.measureText(text).width });
+      fill.call(this, text, x, y, ...rest);
+    };
+  }, font);
+  await page.mouse.move(700, 500);
+  await drawn(page);
+  await page.mouse.move(701, 501);
+  await drawn(page);
+  return (await page.evaluate(() => [...window.drawnLabels.values()])).sort((a, b) => a.y - b.y || a.x - b.x);
+}
+
+// The length of a range covers no number of the ruler, and zooming by keys hides the tip of what
+// was at the pointer. On a phone, all parts and choices are in view.
+async function rangeRuler(page) {
+  const box = await page.locator("canvas").boundingBox();
+  for (const place of [0.3, 0.45, 0.6, 0.75]) {
+    await page.mouse.move(box.x + box.width * place - 30, box.y + 100);
+    await page.keyboard.down("Shift");
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * place + 30, box.y + 100, { steps: 2 });
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+    const texts = (await labelsOf(page, "")).filter(({ y }) => y === 13);
+    const over = texts.filter(({ x, width }, i) => i + 1 < texts.length && x + width > texts[i + 1].x);
+    expect(`numbers of the ruler below others at ${place}`, "", over.map(({ text }) => text).join());
+  }
+  await page.keyboard.press("m");
+  const { height } = await page.locator("canvas").boundingBox();
+  for (let y = 40; y < height - 10 && await page.locator(".tip").count() === 0; y += 5) {
+    await page.mouse.move(box.x + 300, box.y + y);
+    await drawn(page);
+  }
+  expect("a tip", 1, await page.locator(".tip").count());
+  await page.keyboard.press("w");
+  await page.waitForSelector(".tip", { state: "detached" });
+  await page.keyboard.press("Home");
+}
+
+// Names are cut between characters as a reader sees them, cover no neighbor however wide they are,
+// and reorder nothing after them if they are written from right to left.
+async function wide() {
+  const page = await open();
+  const right = /[\u0590-\u05ff]/;
+  for (const tab of ["timeline", "flame"]) {
+    await show(page, tab);
+    // Widths that do not depend on how long anything took.
+    if (tab === "flame")
+      await page.getByLabel("Calls", { exact: true }).check();
+    const labels = await labelsOf(page);
+    expectThat(`${tab}: ${labels.length} labels`, labels.length > (tab === "flame" ? 15 : 0));
+    const over = labels.filter(({ x, y, width }, i) => labels[i + 1]?.y === y && x + width > labels[i + 1].x);
+    expect(`${tab}: labels that reach into the next`, "", over.map(({ text }) => text).join(", "));
+    const parts = labels.filter(({ text }) => /[\ud800-\udbff](?![\udc00-\udfff])|(?<!\p{M})\p{L}\p{M}{1,2}…/u.test(text));
+    expect(`${tab}: half characters`, "", parts.map(({ text }) => text).join(", "));
+    const loose = labels.filter(({ text }) => right.test(text) && !/\u2068[^\u2068]*[\u0590-\u05ff]/.test(text));
+    expect(`${tab}: not isolated`, "", loose.map(({ text }) => text).join(", "));
+    if (tab === "flame")
+      expectThat("from right to left", labels.some(({ text }) => right.test(text)));
+    await picture(page, tab);
+  }
+  await show(page, "blocks");
+  const outside = await page.$$eval(".graph .place", (places) => places.filter((place) =>
+    place.querySelector("text").getBBox().width > place.querySelector("rect").getBBox().width - 6).map((place) => place.textContent));
+  expect("names of probes that leave their boxes", "", outside.join());
+  // The number of a probe is left of its name, and the arrow between the two names.
+  for (const [tab, row] of [["blocks", "td[data-column=from]"], ["functions", "td[data-column=name]"]]) {
+    await show(page, tab);
+    const texts = await page.$$eval(row, (cells) => cells.map(({ textContent }) => textContent));
+    expect(`${tab}: rows from right to left that are isolated`, 1, texts.filter((text) => right.test(text) && /\u2068/.test(text)).length);
+  }
+  // Two functions have the same name, since a trace keeps the beginning of a long one: the
+  // statistics of a range have both, and each leads to its own.
+  const rows = new Map((await allRows(page)).map((row) => [row.name.text, row.calls.value]));
+  await show(page, "timeline");
+  await page.click("button:text-is('Statistics')");
+  const sums = page.locator(".details tbody[data-name^='std::map'] button");
+  await sums.first().waitFor();
+  expect("functions of the same name", 2, await sums.count());
+  await rangeRuler(page);
+  const calls = await page.$$eval(".details tbody[data-name^='std::map']", (found) => found.slice(0, 2).map((each) => each.rows[1].cells[0].textContent));
+  expect("calls of each", [...rows].filter(([name]) => name.startsWith("std::map")).map(([, value]) => value).join(), calls.join());
 }
 
 async function empty() {
@@ -1378,7 +1495,7 @@ async function served() {
     for (let i = 0; i < 80 && (await sourceOf(page)).spans !== "trace"; i++)
       await page.keyboard.press("+");
     await source("trace");
-    await says("every visible call is shown, as the trace has it");
+    await says("every visible call is shown, as in the trace");
     await page.keyboard.press("m");
     await page.waitForSelector(".details h2");
     await picture(page, scheme);
@@ -1607,7 +1724,7 @@ async function states() {
   expectThat(`the tip: ${await page.textContent(".tip")}`, (await page.textContent(".tip .first")).startsWith(`running on CPU ${running.cpu}, `));
 }
 
-const scenarios = { states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, overlaid, alignedRuns, labelled, speed, measured };
+const scenarios = { states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, wide, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, overlaid, alignedRuns, labelled, speed, measured };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * often.c MS: two threads that each lock a free mutex, post and take a semaphore, notify a
- * condition, and allocate and free, for that time, and wait for the condition now and then; from
- * the middle of it on, another one waits for a mutex that the main thread holds, again and again.
+ * often.c [FILE]: two threads that each lock a free mutex, post and take a semaphore, notify a
+ * condition, and allocate and free, and wait for the condition now and then. Once FILE exists, and
+ * each of them has done all that again, another one repeatedly waits for a mutex that the main
+ * thread holds, and then all end.
  * Prints how often each was done: "mutex N", "semaphore N", "allocation N", "free N",
  * "condition N", "notify N", "wait N", and "main TID".
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,20 +24,13 @@ enum { THREADS = 2, BATCH = 1000, ALLOCATED = 12347 };
 struct worker {
     pthread_t thread;
     pthread_mutex_t own;
-    uint64_t batches;
+    uint64_t batches; /* atomic */
 };
 
 static pthread_mutex_t shared = PTHREAD_MUTEX_INITIALIZER;
-static int is_held, is_waiting; /* atomic */
-static uint64_t end_ns, waits;
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
+static int is_held, is_over; /* atomic */
+static long waiting; /* atomic: the thread that is about to wait; 0: none */
+static uint64_t waits;
 
 static void *work(void *context)
 {
@@ -46,7 +41,7 @@ static void *work(void *context)
 
     if (sem_init(&semaphore, 0, 0) != 0)
         exit(1);
-    while (now_ns() < end_ns) {
+    while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE)) {
         for (int i = 0; i < BATCH; i++) {
             pthread_mutex_lock(&worker->own);
             void *volatile at = malloc(ALLOCATED);
@@ -60,7 +55,7 @@ static void *work(void *context)
         if (pthread_cond_timedwait(&condition, &worker->own, &passed) != ETIMEDOUT)
             exit(1);
         pthread_mutex_unlock(&worker->own);
-        worker->batches++;
+        __atomic_add_fetch(&worker->batches, 1, __ATOMIC_RELEASE);
     }
     return NULL;
 }
@@ -68,28 +63,43 @@ static void *work(void *context)
 /* Waits for the mutex that the main thread holds. */
 static void *wait_for_main(void *unused)
 {
-    char path[64];
-
-    snprintf(path, sizeof path, "/proc/self/task/%ld/stat", (long)syscall(SYS_gettid));
     (void)unused;
     for (uint64_t i = 0; i < waits; i++) {
         while (!__atomic_load_n(&is_held, __ATOMIC_ACQUIRE))
             usleep(10);
-        __atomic_store_n(&is_waiting, 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&waiting, (long)syscall(SYS_gettid), __ATOMIC_RELEASE);
         pthread_mutex_lock(&shared);
-        __atomic_store_n(&is_waiting, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&waiting, 0, __ATOMIC_RELEASE);
         pthread_mutex_unlock(&shared);
         __atomic_store_n(&is_held, 0, __ATOMIC_RELEASE);
     }
     return NULL;
 }
 
-/* Holds the mutex until the other thread waits, and a millisecond longer. */
+/* Whether a thread waits: its state is S. It allocates nothing, unlike stdio. */
+static int is_asleep(long thread)
+{
+    char path[64], stat[512];
+
+    snprintf(path, sizeof path, "/proc/self/task/%ld/stat", thread);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t bytes = file >= 0 ? read(file, stat, sizeof stat - 1) : -1;
+    if (file >= 0)
+        close(file);
+    stat[bytes > 0 ? bytes : 0] = '\0';
+    const char *name_end = strrchr(stat, ')');
+    return name_end != NULL && strncmp(name_end, ") S", 3) == 0;
+}
+
+/* Holds the mutex until the other thread waits for it, however late that is, and a millisecond
+ * longer. */
 static void hold(void)
 {
+    long thread;
+
     pthread_mutex_lock(&shared);
     __atomic_store_n(&is_held, 1, __ATOMIC_RELEASE);
-    while (!__atomic_load_n(&is_waiting, __ATOMIC_ACQUIRE))
+    while ((thread = __atomic_load_n(&waiting, __ATOMIC_ACQUIRE)) == 0 || !is_asleep(thread))
         usleep(10);
     usleep(1000);
     pthread_mutex_unlock(&shared);
@@ -97,27 +107,39 @@ static void hold(void)
         usleep(10);
 }
 
+/* Until the file exists, and then until each worker has begun and ended a batch. */
+static void wait_for_batches(const char *path, const struct worker *workers)
+{
+    uint64_t before[THREADS];
+
+    while (path != NULL && access(path, F_OK) != 0)
+        usleep(1000);
+    for (int i = 0; i < THREADS; i++)
+        before[i] = __atomic_load_n(&workers[i].batches, __ATOMIC_ACQUIRE);
+    for (int i = 0; i < THREADS; i++)
+        while (__atomic_load_n(&workers[i].batches, __ATOMIC_ACQUIRE) < before[i] + 2)
+            usleep(1000);
+}
+
 int main(int argc, char **argv)
 {
     static struct worker workers[THREADS];
-    uint64_t ms = argc > 1 ? strtoull(argv[1], NULL, 10) : 100, batches = 0;
+    uint64_t batches = 0;
     pthread_t waiter;
 
     waits = 50;
-    end_ns = now_ns() + ms * 1000000;
     for (int i = 0; i < THREADS; i++) {
         pthread_mutex_init(&workers[i].own, NULL);
         if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
             return 1;
     }
-    /* Only once calls have become too frequent. */
-    while (now_ns() < end_ns - ms * 500000)
-        usleep(1000);
+    wait_for_batches(argc > 1 ? argv[1] : NULL, workers);
     if (pthread_create(&waiter, NULL, wait_for_main, NULL) != 0)
         return 1;
     for (uint64_t i = 0; i < waits; i++)
         hold();
     pthread_join(waiter, NULL);
+    __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(workers[i].thread, NULL);
         batches += workers[i].batches;

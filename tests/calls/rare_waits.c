@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * rare_waits.c ROUNDS: one thread reads zeros as fast as it can until the other one has read ROUNDS
- * bytes from a pipe, waiting 1 ms for each. Prints how many calls of read() each has made.
+ * rare_waits.c ROUNDS [FILE]: one thread reads zeros as fast as it can until the other one has read
+ * enough bytes from a pipe, waiting 1 ms for each: once FILE exists, ROUNDS more. Prints how many
+ * calls of read() each has made, and the first one since FILE existed ("later N").
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,14 +12,16 @@
 #include <unistd.h>
 
 static int ends[2], is_over;
-static long rounds;
+static long rounds, waits, quick; /* quick: atomic */
+static long quick_before;
+static const char *path;
 
 static void *read_pipe(void *unused)
 {
-    char byte;
+    char byte = 'x';
 
     (void)unused;
-    for (long i = 0; i < rounds; i++) {
+    for (; byte == 'x'; waits++) {
         if (read(ends[0], &byte, 1) != 1)
             exit(1);
     }
@@ -26,16 +29,24 @@ static void *read_pipe(void *unused)
     return NULL;
 }
 
-static void *write_pipe(void *unused)
+static void write_byte(char byte)
 {
     const struct timespec pause = {0, 1000000};
 
+    nanosleep(&pause, NULL);
+    if (write(ends[1], &byte, 1) != 1)
+        exit(1);
+}
+
+static void *write_pipe(void *unused)
+{
     (void)unused;
-    for (long i = 0; i < rounds; i++) {
-        nanosleep(&pause, NULL);
-        if (write(ends[1], "x", 1) != 1)
-            exit(1);
-    }
+    while (path != NULL && access(path, F_OK) != 0)
+        write_byte('x');
+    quick_before = __atomic_load_n(&quick, __ATOMIC_RELAXED);
+    for (long i = 1; i < rounds; i++)
+        write_byte('x');
+    write_byte('e');
     return NULL;
 }
 
@@ -43,19 +54,20 @@ int main(int argc, char **argv)
 {
     pthread_t reader, writer;
     int zeros = open("/dev/zero", O_RDONLY);
-    long quick = 0;
     char byte;
 
     rounds = argc > 1 ? atol(argv[1]) : 100;
+    path = argc > 2 ? argv[2] : NULL;
     if (zeros < 0 || pipe(ends) != 0 || pthread_create(&reader, NULL, read_pipe, NULL) != 0 ||
         pthread_create(&writer, NULL, write_pipe, NULL) != 0)
         return 1;
-    for (; !__atomic_load_n(&is_over, __ATOMIC_ACQUIRE); quick++) {
+    while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE)) {
         if (read(zeros, &byte, 1) != 1)
             return 1;
+        __atomic_add_fetch(&quick, 1, __ATOMIC_RELAXED);
     }
     pthread_join(reader, NULL);
     pthread_join(writer, NULL);
-    printf("quick %ld\nwaits %ld\n", quick, rounds);
+    printf("quick %ld\nwaits %ld\nlater %ld\n", quick, waits, quick - quick_before);
     return 0;
 }

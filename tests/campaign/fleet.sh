@@ -26,7 +26,7 @@ if runs fleet_cluster OUTAGE="${OUTAGE:-60}"; then
         "$none_missing" "$none_missing"
 fi
 if runs fleet_replicas NONE=; then
-    row "Copies sent by two senders to two replicas, also while one lags; a replica killed" \
+    row "Copies sent by two senders to two replicas, even while one lags; a replica killed" \
         "$none_missing" "$none_missing"
 fi
 if runs fleet_stopped EVERY="${EVERY:-1}"; then

@@ -119,14 +119,14 @@ row_of_planted calls "\`--calls locks\`"
 row_of_planted sched "\`--calls locks --sched\`"
 if [ -e "$STATE/paths.out" ]; then
     read -r worst running waiting blocked unknown < "$STATE/paths.out"
-    row "Paths of $requests requests: distance of the sum of parts from the time, at most" \
+    row "Paths of $requests requests: largest difference between the sum of parts and the time" \
         "≤ 1 %" "$worst %"
     row "Of their time: running, waiting for a CPU, blocked, unknown" "" \
         "$running %, $waiting %, $blocked %, $unknown %"
 fi
 if [ -e "$STATE/states.out" ]; then
     read -r running waiting all < "$STATE/states.out"
-    row "Distance from \`/proc/…/schedstat\`: running, waiting for a CPU; sum, of the time" \
+    row "Difference from \`/proc/…/schedstat\`: running, waiting for a CPU; sum, of the time" \
         "≤ 1 % each" "$running %, $waiting %, $all %"
 fi
 finish

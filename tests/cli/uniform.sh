@@ -171,7 +171,7 @@ for tid in $("$PROBITY" threads --json hits | jq '.processes[].threads[].tid'); 
 done
 expect "paths of each thread" "$(jq '.spans | length' paths)" "$total"
 
-# Colors in text output, also to a file. Commands without colors accept the option, too.
+# Colors in text output, even to a file. Commands without colors accept the option, too.
 for line in "report | scopes" "tree | scopes" "log | scopes" "threads | scopes" "list | scopes" \
             "hist $function | scopes" "blocks | hits" "waits | planted" "timeline | scopes"; do
     answer "$line" 0 --color always "${line##*| }"

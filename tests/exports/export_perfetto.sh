@@ -65,7 +65,7 @@ for trace in exported many server; do
     diff expected <(sort answer.1) > difference || fail "$trace: totals: $(head -n 5 difference)"
 done
 
-# Blocks, requests, locks and queues, where names have no other bytes than printable ones. CPU time
+# Blocks, requests, locks and queues, where names consist of printable bytes only. CPU time
 # is an argument, because tracks below that of a thread have none.
 BLOCK_CPU="(SELECT int_value FROM args WHERE args.arg_set_id = slice.arg_set_id
     AND key = 'debug.cpu_ns')"

@@ -132,8 +132,8 @@ if [ "$VARIANT" = gcc ]; then
         ! -path '*/runtime/*' ! -path '*/embed/*' ! -path '*/embed_print/*' ! -name writer.o \
         ! -path '*/cli/send*' ! -path '*/cli/http*' \
         ! -path '*/src/functions/*' ! -path '*/src/calls/*')
-    "$CC" -pthread -o without {send,http}{,_without_curl}.o "${objects[@]}" -ljansson -ldw -lelf \
-        -lsqlite3 -lprotobuf-c -lz -lm || fail "without curl: cannot link"
+    "$CC" -pthread -o without {send,http}{,_without_curl}.o "${objects[@]}" -ljansson \
+        -lprotobuf-c -lz -lm || fail "without curl: cannot link"
     PROBITY=$WORK/without
     export_at "without curl" 1 --format otlp -o "http://127.0.0.1:1/v1/traces" other
     grep -qF "built without HTTP support" errors || fail "without curl: $(cat errors)"

@@ -153,7 +153,7 @@ expect "names: a line" "999999,1,$escaped,,," "$(sed 's/[0-9]*,[0-9]*$//' output
 "$PROBITY" list --csv names.probity > output
 grep -qF "$escaped" output || fail "names: list --csv: $(cat output)"
 expect "names: the rows of a list" 2 "$(wc -l < output)"
-# The same in JSON, also for control characters in UTF-8 and those that reorder others.
+# The same in JSON, including control characters in UTF-8 and those that reorder others.
 crafted trace hidden.probity --name 'a\xc2\x9b2J\x7f\xe2\x80\xaeb\xf3\xa0\x81\x81c\xc3\xa9'
 for command in list blocks model info threads timeline; do
     "$PROBITY" $command --json hidden.probity > output 2>&1 || true
@@ -224,7 +224,7 @@ END
     expect "their spool, their trace: the file" precious "$(cat ../victim)"
     rm -f ./* .probity*
 
-    # My spool and their trace, which copies its session; also with the owner's id missing.
+    # My spool and their trace, which copies its session; even if the owner's id is missing.
     crafted trace mine.probity --killed --session $SESSION
     crafted spool "$SPOOL/$SESSION.0" --session $SESSION
     as_stranger python3 ../crafted.py trace theirs.probity --killed --session $SESSION \

@@ -61,7 +61,7 @@ reported "no such host" "no-such-host.invalid"
 probity schema 0 ship --print-schema
 columns=$(grep -c COMMENT output)
 sed -n '/^```sql$/,/^```$/p' "$SOURCE/doc/fleet.md" | grep -v '^```' | cmp -s - output ||
-    fail "doc/fleet.md has other statements than --print-schema prints"
+    fail "the statements in doc/fleet.md differ from those of --print-schema"
 grep -q 'CODEC(Delta' output || fail "no codec"
 probity "making tables" 0 ship --to "$url" --init
 probity "making them again" 0 ship --to "$url" --init

@@ -61,7 +61,7 @@ expect "runs of the dashboard" "$traces" "$(jq -r '.data[0].runs' answer)"
 
 # ---- Calls of schema version 2
 
-# $1 statement. This old server may crash while it changes tables on a cluster, also after that.
+# $1 statement. This old server may crash while it changes tables on a cluster, or after that.
 changes() {
     local try
     for try in 1 2 3; do

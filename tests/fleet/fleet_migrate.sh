@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `probity ship --init` with tables of schema version 1 that have rows: they are migrated, and once
 # the traces have been sent again, answers are those of new tables. With tables of version 2: calls
-# are copied, also after an interruption. Tables that cannot be migrated stay as they are, and that
+# are copied, even after an interruption. Tables that cannot be migrated stay as they are, and that
 # is reported.
 # timeout: 300
 . "$(dirname "$0")/../common.bash"

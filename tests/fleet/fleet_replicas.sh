@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Two ClickHouse servers on loopback as replicas of one shard, and ZooKeeper: senders of copies of a
-# trace, each with another server, also while one replica lags; a sender whose server is killed
+# trace, each with another server, even while one replica lags; a sender whose server is killed
 # continues with the other one; without ZooKeeper, nothing is sent. Each row arrives once.
 # variants: gcc
 # timeout: 600

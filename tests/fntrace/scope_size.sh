@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What FN_FUNC adds to a program's code, also with values: two tests, and calls that save no
+# What FN_FUNC adds to a program's code, with and without values: two tests, and calls that save no
 # register. A program pays for that size even when it records nothing.
 . "$(dirname "$0")/../common.bash"
 FUNCTIONS=8

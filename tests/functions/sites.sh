@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Scopes of files compiled with PROBITY_PATCHABLE: programs have the same log and report as
 # without, by both compilers and with various flags; code that is not recorded is two instructions;
-# it is changed when a recording begins, also in the middle of open scopes and while threads run it,
+# it is changed when a recording begins, even in the middle of open scopes and while threads run it,
 # and restored byte for byte after one that was made on request. FLAGS: with how many further sets
 # of flags, chosen by SEED, by default with all; 0: with -O2 alone.
 # variants: clang asan
@@ -357,7 +357,7 @@ if [ -z "${SANITIZE:-}" ]; then
 fi
 
 # Plugins: no matter what loads a plugin and under which name, its scopes are recorded from its
-# constructors on, also when it is loaded again; a host with libprobity-functions.a keeps its own
+# constructors on, even when it is loaded again; a host with libprobity-functions.a keeps its own
 # dlopen().
 cat > plug.c << 'END'
 #define FN_INSTRUMENT

@@ -223,7 +223,7 @@ grep -q '^main;calls;returns ' folded || fail "$what: $(cat folded)"
 expect "$what" "calls 100 jumps 100 main 1 returns 200 throws 100" \
     "$(counts trace | xargs)"
 
-# Shared libraries: linked, and loaded while the program runs, also at the address of another one,
+# Shared libraries: linked, and loaded while the program runs, even at the address of another one,
 # found by path, or by name where the program specifies.
 for plugin in one two; do
     what=$plugin.so

@@ -24,7 +24,7 @@ if [ -z "$writer" ]; then
     finish
 fi
 
-# The writer compares ten times a second. The first wake-ups deal with the last requests.
+# The writer checks records ten times a second. The first wake-ups deal with the last requests.
 strace -f -o calls -p "$server" 2> strace.err &
 tracer=$!
 woken() {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Conditions that the writer compares with records: as many reasons as requests, gaps, periods and
+# Conditions that the writer checks: as many reasons as requests, gaps, periods and
 # values exceeded their limit, while other threads record at full speed; nothing is dropped.
 # PLANTED: how often each limit is exceeded.
 # variants: clang asan tsan
@@ -39,13 +39,14 @@ are_met() {
 
 are_met request "" 'request > 15ms' ' took [0-9.]* ms in thread'
 are_met request "" 'request requ?st > 15ms' ' took [0-9.]* ms in thread'
-# A loaded machine causes further gaps, which the program counts, and periods with fewer hits.
+# A loaded machine causes further gaps and periods with fewer hits, and interrupts bursts of hits,
+# which the program counts.
 are_met gap "" 'gap beat > 100ms' ': none for [0-9.]* ms after thread'
-are_met rate "$PLANTED $PLANTED" 'rate 77 > 150/200ms' ': [234][0-9]* in [0-9.]* ms'
+are_met rate "" 'rate 77 > 150/200ms' ': [1-4][0-9]* in [0-9.]* ms'
 are_met value "$PLANTED $PLANTED" 'value failed > 0' ': 7 in thread'
-are_met low "$PLANTED $((3 * PLANTED))" 'rate beat < 10/500ms' ': [0-9] in 500.000 ms'
+are_met low "" 'rate beat < 10/500ms' ': [0-9] in 500.000 ms'
 
-# Also if the recording ends at that moment.
+# Even if the recording ends at that moment.
 for _ in 1 2 3 4 5; do
     PROBITY_COST=0 are_met last "" 'request > 15ms' ' took [0-9.]* ms in thread'
 done
@@ -61,24 +62,28 @@ done
 
 # Functions are named as sites are.
 fresh
-"$PROBITY" record --when 'rate step > 1000/1s' --at-most 1000/1s -o 'met-%i.probity' -- \
-    "$PROGRAMS/stalls" 2 1 sleep > out || fail "rate of a function: status $?"
+"$PROBITY" record --when 'rate step > 10/1s' --at-most 1000/1s -o 'met-%i.probity' -- \
+    "$PROGRAMS/stalls" 2 4 sleep > out || fail "rate of a function: status $?"
 [ -e met-1.probity ] || fail "rate of a function: no dump"
 
 # A budget does not demote functions named by a condition: calls that are not recorded would look
-# like a gap.
+# like a gap. The program runs until another function has been demoted: how long that takes depends
+# on the CPU time that the program gets.
 # $1 name, $2 comparison for its number of calls that were only counted
 is_counted() {
-    expect "$condition: $1, only counted $2" true \
-        "$(jq "[.functions[] | select(.name == \"$1\")][0].calls_counted $2" report.json)"
+    "$PROBITY" report --json trace > report.json 2> errors.report &&
+        jq -e "[.functions[] | select(.name == \"$1\")][0].calls_counted $2" report.json > is_so
 }
 for condition in 'gap step > 100s' 'rate step > 1000000/100ms' 'function step > 100s'; do
     fresh
-    "$PROBITY" record --ring 1s,1M --budget 0.01% --when "$condition" -o trace -- \
-        "$PROGRAMS/stalls" 1 10 none > out || fail "$condition, budget: status $?"
-    "$PROBITY" report --json trace > report.json || fail "$condition, budget: report"
-    is_counted step "== 0"
-    is_counted handle_request "> 0"
+    PROBITY_OUT=trace PROBITY_RING=1s,1M PROBITY_BUDGET=0.01% PROBITY_WHEN=$condition \
+        "$PROGRAMS/stalls" 1 1000000 none > out 2> errors &
+    running=$!
+    wait_until "$running" is_counted handle_request "> 0" || true
+    signal_job KILL "$running" || fail "$condition, budget: ended early: $(cat errors)"
+    wait "$running" 2> /dev/null || true
+    is_counted handle_request "> 0" && is_counted step "== 0" ||
+        fail "$condition, budget: $(cat errors.report; jq -c '.functions[]' report.json)"
 done
 
 # Nor is a condition added for calls that the budget no longer records.
@@ -98,7 +103,7 @@ grep -q 'gap step > 1s: calls that it names are only counted (budget, or switche
 signal_job KILL "$running" || fail "budget: ended early"
 wait "$running" 2> /dev/null || true
 
-# A forked child has its parent's conditions, also of sites and functions that the parent hit.
+# A forked child has its parent's conditions, even those of sites and functions that the parent hit.
 if unfollowed "conditions of a forked child" "its parent has threads"; then
     finish
     exit

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Thread states on the page of `probity view`: their sums are those of `probity threads`, also where
+# Thread states on the page of `probity view`: their sums are those of `probity threads`, even where
 # they are merged; a blocked stretch shows what the thread was blocked on, who held that and who
 # woke the thread; critical paths are those of `probity path`, part by part. The page is opened in
 # chromium.
@@ -40,7 +40,12 @@ view long.html --spans 8000 long.probity
 "${with_tracefs[@]}" "$PROBITY" record --sched -o requests.probity -- "$PROGRAMS/tracks" \
     > /dev/null 2> errors || fail "requests: status $?: $(cat errors)"
 view requests.html requests.probity
-for trace in short long requests; do
+# A call that wakes a thread is known to be a wait only after that thread has ended what it does.
+"${with_tracefs[@]}" "$PROBITY" record --calls io --sched -o outlasting.probity -- \
+    "$PROGRAMS/outlasting.shared" > /dev/null 2> errors ||
+    fail "outlasting: status $?: $(cat errors)"
+view outlasting.html outlasting.probity
+for trace in short long requests outlasting; do
     which=(--function serve --slowest 6)
     [ $trace != requests ] || which=(--slowest 6)
     "$PROBITY" threads --json $trace.probity > $trace.threads
@@ -53,6 +58,7 @@ jq -e '.near' long.reported > /dev/null || fail "no spans of the long trace are 
 
 needs_browser
 in_browser states short.html short.reported -- paths short.html short.reported -- \
-    paths long.html long.reported -- paths requests.html requests.reported > faults ||
+    paths long.html long.reported -- paths requests.html requests.reported -- \
+    paths outlasting.html outlasting.reported > faults ||
     fail "in chromium: $(cat faults)"
 finish

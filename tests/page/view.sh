@@ -318,6 +318,9 @@ PROBITY_OUT=$WORK/odd.probity "$PROGRAMS/odd_names"
 view "odd names" 0 odd.probity
 grep -qF 'window.owned' odd.html && fail "a name on the page is not escaped"
 look odd odd.html odd.json
+PROBITY_OUT=$WORK/wide.probity "$PROGRAMS/wide_names"
+view "wide names" 0 wide.probity
+look wide wide.html
 "$BUILD/bench/gen" none.probity 1 0
 view "empty" 0 none.probity
 look empty none.html

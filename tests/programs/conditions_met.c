@@ -11,7 +11,8 @@
  * only a request of 20 ms, after which the recording ends at once.
  *
  * Prints "met LEAST MOST": how many requests exceeded 15 ms, or gaps 100 ms, by the program's
- * clock: those that certainly did, and those that may have.
+ * clock: those that certainly did, and those that may have. For rate, the same of periods of 200 ms
+ * with more than 150 hits, and for low, of periods of 500 ms with less than 10.
  */
 #include "probity_typed.h"
 
@@ -80,6 +81,66 @@ static void ask(uint64_t number, uint64_t ns)
     sem_wait(&done);
 }
 
+/* Without interruption, a burst is in one period or two, one of which has enough of its hits. It
+ * counts again after a period without hits. */
+static void burst(void)
+{
+    uint64_t begin = now_ns();
+
+    for (int i = 0; i < 400; i++)
+        PROBITY_PROBE_WITH(77, i);
+    uint64_t periods = (now_ns() - begin) / (200 * MS);
+    least += periods == 0;
+    most += 1 + (int)periods;
+}
+
+/* A period with less than 10 hits lies between a hit and the 10th one after it. Such stretches that
+ * overlap are joined. */
+static struct {
+    uint64_t count, begin, end;
+    int most;
+} low;
+
+/* A period counts again only after one that has enough hits. */
+static void end_stretch(void)
+{
+    low.most += ((int)((low.end - low.begin) / (500 * MS)) + 1) / 2;
+    low.count += low.end != 0;
+}
+
+/* The clock before the hit and after it. */
+static void count_low(uint64_t before, uint64_t after)
+{
+    enum { HITS = 10 };
+    static uint64_t latest[HITS], count;
+    uint64_t *tenth = &latest[count++ % HITS];
+
+    if (count > HITS && after - *tenth > 500 * MS) {
+        if (*tenth > low.end) {
+            end_stretch();
+            low.begin = *tenth;
+        }
+        low.end = after;
+    }
+    *tenth = before;
+}
+
+/* If there were no other stretches, a period with enough hits is between each two of them. */
+static void count_all_low(int planted)
+{
+    end_stretch();
+    least = low.count == (uint64_t)planted ? planted : planted > 0;
+    most = low.most + 1; /* after its last beat, the program may take long to end */
+}
+
+static void beat_low(uint64_t ns)
+{
+    sleep_ns(ns);
+    uint64_t before = now_ns();
+    PROBITY_PROBE_NAMED("beat");
+    count_low(before, now_ns());
+}
+
 static void beat(uint64_t ns)
 {
     static uint64_t before, after;
@@ -102,12 +163,11 @@ static void meet(uint64_t number, int is_planted)
     else if (strcmp(kind, "gap") == 0)
         beat(is_planted ? 300 * MS : 2 * MS);
     else if (strcmp(kind, "low") == 0)
-        beat(is_planted ? 1100 * MS : 2 * MS);
+        beat_low(is_planted ? 1100 * MS : 2 * MS);
     else if (strcmp(kind, "value") == 0)
         PROBITY_PROBE_NAMED_WITH("failed", is_planted ? 7 : -(int64_t)(number % 2));
-    else
-        for (int i = 0; i < (is_planted ? 400 : 0); i++)
-            PROBITY_PROBE_WITH(77, i);
+    else if (is_planted)
+        burst();
 }
 
 /* The recording ends right after the request. */
@@ -157,6 +217,8 @@ int main(int argc, char **argv)
     pthread_join(answering, NULL);
     for (int i = 0; i < threads; i++)
         pthread_join(thread[i], NULL);
+    if (strcmp(kind, "low") == 0)
+        count_all_low(planted);
     /* After its last beat, the program may take long to end. */
     printf("met %d %d\n", least, most + (strcmp(kind, "gap") == 0));
     return 0;

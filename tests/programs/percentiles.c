@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * percentiles.c: usual stretches of some 20 µs for two seconds, and then planted ones of 200 ms,
- * each before 300 usual ones.
+ * percentiles.c: usual stretches of some 20 µs for a second, and then planted ones, each after so
+ * many usual ones that p99.9 is one of these, until FILE exists. Planted ones last 200 ms, or twice
+ * as long as the longest usual one, which a busy machine may have interrupted.
  *
- *     percentiles KIND PLANTED
+ *     percentiles KIND FILE
  *
  * KIND is what begins and ends a stretch: block (probes 4 and 9), named (sites "begin" and "end"),
  * typed (probe 4, with an id, and site "end", with an id), wait (of lock "door") or request
- * (named "job").
+ * (named "job"). Prints the longest usual stretch in ns.
  */
 #include "probity_typed.h"
 
 #include <errno.h>
 #include <stdint.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static char door;
 static const char *kind;
@@ -30,7 +32,7 @@ static uint64_t now_ns(void)
 
 static void wait_ns(uint64_t ns)
 {
-    struct timespec rest = {0, (long)ns};
+    struct timespec rest = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 
     for (uint64_t end = now_ns() + ns; ns < 1000000 && now_ns() < end;)
         continue;
@@ -66,20 +68,31 @@ static void stretch(uint64_t number, uint64_t ns)
         PROBITY_REQUEST_END("job", number);
 }
 
+static uint64_t number, longest_ns;
+
+static void usual(void)
+{
+    uint64_t begin = now_ns();
+
+    stretch(number++, 20000);
+    uint64_t ns = now_ns() - begin;
+    longest_ns = ns > longest_ns ? ns : longest_ns;
+}
+
 int main(int argc, char **argv)
 {
-    uint64_t number = 0;
+    enum { USUAL = 2000, PLANTED_NS = 200000000 };
 
     if (argc < 3)
         return 2;
     kind = argv[1];
-    /* Limits are known a second after there have been 1,000. */
-    for (uint64_t end = now_ns() + 2300000000; now_ns() < end;)
-        stretch(number++, 20000);
-    for (int planted = atoi(argv[2]); planted > 0; planted--) {
-        stretch(number++, 200000000);
-        for (int i = 0; i < 300; i++)
-            stretch(number++, 20000);
+    for (uint64_t end = now_ns() + 1000000000; now_ns() < end;)
+        usual();
+    for (uint64_t planted = 1; planted == 1 || access(argv[2], F_OK) != 0; planted++) {
+        while (number < USUAL * planted)
+            usual();
+        stretch(number++, 2 * longest_ns > PLANTED_NS ? 2 * longest_ns : PLANTED_NS);
     }
+    printf("%llu\n", (unsigned long long)longest_ns);
     return 0;
 }

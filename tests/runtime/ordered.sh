@@ -97,7 +97,7 @@ grep -q 'TSC.*strict order\|CNTVCT_EL0.*strict order' output errors ||
 # The cost of a hit that a run states is the cost of its hits, also on the slow path. Other load may
 # make either larger, so one of several runs must show it.
 for order in relaxed strict; do
-    for try in 1 2 3 4 5 6 7 8; do
+    for _ in $(seq 40); do
         PROBITY_ORDER=$order record cost > /dev/null || fail "$order: status $?"
         hit=$(awk '/^hit/ { print $2 }' reported)
         beyond=$("$PROBITY" info --json cost | jq -r --arg hit "$hit" \

@@ -19,6 +19,7 @@
 #include "reader/index.h"
 #include "reader/index_group.h"
 #include "reader/index_write.h"
+#include "reader/reader.h"
 #include "reader/thread_stack.h"
 #include "test_reader_make.h"
 
@@ -151,6 +152,125 @@ static void a_mark_is_chosen_if_it_is_earlier_and_usable(void **state)
     assert_int_equal(chosen(99, 101), 0);
 }
 
+/* ---- From a trace ------------------------------------------------------------------------------
+ */
+
+static int file_of(const struct make *make, const char *name)
+{
+    int file = memfd_create(name, MFD_CLOEXEC);
+
+    assert_int_equal(write(file, make->bytes, make->used), make->used);
+    return file;
+}
+
+/* An index with a mark before each block that may have one. */
+static int index_of(int trace)
+{
+    static const struct probity_index_options options = {.every_bytes = 1};
+    const struct probity_range range = probity_range_whole(trace);
+    int file = memfd_create("index", MFD_CLOEXEC);
+
+    assert_int_equal(probity_index_build(&range, file, &options), 0);
+    return file;
+}
+
+/* The last state of a thread. */
+static struct probity_data state_of(int file, uint32_t thread)
+{
+    struct probity_data data, found = {.records = UINT32_MAX};
+    struct probity_index_cursor cursor;
+    struct probity_index_item item;
+
+    assert_int_equal(probity_index_start(&cursor, file), 0);
+    while (probity_index_next(&cursor, &item) > 0) {
+        if (item.type != PROBITY_BLOCK_DATA)
+            continue;
+        assert_int_equal(probity_data_get(item.payload, item.payload_bytes, &data), 0);
+        found = data.thread == thread ? data : found;
+    }
+    probity_index_stop(&cursor);
+    return found;
+}
+
+/* Declarations are not records: thread 1 has one after its latest hit, thread 2 has nothing
+ * else. */
+static void a_state_ends_with_the_latest_record(void **state)
+{
+    static const uint8_t name[] = {5, 0, 0, 0, 'n', 'a', 'm', 'e'};
+    static struct make make;
+
+    (void)state;
+    make_start(&make);
+    make_data(&make, (struct probity_data){.thread = 1},
+              (struct make_hit[]){{MAKE_START + 100, 2, 0}, {MAKE_START + 200, 2, 0}}, 2);
+    make_event(&make, 1, MAKE_START + 300, PROBITY_EVENT_PROBE_NAME, name, sizeof name);
+    make_event(&make, 2, MAKE_START + 400, PROBITY_EVENT_PROBE_NAME, name, sizeof name);
+    make_sync(&make, PROBITY_BLOCK_END, make_anchor(MAKE_START + 1000), MAKE_START + 1000);
+    int trace = file_of(&make, "trace"), file = index_of(trace);
+    assert_int_equal(state_of(file, 1).records, 1);
+    assert_int_equal(state_of(file, 1).last_tick, MAKE_START + 200);
+    assert_int_equal(state_of(file, 2).records, 0);
+    close(trace);
+    close(file);
+}
+
+static int open_index(void *context, const char *path, const struct probity_range *trace,
+                      int attempt)
+{
+    int trace_file = open(path, O_RDONLY | O_CLOEXEC), file = -1;
+
+    (void)trace;
+    if (attempt == 0 && *(int *)context)
+        file = index_of(trace_file);
+    close(trace_file);
+    return file;
+}
+
+/* The slot of a thread, if a window is read that begins at from_ns. */
+static uint32_t slot_of(const char *path, int has_index, uint64_t from_ns, uint32_t thread)
+{
+    const struct probity_reader_options options = {.open_index = open_index,
+                                                   .index_context = &has_index};
+    const struct probity_event *event;
+    struct probity_reader *reader;
+    uint32_t slot = UINT32_MAX;
+
+    assert_int_equal(probity_reader_open(&path, 1, &options, NULL, &reader), 0);
+    assert_int_equal(probity_reader_set_window(reader, from_ns, UINT64_MAX), 0);
+    while (probity_reader_next(reader, &event) > 0) {
+        if (event->thread == thread)
+            slot = event->thread_slot;
+    }
+    probity_reader_close(reader);
+    return slot;
+}
+
+/* Thread 2 begins before thread 1, but its block is after a mark: a block of the file is written
+ * when it is full. */
+static void threads_have_the_same_slots_as_without_an_index(void **state)
+{
+    static struct make make;
+
+    (void)state;
+    make_start(&make);
+    make_data(&make, (struct probity_data){.thread = 1},
+              (struct make_hit[]){{MAKE_START + 200, 2, 0}, {MAKE_START + 220, 2, 0}}, 2);
+    make_data(&make, (struct probity_data){.thread = 2},
+              (struct make_hit[]){{MAKE_START + 100, 2, 0}, {MAKE_START + 400, 2, 0}}, 2);
+    make_data(&make, (struct probity_data){.thread = 1},
+              (struct make_hit[]){{MAKE_START + 500, 2, 0}, {MAKE_START + 600, 2, 0}}, 2);
+    make_sync(&make, PROBITY_BLOCK_END, make_anchor(MAKE_START + 1000), MAKE_START + 1000);
+    make_write(&make, "slots");
+    for (uint64_t tick = 150; tick < 600; tick += 150) {
+        uint64_t from_ns = MAKE_WALL + tick / 2;
+        for (int has_index = 0; has_index < 2; has_index++) {
+            assert_int_equal(slot_of(make.path, has_index, from_ns, 1), 1);
+            assert_int_equal(slot_of(make.path, has_index, from_ns, 2), 0);
+        }
+    }
+    unlink(make.path);
+}
+
 /* ---- Out of memory -----------------------------------------------------------------------------
  */
 
@@ -171,7 +291,6 @@ void *__wrap_realloc(void *memory, size_t bytes)
 static int make_trace(void)
 {
     static struct make make;
-    int file = memfd_create("trace", MFD_CLOEXEC);
 
     make_start(&make);
     for (uint32_t thread = 0; thread < 40; thread++) {
@@ -179,8 +298,7 @@ static int make_trace(void)
         make_data(&make, (struct probity_data){.thread = thread}, &hit, 1);
     }
     make_sync(&make, PROBITY_BLOCK_END, make_anchor(MAKE_START + 1000), MAKE_START + 1000);
-    assert_int_equal(write(file, make.bytes, make.used), make.used);
-    return file;
+    return file_of(&make, "trace");
 }
 
 /* Each array that has to grow fails to do so once. */
@@ -211,6 +329,8 @@ int main(void)
         cmocka_unit_test(a_leave_closes_what_is_above_it),
         cmocka_unit_test(each_damaged_byte_is_found),
         cmocka_unit_test(a_mark_is_chosen_if_it_is_earlier_and_usable),
+        cmocka_unit_test(a_state_ends_with_the_latest_record),
+        cmocka_unit_test(threads_have_the_same_slots_as_without_an_index),
         cmocka_unit_test(no_memory_is_an_error),
     };
 

@@ -7,7 +7,17 @@ export LC_ALL=C WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml='
 SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 WORK=$(mktemp -d)
 [ -d "$WORK" ]
-trap '[[ $BASHPID != $$ ]] || rm -rf "$WORK"' EXIT
+
+# Kills what a script that ends early has started. Programs under Wine need not be its
+# children, nor be ended by a signal to `timeout`. They have its directory for spools.
+end_programs() {
+    local pid
+    unset PROBITY_SPOOL_DIR
+    for pid in $(grep -lsaF "PROBITY_SPOOL_DIR=$WORK/" /proc/[0-9]*/environ | cut -d / -f 3); do
+        kill -s KILL "$pid" || true
+    done 2> /dev/null
+}
+trap '[[ $BASHPID != $$ ]] || { end_programs; rm -rf "$WORK"; }' EXIT
 export WINEPREFIX=${WINEPREFIX:-$WINDOWS/wine}
 status=0
 SPOOLS=$WORK/spools
@@ -23,13 +33,17 @@ SHARED=("$WINDOWS/lib/libprobity.dll.a")
 cp "$WINDOWS/bin/libprobity.dll" "$WORK"
 cd "$WORK"
 # The first program in a new prefix would print that the prefix was created.
-[ -e "$WINEPREFIX/system.reg" ] || wine wineboot -i > /dev/null 2>&1 < /dev/null || true
+[ -e "$WINEPREFIX/system.reg" ] ||
+    env -u PROBITY_SPOOL_DIR -u TEST_MARK wine wineboot -i > /dev/null 2>&1 < /dev/null || true
 
 # Wine's server and services start with the first program, and end some seconds after the last one.
 # They inherit that program's descriptors, and may print that one of them crashed. So they are
-# started here, and stay for a minute.
+# started here, and stay for a minute. Without these variables, they are not taken for programs of
+# the test (tools/test_one.sh and above).
 start_wine() {
-    { "$SERVER" -p60 && wine cmd /c exit; } > /dev/null 2>&1 < /dev/null || true
+    local plain=(env -u PROBITY_SPOOL_DIR -u TEST_MARK)
+    { "${plain[@]}" "$SERVER" -p60 && "${plain[@]}" wine cmd /c exit; } > /dev/null 2>&1 \
+        < /dev/null || true
 }
 SERVER=$(command -v wineserver || echo /usr/lib/wine/wineserver)
 start_wine
@@ -49,6 +63,14 @@ wine_run() {
     status=0
     # shellcheck disable=SC2034 # for the caller
     timeout "${LIMIT:-300}" wine "$@" || status=$?
+}
+
+# Waits until a program, job $1, has written "running" to the file "out".
+await_running() {
+    until grep -q running out; do
+        kill -0 "$1" 2> /dev/null || fail "ended early: $(cat out)"
+        sleep 0.1
+    done
 }
 
 # Compiles programs of this directory with the static library. $@ names

@@ -47,7 +47,7 @@ done
 rm -f trace.probity counts
 PROBITY_WRITER=external PROBITY_MODE=block PROBITY_OUT=trace.probity wine kill_target.exe counts \
     > out 2>&1 &
-until grep -q running out; do sleep 0.1; done
+await_running $!
 pid=$(wine "$exe" ps --json 2> answer | jq -r '.processes[0].pid')
 wine "$exe" drain "$pid" > drained 2>&1 < /dev/null &
 drainer=$!
@@ -73,7 +73,7 @@ sys.exit(not made <= found <= made + 8)' || fail "hits are missing, or too many"
 
 # A program that writes its trace itself, and invalid names.
 PROBITY_OUT=own.probity wine kill_target.exe counts > out 2>&1 &
-until grep -q running out; do sleep 0.1; done
+await_running $!
 tool 1 drain own.probity
 grep -q "^probity drain: 'own.probity' needs no drainer: its program writes it" answer ||
     fail "$(cat answer)"

@@ -48,7 +48,7 @@ expect "temporary files" "" "$(find . -name '.*.tmp')"
 rm stop
 
 PROBITY_RING=1s PROBITY_OUT=live.probity wine static.exe stop > out 2>&1 &
-until grep -q running out; do sleep 0.1; done
+await_running $!
 tool 0 ps --json
 pid=$(jq -r '.processes[0].pid' < answer)
 tool 0 snapshot live.probity

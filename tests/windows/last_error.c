@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * last_error.c: probes and scopes must leave errno and the thread's last error unchanged, also if
+ * last_error.c: probes and scopes must leave errno and the thread's last error unchanged, even if
  * chunks are changed, and if text cannot be read. Prints what changed one of them, and "done".
  */
 #define FN_INSTRUMENT

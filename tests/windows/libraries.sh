@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A library with probes is loaded and unloaded while threads run that are older or younger than it.
-# Its probes record in all of them, also while it is loaded and unloaded, and names stay known after
+# Its probes record in all of them, even while it is loaded and unloaded, and names stay known after
 # its memory is in use for something else. A library that contains the recording code is never
 # unloaded.
 # shellcheck source=tests/windows/common.bash

@@ -102,7 +102,7 @@ expect "directories of overhead" "" \
 tool 1 top
 grep -q '^probity top: no program is recording' errors || fail "$(cat errors)"
 PROBITY_OUT=live.probity wine ticks.exe stop > out 2>&1 &
-until grep -q running out; do sleep 0.1; done
+await_running $!
 tool 0 ps --json
 expect "ps" ticks "$(jq -r '.processes[].program' < answer)"
 pid=$(jq -r '.processes[].pid' < answer)

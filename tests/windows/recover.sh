@@ -41,7 +41,7 @@ cmp -s listed listed.copy || fail "hits of the copy: $(diff listed listed.copy)"
 # A running program, which is terminated by another one.
 PROBITY_MODE=ring PROBITY_OUT=live.probity wine probes.exe counts > out 2>&1 &
 program=$!
-until grep -q running out; do sleep 0.1; done
+await_running $!
 pid=
 until [ -n "$pid" ]; do pid=$(tool 0 ps --json | jq -r '.processes[0].pid // empty'); done
 tool 0 level "$pid" 3 1 > levels

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ticks.c: calls a function about a thousand times a second until a file of the name that its
- * first argument gives exists, at most as often as the second one says; then it waits for the
- * file. Without arguments: 1,000 calls without a pause.
+ * ticks.c FILE COUNT: calls a function about a thousand times a second, at most COUNT times, until
+ * FILE exists; after COUNT calls, waits for FILE. Without arguments: 1,000 calls without a pause.
  */
 #define FN_INSTRUMENT
 #include <limits.h>

@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { aligned, type Call, callsOf, keyAt } from "./aligned";
 import { Canvas, Painter, Tip } from "./canvas";
-import { at, count, counted, named, short, time } from "./format";
+import { at, count, counted, named, time } from "./format";
 import { LaneKind, type Model } from "./lanes";
 import type { Shared } from "./state";
 import { type Hit, TimelineView, type Window } from "./timeline";
@@ -47,7 +47,7 @@ function tipOf({ lane, first, last }: Hit, { model, view }: Side): string[] {
     const calls = lane.countBefore[last + 1] - lane.countBefore[first];
     if (lane.kind === LaneKind.States)
         return ["states of the thread"];
-    const name = short(named(model.names[lane.name[first]].name), 120);
+    const name = named(model.names[lane.name[first]].name, 120);
     const begins = lane.start[first] - (view.zero ?? 0);
     return [calls > 1 ? `${count(calls)} together, mostly ${name}` : name, time(lane.length[first]),
         `from ${begins < 0 ? "" : "+"}${at(begins)}`];
@@ -213,7 +213,7 @@ export function AlignedPanel({ shared, base, model }: { shared: Shared; base: Mo
                 {keys.size > 0 && (
                     <label class="field">Zero at
                         <select aria-label="Function or block" value={key} onChange={(event) => { shared.setCompared({ key: event.currentTarget.value, numbers: [0, 0] }); }}>
-                            {listed.map(([each, name]) => <option key={each} value={each}>{short(named(name), 80)}</option>)}
+                            {listed.map(([each, name]) => <option key={each} value={each}>{named(name, 80)}</option>)}
                         </select>
                     </label>)}
                 {keys.size > 0 && sides.map(({ title, calls }, index) => (

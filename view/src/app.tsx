@@ -7,7 +7,6 @@ import type { Data } from "./data";
 import { Details } from "./details";
 import { DiffPanel } from "./diff_panel";
 import { FlamePanel } from "./flame_panel";
-import { short } from "./format";
 import { FunctionsPanel } from "./functions_panel";
 import { before, type Lane, type Model, type Thread } from "./lanes";
 import { Live } from "./live";
@@ -17,6 +16,7 @@ import { hashOf, rangeOfHash } from "./place";
 import { RangeBar } from "./range_bar";
 import { type Ranged, rangedOf } from "./ranged";
 import { type ComparedState, everything, firstTab, type FlameState, type Selection, type Shared, type Tab, tabsOf } from "./state";
+import { isolated, short } from "./text";
 import type { Window } from "./timeline";
 import { type TimelineHandle, TimelinePanel } from "./timeline_panel";
 
@@ -255,7 +255,7 @@ export function App({ data, model, base }: { data: Data; model: Model; base: Sha
     return (
         <div class="page">
             <header>
-                <h1 title={title}>{short(title, 40)}</h1>
+                <h1 title={title}>{isolated(short(title, 40))}</h1>
                 <span class={isComplete ? "pill good" : "pill bad"}>{isComplete ? "complete" : "INCOMPLETE"}</span>
                 <nav role="tablist" aria-label="Parts" onKeyDown={moveTab}>
                     {parts.map(({ id, title: name }, index) => (

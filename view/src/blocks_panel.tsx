@@ -5,10 +5,11 @@ import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Block } from "./data";
 import { probeName } from "./details";
-import { count, counted, percent, short, time } from "./format";
+import { count, counted, percent, time } from "./format";
 import { axisOf, Spark } from "./histogram";
 import { matcher, type Shared } from "./state";
 import { type Column, Table } from "./table";
+import { short } from "./text";
 
 /** More arrows than this are unreadable. */
 const ARROWS = 48;
@@ -18,6 +19,15 @@ const ARROWS = 48;
 const BOX = 30;
 const LABEL = 112;
 const LOOP = 34;
+
+/** Of a name in its box. */
+function widthOf(title: string): number {
+    const context = document.createElement("canvas").getContext("2d");
+    if (context === null)
+        return title.length * 7.9;
+    context.font = `600 12.5px ${getComputedStyle(document.body).fontFamily}`;
+    return context.measureText(title).width;
+}
 
 interface Point { x: number; y: number }
 interface Arrow { block: Block; points: Point[]; at: Point }
@@ -51,7 +61,7 @@ function arrange(blocks: Block[]): Picture {
         for (const [text, isSite, name] of [[block.from, block.from_is_site, block.from_name], [block.to, block.to_is_site, block.to_name]] as const) {
             const title = short(probeName(text, name), 28);
             const hasLoop = loops.has(key(text, isSite));
-            graph.setNode(key(text, isSite), { title, width: Math.max(hasLoop ? LABEL : 44, title.length * 7.9 + 18), height: hasLoop ? BOX + 2 * LOOP : BOX });
+            graph.setNode(key(text, isSite), { title, width: Math.max(hasLoop ? LABEL : 44, widthOf(title) + 18), height: hasLoop ? BOX + 2 * LOOP : BOX });
         }
         if (!isLoop(block))
             graph.setEdge(key(block.from, block.from_is_site), key(block.to, block.to_is_site), { width: LABEL, height: 18, labelpos: "c" });

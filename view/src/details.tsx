@@ -13,6 +13,7 @@ import { rangeSums, type Sum } from "./range";
 import { Callers } from "./sandwich";
 import { type Selection, type Shared, signatureOf } from "./state";
 import { PathOf, StateDetails, StateFacts } from "./states_details";
+import { isolated } from "./text";
 import { levelOf, titleOf } from "./timeline";
 
 function Facts({ children }: { children: ComponentChildren }): VNode {
@@ -29,7 +30,7 @@ function Fact({ name, id, children }: { name: string; id?: string; children: Com
 }
 
 function Place({ file, line }: { file: string | undefined; line: number | undefined }): VNode | null {
-    return file === undefined || file === "" ? null : <p class="place">{`${file}:${line ?? 0}`}</p>;
+    return file === undefined || file === "" ? null : <p class="place">{`${isolated(file)}:${line ?? 0}`}</p>;
 }
 
 function Signature({ text }: { text: string }): VNode | null {
@@ -96,7 +97,7 @@ function ThreadFact({ lane, shared }: { lane: Lane; shared: Shared }): VNode {
     const thread = shared.model.threads[lane.thread];
     if (thread.track !== Track.Thread)
         return <Fact name="Row">{titleOf(thread, false)}</Fact>;
-    return <Fact name="Thread">{`${thread.name} ${thread.tid}`.trim()}{shared.data.info.length > 1 ? `, process ${thread.pid}` : ""}{shared.model.hosts.list.length > 1 ? ` on ${shared.model.hosts.list[thread.host].name}` : ""}</Fact>;
+    return <Fact name="Thread">{`${isolated(thread.name)} ${thread.tid}`.trim()}{shared.data.info.length > 1 ? `, process ${thread.pid}` : ""}{shared.model.hosts.list.length > 1 ? ` on ${shared.model.hosts.list[thread.host].name}` : ""}</Fact>;
 }
 
 function WhenFacts({ start, shared }: { start: number; shared: Shared }): VNode {
@@ -172,7 +173,7 @@ function OffDetails({ lane, index, last, shared }: { lane: Lane; index: number; 
     return (
         <>
             <h2>Off the CPU</h2>
-            <p>Between two records, wall time passed but less CPU time: the thread slept, waited, or was preempted. When exactly is unknown.</p>
+            <p>Between two records, less CPU time than wall time passed: the thread slept, waited, or was preempted. It is not known exactly when.</p>
             <Facts>
                 <Fact name="Off the CPU">{time(off)}</Fact>
                 <Fact name="Between records">{time(length)}</Fact>
@@ -190,7 +191,7 @@ function MarkDetails({ lane, index, shared }: { lane: Lane; index: number; share
     const previous = index > 0 && lane.count[index - 1] === 1 ? lane.start[index] - lane.start[index - 1] : null;
     return (
         <>
-            <h2>{what}{name.kind === Kind.Probe || name.kind === Kind.Site ? ` ${name.name}` : ""}</h2>
+            <h2>{what}{name.kind === Kind.Probe || name.kind === Kind.Site ? ` ${isolated(name.name)}` : ""}</h2>
             {text !== null && <code class="signature">{text}</code>}
             <Facts>
                 {name.kind === Kind.Probe && name.name !== String(name.number) && <Fact name="Number">{name.number}</Fact>}
@@ -240,7 +241,7 @@ function BlockSpanDetails({ lane, index, shared }: { lane: Lane; index: number; 
                 <>
                     <h3>All of these blocks</h3>
                     <BlockFacts block={all.block} />
-                    <Histogram histogram={all.histogram} mark={length} label="From the one probe to the other" />
+                    <Histogram histogram={all.histogram} mark={length} label="From one probe to the other" />
                     <button type="button" onClick={() => { shared.go("blocks"); shared.select(all); }}>Show in the table of blocks</button>
                 </>)}
         </>
@@ -293,7 +294,7 @@ function SumTable({ title, what, sums, all, onSelect }: {
     what: string;
     sums: Sum[];
     all: number;
-    onSelect?: (name: string) => (() => void) | null;
+    onSelect?: (row: number) => (() => void) | null;
 }): VNode | null {
     const shown = sums.slice(0, 10);
     if (shown.length === 0)
@@ -310,9 +311,9 @@ function SumTable({ title, what, sums, all, onSelect }: {
                 {shown.map((sum) => {
                     const { p50_ns: p50, p90_ns: p90, p99_ns: p99, max_ns: max } = sum.durations.times();
                     return (
-                        <tbody key={sum.name} data-name={sum.name} style={{ "--part": String(sum.wall / most) }}>
-                            <tr><th scope="rowgroup" colspan={4} title={sum.name}>{onSelect !== undefined && onSelect(sum.name) !== null
-                                ? <button type="button" onClick={() => { onSelect(sum.name)?.(); }}>{named(sum.name)}</button> : named(sum.name)}</th></tr>
+                        <tbody key={`${sum.row} ${sum.name}`} data-name={sum.name} style={{ "--part": String(sum.wall / most) }}>
+                            <tr><th scope="rowgroup" colspan={4} title={sum.name}>{onSelect !== undefined && onSelect(sum.row) !== null
+                                ? <button type="button" onClick={() => { onSelect(sum.row)?.(); }}>{named(sum.name)}</button> : named(sum.name)}</th></tr>
                             <tr>
                                 <td>{count(sum.calls)}</td><td title={percent(sum.wall / Math.max(1, all))}>{time(sum.wall)}</td>
                                 <td>{time(sum.cpu)}</td><td>{time(sum.cpu === null ? null : Math.max(0, sum.wall - sum.cpu))}</td>
@@ -349,10 +350,7 @@ function RangeDetails({ selection, shared }: { selection: Selection & { of: "ran
             </Facts>
             <button type="button" onClick={() => { shared.showRange(); }}>Zoom to it</button>
             <p class="faint">Times inside the range. Below them, percentiles of the whole calls and blocks that begin in it.</p>
-            <SumTable title="Functions, self time" what="Calls" sums={sums.functions} all={all(sums.functions)} onSelect={(name) => {
-                const row = shared.data.report.functions.findIndex((each) => each.name === name);
-                return row < 0 ? null : () => { shared.go("functions"); shared.select({ of: "function", row }); };
-            }} />
+            <SumTable title="Functions, self time" what="Calls" sums={sums.functions} all={all(sums.functions)} onSelect={(row) => row < 0 ? null : () => { shared.go("functions"); shared.select({ of: "function", row }); }} />
             <SumTable title="Blocks" what="Times" sums={sums.blocks} all={all(sums.blocks)} />
             <SumTable title="Waiting for locks" what="Times" sums={sums.waits} all={all(sums.waits)} />
             <h3>Threads</h3>
@@ -441,7 +439,7 @@ function NodeDetails({ selection, shared }: { selection: Selection & { of: "node
 }
 
 export function probeName(text: string, name: string | null): string {
-    return name === null ? text : `${text} ${name}`;
+    return name === null ? isolated(text) : `${text} ${isolated(name)}`;
 }
 
 function BlockFacts({ block }: { block: Block }): VNode {
@@ -468,7 +466,7 @@ function BlockDetails({ selection, shared }: { selection: Selection & { of: "blo
         <>
             <h2>{probeName(block.from, block.from_name)} → {probeName(block.to, block.to_name)}</h2>
             <BlockFacts block={block} />
-            <Histogram histogram={histogram} label="From the one probe to the other" />
+            <Histogram histogram={histogram} label="From one probe to the other" />
             {block.slowest.length > 0 && <h3>Slowest</h3>}
             <ol class="slow">
                 {block.slowest.map((each, index) => {
@@ -512,7 +510,7 @@ function ChangeDetails({ row, shared }: { row: Row; shared: Shared }): VNode {
                 })}
             </Facts>
             <h3>Durations, base and new</h3>
-            {shared.base === null && <p class="faint">Only those of the new runs: {why ?? "there are none of the base"}.</p>}
+            {shared.base === null && <p class="faint">Only those of the new runs: {why ?? "the base has none"}.</p>}
             <Overlay base={{ histogram: sides[0], median: median?.base_median ?? null }} now={{ histogram: sides[1], median: median?.new_median ?? null }} label="Durations of both sides" />
             {key !== null && <p><button type="button" onClick={() => { shared.setCompared({ mode: "timelines", key, numbers: [0, 0] }); }}>Align timelines at its calls</button></p>}
             {places.length > 0 && <FunctionFacts row={places[0]} shared={shared} isChange />}

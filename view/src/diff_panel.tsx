@@ -4,9 +4,10 @@ import { useMemo } from "preact/hooks";
 import { AlignedPanel } from "./aligned_panel";
 import { changeText, hint, type Kind, type Row, rowsOf, type Statistic, tone } from "./change";
 import type { Change } from "./data";
-import { count, named, short, signed, time } from "./format";
+import { count, named, signed, time } from "./format";
 import { matcher, type Shared } from "./state";
 import { type Column, Table } from "./table";
+import { isolated } from "./text";
 
 const shown: readonly [Statistic, string, string][] = [
     ["self", "Self", "Wall time without callees and pauses, over runs"],
@@ -54,7 +55,7 @@ export function DiffPanel({ shared }: { shared: Shared }): VNode {
     }, [diff, kind, shared.query]);
     const columns = useMemo((): Column<Row>[] => [
         { id: "name", ...names[kind], isText: true, value: (row) => row.name,
-            show: (row) => <span class="name">{short(named(row.name), 200)} <span class="faint">{isFunctions ? `${row.file}:${row.line}` : ""}</span></span> },
+            show: (row) => <span class="name">{named(row.name, 200)} <span class="faint">{isFunctions ? `${isolated(row.file)}:${row.line}` : ""}</span></span> },
         { id: "base", title: `${what}, base`, hint: "Median over the runs of the base", value: (row) => row.main.base_median, show: (row) => time(row.main.base_median) },
         { id: "new", title: `${what}, new`, hint: "Median over the new runs", value: (row) => row.main.new_median, show: (row) => time(row.main.new_median) },
         { id: "impact", title: "Difference", hint: `By how much ${isFunctions ? "self time" : "the time"} changed`,

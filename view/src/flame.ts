@@ -2,8 +2,9 @@
  * sets of runs it shows both: widths are those of one side, and colors show the change. */
 import { type Palette, type Theme, toneOf } from "./colour";
 import type { Timeline, TreeNode } from "./data";
-import { percent, short, signed } from "./format";
+import { percent, signed } from "./format";
 import type { Model } from "./lanes";
+import { Gauge, isolated } from "./text";
 
 const ROW = 20;
 
@@ -171,8 +172,9 @@ export class FlameView {
     isMatch: ((text: string) => boolean) | null = null;
     drawn = { boxes: 0, hidden: 0 };
 
+    private depths: { of: Box | null; deepest: number } = { of: null, deepest: 0 };
     private readonly theme: Theme;
-    private character = 6.7;
+    private readonly gauge = new Gauge();
 
     /** changes: determine the colors; null: colored by name. */
     constructor(readonly root: Box, private readonly palette: Palette, private readonly changes: Changes | null) {
@@ -187,11 +189,12 @@ export class FlameView {
     draw(context: CanvasRenderingContext2D): void {
         const { theme } = this;
         this.drawn = { boxes: 0, hidden: 0 };
+        this.scrollTo(this.scroll);
         context.fillStyle = theme.paper;
         context.fillRect(0, 0, this.width, this.height);
         context.font = theme.mono;
         context.textBaseline = "middle";
-        this.character = context.measureText("MMMMMMMMMM").width / 10;
+        this.gauge.begin(context);
         const waiting = [this.root];
         for (let box = waiting.pop(); box !== undefined; box = waiting.pop()) {
             const x = this.xOf(box.from);
@@ -232,13 +235,13 @@ export class FlameView {
             context.lineWidth = box === this.selected ? 2.5 : 1;
             context.strokeRect(left + 1, y + 1, Math.max(1, right - left - 3), ROW - 3);
         }
-        const fits = Math.floor((right - left - 7) / this.character);
-        if (right - left < 24 || fits < 2)
+        if (right - left < 24)
             return;
+        const room = right - left - 7;
         context.fillStyle = isDim ? theme.faint : theme.text;
         const behind = this.behind(box);
-        const { name } = box.node;
-        const text = fits >= name.length + behind.length + 2 ? `${name}  ${behind}` : short(name, fits);
+        const name = isolated(box.node.name);
+        const text = name.length < room && this.gauge.width(`${name}  ${behind}`) <= room ? `${name}  ${behind}` : this.gauge.fit(name, room);
         context.fillText(text, left + 4, y + ROW / 2);
     }
 
@@ -258,14 +261,28 @@ export class FlameView {
         return box ?? null;
     }
 
-    scrollBy(y: number): void {
-        let deepest = 0;
-        const waiting = [this.root];
-        for (let box = waiting.pop(); box !== undefined; box = waiting.pop()) {
-            deepest = Math.max(deepest, box.depth);
-            waiting.push(...box.children);
+    /** The height of what is zoomed to, beyond that of the canvas. */
+    get scrollMax(): number {
+        if (this.depths.of !== this.focus) {
+            let deepest = 0;
+            const waiting = [this.focus];
+            for (let box = waiting.pop(); box !== undefined; box = waiting.pop()) {
+                deepest = Math.max(deepest, box.depth);
+                waiting.push(...box.children);
+            }
+            this.depths = { of: this.focus, deepest };
         }
-        const most = Math.max(0, (deepest + 1) * ROW - this.height);
-        this.scroll = Math.max(0, Math.min(this.scroll + y, most));
+        return Math.max(0, (this.depths.deepest + 1) * ROW - this.height);
+    }
+
+    scrollTo(y: number): void {
+        this.scroll = Math.max(0, Math.min(y, this.scrollMax));
+    }
+
+    /** Brings a box into view, with some of its callees. */
+    reveal(box: Box): void {
+        const y = box.depth * ROW;
+        if (y < this.scroll || y + 2 * ROW > this.scroll + this.height)
+            this.scrollTo(y - this.height / 3);
     }
 }

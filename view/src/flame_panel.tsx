@@ -1,13 +1,14 @@
 /* The flame graph with its controls: merged, in time order, or by change. */
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Canvas, Painter, Tip } from "./canvas";
 import { TONES, toneOf } from "./colour";
 import type { Changed, Comparison, TreeNode } from "./data";
-import { counted, percent, short, signed, time } from "./format";
+import { counted, percent, signed, time } from "./format";
 import { blockTree, type Box, type Changes, type FlameNode, FlameView, layout, pair, sidesOf, type Value } from "./flame";
 import type { Thread } from "./lanes";
 import { type FlameState, matcher, type Shared } from "./state";
+import { isolated, short } from "./text";
 import { TimelinePanel } from "./timeline_panel";
 
 const values: readonly { id: Value; title: string }[] = [
@@ -83,7 +84,7 @@ function TimeFlame({ shared }: { shared: Shared }): VNode {
                 <select value={thread.place} onChange={(event) => { shared.setFlame({ thread: Number(event.currentTarget.value) }); }}>
                     {threads.map((each) => (
                         <option key={each.place} value={each.place}>
-                            {`${short(each.name || "thread", 30)} ${each.tid}${shared.data.info.length > 1 ? ` of ${each.pid}` : ""} · ${time(busy(each))} in calls`}
+                            {`${isolated(short(each.name || "thread", 30))} ${each.tid}${shared.data.info.length > 1 ? ` of ${each.pid}` : ""} · ${time(busy(each))} in calls`}
                         </option>))}
                 </select>
             </label>
@@ -169,7 +170,7 @@ function Scale({ shared, changes }: { shared: Shared; changes: Changes }): VNode
 function tipOf(box: Box, picture: Picture, shared: Shared, value: Value): string[] {
     const text = valueText(value);
     const { node } = box;
-    const lines = [short(node.name, 120), `${text(box.value)}, ${percent(box.value / Math.max(1e-9, picture.root.value))} of all`];
+    const lines = [isolated(short(node.name, 120)), `${text(box.value)}, ${percent(box.value / Math.max(1e-9, picture.root.value))} of all`];
     if (picture.changes === null || box.parent === null) {
         lines.push(node.now === null ? "" : counted(node.now.calls, shared.flame.mode === "blocks" || shared.data.tree.tree.length === 0 ? "block" : "call"));
         return lines;
@@ -208,13 +209,19 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
         return made;
     }, [picture, shared.palette, painter]);
     view.isMatch = useMemo(() => matcher(shared.query), [shared.query]);
-    useEffect(() => { painter.ask(); }, [view, shared.query]);
+    const [place, setPlace] = useState({ scroll: 0, scrollMax: 0 });
+    const drag = useRef<{ y: number; scroll: number; isMoved: boolean } | null>(null);
+    const refresh = (): void => {
+        painter.ask();
+        requestAnimationFrame(() => { setPlace({ scroll: view.scroll, scrollMax: view.scrollMax }); });
+    };
+    useEffect(refresh, [view, shared.query, shared.selection]);
 
     const select = (box: Box): void => {
         view.selected = box;
         if (box.parent !== null)
             shared.select({ of: "node", node: box.node, share: box.value / Math.max(1e-9, root.value) });
-        painter.ask();
+        refresh();
     };
     const zoomTo = (box: Box): void => {
         view.focus = box;
@@ -222,7 +229,7 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
         for (let at = box; at.parent !== null; at = at.parent)
             path.unshift(at.node.name);
         setFocus(path);
-        painter.ask();
+        refresh();
     };
     const onKeyDown = (event: KeyboardEvent): void => {
         const at = view.selected ?? root;
@@ -235,8 +242,10 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
             zoomTo(root);
         else if (event.key === "Backspace")
             zoomTo(view.focus.parent ?? root);
-        else if (target != null)
+        else if (target != null) {
+            view.reveal(target);
             select(target);
+        }
         else
             return;
         event.preventDefault();
@@ -269,7 +278,7 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
                 <Choice legend="Width of the boxes" name="flame-value" options={values.filter(({ id }) => !isChange || base !== undefined || id !== "off_cpu_total_ns")}
                     chosen={value} choose={(id) => { shared.setFlame({ value: id }); }} />
                 {isChange && base !== undefined && (
-                    <span class="field">as wide as <Choice legend="Side that widths are of" name="flame-side" options={sides} chosen={side}
+                    <span class="field">as wide as <Choice legend="Side that sets the widths" name="flame-side" options={sides} chosen={side}
                         choose={(id) => { shared.setFlame({ side: id }); }} /></span>)}
                 {isChange && base !== undefined && value !== "calls" && (
                     <span class="field">change <Choice legend="What the colors show" name="flame-per" options={[
@@ -277,7 +286,7 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
                         { id: "call" as const, title: "per call", hint: "Slower calls alone; Calls shows whether there are more" }]}
                         chosen={per} choose={(id) => { shared.setFlame({ per: id }); }} /></span>)}
                 <button type="button" disabled={focus.length === 0} onClick={() => { zoomTo(root); }}>All</button>
-                <span class="path">{focus.length > 0 ? short(focus.join(" › "), 120) : ""}</span>
+                <span class="path">{focus.length > 0 ? short(focus.map(isolated).join(" › "), 120) : ""}</span>
                 {found !== null && <span class="found">{percent(found)} matches</span>}
                 <span class="legend">{legend}</span>
             </div>
@@ -288,11 +297,26 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
                             const box = event.deltaY < 0 ? view.hit(event.offsetX, event.offsetY) : view.focus.parent;
                             zoomTo(box ?? root);
                         } else {
-                            view.scrollBy(event.deltaY);
-                            painter.ask();
+                            view.scrollTo(view.scroll + event.deltaY);
+                            refresh();
                         }
                     }}
+                    onPointerDown={(event) => {
+                        if (event.button !== 0)
+                            return;
+                        (event.currentTarget as HTMLElement).focus({ preventScroll: true });
+                        (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
+                        drag.current = { y: event.offsetY, scroll: view.scroll, isMoved: false };
+                    }}
                     onPointerMove={(event) => {
+                        const from = drag.current;
+                        if (from !== null && (from.isMoved || Math.abs(event.offsetY - from.y) >= 4)) {
+                            from.isMoved = true;
+                            view.scrollTo(from.scroll + from.y - event.offsetY);
+                            setTip(null);
+                            refresh();
+                            return;
+                        }
                         view.hovered = view.hit(event.offsetX, event.offsetY);
                         const box = view.hovered;
                         setTip(box === null ? null : {
@@ -302,13 +326,21 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
                         painter.ask();
                     }}
                     onPointerLeave={() => { view.hovered = null; setTip(null); painter.ask(); }}
-                    onPointerUp={(event) => { const box = view.hit(event.offsetX, event.offsetY); if (box !== null) select(box); }}
+                    onPointerUp={(event) => {
+                        const from = drag.current;
+                        drag.current = null;
+                        const box = view.hit(event.offsetX, event.offsetY);
+                        if (from?.isMoved !== true && box !== null)
+                            select(box);
+                    }}
                     onDblClick={(event) => { const box = view.hit(event.offsetX, event.offsetY); if (box !== null) zoomTo(box); }}
                     onKeyDown={onKeyDown} />
+                {place.scrollMax > 0 && <input class="scroll" type="range" min={0} max={place.scrollMax} value={place.scroll} aria-label="Scroll to deeper calls"
+                    onInput={(event) => { view.scrollTo(Number(event.currentTarget.value)); refresh(); }} />}
             </div>
             <p class="status" role="status">
                 {`A box is as wide as its ${value === "calls" ? "number of calls" : "time"}; boxes narrower than a pixel are not drawn. Double click or Enter zooms in, Escape shows all.`}
-                {isChange && base !== undefined ? ` Orange took more by itself than in the base, blue less, of one run. ${picture.unseen > 0 ? `${valueText(value)(picture.unseen)} were in paths that exist only on the other side: choose it to see them.` : ""}` : ""}
+                {isChange && base !== undefined ? ` Orange is more than in the base, blue is less; the scale shows by how much. ${picture.unseen > 0 ? `${valueText(value)(picture.unseen)} were in paths that exist only on the other side: choose it to see them.` : ""}` : ""}
                 {isChange && base === undefined ? ` Colors are the change of each function over all its paths: ${why ?? ""}.` : ""}
                 {!isBlocks && ranged === null && tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0) > 0 ? ` ${counted(tree.nodes_pruned + (isChange ? base?.nodes_pruned ?? 0 : 0), "small path was", "small paths were")} left out of this page; \`probity tree\` has all.` : ""}
                 {!isBlocks && ranged === null && tree.calls_lost > 0 ? ` ${counted(tree.calls_lost, "call is", "calls are")} on no path here: there were too many paths.` : ""}

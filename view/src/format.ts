@@ -1,4 +1,5 @@
-/* Formats numbers as text. */
+/* Formats numbers and names as text. */
+import { isolated, short } from "./text";
 
 const groups = new Intl.NumberFormat("en-US");
 
@@ -86,12 +87,8 @@ export function clock(start: bigint, ns: number): string {
     return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${fraction}`;
 }
 
-/** Long names are cut in the middle in tables; the full name is in the title. */
-export function short(text: string, length: number): string {
-    return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
-}
-
-/** A replacement for an empty name, which could not be seen or clicked. */
-export function named(name: string): string {
-    return name.trim() === "" ? "(no name)" : name;
+/** A name as text of the page, of at most `length` characters. An empty one could not be seen or
+ * clicked. */
+export function named(name: string, length = Infinity): string {
+    return name.trim() === "" ? "(no name)" : isolated(short(name, length));
 }

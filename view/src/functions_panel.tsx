@@ -2,15 +2,16 @@
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import type { FunctionRow } from "./data";
-import { count, counted, named, parseTime, short, time } from "./format";
+import { count, counted, named, parseTime, time } from "./format";
 import { axisOf, Spark } from "./histogram";
 import { everything, matcher, type Shared } from "./state";
 import { type Column, Table } from "./table";
+import { isolated, short } from "./text";
 
 type Key = "total_ns" | "self_ns" | "cpu_self_ns" | "off_cpu_self_ns" | "min_ns" | "mean_ns" | "p50_ns" | "p90_ns" | "p99_ns" | "max_ns";
 
 const times: readonly [Key, string, string][] = [
-    ["total_ns", "Total", "Wall time of all calls, callees included; of recursive calls the outermost counts"],
+    ["total_ns", "Total", "Wall time of all calls, callees included; of recursive calls, only the outermost counts"],
     ["self_ns", "Self", "Wall time without callees and pauses"],
     ["cpu_self_ns", "CPU self", "CPU time without callees and pauses"],
     ["off_cpu_self_ns", "Off CPU self", "Self time in which the thread was not on the CPU"],
@@ -43,7 +44,7 @@ function threadsOf(functions: FunctionRow[]): [string, string][] {
     for (const { threads } of functions) {
         for (const { pid, tid, name, self_ns: self } of threads ?? []) {
             const key = `${pid} ${tid}`;
-            const each = found.get(key) ?? { title: `${short(name ?? "thread", 30)} ${tid}`, self: 0 };
+            const each = found.get(key) ?? { title: `${isolated(short(name ?? "thread", 30))} ${tid}`, self: 0 };
             each.self += self ?? 0;
             found.set(key, each);
         }
@@ -65,7 +66,7 @@ function Filters({ shared, shown, all }: { shared: Shared; shown: Row[]; all: nu
             <label class="field">File
                 <select value={filter.file} onChange={(event) => { setFilter({ ...filter, file: event.currentTarget.value }); }}>
                     <option value="">all {count(files.length)}</option>
-                    {files.map((file) => <option key={file} value={file}>{short(file, 60)}</option>)}
+                    {files.map((file) => <option key={file} value={file}>{isolated(short(file, 60))}</option>)}
                 </select>
             </label>
             {threads.length > 0 ? (
@@ -103,7 +104,7 @@ export function FunctionsPanel({ shared }: { shared: Shared }): VNode {
             { id: "name", title: "Function", hint: "Name and place", isText: true, value: (row) => row.name,
                 show: (row) => (
                     <span class="name" title={`${row.signature ?? row.name}\n${row.file ?? ""}:${row.line ?? 0}`}>
-                        {short(named(row.name), 300)} <span class="faint">{row.file === undefined ? "" : `${row.file.split("/").pop() ?? ""}:${row.line ?? 0}`}</span>
+                        {named(row.name, 300)} <span class="faint">{row.file === undefined ? "" : `${isolated(row.file.split("/").pop() ?? "")}:${row.line ?? 0}`}</span>
                     </span>) },
             { id: "calls", title: "Calls", hint: "How often it was called", value: (row) => row.calls, show: (row) => count(row.calls) },
             ...times.map(([key, title, hint]): Column<Row> => ({ id: key, title, hint, value: (row) => row[key],

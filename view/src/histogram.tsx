@@ -134,7 +134,7 @@ export function Histogram({ histogram, mark, label }: { histogram: Bucket[]; mar
                 <path d={`M0 ${HEIGHT}h${WIDTH}`} class="axis" />
                 {mark !== undefined && <path d={markAt(scale.x(mark))} class="mark" />}
             </svg>
-            <figcaption>{label}: {count(total)}; times logarithmic, heights square roots{mark !== undefined ? "; the line is the one selected" : ""}</figcaption>
+            <figcaption>{label}: {count(total)}; times logarithmic, heights square roots{mark !== undefined ? "; the line marks the selected one" : ""}</figcaption>
         </figure>
     );
 }

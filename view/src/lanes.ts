@@ -4,6 +4,7 @@ import { type Data, Kind, type Name, type SlowCall, type Timeline } from "./data
 import { type Hosts, hostsOf } from "./hosts";
 import { readMessages } from "./messages";
 import { type Series, seriesOf } from "./series";
+import { isolated } from "./text";
 import { readWaits, type Wait } from "./waits";
 
 /** Rows: of a track. */
@@ -219,9 +220,9 @@ export function readLane(source: Source, thread: number, kind: number, depth: nu
 /** "read → parsed"; "worker 17". Texts of names that the data has only as numbers. */
 function textOf(name: Name, { names, threads }: Data["timeline"]): string {
     if (name.kind === Kind.Block)
-        return `${names[name.number].name} →${name.to !== undefined && name.to >= 0 ? ` ${names[name.to].name}` : ""}`;
+        return `${isolated(names[name.number].name)} →${name.to !== undefined && name.to >= 0 ? ` ${isolated(names[name.to].name)}` : ""}`;
     if (name.kind === Kind.Holder || name.kind === Kind.Waiter)
-        return `${threads[name.number].name ?? "thread"} ${threads[name.number].tid}`;
+        return `${isolated(threads[name.number].name ?? "thread")} ${threads[name.number].tid}`;
     return name.kind === Kind.Length ? "length" : name.name;
 }
 

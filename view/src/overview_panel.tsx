@@ -3,10 +3,11 @@ import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Repairs, TraceInfo } from "./data";
 import { probeName } from "./details";
-import { bytes, clock, count, counted, named, percent, short, time } from "./format";
+import { bytes, clock, count, counted, named, percent, time } from "./format";
 import { clockText, type Hosts, pairTexts } from "./hosts";
 import type { Model } from "./lanes";
 import type { Shared } from "./state";
+import { isolated, short } from "./text";
 
 const POINTS = 400;
 
@@ -113,7 +114,7 @@ function TraceCard({ info, profiled }: { info: TraceInfo; profiled: number }): V
             <h2>{short(program.name?.split("/").pop() ?? info.trace, 60)}</h2>
             <p class={info.complete ? "pill good" : "pill bad"}>{info.complete ? "complete" : "INCOMPLETE"}</p>
             <p>{info.why}.</p>
-            {info.profile && <p>Profile mode: calls were counted, and no times of day were kept. The counts are in the table of functions.</p>}
+            {info.profile && <p>Profile mode: calls were counted, without time stamps. The counts are in the table of functions.</p>}
             {counts.map(([key, singular, plural, text]) => <p key={key} class="notice">{counted(info.counts[key] ?? 0, singular, plural)} {text}.</p>)}
             <dl class="facts">
                 <dt>Command</dt><dd><code>{short(program.arguments.join(" "), 400) || "–"}</code></dd>
@@ -166,7 +167,7 @@ function Top({ shared }: { shared: Shared }): VNode | null {
                 {top.map(({ row, index }) => (
                     <li key={index}>
                         <button type="button" onClick={() => { shared.go("functions"); shared.select({ of: "function", row: index }); }}>
-                            <span class="name">{short(named(row.name), 60)}</span>
+                            <span class="name">{named(row.name, 60)}</span>
                             <span class="bar" style={{ "--part": String((row.self_ns ?? 0) / most), "--away": String((row.off_cpu_self_ns ?? 0) / Math.max(1, row.self_ns ?? 0)) }} />
                             <span class="number">{time(row.self_ns)}</span>
                             <span class="number faint">{percent((row.self_ns ?? 0) / Math.max(1, all))}</span>
@@ -219,7 +220,7 @@ function Threads({ shared }: { shared: Shared }): VNode {
                 <tbody>
                     {shown.map((thread) => (
                         <tr key={`${thread.pid} ${thread.tid} ${thread.first_ns}`}>
-                            <td class="text">{short(thread.name ?? "", 40)} <span class="faint">{thread.tid}</span></td>
+                            <td class="text">{isolated(short(thread.name ?? "", 40))} <span class="faint">{thread.tid}</span></td>
                             <td class="bars"><span class="bar" style={{ "--part": String(thread.lifetime_ns / most), "--away": String((thread.off_cpu_ns ?? 0) / Math.max(1, thread.lifetime_ns)) }} /></td>
                             <td>{time(thread.lifetime_ns)}</td>
                             <td>{time(thread.cpu_ns)}</td>

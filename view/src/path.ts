@@ -5,7 +5,7 @@
 import { stagesOf, endsOf } from "./arrows";
 import { time } from "./format";
 import { before, Flag, type Lane, LaneKind, type Model, State, type Thread, Track } from "./lanes";
-import { blockOf, doingAt, doingText, latestWait, threadOfId, type Wait, wakerOf } from "./waits";
+import { blockOf, doingAt, doingText, isCall, latestWait, threadOfId, type Wait, wakerOf } from "./waits";
 
 /** runnable: waiting for a CPU. wake-up: after the lock was released or the waiter notified, until it
  * was woken. Only without states of threads: waiting: in a part of a wait for which no thread
@@ -49,7 +49,9 @@ class Walk {
     /** The last one first. */
     readonly parts: PathPart[] = [];
     isNear = false;
-    constructor(private readonly model: Model) {}
+    /** end: of the span. Only later is it known whether a call that had not ended was a wait; `probity
+     * path` has read no further. */
+    constructor(private readonly model: Model, private readonly end: number) {}
 
     private add(leg: Leg, from: number, to: number, state: PathState, doing: string): void {
         const last = this.parts.at(-1);
@@ -206,7 +208,7 @@ class Walk {
         const begun = doingAt(this.model, wait.thread, wait.from);
         const doing = doingText(this.model, begun);
         this.isNear ||= begun.isNear;
-        if (wait.what !== "lock" && wait.what !== "condition") {
+        if (isCall(wait)) {
             this.addTime(inner, from, to, { off: "waiting", doing: null });
         } else if (leg.depth < DEPTH && wait.holders.length > 0) {
             this.addHolders(inner, wait, from, to, doing);
@@ -221,7 +223,7 @@ class Walk {
     walk(leg: Leg): void {
         let { to } = leg;
         while (to > leg.from) {
-            const wait = leg.thread === null ? null : latestWait(this.model, leg.thread, leg.from, to);
+            const wait = leg.thread === null ? null : latestWait(this.model, leg.thread, leg.from, to, this.end);
             const end = wait === null ? leg.from : Math.min(wait.to, to);
             this.addTime(leg, end, to, { off: "off-cpu", doing: null });
             if (wait === null)
@@ -262,15 +264,15 @@ export function hasPath(model: Model, lane: Lane, index: number): boolean {
 
 /** least: shorter waits are not in the page; 0: all are. */
 export function pathOf(model: Model, lane: Lane, index: number, least: number): CriticalPath {
-    const walk = new Walk(model);
     const hops = hopsOf(model, lane, index);
+    const walk = new Walk(model, hops[hops.length - 1].to);
     for (const hop of [...hops].reverse())
         walk.walk({ ...hop, waits: [], depth: 0 });
     const parts = walk.parts.reverse();
     const why = [
         parts.some(({ thread }) => thread !== null && thread.states === null) ? "the trace has no thread states from the scheduler" : "",
         walk.isNear ? "it leads through calls or states that are merged in this page" : "",
-        least > 0 ? `the page has no waits of less than ${time(least)}` : "",
+        least > 0 ? `the page has no waits shorter than ${time(least)}` : "",
         walk.parts.length >= PARTS ? "it has too many parts" : ""].filter((text) => text !== "");
     return { lane, index, start: lane.start[index], from: hops[0].from, to: hops[hops.length - 1].to, parts, why: why.join("; ") };
 }

@@ -8,6 +8,8 @@ import type { Window } from "./timeline";
 /** Times in the range. Those of functions are self times. */
 export interface Sum {
     name: string;
+    /** Of a function in the report; -1: none. */
+    row: number;
     calls: number;
     wall: number;
     /** null: unknown. */
@@ -48,12 +50,14 @@ function partOf(lane: Lane, index: number, { from, to }: Window): number {
 class Sums {
     private readonly found = new Map<string, Sum>();
 
-    add(name: string, calls: number, wall: number, cpu: number | null): Sum {
-        const sum = this.found.get(name) ?? { name, calls: 0, wall: 0, cpu: 0, durations: new Durations() };
+    /** Functions of different files may have the same name: row distinguishes them. */
+    add(name: string, row: number, calls: number, wall: number, cpu: number | null): Sum {
+        const key = `${row} ${name}`;
+        const sum = this.found.get(key) ?? { name, row, calls: 0, wall: 0, cpu: 0, durations: new Durations() };
         sum.calls += calls;
         sum.wall += wall;
         sum.cpu = sum.cpu === null || cpu === null ? null : sum.cpu + cpu;
-        this.found.set(name, sum);
+        this.found.set(key, sum);
         return sum;
     }
 
@@ -100,7 +104,7 @@ function addCalls(model: Model, thread: Thread, range: Window, sums: Sums, all: 
             all.calls += calls;
             all.isNear ||= lane.count[i] > 1;
             const mine = Math.max(0, self[i - first]);
-            const sum = sums.add(model.names[lane.name[i]].name, calls, mine, thread.cpuKnown ? Math.max(0, mine - Math.max(0, selfOff[i - first])) : null);
+            const sum = sums.add(model.names[lane.name[i]].name, model.rowOfName[lane.name[i]], calls, mine, thread.cpuKnown ? Math.max(0, mine - Math.max(0, selfOff[i - first])) : null);
             if (calls > 0 && (lane.flags[i] & (Flag.Open | Flag.Untimed | Flag.Before)) === 0)
                 sum.durations.add(lane.busy[i] / calls, calls);
         }
@@ -121,7 +125,7 @@ function addBlocks(model: Model, thread: Thread, range: Window, sums: Sums, all:
         all.isNear ||= lane.count[i] > 1;
         if (model.names[lane.name[i]].to === -1)
             continue;
-        const sum = sums.add(model.names[lane.name[i]].name, isBegun ? lane.count[i] : 0, wall, thread.cpuKnown ? Math.max(0, wall - lane.off[i] * part) : null);
+        const sum = sums.add(model.names[lane.name[i]].name, -1, isBegun ? lane.count[i] : 0, wall, thread.cpuKnown ? Math.max(0, wall - lane.off[i] * part) : null);
         if (isBegun && lane.start[i] + lane.length[i] < range.to)
             sum.durations.add(lane.busy[i] / lane.count[i], lane.count[i]);
     }
@@ -146,7 +150,7 @@ function addTrack(model: Model, track: Thread, range: Window, waits: Sums, all: 
         for (let i = first; i < end; i++) {
             const name = model.names[lane.name[i]];
             if (name.kind === Kind.Waiter) {
-                const sum = waits.add(name.name, lane.start[i] >= range.from ? lane.count[i] : 0, lane.busy[i] * partOf(lane, i, range), null);
+                const sum = waits.add(name.name, -1, lane.start[i] >= range.from ? lane.count[i] : 0, lane.busy[i] * partOf(lane, i, range), null);
                 if (lane.start[i] >= range.from && (lane.flags[i] & Flag.Open) === 0)
                     sum.durations.add(lane.busy[i] / lane.count[i], lane.count[i]);
             }

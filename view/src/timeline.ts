@@ -5,12 +5,13 @@ import { type Arrow, arrowsOf, type End } from "./arrows";
 import type { Palette, Theme } from "./colour";
 import { Columns } from "./columns";
 import { Kind } from "./data";
-import { count, moment, short, time } from "./format";
+import { count, moment, time } from "./format";
 import { Hatch } from "./hatch";
 import { clockText } from "./hosts";
 import { before, beforeNear, type Lane, LaneKind, type Model, spanAt, State, type Thread, Track } from "./lanes";
 import type { CriticalPath } from "./path";
 import type { Series } from "./series";
+import { characters, Gauge, isolated, short } from "./text";
 import { threadOfId } from "./waits";
 
 const RULER = 26;
@@ -128,7 +129,7 @@ export class TimelineView {
     /** Height of the pinned rows. */
     private pins = 0;
     private readonly theme: Theme;
-    private character = 6.6;
+    private readonly gauge = new Gauge();
 
     /** only: a flame graph in time order, of one thread: calls alone, at full width. */
     constructor(private readonly model: Model, private readonly palette: Palette, readonly only: Thread | null = null) {
@@ -500,7 +501,7 @@ export class TimelineView {
         context.fillRect(0, 0, this.width, this.height);
         context.textBaseline = "middle";
         context.font = theme.mono;
-        this.character = context.measureText("MMMMMMMMMM").width / 10;
+        this.gauge.begin(context);
         this.drawPart(context, false, RULER + this.head, this.height);
         if (this.head > 0) {
             this.drawPart(context, true, RULER, RULER + this.head);
@@ -886,27 +887,24 @@ export class TimelineView {
         const visible = right - Math.max(left, this.gutter);
         if (visible < LABEL)
             return;
-        const fits = Math.floor((visible - 7) / this.character);
-        if (fits >= 2)
-            this.labels.push({ text: this.labelOf(lane, i, fits), x: Math.max(left, this.gutter) + 4, y: y + height / 2 + 0.5, isDim: dim });
+        this.labels.push({ text: this.labelOf(lane, i, visible - 7), x: Math.max(left, this.gutter) + 4, y: y + height / 2 + 0.5, isDim: dim });
     }
 
     /** The longest label that fits: the name with the duration, the name, the first probe of a
      * block, or a part. */
-    private labelOf(lane: Lane, i: number, fits: number): string {
-        const { kind, name, number } = this.model.names[lane.name[i]];
+    private labelOf(lane: Lane, i: number, room: number): string {
+        const { gauge, model: { names } } = this;
+        const { kind, number } = names[lane.name[i]];
+        const name = isolated(names[lane.name[i]].name);
         const text = kind === Kind.Holder ? `${name} holds` : kind === Kind.Waiter ? `${name} waits` : name;
-        const whole = lane.count[i] > 1 ? `${count(lane.count[i])} × ${text}` : text;
-        if (fits > whole.length + 4) {
-            const took = time(lane.busy[i]);
-            if (fits >= whole.length + took.length + 2)
-                return `${whole}  ${took}`;
+        // A character may have no width, but a text this long is cut in any case.
+        if (text.length < room && gauge.width(text) <= room) {
+            const times = lane.count[i] > 1 ? `${count(lane.count[i])} × ` : "";
+            const took = `  ${time(lane.busy[i])}`;
+            const left = room - gauge.width(text) - gauge.width(times);
+            return left < 0 ? text : gauge.width(took) <= left ? `${times}${text}${took}` : `${times}${text}`;
         }
-        if (fits >= whole.length)
-            return whole;
-        if (fits >= text.length)
-            return text;
-        return short(kind === Kind.Block ? this.model.names[number].name : text, fits);
+        return gauge.fit(kind === Kind.Block ? isolated(names[number].name) : text, room);
     }
 
     private drawMarks(context: CanvasRenderingContext2D, lane: Lane, y: number): void {
@@ -932,7 +930,7 @@ export class TimelineView {
             if (width > 60) {
                 context.fillStyle = this.theme.text;
                 context.font = this.theme.mono;
-                context.fillText(short(`${lane.count[i]} × ${this.model.names[lane.name[i]].name}`, Math.floor(width / 6.6)),
+                context.fillText(this.gauge.fit(`${lane.count[i]} × ${isolated(this.model.names[lane.name[i]].name)}`, width - 6),
                     Math.max(x, this.gutter) + 3, y + 7);
             }
         }, (first, end, x) => {
@@ -1217,7 +1215,7 @@ export class TimelineView {
             context.fillRect(0, y, this.width, 1);
             context.font = `600 ${theme.font}`;
             context.fillStyle = theme.text;
-            const name = short(host?.name ?? "All hosts", 60);
+            const name = isolated(short(host?.name ?? "All hosts", 60));
             context.fillText(name, 8, y + HOST_ROW / 2 + 1);
             const x = Math.max(this.gutter + 6, 8 + context.measureText(name).width + 14);
             context.font = theme.font;
@@ -1243,10 +1241,11 @@ export class TimelineView {
         const room = gutter - 18 - (hasTwo || gutter < 150 ? 0 : idWidth + 6);
         // Names of threads often differ only at the end.
         const title = titleOf(thread, false);
-        const end = title.length > 8 ? title.slice(-3) : "";
-        let name = fold + title;
-        for (let left = title.length - end.length - 1; left > 1 && context.measureText(name).width > room; left--)
-            name = `${fold}${title.slice(0, left)}…${end}`;
+        const each = characters(title);
+        const end = each.length > 8 ? each.slice(-3) : [];
+        let name = fold + isolated(title);
+        for (let left = each.length - end.length - 1; left > 1 && context.measureText(name).width > room; left--)
+            name = fold + isolated([...each.slice(0, left), "…", ...end].join(""));
         const nameWidth = context.measureText(name).width;
         context.fillStyle = theme.text;
         context.fillText(name, 8, y + 9);
@@ -1302,6 +1301,8 @@ export class TimelineView {
         if (this.only === null && this.zero === null)
             context.fillText(`${time(this.window.to - this.window.from)} in view`, 8, RULER / 2);
         this.drawStretches(context);
+        const length = this.rangeLength(context);
+        context.font = theme.font;
         let taken = this.gutter;
         const zero = this.zero ?? 0;
         const largest = this.zero === null ? this.window.to : Math.max(Math.abs(this.window.from - zero), Math.abs(this.window.to - zero));
@@ -1316,7 +1317,8 @@ export class TimelineView {
             const text = moment(at, step, largest).replace("-", "−");
             const { width } = context.measureText(text);
             const left = x + 4 + width <= this.width ? x + 4 : x - 4 - width;
-            if (left < taken + 4)
+            // The length of the range covers what is below it.
+            if (left < taken + 4 || (length !== null && left < length.right && left + width > length.left))
                 continue;
             context.fillText(text, left, RULER / 2);
             taken = left + width;
@@ -1349,26 +1351,35 @@ export class TimelineView {
         this.show(begin + (to - begin) * 0.01, to - (to - begin) * 0.01);
     }
 
-    private drawRange(context: CanvasRenderingContext2D): void {
+    /** The length of the selected range, as text in the ruler. Sets its font. */
+    private rangeLength(context: CanvasRenderingContext2D): { from: number; to: number; text: string; left: number; right: number } | null {
         if (this.range === null)
-            return;
+            return null;
         const from = Math.max(this.gutter, this.xOf(Math.min(this.range.from, this.range.to)));
         const to = Math.min(this.width, this.xOf(Math.max(this.range.from, this.range.to)));
         if (to < this.gutter || from > this.width)
+            return null;
+        const text = time(Math.abs(this.range.to - this.range.from));
+        context.font = `600 ${this.theme.font}`;
+        const { width } = context.measureText(text);
+        const x = Math.max(this.gutter, Math.min((from + to - width) / 2, this.width - width - 8));
+        return { from, to, text, left: x - 6, right: x + width + 6 };
+    }
+
+    private drawRange(context: CanvasRenderingContext2D): void {
+        const length = this.rangeLength(context);
+        if (length === null)
             return;
+        const { from, to, text, left, right } = length;
         context.fillStyle = this.theme.accent;
         context.globalAlpha = 0.12;
         context.fillRect(from, RULER, to - from, this.height);
         context.globalAlpha = 1;
         context.fillRect(from, 0, 1.5, this.height);
         context.fillRect(to - 1.5, 0, 1.5, this.height);
-        const text = time(Math.abs(this.range.to - this.range.from));
-        context.font = `600 ${this.theme.font}`;
-        const { width } = context.measureText(text);
-        const x = Math.max(this.gutter, Math.min((from + to - width) / 2, this.width - width - 8));
-        context.fillRect(x - 6, 3, width + 12, RULER - 7);
+        context.fillRect(left, 3, right - left, RULER - 7);
         context.fillStyle = this.theme.paper;
-        context.fillText(text, x, RULER / 2);
+        context.fillText(text, left + 6, RULER / 2);
     }
 }
 

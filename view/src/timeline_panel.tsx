@@ -3,7 +3,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Canvas, Painter, Tip } from "./canvas";
 import { commandFor } from "./command";
-import { at, count, counted, percent, short, time } from "./format";
+import { at, count, counted, percent, time } from "./format";
 import { Kind } from "./data";
 import { before, LaneKind, type Lane, spansIn, type Thread, Track } from "./lanes";
 import { hasPath, pathOf } from "./path";
@@ -11,6 +11,7 @@ import type { Live } from "./live";
 import { causeOf, stateTip } from "./states";
 import { rangeOfHash, remember, restore } from "./place";
 import { matcher, type Shared, signatureOf } from "./state";
+import { isolated, short } from "./text";
 import { type Hit, levelOf, nextMatch, type Order, TimelineView, titleOf } from "./timeline";
 import { TracksDialog } from "./tracks_dialog";
 
@@ -42,18 +43,18 @@ function tipOf(hit: Hit, shared: Shared): string[] {
     if (track.track === Track.Queue)
         return [`${titleOf(track, false)}: ${levelText(levelOf(lane, first))}`, `from ${at(lane.start[first])}, for ${time(lane.length[first])}`];
     if (calls > 1)
-        return [`${count(calls)} together, mostly ${short(name, 80)}`, lane.kind === LaneKind.Marks ? "" : `${time(busy)} inside them`];
+        return [`${count(calls)} together, mostly ${isolated(short(name, 80))}`, lane.kind === LaneKind.Marks ? "" : `${time(busy)} inside them`];
     if (track.track === Track.Requests)
-        return [short(name, 120), time(lane.length[first]), `request ${lane.off[first]}, from ${at(lane.start[first])}`];
+        return [isolated(short(name, 120)), time(lane.length[first]), `request ${lane.off[first]}, from ${at(lane.start[first])}`];
     if (track.track === Track.Lock)
-        return [`${titleOf(track, false)}: ${short(name, 100)} ${kind === Kind.Holder ? "holds it" : "waits for it"}`, time(lane.length[first]), `from ${at(lane.start[first])}`];
+        return [`${titleOf(track, false)}: ${isolated(short(name, 100))} ${kind === Kind.Holder ? "holds it" : "waits for it"}`, time(lane.length[first]), `from ${at(lane.start[first])}`];
     const values = lane.values[first] > 0 ? shared.data.timeline.values[lane.values[first] - 1] : null;
     if (lane.kind === LaneKind.Marks)
-        return [short(name, 120), short(values?.[0] ?? "", 160), `at ${at(lane.start[first])}`];
+        return [isolated(short(name, 120)), short(values?.[0] ?? "", 160), `at ${at(lane.start[first])}`];
     const off = lane.off[first];
     const whole = lane.whole.get(first);
     return [
-        short(signatureOf(shared, lane.name[first]) || name, 160),
+        isolated(short(signatureOf(shared, lane.name[first]) || name, 160)),
         `${time(whole ?? lane.length[first])}${whole !== undefined ? ", began before this page" : ""}${off > 0 ? `, off the CPU ${time(off)} (${percent(off / (whole ?? lane.length[first]))})` : ""}`,
         values?.[0] != null ? short(values[0], 160) : "",
         values?.[1] != null ? `returned ${short(values[1], 120)}` : "",
@@ -93,11 +94,11 @@ function statusOf(view: TimelineView, shared: Shared): Status {
     else if (merged > 0 && shared.live !== null)
         texts.push(`${count(merged)} are merged (hatched), as ${short} shorter than ${time(shared.live.unitShown)} are: ${hintOf(shared.live, shared.data.served)}`);
     else if (shared.live?.isFull === true || (shared.live !== null && shared.live.failure !== null))
-        texts.push(`shorter ${short} than ${time(shared.live.unitShown)} may be merged: ${hintOf(shared.live, shared.data.served)}`);
+        texts.push(`${short} shorter than ${time(shared.live.unitShown)} may be merged: ${hintOf(shared.live, shared.data.served)}`);
     else if (merged > 0)
         texts.push(`${count(merged)} were merged when the page was written (hatched): ${short} shorter than ${time(timeline.unit_ns)}`);
     else if (timeline.together > 0 && shared.live !== null)
-        texts.push(`every visible ${short.slice(0, -1)} is shown, as the trace has it`);
+        texts.push(`every visible ${short.slice(0, -1)} is shown, as in the trace`);
     else if (timeline.together > 0)
         texts.push(`every visible ${short.slice(0, -1)} is in this page`);
     if (timeline.too_deep > 0)
@@ -433,6 +434,9 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
             return;
         event.preventDefault();
         event.stopPropagation();
+        // What was at the pointer may be elsewhere afterwards.
+        view.hovered = null;
+        setTip(null);
         action();
         refresh();
     };
@@ -468,7 +472,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
     const found = matches?.reduce((sum, each) => sum + each, 0) ?? 0;
     if (shared.model.lanes.length === 0) {
         return <p class="none">No record of a call or a probe is in this trace{shared.data.info.some((info) => info.profile)
-            ? ": it was recorded in profile mode, which counts calls and keeps no times of day. The counts are in the table of functions." : "."}</p>;
+            ? ": it was recorded in profile mode, which counts calls and has no time stamps. The counts are in the table of functions." : "."}</p>;
     }
     return (
         <div class="drawn">

@@ -2,8 +2,8 @@
  * keyboard what a pointer does in the timeline. */
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { short } from "./format";
 import { Track } from "./lanes";
+import { isolated, short } from "./text";
 import { TimelineView, titleOf } from "./timeline";
 
 export function TracksDialog({ view, refresh, onClose }: { view: TimelineView; refresh: () => void; onClose: () => void }): VNode {
@@ -31,7 +31,7 @@ export function TracksDialog({ view, refresh, onClose }: { view: TimelineView; r
                             return (
                                 <tr key={place} data-place={place}>
                                     <td><input type="checkbox" aria-label={`Pin ${title}`} checked={layout.pinned.has(place)} onChange={() => { change(() => { view.pin(place); }); }} /></td>
-                                    <th scope="row" class="text" title={title}>{short(title, 60)}</th>
+                                    <th scope="row" class="text" title={title}>{isolated(short(title, 60))}</th>
                                     <td class="moves">
                                         <button type="button" aria-label={`Move ${title} up`} disabled={index === 0} onClick={() => { change(() => { view.moveBy(place, -1); }); }}>▲</button>
                                         <button type="button" aria-label={`Move ${title} down`} disabled={index === shown.length - 1} onClick={() => { change(() => { view.moveBy(place, 1); }); }}>▼</button>

@@ -58,8 +58,12 @@ export function objectOf({ what, name, object }: Wait): string {
     return `${what} ${name || object}`;
 }
 
-/** The latest wait of a thread that overlaps [from, to); null: none. */
-export function latestWait(model: Model, thread: Thread, from: number, to: number): Wait | null {
+/** Whether it is a call to the C library: a wait if the thread was off the CPU in it. */
+export const isCall = ({ what }: Wait): boolean => what !== "lock" && what !== "condition";
+
+/** The latest wait of a thread that overlaps [from, to), without calls that ended after `known`; null:
+ * none. */
+export function latestWait(model: Model, thread: Thread, from: number, to: number, known = Infinity): Wait | null {
     const waits = model.waits[thread.place];
     let [low, high] = [0, waits.length];
     while (low < high) {
@@ -69,6 +73,8 @@ export function latestWait(model: Model, thread: Thread, from: number, to: numbe
         else
             high = middle;
     }
+    while (low > 0 && isCall(waits[low - 1]) && waits[low - 1].to > known)
+        low--;
     return low > 0 && waits[low - 1].to > from ? waits[low - 1] : null;
 }
 

@@ -471,7 +471,7 @@ static int add_hits(struct probity_coverage *coverage)
 }
 
 /* If several libraries contain an inline function, the dynamic linker picks one copy, so the
- * declaration may name another library than the list does. */
+ * library in the declaration may differ from the one in the list. */
 static void join_function(struct probity_coverage *coverage, struct site_item *item)
 {
     const struct probity_coverage_site *site = &item->site;

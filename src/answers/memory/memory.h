@@ -21,7 +21,7 @@
 enum { PROBITY_MEMORY_MOMENTS = 512 };
 
 struct probity_memory_sums {
-    uint64_t allocations, bytes; /* also of blocks that are freed */
+    uint64_t allocations, bytes; /* even of blocks that are freed */
     uint64_t frees;
     uint64_t live_blocks, live_bytes; /* at the end */
     uint64_t peak_blocks, peak_bytes; /* live at the peak of all live bytes, the first of several

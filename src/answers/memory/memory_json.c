@@ -35,7 +35,7 @@ static void put_facts(FILE *stream, const struct probity_memory_facts *facts)
     fputs("]},\n\"rows\": [", stream);
 }
 
-/* Of deeper paths the innermost levels. */
+/* Of deeper paths, only the innermost levels. */
 enum { LEVELS_MAX = 1024 };
 
 static int put_path(FILE *stream, const struct probity_tree_node *node)

@@ -183,7 +183,7 @@ static void put_checks(FILE *stream, const struct probity_model_result *result)
         {MODEL_CHECK_ENDS, "requests whose beginning is not in the trace"},
         {MODEL_CHECK_IDS, "ids evicted: too many in flight"},
         {MODEL_CHECK_HITS, "hits of queues, locks, requests or conditions beyond the limit"},
-        {MODEL_CHECK_THREADS, "threads are in the group of all others"}};
+        {MODEL_CHECK_THREADS, "threads share one group: too many different ones"}};
 
     put_share(stream, "blocks explain ", &columns[MODEL_CHECK_WALL], result,
               " of the threads' time, ");

@@ -597,11 +597,11 @@ static void put_hidden(FILE *stream, uint64_t counted,
     double seconds = hidden_seconds(functions, count, &of_libc);
 
     if (counted > 0)
-        fprintf(stream, "%" PRIu64 " call%s %s only counted (budget, or switched off): their "
-                "times, by the mean of recorded calls%s about %.3g s, are in the self times of "
-                "their callers\n",
-                counted, probity_text_s(counted), probity_text_were(counted),
-                of_libc > 0 ? " (to libc: of those that did not wait)" : "", seconds);
+        fprintf(stream, "%" PRIu64 " call%s %s only counted (budget, or switched off): the self "
+                "times of their callers include about %.3g s for them, estimated from the mean of "
+                "recorded calls%s\n",
+                counted, probity_text_s(counted), probity_text_were(counted), seconds,
+                of_libc > 0 ? " (to libc: of those that did not wait)" : "");
 }
 
 static void put_least(FILE *stream, size_t least)

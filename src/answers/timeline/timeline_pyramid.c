@@ -36,7 +36,7 @@ struct probity_pyramid {
 /* ---- The grid ----------------------------------------------------------------------------------
  */
 
-/* The least power of two that is no less. */
+/* The smallest power of two that is at least as large. */
 static uint64_t power_of_two(uint64_t least)
 {
     uint64_t power = 1;

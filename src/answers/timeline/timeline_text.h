@@ -16,7 +16,7 @@ struct probity_timeline_answer {
     size_t threads_max; /* show only the first ones; 0: all */
     int is_cpu;     /* show shades of CPU time instead of letters */
     int is_utf8, has_colour;
-    uint64_t profiled; /* calls of profile mode, whose times of day are unknown */
+    uint64_t profiled; /* calls of profile mode, which have no time stamps */
 };
 
 /* A line for each thread, a legend of the letters, and whether the traces are complete. Returns 0

@@ -48,11 +48,6 @@ enum {
 #define FS_GET_FLAGS _IOR('f', 1, long)
 #define FS_SET_FLAGS _IOW('f', 2, long)
 
-int probity_os_threads_are_gone(void)
-{
-    return 0;
-}
-
 /* On Linux, destructors run at every orderly exit, so they suffice. */
 void probity_os_at_exit(void (*function)(void))
 {

@@ -60,7 +60,7 @@ void probity_os_at_exit(void (*function)(void))
  * only. */
 void probity_os_thread_ends(void)
 {
-    if (probity_os_threads_are_gone() && at_exit != NULL)
+    if (PROBITY_OS_THREADS_ARE_GONE() && at_exit != NULL)
         at_exit();
     probity_slots_thread_ends();
 }
@@ -74,7 +74,8 @@ int probity_os_may_start_thread(void)
     const char *environment = (const char *)thread->ProcessEnvironmentBlock;
     const CRITICAL_SECTION *lock = *(CRITICAL_SECTION *const *)(environment + LOADER_LOCK_AT);
 
-    return lock == NULL || (DWORD)(uintptr_t)lock->OwningThread != GetCurrentThreadId();
+    return !probity_os_threads_are_gone() &&
+           (lock == NULL || (DWORD)(uintptr_t)lock->OwningThread != GetCurrentThreadId());
 }
 
 const char *probity_os_descriptors(void)
@@ -102,8 +103,12 @@ void probity_os_signals_restore(const struct probity_os_signals *before)
     SetLastError((DWORD)before->set);
 }
 
+/* Waiters are in lists of the system in this process's memory, whose locks a thread may have held
+ * when the exit ended it. Then nobody is left to change the word either. */
 void probity_os_wait(const uint32_t *word, uint32_t value, int64_t timeout_ns)
 {
+    if (probity_os_threads_are_gone())
+        return;
     DWORD error = GetLastError();
     int64_t ms = timeout_ns < 0 ? INFINITE : (timeout_ns + 999999) / 1000000;
 
@@ -114,17 +119,25 @@ void probity_os_wait(const uint32_t *word, uint32_t value, int64_t timeout_ns)
 
 void probity_os_wake(const uint32_t *word, int threads)
 {
+    if (probity_os_threads_are_gone())
+        return;
     if (threads == 1)
         WakeByAddressSingle((void *)(uintptr_t)word);
     else
         WakeByAddressAll((void *)(uintptr_t)word);
 }
 
-/* Wake-ups do not reach other processes: a process that waits for one checks once a second. */
+/* Wake-ups do not reach other processes: a process that waits for one checks once a second. Another
+ * process may change the word even while this one exits. */
 void probity_os_wait_shared(const uint32_t *word, uint32_t value, int64_t timeout_ns)
 {
     const int64_t most = 1000000000;
 
+    if (probity_os_threads_are_gone()) {
+        if (__atomic_load_n(word, __ATOMIC_RELAXED) == value)
+            Sleep(1);
+        return;
+    }
     probity_os_wait(word, value, timeout_ns < 0 || timeout_ns > most ? most : timeout_ns);
 }
 
@@ -141,7 +154,7 @@ void probity_os_lock(uint32_t *word)
 
     if (__atomic_compare_exchange_n(word, &expected, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return;
-    while (__atomic_exchange_n(word, 2, __ATOMIC_ACQUIRE) != 0 && !probity_os_threads_are_gone())
+    while (__atomic_exchange_n(word, 2, __ATOMIC_ACQUIRE) != 0 && !PROBITY_OS_THREADS_ARE_GONE())
         probity_os_wait(word, 2, -1);
 }
 
@@ -250,6 +263,22 @@ void probity_os_use_slashes(char *path)
 int probity_os_is_absolute(const char *path)
 {
     return path[0] == '/' || path[0] == '\\' || (path[0] != 0 && path[1] == ':');
+}
+
+/* GetFileInformationByHandle(), which fstat() uses, also reports the volume, for which Wine asks
+ * its mount manager. If a thread is ended while it waits for the reply, the thread that ends the
+ * process may wait in Wine for ever (doc/reliability.md). The writer calls this before each
+ * write. */
+int probity_os_file_extent(int descriptor, struct stat *ret_status)
+{
+    FILE_STANDARD_INFO file;
+
+    if (!GetFileInformationByHandleEx(probity_posix_handle(descriptor), FileStandardInfo, &file,
+                                      sizeof file))
+        return probity_posix_fail();
+    ret_status->st_size = file.EndOfFile.QuadPart;
+    ret_status->st_nlink = file.DeletePending ? 0 : file.NumberOfLinks;
+    return 0;
 }
 
 /* In the directory for temporary files, which is the user's own. */

@@ -8,7 +8,12 @@
 
 #include "base/ticks.h"
 
-enum { TRIES = 5, MILLIONTHS = 1000000 };
+enum {
+    TRIES = 8,
+    ERROR_MAX = 1000,    /* in millionths: a measurement this accurate suffices */
+    LONG_STEPS = 200000, /* per second: a longer step was interrupted */
+    MILLIONTHS = 1000000
+};
 
 /* ns per cycle × 2^32; 0: not measured, or not available. */
 static uint64_t rate;
@@ -18,6 +23,11 @@ static uint32_t rate_error;
 struct moment {
     LONGLONG first, last;
     ULONG64 cycles;
+};
+
+/* Ticks between moments. */
+struct steps {
+    uint64_t longest, shortest, interrupted;
 };
 
 static int moment_take(struct moment *ret_moment)
@@ -33,48 +43,71 @@ static int moment_take(struct moment *ret_moment)
     return 0;
 }
 
-/* Spins for a millisecond. Stores the rate and its error in millionths: either moment may be
- * anywhere between its readings, which are rounded down to ticks. Returns 0 or -1. */
-static int measure_once(uint64_t frequency, uint64_t *ret_rate, uint32_t *ret_error)
+/* Adds to the ticks that may be without cycles, since something may have interrupted the thread
+ * during a step: each long step counts in full, and of the short ones, which differ because the
+ * counter is rounded, the difference of the longest and the shortest. */
+static void note_step(struct steps *steps, uint64_t ticks, uint64_t long_ticks)
 {
+    if (ticks >= long_ticks)
+        steps->interrupted += ticks;
+    else if (ticks > steps->longest)
+        steps->longest = ticks;
+    if (ticks < steps->shortest)
+        steps->shortest = ticks;
+}
+
+/* Takes moments until the error is small enough, but for a millisecond at most. Stores the rate and
+ * its error in millionths: the first and the last moment may be anywhere between their readings,
+ * which are rounded down to ticks. Returns 0; 1 if the thread was interrupted, at once unless this
+ * is the last try; or -1. */
+static int measure_once(uint64_t frequency, int is_last, uint64_t *ret_rate,
+                        uint32_t *ret_error)
+{
+    struct steps steps = {.shortest = UINT64_MAX};
     struct moment begin, end;
+    uint64_t ticks, error;
 
     if (moment_take(&begin) != 0)
         return -1;
+    LONGLONG before = begin.last;
     do {
         if (moment_take(&end) != 0)
             return -1;
-    } while ((uint64_t)(end.first - begin.last) * 1000 < frequency);
-    if (end.cycles <= begin.cycles)
+        note_step(&steps, (uint64_t)(end.last - before), frequency / LONG_STEPS + 1);
+        before = end.last;
+        uint64_t least = (uint64_t)(end.first - begin.last);
+        uint64_t most = (uint64_t)(end.last - begin.first);
+        uint64_t doubt = (most - least) / 2 + 2 + steps.interrupted;
+        if (steps.interrupted > 0 && !is_last)
+            return 1;
+        if (steps.longest > steps.shortest)
+            doubt += steps.longest - steps.shortest;
+        ticks = least + (most - least) / 2;
+        error = ticks > doubt ? doubt * MILLIONTHS / (ticks - doubt) + 1 : MILLIONTHS;
+    } while (error > ERROR_MAX && ticks * 1000 < frequency);
+    if (end.cycles <= begin.cycles || ticks == 0)
         return -1;
-    uint64_t least = (uint64_t)(end.first - begin.last), most = (uint64_t)(end.last - begin.first);
-    uint64_t ticks = least + (most - least) / 2, doubt = (most - least) / 2 + 2;
     probity_wide ns = (probity_wide)ticks * 1000000000 / frequency;
     *ret_rate = (uint64_t)((ns << 32) / (end.cycles - begin.cycles));
-    *ret_error = (uint32_t)((doubt * MILLIONTHS + ticks - 1) / ticks);
+    *ret_error = error < MILLIONTHS ? (uint32_t)error : MILLIONTHS;
     return 0;
 }
 
-/* If the thread is preempted, fewer cycles are counted in the same time, so the rate is too high:
- * the lowest of several is used. */
+/* Repeats a measurement that was interrupted. */
 static uint64_t measure(uint32_t *ret_error)
 {
     LARGE_INTEGER frequency;
-    uint64_t least = 0, found;
-    uint32_t error;
+    uint64_t found = 0;
 
     QueryPerformanceFrequency(&frequency);
     if (frequency.QuadPart <= 0)
         return 0;
-    for (int i = 0; i < TRIES; i++) {
-        if (measure_once((uint64_t)frequency.QuadPart, &found, &error) != 0)
+    for (int i = 1, result = 1; i <= TRIES && result > 0; i++) {
+        result = measure_once((uint64_t)frequency.QuadPart, i == TRIES, &found, ret_error);
+        if (result < 0)
             return 0;
-        if (least != 0 && found >= least)
-            continue;
-        least = found;
-        *ret_error = error;
     }
-    return least;
+    return found;
 }
 
 int probity_own_time_ready(void)

@@ -8,9 +8,10 @@
 
 #include <stdint.h>
 
-/* Measures the rate, which takes five milliseconds, unless it is known. Returns 1, or 0 if the
- * system does not count cycles: then there are no CPU times. GetThreadTimes is not used instead,
- * since its tick of 10 to 16 ms is longer than most of what is measured. */
+/* Measures the rate unless it is known, which takes half a millisecond, or a few if the thread is
+ * interrupted. Returns 1, or 0 if the system does not count cycles: then there are no CPU times.
+ * GetThreadTimes is not used instead, since its tick of 10 to 16 ms is longer than most of what is
+ * measured. */
 int probity_own_time_ready(void);
 
 /* Largest relative error of the rate, in millionths, at least 1; 0 if it is not known. */

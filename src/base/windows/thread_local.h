@@ -49,6 +49,11 @@ uint32_t probity_own_time_error(void);
 #define PROBITY_CLOCK_CPU_ERROR() probity_own_time_error()
 
 /* See base/os.h and base/windows/os.c. */
+int probity_os_threads_are_gone(void);
+#define PROBITY_OS_THREADS_ARE_GONE() probity_os_threads_are_gone()
+struct stat;
+int probity_os_file_extent(int descriptor, struct stat *ret_status);
+#define PROBITY_OS_FILE_EXTENT(descriptor, status) probity_os_file_extent(descriptor, status)
 int probity_os_may_start_thread(void);
 #define PROBITY_OS_MAY_START_THREAD() probity_os_may_start_thread()
 

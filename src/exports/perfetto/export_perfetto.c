@@ -7,7 +7,7 @@
  *     process, thread, counter       tracks, when they first appear or are renamed
  *     names                          interned, each before its first use
  *     events                         begin, end, instant: time since the previous, CPU time of
- *                                    the thread since its one before
+ *                                    the thread since its previous one
  *     spans                          begin and end when they have ended: export_perfetto_spans.c
  *
  * Time stamps are of CLOCK_REALTIME, as elsewhere in Probity, written as differences on a clock of

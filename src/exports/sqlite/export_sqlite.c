@@ -10,7 +10,6 @@
 #include "exports/sqlite/export_sqlite.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +20,7 @@
 #include "print/text.h"
 #include "print/values.h"
 #include "probity.h"
+#include "store/sqlite.h"
 
 enum statement {
     INSERT_TRACE,
@@ -477,6 +477,9 @@ static int execute(struct sqlite *state, const char *sql)
 static int sqlite_begin(struct probity_export *export)
 {
     struct sqlite *state = export->state;
+
+    if (probity_sqlite_load() != 0)
+        return PROBITY_ERROR_SYSTEM;
     int code = sqlite3_open_v2(export->path, &state->database, SQLITE_OPEN_READWRITE, NULL);
     int error = code == SQLITE_OK ? 0 : error_of(state, code);
 
@@ -554,9 +557,10 @@ static void sqlite_release(struct probity_export *export)
 {
     struct sqlite *state = export->state;
 
-    for (int i = 0; i < STATEMENTS; i++)
+    for (int i = 0; state->database != NULL && i < STATEMENTS; i++)
         sqlite3_finalize(state->statements[i]);
-    sqlite3_close(state->database);
+    if (state->database != NULL)
+        sqlite3_close(state->database);
     export_recents_release(export);
     probity_same_functions_release(&state->functions);
     export_names_release(&state->probes);

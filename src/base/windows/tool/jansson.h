@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tool/jansson.h: the part of Jansson's interface that the tool uses, since mingw-w64 has no
- * package of it: creating and writing values, in the same form.
+ * tool/jansson.h: the part of Jansson's interface that the tool uses, since there is no
+ * package of it for mingw-w64: creating and writing values, in the same form.
  */
 #ifndef PROBITY_WINDOWS_JANSSON_H
 #define PROBITY_WINDOWS_JANSSON_H
@@ -28,7 +28,7 @@ json_t *json_real(double value);
 json_t *json_boolean(int value);
 json_t *json_null(void);
 
-/* Take over the value, also if they fail, and return 0 or -1. A new value for a name replaces the
+/* Take over the value, even if they fail, and return 0 or -1. A new value for a name replaces the
  * former one, in its place. */
 int json_object_set_new(json_t *object, const char *name, json_t *value);
 int json_array_append_new(json_t *array, json_t *value);

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# A program that flushes, or records more than the spool has room for, when its threads are gone at
+# exit and the trace has not ended yet, ends nevertheless: nobody waits for the writer thread, which
+# is gone, too.
+# shellcheck source=tests/windows/common.bash
+. "$(dirname "${BASH_SOURCE[0]}")/common.bash"
+x86_64-w64-mingw32-gcc "${FLAGS[@]}" -DLATE -shared -o late.dll "$SOURCE/tests/windows/late.c"
+x86_64-w64-mingw32-gcc "${FLAGS[@]}" -DUSER -shared -o user.dll "$SOURCE/tests/windows/late.c" \
+    "${SHARED[@]}"
+x86_64-w64-mingw32-gcc "${FLAGS[@]}" -o late.exe "$SOURCE/tests/windows/late.c"
+export PROBITY_MODE=block PROBITY_SPOOL_BYTES_MAX=4194304
+for how in flush block; do
+    rm -f trace.probity
+    LIMIT=${LIMIT:-100} PROBITY_OUT=trace.probity wine_run late.exe $how > out 2>&1
+    expect "$how: status" 0 "$status"
+    expect "$how: output" "done" "$(tr -d '\r' < out)"
+    expect "$how: state" closed "$("$PROBITY" info trace.probity | sed -n 's/^state  *//p')"
+done
+# Nothing is missing but what is counted.
+read -r hits dropped < <("$PROBITY" info --json trace.probity |
+    jq -r '[first(.. | .hits? // empty), first(.. | .dropped_no_free_chunk? // empty)] | @tsv')
+expect "hits and records dropped" 3000001 "$((hits + dropped))"
+[ "$dropped" -gt 0 ] || fail "the spool had room for all hits"
+echo "$hits hits, $dropped dropped"
