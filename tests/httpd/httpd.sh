@@ -45,7 +45,7 @@ make_root() {
     program silent 'exit 3'
     program garbage 'echo no header here'
     program deaf 'exec <&-; printf "Content-Type: text/plain\n\ndeaf\n"'
-    program stuck 'exec sleep 60'
+    program stuck 'exec sleep 30'
     program leak "echo; ls -l /proc/self/fd | grep -c -e socket: -e anon_inode: -e '$root'"
     printf 'not executable\n' >"$root/cgi-bin/data"
 }
