@@ -45,7 +45,7 @@ make_root() {
     program silent 'exit 3'
     program garbage 'echo no header here'
     program deaf 'exec <&-; printf "Content-Type: text/plain\n\ndeaf\n"'
-    program stuck 'exec sleep 30'
+    program stuck 'exec sleep 60'
     program leak "echo; ls -l /proc/self/fd | grep -c -e socket: -e anon_inode: -e '$root'"
     printf 'not executable\n' >"$root/cgi-bin/data"
 }
@@ -73,13 +73,13 @@ start_server() { # further options
 # Sends the signal and returns the server's exit status; kills a server that does not end.
 stop_server() { # SIGNAL
     kill "-$1" "$server_pid"
-    { sleep $((20 * factor)); kill -KILL "$server_pid"; } >/dev/null 2>&1 &
+    { timeout $((20 * factor)) tail --pid="$server_pid" -s 0.05 -f /dev/null ||
+        kill -KILL "$server_pid"; } >/dev/null 2>&1 & # ends with the server
     local guard=$! status
     wait "$server_pid"
     status=$?
     server_pid=
-    kill "$guard"
-    wait "$guard" 2>/dev/null
+    wait "$guard"
     return $status
 }
 
