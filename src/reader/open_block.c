@@ -18,13 +18,6 @@ enum { BYTES_KEPT_MAX = 256 << 10 }; /* larger buffers are not kept for the next
  * checked. */
 #define RANGE_SLACK_NS UINT64_C(1000000000)
 
-static void note_damage(struct probity_trace *trace, uint64_t offset, uint64_t bytes)
-{
-    if (trace->facts.damages++ == 0)
-        trace->facts.damage_offset = offset;
-    trace->facts.damaged_bytes += bytes;
-}
-
 /* TRACE.sched was intact when it was opened; damage that it suffers later does not count as damage
  * to the trace. */
 static void note_damage_at(struct probity_trace *trace, const struct probity_waiting *waiting,
@@ -33,7 +26,7 @@ static void note_damage_at(struct probity_trace *trace, const struct probity_wai
     if (probity_waiting_is_in_sched(waiting))
         trace->facts.sched_damages++;
     else
-        note_damage(trace, waiting->offset, bytes);
+        probity_trace_note_damage(trace, waiting->offset, bytes);
 }
 
 static struct probity_open_block *take_free(struct probity_merge *merge)
@@ -227,7 +220,7 @@ int probity_open_block_step_rare(struct probity_open_block *block)
     }
     if (got < 0 || block->taken != block->data.records) {
         uint64_t left = (uint64_t)(block->unpacker.end - block->unpacker.at);
-        note_damage(block->trace, 0, left);
+        probity_trace_note_damage(block->trace, 0, left);
     }
     return 0;
 }

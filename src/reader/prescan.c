@@ -33,15 +33,6 @@ struct prescan {
     int has_lanes;
 };
 
-static void note_damage(struct prescan *prescan, uint64_t offset, uint64_t bytes)
-{
-    struct probity_trace_facts *facts = prescan->facts;
-
-    if (facts->damages++ == 0)
-        facts->damage_offset = offset;
-    facts->damaged_bytes += bytes;
-}
-
 /* Keeps the pairs around the first and the latest record, so that their times match the merge's,
  * and the pairs around all records still to come, which are not older than the watermark. */
 static int take_anchor(struct prescan *prescan, const struct probity_anchor *anchor,
@@ -140,7 +131,7 @@ static int take_data(struct prescan *prescan, struct probity_scan *scan,
     struct probity_data data;
 
     if (probity_data_get(item->payload, item->header.payload_bytes, &data) != 0) {
-        note_damage(prescan, item->offset, item->bytes);
+        probity_trace_note_damage(prescan->trace, item->offset, item->bytes);
         return 0;
     }
     facts->data_blocks++;
@@ -176,7 +167,7 @@ static int take_sync(struct prescan *prescan, const struct probity_scan_item *it
 
     probity_assert(item->payload != NULL);
     if (probity_sync_get(item->payload, item->header.payload_bytes, &sync) != 0) {
-        note_damage(prescan, item->offset, item->bytes);
+        probity_trace_note_damage(prescan->trace, item->offset, item->bytes);
         return 0;
     }
     prescan->has_sync = 1;
@@ -199,7 +190,7 @@ static void take_cost(struct prescan *prescan, const struct probity_scan_item *i
     struct probity_cost cost;
 
     if (probity_cost_get(item->payload, item->header.payload_bytes, &cost) != 0)
-        note_damage(prescan, item->offset, item->bytes);
+        probity_trace_note_damage(prescan->trace, item->offset, item->bytes);
     else if (cost.rows > 0)
         prescan->facts->cost[cost.moment] = cost;
 }
@@ -214,7 +205,7 @@ static int take_dump(struct prescan *prescan, const struct probity_scan_item *it
     if (trace->dump != NULL)
         return 0;
     if (probity_dump_get(item->payload, bytes, &dump, &at) != 0) {
-        note_damage(prescan, item->offset, item->bytes);
+        probity_trace_note_damage(prescan->trace, item->offset, item->bytes);
         return 0;
     }
     trace->dump = malloc(bytes);
@@ -236,7 +227,7 @@ static int take_item(struct prescan *prescan, struct probity_scan *scan,
         return 0;
     }
     if (item->kind == PROBITY_SCAN_DAMAGE || prescan->ended) {
-        note_damage(prescan, item->offset, item->bytes);
+        probity_trace_note_damage(prescan->trace, item->offset, item->bytes);
         return 0;
     }
     facts->blocks++;
@@ -525,7 +516,7 @@ static int take_place(struct prescan *prescan, const struct probity_index_item *
         item.payload = block + PROBITY_BLOCK_HEADER_BYTES;
         error = take_item(prescan, NULL, &item);
     } else if (error == 0) {
-        note_damage(prescan, item.offset, bytes);
+        probity_trace_note_damage(prescan->trace, item.offset, bytes);
     }
     free(block);
     return error;

@@ -111,13 +111,6 @@ static int read_rows(struct reading *reading, const uint8_t *payload, size_t byt
     return error;
 }
 
-static void note_damage(struct probity_trace *trace, const struct probity_sites_place *place)
-{
-    if (trace->facts.damages++ == 0)
-        trace->facts.damage_offset = place->offset;
-    trace->facts.damaged_bytes += place->bytes;
-}
-
 static int read_block(struct reading *reading, const struct probity_sites_place *place)
 {
     uint8_t *block = malloc(place->bytes);
@@ -133,7 +126,7 @@ static int read_block(struct reading *reading, const struct probity_sites_place 
     else if ((size_t)got < place->bytes || probity_block_header_get(block, &header) != 0 ||
              header.payload_bytes + (size_t)PROBITY_BLOCK_HEADER_BYTES != place->bytes ||
              !probity_block_is_whole(block, &header))
-        note_damage(reading->trace, place);
+        probity_trace_note_damage(reading->trace, place->offset, place->bytes);
     else
         error = read_rows(reading, block + PROBITY_BLOCK_HEADER_BYTES, header.payload_bytes);
     free(block);

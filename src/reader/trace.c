@@ -410,16 +410,6 @@ static int go_on(struct probity_trace *trace)
     return trace->is_followed ? probity_trace_follow_on(trace) : 1;
 }
 
-/* The prescan has counted damage to headers, unless it read the index instead of the trace. */
-static void note_unscanned(struct probity_trace *trace, const struct probity_scan_item *item)
-{
-    if (trace->index.file < 0)
-        return;
-    if (trace->facts.damages++ == 0)
-        trace->facts.damage_offset = item->offset;
-    trace->facts.damaged_bytes += item->bytes;
-}
-
 int probity_trace_advance(struct probity_trace *trace, struct probity_queue *queue)
 {
     struct probity_scan_item item;
@@ -432,8 +422,9 @@ int probity_trace_advance(struct probity_trace *trace, struct probity_queue *que
             return got;
         if (got == 0)
             ends = go_on(trace);
-        if (got > 0 && item.kind != PROBITY_SCAN_BLOCK)
-            note_unscanned(trace, &item);
+        /* A prescan has counted the damage that it saw; an index shows none. */
+        if (got > 0 && item.kind != PROBITY_SCAN_BLOCK && trace->index.file >= 0)
+            probity_trace_note_damage(trace, item.offset, item.bytes);
         if (got == 0 || item.kind != PROBITY_SCAN_BLOCK)
             continue;
         is_sync = item.header.type == PROBITY_BLOCK_SYNC || item.header.type == PROBITY_BLOCK_END;

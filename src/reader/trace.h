@@ -114,6 +114,15 @@ static inline uint64_t probity_trace_key(struct probity_trace *trace, uint64_t t
     return trace->by_wall ? probity_clockmap_wall(trace->clock, tick) : tick;
 }
 
+/* Counts a damaged place of the file. */
+static inline void probity_trace_note_damage(struct probity_trace *trace, uint64_t offset,
+                                             uint64_t bytes)
+{
+    if (trace->facts.damages++ == 0)
+        trace->facts.damage_offset = offset;
+    trace->facts.damaged_bytes += bytes;
+}
+
 void probity_trace_release(struct probity_trace *trace);
 
 /* Appends. Returns 0 or PROBITY_ERROR_MEMORY. */

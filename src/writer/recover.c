@@ -115,51 +115,6 @@ static int open_trace(struct recovery *recovery, const char *path)
     return got;
 }
 
-/* The spool does not exist: it had no name yet if the program was killed just after it started. In
- * that case the lock on the trace is free; it is taken before the file is read. */
-static int take_start(struct recovery *recovery)
-{
-    struct flock first = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-
-    if (!recovery->has_begun && fcntl(recovery->file, F_OFD_SETLK, &first) != 0) {
-        recovery->result->is_unknown = errno != EAGAIN && errno != EACCES;
-        return PROBITY_ERROR_STATE;
-    }
-    return 0;
-}
-
-/* Takes over the spool if it exists and its program has ended. */
-static int take_spool(struct recovery *recovery)
-{
-    struct probity_attach_query query;
-    struct probity_attach attach;
-    enum probity_attach_owner owner;
-
-    probity_assert(!recovery->has_rest);
-    if (recovery->info.text[PROBITY_TAG_SPOOL].length == 0)
-        return 0;
-    int error = probity_spool_tail_query(recovery->file, recovery->parent.directory,
-                                         &recovery->info, &query);
-    query.writable = 1;
-    query.takes_copies = recovery->is_trusted && recovery->only == NULL;
-    if (error == 0)
-        error = probity_attach_find(&query, &recovery->result->is_copy, &attach);
-    if (error == PROBITY_ERROR_OPEN || error == PROBITY_ERROR_FORMAT)
-        return take_start(recovery); /* no spool, or another session's */
-    recovery->result->is_spool_cut = error == PROBITY_ERROR_DAMAGED;
-    if (error != 0)
-        return error;
-    error = probity_attach_lock(&attach, &owner);
-    recovery->result->is_taken = owner == PROBITY_ATTACH_RECOVERING;
-    recovery->result->is_unknown = owner == PROBITY_ATTACH_UNKNOWN;
-    if (error == 0)
-        error = probity_spool_tail_adopt(&attach, &recovery->info, &recovery->rest);
-    if (error != 0)
-        probity_attach_close(&attach);
-    recovery->has_rest = error == 0;
-    return error;
-}
-
 static int take_data(struct recovery *recovery, const struct probity_scan_item *item)
 {
     struct probity_data data;
@@ -212,6 +167,52 @@ static int scan_file(struct recovery *recovery)
     }
     probity_scan_release(&scan);
     return got;
+}
+
+/* The spool does not exist: either it had no name yet when the program was killed, and the lock on
+ * the trace is free; it is taken before the file is read. Or recording has ended, perhaps since the
+ * first block was read, in a program that still holds the lock. */
+static int take_start(struct recovery *recovery)
+{
+    struct flock first = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+
+    if (recovery->has_begun || fcntl(recovery->file, F_OFD_SETLK, &first) == 0)
+        return 0;
+    recovery->result->is_unknown = errno != EAGAIN && errno != EACCES;
+    int error = scan_file(recovery);
+    return error == 0 && !recovery->has_end ? PROBITY_ERROR_STATE : error;
+}
+
+/* Takes over the spool if it exists and its program has ended. */
+static int take_spool(struct recovery *recovery)
+{
+    struct probity_attach_query query;
+    struct probity_attach attach;
+    enum probity_attach_owner owner;
+
+    probity_assert(!recovery->has_rest);
+    if (recovery->info.text[PROBITY_TAG_SPOOL].length == 0)
+        return 0;
+    int error = probity_spool_tail_query(recovery->file, recovery->parent.directory,
+                                         &recovery->info, &query);
+    query.writable = 1;
+    query.takes_copies = recovery->is_trusted && recovery->only == NULL;
+    if (error == 0)
+        error = probity_attach_find(&query, &recovery->result->is_copy, &attach);
+    if (error == PROBITY_ERROR_OPEN || error == PROBITY_ERROR_FORMAT)
+        return take_start(recovery); /* no spool, or another session's */
+    recovery->result->is_spool_cut = error == PROBITY_ERROR_DAMAGED;
+    if (error != 0)
+        return error;
+    error = probity_attach_lock(&attach, &owner);
+    recovery->result->is_taken = owner == PROBITY_ATTACH_RECOVERING;
+    recovery->result->is_unknown = owner == PROBITY_ATTACH_UNKNOWN;
+    if (error == 0)
+        error = probity_spool_tail_adopt(&attach, &recovery->info, &recovery->rest);
+    if (error != 0)
+        probity_attach_close(&attach);
+    recovery->has_rest = error == 0;
+    return error;
 }
 
 /* ---- Appending ---------------------------------------------------------------------------------

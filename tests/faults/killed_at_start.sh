@@ -12,10 +12,24 @@ state_of() {
     "$PROBITY" info --json "$1" 2> /dev/null | jq -r '.[0].state'
 }
 
+# `recover`, while another process holds the lock of the program that records this trace.
+recover_locked() {
+    python3 - "$PROBITY" "$1" << 'END'
+import fcntl, struct, subprocess, sys
+file = open(sys.argv[2], "r+")
+fcntl.fcntl(file, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 1, 0))  # F_OFD_SETLK
+sys.exit(subprocess.run([sys.argv[1], "recover", sys.argv[2]]).returncode)
+END
+}
+
 for program in ends ends.shared; do
-    fresh
-    PROBITY_OUT=$WORK/trace LD_PRELOAD=$PROGRAMS/plugin_kill_at_link.so \
-        "$PROGRAMS/$program" exit > expected 2> errors || true
+    # A start that takes longer than 100 ms on a busy machine does not count as one.
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        fresh
+        PROBITY_OUT=$WORK/trace LD_PRELOAD=$PROGRAMS/plugin_kill_at_link.so \
+            "$PROGRAMS/$program" exit > expected 2> errors || true
+        [ "$(state_of trace)" = unfinished ] || break
+    done
     no_leftovers "$program"
     [ ! -s expected ] || fail "$program: was not killed"
     expect "$program: state" killed "$(state_of trace)"
@@ -24,12 +38,7 @@ for program in ends ends.shared; do
     # While another process holds the program's lock.
     cp -p trace held
     status=0
-    python3 - "$PROBITY" > out 2>&1 << 'END' || status=$?
-import fcntl, struct, subprocess, sys
-file = open("held", "r+")
-fcntl.fcntl(file, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 1, 0))  # F_OFD_SETLK
-sys.exit(subprocess.run([sys.argv[1], "recover", "held"]).returncode)
-END
+    recover_locked held > out 2>&1 || status=$?
     expect "$program: recover, held: status" 1 "$status"
     grep -q 'still being recorded' out || fail "$program: recover, held: $(cat out)"
     cmp trace held || fail "$program: recover, held: the trace has changed"
@@ -38,6 +47,13 @@ END
     expect "$program: state then" closed "$(state_of trace)"
     expect "$program: hits" 0 "$("$PROBITY" csv trace | wc -l)"
     "$PROBITY" check trace > out 2>&1 || fail "$program: check afterwards: $(cat out)"
+
+    # A program closes its trace before it releases the lock. With this time of the last change, the
+    # trace may be one whose program is just starting.
+    touch -r held trace
+    recover_locked trace > out 2>&1 || fail "$program: recover, closed: status $?"
+    expect "$program: recover, closed" 'trace: already closed' "$(cat out)"
+    expect "$program: state, closed" closed "$(state_of trace)"
 
     # Killed even before the first block.
     : > empty

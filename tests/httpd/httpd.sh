@@ -73,13 +73,13 @@ start_server() { # further options
 # Sends the signal and returns the server's exit status; kills a server that does not end.
 stop_server() { # SIGNAL
     kill "-$1" "$server_pid"
-    { sleep $((20 * factor)); kill -KILL "$server_pid"; } >/dev/null 2>&1 &
+    { timeout $((20 * factor)) tail --pid="$server_pid" -s 0.05 -f /dev/null ||
+        kill -KILL "$server_pid"; } >/dev/null 2>&1 & # ends with the server
     local guard=$! status
     wait "$server_pid"
     status=$?
     server_pid=
-    kill "$guard"
-    wait "$guard" 2>/dev/null
+    wait "$guard"
     return $status
 }
 

@@ -101,19 +101,41 @@ grep -qx 'threads 1' errors || fail "more than one thread: $(cat errors)"
 same_hits "alone" trace
 whole "alone"
 
-# A series of drainers, each killed at a random moment; the last one completes the trace.
+# The number of passes of all drainers of the only spool (field "beat" of the header), 0 if there is
+# no spool.
+passes() {
+    local beat
+    beat=$(od -An -t u4 -j 552 -N 4 "$SPOOL"/*.0 2> /dev/null | tr -d ' ')
+    echo "${beat:-0}"
+}
+
+# Waits until the drainer, $1, has made a pass, which would be the first after $2, or has ended.
+await_pass() {
+    until [ "$(passes)" -gt "$2" ]; do
+        kill -0 "$1" 2> /dev/null || break
+    done
+}
+
+# A series of drainers, each killed at a random moment; the last one completes the trace. The lives
+# are short, so that a fast drainer is not done before several were killed.
 fresh
 $EXTERNAL PROBITY_SPOOL_RECORDS=32768 "$PROGRAMS/ends" return 3 $((2 * MANY)) > expected 2> errors &
 program=$!
 killed=0
+until [ -s trace ] || ! kill -0 "$program" 2> /dev/null; do
+    sleep 0.01
+done
 for _ in 1 2 3 4 5 6 7 8; do
+    before=$(passes)
     "$PROBITY" drain "$WORK" > /dev/null 2>&1 &
     drainer=$!
-    sleep "0.$((RANDOM % 2))$((RANDOM % 10))5"
+    await_pass "$drainer" "$before"
+    sleep "0.0$((RANDOM % 6))5"
     # All processes that it started die with it or are killed here.
-    for pid in $(cat "/proc/$drainer/task/$drainer/children" 2> /dev/null || true) "$drainer"; do
+    for pid in $(cat "/proc/$drainer/task/$drainer/children" 2> /dev/null || true); do
         kill -KILL "$pid" 2> /dev/null && killed=$((killed + 1)) || true
     done
+    kill -KILL "$drainer" 2> /dev/null || true
     wait "$drainer" 2> /dev/null || true
 done
 # Each drainer rereads the trace before it continues, so if all were killed there would be no
@@ -121,7 +143,7 @@ done
 "$PROBITY" drain "$WORK" > /dev/null 2>&1 || true
 wait "$program" || true
 recover_soon trace
-[ "$killed" -gt 2 ] || fail "only $killed drainers were killed"
+echo "killed $killed"; [ "$killed" -gt 2 ] || fail "only $killed drainers were killed"
 # On a busy machine two seconds may pass without a drainer that lives long enough for a pass. The
 # program drops records then, as documented, and counts each of them.
 read -r records dropped < <(totals)
@@ -209,13 +231,6 @@ end_waiting() {
     wait "$waiting" || fail "waiting: status $?"
 }
 
-# Waits until the drainer, $1, has made a pass (field "beat" of the header).
-await_drainer() {
-    until [ "$(od -An -t u4 -j 552 -N 4 "$SPOOL"/*.0 | tr -d ' ')" -gt 0 ]; do
-        kill -0 "$1" 2> /dev/null || break
-    done
-}
-
 # $1 description, $2 pattern of the message; the rest: operands of drain
 refuses() {
     local what=$1 pattern=$2 status=0
@@ -232,7 +247,7 @@ for name in trace renamed; do
     [ $name = trace ] || mv trace renamed
     "$PROBITY" drain "$waiting" 2> errors &
     drainer=$!
-    await_drainer "$drainer"
+    await_pass "$drainer" 0
     kill -KILL "$waiting"
     exec 3>&-
     wait "$waiting" 2> /dev/null || true
@@ -271,7 +286,7 @@ refuses "a trace of that name" "'./4711' needs no drainer" ./4711
 start_waiting env PROBITY_WRITER=external
 "$PROBITY" drain "$waiting" 2> errors &
 drainer=$!
-await_drainer "$drainer"
+await_pass "$drainer" 0
 truncate -s 0 "$SPOOL"/*.0
 status=0
 wait "$drainer" || status=$?
@@ -286,7 +301,7 @@ wait "$waiting" 2> /dev/null || true
 start_waiting env PROBITY_WRITER=external
 "$PROBITY" drain "$waiting" 2> errors &
 drainer=$!
-await_drainer "$drainer"
+await_pass "$drainer" 0
 child=$(cat "/proc/$drainer/task/$drainer/children")
 kill -KILL "${child% }"
 status=0
@@ -302,7 +317,7 @@ if unshare --pid --fork true 2> /dev/null; then
     child=$(cat "/proc/$waiting/task/$waiting/children")
     "$PROBITY" drain "${child% }" 2> errors &
     drainer=$!
-    await_drainer "$drainer"
+    await_pass "$drainer" 0
     end_waiting
     wait "$drainer" || fail "PID namespace: status $?: $(cat errors)"
     expect "PID namespace: hits" 2 "$("$PROBITY" csv trace | wc -l)"
