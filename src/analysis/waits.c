@@ -33,7 +33,8 @@ static int learn_tid(struct probity_waits *waits, const struct probity_event *ev
         }
         item->key = key;
     }
-    item->slot = event->thread_slot; /* the latest thread with this id */
+    if (event->thread_slot > item->slot) /* the latest thread with this id */
+        item->slot = event->thread_slot;
     return 0;
 }
 
@@ -58,6 +59,7 @@ static struct wait_thread *thread_at(struct probity_waits *waits,
         thread->wait.slot = slot;
         thread->trace = event->trace;
         thread->tid = event->tid;
+        thread->number = event->thread;
         waits->threads[slot] = thread;
     }
     return waits->threads[slot];
@@ -109,8 +111,14 @@ static uint64_t needed_ns(const struct probity_waits *waits)
     return waits->need_ns < oldest_ns ? waits->need_ns : oldest_ns;
 }
 
+static int is_in_range(const struct probity_waits *waits, const struct open_wait *wait)
+{
+    return wait->from_ns >= waits->from_ns && (waits->to_ns == 0 || wait->from_ns < waits->to_ns);
+}
+
 static void forget_wait(struct probity_waits *waits, struct open_wait *wait)
 {
+    waits->pending -= (uint64_t)is_in_range(waits, wait);
     if (wait->kind != PROBITY_WAIT_CONDITION)
         unlink_wait(waits, wait);
     waits_object_remove_waiter(wait->object, wait);
@@ -159,10 +167,23 @@ static int begin_wait(struct probity_waits *waits, struct wait_thread *thread,
         .doing = probity_past_now(&waits->past, event->thread_slot),
         .place = waits_place_of(event)};
     thread->first_wake.at_ns = 0;
+    waits->pending += (uint64_t)is_in_range(waits, wait);
     waits_object_add_waiter(object, wait);
     if (wait->kind != PROBITY_WAIT_CONDITION)
         link_wait(waits, wait);
     return 0;
+}
+
+void waits_begin_saved(struct probity_waits *waits, struct wait_object *object,
+                       struct open_wait *wait)
+{
+    uint32_t waker_slot = wait->waker_slot;
+
+    waits->pending += (uint64_t)is_in_range(waits, wait);
+    waits_object_add_waiter(object, wait);
+    object->unassigned -= waker_slot != PROBITY_WAITS_NO_THREAD;
+    if (wait->kind != PROBITY_WAIT_CONDITION)
+        link_wait(waits, wait);
 }
 
 /* For a wait that ended without a record that explains it. */
@@ -444,6 +465,16 @@ static void take_state(struct probity_waits *waits, struct wait_thread *thread,
         thread->first_wake = wake;
 }
 
+/* Until the state from which the analysis resumes, only threads and scopes are followed. Returns
+ * 0, or the error that it keeps. */
+static int resume(struct probity_waits *waits, const struct probity_event *event)
+{
+    waits->error = event->tick > waits->resume_tick
+                       ? waits_take_state(waits)
+                       : waits_learn_function(waits, event->function);
+    return waits->error;
+}
+
 int probity_waits_put(struct probity_waits *waits, const struct probity_event *event)
 {
     const struct probity_scopes_listener listener = {NULL, on_closed, waits};
@@ -455,6 +486,8 @@ int probity_waits_put(struct probity_waits *waits, const struct probity_event *e
         take_state(waits, thread, event);
         return 0;
     }
+    if (__builtin_expect(waits->resumed != NULL, 0) && resume(waits, event) != 0)
+        return waits->error;
     waits->now_ns = event->wall_ns > waits->now_ns ? event->wall_ns : waits->now_ns;
     waits->event = event;
     if (event->kind == PROBITY_EVENT_LOST)
@@ -470,7 +503,8 @@ int probity_waits_put(struct probity_waits *waits, const struct probity_event *e
     if (thread->wait.object != NULL &&
         probity_scopes_depth(waits->scopes, event->thread_slot) < thread->wait.depth)
         abandon(waits, thread);
-    if (error == 0 && event->kind == PROBITY_EVENT_HIT && event->role != 0)
+    if (error == 0 && event->kind == PROBITY_EVENT_HIT && event->role != 0 &&
+        waits->resumed == NULL)
         error = put_role(waits, thread, event);
     waits->event = NULL;
     return error;
@@ -479,7 +513,7 @@ int probity_waits_put(struct probity_waits *waits, const struct probity_event *e
 int probity_waits_finish(struct probity_waits *waits)
 {
     const struct probity_scopes_listener listener = {NULL, on_closed, waits};
-    int error = 0;
+    int error = waits->resumed != NULL ? waits_take_state(waits) : 0;
 
     for (uint32_t slot = 0; error == 0 && slot < waits->thread_count; slot++) {
         if (waits->threads[slot] != NULL && waits->threads[slot]->wait.object != NULL)
@@ -529,7 +563,14 @@ uint64_t probity_waits_oldest_ns(const struct probity_waits *waits)
 
 void probity_waits_set_range(struct probity_waits *waits, uint64_t from_ns, uint64_t to_ns)
 {
+    waits->from_ns = from_ns;
+    waits->to_ns = to_ns;
     probity_scopes_set_range(waits->scopes, from_ns, to_ns);
+}
+
+uint64_t probity_waits_pending(const struct probity_waits *waits)
+{
+    return waits->pending;
 }
 
 void probity_waits_need(struct probity_waits *waits, uint64_t ns)
@@ -563,6 +604,12 @@ struct probity_waits_facts probity_waits_facts(const struct probity_waits *waits
     struct probity_waits_facts facts = waits->facts;
 
     facts.points_forgotten = waits->past.forgotten;
+    if (waits->has_totals) {
+        facts.lost = waits->totals.lost;
+        facts.orphans = waits->totals.orphans;
+        facts.ambiguous = waits->totals.ambiguous;
+        facts.holds_forgotten = waits->totals.holds_forgotten;
+    }
     return facts;
 }
 
@@ -596,6 +643,7 @@ void probity_waits_close(struct probity_waits *waits)
     release_items(&waits->tids);
     release_items(&waits->names);
     probity_past_release(&waits->past);
+    waits_drop_state(waits);
     probity_scopes_close(waits->scopes);
     free(waits->holders);
     free(waits);

@@ -23,7 +23,12 @@
 #include "analysis/thread_past.h"
 #include "reader/reader.h"
 
-enum { PROBITY_WAITS_OBJECTS_MAX = 1 << 18, PROBITY_WAITS_HOLDS_MAX = 1024 };
+enum {
+    PROBITY_WAITS_OBJECTS_MAX = 1 << 18,
+    PROBITY_WAITS_HOLDS_MAX = 1024,
+    PROBITY_WAITS_HOLDERS_MAX = 4096, /* of an object, at a time */
+    PROBITY_WAITS_TOKENS_MAX = 64 /* notifies of an object that are not assigned yet */
+};
 
 /* In place of a thread's slot. */
 #define PROBITY_WAITS_NO_THREAD UINT32_MAX
@@ -103,6 +108,14 @@ struct probity_waits_facts {
     uint64_t points_forgotten;  /* of thread_past.h */
 };
 
+/* The state at a tick. bytes NULL: none. */
+struct probity_waits_state {
+    const uint8_t *bytes;
+    size_t byte_count;
+    uint64_t tick, now_ns; /* now: the latest time up to then */
+    struct probity_waits_facts totals;
+};
+
 struct probity_waits;
 
 /* Returns 0 or PROBITY_ERROR_MEMORY. */
@@ -143,7 +156,30 @@ const struct probity_scopes *probity_waits_scopes(const struct probity_waits *wa
 uint32_t probity_waits_thread(const struct probity_waits *waits, uint32_t thread_slot,
                               uint32_t tid);
 
+/* Number of waits that began in the range of probity_waits_set_range() and have not ended, without
+ * calls to the C library. */
+uint64_t probity_waits_pending(const struct probity_waits *waits);
+
 struct probity_waits_facts probity_waits_facts(const struct probity_waits *waits);
+
+/* ---- In waits_state.c: for indexes -------------------------------------------------------------
+ */
+
+/* Saves the state when all events of a trace up to a tick, and no later ones, have been put: a
+ * PROBITY_INDEX_WAITS block, to be freed. Returns 1; 0 if the state is not exact, since something
+ * was evicted; or PROBITY_ERROR_MEMORY. */
+int probity_waits_save(const struct probity_waits *waits, uint64_t tick, uint8_t **ret_bytes,
+                       size_t *ret_count);
+
+/* The state to continue from, if the reader's window begins at one. Valid until the reader is
+ * closed. */
+struct probity_waits_state probity_waits_state_of(const struct probity_reader *reader);
+
+/* To be called before the first put, if events before a mark are left out: continues from the
+ * state, whose bytes must remain valid until the first event after its tick. Facts are then those
+ * of the whole trace. Without bytes, does nothing. Returns 0 or PROBITY_ERROR_MEMORY;
+ * probity_waits_put() and _finish() then also return PROBITY_ERROR_DAMAGED. */
+int probity_waits_resume(struct probity_waits *waits, const struct probity_waits_state *state);
 
 void probity_waits_close(struct probity_waits *waits);
 

@@ -84,7 +84,7 @@ struct wait_thread {
     struct open_wait wait;
     uint32_t state; /* according to the scheduler */
     struct thread_wake first_wake, latest_wake; /* first: of the open wait */
-    uint32_t trace, tid;
+    uint32_t trace, tid, number; /* number: within the trace */
     uint32_t epoch; /* number of times that its records were dropped */
     uint64_t ended_ns; /* end of its latest wait */
 };
@@ -113,6 +113,12 @@ struct probity_waits {
     struct open_wait *oldest_wait, *newest_wait;
     uint64_t now_ns, need_ns;
     struct probity_waits_facts facts;
+    int has_evicted; /* an object, even if no thread held it */
+    uint64_t from_ns, to_ns, pending; /* pending: open waits that began in the range */
+    struct waits_resumed *resumed;    /* the state at resume_tick, until it is reached; or NULL */
+    uint64_t resume_tick;
+    struct probity_waits_facts totals; /* of the whole trace */
+    int has_totals;
     const struct probity_event *event; /* while it is put */
     int error;                         /* of `take`, or no memory, in a callback */
     struct probity_wait_holder *holders;
@@ -124,7 +130,31 @@ static inline struct probity_wait_place waits_place_of(const struct probity_even
     return (struct probity_wait_place){event->has_place ? event->place : 0, event->tick};
 }
 
+/* ---- waits.c ---- */
+
+/* Continues a thread's wait that began before the state from which the analysis resumes. */
+void waits_begin_saved(struct probity_waits *waits, struct wait_object *object,
+                       struct open_wait *wait);
+
+/* ---- waits_state.c ---- */
+
+/* Functions are known before the state refers to them. Returns 0 or PROBITY_ERROR_MEMORY. */
+int waits_learn_function(struct probity_waits *waits, const struct probity_function *function);
+
+/* All events up to the state's tick have been put. Returns 0, PROBITY_ERROR_MEMORY or DAMAGED. */
+int waits_take_state(struct probity_waits *waits);
+
+void waits_drop_state(struct probity_waits *waits);
+
 /* ---- waits_objects.c ---- */
+
+/* NULL if it is not known. */
+struct wait_object *waits_object_find(const struct probity_waits *waits, uint32_t trace,
+                                      uint64_t id);
+
+/* Adds the object of its first event. NULL if out of memory. */
+struct wait_object *waits_object_add(struct probity_waits *waits,
+                                     const struct probity_event *event);
 
 /* Finds or adds an object of an event. NULL if out of memory. */
 struct wait_object *waits_object_at(struct probity_waits *waits, const struct probity_event *event);

@@ -11,7 +11,11 @@
 #include "base/hash.h"
 #include "probity_typed.h"
 
-enum { PAST_FIRST = 8, TOKENS_MAX = 64, HOLDS_MAX = 4096 };
+enum {
+    PAST_FIRST = 8,
+    TOKENS_MAX = PROBITY_WAITS_TOKENS_MAX,
+    HOLDS_MAX = PROBITY_WAITS_HOLDERS_MAX
+};
 
 /* ---- The table ---------------------------------------------------------------------------------
  */
@@ -65,6 +69,7 @@ static void make_room(struct probity_waits *waits)
         object = object->newer;
     if (object == NULL)
         return;
+    waits->has_evicted = 1;
     waits->facts.objects_forgotten += object->hold_count > 0;
     waits_object_remove(waits, object);
 }
@@ -95,19 +100,33 @@ static const char *name_of(struct probity_waits *waits, const struct probity_eve
     return name->text;
 }
 
+struct wait_object *waits_object_find(const struct probity_waits *waits, uint32_t trace,
+                                      uint64_t id)
+{
+    struct wait_object *object = probity_hashtable_at(&waits->objects, hash_of(trace, id));
+
+    while (object != NULL && (object->public.id != id || object->public.trace != trace))
+        object = (struct wait_object *)object->link.next;
+    return object;
+}
+
 struct wait_object *waits_object_at(struct probity_waits *waits, const struct probity_event *event)
 {
-    uint64_t hash = hash_of(event->trace, event->object);
-    struct wait_object *object = probity_hashtable_at(&waits->objects, hash);
+    struct wait_object *object = waits_object_find(waits, event->trace, event->object);
 
-    while (object != NULL && (object->public.id != event->object ||
-                              object->public.trace != event->trace))
-        object = (struct wait_object *)object->link.next;
-    if (object != NULL) {
-        unlink_used(waits, object);
-        link_newest(waits, object);
-        return object;
-    }
+    if (object == NULL)
+        return waits_object_add(waits, event);
+    unlink_used(waits, object);
+    link_newest(waits, object);
+    return object;
+}
+
+struct wait_object *waits_object_add(struct probity_waits *waits,
+                                     const struct probity_event *event)
+{
+    uint64_t hash = hash_of(event->trace, event->object);
+    struct wait_object *object;
+
     if (waits->objects.items >= PROBITY_WAITS_OBJECTS_MAX)
         make_room(waits);
     object = calloc(1, sizeof *object);
@@ -443,7 +462,9 @@ void waits_object_find_waker(struct wait_object *object, struct open_wait *wait,
     struct object_token *token = token_of(object, wait, wake);
     int is_assigned = wait->waker_slot != PROBITY_WAITS_NO_THREAD;
 
-    if (is_assigned && (!wait->is_ambiguous || (token == NULL && wake->slot != wait->waker_slot)))
+    int is_reported = wake->at_ns != 0 && (token != NULL || wake->slot == wait->waker_slot);
+
+    if (is_assigned && (!wait->is_ambiguous || !is_reported))
         return;
     if (is_assigned || token != NULL) { /* the kernel reports which */
         const struct object_token by = {

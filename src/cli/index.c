@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/companion.h"
+#include "cli/index_waits.h"
 #include "cli/option.h"
 #include "reader/file.h"
 #include "reader/index.h"
@@ -113,11 +114,28 @@ static int fail_build(const char *path, const char *name, int error, int error_n
     return cli_fail_trace(ME, error == PROBITY_ERROR_WRITE ? name : path, error, error_number);
 }
 
+/* In a trace with waits, these are followed in a second pass, through all threads. */
+static int write_index(const struct index_call *call, const char *path,
+                       const struct probity_range *trace, int file)
+{
+    struct probity_index_marks marks = {.items = NULL};
+    const struct probity_index_options options = {
+        .marks = &marks, .every_bytes = call->every_kib << 10, .progress = cli_progress,
+        .progress_context = (void *)(uintptr_t)ME};
+    const struct probity_reader_options reading = {.progress = cli_progress,
+                                                   .progress_context = (void *)(uintptr_t)ME};
+    int error = probity_index_build(trace, file, &options);
+
+    if (error == 0 && marks.sum.contents & PROBITY_INDEX_HAS_WAITS) {
+        cli_progress_pass();
+        error = cli_index_add_waits(file, path, &marks, &reading);
+    }
+    free(marks.items);
+    return error;
+}
+
 static int make_file(const struct index_call *call, const char *path, const char *name)
 {
-    const struct probity_index_options options = {
-        .every_bytes = call->every_kib << 10, .progress = cli_progress,
-        .progress_context = (void *)(uintptr_t)ME};
     struct cli_output output;
     struct probity_range trace;
     int error = probity_range_open(path, &trace);
@@ -126,7 +144,7 @@ static int make_file(const struct index_call *call, const char *path, const char
         return cli_fail_trace(ME, path, error, errno);
     int status = cli_output_open(ME, name, call->force, &output);
     if (status == CLI_OK) {
-        error = probity_index_build(&trace, output.descriptor, &options);
+        error = write_index(call, path, &trace, output.descriptor);
         int error_number = errno;
         cli_progress_end();
         if (error != 0)

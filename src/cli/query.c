@@ -297,6 +297,14 @@ int cli_query_is_windowed(const struct cli_query *answer)
            (answer->functions.count == 0 || !answer->steps->has_past_of_functions);
 }
 
+/* The state of waits is that of all events. */
+static int can_resume_waits(const struct cli_query *answer)
+{
+    return answer->steps->resumes_waits != 0 && answer->stream == NULL &&
+           (answer->tids.count == 0 || answer->has_all_tids) && answer->probes.count == 0 &&
+           answer->functions.count == 0;
+}
+
 /* A scope that begins in the range may end after it. */
 int cli_query_set_window(struct cli_query *answer, struct probity_reader *reader, uint64_t from_ns,
                          uint64_t to_ns)
@@ -305,11 +313,15 @@ int cli_query_set_window(struct cli_query *answer, struct probity_reader *reader
     answer->end_ns = to_ns != 0 ? to_ns : UINT64_MAX;
     if (!cli_query_is_windowed(answer) || (from_ns == 0 && to_ns == 0))
         return CLI_OK;
-    if (answer->steps->has_waits &&
-        (probity_reader_may_wait(reader) || probity_states_are_known(reader)))
+    int has_states = answer->steps->has_waits && probity_states_are_known(reader);
+    int has_waits = answer->steps->has_waits && probity_reader_may_wait(reader);
+    if (has_states || (has_waits && !can_resume_waits(answer)))
         return CLI_OK;
-    int error = probity_reader_set_window(reader, from_ns, answer->end_ns);
-    return error == 0 ? CLI_OK
+    int error = has_waits ? probity_reader_set_waits_window(
+                                reader, from_ns, answer->end_ns,
+                                answer->steps->resumes_waits == CLI_QUERY_WAITS_BEFORE)
+                          : probity_reader_set_window(reader, from_ns, answer->end_ns);
+    return error >= 0 ? CLI_OK
                       : cli_fail_trace(answer->command, probity_reader_facts(reader, 0)->path,
                                        error, errno);
 }

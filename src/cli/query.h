@@ -50,11 +50,16 @@ struct cli_query_steps {
     int wants;       /* CLI_QUERY_CALLS or _HITS: what the answer consists of; 0: both */
     int is_windowed; /* 1: depends on nothing before the range but declarations and open scopes */
     int has_waits; /* 1: is_windowed only applies to traces without waits and thread states */
+    int resumes_waits; /* with has_waits: CLI_QUERY_WAITS_... if the answer can continue from the
+                        * state of waits at a mark of an index; 0: it cannot */
     int has_next; /* 1: each thread's next record after the range, and after pending, matters */
     int has_past_of_functions; /* 1: with --function, it depends on what is before the range, too */
 };
 
 enum { CLI_QUERY_CALLS = 1, CLI_QUERY_HITS = 2 };
+
+/* Which waits matter: those that begin in the range, or also those that last into it. */
+enum { CLI_QUERY_WAITS_OF_RANGE = 1, CLI_QUERY_WAITS_BEFORE = 2 };
 
 struct cli_query {
     const struct cli_command *command;

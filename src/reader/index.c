@@ -176,6 +176,34 @@ static uint64_t number_of(const struct probity_index_item *item)
     return probity_get_u64(item->payload + 8);
 }
 
+static int add_waits(struct probity_index *index, const struct probity_index_item *item)
+{
+    void *waits = probity_array_room(index->waits, sizeof *index->waits, index->waits_count,
+                                     &index->waits_capacity);
+
+    if (waits == NULL)
+        return PROBITY_ERROR_MEMORY;
+    index->waits = waits;
+    if (item->payload_bytes < PROBITY_INDEX_WAITS_BYTES)
+        return PROBITY_ERROR_DAMAGED;
+    index->waits[index->waits_count++] = (struct probity_index_waits){
+        item->offset, probity_get_u64(item->payload), probity_get_u64(item->payload + 8),
+        probity_get_u64(item->payload + 16), item->payload_bytes};
+    return 0;
+}
+
+static int take_facts(struct probity_index *index, const struct probity_index_item *item)
+{
+    if (item->payload_bytes < PROBITY_INDEX_FACTS_BYTES)
+        return PROBITY_ERROR_DAMAGED;
+    index->has_facts = 1;
+    index->lost = probity_get_u64(item->payload);
+    index->orphans = probity_get_u64(item->payload + 8);
+    index->ambiguous = probity_get_u64(item->payload + 16);
+    index->holds_forgotten = probity_get_u64(item->payload + 24);
+    return 0;
+}
+
 struct listing {
     struct probity_index *index;
     uint64_t began_tick; /* of the next thread */
@@ -217,6 +245,8 @@ static int list_item(struct listing *listing, const struct probity_index_item *i
     case PROBITY_INDEX_PLACE: return probity_index_place_get(item, &offset, &bytes);
     case PROBITY_INDEX_MARK:
         return item->payload_bytes < PROBITY_INDEX_MARK_BYTES ? PROBITY_ERROR_DAMAGED : 0;
+    case PROBITY_INDEX_WAITS: return add_waits(index, item);
+    case PROBITY_INDEX_FACTS: return take_facts(index, item);
     case PROBITY_INDEX_SUM:
         if (item->payload_bytes < PROBITY_INDEX_SUM_BYTES)
             return PROBITY_ERROR_DAMAGED;
@@ -235,7 +265,10 @@ static int list(struct probity_index *index)
     int got = probity_index_start(&cursor, index->file);
 
     probity_assert(index->threads.count == 0 && index->declared.count == 0);
-    while (got >= 0 && !listing.has_sum && (got = probity_index_next(&cursor, &item)) > 0) {
+    while (got >= 0 && (got = probity_index_next(&cursor, &item)) > 0) {
+        int is_waits = item.type == PROBITY_INDEX_WAITS || item.type == PROBITY_INDEX_FACTS;
+        if (listing.has_sum != is_waits)
+            continue;
         int error = list_item(&listing, &item);
         got = error != 0 ? error : got;
     }
@@ -334,11 +367,57 @@ int probity_index_choose(struct probity_index *index, uint64_t before_tick)
     return got < 0 ? got : 0;
 }
 
+/* NULL if there is none. */
+static const struct probity_index_waits *find_waits(const struct probity_index *index,
+                                                    uint64_t before_tick, int is_past_needed)
+{
+    const struct probity_index_waits *found = NULL;
+    size_t count = index->has_facts ? index->waits_count : 0;
+
+    while (count > 0 && (index->waits[count - 1].tick >= before_tick ||
+                         index->waits[count - 1].tick > index->sum.usable_tick))
+        count--;
+    if (count == 0)
+        return NULL;
+    found = &index->waits[count - 1];
+    if (!is_past_needed)
+        return found;
+    for (uint64_t oldest_ns = found->oldest_ns; found->now_ns >= oldest_ns; found--) {
+        if (found == index->waits)
+            return NULL;
+    }
+    return found;
+}
+
+int probity_index_choose_waits(struct probity_index *index, uint64_t before_tick,
+                               int is_past_needed, const struct probity_index_waits **ret_chosen)
+{
+    const struct probity_index_waits *waits = find_waits(index, before_tick, is_past_needed);
+
+    if (waits == NULL || waits->tick == UINT64_MAX)
+        return 0;
+    free(index->waits_payload);
+    index->waits_payload = malloc(waits->payload_bytes);
+    if (index->waits_payload == NULL)
+        return PROBITY_ERROR_MEMORY;
+    ssize_t got = probity_file_read(index->file, index->waits_payload, waits->payload_bytes,
+                                    waits->offset + PROBITY_BLOCK_HEADER_BYTES);
+    if (got != (ssize_t)waits->payload_bytes)
+        return got < 0 ? (int)got : PROBITY_ERROR_DAMAGED;
+    int error = probity_index_choose(index, waits->tick + 1);
+    if (error != 0)
+        return error;
+    *ret_chosen = waits;
+    return index->mark.offset != 0 && index->mark.last_tick == waits->tick;
+}
+
 void probity_index_release(struct probity_index *index)
 {
     if (index->file >= 0)
         close(index->file);
     free(index->threads.items);
     free(index->declared.items);
+    free(index->waits);
+    free(index->waits_payload);
     *index = (struct probity_index){.file = -1};
 }

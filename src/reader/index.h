@@ -15,12 +15,14 @@
 
 enum {
     PROBITY_INDEX_MAJOR = 1,
-    PROBITY_INDEX_MINOR = 2,
+    PROBITY_INDEX_MINOR = 3,
     PROBITY_INDEX_HEADER_BYTES = 16,
     PROBITY_INDEX_PLACE_BYTES = 24,
     PROBITY_INDEX_MARK_BYTES = 24,
     PROBITY_INDEX_SUM_BYTES = 104,
     PROBITY_INDEX_BEGAN_BYTES = 8,
+    PROBITY_INDEX_WAITS_BYTES = 24,  /* before the rest of the payload */
+    PROBITY_INDEX_FACTS_BYTES = 32,
     PROBITY_INDEX_RECORDS_BYTES = 8 /* before the payload of a SYNC or END */
 };
 
@@ -29,8 +31,10 @@ enum probity_index_type {
     PROBITY_INDEX_PLACE = 33,    /* where a PROFILE, SITES or COST block is */
     PROBITY_INDEX_DECLARED = 34, /* a thread's declarations since the last mark; as DATA */
     PROBITY_INDEX_MARK = 35,     /* reading may start here; DATA before it: state of threads */
-    PROBITY_INDEX_SUM = 36,      /* the last block */
-    PROBITY_INDEX_BEGAN = 37     /* when the thread began whose first state follows */
+    PROBITY_INDEX_SUM = 36,      /* the last block, except for WAITS and FACTS */
+    PROBITY_INDEX_BEGAN = 37,    /* when the thread began whose first state follows */
+    PROBITY_INDEX_WAITS = 38,    /* state of locks and waits at the tick of a mark */
+    PROBITY_INDEX_FACTS = 39     /* what the waits of the whole trace lack */
 };
 
 struct probity_index_mark {
@@ -85,6 +89,14 @@ struct probity_index_blocks {
     size_t count, capacity;
 };
 
+/* The state of locks and waits at a mark. */
+struct probity_index_waits {
+    uint64_t offset;               /* of its block in the index */
+    uint64_t tick, now_ns, oldest_ns; /* now: the latest time; oldest: the begin of the first open
+                                       * wait for a lock or semaphore, or UINT64_MAX */
+    uint32_t payload_bytes;
+};
+
 /* All zero, but file: -1, for a trace that is read without index. */
 struct probity_index {
     int file;
@@ -94,6 +106,11 @@ struct probity_index {
     struct probity_index_blocks declared; /* all declarations, in order of the trace */
     struct probity_index_mark mark;       /* chosen; offset 0: the beginning */
     uint64_t mark_place;                  /* of its block in the index */
+    struct probity_index_waits *waits;    /* in order of ticks */
+    size_t waits_count, waits_capacity;
+    int has_facts;                        /* only then the waits are complete */
+    uint64_t lost, orphans, ambiguous, holds_forgotten; /* the facts */
+    uint8_t *waits_payload;               /* of the chosen one, after its choice */
     uint64_t before_tick; /* for which the mark was chosen */
 };
 
@@ -114,6 +131,12 @@ int probity_index_open(struct probity_index *index, int file, const struct probi
  * there. Returns 0 or an error. */
 int probity_index_choose(struct probity_index *index, uint64_t before_tick);
 
+/* Chooses the mark of the last state of locks and waits before a tick, and reads that state. If
+ * is_past_needed, the state before all waits for locks that are open at that tick. Returns 1; 0 if
+ * there is none; or an error. */
+int probity_index_choose_waits(struct probity_index *index, uint64_t before_tick,
+                               int is_past_needed, const struct probity_index_waits **ret_chosen);
+
 void probity_index_release(struct probity_index *index);
 
 /* The fields of a PLACE block. Returns 0 or PROBITY_ERROR_DAMAGED. */
@@ -125,7 +148,16 @@ int probity_index_place_get(const struct probity_index_item *item, uint64_t *ret
 
 enum { PROBITY_INDEX_EVERY_BYTES = 1 << 20 };
 
+/* The marks of an index that was made. All zero: none. */
+struct probity_index_marks {
+    struct probity_index_mark *items; /* to be freed */
+    size_t count, capacity;
+    uint64_t serial; /* of the block that may follow in the index */
+    struct probity_index_sum sum;
+};
+
 struct probity_index_options {
+    struct probity_index_marks *marks; /* filled in; may be NULL */
     int without_waits;    /* 1: fails with DAMAGED if the trace has waits */
     uint64_t every_bytes; /* distance of the marks; 0: PROBITY_INDEX_EVERY_BYTES */
     void (*progress)(void *context, uint64_t done, uint64_t total); /* may be NULL */

@@ -60,6 +60,7 @@ struct build {
     int must_restart;    /* a function was used before its declaration was found */
     int is_declaring;    /* the first of two passes: only declarations */
     int is_out_of_order, without_waits;
+    struct probity_index_marks *marks; /* or NULL */
     uint64_t watermark, mark_tick; /* mark_tick: the latest tick so far */
     uint64_t next_mark, searched;
     size_t declared; /* records in the block of declarations that is being made */
@@ -123,7 +124,8 @@ static int emit_mark(struct build *build, uint64_t offset, uint64_t serial)
     probity_assert(offset >= PROBITY_FILE_HEADER_BYTES);
     if (error != 0)
         return error;
-    if (probity_index_room(&build->writer, PROBITY_INDEX_MARK_BYTES) == NULL)
+    if (probity_index_room(&build->writer, PROBITY_INDEX_MARK_BYTES) == NULL ||
+        probity_index_marks_add(build->marks, &mark) != 0)
         return PROBITY_ERROR_MEMORY;
     probity_index_mark_put(build->writer.block + PROBITY_BLOCK_HEADER_BYTES, &mark);
     return probity_index_emit(&build->writer, PROBITY_INDEX_MARK, PROBITY_INDEX_MARK_BYTES);
@@ -727,6 +729,8 @@ static void clear(struct build *build)
 
 static int begin(struct build *build)
 {
+    if (build->marks != NULL)
+        build->marks->count = 0;
     clear(build);
     return probity_index_begin(&build->writer);
 }
@@ -761,6 +765,7 @@ static int conclude(struct build *build)
     build->sum.contents |= PROBITY_INDEX_CONTENTS_KNOWN;
     probity_index_sum_put(payload, &build->sum);
     int error = probity_index_emit(&build->writer, PROBITY_INDEX_SUM, PROBITY_INDEX_SUM_BYTES);
+    probity_index_marks_end(build->marks, &build->writer, &build->sum);
     return error == 0 ? probity_index_flush(&build->writer) : error;
 }
 
@@ -775,6 +780,7 @@ int probity_index_build(const struct probity_range *trace, int file,
     build->writer.file = file;
     build->trace = *trace;
     build->without_waits = options->without_waits;
+    build->marks = options->marks;
     build->every_bytes =
         options->every_bytes > 0 ? options->every_bytes : PROBITY_INDEX_EVERY_BYTES;
     build->sum.file_bytes = size > 0 ? (uint64_t)size : 0;

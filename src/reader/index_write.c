@@ -13,7 +13,6 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "probity.h"
-#include "reader/index.h"
 
 enum { RECORD_ROOM = 4 * 17 + 64 }; /* a packed event without its payload */
 
@@ -75,6 +74,31 @@ int probity_index_emit(struct probity_index_writer *writer, uint16_t type, size_
     probity_assert(PROBITY_BLOCK_HEADER_BYTES + payload_bytes <= writer->capacity);
     probity_block_seal(writer->block, type, writer->serial++, (uint32_t)payload_bytes);
     return put_bytes(writer, writer->block, PROBITY_BLOCK_HEADER_BYTES + payload_bytes);
+}
+
+int probity_index_marks_add(struct probity_index_marks *marks,
+                            const struct probity_index_mark *mark)
+{
+    if (marks == NULL)
+        return 0;
+    void *items =
+        probity_array_room(marks->items, sizeof *marks->items, marks->count, &marks->capacity);
+    if (items == NULL)
+        return PROBITY_ERROR_MEMORY;
+    marks->items = items;
+    probity_assert(marks->count < marks->capacity);
+    marks->items[marks->count++] = *mark;
+    return 0;
+}
+
+void probity_index_marks_end(struct probity_index_marks *marks,
+                             const struct probity_index_writer *writer,
+                             const struct probity_index_sum *sum)
+{
+    if (marks == NULL)
+        return;
+    marks->serial = writer->serial;
+    marks->sum = *sum;
 }
 
 /* ---- Blocks of records -------------------------------------------------------------------------

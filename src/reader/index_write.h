@@ -11,6 +11,7 @@
 
 #include "format/block.h"
 #include "format/stream.h"
+#include "reader/index.h"
 #include "reader/thread_stack.h"
 
 enum { PROBITY_INDEX_BUFFER_BYTES = 64 << 10 };
@@ -57,6 +58,15 @@ int probity_index_emit_began(struct probity_index_writer *writer, uint64_t first
 
 int probity_index_emit_state(struct probity_index_writer *writer,
                              const struct probity_index_state *state);
+
+/* Adds to a list; NULL: does nothing. */
+int probity_index_marks_add(struct probity_index_marks *marks,
+                            const struct probity_index_mark *mark);
+
+/* Notes what the marks belong to, after the last block; NULL: does nothing. */
+void probity_index_marks_end(struct probity_index_marks *marks,
+                             const struct probity_index_writer *writer,
+                             const struct probity_index_sum *sum);
 
 int probity_index_flush(struct probity_index_writer *writer);
 

@@ -26,6 +26,7 @@ struct probity_reader {
     struct probity_clockmap *clocks; /* one per trace, for several traces */
     int has_window; /* and each trace an index */
     uint64_t window_end_ns;
+    const struct probity_index_waits *waits; /* where an analysis of waits continues; or NULL */
     const struct probity_ahead_steps *ahead_steps;
     struct probity_ahead *ahead; /* NULL: not started */
     int is_ahead; /* 0: the merge runs in this thread */
@@ -292,6 +293,36 @@ int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns, u
     for (size_t i = 0; error == 0 && i < reader->count; i++)
         error = probity_trace_start_at_mark(&reader->traces[i], &reader->merge.queue);
     return error;
+}
+
+int probity_reader_set_waits_window(struct probity_reader *reader, uint64_t from_ns,
+                                    uint64_t to_ns, int is_past_needed)
+{
+    struct probity_trace *trace = &reader->traces[0];
+    const struct probity_index_waits *chosen;
+
+    if (reader->count != 1 || trace->index.file < 0 || trace->facts.clock_steps > 0)
+        return 0;
+    int got = probity_index_choose_waits(&trace->index, tick_at(trace, from_ns), is_past_needed,
+                                         &chosen);
+    if (got <= 0)
+        return got;
+    int error = probity_merge_number_threads(&reader->merge);
+    if (error == 0)
+        error = probity_trace_start_at_mark(trace, &reader->merge.queue);
+    if (error != 0)
+        return error;
+    reader->has_window = 1;
+    reader->window_end_ns = to_ns;
+    reader->waits = chosen;
+    return 1;
+}
+
+const struct probity_index *probity_reader_waits_index(const struct probity_reader *reader,
+                                                       const struct probity_index_waits **ret_at)
+{
+    *ret_at = reader->waits;
+    return reader->waits != NULL ? &reader->traces[0].index : NULL;
 }
 
 int probity_reader_may_wait(const struct probity_reader *reader)

@@ -283,6 +283,20 @@ int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns, u
  * if all traces have an index according to which there are none. */
 int probity_reader_may_wait(const struct probity_reader *reader);
 
+/* The same for a trace with waits, if it is the only one and its index has the state of locks and
+ * waits: the events before that state are of no use to an analysis of waits, which continues from
+ * it. is_past_needed: waits that began before the window matter, too. Returns 1; 0 if that is not
+ * possible, and then nothing is left out; or an error. */
+int probity_reader_set_waits_window(struct probity_reader *reader, uint64_t from_ns,
+                                    uint64_t to_ns, int is_past_needed);
+
+struct probity_index;
+struct probity_index_waits;
+
+/* The trace's index after that, with the payload of the state; NULL before. Valid until close. */
+const struct probity_index *probity_reader_waits_index(const struct probity_reader *reader,
+                                                       const struct probity_index_waits **ret_at);
+
 /* Announces that everything that began in the window has ended: the rest, except declarations, is
  * left out if possible. Only after an event that is not before the window's end. Declarations of
  * the same tick as that event may be repeated. Returns 0 or an error. */

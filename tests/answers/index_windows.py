@@ -1,6 +1,7 @@
 """Compares what commands print of a window of time with an index and without it.
 
     index_windows.py PROBITY SEED WINDOWS TRACE...
+    index_windows.py PROBITY SEED WINDOWS --waits TRACE...    only the commands that show waits
 
 Each trace has TRACE.index. The windows are random; some are as short as a few records, and some
 contain none. Prints how many of the outputs differed from each other, so that a comparison of empty
@@ -13,6 +14,8 @@ import sys
 
 probity, seed, windows = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 traces = sys.argv[4:]
+is_of_waits = traces[0] == '--waits'
+traces = traces[is_of_waits:]
 FROM_TO, SINCE_UNTIL = ('--from', '--to'), ('--since', '--until')
 COMMANDS = [
     (['report', '--json'], FROM_TO),
@@ -34,6 +37,10 @@ COMMANDS = [
     (['path', '--json', '--slowest=3'], SINCE_UNTIL),
     (['path', '--json', '--slowest=3', '--function=*'], SINCE_UNTIL),
     (['path', '--csv', '--from=1', '--to=2'], SINCE_UNTIL),
+    (['path', '--json', '--slowest=2', '--function=turn'], SINCE_UNTIL),
+    (['waits', '--by=thread', '--csv'], SINCE_UNTIL),
+    (['waits', '--by=function', '--color=never'], SINCE_UNTIL),
+    (['why', '--json', '--slowest=2', '--function=hold'], SINCE_UNTIL),
     (['why', '--json', '--slowest=3', '--function=*'], SINCE_UNTIL),
     (['why', '--json', '--from=1', '--to=2'], SINCE_UNTIL),
     (['memory', '--json'], SINCE_UNTIL),
@@ -70,7 +77,11 @@ def calls(generator, length):
         bounds = first, first + 1 + int(length * share * generator.random())
         export = ['export', '--format', generator.choice(FORMATS)]
         commands = COMMANDS + [(generator.choice(PAGES), SINCE_UNTIL)]
-        for command, names in commands + [(export, FROM_TO)] * (len(traces) == 1):
+        if is_of_waits:
+            commands = [command for command in COMMANDS if command[0][0] in ('waits', 'path', 'why')]
+        elif len(traces) == 1:
+            commands.append((export, FROM_TO))
+        for command, names in commands:
             which = generator.choice([(1, 1), (1, 1), (1, 0), (0, 1)])
             yield command + [f'{name}={bound}ns'
                              for name, bound, used in zip(names, bounds, which) if used]

@@ -416,6 +416,22 @@ static void an_ambiguous_waker_is_not_named(void **state)
     stop(test);
 }
 
+/* Without states from the kernel, no slot is that of its waker, not even the first one. */
+static void the_first_thread_may_be_ambiguous_too(void **state)
+{
+    struct test *test = start();
+
+    (void)state;
+    for (uint32_t thread = 3; thread < 5; thread++)
+        hit_named(test, thread, 10, CONDITION, 9, "condition:wait", 7);
+    hit_named(test, 1, 20, NOTIFY, 9, "condition:notify", 1);
+    hit_named(test, 0, 21, NOTIFY, 9, "condition:notify", -1);
+    hit_named(test, 3, 30, WOKEN, 9, "condition:woken", 0);
+    assert_int_equal(test->taken[0].wait.waker_slot, PROBITY_WAITS_NO_THREAD);
+    assert_int_equal(probity_waits_facts(test->waits).ambiguous, 1);
+    stop(test);
+}
+
 /* A thread's state from the scheduler. waker: thread, or 0. */
 static void state_of(struct test *test, uint32_t thread, uint64_t ns, uint32_t state,
                      uint32_t waker)
@@ -715,6 +731,7 @@ int main(void)
         cmocka_unit_test(what_still_waits_at_the_end_is_open),
         cmocka_unit_test(the_thread_that_notifies_is_the_waker),
         cmocka_unit_test(an_ambiguous_waker_is_not_named),
+        cmocka_unit_test(the_first_thread_may_be_ambiguous_too),
         cmocka_unit_test(the_kernel_says_which_notify_it_was),
         cmocka_unit_test(the_kernel_says_who_ended_other_waits),
         cmocka_unit_test(a_notify_is_for_those_who_wait_already),

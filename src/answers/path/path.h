@@ -91,6 +91,7 @@ struct probity_path_options {
                   const struct probity_wait_name *name);
     void *context;
     struct probity_wait_symbols symbols;
+    struct probity_waits_state state; /* to continue from, if records are left out */
 };
 
 struct probity_path;

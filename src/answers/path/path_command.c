@@ -66,6 +66,7 @@ static int open_path(void *context, uint64_t from_ns, uint64_t to_ns)
     call->options.is_wanted = call->answer.tids.count > 0 ? is_wanted : NULL;
     call->symbols = symbols_addresses_open(cli_memory_end);
     call->options.symbols = cli_wait_symbols(call->symbols);
+    call->options.state = probity_waits_state_of(call->answer.reader);
     return probity_path_open(&call->options, &call->path);
 }
 
@@ -163,7 +164,7 @@ static int run(int argc, char **argv)
     static const struct cli_query_steps steps = {
         .run = run_on, .open = open_path, .put = put_event, .finish = finish_path,
         .print = print_path, .release = release, .pending = count_pending, .is_windowed = 1,
-        .has_waits = 1};
+        .has_waits = 1, .resumes_waits = CLI_QUERY_WAITS_BEFORE};
     struct path_call call = {
         .answer = {.command = &cli_command_path, .steps = &steps, .context = &call,
                    .has_states = 1, .has_all_tids = 1},

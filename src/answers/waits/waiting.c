@@ -417,6 +417,8 @@ static int compare_holders(const void *left, const void *right)
         return a->ns > b->ns ? -1 : 1;
     if (a->waits != b->waits)
         return a->waits > b->waits ? -1 : 1;
+    if (a->order != b->order) /* slots depend on where reading starts */
+        return a->order < b->order ? -1 : 1;
     if (a->thread_slot != b->thread_slot)
         return a->thread_slot < b->thread_slot ? -1 : 1;
     const char *a_name = a->doing.function != NULL ? a->doing.function->name : "";
@@ -443,6 +445,16 @@ static int compare_rows(const void *left, const void *right)
     return a->thread_slot < b->thread_slot ? -1 : a->thread_slot > b->thread_slot;
 }
 
+static void order_holders(const struct probity_waiting *waiting, struct probity_waiting_row *row)
+{
+    for (size_t i = 0; i < row->holder_count; i++) {
+        struct probity_waiting_holder *holder = &row->holders[i];
+        const struct probity_thread_label *thread =
+            probity_waiting_thread(waiting, holder->thread_slot);
+        holder->order = thread != NULL ? thread->tid : holder->tid;
+    }
+}
+
 int probity_waiting_finish(struct probity_waiting *waiting)
 {
     int error = probity_waits_finish(waiting->waits);
@@ -454,6 +466,7 @@ int probity_waiting_finish(struct probity_waiting *waiting)
         struct probity_link *link = waiting->rows.first[chain];
         for (; link != NULL; link = link->next) {
             struct probity_waiting_row *row = &((struct waiting_item *)link)->row;
+            order_holders(waiting, row);
             if (row->holder_count > 0)
                 qsort(row->holders, row->holder_count, sizeof *row->holders, compare_holders);
             waiting->list[waiting->count++] = row;
@@ -468,7 +481,8 @@ int probity_waiting_finish(struct probity_waiting *waiting)
 
 uint64_t probity_waiting_pending(const struct probity_waiting *waiting)
 {
-    return probity_scopes_pending(probity_waits_scopes(waiting->waits));
+    return probity_scopes_pending(probity_waits_scopes(waiting->waits)) +
+           probity_waits_pending(waiting->waits);
 }
 
 const struct probity_waiting_row *const *probity_waiting_rows(
@@ -503,7 +517,8 @@ int probity_waiting_open(const struct probity_waiting_options *options,
         free(waiting);
         return PROBITY_ERROR_MEMORY;
     }
-    if (waiting_states_open(waiting) != 0) {
+    if (probity_waits_resume(waiting->waits, &options->state) != 0 ||
+        waiting_states_open(waiting) != 0) {
         probity_waits_close(waiting->waits);
         free(waiting);
         return PROBITY_ERROR_MEMORY;

@@ -38,6 +38,7 @@ enum probity_waiting_by {
 struct probity_waiting_holder {
     uint32_t thread_slot; /* PROBITY_WAITS_NO_THREAD: only the thread id is known; or all others */
     uint32_t tid;         /* 0: the slot is known */
+    uint32_t order;       /* the thread id; 0: of all others */
     struct probity_past_doing doing;
     uint64_t waits;          /* of which it was the culprit */
     uint64_t ns;             /* waiting time that it accounts for */
@@ -86,6 +87,7 @@ struct probity_waiting_options {
      * Called before the event that ends it returns from put. NULL: all are. */
     int (*is_wanted)(void *context, uint32_t tid, uint32_t thread_slot, uint64_t from_ns);
     void *context;
+    struct probity_waits_state state; /* to continue from, if records are left out */
 };
 
 struct probity_waiting;
@@ -97,7 +99,7 @@ int probity_waiting_open(const struct probity_waiting_options *options,
 /* Takes the next event in time order. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_waiting_put(struct probity_waiting *waiting, const struct probity_event *event);
 
-/* Number of calls that began in the range and have not ended. */
+/* Number of waits and calls that began in the range and have not ended. */
 uint64_t probity_waiting_pending(const struct probity_waiting *waiting);
 
 /* Nothing may be added afterwards. Returns 0 or PROBITY_ERROR_MEMORY. */

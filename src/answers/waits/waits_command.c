@@ -38,7 +38,8 @@ static int open_waits(void *context, uint64_t from_ns, uint64_t to_ns)
     call->symbols = symbols_addresses_open(cli_memory_end);
     const struct probity_waiting_options options = {(enum probity_waiting_by)call->by, from_ns,
                                                     to_ns, cli_wait_symbols(call->symbols),
-                                                    is_wanted, call};
+                                                    is_wanted, call,
+                                                    probity_waits_state_of(call->answer.reader)};
     return probity_waiting_open(&options, &call->waiting);
 }
 
@@ -108,7 +109,7 @@ static int run(int argc, char **argv)
     static const struct cli_query_steps steps = {
         .open = open_waits, .put = put_event, .finish = finish_waits, .print = print_waits,
         .release = release, .pending = count_pending, .is_windowed = 1,
-        .has_waits = 1, .has_past_of_functions = 1};
+        .has_waits = 1, .resumes_waits = CLI_QUERY_WAITS_OF_RANGE, .has_past_of_functions = 1};
     struct waits_call call = {
         .limit = NOT_GIVEN,
         .answer = {.command = &cli_command_waits, .steps = &steps, .context = &call,

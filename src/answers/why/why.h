@@ -140,6 +140,7 @@ struct probity_why_options {
     unsigned (*marks)(void *context, const struct probity_event *event);
     void *context;
     struct probity_wait_symbols symbols;
+    struct probity_waits_state state; /* to continue from, if records are left out */
 };
 
 struct probity_why;

@@ -74,6 +74,7 @@ static int open_why(void *context, uint64_t from_ns, uint64_t to_ns)
     call->options.is_wanted = call->answer.tids.count > 0 ? is_wanted : NULL;
     call->symbols = symbols_addresses_open(cli_memory_end);
     call->options.symbols = cli_wait_symbols(call->symbols);
+    call->options.state = probity_waits_state_of(call->answer.reader);
     return probity_why_open(&call->options, &call->why);
 }
 
@@ -182,7 +183,7 @@ static int run(int argc, char **argv)
     static const struct cli_query_steps steps = {
         .run = run_on, .open = open_why, .put = put_event, .finish = finish_why,
         .print = print_why, .release = release, .pending = count_pending, .is_windowed = 1,
-        .has_waits = 1};
+        .has_waits = 1, .resumes_waits = CLI_QUERY_WAITS_BEFORE};
     struct why_call call = {
         .answer = {.command = &cli_command_why, .steps = &steps, .context = &call,
                    .has_states = 1, .has_all_tids = 1},

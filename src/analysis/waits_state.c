@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * waits_state.c: saves the state of the waits analysis at a mark of an index, and resumes from it
+ * (doc/trace-format.md, "Index"). What concerns only the past of threads is not saved: it matters
+ * only to waits for locks that are open at the mark. Input is untrusted.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/waits_internal.h"
+#include "base/array_grow.h"
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/varint.h"
+#include "reader/index.h"
+
+/* ---- Saving ------------------------------------------------------------------------------------
+ */
+
+struct saved {
+    const struct probity_waits *waits;
+    uint8_t *bytes;
+    size_t used, capacity;
+    uint32_t *numbers; /* by slot: the place of the thread in the state */
+    int error;
+};
+
+static uint8_t *room(struct saved *saved, size_t bytes)
+{
+    uint8_t *grown = saved->error == 0 ? probity_array_fit(saved->bytes, 1, saved->used + bytes,
+                                                           &saved->capacity)
+                                       : NULL;
+
+    if (grown == NULL) {
+        saved->error = PROBITY_ERROR_MEMORY;
+        return NULL;
+    }
+    saved->bytes = grown;
+    return grown + saved->used;
+}
+
+static void put(struct saved *saved, uint64_t value)
+{
+    uint8_t *at = room(saved, PROBITY_VARINT_BYTES_MAX + PROBITY_VARINT_SLACK);
+
+    if (at != NULL)
+        saved->used += (size_t)(probity_varint_put(at, value) - at);
+}
+
+/* As the time before the state's, + 1; 0: none. */
+static void put_time(struct saved *saved, uint64_t at_ns)
+{
+    put(saved, at_ns != 0 ? saved->waits->now_ns - at_ns + 1 : 0);
+}
+
+static void put_thread(struct saved *saved, uint32_t slot)
+{
+    put(saved, slot != PROBITY_WAITS_NO_THREAD ? UINT64_C(1) + saved->numbers[slot] : 0);
+}
+
+static void put_place(struct saved *saved, const struct probity_wait_place *place)
+{
+    put(saved, place->address);
+    put(saved, place->tick);
+}
+
+static void put_function(struct saved *saved, const struct probity_function *function)
+{
+    put(saved, function != NULL ? UINT64_C(1) + function->number : 0);
+}
+
+static void put_doing(struct saved *saved, const struct probity_past_doing *doing)
+{
+    put_function(saved, doing->function);
+    put_function(saved, doing->call);
+}
+
+static void put_holds(struct saved *saved, const struct wait_object *object)
+{
+    put(saved, object->hold_count);
+    for (size_t i = 0; i < object->hold_count; i++) {
+        const struct object_hold *hold = &object->holds[i];
+        put_thread(saved, hold->slot);
+        put(saved, hold->depth);
+        put(saved, hold->epoch);
+        put_time(saved, hold->from_ns);
+        put_place(saved, &hold->place);
+        put(saved, (uint64_t)hold->is_shared | (uint64_t)hold->is_doubtful << 1);
+    }
+}
+
+static void put_tokens(struct saved *saved, const struct wait_object *object)
+{
+    put(saved, object->token_count);
+    for (size_t i = 0; i < object->token_count; i++) {
+        const struct object_token *token = &object->tokens[i];
+        put_thread(saved, token->slot);
+        put_time(saved, token->at_ns);
+        put(saved, token->left);
+        put_doing(saved, &token->doing);
+        put_place(saved, &token->place);
+        put(saved, (uint64_t)token->is_doubtful);
+    }
+    put_time(saved, object->token_lost_ns);
+}
+
+static void put_object(struct saved *saved, const struct wait_object *object)
+{
+    const struct probity_wait_object *public = &object->public;
+    size_t length = strlen(public->name);
+    uint8_t *name;
+
+    put(saved, public->id);
+    put(saved, length + 1);
+    name = room(saved, length + 1);
+    if (name != NULL) { /* as in the name of a site, before the role */
+        memcpy(name, public->name, length);
+        name[length] = ':';
+        saved->used += length + 1;
+    }
+    put(saved, public->place);
+    put(saved, public->place_tick);
+    put(saved, (uint64_t)public->is_place_made);
+    put_thread(saved, object->released_slot);
+    put_place(saved, &object->released_place);
+    put_holds(saved, object);
+    put_tokens(saved, object);
+}
+
+static void put_wait(struct saved *saved, const struct open_wait *wait)
+{
+    put(saved, wait->object != NULL);
+    if (wait->object == NULL)
+        return;
+    put(saved, wait->object->public.id);
+    put(saved, (uint64_t)wait->kind);
+    put(saved, wait->depth);
+    put_time(saved, wait->from_ns);
+    put(saved, wait->correlation);
+    put(saved, (uint64_t)(wait->has_correlation != 0) | (uint64_t)(wait->is_shared != 0) << 1 |
+                   (uint64_t)(wait->is_ambiguous != 0) << 2);
+    put_thread(saved, wait->waker_slot);
+    put_time(saved, wait->waker_ns);
+    put_doing(saved, &wait->doing);
+    put_doing(saved, &wait->waker_doing);
+    put_place(saved, &wait->place);
+    put_place(saved, &wait->waker_place);
+}
+
+/* Numbers the threads, and puts what identifies each of them. */
+static void put_threads(struct saved *saved)
+{
+    const struct probity_waits *waits = saved->waits;
+    uint32_t count = 0;
+
+    for (uint32_t slot = 0; slot < waits->thread_count; slot++)
+        saved->numbers[slot] = waits->threads[slot] != NULL ? count++ : 0;
+    put(saved, count);
+    for (uint32_t slot = 0; slot < waits->thread_count; slot++) {
+        const struct wait_thread *thread = waits->threads[slot];
+        if (thread == NULL)
+            continue;
+        put(saved, thread->number);
+        put(saved, thread->tid);
+        put(saved, thread->epoch);
+        put_time(saved, thread->ended_ns);
+    }
+}
+
+/* Tokens refer to threads and waits to objects. */
+static void put_all(struct saved *saved)
+{
+    const struct probity_waits *waits = saved->waits;
+
+    put_threads(saved);
+    put(saved, waits->objects.items);
+    for (const struct wait_object *object = waits->oldest; object != NULL; object = object->newer)
+        put_object(saved, object);
+    for (uint32_t slot = 0; slot < waits->thread_count; slot++) {
+        if (waits->threads[slot] != NULL)
+            put_wait(saved, &waits->threads[slot]->wait);
+    }
+}
+
+int probity_waits_save(const struct probity_waits *waits, uint64_t tick, uint8_t **ret_bytes,
+                       size_t *ret_count)
+{
+    const struct probity_waits_facts facts = probity_waits_facts(waits);
+    struct saved saved = {.waits = waits, .used = PROBITY_INDEX_WAITS_BYTES};
+
+    if (waits->has_evicted || facts.points_forgotten > 0)
+        return 0;
+    saved.numbers = calloc((size_t)waits->thread_count + 1, sizeof *saved.numbers);
+    saved.bytes = probity_array_fit(NULL, 1, saved.used, &saved.capacity);
+    saved.error = saved.numbers == NULL || saved.bytes == NULL ? PROBITY_ERROR_MEMORY : 0;
+    if (saved.error == 0)
+        put_all(&saved);
+    free(saved.numbers);
+    if (saved.error != 0) {
+        free(saved.bytes);
+        return saved.error;
+    }
+    probity_put_u64(saved.bytes, tick);
+    probity_put_u64(saved.bytes + 8, waits->now_ns);
+    probity_put_u64(saved.bytes + 16,
+                    waits->oldest_wait != NULL ? waits->oldest_wait->from_ns : UINT64_MAX);
+    *ret_bytes = saved.bytes;
+    *ret_count = saved.used;
+    return 1;
+}
+
+/* ---- Resuming ----------------------------------------------------------------------------------
+ */
+
+struct known_function {
+    struct probity_link link;
+    const struct probity_function *function;
+};
+
+struct waits_resumed {
+    const uint8_t *at, *end;
+    uint64_t now_ns;
+    struct probity_hashtable functions; /* declared before the state */
+    uint32_t *slots;                    /* by number in the state */
+    uint64_t slot_count;
+    int is_damaged;
+};
+
+struct probity_waits_state probity_waits_state_of(const struct probity_reader *reader)
+{
+    const struct probity_index_waits *at;
+    const struct probity_index *index = probity_reader_waits_index(reader, &at);
+
+    if (index == NULL)
+        return (struct probity_waits_state){.bytes = NULL};
+    return (struct probity_waits_state){
+        index->waits_payload, at->payload_bytes, at->tick, at->now_ns,
+        {.lost = index->lost, .orphans = index->orphans, .ambiguous = index->ambiguous,
+         .holds_forgotten = index->holds_forgotten}};
+}
+
+int probity_waits_resume(struct probity_waits *waits, const struct probity_waits_state *state)
+{
+    if (state->bytes == NULL)
+        return 0;
+    waits->resumed = calloc(1, sizeof *waits->resumed);
+    if (waits->resumed == NULL)
+        return PROBITY_ERROR_MEMORY;
+    waits->resume_tick = state->tick;
+    waits->totals = state->totals;
+    waits->has_totals = 1;
+    *waits->resumed = (struct waits_resumed){.at = state->bytes + PROBITY_INDEX_WAITS_BYTES,
+                                             .end = state->bytes + state->byte_count,
+                                             .now_ns = state->now_ns};
+    return 0;
+}
+
+static const struct probity_function *find_function(const struct waits_resumed *resumed,
+                                                    uint64_t number)
+{
+    const struct known_function *known =
+        probity_hashtable_at(&resumed->functions, probity_hash(number));
+
+    while (known != NULL && known->function->number != number)
+        known = (const struct known_function *)known->link.next;
+    return known != NULL ? known->function : NULL;
+}
+
+int waits_learn_function(struct probity_waits *waits, const struct probity_function *function)
+{
+    struct waits_resumed *resumed = waits->resumed;
+
+    if (function == NULL || find_function(resumed, function->number) != NULL)
+        return 0;
+    struct known_function *known = calloc(1, sizeof *known);
+    if (known == NULL ||
+        probity_hashtable_add(&resumed->functions, known, probity_hash(function->number)) != 0) {
+        free(known);
+        return PROBITY_ERROR_MEMORY;
+    }
+    known->function = function;
+    return 0;
+}
+
+static uint64_t get(struct waits_resumed *resumed)
+{
+    uint64_t value = 0;
+    const uint8_t *at = probity_varint_get(resumed->at, resumed->end, &value);
+
+    resumed->is_damaged |= at == NULL;
+    resumed->at = at != NULL ? at : resumed->end;
+    return at != NULL ? value : 0;
+}
+
+static uint64_t get_time(struct waits_resumed *resumed)
+{
+    uint64_t value = get(resumed);
+
+    resumed->is_damaged |= value > resumed->now_ns;
+    return value != 0 ? resumed->now_ns - value + 1 : 0;
+}
+
+/* A number of items, each of at least one byte. */
+static uint64_t get_count(struct waits_resumed *resumed)
+{
+    uint64_t count = get(resumed);
+
+    if (count <= (uint64_t)(resumed->end - resumed->at))
+        return count;
+    resumed->is_damaged = 1;
+    return 0;
+}
+
+static uint32_t get_thread(struct waits_resumed *resumed)
+{
+    uint64_t number = get(resumed);
+
+    resumed->is_damaged |= number > resumed->slot_count;
+    return number == 0 || number > resumed->slot_count ? PROBITY_WAITS_NO_THREAD
+                                                       : resumed->slots[number - 1];
+}
+
+static struct probity_wait_place get_place(struct waits_resumed *resumed)
+{
+    uint64_t address = get(resumed);
+
+    return (struct probity_wait_place){address, get(resumed)};
+}
+
+static const struct probity_function *get_function(struct waits_resumed *resumed)
+{
+    uint64_t number = get(resumed);
+    const struct probity_function *function =
+        number != 0 ? find_function(resumed, number - 1) : NULL;
+
+    resumed->is_damaged |= number != 0 && function == NULL;
+    return function;
+}
+
+static struct probity_past_doing get_doing(struct waits_resumed *resumed)
+{
+    const struct probity_function *function = get_function(resumed);
+
+    return (struct probity_past_doing){function, get_function(resumed)};
+}
+
+static int get_holds(struct probity_waits *waits, struct wait_object *object)
+{
+    struct waits_resumed *resumed = waits->resumed;
+    uint64_t count = get_count(resumed);
+
+    if (count > PROBITY_WAITS_HOLDERS_MAX)
+        return PROBITY_ERROR_DAMAGED;
+    object->holds = count > 0 ? calloc(count, sizeof *object->holds) : NULL;
+    if (count > 0 && object->holds == NULL)
+        return PROBITY_ERROR_MEMORY;
+    object->hold_capacity = count;
+    for (uint64_t i = 0; i < count && !resumed->is_damaged; i++) {
+        struct object_hold *hold = &object->holds[i];
+        hold->slot = get_thread(resumed);
+        hold->depth = (uint32_t)get(resumed);
+        hold->epoch = (uint32_t)get(resumed);
+        hold->from_ns = get_time(resumed);
+        hold->place = get_place(resumed);
+        uint64_t flags = get(resumed);
+        hold->is_shared = flags & 1;
+        hold->is_doubtful = flags >> 1 & 1;
+        if (hold->slot == PROBITY_WAITS_NO_THREAD || hold->depth == 0)
+            return PROBITY_ERROR_DAMAGED;
+        hold->tid = waits->threads[hold->slot]->tid;
+        object->hold_count = i + 1;
+    }
+    return 0;
+}
+
+static int get_tokens(struct waits_resumed *resumed, struct wait_object *object)
+{
+    uint64_t count = get_count(resumed);
+
+    if (count > PROBITY_WAITS_TOKENS_MAX)
+        return PROBITY_ERROR_DAMAGED;
+    object->tokens = count > 0 ? calloc(count, sizeof *object->tokens) : NULL;
+    if (count > 0 && object->tokens == NULL)
+        return PROBITY_ERROR_MEMORY;
+    object->token_capacity = object->token_count = count;
+    for (uint64_t i = 0; i < count; i++) {
+        struct object_token *token = &object->tokens[i];
+        token->slot = get_thread(resumed);
+        token->at_ns = get_time(resumed);
+        token->left = get(resumed);
+        token->doing = get_doing(resumed);
+        token->place = get_place(resumed);
+        token->is_doubtful = get(resumed) != 0;
+        if (token->slot == PROBITY_WAITS_NO_THREAD)
+            return PROBITY_ERROR_DAMAGED;
+    }
+    object->token_lost_ns = get_time(resumed);
+    return 0;
+}
+
+static int get_object(struct probity_waits *waits, uint32_t trace)
+{
+    struct waits_resumed *resumed = waits->resumed;
+    struct probity_event event = {.trace = trace, .object = get(resumed), .has_place = 1};
+
+    event.name_bytes = get_count(resumed);
+    event.name = (const char *)resumed->at;
+    resumed->at += event.name_bytes;
+    event.place = get(resumed);
+    event.tick = get(resumed);
+    if (waits_object_find(waits, trace, event.object) != NULL || resumed->is_damaged)
+        return PROBITY_ERROR_DAMAGED;
+    struct wait_object *object = waits_object_add(waits, &event);
+    if (object == NULL)
+        return PROBITY_ERROR_MEMORY;
+    object->public.is_place_made = get(resumed) != 0;
+    object->released_slot = get_thread(resumed);
+    object->released_place = get_place(resumed);
+    int error = get_holds(waits, object);
+    return error == 0 ? get_tokens(resumed, object) : error;
+}
+
+static int get_wait(struct probity_waits *waits, struct wait_thread *thread)
+{
+    struct waits_resumed *resumed = waits->resumed;
+    struct open_wait *wait = &thread->wait;
+
+    if (get(resumed) == 0 || resumed->is_damaged)
+        return 0;
+    struct wait_object *object = waits_object_find(waits, thread->trace, get(resumed));
+    uint64_t kind = get(resumed);
+    if (object == NULL || kind > PROBITY_WAIT_CONDITION || wait->object != NULL)
+        return PROBITY_ERROR_DAMAGED;
+    wait->kind = (enum probity_wait_kind)kind;
+    wait->depth = (uint32_t)get(resumed);
+    wait->from_ns = get_time(resumed);
+    wait->correlation = get(resumed);
+    uint64_t flags = get(resumed);
+    wait->has_correlation = flags & 1;
+    wait->is_shared = flags >> 1 & 1;
+    wait->is_ambiguous = flags >> 2 & 1;
+    wait->waker_slot = get_thread(resumed);
+    wait->waker_ns = get_time(resumed);
+    wait->doing = get_doing(resumed);
+    wait->waker_doing = get_doing(resumed);
+    wait->place = get_place(resumed);
+    wait->waker_place = get_place(resumed);
+    waits_begin_saved(waits, object, wait);
+    return 0;
+}
+
+static struct wait_thread *thread_of(const struct probity_waits *waits, uint64_t number,
+                                     uint64_t tid)
+{
+    for (uint32_t slot = 0; slot < waits->thread_count; slot++) {
+        struct wait_thread *thread = waits->threads[slot];
+        if (thread != NULL && thread->number == number && thread->tid == tid)
+            return thread;
+    }
+    return NULL;
+}
+
+/* The threads are in order of their slots, so that mostly the next one is the right one. */
+static struct wait_thread *next_thread(const struct probity_waits *waits, uint32_t slot,
+                                       uint64_t number, uint64_t tid)
+{
+    struct wait_thread *thread = slot < waits->thread_count ? waits->threads[slot] : NULL;
+
+    return thread != NULL && thread->number == number && thread->tid == tid
+               ? thread
+               : thread_of(waits, number, tid);
+}
+
+static int get_threads(struct probity_waits *waits)
+{
+    struct waits_resumed *resumed = waits->resumed;
+    uint64_t count = get_count(resumed);
+    uint32_t next = 0;
+
+    if (count > waits->thread_count)
+        return PROBITY_ERROR_DAMAGED;
+    resumed->slots = calloc(count + 1, sizeof *resumed->slots);
+    if (resumed->slots == NULL)
+        return PROBITY_ERROR_MEMORY;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t number = get(resumed), tid = get(resumed);
+        struct wait_thread *thread = next_thread(waits, next, number, tid);
+        if (thread == NULL)
+            return PROBITY_ERROR_DAMAGED;
+        thread->epoch = (uint32_t)get(resumed);
+        thread->ended_ns = get_time(resumed);
+        resumed->slots[resumed->slot_count++] = thread->wait.slot;
+        next = thread->wait.slot + 1;
+    }
+    return 0;
+}
+
+static int get_all(struct probity_waits *waits)
+{
+    struct waits_resumed *resumed = waits->resumed;
+    int error = get_threads(waits);
+
+    if (error != 0 || resumed->slot_count == 0)
+        return error != 0 ? error : PROBITY_ERROR_DAMAGED;
+    uint32_t trace = waits->threads[resumed->slots[0]]->trace;
+    uint64_t count = get_count(resumed);
+    for (uint64_t i = 0; error == 0 && i < count; i++)
+        error = resumed->is_damaged ? PROBITY_ERROR_DAMAGED : get_object(waits, trace);
+    for (uint64_t i = 0; error == 0 && i < resumed->slot_count; i++)
+        error = get_wait(waits, waits->threads[resumed->slots[i]]);
+    return error == 0 && resumed->is_damaged ? PROBITY_ERROR_DAMAGED : error;
+}
+
+int waits_take_state(struct probity_waits *waits)
+{
+    int error = get_all(waits);
+
+    if (waits->now_ns < waits->resumed->now_ns)
+        waits->now_ns = waits->resumed->now_ns;
+    waits_drop_state(waits);
+    return error;
+}
+
+void waits_drop_state(struct probity_waits *waits)
+{
+    struct waits_resumed *resumed = waits->resumed;
+
+    if (resumed == NULL)
+        return;
+    for (void *item; (item = probity_hashtable_take(&resumed->functions)) != NULL;)
+        free(item);
+    free(resumed->slots);
+    free(resumed);
+    waits->resumed = NULL;
+}

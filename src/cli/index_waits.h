@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * index_waits.h: adds the state of locks and waits to an index that is being made.
+ */
+#ifndef PROBITY_CLI_INDEX_WAITS_H
+#define PROBITY_CLI_INDEX_WAITS_H
+
+#include "reader/index.h"
+#include "reader/reader.h"
+
+/* Appends to the index of the trace with this path, which has these marks. If the state is not
+ * exact, or the trace has calls for input and output, reading from a mark does not work for waits,
+ * and the index has no complete states. Returns 0 or an error. */
+int cli_index_add_waits(int file, const char *path, const struct probity_index_marks *marks,
+                        const struct probity_reader_options *options);
+
+#endif

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Waits in a range: read from the state of locks and waits at a mark of an index, they are the same
+# as those of the whole trace. WINDOWS: how many, chosen by SEED.
+. "$(dirname "$0")/../common.bash"
+command -v python3 > /dev/null || { echo "left out: no python3"; exit 0; }
+
+chosen=${SEED:-$RANDOM}
+echo "seed $chosen"
+
+# $1 name of the trace, then a command that records it, and with which distance of marks
+record() {
+    local trace=$1 every=$2
+    shift 2
+    PROBITY_OUT=$trace PROBITY_CHUNK_RECORDS=512 "$@" > /dev/null || fail "$*: status $?"
+    "$PROBITY" index --every "$every" "$trace" || fail "$trace: no index"
+}
+
+# $1 trace: how many states of waits its index has, if it has the block after them
+states() {
+    python3 - "$1.index" << 'PYTHON'
+import struct, sys
+data = open(sys.argv[1], 'rb').read()
+at, types = 16, []
+while at < len(data):
+    size, _, kind = struct.unpack_from('<IIH', data, at + 4)
+    types.append(kind)
+    at += 24 + size
+print(types.count(38) if types[-1] == 39 else 0)
+PYTHON
+}
+
+contended=$PROGRAMS/contended
+record typed 2 "$contended" 4 400
+record alone 4 "$PROGRAMS/typed" 2000
+record called 1 "$PROBITY" record -o called --calls locks,threads -- "$contended.shared" 5 200
+# Records are dropped, so that it is unknown which locks are held.
+PROBITY_SPOOL_RECORDS=16384 PROBITY_MODE=drop record dropped 1 "$contended" 8 1000
+for trace in typed alone called dropped; do
+    [ "$(states "$trace")" -ge 3 ] || fail "$trace: $(states "$trace") states"
+    python3 "$SOURCE/tests/answers/index_windows.py" "$PROBITY" "$chosen" "${WINDOWS:-3}" --waits \
+        "$trace" > reported || fail "$trace: $(cat reported)"
+    [ "$(tail -n 1 reported | cut -d ' ' -f 1)" -ge 8 ] || fail "$trace: $(cat reported)"
+done
+
+# Descriptors that are named by earlier calls are not in the state.
+record files 1 "$PROBITY" record -o files --calls io,locks -- "$contended.shared" 2 20
+expect "states of a trace with calls for input" 0 "$(states files)"
+
+# What is before the state is not read, so that damage there goes unnoticed: status 0, not 3. The
+# last records are of threads that started when those of the first ones had ended.
+late=@$("$PROBITY" csv --columns=wall typed | tail -n 200 | head -n 1)
+python3 - typed << 'PYTHON'
+import struct, sys
+with open(sys.argv[1], 'r+b') as file:
+    data, at = file.read(), 16
+    while struct.unpack_from('<H', data, at + 12)[0] != 2:  # the first block of records
+        at += 24 + struct.unpack_from('<I', data, at + 4)[0]
+    file.seek(at + 100)
+    file.write(bytes([data[at + 100] ^ 1]))
+PYTHON
+for command in waits "path --function=turn" "why --function=turn"; do
+    for range in "0 --since=$late" "3 "; do
+        status=0
+        # shellcheck disable=SC2086
+        "$PROBITY" $command ${range#* } typed > out 2> reported || status=$?
+        expect "$command ${range#* }: $(cat reported)" "${range%% *}" "$status"
+    done
+done
+finish

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_waits_state.c: an analysis that resumes from a saved state reports the same waits as one
+ * that has seen everything; a damaged state is an error and does no harm.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/waits.h"
+#include "probity.h"
+
+#define START UINT64_C(1700000000000000000)
+
+enum { THREADS = 6, OBJECTS = 4, EVENTS = 3000, ROUNDS = 60, DAMAGES = 400, TAKEN_MAX = 3000 };
+
+struct taken {
+    uint32_t slot, waker_slot, culprit_slot;
+    uint64_t from_ns, to_ns, waker_ns, object, holders, place;
+    int error, is_forgotten;
+    const struct probity_function *waker_function;
+};
+
+struct list {
+    struct taken items[TAKEN_MAX];
+    size_t count;
+    uint64_t after_ns;
+};
+
+static const struct probity_function functions[] = {
+    {.number = 10, .name = "f", .recorded_file = "a.c"},
+    {.number = 12, .name = "g", .recorded_file = "a.c"}};
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *state >> 33;
+}
+
+static int take(void *context, const struct probity_wait *wait, const struct probity_event *event)
+{
+    struct list *list = context;
+    struct taken taken;
+
+    (void)event;
+    if (wait->from_ns <= list->after_ns)
+        return 0;
+    memset(&taken, 0, sizeof taken); /* compared with its padding */
+    taken.slot = wait->thread_slot;
+    taken.waker_slot = wait->waker_slot;
+    taken.culprit_slot = wait->culprit < 0 ? 0 : wait->holders[wait->culprit].thread_slot;
+    taken.from_ns = wait->from_ns;
+    taken.to_ns = wait->to_ns;
+    taken.waker_ns = wait->waker_ns;
+    taken.object = wait->object->id + (wait->object->place << 8) + strlen(wait->object->name);
+    for (size_t i = 0; i < wait->holder_count; i++)
+        taken.holders = 31 * taken.holders + wait->holders[i].from_ns + wait->holders[i].to_ns +
+                        wait->holders[i].place.address;
+    taken.place = wait->waker_place.address;
+    taken.error = wait->error;
+    taken.is_forgotten = wait->is_holder_forgotten;
+    taken.waker_function = wait->waker_doing.function;
+    assert_true(list->count < TAKEN_MAX);
+    list->items[list->count++] = taken;
+    return 0;
+}
+
+/* Any sequence of roles: what does not fit together must be treated the same, too. */
+static void make_events(uint64_t seed, struct probity_event *events)
+{
+    static const char *const names[OBJECTS] = {"a:b:hold", "semaphore:hold", "rwlock-read:hold",
+                                               "condition:wait"};
+    static const uint32_t locks[] = {1, 2, 2, 3, 3, 1, 15}, conditions[] = {8, 8, 9, 10, 10};
+    uint64_t random = seed, ns = 0;
+
+    for (size_t i = 0; i < EVENTS; i++) {
+        uint32_t thread = i < THREADS ? (uint32_t)i : (uint32_t)(next_random(&random) % THREADS);
+        uint64_t object = next_random(&random) % OBJECTS, way = next_random(&random) % 100;
+        ns += next_random(&random) % 3;
+        events[i] = (struct probity_event){
+            .kind = PROBITY_EVENT_HIT, .thread_slot = thread, .thread = thread, .tid = 100 + thread,
+            .tick = 1000 + ns, .wall_ns = START + ns, .cpu_ns = ns, .cpu_known = 1, .is_site = 1,
+            .has_object = 1, .object = 1 + object, .name = names[object],
+            .name_bytes = strlen(names[object]), .has_place = 1,
+            .place = 1 + next_random(&random) % 3,
+            .correlation = next_random(&random) % 3};
+        events[i].role = object == 3 ? conditions[way % 5] : locks[way % 7];
+        events[i].has_correlation = events[i].role >= 8 && (way & 1);
+        if (way >= 97) {
+            events[i].kind = way == 97 ? PROBITY_EVENT_LOST : way == 98 ? PROBITY_EVENT_ENTER
+                                                                       : PROBITY_EVENT_LEAVE;
+            events[i].function = way == 97 ? NULL : &functions[object % 2];
+            events[i].role = 0;
+        }
+    }
+}
+
+static void put(struct probity_waits *waits, const struct probity_event *event)
+{
+    assert_int_equal(probity_waits_put(waits, event), 0);
+}
+
+/* Open scopes at a mark, and what identifies each thread. */
+static void put_mark(struct probity_waits *waits, const struct probity_waits *whole, uint64_t tick,
+                     uint64_t ns)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        put(waits, &(struct probity_event){.kind = PROBITY_EVENT_FUNCTION, .tick = 1,
+                                           .wall_ns = START, .tid = 100,
+                                           .function = &functions[i]});
+    }
+    for (uint32_t slot = 0; slot < THREADS; slot++) {
+        struct probity_event event = {.kind = PROBITY_EVENT_ENTER, .thread_slot = slot,
+                                      .thread = slot, .tid = 100 + slot, .tick = tick,
+                                      .wall_ns = ns, .cpu_known = 1};
+        const struct probity_scopes *scopes = probity_waits_scopes(whole);
+        for (uint32_t depth = 0; depth < probity_scopes_depth(scopes, slot); depth++) {
+            event.function = probity_scopes_at(scopes, slot, depth)->function;
+            put(waits, &event);
+        }
+        event.kind = PROBITY_EVENT_THREAD_NAME;
+        event.function = NULL;
+        put(waits, &event);
+    }
+}
+
+static void a_resumed_analysis_reports_the_same(void **state)
+{
+    struct probity_event *events = calloc(EVENTS, sizeof *events);
+    struct list *lists = calloc(2, sizeof *lists);
+    size_t waits_in_all = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
+        struct probity_waits *whole, *part;
+        struct probity_waits_state saved = {.bytes = NULL};
+        uint8_t *bytes = NULL;
+        uint64_t random = seed;
+        size_t at = THREADS + next_random(&random) % (EVENTS - THREADS);
+        make_events(seed, events);
+        lists[0].count = lists[1].count = 0;
+        lists[0].after_ns = lists[1].after_ns = events[at].wall_ns;
+        while (at + 1 < EVENTS && events[at + 1].tick == events[at].tick)
+            at++;
+        assert_int_equal(probity_waits_open(take, &lists[0], &whole), 0);
+        assert_int_equal(probity_waits_open(take, &lists[1], &part), 0);
+        for (size_t i = 0; i <= at; i++)
+            put(whole, &events[i]);
+        saved.tick = events[at].tick;
+        saved.now_ns = probity_waits_now(whole);
+        assert_int_equal(probity_waits_save(whole, saved.tick, &bytes, &saved.byte_count), 1);
+        saved.bytes = bytes;
+        assert_int_equal(probity_waits_resume(part, &saved), 0);
+        put_mark(part, whole, saved.tick, saved.now_ns);
+        for (size_t i = at + 1; i < EVENTS; i++) {
+            put(whole, &events[i]);
+            put(part, &events[i]);
+        }
+        assert_int_equal(probity_waits_finish(whole), 0);
+        assert_int_equal(probity_waits_finish(part), 0);
+        assert_int_equal(lists[0].count, lists[1].count);
+        assert_memory_equal(lists[0].items, lists[1].items,
+                            lists[0].count * sizeof *lists[0].items);
+        waits_in_all += lists[0].count;
+        probity_waits_close(whole);
+        probity_waits_close(part);
+        free(bytes);
+    }
+    assert_true(waits_in_all > 1000);
+    free(events);
+    free(lists);
+}
+
+static void a_damaged_state_does_no_harm(void **state)
+{
+    struct probity_event *events = calloc(EVENTS, sizeof *events);
+    struct list *list = calloc(1, sizeof *list);
+    struct probity_waits *whole, *part;
+    struct probity_waits_state saved = {.bytes = NULL};
+    uint8_t *bytes = NULL;
+    uint64_t random = 1;
+    int damaged = 0;
+
+    (void)state;
+    list->after_ns = UINT64_MAX;
+    make_events(1, events);
+    assert_int_equal(probity_waits_open(take, list, &whole), 0);
+    for (size_t i = 0; i < EVENTS / 2; i++)
+        put(whole, &events[i]);
+    saved.tick = events[EVENTS / 2 - 1].tick;
+    saved.now_ns = probity_waits_now(whole);
+    assert_int_equal(probity_waits_save(whole, saved.tick, &bytes, &saved.byte_count), 1);
+    size_t count = saved.byte_count;
+    for (int i = 0; i < DAMAGES; i++) {
+        uint8_t *copy = malloc(count);
+        memcpy(copy, bytes, count);
+        copy[24 + next_random(&random) % (count - 24)] ^=
+            (uint8_t)(1U << next_random(&random) % 8);
+        saved.bytes = copy;
+        saved.byte_count = i % 2 == 0 ? count : 24 + next_random(&random) % (count - 24);
+        assert_int_equal(probity_waits_open(take, list, &part), 0);
+        assert_int_equal(probity_waits_resume(part, &saved), 0);
+        put_mark(part, whole, saved.tick, saved.now_ns);
+        int error = 0;
+        for (size_t at = EVENTS / 2; error == 0 && at < EVENTS; at++)
+            error = events[at].tick > saved.tick ? probity_waits_put(part, &events[at]) : 0;
+        assert_true(error == 0 || error == PROBITY_ERROR_DAMAGED);
+        damaged += error != 0;
+        probity_waits_close(part);
+        free(copy);
+    }
+    assert_true(damaged > DAMAGES / 2);
+    probity_waits_close(whole);
+    free(bytes);
+    free(events);
+    free(list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_resumed_analysis_reports_the_same),
+        cmocka_unit_test(a_damaged_state_does_no_harm),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
