@@ -330,7 +330,7 @@ complete -c probity -n "$in fetch" -l password-file -r -d 'file with the passwor
 complete -c probity -n "$in fetch" -s o -l output -r -d 'write to a file'
 complete -c probity -n "$in fetch" -s f -l force -d 'overwrite an existing file'
 
-complete -c probity -n "$in fleet" -l from-fleet -x -d 'read from a database'
+complete -c probity -n "$in fleet" -l from-fleet -x -d 'the database'
 complete -c probity -n "$in fleet" -l password-file -r -d 'file with the password'
 complete -c probity -n "$in fleet" -l host -x -d 'only runs on this host'
 complete -c probity -n "$in fleet" -l executable -x -d 'only runs of this executable'

@@ -208,10 +208,10 @@ struct probity_options {
  * without recording. Any thread; not from a signal handler. */
 PROBITY_API int probity_start(const struct probity_options *options);
 
-/* Writes all records that threads have stored so far to the trace and waits until that is done. In
- * ring mode this takes the snapshot. Not needed to survive a crash. Returns 0, PROBITY_ERROR_STATE
- * if not recording, or PROBITY_ERROR_WRITE if the trace cannot be written. Any thread; not from a
- * signal handler. */
+/* Writes all records that threads have stored so far to the trace and waits until that is done; in
+ * ring mode, these are the records in the ring. Not needed to survive a crash. Returns 0,
+ * PROBITY_ERROR_STATE if not recording, or PROBITY_ERROR_WRITE if the trace cannot be written. Any
+ * thread; not from a signal handler. */
 PROBITY_API int probity_flush(void);
 
 /* Requests a dump: a separate trace of what all threads have recorded in the last seconds, while

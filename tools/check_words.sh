@@ -63,7 +63,6 @@ report() {
     failed=1
 }
 
-# Line by line: a phrase that is split across two lines is not found.
 for place in "${SCOPE[@]}"; do
     [ -e "$place" ] || continue
     while IFS= read -r found; do
@@ -71,17 +70,29 @@ for place in "${SCOPE[@]}"; do
     done < <(grep -rHniEw -- "$pattern" "$place" || true)
 done
 
-# String literals of C, with their file and line.
+# A phrase that is split across two lines: the lines of each text are joined, without marks of
+# comments.
+while IFS= read -r file; do
+    while IFS= read -r found; do
+        report "$file: $found"
+    done < <(sed -zE 's/[[:space:]]*\n[[:space:]]*([*#]|\/\/)?[[:space:]]*/ /g' -- "$file" |
+        grep -aoiEw -- "$pattern" || true)
+done < <(for place in "${SCOPE[@]}"; do
+    [ ! -e "$place" ] || find "$place" -type f ! -name '*.png'
+done | sort)
+
+# String literals of C, joined if they follow each other.
 strings_of() {
-    grep -nE '"' -- "$1" | grep -vE '^[0-9]+:( \*|/\*|#include)' |
-        sed -E 's/^([0-9]+:)[^"]*/\1/; s/"([^"\\]|\\.)*"/&\x01/g; s/\x01[^"]*/ /g'
+    sed -zE 's/"[[:space:]]*\n[[:space:]]*"//g' -- "$1" | grep -E '"' |
+        grep -vE '^( \*|/\*|#include)' |
+        sed -E 's/^[^"]*//; s/"([^"\\]|\\.)*"/&\x01/g; s/\x01[^"]*/ /g'
 }
 
 for place in "${STRINGS[@]}"; do
     [ -e "$place" ] || continue
     while IFS= read -r file; do
         while IFS= read -r found; do
-            report "$file:$found"
+            report "$file: $found"
         done < <(strings_of "$file" | grep -iEw -- "$pattern" || true)
     done < <(find "$place" -name '*.c' | sort)
 done

@@ -32,8 +32,8 @@ static int are_valid(const struct cli_command *command, const struct cli_pattern
     for (size_t i = 0; i < patterns->count; i++) {
         const char *pattern = patterns->items[i];
         if (strpbrk(pattern, ";#\n") != NULL || strspn(pattern, " \t\r") == strlen(pattern))
-            return cli_fail_usage(command, "invalid pattern '%s': it must be neither empty nor "
-                                  "contain ; # or a line break", pattern);
+            return cli_fail_usage(command, "invalid pattern '%s': it must not be empty or contain "
+                                  "; # or a line break", pattern);
     }
     return CLI_OK;
 }

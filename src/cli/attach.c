@@ -212,8 +212,8 @@ static int report_missing(uint32_t pid, int result)
                         "or got no CPU while it stored a record of the last recording, and has not "
                         "continued; see --wait", pid);
     case PROBITY_WAKE_ENDED:
-        return cli_fail(ME, "process %" PRIu32 " has ended the recording itself, by "
-                        "probity_stop(), while it began", pid);
+        return cli_fail(ME, "process %" PRIu32 " ended the recording itself, with "
+                        "probity_stop(), while it was starting", pid);
     default:
         return cli_fail(ME, "process %" PRIu32 " cannot change its own code to record functions: "
                         "%s (%s)", pid, why != 0 ? strerror(why) : "refused",

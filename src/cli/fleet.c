@@ -267,7 +267,9 @@ static int run(int argc, char **argv)
 }
 
 static const struct cli_option options[] = {
-    CLI_FLEET_URL_ROW(struct fleet_call, source, "traces (default: PROBITY_FLEET)"),
+    {.name = "from-fleet", .value = "URL", .brief = "the database",
+     .help = "the database, as http://USER@HOST:PORT/DATABASE (default: PROBITY_FLEET)",
+     CLI_TEXT(struct fleet_call, source.url)},
     CLI_FLEET_CHOICE_ROWS(struct fleet_call, source),
     CLI_FLEET_LABEL_ROW(struct fleet_call, source),
     CLI_FLEET_SQL_ROW(struct fleet_call, source),

@@ -59,7 +59,7 @@ static int parse(struct cli_fleet *fleet)
     if (slash == host || strcspn(host, " \t\r\n\\") < (size_t)(slash - host))
         return fail_url(fleet, "no host");
     if (*slash != '/' || slash[1] == '\0' || slash[1 + strspn(slash + 1, word_bytes)] != '\0')
-        return fail_url(fleet, "the name of a database has letters, digits and '_'");
+        return fail_url(fleet, "invalid name of a database (letters, digits and '_')");
     fleet->user = at != NULL ? strndup(authority, (size_t)(at - authority)) : NULL;
     fleet->database = strdup(slash + 1);
     if (asprintf(&fleet->base, "%.*s%.*s/", (int)(authority - fleet->url), fleet->url,

@@ -80,8 +80,8 @@ static int put_patterns(struct rules *rules, const char *keyword,
     for (size_t i = 0; i < patterns->count && status == CLI_OK; i++) {
         const char *pattern = patterns->items[i];
         if (strpbrk(pattern, ";#\n") != NULL || strspn(pattern, " \t\r") == strlen(pattern))
-            return cli_fail_usage(rules->command, "invalid pattern '%s': it must be neither empty "
-                                  "nor contain ; # or a line break", pattern);
+            return cli_fail_usage(rules->command, "invalid pattern '%s': it must not be empty or "
+                                  "contain ; # or a line break", pattern);
         fprintf(rules->stream, "%s ", keyword);
         rules->bytes += strlen(keyword) + 1;
         status = put(rules, pattern, strlen(pattern));

@@ -1192,7 +1192,7 @@ async function changes(page, base, now) {
   const tip = (await page.innerText(".tip")).split("\n").find((line) => line.includes(" self a call"));
   expect("sign of the change per call", per(wanted) < per(before) ? "−" : "+", tip[0]);
   expectThat("scale per call", (await page.textContent(".scale")).includes("self a call"));
-  await page.check('label:has-text("in all")');
+  await page.check('label:has-text("in total")');
   await page.check('label:has-text("Base")');
   await page.focus("canvas");
   expect("as wide as the base", largest(base.tree).name, (await shown("ArrowDown")).name);

@@ -39,7 +39,7 @@ are_answers() {
     for status in $2; do
         number=$((number + 1))
         [ "$status" = 0 ] || grep -qE "already recording|another command is attaching|\
-is not recording|has ended the recording itself|ended, or stopped recording|hit no probe" \
+is not recording|ended the recording itself|ended, or stopped recording|hit no probe" \
             errors.$number || fail "$1: tool $number, status $status: $(cat errors.$number)"
     done
 }

@@ -627,7 +627,7 @@ static void outputs_are_as_ever(void **state)
         "base: 8 runs, new: 8 runs; medians over runs; 95% confidence intervals; same: within "
         "2%\n"
         "p: rank-sum test, Benjamini-Hochberg adjusted for 5 tests, significant up to 0.05; ~N "
-        "runs: needed per side\n\n"
+        "runs: runs needed per side\n\n"
         "     base      new   change     from       to        p  verdict                   of     "
         " function\n"
         "       10       20  +100.0%  +100.0%  +100.0%  0.00039  more                      calls  "

@@ -83,9 +83,9 @@ function FunctionFacts({ row, shared, mark, isChange = false }: { row: number; s
 function flagsOf(flags: number): string[] {
     const texts = [];
     if ((flags & Flag.Unwound) !== 0)
-        texts.push("no leave was recorded (longjmp, or a missing record): it ends with the last record inside");
+        texts.push("not closed by a leave (longjmp, or a missing record): it ends with the last record in it");
     if ((flags & Flag.Open) !== 0)
-        texts.push((flags & Flag.Before) !== 0 ? "open when the range ends" : "open when the records end");
+        texts.push((flags & Flag.Before) !== 0 ? "still open at the end of the range" : "still open at the end of the records");
     if ((flags & Flag.Untimed) !== 0)
         texts.push("entered while profiling was off");
     if ((flags & Flag.Before) !== 0)

@@ -282,7 +282,7 @@ function MergedFlame({ shared, isChange, isBlocks }: { shared: Shared; isChange:
                         choose={(id) => { shared.setFlame({ side: id }); }} /></span>)}
                 {isChange && base !== undefined && value !== "calls" && (
                     <span class="field">change <Choice legend="What the colors show" name="flame-per" options={[
-                        { id: "all" as const, title: "in all", hint: "Slower calls, and more of them" },
+                        { id: "all" as const, title: "in total", hint: "Slower calls, and more of them" },
                         { id: "call" as const, title: "per call", hint: "Slower calls alone; Calls shows whether there are more" }]}
                         chosen={per} choose={(id) => { shared.setFlame({ per: id }); }} /></span>)}
                 <button type="button" disabled={focus.length === 0} onClick={() => { zoomTo(root); }}>All</button>

@@ -66,7 +66,7 @@ function Activity({ model }: { model: Model }): VNode {
 function repairTexts(repairs: Repairs): string[] {
     const texts: [number, string, string, string][] = [
         [repairs.unwound, "scope was", "scopes were", "left without a leave (longjmp, or a missing record) and closed by repair"],
-        [repairs.open, "scope was", "scopes were", "open when the records end"],
+        [repairs.open, "scope was", "scopes were", "still open at the end of the records"],
         [repairs.orphans, "leave", "leaves", "had no enter"],
         [repairs.pauses_unmatched, "pause", "pauses", "had no resume"],
         [repairs.resumes_unmatched, "resume", "resumes", "had no pause"],

@@ -214,8 +214,9 @@ static void put_head(const struct table *table)
     fprintf(stream, "base: %zu run%s, new: %zu run%s; medians over runs; %g%% confidence "
             "intervals; same: within %g%%\n", base, probity_text_s(base), other,
             probity_text_s(other), 100 * options->confidence, options->tolerance_percent);
-    fprintf(stream, "p: rank-sum test, Benjamini-Hochberg adjusted for %zu tests, significant up "
-            "to %.2g; ~N runs: needed per side\n\n", probity_compare_tests(compare),
+    size_t tests = probity_compare_tests(compare);
+    fprintf(stream, "p: rank-sum test, Benjamini-Hochberg adjusted for %zu test%s, significant up "
+            "to %.2g; ~N runs: runs needed per side\n\n", tests, probity_text_s(tests),
             1 - options->confidence);
     fputs(start, stream);
     probity_table_put_titles(stream, &table->cells);

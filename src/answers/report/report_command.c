@@ -412,8 +412,8 @@ static const struct cli_option options[] = {
      .help = "subtract the measured cost of recording from total and self time, and show the "
              "error bound (+-)", CLI_FLAG(struct report_call, layout.is_corrected)},
     {.name = "states", .brief = "split times by thread states",
-     .help = "split total and self time into running, waiting for a CPU and blocked, if the states "
-             "of threads were recorded",
+     .help = "split total and self time into running, waiting for a CPU and blocked, if thread "
+             "states were recorded",
      CLI_FLAG(struct report_call, answer.has_states)},
     {.name = "columns", .value = "KEY,...", .brief = "columns to print, in order",
      .help = "show these columns, in this order: any key of --sort except name, and distribution, "

@@ -281,9 +281,9 @@ static void put_legend(const struct picture *picture)
     fprintf(picture->stream, "\none column: %s\n", probity_real_time_text(column_ns, each));
     if (picture->answer->is_cpu) {
         fprintf(picture->stream, "on the CPU: %s\n", picture->answer->is_utf8
-                    ? "\u00b7 not at all, \u2591 to 25 %, \u2592 to 50 %, \u2593 to 75 %, "
-                      "\u2588 to 100 %"
-                    : ". not at all, : to 25 %, = to 50 %, % to 75 %, # to 100 %");
+                    ? "\u00b7 never, \u2591 up to 25 %, \u2592 up to 50 %, \u2593 up to 75 %, "
+                      "\u2588 up to 100 %"
+                    : ". never, : up to 25 %, = up to 50 %, % up to 75 %, # up to 100 %");
     } else {
         put_names(picture);
         fputs("letter: function with most self time, or probe hit most often, in the column;\n",

@@ -427,7 +427,8 @@ static const struct cli_option options[] = {
      .help = "print N tables, then exit",
      CLI_NUMBER(struct top_call, count, 1, SIZE_MAX / 2)},
     {.name = "limit", .value = "N", .take = take_limit, .brief = "maximum number of rows",
-     .help = "at most N rows (default: 20, with --json all; 0: all)"},
+     .help = "show at most N rows; 0: all (default: what fits on the screen; 20 if the output is "
+             "not a terminal; all with --json)"},
     {.name = "json", .brief = "print JSON", .help = "print one JSON object per line; times in ns",
      CLI_FLAG(struct top_call, as_json)},
     CLI_HELP_ROW,

@@ -385,8 +385,8 @@ static const struct cli_option options[] = {
      .help = "subtract the measured cost of recording from total and self time, and show the "
              "error bound (+-)", CLI_FLAG(struct tree_call, layout.is_corrected)},
     {.name = "states", .brief = "split times by thread states",
-     .help = "split total and self time into running, waiting for a CPU and blocked, if the states "
-             "of threads were recorded",
+     .help = "split total and self time into running, waiting for a CPU and blocked, if thread "
+             "states were recorded",
      CLI_FLAG(struct tree_call, answer.has_states)},
     {.name = "places", .help = "show file and line of each function",
      CLI_FLAG(struct tree_call, layout.has_places)},

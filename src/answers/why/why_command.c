@@ -217,9 +217,9 @@ const struct cli_command cli_command_why = {
     .summary = "Explain why the slowest call was slow",
     .usage = "[OPTION]... TRACE...",
     .help =
-        "Without options, explains the call or block that a dump was made for.\n\n"
-        "Where the time of the slowest call went: running, waiting for locks, other threads, I/O "
-        "or a CPU; how the same call usually looks, by the medians of all calls in the trace; "
-        "what differed below it; and one sentence that names the cause.",
+        "Shows where the time of the slowest call went: running, waiting for locks, other threads, "
+        "I/O or a CPU; how the same call usually looks, by the medians of all calls in the trace; "
+        "what differed below it; and the cause, in one sentence. Without options, explains the "
+        "call or block for which a dump was made.",
     .options = options,
 };
