@@ -124,10 +124,11 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
     if (error == 0)
         error = probity_blocks_open(&blocks, &call->blocks);
     call->addresses = symbols_addresses_open(cli_memory_end);
-    const struct probity_wait_symbols symbols = cli_wait_symbols(call->addresses);
+    const struct probity_view_waits_options waits = {
+        from_ns, to_ns, call->spans_max / WAITS_PART, cli_wait_symbols(call->addresses),
+        probity_waits_state_of(reader)};
     if (error == 0)
-        error = probity_view_waits_open(from_ns, to_ns, call->spans_max / WAITS_PART, &symbols,
-                                        &call->waits);
+        error = probity_view_waits_open(&waits, &call->waits);
     if (error == 0 && probity_reader_traces(reader) > 1) {
         call->messages =
             probity_view_messages_open(from_ns, to_ns, call->spans_max / MESSAGES_PART);
@@ -175,7 +176,7 @@ static uint64_t count_pending(void *context)
 {
     const struct view_call *call = context;
 
-    return probity_report_pending(call->report);
+    return probity_report_pending(call->report) + probity_view_waits_pending(call->waits);
 }
 
 static int put_closer(void *context, const struct probity_event *event)
@@ -570,7 +571,7 @@ static int run(int argc, char **argv)
         .run = run_on,
         .open = open_all, .put = put_event, .finish = finish_all, .print = print_page,
         .release = release, .pending = count_pending, .is_windowed = 1, .has_waits = 1,
-        .has_next = 1, .has_past_of_functions = 1};
+        .resumes_waits = CLI_QUERY_WAITS_OF_RANGE, .has_next = 1, .has_past_of_functions = 1};
     struct view_call call = {
         .spans_max = SPANS_USUAL,
         .answer = {.command = &cli_command_view, .steps = &steps, .context = &call,
