@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/index_waits.h"
 #include "fuzz/command_lines.h"
 #include "fuzz/target.h"
 #include "reader/index.h"
@@ -22,7 +23,7 @@
 static const struct cli_command *const readers[] = {
     &cli_command_report, &cli_command_tree, &cli_command_hist, &cli_command_blocks,
     &cli_command_csv,    &cli_command_log,  &cli_command_list, &cli_command_threads,
-    &cli_command_model,
+    &cli_command_model,  &cli_command_waits, &cli_command_path, &cli_command_why,
 };
 
 enum { READERS = sizeof readers / sizeof *readers, KEPT = 8, OUTPUT_MAX = 1 << 20 };
@@ -79,13 +80,18 @@ static void write_file(const char *name, const uint8_t *bytes, size_t size)
 /* Makes the index of the trace. Returns whether it can have one. */
 static int index_make(uint64_t every_bytes)
 {
-    const struct probity_index_options options = {.every_bytes = every_bytes};
+    struct probity_index_marks marks = {.items = NULL};
+    const struct probity_index_options options = {.marks = &marks, .every_bytes = every_bytes};
+    const struct probity_reader_options reading = {.progress = NULL};
     int trace = open(place.trace, O_RDONLY);
     int index = open(place.index, O_RDWR | O_CREAT | O_TRUNC, 0600);
 
     demand(trace >= 0 && index >= 0);
     const struct probity_range range = probity_range_whole(trace);
     int error = probity_index_build(&range, index, &options);
+    if (error == 0 && marks.sum.contents & PROBITY_INDEX_HAS_WAITS)
+        error = cli_index_add_waits(index, place.trace, &marks, &reading);
+    free(marks.items);
     close(trace);
     close(index);
     return error == 0;

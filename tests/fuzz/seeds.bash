@@ -14,6 +14,9 @@ make_seeds() {
         # shellcheck disable=SC2086
         PROBITY_OUT=$trace timeout 20 "$BUILD"/$program > /dev/null 2>&1 || true
     done
+    # Waits for locks in several blocks.
+    PROBITY_CHUNK_RECORDS=512 PROBITY_OUT=$directory/contended.probity \
+        "$BUILD/tests/programs/contended" 2 20 > /dev/null
     # Dumps, of which each has a reason of another kind.
     for trace in request value; do
         PROBITY_OUT=$directory/$trace.probity PROBITY_RING=1M PROBITY_DUMP=$directory/$trace-%i.probity \
