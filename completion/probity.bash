@@ -230,7 +230,7 @@ _probity() {
             esac
             ;;
         why)
-            options='--function --start-probe --end-probe -n --limit --since --until --tid --json -o --output -f --force --no-align --color -q --quiet -h --help'
+            options='--function --start-probe --end-probe -n --limit --since --until --tid --view --open --json -o --output -f --force --no-align --color -q --quiet -h --help'
             case $previous in
                 --function) value=any ;;
                 --start-probe) value=any ;;
@@ -239,6 +239,7 @@ _probity() {
                 --since) value=any ;;
                 --until) value=any ;;
                 --tid) value=any ;;
+                --view) value=path ;;
                 -o | --output) value=path ;;
                 --color) value=words words='auto always never' ;;
             esac

@@ -21,6 +21,7 @@
 #include "page/tiles.h"
 #include "page/view_messages.h"
 #include "page/view_page.h"
+#include "page/view_place.h"
 #include "page/view_stream.h"
 #include "page/view_waits.h"
 #include "print/json.h"
@@ -115,6 +116,19 @@ static int put_comparison(FILE *stream, const struct probity_view_answer *answer
     return error == 0 && answer->base != NULL ? put_base(stream, answer->base) : error;
 }
 
+/* Times are ns since recording began. */
+static void put_place(FILE *stream, const struct probity_view_answer *answer)
+{
+    const struct probity_view_place *place = answer->place;
+    uint64_t start_ns = probity_reader_start_ns(answer->reader);
+
+    fprintf(stream, ",\n\"place\": {\"trace\": %" PRIu32 ", \"thread\": %" PRIu32
+            ", \"from\": %" PRId64 ", \"to\": %" PRId64 ", \"is_call\": %s, \"is_whole\": %s}",
+            place->trace, place->thread, (int64_t)(place->from_ns - start_ns),
+            (int64_t)(place->to_ns - start_ns), place->is_call ? "true" : "false",
+            place->is_whole ? "true" : "false");
+}
+
 static int put_object(FILE *stream, const struct probity_view_answer *answer)
 {
     int error;
@@ -139,6 +153,8 @@ static int put_object(FILE *stream, const struct probity_view_answer *answer)
     fputs(",\n\"timeline\": ", stream);
     if (error == 0)
         error = probity_view_timeline_json(stream, answer);
+    if (answer->place != NULL)
+        put_place(stream, answer);
     if (answer->tiles != NULL)
         probity_tiles_json(stream, answer->tiles);
     if (error == 0 && answer->waits != NULL) {

@@ -20,12 +20,14 @@
 struct probity_tiles;      /* in page/tiles.h */
 struct probity_view_waits; /* in page/view_waits.h */
 struct probity_view_messages; /* in page/view_messages.h */
+struct probity_view_place;    /* in page/view_place.h */
 
 /* The contents of the page. All answers are from the same reader. */
 struct probity_view_answer {
     const struct probity_reader *reader;
     const struct probity_timeline *timeline;
     const char *tids; /* the selected threads, as in the option; NULL: all */
+    const struct probity_view_place *place; /* where it opens; NULL: at its first part */
     const struct probity_report_function *functions;
     size_t function_count;
     const struct probity_scopes_repairs *repairs;

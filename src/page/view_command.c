@@ -26,6 +26,7 @@
 #include "cli/wait_symbols.h"
 #include "page/view.h"
 #include "page/view_messages.h"
+#include "page/view_place.h"
 #include "page/view_serve.h"
 #include "page/view_tiles.h"
 #include "page/view_waits.h"
@@ -56,6 +57,7 @@ struct view_call {
     uint64_t profiled;
     struct cli_diff_base against; /* --diff */
     char *tids; /* as given; NULL: all */
+    const struct probity_view_place *place; /* where the page opens; NULL: at its first part */
     char *name; /* of the page, if none was given */
     int is_to_open, is_named;
     int is_served; /* --serve */
@@ -124,10 +126,11 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
     if (error == 0)
         error = probity_blocks_open(&blocks, &call->blocks);
     call->addresses = symbols_addresses_open(cli_memory_end);
-    const struct probity_wait_symbols symbols = cli_wait_symbols(call->addresses);
+    const struct probity_view_waits_options waits = {
+        from_ns, to_ns, call->spans_max / WAITS_PART, cli_wait_symbols(call->addresses),
+        probity_waits_state_of(reader)};
     if (error == 0)
-        error = probity_view_waits_open(from_ns, to_ns, call->spans_max / WAITS_PART, &symbols,
-                                        &call->waits);
+        error = probity_view_waits_open(&waits, &call->waits);
     if (error == 0 && probity_reader_traces(reader) > 1) {
         call->messages =
             probity_view_messages_open(from_ns, to_ns, call->spans_max / MESSAGES_PART);
@@ -175,7 +178,7 @@ static uint64_t count_pending(void *context)
 {
     const struct view_call *call = context;
 
-    return probity_report_pending(call->report);
+    return probity_report_pending(call->report) + probity_view_waits_pending(call->waits);
 }
 
 static int put_closer(void *context, const struct probity_event *event)
@@ -328,6 +331,7 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
         .reader = reader,
         .timeline = call->timeline,
         .tids = call->tids,
+        .place = call->place,
         .functions = functions,
         .function_count = count,
         .repairs = probity_report_repairs(call->report),
@@ -564,20 +568,43 @@ static void release(void *context)
     view_served_release(&call->served);
 }
 
-static int run(int argc, char **argv)
+static const struct cli_query_steps steps = {
+    .run = run_on,
+    .open = open_all, .put = put_event, .finish = finish_all, .print = print_page,
+    .release = release, .pending = count_pending, .is_windowed = 1, .has_waits = 1,
+    .resumes_waits = CLI_QUERY_WAITS_OF_RANGE, .has_next = 1, .has_past_of_functions = 1};
+
+static void init(struct view_call *call)
 {
-    static const struct cli_query_steps steps = {
-        .run = run_on,
-        .open = open_all, .put = put_event, .finish = finish_all, .print = print_page,
-        .release = release, .pending = count_pending, .is_windowed = 1, .has_waits = 1,
-        .has_next = 1, .has_past_of_functions = 1};
-    struct view_call call = {
+    *call = (struct view_call){
         .spans_max = SPANS_USUAL,
-        .answer = {.command = &cli_command_view, .steps = &steps, .context = &call,
+        .answer = {.command = &cli_command_view, .steps = &steps, .context = call,
                    .has_states = 1},
         .against = {.compared = {.command = &cli_command_view}}};
+}
 
+static int run(int argc, char **argv)
+{
+    struct view_call call;
+
+    init(&call);
     return cli_query_main(&call.answer, argc, argv);
+}
+
+int view_place_write(const struct view_place_page *page, char **names, size_t count)
+{
+    struct view_call call;
+
+    init(&call);
+    call.place = page->place;
+    call.is_named = 1;
+    call.is_to_open = page->is_to_open;
+    call.answer.range = (struct cli_range){page->since, page->until};
+    call.answer.out = page->out;
+    call.answer.force = page->force;
+    int status = run_on(&call, names, count);
+    release(&call);
+    return status;
 }
 
 static const struct cli_option options[] = {

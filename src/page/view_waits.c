@@ -5,7 +5,8 @@
  *     [slot, from, length, name, is given up, waker, since from, holder, since from, length, ...]
  *
  * where `from` is relative to that of the previous wait, slots are indices of `threads`, and -1 is
- * an unknown waker; -1 - TID is a holder of which only the id is known.
+ * an unknown waker; -1 - TID is a holder of which only the id is known. Slots are numbered in the
+ * order in which waits refer to them: those of the reader depend on where reading starts.
  */
 #include "page/view_waits.h"
 
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/waits.h"
 #include "base/array_grow.h"
 #include "base/hash.h"
 #include "base/hashtable.h"
@@ -39,7 +39,8 @@ struct kept_wait {
 };
 
 struct wait_slot {
-    uint32_t trace, thread, is_known;
+    uint32_t trace, thread;
+    uint32_t number; /* in `threads`, + 1; 0: no wait refers to it */
 };
 
 struct probity_view_waits {
@@ -52,8 +53,10 @@ struct probity_view_waits {
     struct probity_hashtable texts;
     struct wait_name **by_number;
     size_t name_capacity;
-    struct wait_slot *slots;
+    struct wait_slot *slots; /* by the reader's slots */
     uint32_t slot_count;
+    uint32_t *threads; /* slots, by their numbers */
+    size_t thread_count, thread_capacity;
 };
 
 /* ---- Names -------------------------------------------------------------------------------------
@@ -165,7 +168,7 @@ static int know_slot(struct probity_view_waits *waits, const struct probity_even
             return PROBITY_ERROR_MEMORY;
         waits->slots = slots;
     }
-    waits->slots[slot] = (struct wait_slot){event->trace, event->thread, 1};
+    waits->slots[slot] = (struct wait_slot){event->trace, event->thread, 0};
     return 0;
 }
 
@@ -176,9 +179,38 @@ int probity_view_waits_put(struct probity_view_waits *waits, const struct probit
     return error == 0 ? probity_wait_names_put(&waits->names, waits->analysis, event) : error;
 }
 
+uint64_t probity_view_waits_pending(const struct probity_view_waits *waits)
+{
+    return probity_waits_pending(waits->analysis);
+}
+
+static int number_slot(struct probity_view_waits *waits, uint32_t slot)
+{
+    if (slot == PROBITY_WAITS_NO_THREAD || waits->slots[slot].number != 0)
+        return 0;
+    uint32_t *threads = probity_array_room(waits->threads, sizeof *threads, waits->thread_count,
+                                           &waits->thread_capacity);
+    if (threads == NULL)
+        return PROBITY_ERROR_MEMORY;
+    waits->threads = threads;
+    threads[waits->thread_count++] = slot;
+    waits->slots[slot].number = (uint32_t)waits->thread_count;
+    return 0;
+}
+
 int probity_view_waits_finish(struct probity_view_waits *waits)
 {
-    return probity_waits_finish(waits->analysis);
+    int error = probity_waits_finish(waits->analysis);
+
+    for (size_t i = 0; error == 0 && i < waits->count; i++) {
+        const struct kept_wait *wait = &waits->kept[i];
+        error = number_slot(waits, wait->slot);
+        if (error == 0)
+            error = number_slot(waits, wait->waker_slot);
+        for (size_t j = 0; error == 0 && j < wait->holder_count; j++)
+            error = number_slot(waits, wait->holders[j].thread_slot);
+    }
+    return error;
 }
 
 size_t probity_view_waits_count(const struct probity_view_waits *waits)
@@ -203,65 +235,55 @@ static int put_names(FILE *stream, const struct probity_view_waits *waits)
     return error;
 }
 
-static void put_holder(FILE *stream, const struct kept_wait *wait,
-                       const struct probity_wait_holder *holder)
+static int64_t number_of(const struct probity_view_waits *waits, uint32_t slot)
+{
+    return slot != PROBITY_WAITS_NO_THREAD ? (int64_t)waits->slots[slot].number - 1 : -1;
+}
+
+static void put_holder(FILE *stream, const struct probity_view_waits *waits,
+                       const struct kept_wait *wait, const struct probity_wait_holder *holder)
 {
     int64_t slot = holder->thread_slot != PROBITY_WAITS_NO_THREAD
-                       ? (int64_t)holder->thread_slot : -1 - (int64_t)holder->tid;
+                       ? number_of(waits, holder->thread_slot) : -1 - (int64_t)holder->tid;
 
     fprintf(stream, ",%" PRId64 ",%" PRId64 ",%" PRIu64, slot,
             (int64_t)(holder->from_ns - wait->from_ns),
             holder->to_ns > holder->from_ns ? holder->to_ns - holder->from_ns : 0);
 }
 
-static void put_wait(FILE *stream, const struct kept_wait *wait, uint64_t before_ns)
+static void put_wait(FILE *stream, const struct probity_view_waits *waits,
+                     const struct kept_wait *wait, uint64_t before_ns)
 {
     int has_waker = wait->waker_slot != PROBITY_WAITS_NO_THREAD;
 
-    fprintf(stream, "[%" PRIu32 ",%" PRId64 ",%" PRIu64 ",%" PRIu32 ",%d,%" PRId64 ",%" PRId64,
-            wait->slot, (int64_t)(wait->from_ns - before_ns), wait->to_ns - wait->from_ns,
-            wait->name, wait->is_given_up, has_waker ? (int64_t)wait->waker_slot : -1,
+    fprintf(stream,
+            "[%" PRId64 ",%" PRId64 ",%" PRIu64 ",%" PRIu32 ",%d,%" PRId64 ",%" PRId64,
+            number_of(waits, wait->slot), (int64_t)(wait->from_ns - before_ns),
+            wait->to_ns - wait->from_ns, wait->name, wait->is_given_up,
+            number_of(waits, wait->waker_slot),
             has_waker ? (int64_t)(wait->waker_ns - wait->from_ns) : 0);
     for (size_t i = 0; i < wait->holder_count; i++)
-        put_holder(stream, wait, &wait->holders[i]);
+        put_holder(stream, waits, wait, &wait->holders[i]);
     fputc(']', stream);
-}
-
-static uint32_t most_of(uint32_t slots, uint32_t slot)
-{
-    return slot != PROBITY_WAITS_NO_THREAD && slot >= slots ? slot + 1 : slots;
-}
-
-/* Number of the slots up to the last one that a wait refers to. */
-static uint32_t slots_used(const struct probity_view_waits *waits)
-{
-    uint32_t slots = 0;
-
-    for (size_t i = 0; i < waits->count; i++) {
-        const struct kept_wait *wait = &waits->kept[i];
-        slots = most_of(most_of(slots, wait->slot), wait->waker_slot);
-        for (size_t j = 0; j < wait->holder_count; j++)
-            slots = most_of(slots, wait->holders[j].thread_slot);
-    }
-    return slots;
 }
 
 int probity_view_waits_json(FILE *stream, const struct probity_view_waits *waits,
                             uint64_t first_ns)
 {
     uint64_t before_ns = first_ns;
-    uint32_t slots = slots_used(waits);
 
     fprintf(stream, "{\"dropped\": %" PRIu64 ", \"least_ns\": %" PRIu64 ", \"threads\": [",
             waits->dropped, waits->least_ns);
-    for (uint32_t i = 0; i < slots; i++)
-        fprintf(stream, waits->slots[i].is_known ? "%s[%" PRIu32 ",%" PRIu32 "]" : "%snull",
-                i > 0 ? "," : "", waits->slots[i].trace, waits->slots[i].thread);
+    for (size_t i = 0; i < waits->thread_count; i++) {
+        const struct wait_slot *slot = &waits->slots[waits->threads[i]];
+        fprintf(stream, "%s[%" PRIu32 ",%" PRIu32 "]", i > 0 ? "," : "", slot->trace,
+                slot->thread);
+    }
     int error = put_names(stream, waits);
     fputs("], \"list\": [", stream);
     for (size_t i = 0; i < waits->count; i++) {
         fputs(i > 0 ? ",\n" : "\n", stream);
-        put_wait(stream, &waits->kept[i], before_ns);
+        put_wait(stream, waits, &waits->kept[i], before_ns);
         before_ns = waits->kept[i].from_ns;
     }
     fputs("]}", stream);
@@ -271,8 +293,7 @@ int probity_view_waits_json(FILE *stream, const struct probity_view_waits *waits
 /* ---- Open and close ----------------------------------------------------------------------------
  */
 
-int probity_view_waits_open(uint64_t from_ns, uint64_t to_ns, size_t waits_max,
-                            const struct probity_wait_symbols *symbols,
+int probity_view_waits_open(const struct probity_view_waits_options *options,
                             struct probity_view_waits **ret_waits)
 {
     struct probity_view_waits *waits = calloc(1, sizeof *waits);
@@ -281,10 +302,15 @@ int probity_view_waits_open(uint64_t from_ns, uint64_t to_ns, size_t waits_max,
         free(waits);
         return PROBITY_ERROR_MEMORY;
     }
-    waits->from_ns = from_ns;
-    waits->to_ns = to_ns > 0 ? to_ns : UINT64_MAX;
-    waits->waits_max = waits_max;
-    waits->names.symbols = *symbols;
+    if (probity_waits_resume(waits->analysis, &options->state) != 0) {
+        probity_view_waits_close(waits);
+        return PROBITY_ERROR_MEMORY;
+    }
+    probity_waits_set_range(waits->analysis, options->from_ns, options->to_ns);
+    waits->from_ns = options->from_ns;
+    waits->to_ns = options->to_ns > 0 ? options->to_ns : UINT64_MAX;
+    waits->waits_max = options->waits_max;
+    waits->names.symbols = options->symbols;
     *ret_waits = waits;
     return 0;
 }
@@ -298,6 +324,7 @@ void probity_view_waits_close(struct probity_view_waits *waits)
     probity_waits_close(waits->analysis);
     probity_wait_names_release(&waits->names);
     free(waits->by_number);
+    free(waits->threads);
     free(waits->slots);
     free(waits->kept);
     free(waits);

@@ -10,27 +10,37 @@
 
 #include <stdio.h>
 
+#include "analysis/waits.h"
 #include "answers/waits/wait_names.h"
 #include "reader/reader.h"
 
 struct probity_view_waits;
 
-/* Waits that begin in [from_ns, to_ns); both 0: all. waits_max: number to keep. Returns 0 or
- * PROBITY_ERROR_MEMORY, as do the next. */
-int probity_view_waits_open(uint64_t from_ns, uint64_t to_ns, size_t waits_max,
-                            const struct probity_wait_symbols *symbols,
+struct probity_view_waits_options {
+    uint64_t from_ns, to_ns; /* waits that begin in [from, to) of CLOCK_REALTIME; both 0: all */
+    size_t waits_max;        /* number to keep */
+    struct probity_wait_symbols symbols;
+    struct probity_waits_state state; /* to continue from, if records are left out */
+};
+
+/* Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_view_waits_open(const struct probity_view_waits_options *options,
                             struct probity_view_waits **ret_waits);
 
-/* Takes the next event in time order, thread states among them. */
+/* Takes the next event in time order, thread states among them. Returns 0, PROBITY_ERROR_MEMORY or,
+ * if it continues from a state, PROBITY_ERROR_DAMAGED; so does finish. */
 int probity_view_waits_put(struct probity_view_waits *waits, const struct probity_event *event);
+
+/* Number of waits that began in the range and have not ended, without calls to the C library. */
+uint64_t probity_view_waits_pending(const struct probity_view_waits *waits);
 
 int probity_view_waits_finish(struct probity_view_waits *waits);
 
 /* The number of waits that are kept. */
 size_t probity_view_waits_count(const struct probity_view_waits *waits);
 
-/* One object, as WaitsData in view/src/data.ts. Times are ns since first_ns. Returns as above,
- * or PROBITY_ERROR_WRITE. */
+/* After finish: one object, as WaitsData in view/src/data.ts. Times are ns since first_ns. Returns
+ * 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
 int probity_view_waits_json(FILE *stream, const struct probity_view_waits *waits,
                             uint64_t first_ns);
 

@@ -528,12 +528,15 @@ static int step(struct probity_merge *merge)
     return step_from(merge, block, probity_open_block_step(block));
 }
 
-/* Whether the event is the next record of its thread. */
+/* Whether the event is the next record of its thread, or the loss of records before it, which ends
+ * open scopes. */
 static int take_next(struct probity_merge *merge)
 {
     struct probity_thread_seen *seen = &merge->threads.seen[merge->event.thread_slot];
     int is_new = merge->event.thread_slot >= merge->next_slots;
 
+    if (merge->event.kind == PROBITY_EVENT_LOST)
+        return !seen->is_past && !is_new;
     if (seen->is_past || !probity_event_is_record(merge->event.kind))
         return 0;
     seen->is_past = 1;

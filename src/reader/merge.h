@@ -76,8 +76,8 @@ int probity_merge_number_threads(struct probity_merge *merge);
  * Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_merge_skip_rest(struct probity_merge *merge);
 
-/* From now on, returns only the next record of each thread seen so far, then the declarations
- * after the record that was returned. */
+/* From now on, returns only the next record of each thread seen so far, after the loss of records
+ * before it, then the declarations after the record that was returned. */
 void probity_merge_next_only(struct probity_merge *merge);
 
 void probity_merge_release(struct probity_merge *merge);

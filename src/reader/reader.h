@@ -302,8 +302,9 @@ const struct probity_index *probity_reader_waits_index(const struct probity_read
  * the same tick as that event may be repeated. Returns 0 or an error. */
 int probity_reader_skip_rest(struct probity_reader *reader);
 
-/* The same, but the next record of each thread is returned before the declarations: what a thread
- * did at the window's end. The record after which this is called is such a record. */
+/* The same, but the next record of each thread, after the loss of records before it, is returned
+ * before the declarations: what a thread did at the window's end. The record after which this is
+ * called is such a record. */
 int probity_reader_next_only(struct probity_reader *reader);
 
 /* Whether a thread id is in one of the traces: 1 or 0. Only for traces with an index. */

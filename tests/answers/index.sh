@@ -85,8 +85,8 @@ for range in "--since 20% --until 21%" "--since 90%" "--until 5%"; do
     done
 done
 
-# What is before a range is not read, so that damage there goes unnoticed: status 0, not 3. For a
-# page of a trace with locks, everything is read. It is a block's header, or its payload.
+# What is before a range is not read, so that damage there goes unnoticed: status 0, not 3. It is a
+# block's header, or its payload.
 damage() {
     python3 - "$1" "$2" << 'PYTHON'
 import sys
@@ -121,7 +121,8 @@ done << 'COMMANDS'
 0 scopes view --spans=400 -f -o page.html
 0 typed report
 0 typed waits
-3 typed view -f -o page.html
+0 typed view -f -o page.html
+0 typed view --spans=400 -f -o page.html
 COMMANDS
 
 # With some functions only, what they did before a range is known, too: one was called at the

@@ -78,7 +78,8 @@ def calls(generator, length):
         export = ['export', '--format', generator.choice(FORMATS)]
         commands = COMMANDS + [(generator.choice(PAGES), SINCE_UNTIL)]
         if is_of_waits:
-            commands = [command for command in COMMANDS if command[0][0] in ('waits', 'path', 'why')]
+            commands = [command for command in commands
+                        if command[0][0] in ('waits', 'path', 'why', 'view')]
         elif len(traces) == 1:
             commands.append((export, FROM_TO))
         for command, names in commands:

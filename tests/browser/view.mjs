@@ -1724,7 +1724,34 @@ async function states() {
   expectThat(`the tip: ${await page.textContent(".tip")}`, (await page.textContent(".tip .first")).startsWith(`running on CPU ${running.cpu}, `));
 }
 
-const scenarios = { states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, wide, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, overlaid, alignedRuns, labelled, speed, measured };
+// A page that was written for a call or span opens there, unless its address has another place.
+async function arrived() {
+  const [{ name, from, to, first, last }] = answers;
+  const isWhole = first !== undefined;
+  const page = await open();
+  await page.waitForSelector("#tab-timeline[aria-selected=true]");
+  await page.waitForFunction(() => document.querySelector(".stage").dataset.from !== undefined);
+  if (name === undefined) {
+    await page.waitForSelector('.details [data-fact="length"]');
+    expectThat(`the range is that of the span: ${await fact(page, "length")}`, isShown(await fact(page, "length"), to - from));
+  } else {
+    await titled(page, "what is selected", name);
+    expectThat(`it takes as long: ${await fact(page, "took")}`, isShown(await fact(page, "took"), to - from));
+  }
+  const place = await page.evaluate(() => location.hash);
+  expect("its begin in the address", String(from), /&[rs]=(?:.*\.)?(-?\d+)(?:-\d+)?$/.exec(place)?.[1]);
+  const shown = await windowOf(page);
+  if (isWhole)
+    expectThat(`the whole dump is in view: ${JSON.stringify(shown)}`, shown.from <= first && shown.to >= last);
+  else
+    expectThat(`it is in view, with a margin: ${JSON.stringify(shown)}`, shown.from < from && shown.to > to && shown.to - shown.from < 4 * (to - from));
+  await picture(page, isWhole ? "dump" : "call");
+  await page.goto("about:blank");
+  await page.goto(`${url}#overview`);
+  await page.waitForSelector("#tab-overview[aria-selected=true]");
+}
+
+const scenarios = { arrived, states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, wide, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, overlaid, alignedRuns, labelled, speed, measured };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

@@ -271,6 +271,55 @@ static void threads_have_the_same_slots_as_without_an_index(void **state)
     unlink(make.path);
 }
 
+/* Kinds of the events of a thread after the window [150, 300), a letter each. */
+static void kinds_after(const char *path, int has_index, uint32_t thread, char *ret_kinds)
+{
+    const struct probity_reader_options options = {.open_index = open_index,
+                                                   .index_context = &has_index};
+    const uint64_t to_ns = MAKE_WALL + 150;
+    const struct probity_event *event;
+    struct probity_reader *reader;
+    int is_past = 0;
+
+    assert_int_equal(probity_reader_open(&path, 1, &options, NULL, &reader), 0);
+    assert_int_equal(probity_reader_set_window(reader, MAKE_WALL + 75, to_ns), 0);
+    while (probity_reader_next(reader, &event) > 0) {
+        if (event->wall_ns >= to_ns && event->thread == thread)
+            *ret_kinds++ = event->kind == PROBITY_EVENT_LOST ? 'L' : 'H';
+        if (event->wall_ns >= to_ns && !is_past)
+            assert_int_equal(probity_reader_next_only(reader), 0);
+        is_past = event->wall_ns >= to_ns;
+    }
+    *ret_kinds = '\0';
+    probity_reader_close(reader);
+}
+
+/* Scopes that are open at the end of a window end with the loss, not with the next record. */
+static void a_loss_before_the_next_record_is_returned(void **state)
+{
+    static const uint8_t count[8] = {3};
+    static struct make make;
+    char kinds[8];
+
+    (void)state;
+    make_start(&make);
+    make_data(&make, (struct probity_data){.thread = 1},
+              (struct make_hit[]){{MAKE_START + 100, 2, 0}, {MAKE_START + 200, 2, 0}}, 2);
+    make_data(&make, (struct probity_data){.thread = 2},
+              (struct make_hit[]){{MAKE_START + 210, 2, 0}, {MAKE_START + 400, 2, 0}}, 2);
+    make_event(&make, 1, MAKE_START + 500, PROBITY_EVENT_LOST, count, sizeof count);
+    make_data(&make, (struct probity_data){.thread = 1},
+              (struct make_hit[]){{MAKE_START + 510, 2, 0}, {MAKE_START + 600, 2, 0}}, 2);
+    make_event(&make, 1, MAKE_START + 610, PROBITY_EVENT_LOST, count, sizeof count);
+    make_sync(&make, PROBITY_BLOCK_END, make_anchor(MAKE_START + 1000), MAKE_START + 1000);
+    make_write(&make, "lost");
+    kinds_after(make.path, 0, 1, kinds);
+    assert_string_equal(kinds, "LHHL");
+    kinds_after(make.path, 1, 1, kinds);
+    assert_string_equal(kinds, "LH");
+    unlink(make.path);
+}
+
 /* ---- Out of memory -----------------------------------------------------------------------------
  */
 
@@ -331,6 +380,7 @@ int main(void)
         cmocka_unit_test(a_mark_is_chosen_if_it_is_earlier_and_usable),
         cmocka_unit_test(a_state_ends_with_the_latest_record),
         cmocka_unit_test(threads_have_the_same_slots_as_without_an_index),
+        cmocka_unit_test(a_loss_before_the_next_record_is_returned),
         cmocka_unit_test(no_memory_is_an_error),
     };
 

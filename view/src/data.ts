@@ -267,7 +267,7 @@ export interface WaitsData {
     dropped: number;
     least_ns: number;
     /** By slot: trace and number in it. */
-    threads: ([number, number] | null)[];
+    threads: [number, number][];
     /** "lock", its name, its address. */
     names: [string, string, string][];
     list: number[][];
@@ -281,7 +281,21 @@ export interface MessagesData {
     list: [number, number, number, number, number, number][];
 }
 
+/** A call, or a span between two probes, at which the page opens; in ns since recording began. */
+export interface Place {
+    trace: number;
+    /** Its number in the trace. */
+    thread: number;
+    from: number;
+    to: number;
+    is_call: boolean;
+    /** Whether the timeline shows everything. */
+    is_whole: boolean;
+}
+
 export interface Data {
+    /** Missing: its first part. */
+    place?: Place;
     waits?: WaitsData;
     /** Missing: one trace. */
     messages?: MessagesData;

@@ -3,6 +3,7 @@ import { render } from "preact";
 import { App } from "./app";
 import { baseOf, load } from "./data";
 import { makeModel } from "./lanes";
+import { arrive } from "./place";
 
 function fail(error: unknown): void {
     const paragraph = document.createElement("p");
@@ -22,6 +23,7 @@ async function start(): Promise<void> {
     const model = makeModel(data, spans);
     const baseData = baseOf(data);
     const base = baseData === null ? null : { data: baseData, model: makeModel(baseData, baseSpans), now: data.tiles === undefined ? model : makeModel(data, spans) };
+    arrive(data, model);
     root.replaceChildren();
     render(<App data={data} model={model} base={base} />, root);
 }

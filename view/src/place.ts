@@ -1,7 +1,8 @@
 /* The place in the page's address: "#timeline&z=FROM-TO&r=FROM-TO&s=THREAD.KIND.DEPTH.START", in ns
  * since recording began: window, selected range and selected span of the timeline. An address is
  * untrusted input: parts that do not fit are ignored. */
-import { before, type Lane, LaneKind, type Model } from "./lanes";
+import type { Data, Place } from "./data";
+import { before, type Lane, LaneKind, type Model, type Thread } from "./lanes";
 import type { TimelineView, Window } from "./timeline";
 
 function rangeOf(text: string | undefined): Window | null {
@@ -46,6 +47,30 @@ export function restore(view: TimelineView, model: Model): { lane: Lane; index: 
     if (span !== null && span.lane.kind !== LaneKind.Off)
         view.selected = span;
     return view.selected;
+}
+
+/** The call of a place: of those that begin then, the one that ends nearest to its end. Or its block,
+ * if it is one. */
+function spanAt({ blocks, calls }: Thread, { from, to, is_call: isCall }: Place): { lane: Lane; index: number } | null {
+    const found = (isCall ? calls : blocks === null ? [] : [blocks])
+        .map((lane) => ({ lane, index: before(lane, from) }))
+        .filter(({ lane, index }) => index < lane.size && lane.start[index] === from);
+    const away = ({ lane, index }: { lane: Lane; index: number }): number => Math.abs(from + lane.length[index] - to);
+    found.sort((a, b) => away(a) - away(b));
+    return found.length > 0 && (isCall || away(found[0]) === 0) ? found[0] : null;
+}
+
+/** Puts the place for which the page was made into the address, if that has none. A span that is not
+ * one block is selected as a range. */
+export function arrive({ place, timeline }: Data, model: Model): void {
+    if (place === undefined || location.hash !== "")
+        return;
+    const { from, to } = place;
+    const at = timeline.threads.findIndex(({ trace, thread, track }) => track === undefined && trace === place.trace && thread === place.thread);
+    const span = at < 0 ? null : spanAt(model.threads[at], place);
+    const window = place.is_whole ? "" : `&z=${from - (to - from)}-${to + (to - from)}`;
+    const selected = span === null ? `&r=${from}-${to}` : `&s=${at}.${span.lane.kind}.${span.lane.depth}.${from}`;
+    history.replaceState(null, "", `#timeline${window}${selected}`);
 }
 
 /** The address of a part with the range. */

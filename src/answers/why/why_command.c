@@ -2,10 +2,13 @@
  *
  * why_command.c: `probity why`: why the slowest call was slow.
  */
+#include <string.h>
+
 #include "answers/why/why_print.h"
 #include "cli/filter.h"
 #include "cli/query.h"
 #include "cli/wait_symbols.h"
+#include "page/view_place.h"
 
 /* Each has a screen, and a copy of its values on each path. */
 enum { SLOWEST_MAX = 1000 };
@@ -20,6 +23,8 @@ struct why_call {
     size_t slowest;
     struct probity_why_dump dump; /* if neither functions nor probes are given */
     int is_of_dump, is_reached;   /* is_reached: events have reached its time */
+    const char *page;             /* --view; NULL: none */
+    int is_to_open;
 };
 
 static int passes(struct cli_filter *filter, const struct probity_event *event)
@@ -138,10 +143,25 @@ static int explain_dump(void *context, struct probity_reader *reader, uint64_t f
     return cli_query_collect(&call->answer, reader, from_ns, to_ns);
 }
 
-static int run_on(void *context, char **names, size_t count)
+/* Writes a page that opens at the slowest call. A dump is shown as a whole: it is not much longer
+ * than what was slow. */
+static int write_page(const struct why_call *call, const struct probity_why_case *of, char **names,
+                      size_t count)
 {
-    struct why_call *call = context;
-    size_t cases = 0;
+    const struct probity_thread_label *thread =
+        probity_path_thread(probity_why_paths(call->why), of->thread_slot);
+    const struct probity_view_place place = {
+        thread->trace, thread->thread, of->from_ns, of->to_ns, call->options.is_like != NULL,
+        call->is_of_dump};
+    const struct view_place_page page = {
+        .place = &place, .since = call->answer.range.from, .until = call->answer.range.to,
+        .out = call->page, .force = call->answer.force, .is_to_open = call->is_to_open};
+
+    return view_place_write(&page, names, count);
+}
+
+static int check_options(const struct why_call *call)
+{
     int are_probes = call->from.count + call->to.count > 0;
 
     if (call->function != NULL && are_probes)
@@ -151,20 +171,39 @@ static int run_on(void *context, char **names, size_t count)
     if (are_probes && (call->from.count == 0 || call->to.count == 0))
         return cli_fail_usage(&cli_command_why,
                               "--start-probe and --end-probe require each other");
+    if (call->page != NULL && strcmp(call->page, "-") == 0)
+        return cli_fail_usage(&cli_command_why, "--view requires a file, not standard output");
+    if (call->is_to_open && call->page == NULL)
+        return cli_fail_usage(&cli_command_why, "--open requires --view");
+    return CLI_OK;
+}
+
+static int run_on(void *context, char **names, size_t count)
+{
+    struct why_call *call = context;
+    const struct probity_why_case *const *cases = NULL;
+    size_t case_count = 0;
+    int status = check_options(call);
+
+    if (status != CLI_OK)
+        return status;
     call->options.context = call;
-    if (are_probes)
+    if (call->from.count > 0)
         call->options.marks = marks_of_probes;
     else if (call->function != NULL)
         call->options.is_like = is_like;
     else
         call->answer.stream = explain_dump;
-    int status = cli_query_run(&call->answer, names, count);
+    status = cli_query_run(&call->answer, names, count);
     if (call->why != NULL)
-        (void)probity_why_cases(call->why, &cases);
-    return status == CLI_OK && cases == 0
-               ? cli_fail(&cli_command_why, "no matching %s has begun and ended",
-                          call->options.is_like == NULL ? "span" : "call")
-               : status;
+        cases = probity_why_cases(call->why, &case_count);
+    if (status == CLI_OK && case_count == 0)
+        return cli_fail(&cli_command_why, "no matching %s has begun and ended",
+                        call->options.is_like == NULL ? "span" : "call");
+    if ((status != CLI_OK && status != CLI_DAMAGED) || call->page == NULL || case_count == 0)
+        return status;
+    int written = write_page(call, cases[0], names, count);
+    return written == CLI_OK ? status : written;
 }
 
 static void release(void *context)
@@ -206,6 +245,11 @@ static const struct cli_option options[] = {
      CLI_NUMBER(struct why_call, slowest, 0, SLOWEST_MAX)},
     CLI_QUERY_SINCE_ROWS(struct why_call, "only those that begin"),
     CLI_QUERY_TID_ROW(struct why_call, "only those of"),
+    {.name = "view", .value = "FILE", .brief = "also write a page",
+     .help = "also write a page (`probity view`) to FILE that opens at the slowest call",
+     CLI_TEXT(struct why_call, page)},
+    {.name = "open", .help = "with --view, open the page in the browser (xdg-open)",
+     .brief = "open the page in the browser", CLI_FLAG(struct why_call, is_to_open)},
     CLI_QUERY_JSON_ROW(struct why_call, "print one JSON object; times in ns"),
     CLI_QUERY_OUTPUT_ROWS(struct why_call),
     {.name = NULL},

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# `probity why --view`: the page opens at the slow call, block or span that is explained, and shows
+# the whole window of a dump. It is opened in chromium.
+# variants: gcc
+. "$(dirname "$0")/../common.bash"
+. "$SOURCE/tests/page/browser.bash"
+
+# $1 description, $2 status; then arguments of why. Writes "output" and "errors".
+why() {
+    local what=$1 expected=$2 status=0
+    shift 2
+    "$PROBITY" why "$@" > output 2> errors || status=$?
+    expect "$what: status ($(cat errors))" "$expected" "$status"
+}
+
+# Prints the place at which a page opens. $1 page
+place_of() {
+    sed -n 's,.*id="probity-data">\([^<]*\)<.*,\1,p' "$1" | base64 -d |
+        python3 -c 'import json, sys, zlib
+print(json.dumps(json.loads(zlib.decompress(sys.stdin.buffer.read())).get("place")))'
+}
+
+# Writes NAME.html, and NAME.json for the browser: begin and end of what is explained. $1 NAME,
+# $2 what is selected in the page, empty: a range; then arguments of why.
+page() {
+    local name=$1 selected=$2
+    shift 2
+    why "$name" 0 --json --view "$name.html" "$@"
+    python3 - "$selected" > "$name.json" << 'PYTHON'
+import json, sys
+why = json.load(open("output"))
+at = why["cases"][0]["at_ns"] - why["start_ns"]
+place = {"from": at, "to": at + why["cases"][0]["ns"]}
+print(json.dumps(place | ({"name": sys.argv[1]} if sys.argv[1] else {})))
+PYTHON
+    expect "$name: the place in the page" "$(jq -c '[.from, .to]' "$name.json")" \
+        "$(place_of "$name.html" | jq -c '[.from, .to]')"
+}
+
+# Adds the first and last record of a dump. $1 NAME, $2 dump
+whole() {
+    "$PROBITY" info --json "$2" | python3 -c 'import json, sys
+times = json.load(sys.stdin)[0]["times"]
+print(json.dumps({name: times[name + "_ns"] - times["started_ns"]
+                  for name in ("first", "last")}))' \
+        > times.json
+    jq -s add "$1.json" times.json > joined.json && mv joined.json "$1.json"
+}
+
+# $1 prefix of the dumps, $2 condition
+dump() {
+    "$PROBITY" record --when "$2" --before 100ms --after 20ms --ring 300s --at-most 1000/1s \
+        -o "$1-%i.probity" -- "$PROGRAMS/stalls" 2 1 sleep 100 > /dev/null 2> errors ||
+        fail "$1: status $?: $(cat errors)"
+}
+
+dump call 'function handle_request > 50ms'
+page call handle_request call-1.probity
+whole call call-1.probity
+dump block 'block 7864324 -> 7864329 > 50ms'
+page block '7864324 → 7864329' block-1.probity
+whole block block-1.probity
+
+PROBITY_OUT=tree.probity "$PROGRAMS/tree"
+page other fibonacci --function fibonacci tree.probity
+# From each hit of probe 1 to the next of 1026, some with hits in between.
+PROBITY_OUT=hits.probity "$PROGRAMS/blocks" > /dev/null
+page span '' --start-probe 1 --end-probe 1026 hits.probity
+# The text is the same as without a page, and so is the page of view except for the place.
+"$PROBITY" why call-1.probity > alone
+why "text" 0 --view text.html call-1.probity
+cmp -s alone output || fail "the text differs with a page"
+"$PROBITY" view -f -o plain.html call-1.probity
+expect "the place of a page of view" null "$(place_of plain.html)"
+
+# ---- Options ----
+
+why "page that exists" 1 --view call.html call-1.probity
+why "page, replaced" 0 -f --view call.html call-1.probity
+why "page on standard output" 2 --view - call-1.probity
+why "--open without --view" 2 --open call-1.probity
+why "trace as page" 1 -f --view call-1.probity call-1.probity
+"$PROBITY" check call-1.probity > /dev/null || fail "the trace was overwritten"
+why "no call" 1 --view none.html --function none call-1.probity
+[ ! -e none.html ] || fail "a page without a call"
+mkdir bin
+# shellcheck disable=SC2016
+printf '#!/bin/sh\necho "$1" > reported\n' > bin/xdg-open
+chmod +x bin/xdg-open
+PATH=$WORK/bin:$PATH why "browser" 0 -f --view opened.html --open call-1.probity
+expect "arguments of the browser" opened.html "$(cat reported)"
+
+needs_browser
+in_browser arrived call.html call.json -- arrived block.html block.json -- \
+    arrived other.html other.json -- arrived span.html span.json > faults ||
+    fail "in chromium: $(cat faults)"
+finish
