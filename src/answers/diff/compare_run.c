@@ -140,7 +140,8 @@ int probity_compare_run_describe(const struct probity_trace_facts *facts,
 {
     struct probity_compare_run run = {.started_ns = facts->info.anchor.realtime_ns,
                                       .records = facts->records + facts->spool_records,
-                                      .is_damaged = probity_trace_is_damaged(facts)};
+                                      .is_damaged = probity_trace_is_damaged(facts) ||
+                                                    facts->state == PROBITY_TRACE_UNFINISHED};
     char why[256];
 
     memcpy(run.session, facts->info.session, sizeof run.session);
