@@ -58,6 +58,14 @@ wait_until() {
     rm -f "$pause"
 }
 
+# Waits until a file has contents, and ends the test if the job ends without writing any: what
+# follows would wait for that job, too. $1 job, $2 file, $3 file with the job's messages (optional)
+await_file() {
+    wait_until "$1" test -s "$2" && return
+    fail "nothing in $2 when its program ended: $(tail -n 5 "${3:-/dev/null}")"
+    finish
+}
+
 # $1 file, $2 minimum number of lines, $3 regular expression that they match
 has_lines() {
     [ -e "$1" ] && [ "$(grep -c -- "${3:-}" "$1")" -ge "$2" ]

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probity.h"
+
 static int compare_items(const void *left, const void *right)
 {
     const struct probity_row_sort_item *a = left, *b = right;
@@ -23,15 +25,16 @@ void probity_row_sort(struct probity_row_sort_item *items, size_t count)
         qsort(items, count, sizeof *items, compare_items);
 }
 
-void probity_row_sort_arrange(void *elements, size_t bytes,
-                              const struct probity_row_sort_item *items, size_t count)
+int probity_row_sort_arrange(void *elements, size_t bytes,
+                             const struct probity_row_sort_item *items, size_t count)
 {
     char *from = elements, *copy = count > 0 ? malloc(count * bytes) : NULL;
 
     if (copy == NULL)
-        return;
+        return count > 0 ? PROBITY_ERROR_MEMORY : 0;
     for (size_t i = 0; i < count; i++)
         memcpy(copy + i * bytes, from + items[i].place * bytes, bytes);
     memcpy(elements, copy, count * bytes);
     free(copy);
+    return 0;
 }

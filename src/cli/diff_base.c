@@ -205,8 +205,9 @@ static int compare(struct cli_diff_base *against, const struct cli_query *answer
         status = compare_side(against, PROBITY_COMPARE_NEW, answer->out, paths, count);
     if (status == CLI_OK && probity_compare_finish(compared->compare) != 0)
         status = fail_memory(against);
-    if (status == CLI_OK)
-        probity_compare_sort(compared->compare, PROBITY_COMPARE_BY_IMPACT);
+    if (status == CLI_OK &&
+        probity_compare_sort(compared->compare, PROBITY_COMPARE_BY_IMPACT) != 0)
+        status = fail_memory(against);
     return status;
 }
 

@@ -35,7 +35,9 @@ static int print_report(FILE *stream, struct probity_reader *reader, struct prob
     if (error != 0)
         return error;
     struct probity_report_function *functions = probity_report_functions(report, &count);
-    probity_report_sort(functions, count, PROBITY_REPORT_SELF);
+    error = probity_report_sort(functions, count, PROBITY_REPORT_SELF);
+    if (error != 0)
+        return error;
     probity_report_text(stream, &layout, reader, functions, count, probity_report_repairs(report));
     return ferror(stream) ? PROBITY_ERROR_WRITE : 0;
 }

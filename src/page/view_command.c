@@ -313,11 +313,22 @@ static const struct probity_view_answer *base_of(const struct cli_diff_base *aga
         .blocks = {.reader = against->reader, .pairs = against->pairs,
                    .count = against->pair_count, .limit = BLOCKS_SHOWN},
         .requests = &against->requests};
-    struct probity_report_function *functions =
-        probity_report_functions(against->report, &base->function_count);
-    probity_report_sort(functions, base->function_count, PROBITY_REPORT_SELF);
-    base->functions = functions;
+    base->functions = probity_report_functions(against->report, &base->function_count);
     return base;
+}
+
+static int sort_functions(struct view_call *call)
+{
+    struct probity_report *reports[] = {call->report, call->against.report};
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < 2; i++) {
+        size_t count = 0;
+        struct probity_report_function *functions =
+            reports[i] != NULL ? probity_report_functions(reports[i], &count) : NULL;
+        error = probity_report_sort(functions, count, PROBITY_REPORT_SELF);
+    }
+    return error;
 }
 
 static int print_page(void *context, FILE *stream, const struct probity_reader *reader,
@@ -353,7 +364,9 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
     call->symbols = symbols_open(cli_memory_end);
     cli_signatures_find(call->symbols, reader, functions, count);
     limit_rows(functions, count);
-    probity_report_sort(functions, count, PROBITY_REPORT_SELF);
+    int error = sort_functions(call);
+    if (error != 0)
+        return error;
     answer.threads.processes =
         probity_threads_processes(call->threads, &answer.threads.count);
     if (call->tiles.path != NULL) {

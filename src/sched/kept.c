@@ -107,7 +107,9 @@ static int compare_times(const void *left, const void *right)
 {
     const struct probity_sched_spilled *a = left, *b = right;
 
-    return a->time_kind < b->time_kind ? -1 : a->time_kind > b->time_kind;
+    if (a->time_kind != b->time_kind)
+        return a->time_kind < b->time_kind ? -1 : 1;
+    return a->tid < b->tid ? -1 : a->tid > b->tid;
 }
 
 struct probity_sched_spilled *probity_sched_kept_events(const struct probity_sched_kept *kept,

@@ -460,7 +460,10 @@ static int compare_functions(const void *left, const void *right)
 
     if (a->address != b->address)
         return a->address < b->address ? -1 : 1;
-    return (b->arguments + b->results) - (a->arguments + a->results);
+    int more = (b->arguments + b->results) - (a->arguments + a->results);
+    if (more != 0)
+        return more;
+    return a->first_value < b->first_value ? -1 : a->first_value > b->first_value;
 }
 
 /* Of several symbols at one address, the one with the most values is used; without any, none. */

@@ -47,8 +47,9 @@ static void index_unit(struct symbols_object *object, Dwarf_Die *unit)
 static int compare_entries(const void *left, const void *right)
 {
     const struct symbols_entry *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
 
-    return strcmp(a->name, b->name);
+    return order != 0 ? order : a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
 /* Split .dwo parts are in the units next to their skeletons. Types have separate units, which
@@ -238,7 +239,9 @@ static int compare_addresses(const void *left, const void *right)
 {
     const struct symbols_address *a = left, *b = right;
 
-    return a->low < b->low ? -1 : a->low > b->low;
+    if (a->low != b->low)
+        return a->low < b->low ? -1 : 1;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
 /* In untrusted DWARF, scopes may be nested without end. */

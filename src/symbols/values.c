@@ -20,7 +20,9 @@ static int compare_enumerators(const void *left, const void *right)
 {
     const struct probity_arguments_enumerator *a = left, *b = right;
 
-    return a->value < b->value ? -1 : a->value > b->value;
+    if (a->value != b->value)
+        return a->value < b->value ? -1 : 1;
+    return a->reserved < b->reserved ? -1 : a->reserved > b->reserved;
 }
 
 /* Compilers write negative numbers as signed ones; other forms have no sign. */
@@ -70,10 +72,14 @@ static uint32_t read_enumerators(struct symbols_values *values, Dwarf_Die *type,
         if (dwarf_tag(&child) != DW_TAG_enumerator || name == NULL ||
             !enumerator_value(&child, &value))
             continue;
-        all[count++] = (struct probity_arguments_enumerator){
-            .value = value, .name = symbols_description_text(values->description, name)};
+        all[count] = (struct probity_arguments_enumerator){
+            .value = value, .name = symbols_description_text(values->description, name),
+            .reserved = count}; /* the place, until they are sorted */
+        count++;
     }
     qsort(all, count, sizeof *all, compare_enumerators);
+    for (uint32_t i = 0; i < count; i++)
+        all[i].reserved = 0;
     return drop_doubles(all, count);
 }
 

@@ -189,12 +189,15 @@ cat > endless << END
 [ -z "\$PROBITY_OUT" ] || exec "$PROGRAMS/victim" truth 1 0 1000
 END
 chmod +x endless
+has_spool() {
+    [ -n "$(ls "$SPOOL")" ]
+}
 for signal in INT TERM HUP; do
     # A background job ignores SIGINT by default.
     env --default-signal=INT "$PROBITY" overhead -n 1 ./endless > output 2> errors &
     tool=$!
-    until [ -n "$(ls "$SPOOL")" ]; do :; done
-    kill -s $signal $tool
+    wait_until $tool has_spool || fail "$signal: no spool: $(cat errors)"
+    signal_job $signal $tool || fail "$signal: the tool has ended early"
     status=0
     { wait $tool; } 2> /dev/null || status=$?
     expect "$signal: status" "$((128 + $(kill -l $signal)))" "$status"

@@ -201,6 +201,12 @@ head -c $(($(stat -c %s new.2) / 2)) new.2 > part
 runs "a broken one" 3 add --project other --label broken part
 compare "a broken one" 3 --project other @old -- @broken
 grep -q '^trace: @broken, run 3: INCOMPLETE: ' output || fail "broken: $(tail -n 3 output)"
+# Only the END block is missing, so nothing is damaged; records may be missing.
+head -c "$(grep -abo PBLK new.3 | tail -n 1 | cut -d: -f1)" new.3 > part
+runs "one without its end" 3 add --project other --label endless part
+compare "one without its end" 3 --project other @old -- @endless
+grep -q '^trace: @endless, run 4: INCOMPLETE: no END block' output ||
+    fail "endless: $(tail -n 3 output)"
 rm old.? new.? @new
 compare "without traces" 0 --csv --sort name @old -- @new
 cmp -s labels--csv output || fail "without traces: $(diff labels--csv output | head -n 4)"

@@ -241,16 +241,16 @@ leave_out_wakings() {
 }
 [ "$VARIANT" = asan ] || [ ${#with_tracefs[@]} -eq 0 ] || leave_out_wakings
 
-# `record` is killed: the program continues, and its trace is complete. No file is left.
+# `record` is killed: the program continues, and its trace is complete. No file is left. The output
+# ends when the last process that may write to it has ended.
 mkdir orphan
 status=0
-"$PROBITY" record --sched -o "$WORK/orphan/trace" -- sh -c '
+ended=$("$PROBITY" record --sched -o "$WORK/orphan/trace" -- sh -c '
     kill -KILL $PPID
     "$0" > /dev/null
-    echo "$?" > ended' "$BUILD/examples/hello" 2> errors || status=$?
+    echo "$?"' "$BUILD/examples/hello" 2> errors) || status=$?
 expect "record killed: status" 137 "$status"
-until [ -s ended ]; do sleep 0.02; done
-expect "record killed: program" 0 "$(cat ended)"
+expect "record killed: program" 0 "$ended"
 expect "record killed: files" orphan/trace "$(find orphan -type f)"
 "$PROBITY" check orphan/trace > /dev/null || fail "record killed: the trace is damaged"
 

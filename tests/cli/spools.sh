@@ -33,10 +33,10 @@ grep -q '^0 spools' output || fail "no directory: $(cat output)"
 mkdir -m 700 "$SPOOL"
 leave_killed killed.probity 100
 mkfifo go
-PROBITY_OUT=$WORK/alive.probity "$PROGRAMS/waiting" < go > ready &
+PROBITY_OUT=$WORK/alive.probity "$PROGRAMS/waiting" < go > ready 2> waiting.err &
 alive=$!
 exec 3> go
-until [ -s ready ]; do sleep 0.01; done
+await_file "$alive" ready waiting.err
 expect "killed" "[\"killed_after\",\"$WORK/killed.probity\",\"found\",0]" \
     "$(listed '.spools[] | select(.state == "dead") |
         [.program, .trace, .trace_state, .functions]')"

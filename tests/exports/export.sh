@@ -118,11 +118,7 @@ for interrupted in "${interruptions[@]}"; do
     rm -rf out
     env --default-signal "$PROBITY" export --format "$format" -o out trace 2> full &
     export=$!
-    until is_begun "$export"; do
-        is_running "$export" || break
-        sleep 0.01
-    done
-    is_begun "$export" || fail "$format: nothing under a temporary name"
+    wait_until "$export" is_begun "$export" || fail "$format: nothing under a temporary name"
     kill -s "$signal" "$export"
     status=0
     wait "$export" 2> errors || status=$?

@@ -415,9 +415,10 @@ allocations_of() {
     od -An -tu8 -N 8 "$INPUTS/report"
 }
 
-# Makes one allocation of the tool after another fail. $1 command, $2 step, $3 "" or ":ever"
+# Makes one allocation of the tool after another fail. $1 command, $2 step, $3 "" or ":ever", $4
+# the first (default 1)
 sweep_memory() {
-    local command=$1 stride=$2 ever=$3 n=1 status usual refused
+    local command=$1 stride=$2 ever=$3 n=${4:-1} status usual refused
     usual=$(learn_answer "$command")
     while :; do
         prepare "$command"

@@ -28,9 +28,7 @@ begin_refused() {
 
 # $1 expected number of lines
 wait_for_steps() {
-    until [ "$(wc -l < output)" -ge "$1" ] || ! is_running "$steps_pid"; do
-        sleep 0.01
-    done
+    wait_until "$steps_pid" has_lines output "$1" || true
 }
 
 go() {
@@ -278,7 +276,7 @@ spool_cut() {
     begin_steps; go
     timeout 300 "$PROBITY" log --follow trace > rest 2> stderr &
     tool=$!
-    until [ -s rest ] || ! is_running "$tool"; do sleep 0.01; done
+    await_file "$tool" rest stderr
     find "$SPOOL" -type f -exec truncate -s 0 {} +
     signal_job KILL "$steps_pid" || true
     status=0

@@ -178,7 +178,7 @@ for name in out.csv out.csv.probity; do echo precious > target/$name; done
 mkfifo go
 PROBITY_OUT=$WORK/away/to/out.csv "$PROGRAMS/waiting" < go > ready 2> errors &
 exec 3> go
-until [ -s ready ]; do sleep 0.01; done
+await_file $! ready errors
 mv away/to away/gone
 ln -s "$WORK/target" away/to
 echo >&3

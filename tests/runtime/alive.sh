@@ -101,7 +101,7 @@ echo "$((killed - 1))" > /proc/sys/kernel/ns_last_pid || exit 5
 PROBITY_OUT=$WORK/second "$PROGRAMS/waiting" < go > ready &
 echo "$killed $!" > ids
 exec 3> go
-until [ -s ready ]; do sleep 0.01; done
+wait_until "$!" test -s ready || exit 6
 "$PROBITY" info --json killed second | jq -r '.[].state' > states
 "$PROBITY" spools --json | jq -r '.spools[] | .state + " " + .program' | LC_ALL=C sort > spools
 "$PROBITY" level "$killed" 1 > level 2>&1
@@ -114,6 +114,7 @@ exec 3>&-
 wait "$!"
 END
 export PROGRAMS PROBITY WORK
+export -f is_running wait_until
 reuse=(unshare --pid --fork --mount-proc)
 "${reuse[@]}" true 2> /dev/null || reuse=(unshare --user --map-root-user "${reuse[@]:1}")
 status=0

@@ -31,11 +31,8 @@ waits() {
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' "$PROGRAMS/$1" wait > expected 2> errors &
     local pid=$!
-    until grep -q ready expected; do
-        kill -0 "$pid" 2> /dev/null || break
-        sleep 0.01
-    done
-    kill -s "$2" "$pid"
+    wait_until "$pid" grep -q ready expected || fail "$1 wait: $(cat errors)"
+    signal_job "$2" "$pid" || fail "$1: ended before SIG$2"
     status=0
     wait "$pid" || status=$?
     expect "$1: status after SIG$2" "$3" "$status"

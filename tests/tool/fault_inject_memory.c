@@ -2,14 +2,17 @@
  *
  * fault_inject_memory.c: for LD_PRELOAD: makes an allocation of a program, or of any library in it,
  * fail, or all from then on. Starts counting when all libraries are loaded, so that the dynamic
- * linker is unaffected. Spares libdw, whose assertions would end the process. glibc.
+ * linker is unaffected. Spares what libdw allocates, directly, through libc or for thread-local
+ * data: its assertions, or the dynamic linker, would end the process. glibc.
  *
  *     FAULT_INJECT_MEMORY=REPORT:FIRST[:ever]
  *         REPORT is an existing file of at least 16 bytes, which gets two numbers of 8 bytes: the
- *         allocations made and those that failed; FIRST counts from 1
+ *         allocations made and those that failed; FIRST counts from 1.
+ *         If that allocation is spared, the next one fails
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,7 +28,7 @@ void *__libc_memalign(size_t alignment, size_t bytes);
 
 static uint64_t nowhere[2], *report = nowhere; /* reached, refused */
 static uint64_t first_refused;
-static int is_for_ever, is_counting;
+static int is_for_ever, is_counting, has_refused;
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -47,6 +50,8 @@ __attribute__((constructor)) static void begin(void)
     report = at;
     first_refused = strtoull(colon + 1, NULL, 10);
     is_for_ever = strstr(colon + 1, ":ever") != NULL;
+    /* The first call allocates memory. */
+    backtrace(&(void *){NULL}, 1);
     is_counting = 1;
 }
 
@@ -58,12 +63,27 @@ static int is_of_libdw(const void *caller)
            (strstr(info.dli_fname, "/libdw") != NULL || strstr(info.dli_fname, "/libelf") != NULL);
 }
 
+/* Whether libdw called what allocates: strdup(), or the dynamic linker. */
+static int is_below_libdw(void)
+{
+    enum { DEPTH = 32 };
+    void *callers[DEPTH];
+    int count = backtrace(callers, DEPTH), at = 0;
+
+    while (at < count && !is_of_libdw(callers[at]))
+        at++;
+    return at < count;
+}
+
 static int is_refused(const void *caller)
 {
     if (!is_counting || is_of_libdw(caller))
         return 0;
     uint64_t place = __atomic_add_fetch(&report[0], 1, __ATOMIC_RELAXED);
-    if (first_refused == 0 || (is_for_ever ? place < first_refused : place != first_refused))
+    int is_over = !is_for_ever && __atomic_load_n(&has_refused, __ATOMIC_RELAXED);
+    if (first_refused == 0 || place < first_refused || is_over || is_below_libdw())
+        return 0;
+    if (__atomic_exchange_n(&has_refused, 1, __ATOMIC_RELAXED) && !is_for_ever)
         return 0;
     __atomic_add_fetch(&report[1], 1, __ATOMIC_RELAXED);
     errno = ENOMEM;

@@ -116,8 +116,9 @@ enum probity_compare_order {
     PROBITY_COMPARE_ORDERS
 };
 
-/* After finish: sorts by one of these or by a statistic, largest first; by name, ascending. */
-void probity_compare_sort(struct probity_compare *compare, int order);
+/* After finish: sorts by one of these or by a statistic, largest first; by name, ascending. Returns
+ * 0 or PROBITY_ERROR_MEMORY. */
+int probity_compare_sort(struct probity_compare *compare, int order);
 
 /* Results are valid until close. */
 const struct probity_compare_row *probity_compare_rows(const struct probity_compare *compare,

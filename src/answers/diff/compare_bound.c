@@ -75,6 +75,7 @@ int probity_compare_is_left(const struct probity_compare *compare,
 struct candidate {
     struct probity_compare_row *row;
     double total;
+    size_t place;  /* among the blocks */
     int is_wanted; /* a pattern matches it */
 };
 
@@ -98,7 +99,8 @@ static int compare_candidates(const void *left, const void *right)
         return b->is_wanted - a->is_wanted;
     if (a->total < b->total || a->total > b->total)
         return a->total < b->total ? 1 : -1;
-    return strcmp(a->row->item.name, b->row->item.name);
+    int order = strcmp(a->row->item.name, b->row->item.name);
+    return order != 0 ? order : a->place < b->place ? -1 : a->place > b->place;
 }
 
 static int is_wanted(const struct probity_compare *compare, const struct probity_compare_row *row)
@@ -115,10 +117,13 @@ static void split(struct probity_compare *compare, struct candidate *ret_blocks)
 
     for (size_t i = 0; i < compare->row_count; i++) {
         struct probity_compare_row *row = compare->all[i];
-        if (row->item.kind != PROBITY_COMPARE_BLOCK)
+        if (row->item.kind != PROBITY_COMPARE_BLOCK) {
             compare->all[kept++] = row;
-        else
-            ret_blocks[blocks++] = (struct candidate){row, total_of(row), is_wanted(compare, row)};
+            continue;
+        }
+        ret_blocks[blocks] =
+            (struct candidate){row, total_of(row), blocks, is_wanted(compare, row)};
+        blocks++;
     }
     compare->row_count = kept;
     compare->block_count = blocks;

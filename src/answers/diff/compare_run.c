@@ -140,7 +140,8 @@ int probity_compare_run_describe(const struct probity_trace_facts *facts,
 {
     struct probity_compare_run run = {.started_ns = facts->info.anchor.realtime_ns,
                                       .records = facts->records + facts->spool_records,
-                                      .is_damaged = probity_trace_is_damaged(facts)};
+                                      .is_damaged = probity_trace_is_damaged(facts) ||
+                                                    facts->state == PROBITY_TRACE_UNFINISHED};
     char why[256];
 
     memcpy(run.session, facts->info.session, sizeof run.session);
@@ -211,8 +212,8 @@ int probity_compare_run_add(struct probity_compare_run *run,
  * the program is not part of the key: the program may have been replaced since the run. */
 static int compare_functions(const void *left, const void *right)
 {
-    const struct probity_function *a = ((const struct probity_report_function *)left)->function;
-    const struct probity_function *b = ((const struct probity_report_function *)right)->function;
+    const struct probity_report_function *one = left, *other = right;
+    const struct probity_function *a = one->function, *b = other->function;
 
     if (a == NULL || b == NULL)
         return (a == NULL) - (b == NULL);
@@ -221,7 +222,9 @@ static int compare_functions(const void *left, const void *right)
     order = order != 0 ? order : strcmp(base_name(a->recorded_file), base_name(b->recorded_file));
     order = order != 0 ? order : strcmp(base_name(a->object), base_name(b->object));
     order = order != 0 ? order : a->line < b->line ? -1 : a->line > b->line;
-    return order != 0 ? order : strcmp(a->recorded_file, b->recorded_file);
+    order = order != 0 ? order : strcmp(a->recorded_file, b->recorded_file);
+    order = order != 0 ? order : one->trace < other->trace ? -1 : one->trace > other->trace;
+    return order != 0 ? order : one->number < other->number ? -1 : one->number > other->number;
 }
 
 static int is_same_key(const struct probity_function *a, const struct probity_function *b)

@@ -45,17 +45,18 @@ static double order_value(const struct probity_compare *compare,
     return fmax(known(median[PROBITY_COMPARE_NEW]), known(median[PROBITY_COMPARE_BASE]));
 }
 
-/* If out of memory, the rows keep their order. */
-void probity_compare_sort(struct probity_compare *compare, int order)
+int probity_compare_sort(struct probity_compare *compare, int order)
 {
     struct probity_row_sort_item *items = calloc(compare->row_count + 1, sizeof *items);
 
     if (items == NULL)
-        return;
+        return PROBITY_ERROR_MEMORY;
     for (size_t i = 0; i < compare->row_count; i++)
         items[i] = (struct probity_row_sort_item){order_value(compare, &compare->rows[i], order),
                                                   compare->rows[i].item.name, i};
     probity_row_sort(items, compare->row_count);
-    probity_row_sort_arrange(compare->rows, sizeof *compare->rows, items, compare->row_count);
+    int error =
+        probity_row_sort_arrange(compare->rows, sizeof *compare->rows, items, compare->row_count);
     free(items);
+    return error;
 }

@@ -225,10 +225,10 @@ static int run_on(struct diff_call *call, char **names, size_t base_count, size_
         cli_diff_input_close(&call->compared);
         return CLI_OK;
     }
-    if (status == CLI_OK) {
-        probity_compare_sort(call->compared.compare, call->order);
+    if (status == CLI_OK && probity_compare_sort(call->compared.compare, call->order) != 0)
+        status = cli_fail(&cli_command_diff, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
+    if (status == CLI_OK)
         status = cli_print_answer(&cli_command_diff, call->out, call->force, print_diff, call);
-    }
     int judged = status == CLI_OK ? judge_limits(call) : CLI_OK;
     if (status == CLI_OK)
         status = call->compared.is_damaged ? CLI_DAMAGED : judged;

@@ -197,9 +197,8 @@ static int add_functions(struct hist_call *call)
 {
     size_t count;
     struct probity_report_function *functions = probity_report_functions(call->report, &count);
-    int error = 0;
+    int error = probity_report_sort(functions, count, PROBITY_REPORT_TOTAL);
 
-    probity_report_sort(functions, count, PROBITY_REPORT_TOTAL);
     for (size_t i = 0; error == 0 && i < count && !is_full(call); i++) {
         const struct probity_function *function = functions[i].function;
         const struct probity_report_sums *sums = &functions[i].sums;

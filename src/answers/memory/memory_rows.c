@@ -178,9 +178,9 @@ int probity_memory_rows_sort(struct probity_memory_rows *rows, enum probity_memo
         items[i].place = i;
     }
     probity_row_sort(items, rows->count);
-    probity_row_sort_arrange(rows->rows, sizeof *rows->rows, items, rows->count);
+    int error = probity_row_sort_arrange(rows->rows, sizeof *rows->rows, items, rows->count);
     free(items);
-    return 0;
+    return error;
 }
 
 enum probity_memory_key probity_memory_key_parse(const char *name)

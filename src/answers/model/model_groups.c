@@ -286,7 +286,7 @@ static int compare_blocks(const void *left, const void *right)
     return to < b->to->number ? -1 : to > b->to->number;
 }
 
-/* Most hits first. */
+/* Most hits first. Groups that are otherwise alike keep their order, which is in `number`. */
 static int compare_groups(const void *left, const void *right)
 {
     const struct probity_model_group *a = *(struct probity_model_group *const *)left;
@@ -295,7 +295,8 @@ static int compare_groups(const void *left, const void *right)
     if (a->hits != b->hits)
         return a->hits > b->hits ? -1 : 1;
     int order = strcmp(a->name != NULL ? a->name : "", b->name != NULL ? b->name : "");
-    return order != 0 ? order : compare_nodes(&a->nodes[0], &b->nodes[0]);
+    order = order != 0 ? order : compare_nodes(&a->nodes[0], &b->nodes[0]);
+    return order != 0 ? order : a->number < b->number ? -1 : a->number > b->number;
 }
 
 static void list_block(struct model_seed *seed, struct model_pair *pair,
@@ -370,6 +371,7 @@ int probity_model_finish_groups(struct probity_model *model)
         if (seed->is_joined)
             continue;
         error = list_seed(seed);
+        seed->group.number = (uint32_t)result->group_count;
         model->group_list[result->group_count++] = &seed->group;
     }
     if (error != 0)

@@ -161,9 +161,10 @@ int probity_report_is_known(const struct probity_report_sums *sums, enum probity
 struct probity_corrected probity_report_corrected(const struct probity_report_sums *sums,
                                                   int is_self);
 
-/* Sorts functions, and the rows of each: largest first, or by name, ascending. */
-void probity_report_sort(struct probity_report_function *functions, size_t count,
-                         enum probity_report_key key);
+/* Sorts functions, and the rows of each: largest first, or by name, ascending. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
+int probity_report_sort(struct probity_report_function *functions, size_t count,
+                        enum probity_report_key key);
 
 void probity_report_close(struct probity_report *report);
 

@@ -230,6 +230,8 @@ static int print_states(struct report_call *call, FILE *stream,
     size_t count, kept = 0;
     struct probity_states_row *rows = probity_states_report_rows(call->states, call->key, &count);
 
+    if (rows == NULL)
+        return PROBITY_ERROR_MEMORY;
     for (size_t i = 0; i < count; i++) {
         const struct probity_report_function *entry = rows[i].entry;
         if (call->patterns.count == 0 ||
@@ -266,7 +268,9 @@ static int print_functions(struct report_call *call, FILE *stream,
     if (call->suggest_percent > 0)
         return probity_suggest(stream, reader, functions, count, call->suggest_percent,
                                &call->is_cost_known);
-    probity_report_sort(functions, count, call->key);
+    int error = probity_report_sort(functions, count, call->key);
+    if (error != 0)
+        return error;
     if (!call->answer.as_json && !call->answer.as_csv) {
         probity_report_text(stream, &call->layout, reader, functions, count, repairs);
         return 0;

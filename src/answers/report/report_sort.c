@@ -114,36 +114,42 @@ int probity_report_is_known(const struct probity_report_sums *sums, enum probity
     }
 }
 
-static void sort_rows(struct probity_report_function *function, enum probity_report_key key)
+static int sort_rows(struct probity_report_function *function, enum probity_report_key key)
 {
     struct probity_row_sort_item *items = calloc(function->row_count + 1, sizeof *items);
 
     if (items == NULL)
-        return;
+        return PROBITY_ERROR_MEMORY;
     for (size_t i = 0; i < function->row_count; i++) {
         uint64_t value = probity_report_value(&function->rows[i].sums, key);
         items[i] = (struct probity_row_sort_item){(double)value, "", i};
     }
     probity_row_sort(items, function->row_count);
-    probity_row_sort_arrange(function->rows, sizeof *function->rows, items, function->row_count);
+    int error = probity_row_sort_arrange(function->rows, sizeof *function->rows, items,
+                                         function->row_count);
     free(items);
+    return error;
 }
 
-void probity_report_sort(struct probity_report_function *functions, size_t count,
-                         enum probity_report_key key)
+int probity_report_sort(struct probity_report_function *functions, size_t count,
+                        enum probity_report_key key)
 {
     struct probity_row_sort_item *items = calloc(count + 1, sizeof *items);
+    int error = 0;
 
     if (items == NULL)
-        return;
-    for (size_t i = 0; i < count; i++) {
+        return PROBITY_ERROR_MEMORY;
+    for (size_t i = 0; error == 0 && i < count; i++) {
         const struct probity_function *function = functions[i].function;
         items[i] = (struct probity_row_sort_item){
             (double)probity_report_value(&functions[i].sums, key),
             function != NULL ? function->name : "~", i};
-        sort_rows(&functions[i], key);
+        error = sort_rows(&functions[i], key);
     }
-    probity_row_sort(items, count);
-    probity_row_sort_arrange(functions, sizeof *functions, items, count);
+    if (error == 0) {
+        probity_row_sort(items, count);
+        error = probity_row_sort_arrange(functions, sizeof *functions, items, count);
+    }
     free(items);
+    return error;
 }

@@ -123,11 +123,11 @@ static int compare_names(const void *left, const void *right)
     return order != 0 ? order : compare_values(left, right);
 }
 
-/* Left as they are if out of memory. */
-static void sort_rows(struct probity_states_report *states, enum probity_report_key key)
+static int sort_rows(struct probity_states_report *states, enum probity_report_key key)
 {
     struct sort_item *items = calloc(states->count + 1, sizeof *items);
     struct probity_states_row *sorted = calloc(states->count + 1, sizeof *sorted);
+    int error = items != NULL && sorted != NULL ? 0 : PROBITY_ERROR_MEMORY;
 
     for (size_t i = 0; items != NULL && i < states->count; i++) {
         const struct probity_states_row *row = &states->rows[i];
@@ -135,7 +135,7 @@ static void sort_rows(struct probity_states_report *states, enum probity_report_
             key == PROBITY_REPORT_NAME ? 0 : probity_report_value(&row->entry->sums, key);
         items[i] = (struct sort_item){value, row};
     }
-    if (items != NULL && sorted != NULL) {
+    if (error == 0) {
         qsort(items, states->count, sizeof *items,
               key == PROBITY_REPORT_NAME ? compare_names : compare_values);
         for (size_t i = 0; i < states->count; i++)
@@ -146,6 +146,7 @@ static void sort_rows(struct probity_states_report *states, enum probity_report_
         free(sorted);
     }
     free(items);
+    return error;
 }
 
 struct probity_states_row *probity_states_report_rows(struct probity_states_report *states,
@@ -173,8 +174,7 @@ struct probity_states_row *probity_states_report_rows(struct probity_states_repo
         probity_states_complete(&row->total, row->entry->sums.total.wall_ns);
         probity_states_complete(&row->self, row->entry->sums.self.wall_ns);
     }
-    sort_rows(states, key);
-    return states->rows;
+    return sort_rows(states, key) == 0 ? states->rows : NULL;
 }
 
 const struct probity_scopes_repairs *probity_states_report_repairs(

@@ -29,7 +29,7 @@ uint64_t probity_states_report_pending(const struct probity_states_report *state
 /* Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_states_report_finish(struct probity_states_report *states);
 
-/* After finish, once: the functions, sorted. Valid until close. */
+/* After finish, once: the functions, sorted. Valid until close. NULL: out of memory. */
 struct probity_states_row *probity_states_report_rows(struct probity_states_report *states,
                                                       enum probity_report_key key,
                                                       size_t *ret_count);

@@ -319,11 +319,16 @@ int probity_pyramid_put(struct probity_pyramid *pyramid, const struct probity_ev
 /* ---- The end -----------------------------------------------------------------------------------
  */
 
+/* Of two spans with the same start, the one without a length came first. */
 static int compare_spans(const void *left, const void *right)
 {
     const struct probity_timeline_span *a = left, *b = right;
 
-    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    if (a->length_ns != b->length_ns)
+        return a->length_ns < b->length_ns ? -1 : 1;
+    return a->name < b->name ? -1 : a->name > b->name;
 }
 
 static void sort_lane(struct probity_timeline_lane *lane)

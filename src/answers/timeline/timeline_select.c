@@ -154,8 +154,10 @@ static int compare_slow(const void *left, const void *right)
 {
     const struct probity_timeline_slow *const *a = left, *const *b = right;
 
-    return ((*a)->span.length_ns < (*b)->span.length_ns) -
-           ((*a)->span.length_ns > (*b)->span.length_ns);
+    if ((*a)->span.length_ns != (*b)->span.length_ns)
+        return (*a)->span.length_ns > (*b)->span.length_ns ? -1 : 1;
+    return ((*a)->span.start_ns > (*b)->span.start_ns) -
+           ((*a)->span.start_ns < (*b)->span.start_ns);
 }
 
 /* The slowest call of each function, then the second slowest of each, and so on while more than

@@ -59,9 +59,11 @@ static uint32_t name_of(const struct probity_timeline_cell *cell)
 static int compare_uses(const void *left, const void *right, void *context)
 {
     const uint64_t *uses = context;
-    uint64_t a = uses[*(const uint32_t *)left], b = uses[*(const uint32_t *)right];
+    const uint32_t *a = left, *b = right;
 
-    return (a < b) - (a > b);
+    if (uses[*a] != uses[*b])
+        return uses[*a] > uses[*b] ? -1 : 1;
+    return *a < *b ? -1 : *a > *b;
 }
 
 static void give_letters(struct picture *picture)

@@ -423,7 +423,13 @@ static int compare_holders(const void *left, const void *right)
         return a->thread_slot < b->thread_slot ? -1 : 1;
     const char *a_name = a->doing.function != NULL ? a->doing.function->name : "";
     const char *b_name = b->doing.function != NULL ? b->doing.function->name : "";
-    return strcmp(a_name, b_name);
+    int order = strcmp(a_name, b_name);
+    if (order != 0)
+        return order;
+    const char *a_call = a->doing.call != NULL ? a->doing.call->name : "";
+    const char *b_call = b->doing.call != NULL ? b->doing.call->name : "";
+    order = strcmp(a_call, b_call);
+    return order != 0 ? order : a->tid < b->tid ? -1 : a->tid > b->tid;
 }
 
 static int compare_rows(const void *left, const void *right)

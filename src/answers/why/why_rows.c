@@ -44,11 +44,16 @@ static int is_alike(const struct probity_why_other *other, const struct probity_
            other->doing.function == part->doing.function && other->doing.call == part->doing.call;
 }
 
-static int compare_others(const void *left, const void *right)
+/* By time, longest first. Those with equal times keep their order, which is that of the path. */
+static void sort_others(struct probity_why_other *others, size_t count)
 {
-    const struct probity_why_other *a = left, *b = right;
-
-    return (a->ns < b->ns) - (a->ns > b->ns);
+    for (size_t i = 1; i < count; i++) {
+        struct probity_why_other other = others[i];
+        size_t at = i;
+        for (; at > 0 && others[at - 1].ns < other.ns; at--)
+            others[at] = others[at - 1];
+        others[at] = other;
+    }
 }
 
 /* Maximum number of different ones: the first is the most likely cause. */
@@ -75,7 +80,7 @@ size_t probity_why_others(const struct probity_why *why, const struct probity_wh
                                                          part->doing, 0};
         others[at].ns += part->ns;
     }
-    qsort(others, count, sizeof *others, compare_others);
+    sort_others(others, count);
     count = count < PROBITY_WHY_OTHERS ? count : PROBITY_WHY_OTHERS;
     memcpy(ret_others, others, count * sizeof *others);
     return count;

@@ -237,8 +237,9 @@ static int put_functions(struct openmetrics *state, const struct probity_export 
 
     if (count == 0)
         return 0;
-    probity_report_sort(functions, count, PROBITY_REPORT_NAME);
-    int error = put_function_counters(state, export, functions, count);
+    int error = probity_report_sort(functions, count, PROBITY_REPORT_NAME);
+    if (error == 0)
+        error = put_function_counters(state, export, functions, count);
     begin_family(state, &family);
     for (size_t i = 0; error == 0 && i < count; i++) {
         const struct probity_report_sums *sums = &functions[i].sums;
