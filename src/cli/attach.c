@@ -14,6 +14,7 @@
 
 #include "base/called.h"
 #include "base/os.h"
+#include "base/share.h"
 #include "cli/cli.h"
 #include "cli/cli_process.h"
 #include "cli/option.h"
@@ -50,13 +51,9 @@ static int find_recording(const struct cli_command *command, uint32_t pid,
     int error = probity_request_open_process(pid, directory, sizeof directory, &count, ret_request);
 
     *ret_path = NULL;
-    probity_os_yield(); /* between pieces of work that take about as long */
-    if (error == PROBITY_ERROR_VERSION)
-        return cli_fail(command, "process %" PRIu32 " is already recording, with another version "
-                        "of Probity", pid);
     if (error != 0)
-        return cli_fail(command, "cannot search '%s' for process %" PRIu32 ": %s", directory, pid,
-                        error == PROBITY_ERROR_OPEN ? strerror(errno) : probity_error_text(error));
+        return cli_process_fail(command, pid, directory, error);
+    probity_os_yield(); /* between pieces of work that take about as long */
     if (count != 1)
         return count == 0 ? -1
                           : cli_fail(command, "process %" PRIu32 " records %d traces", pid, count);
@@ -140,6 +137,23 @@ static int add_out(struct attach_call *call)
     return CLI_OK;
 }
 
+/* Without this, the program could only report that some option is invalid. */
+static int check_budget_and_level(const struct attach_call *call)
+{
+    const char *level = call->level;
+    uint32_t share;
+
+    if (call->budget != NULL && !probity_share_parse(call->budget, &share))
+        return cli_fail_usage(ME, "invalid --budget '%s' (a percentage above 0, such as 1%%)",
+                              call->budget);
+    if (level != NULL && (strspn(level, "012345") != 1 ||
+                          (level[1] != 0 && (level[1] != ',' ||
+                                             strspn(level + 2, "012345") != 1 || level[3] != 0))))
+        return cli_fail_usage(ME, "invalid --level '%s' (0 to 5; or two, of functions and "
+                              "parameters: 3,1)", level);
+    return CLI_OK;
+}
+
 /* Settings of libprobity-functions and libprobity-calls. Rules select functions, so they imply the
  * former. */
 static int add_others(struct attach_call *call)
@@ -165,8 +179,10 @@ static int add_others(struct attach_call *call)
 
 static int make_settings(struct attach_call *call)
 {
-    int status = add_out(call);
+    int status = check_budget_and_level(call);
 
+    if (status == CLI_OK)
+        status = add_out(call);
     if (status == CLI_OK)
         status = add_others(call);
 
@@ -271,7 +287,8 @@ static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int e
         if (error == PROBITY_ERROR_LIMIT)
             return report_limit(pid);
         return cli_fail(ME, "process %" PRIu32 " cannot record: %s", pid,
-                        error == PROBITY_ERROR_ARGUMENT ? "an option is invalid"
+                        error == PROBITY_ERROR_ARGUMENT
+                            ? "an option, or a PROBITY_ variable of the program, is invalid"
                         : error == PROBITY_ERROR_OPEN
                             ? "its trace cannot be created (by the program, in its file system)"
                             : probity_error_text(error));
@@ -534,8 +551,11 @@ static int run_detach(int argc, char **argv)
     if (status != CLI_OK)
         return status < 0 ? CLI_OK : status;
     status = find_recording(command, pid, &request, &path);
+    if (status < 0 && !cli_process_exists(pid))
+        return cli_fail(command, "no process %" PRIu32, pid);
     if (status < 0)
-        return cli_fail(command, "process %" PRIu32 " is not recording", pid);
+        return cli_fail(command, "process %" PRIu32 " is not recording; if its spool is elsewhere, "
+                        "set PROBITY_SPOOL_DIR", pid);
     if (status != CLI_OK)
         return status;
     int why = 0, error = probity_request_end(request, WAIT_NS_USUAL, &why);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_process.h: commands that take a process id instead of a trace: `level` and `drain`.
+ * cli_process.h: commands that take a process id: `attach`, `detach`, `level`, `drain` and others.
  */
 #ifndef PROBITY_CLI_CLI_PROCESS_H
 #define PROBITY_CLI_CLI_PROCESS_H
@@ -16,5 +16,12 @@ int cli_process_is(const char *operand);
  * CLI_FAILURE and reports why. */
 int cli_process_open(const struct cli_command *command, const char *operand,
                      struct probity_request **ret_request);
+
+/* Whether there is a process with this id. */
+int cli_process_exists(uint32_t pid);
+
+/* Reports why probity_request_open_process() failed, before errno changes. Returns CLI_FAILURE. */
+int cli_process_fail(const struct cli_command *command, uint32_t pid, const char *directory,
+                     int error);
 
 #endif

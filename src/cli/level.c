@@ -12,6 +12,7 @@
 #include "base/array_grow.h"
 #include "cli/cli.h"
 #include "cli/cli_process.h"
+#include "cli/level_settings.h"
 #include "cli/option.h"
 #include "cli/patterns.h"
 #include "print/json.h"
@@ -114,9 +115,10 @@ static int join_settings(struct level_request *wanted)
     size_t used = 0;
 
     for (size_t i = 0; i < wanted->settings.count; i++) {
-        const char *setting = wanted->settings.items[i], *equals = strchr(setting, '=');
-        if (equals == NULL || equals == setting || strchr(setting, '\n') != NULL)
-            return cli_fail_usage(ME, "invalid --set '%s' (NAME=VALUE)", setting);
+        const char *setting = wanted->settings.items[i];
+        int status = cli_level_settings_check(ME, setting);
+        if (status != CLI_OK)
+            return status;
         if (strlen(setting) + 1 + (used > 0) > sizeof wanted->text - used)
             return cli_fail_usage(ME, "too many settings: at most %d bytes",
                                   SETTINGS_BYTES - 1);
@@ -265,8 +267,8 @@ static const struct cli_operand operands[] = {
 static const struct cli_option options[] = {
     {.name = "set", .value = "NAME=VALUE",
      .help = "also change another setting; may be repeated: ring=TIME, before=, after=, at-most=, "
-             "keep=, limit=, when=CONDITION (see probity-record(1)), off=PATTERN, on=PATTERN; "
-             "either all of them are changed or none",
+             "keep=, limit=, budget=, when=CONDITION (see probity-record(1)), off=PATTERN, "
+             "on=PATTERN; either all of them are changed or none",
      .brief = "change a setting", CLI_PATTERNS(struct level_request, settings)},
     {.name = "off", .value = "PATTERN", .take = take_switch, .brief = "switch functions off",
      .help = "from now on, only count calls of functions whose name matches, like --set "

@@ -28,20 +28,30 @@ static int fail_at(const struct cli_command *command, const char *option, const 
                           allowed);
 }
 
-static int check_when(const struct cli_command *command, const struct cli_patterns *when)
+int cli_triggers_check_condition(const struct cli_command *command, const char *option,
+                                 const char *text)
 {
     struct probity_condition condition;
     struct probity_condition_error error;
+    const char *end;
+
+    if (!probity_condition_parse(text, &end, &condition, &error))
+        return fail_at(command, option, text, error.column, error.allowed);
+    if (*end != 0)
+        return fail_at(command, option, text, (size_t)(end - text) + 1,
+                       "the end; repeat the option for another condition");
+    return CLI_OK;
+}
+
+static int check_when(const struct cli_command *command, const struct cli_patterns *when)
+{
     size_t bytes = 0;
 
     for (size_t i = 0; i < when->count; i++) {
-        const char *text = when->items[i], *end;
-        if (!probity_condition_parse(text, &end, &condition, &error))
-            return fail_at(command, "--when", text, error.column, error.allowed);
-        if (*end != 0)
-            return fail_at(command, "--when", text, (size_t)(end - text) + 1,
-                           "the end; repeat --when for another condition");
-        bytes += strlen(text) + 1;
+        int status = cli_triggers_check_condition(command, "--when", when->items[i]);
+        if (status != CLI_OK)
+            return status;
+        bytes += strlen(when->items[i]) + 1;
     }
     if (when->count > PROBITY_CONDITIONS_MAX || bytes > PROBITY_CONDITIONS_BYTES)
         return cli_fail_usage(command, "too many conditions: at most %d with --when, and %d bytes",
@@ -65,32 +75,48 @@ static int join_when(const struct cli_command *command, struct cli_triggers *tri
     return CLI_OK;
 }
 
-/* Adds one setting, which is checked separately so that the column refers to the option's value. */
-static int add_setting(const struct cli_command *command, struct cli_triggers *triggers,
-                       const char *option, const char *name, const char *value)
+/* The column refers to the value. */
+static int check_dumps(const struct cli_command *command, const char *option, const char *name,
+                       const char *value)
 {
-    enum { ROOM = 512 };
     struct probity_dumps_settings settings;
     struct probity_condition_error error;
     char text[256];
 
-    if (value == NULL)
-        return CLI_OK;
     probity_dumps_settings_init(&settings);
     if (strlen(value) > 64 || strchr(value, ',') != NULL)
         return fail_at(command, option, value, 1, "a shorter value without commas");
     snprintf(text, sizeof text, "%s=%s", name, value);
-    if (!probity_dumps_settings_parse(text, &settings, &error)) {
-        size_t before = strlen(name) + 1;
-        return fail_at(command, option, value, error.column > before ? error.column - before : 1,
-                       error.allowed);
-    }
+    if (probity_dumps_settings_parse(text, &settings, &error))
+        return CLI_OK;
+    size_t before = strlen(name) + 1;
+    return fail_at(command, option, value, error.column > before ? error.column - before : 1,
+                   error.allowed);
+}
+
+int cli_triggers_check_dumps(const struct cli_command *command, const char *name,
+                             const char *value)
+{
+    return check_dumps(command, name, name, value);
+}
+
+/* Adds one setting after checking it. */
+static int add_setting(const struct cli_command *command, struct cli_triggers *triggers,
+                       const char *option, const char *name, const char *value)
+{
+    enum { ROOM = 512 };
+
+    if (value == NULL)
+        return CLI_OK;
+    int status = check_dumps(command, option, name, value);
+    if (status != CLI_OK)
+        return status;
     if (triggers->settings == NULL)
         triggers->settings = calloc(1, ROOM);
     if (triggers->settings == NULL)
         return cli_fail(command, "%s", probity_error_text(PROBITY_ERROR_MEMORY));
     size_t used = strlen(triggers->settings);
-    snprintf(triggers->settings + used, ROOM - used, "%s%s", used > 0 ? "," : "", text);
+    snprintf(triggers->settings + used, ROOM - used, "%s%s=%s", used > 0 ? "," : "", name, value);
     return CLI_OK;
 }
 

@@ -24,6 +24,13 @@ int cli_triggers_is_pattern(const char *out);
 int cli_triggers_check(const struct cli_command *command, struct cli_triggers *triggers,
                        const char *mode, const char *writer);
 
+/* Check one condition, or one setting of dumps (before, after, at-most, keep or limit). option: how
+ * messages name it. Return CLI_OK, or a status after reporting the error. */
+int cli_triggers_check_condition(const struct cli_command *command, const char *option,
+                                 const char *text);
+int cli_triggers_check_dumps(const struct cli_command *command, const char *name,
+                             const char *value);
+
 void cli_triggers_release(struct cli_triggers *triggers);
 
 #endif

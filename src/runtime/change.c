@@ -311,7 +311,7 @@ static int take_one(struct probity_session *session, struct change *change, char
     if (strcmp(name, "budget") == 0)
         return take_budget(session, change, value, ret_why, room);
     if (!session->dumps.is_on)
-        return refuse(ret_why, room, name, "the program does not record to a ring");
+        return refuse(ret_why, room, name, "it requires a recording with PROBITY_RING");
     if (strcmp(name, "ring") == 0)
         return take_ring(change, value)
                    ? 0

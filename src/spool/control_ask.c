@@ -41,23 +41,24 @@ int probity_control_read(const struct probity_attach *attach, int *ret_functions
     return 0;
 }
 
-/* Waits until the request with this serial, or a later one, is answered. */
-static int wait_for(const struct probity_attach *attach, uint32_t serial, int64_t until_ns)
+/* Waits until the request with this serial, or a later one, is answered. A sleeping writer is woken
+ * repeatedly, because it may have looked for requests just before the store, and then gone to
+ * sleep. */
+static int wait_for(const struct probity_attach *attach, const struct probity_spool_header *header,
+                    const uint32_t *answered, uint32_t serial, int64_t until_ns)
 {
-    static const struct timespec a_moment = {0, 2000000};
-    const struct probity_spool_header *header = probity_attach_header(attach);
+    static const struct timespec a_moment = {0, 1000000};
 
-    for (;;) {
-        uint32_t answered = __atomic_load_n(&header->level_answered, __ATOMIC_ACQUIRE);
-        if ((int32_t)(answered - serial) >= 0)
-            return 0;
+    while ((int32_t)(__atomic_load_n(answered, __ATOMIC_ACQUIRE) - serial) < 0) {
         if (!probity_attach_is_alive(attach) ||
             __atomic_load_n(&header->failed, __ATOMIC_ACQUIRE) != 0)
             return PROBITY_ERROR_STATE;
         if (now_ns() >= until_ns)
             return PROBITY_ERROR_LIMIT;
+        probity_os_wake_shared(&header->wake, 1);
         nanosleep(&a_moment, NULL);
     }
+    return 0;
 }
 
 /* Result of a timeout while waiting for an earlier request: ours was not made, so it will not be
@@ -73,7 +74,8 @@ static int request_make(const struct probity_attach *attach, struct probity_spoo
 {
     for (;;) {
         uint64_t before = __atomic_load_n(&header->level_request, __ATOMIC_ACQUIRE);
-        int result = wait_for(attach, (uint32_t)before, until_ns);
+        int result =
+            wait_for(attach, header, &header->level_answered, (uint32_t)before, until_ns);
         if (result != 0)
             return unasked(result);
         *ret_serial = (uint32_t)before + 1;
@@ -118,14 +120,13 @@ int probity_control_ask(const struct probity_attach *attach, int functions, int 
         return PROBITY_ERROR_SYSTEM;
     result =
         request_make(attach, header, request_of(0, functions, parameters), until_ns, &serial);
-    unmap_header(header, &watch);
     if (result == 0)
-        result = wait_for(attach, serial, until_ns);
+        result = wait_for(attach, header, &header->level_answered, serial, until_ns);
+    unmap_header(header, &watch);
     return result != 0 ? result : probity_control_read(attach, ret_functions, ret_parameters);
 }
 
-/* A sleeping writer is woken repeatedly, because it may have read the field just before the
- * store, and then gone to sleep. */
+/* Wakes the writer repeatedly, like wait_for(). */
 static int wait_for_end(const struct probity_attach *attach,
                         const struct probity_spool_header *header, int64_t until_ns)
 {
@@ -163,32 +164,13 @@ int probity_control_end(const struct probity_attach *attach, int64_t wait_ns, in
     return result;
 }
 
-/* Waits until the change with this serial, or a later one, is answered. */
-static int wait_for_change(const struct probity_attach *attach,
-                           const struct probity_spool_header *header, uint32_t serial,
-                           int64_t until_ns)
-{
-    static const struct timespec a_moment = {0, 1000000};
-
-    while ((int32_t)(__atomic_load_n(&header->change_taken, __ATOMIC_ACQUIRE) - serial) < 0) {
-        if (!probity_attach_is_alive(attach) ||
-            __atomic_load_n(&header->failed, __ATOMIC_ACQUIRE) != 0)
-            return PROBITY_ERROR_STATE;
-        if (now_ns() >= until_ns)
-            return PROBITY_ERROR_LIMIT;
-        probity_os_wake_shared(&header->wake, 1);
-        nanosleep(&a_moment, NULL);
-    }
-    return 0;
-}
-
 static int change_make(const struct probity_attach *attach, struct probity_spool_header *header,
                        const char *text, int64_t until_ns, char *ret_why)
 {
     struct probity_spool_change *change =
         (struct probity_spool_change *)((char *)header + PROBITY_SPOOL_CHANGE_OFFSET);
     uint32_t asked = __atomic_load_n(&header->change_asked, __ATOMIC_ACQUIRE);
-    int result = wait_for_change(attach, header, asked, until_ns);
+    int result = wait_for(attach, header, &header->change_taken, asked, until_ns);
 
     if (result != 0)
         return unasked(result);
@@ -196,7 +178,7 @@ static int change_make(const struct probity_attach *attach, struct probity_spool
     memcpy(change->text, text, strlen(text));
     /* Release: pairs with probity_control_change_pending(). */
     __atomic_store_n(&header->change_asked, asked + 1, __ATOMIC_RELEASE);
-    result = wait_for_change(attach, header, asked + 1, until_ns);
+    result = wait_for(attach, header, &header->change_taken, asked + 1, until_ns);
     if (result != 0)
         return result;
     memcpy(ret_why, change->text, sizeof change->text);

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "base/assert.h"
+#include "base/bytes.h"
 #include "base/ticks.h"
 #include "format/dump.h"
 #include "format/stream.h"
@@ -226,6 +227,14 @@ static void take_hit_with(struct probity_watch *watch, const uint64_t *words, ui
     probity_watch_requests_hit(watch->open, &of_request);
 }
 
+/* The enter of a function that records its parameters. first: of its payload. */
+static void take_enter_with(struct probity_watch *watch, uint64_t first, struct place *place)
+{
+    uint64_t code = 2 * (uint64_t)probity_get_u32((const uint8_t *)&first) + 1;
+
+    take_hits(watch, conditions_of(watch, code), code, place);
+}
+
 static uint64_t full_tick(uint64_t word, uint64_t near)
 {
     int64_t delta = (int64_t)((word & ~PROBITY_WORD_CODE_MASK) - (near << PROBITY_WORD_CODE_BITS));
@@ -253,6 +262,8 @@ static uint32_t take_long(struct probity_watch *watch, const uint64_t *words, ui
         place->tick = words[1];
         if ((words[2] & 0xffff) == PROBITY_EVENT_HIT_WITH)
             take_hit_with(watch, words, count, place);
+        else if ((words[2] & 0xffff) == PROBITY_EVENT_ENTER && count > EVENT_HEAD_WORDS)
+            take_enter_with(watch, words[EVENT_HEAD_WORDS], place);
         else
             forget(place->before);
     }

@@ -130,7 +130,7 @@ wait_until "$waiting" has_lines arrivals 2 arrived || fail "level 1 again: $(cat
 asked "$waiting: levels 3, 5" "$waiting" 3
 wait_until "$waiting" has_lines arrivals 2 left || fail "level 3: $(cat errors)"
 
-# Concurrent tools wait for each other.
+# Concurrent tools wait for each other. A later one's levels may be in effect when one prints.
 for i in 1 2 3 4 5; do
     "$PROBITY" level "$waiting" 3 "$((3 + i % 3))" > "asked$i" 2>&1 &
     askers="${askers:-} $!"
@@ -138,7 +138,7 @@ done
 # shellcheck disable=SC2086
 wait $askers
 for i in 1 2 3 4 5; do
-    expect "tool $i" "$waiting: levels 3, $((3 + i % 3))" "$(cat "asked$i")"
+    grep -qx "$waiting: levels 3, [345]" "asked$i" || fail "tool $i: $(cat "asked$i")"
 done
 asked "$waiting: levels 1, 4" "$waiting" 1 4
 wait "$waiting" || fail "the program: $(cat errors)"

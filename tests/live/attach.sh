@@ -36,8 +36,11 @@ for program in $(forms_of counted); do
     says "options" 0 "" detach "$job"
     says "ring" 0 "ring" attach --mode ring -o ring.probity "$job"
     says "ring" 0 "ring" detach "$job"
-    says "a wrong option" 1 "an option is invalid" attach --budget nothing "$job"
-    says "a wrong level" 1 "an option is invalid" attach --level 9 "$job"
+    says "a wrong option" 2 "invalid --budget 'nothing' (a percentage" \
+        attach --budget nothing "$job"
+    for level in 9 12 '3,' '3,9' '3,1x' ''; do
+        says "a wrong level" 2 "invalid --level '$level' (0 to 5" attach --level "$level" "$job"
+    done
     says "no directory" 1 "cannot be created" attach -o /nothing/here.probity "$job"
     says "after refusals" 0 "after" attach -o after.probity "$job"
     # The recording ends with the program.
@@ -56,6 +59,7 @@ is_whole again.probity
 
 # ---- Programs that cannot be attached to ----
 
+says "no process" 1 "no process 4194304" detach 4194304
 says "no operand" 2 "expected a process id" attach
 says "a trace" 2 "expected a process id" attach again.probity
 says "CSV" 2 "is a trace" attach -o x.csv 1
@@ -173,6 +177,19 @@ if [ "$(id -u)" = 0 ] && command -v setpriv > /dev/null; then
     start foreign setpriv --reuid=65534 --clear-groups sh -c 'echo ready; read -r line; true'
     says "another user" 1 "belongs to another user" attach "$job"
     stop foreign
+    # Nor does that user get an answer about a program of this one.
+    start "$program" "$PROGRAMS/$program" 1
+    says "mine" 0 "mine.probity" attach -o mine.probity "$job"
+    for command in attach detach level snapshot top; do
+        status=0
+        setpriv --reuid=65534 --clear-groups "$PROBITY" "$command" "$job" > output 2> errors ||
+            status=$?
+        expect "their $command: status" 1 "$status"
+        grep -qF "process $job belongs to another user; run \`probity $command\` as" errors ||
+            fail "their $command: $(cat errors)"
+    done
+    says "mine" 0 "mine.probity" detach "$job"
+    stop "$program"
 fi
 no_leftovers "at the end"
 finish

@@ -40,6 +40,32 @@ is_refused() {
     grep -qF -- "$message" said || fail "$*: $(cat said)"
 }
 
+# $1 expected message of the tool, $2 a setting: a usage error, without a request to the program
+is_invalid() {
+    local status=0
+    "$PROBITY" level --set "$2" trace.probity > said 2>&1 || status=$?
+    expect "$2: status" 2 "$status"
+    grep -qF -- "$1" said || fail "$2: $(cat said)"
+}
+
+# The program checks the settings of other tools, too. $1 expected reply, $2 settings
+is_refused_by_program() {
+    python3 - "$SPOOL"/*.0 "$2" > said << 'END' || fail "$2: no reply"
+import mmap, os, struct, sys, time
+with open(sys.argv[1], "r+b") as file:
+    spool = mmap.mmap(file.fileno(), 8192)
+asked = struct.unpack_from("<I", spool, 584)[0] + 1
+text = os.fsencode(sys.argv[2])
+spool[2056:2056 + len(text) + 1] = text + b"\0"
+struct.pack_into("<I", spool, 584, asked)
+end = time.monotonic() + 60
+while struct.unpack_from("<I", spool, 588)[0] != asked and time.monotonic() < end:
+    time.sleep(0.01)
+print(struct.unpack_from("<i", spool, 2048)[0], spool[2056:4096].split(b"\0")[0].decode())
+END
+    grep -q '^-[0-9]* ' said && grep -qF -- "$1" said || fail "$2: $(cat said)"
+}
+
 dumps() {
     find . -name 'trace-*.probity' | wc -l
 }
@@ -60,8 +86,9 @@ is_counted() {
 # A budget that a recording began with is changed: then the function that costs most is demoted.
 start env PROBITY_BUDGET=100 "$stalls" 1 1000000 none
 expect "budget of 100 %: only counted" 0 "$(counted)"
-is_refused "budget: expected a percentage" budget=0
-is_refused "budget: expected a percentage" budget=101%
+is_invalid "invalid budget '0' (a percentage above 0" budget=0
+is_invalid "invalid budget '101%'" budget=101%
+is_refused_by_program "budget: expected a percentage" budget=101%
 set_to budget=0.01%
 wait_until "$running" is_counted
 end "budget"
@@ -78,10 +105,18 @@ is_refused "mode: it determines" before=1s mode=block
 is_refused "budget: it needs counts" budget=3
 is_refused "functions: function entries" 'functions=*'
 is_refused "args: they are described" 'args=*'
-is_refused "ring: expected a time" ring=64M
+is_invalid "invalid ring '64M' (a window of 1ms to 24 hours; its size is fixed" ring=64M
+is_refused_by_program "ring: expected a time" ring=64M
 is_refused "only the limit" 'when=function other > 3ms'
-is_refused "when: invalid condition" 'when=function'
-is_refused "colour=red: invalid" colour=red
+is_invalid "invalid when 'function', column 9: expected" 'when=function'
+is_invalid "column 15: expected the end" 'when=gap step > 10s; gap step > 20s'
+is_refused_by_program "when: invalid condition" 'when=function'
+is_invalid "invalid at-most '3', column 2: expected a number of dumps" at-most=3
+is_invalid "invalid before '-1', column 1: expected a time" before=-1
+is_invalid "invalid off '' (a pattern of 1 to 255 bytes)" off=
+is_invalid "invalid setting 'colour' (after, at-most, before, budget," colour=red
+is_invalid "give levels after the process" parameters=1
+is_refused_by_program "colour=red: invalid" colour=red
 end "rate"
 "$PROBITY" log trace.probity > log 2> errors || fail "log: $(cat errors)"
 expect "changes in the trace" 2 "$(grep -c 'set by probity level, settings' log)"
@@ -124,10 +159,12 @@ end "long"
 "$PROBITY" log trace.probity > log 2> errors || fail "log: $(cat errors)"
 grep -qF "${settings[7]}" log || fail "long settings are cut: $(grep 'settings when=rate' log)"
 
-# A program without a ring answers too.
-start env PROBITY_MODE=block "$stalls" 1 1000000 none
-is_refused "ring: the program does not record to a ring" ring=1s
-end "block"
+# A program that keeps no window answers too, in every mode.
+for mode in block ring; do
+    start env PROBITY_MODE=$mode "$stalls" 1 1000000 none
+    is_refused "ring: it requires a recording with PROBITY_RING" ring=1s
+    end "$mode"
+done
 status=0
 "$PROBITY" level --set ring trace.probity 2> errors || status=$?
 expect "no value: status" 2 "$status"

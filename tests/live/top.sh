@@ -170,6 +170,11 @@ assert max(heights) <= int(sys.argv[1]), heights
 assert any(b"work" in frame for frame in frames), frames[-1:]
 END
 done
+# How to end is shown, even on a narrow terminal.
+for columns in 200 80 40 20; do
+    screen "$columns" 24 '=q quit,q' "$PROBITY" top "$busy" > output 2> errors ||
+        fail "$columns columns: $(cat errors)"
+done
 for size in "1 1" "2 500" "500 2"; do
     # shellcheck disable=SC2086
     python3 "$SOURCE/tests/tool/screen.py" $size 'q' "$PROBITY" top "$busy" > output 2> errors ||

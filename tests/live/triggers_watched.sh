@@ -66,6 +66,35 @@ fresh
     "$PROGRAMS/stalls" 2 4 sleep > out || fail "rate of a function: status $?"
 [ -e met-1.probity ] || fail "rate of a function: no dump"
 
+# Calls with parameters count like others: 150 of them, then a pause, then one more.
+fresh
+cat > valued.c << 'END'
+#define FN_INSTRUMENT
+#include <FnTrace.h>
+#include <unistd.h>
+static void serve(int order)
+{
+    FN_FUNC_PARAMS(void, FN_VOID, FN_1, 1, order);
+}
+int main(void)
+{
+    for (int i = 0; i < 150; i++)
+        serve(i);
+    usleep(300000);
+    serve(150);
+    return 0;
+}
+END
+"${CC:-gcc}" ${SANITIZE_FLAG:+"$SANITIZE_FLAG"} -O1 -I"$SOURCE/include" valued.c \
+    -Wl,-u,probity_snapshot "$BUILD/lib/libprobity.a" -pthread -lm -ldl -o valued 2> messages ||
+    fail "valued does not build: $(cat messages)"
+for condition in 'rate serve > 100/1min' 'gap serve > 200ms'; do
+    rm -f met-*
+    "$PROBITY" record -f --when "$condition" -o 'met-%i.probity' -- ./valued > out ||
+        fail "$condition, with parameters: status $?"
+    expect "$condition, with parameters: dumps" 1 "$(find . -name 'met-*' | wc -l)"
+done
+
 # A budget does not demote functions named by a condition: calls that are not recorded would look
 # like a gap. The program runs until another function has been demoted: how long that takes depends
 # on the CPU time that the program gets.

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_control.c: requests in a spool's header: made, answered, timed out; concurrent requesters; a
- * tool that makes requests unknown to the writer; and one that runs out of memory.
+ * test_control.c: requests in a spool's header: made, answered, timed out; a writer
+ * that sleeps; concurrent requesters; a tool that makes requests unknown to the writer; and one
+ * that runs out of memory.
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -129,6 +131,40 @@ static void asked_and_answered(void **state)
     assert_true(f == 2 && p == 0);
 }
 
+/* Like answer(), but sleeps until it is woken. Raises the flag once it has found no request. */
+static void *answer_when_woken(void *argument)
+{
+    int *has_looked = argument;
+
+    while (!__atomic_load_n(&spool.is_over, __ATOMIC_ACQUIRE)) {
+        uint32_t serial, seen = __atomic_load_n(&spool.header->wake, __ATOMIC_ACQUIRE);
+        int f, p;
+        if (probity_control_pending(spool.header, &serial, &f, &p))
+            probity_control_answer(spool.header, serial);
+        __atomic_store_n(has_looked, 1, __ATOMIC_RELEASE);
+        probity_os_wait_shared(&spool.header->wake, seen, -1);
+    }
+    return NULL;
+}
+
+/* A request wakes the writer, which may otherwise sleep for a second. */
+static void wakes_the_writer(void **state)
+{
+    pthread_t writer;
+    int has_looked = 0, f, p;
+
+    (void)state;
+    assert_int_equal(pthread_create(&writer, NULL, answer_when_woken, &has_looked), 0);
+    while (!__atomic_load_n(&has_looked, __ATOMIC_ACQUIRE))
+        sched_yield();
+    int result = probity_control_ask(&spool.attach, 2, -1, LONG_NS, &f, &p);
+    __atomic_store_n(&spool.is_over, 1, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&spool.header->wake, 1, __ATOMIC_RELEASE);
+    probity_os_wake_shared(&spool.header->wake, 1);
+    pthread_join(writer, NULL);
+    assert_int_equal(result, 0);
+}
+
 static void serials_wrap(void **state)
 {
     int f, p;
@@ -249,6 +285,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(asked_and_answered, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(wakes_the_writer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(serials_wrap, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_answer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nobody_there, set_up, tear_down),

@@ -168,9 +168,14 @@ static size_t count_live(const struct top_call *call)
 /* ---- Keys --------------------------------------------------------------------------------------
  */
 
-static const char footer[] =
+/* The longest one that fits is shown. */
+static const char *const footers[] = {
     "f functions  b blocks  l locks  t threads  p processes   sort: c calls  w wall  u CPU  "
-    "o off CPU  5 p50  9 p99  m max   q quit";
+    "o off CPU  5 p50  9 p99  m max   q quit",
+    "f functions  b blocks  l locks  t threads  p processes  sort: cwuo59m  q quit",
+    "rows: fbltp  sort: cwuo59m  q quit",
+    "q quit",
+};
 
 static const char view_keys[] = "fbltp";
 static const char sort_keys[] = "cwuo59m";
@@ -237,6 +242,15 @@ static const char *fit(char *text, size_t rows)
     return at;
 }
 
+static const char *footer_of(size_t columns)
+{
+    size_t i = 0, last = sizeof footers / sizeof *footers - 1;
+
+    while (i < last && strlen(footers[i]) > columns)
+        i++;
+    return footers[i];
+}
+
 static int draw(const struct top_call *call, struct probity_top_answer *answer)
 {
     size_t rows = call->terminal.rows, bytes = 0;
@@ -255,7 +269,8 @@ static int draw(const struct top_call *call, struct probity_top_answer *answer)
     int error = probity_top_text(stream, answer);
     if (!is_low)
         fprintf(stream, "%s%.*s%s\033[K", call->has_colour ? "\033[2m" : "",
-                (int)call->terminal.columns, footer, call->has_colour ? "\033[0m" : "");
+                (int)call->terminal.columns, footer_of(call->terminal.columns),
+                call->has_colour ? "\033[0m" : "");
     if (fclose(stream) != 0)
         error = PROBITY_ERROR_MEMORY;
     shown = is_low && error == 0 ? fit(text, rows) : text;
