@@ -2,7 +2,7 @@
 # Runs each command listed by `probity --help` once on a small trace, as text and, where supported,
 # with --json and --csv. Checks the status, and looks for a part of the output that is there only if
 # it is right. For `make check`; other scripts test the commands in detail.
-# variants: gcc
+# variants: asan
 . "$(dirname "$0")/../common.bash"
 
 # The commands run so far; at the end, --help must list no other.
