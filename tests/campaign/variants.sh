@@ -2,7 +2,7 @@
 # All tests, in all variants and without tests/shortened: what `make test` leaves out of a variant,
 # or repeats less often, runs here. A step for each variant and subject, so that a run can be
 # resumed. races.sh has the thread sanitizer. VARIANTS, SUBJECTS: only these, without the style
-# checks and without AArch64.
+# checks, Windows and AArch64.
 # shellcheck source=tests/campaign/campaign.bash
 . "$(dirname "$0")/campaign.bash"
 mapfile -t subjects < <("$SOURCE/tools/test_scripts.sh" | cut -d / -f 2 | sort -u)
@@ -25,8 +25,9 @@ for variant in "${variants[@]}"; do
     done
 done
 if [ -z "${VARIANTS:-}${SUBJECTS:-}" ]; then
-    variants+=(check aarch64)
+    variants+=(check windows aarch64)
     step check tests_in_step "^check/" || true
+    step windows tests_in_step "^windows/" || true
     step aarch64 aarch64_in_step || true
 fi
 

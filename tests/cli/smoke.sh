@@ -58,9 +58,14 @@ all_forms timeline '^tree ' '"threads": \[' '' scopes
 all_forms overhead '^wall ' '"wall": ' '^' -n 1 -- "$BUILD/examples/hello"
 runs 0 '<title>' view -o - scopes
 
-# What allocated memory, by hits in these roles.
-runs 0 '' record -o heap --calls memory -- "$PROGRAMS/heap.shared" 10
-all_forms memory '^ .* main > load > add > copy > malloc' '"call": "malloc"' 'copy > malloc' heap
+# What allocated memory, by hits in these roles. Sanitized programs have their own allocator.
+if [ -z "${SANITIZE:-}" ]; then
+    runs 0 '' record -o heap --calls memory -- "$PROGRAMS/heap.shared" 10
+    all_forms memory '^ .* main > load > add > copy > malloc' '"call": "malloc"' 'copy > malloc' \
+        heap
+else
+    runs 0 '' memory scopes
+fi
 
 # Requests, and locks that threads wait for.
 runs 0 '' record -o typed -- "$PROGRAMS/typed" 50
