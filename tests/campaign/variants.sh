@@ -37,7 +37,7 @@ passed() {
         awk '/^[0-9]+ passed, [0-9]+ failed/ { n += $1 } END { print n + 0 }'
 }
 for variant in "${variants[@]}"; do
-    row "Tests in $variant, passed" "all" "$(passed "$variant")"
+    row "Tests in $variant, and their builds, passed" "all" "$(passed "$variant")"
 done
 row "Steps with a failed test" 0 "$failures"
 finish
