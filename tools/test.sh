@@ -188,7 +188,7 @@ style_jobs() {
 check_jobs() {
     job check/style-selftest 600 tools/check_style_selftest.sh
     job check/words-selftest 600 tools/check_words_selftest.sh
-    job check/headers 600 tools/check_headers.sh
+    job check/headers 600 "env SHARE=$([ -n "$CAMPAIGN" ] || echo 3) tools/check_headers.sh"
     job check/symbols 600 "tools/check_symbols.sh $BUILD"
     job check/page 600 "BUILD=$BUILD tools/check_page.sh"
     job check/install 600 "BUILD=$BUILD tools/check_install.sh"
@@ -290,19 +290,18 @@ traced_of() {
     echo "TRACED=$names"
 }
 
-# The make targets that a variant's tests need. gcc compiles all sources, clang those of the
-# libraries, the traced programs and the programs that tests run: it uses gcc's tool (tool_of).
-# Sanitizers compile the tool too, but only the traced programs that their scripts name: gcc and
-# clang have compiled all of them, with the same warnings.
+# The make targets that a variant's tests need. gcc compiles all sources, the others only the traced
+# programs that their scripts name, except in a campaign. Clang's scripts use gcc's tool (tool_of).
 targets_of() {
     case $1$CAMPAIGN in
         gcc | *yes) echo all test-programs ;;
-        clang) echo UNIT_LIBRARY=1 lib examples traced-programs trace-generators death-programs ;;
+        clang)
+            echo UNIT_LIBRARY=1 lib examples traced-programs trace-generators death-programs ;;
         asan) echo lib tool examples traced-programs trace-generators fuzz-programs ;;
         tsan) echo lib tool examples traced-programs ;;
     esac
     case $1$CAMPAIGN in
-        asan | tsan) traced_of "$1" ;;
+        clang | asan | tsan) traced_of "$1" ;;
     esac
     unit_jobs "$1" | sed "s,.* ,,"
 }
@@ -363,6 +362,7 @@ aarch64_jobs() {
         variant_job aarch64 "$name" "$limit" "$prefix ROUNDS=${ROUNDS:-20} bash $script"
     done
     for script in tests/aarch64/*.sh; do
+        [[ ${script#tests/} =~ ${1:-.} ]] || continue
         job "aarch64/${script##*/}" 900 "$(prefix_of aarch64) ROUNDS=${ROUNDS:-20} bash $script"
     done
 }
@@ -384,7 +384,8 @@ build_aarch64() {
 
 # The quick part: the library's atomic instructions, kills, and traces read on the other machine.
 quick_units=(pool segment control counts drain stream block live)
-quick_tests="^((cli/smoke|runtime/(ring|early|usdt)|faults/killed_at_start|fntrace/log)[.]sh|\
+quick_tests="^((cli/smoke|runtime/(early|usdt)|faults/killed_at_start|fntrace/log)[.]sh|\
+aarch64/(calls|jumps|kill|traces)[.]sh|\
 unit/test_($(
     IFS='|'; echo "${quick_units[*]}")))\$"
 
@@ -406,10 +407,12 @@ quick_flags="-O0 -g0 -Wno-maybe-uninitialized"
 # The tests of `make windows-test`, with few kills, one after another: they share a Wine prefix.
 # Skipped without the cross compiler or Wine.
 windows_jobs() {
-    local script
+    local script how
     for script in tests/windows/*.sh; do
+        find_shortened windows "${script#tests/}"
+        [ "$how" != out ] || continue
         job "windows/${script##*/}" 1800 "env PROBITY=$BUILD/bin/probity \
-WINDOWS=$BUILD-windows ROUNDS=${ROUNDS:-2} QUICK=yes bash $script"
+WINDOWS=$BUILD-windows ROUNDS=${ROUNDS:-2} QUICK=$([ -n "$CAMPAIGN" ] || echo yes) bash $script"
     done
 }
 

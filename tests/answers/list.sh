@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `probity list`: checks the list against comments in the sources, and hits against `probity csv`
-# and the calls of `probity log`; all ways to compile and link; children, plugins, kills.
+# and the calls of `probity log`; all ways to compile and link, or WAYS of them, chosen by SEED;
+# children, plugins, kills.
 # variants: clang asan
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
@@ -87,19 +88,27 @@ expect_listed() {
     tool "$1" 0 list --json trace
 }
 
-# $1 compiler, $2 source
-all_ways() {
-    local level way flags link words
+# Prints "LEVEL:WAY:FLAGS:LINK:WORDS" of the chosen ways.
+chosen_ways() {
+    local level way
     for level in -O0 -O2 -O3; do
         for way in "pie:-fPIE:-pie:list|gone" "no-pie:-fno-pie:-no-pie:list|gone" \
             "static:-fno-pie:-static:list|gone" "static-pie:-fPIE:-static-pie:list|gone" \
             "gc:-fPIE -ffunction-sections -fdata-sections:-pie -Wl,--gc-sections:list"; do
-            IFS=: read -r way flags link words <<< "$way"
-            build "$1" "$2" "$level $flags" "$link" ||
-                { fail "$1 $level $way: $(head -n 4 messages)"; continue; }
-            expect_listed "$(basename "$2") $1 $level $way" "$2" "$words"
+            echo "$level:$way"
         done
-    done
+    done | awk -v seed="$seed" 'BEGIN { srand(seed) } { print rand() "\t" $0 }' | sort |
+        cut -f 2 | head -n "${WAYS:-99}"
+}
+
+# $1 compiler, $2 source
+all_ways() {
+    local level way flags link words
+    while IFS=: read -r level way flags link words; do
+        build "$1" "$2" "$level $flags" "$link" ||
+            { fail "$1 $level $way: $(head -n 4 messages)"; continue; }
+        expect_listed "$(basename "$2") $1 $level $way" "$2" "$words"
+    done < <(chosen_ways)
 }
 
 # In a library, with a program that has no sites.
@@ -115,6 +124,8 @@ as_library() {
 }
 
 if [ "$VARIANT" != asan ]; then
+    seed=${SEED:-$RANDOM}
+    echo "seed $seed"
     all_ways "$CC" "$SOURCE/tests/programs/listed.c"
     all_ways "$CXX -std=c++17" "$SOURCE/tests/programs/listed_cxx.cc"
     as_library "$CC" "$SOURCE/tests/programs/listed.c"

@@ -2,7 +2,7 @@
 # Fuzzes every reading command and its options on traces with changed bytes and fields and corrected
 # checksums; ranges of time with indexes of the traces, changed and unchanged; the reader on traces
 # and on spools; histories of runs, command lines, settings. Nothing may crash, hang or trigger a
-# sanitizer. `make fuzz` runs longer.
+# sanitizer. `make fuzz` runs longer. INPUTS: how many changed inputs of each kind.
 # variants: asan
 # timeout: 800
 . "$(dirname "$0")/../common.bash"
@@ -11,8 +11,8 @@
 
 make_seeds "$WORK/seeds"
 case ${VARIANT:-gcc} in
-    gcc) count=60000 ;;
-    *) count=15000 ;;
+    gcc) count=${INPUTS:-60000} ;;
+    *) count=${INPUTS:-15000} ;;
 esac
 
 # $1 target, $2 number of mutated inputs; the rest: seed inputs

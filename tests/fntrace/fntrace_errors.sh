@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
 # Mistakes that the compiler must report. gcc and clang reject each source, as C and as C++, with a
-# message that names the mistake; the corrected version compiles without warnings.
+# message that names the mistake; the corrected version compiles without warnings. SHARE=N: one in N
+# of the sources that are rejected, chosen by SEED; by default all.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 INCLUDE=$OLDPWD/include
 checked=0
+mistakes=0
+seed=${SEED:-$RANDOM}
+echo "seed $seed"
+RANDOM=$seed
 
 # $1 compiler, $2 language, $3 source; messages go to a file of that name. The lines of head.h
 # before the source are compiled once for each compiler and standard.
@@ -38,11 +43,13 @@ function_of() {
 mistake() {
     local name=$1 language compiler
     function_of wrong "$4" > wrong.c
+    mistakes=$((mistakes + 1))
     for language in $2; do
-        function_of "right_$checked" "$5" >> "right.$language"
+        function_of "right_$mistakes" "$5" >> "right.$language"
     done
     for compiler in gcc:c clang:c g++:c++ clang++:c++; do
         [[ " $2 " == *" ${compiler#*:} "* ]] || continue
+        ((RANDOM % ${SHARE:-1} == 0)) || continue
         if compiles "${compiler%:*}" "${compiler#*:}" wrong.c; then
             fail "$name: $compiler accepts the mistake"
         elif ! grep -E 'error|^FN_X_at_most' messages | grep -qE -- "$3"; then
@@ -134,6 +141,7 @@ one_line() {
         function_of wrong "FN_FUNC(FN_VOID, FN_1); $2"; } > wrong.c
     for standard in c++11 c++17; do
         for compiler in g++ clang++; do
+            ((RANDOM % ${SHARE:-1} == 0)) || continue
             if STANDARD=$standard compiles "$compiler" c++ wrong.c; then
                 fail "$1: $compiler -std=$standard accepts the mistake"
             elif [ "$(grep -c 'error:' messages)" != 1 ] ||

@@ -3,7 +3,8 @@
 # compiler's flag that needs no macros, and by patched scopes of FN_FUNC, of two real programs: a
 # database engine (SQLite) under load, and the example web server. FLAGS_OPTIMIZE: how the engine is
 # compiled, -O0 by default, which takes a quarter of the time; FLAGS_KEYS: only some of flags_of;
-# ENGINES: with how many of them, chosen by SEED, the engine is compiled, by default with all.
+# ENGINES, SERVERS: with how many of them, chosen by SEED, the engine and the server are compiled,
+# by default with all.
 # variants: gcc
 # timeout: 1800
 . "$(dirname "$0")/../common.bash"
@@ -136,8 +137,9 @@ keys=(instrument instrument_clang xray after_inlining fentry patchable patchable
 [ -z "${FLAGS_KEYS:-}" ] || read -r -a keys <<< "$FLAGS_KEYS"
 seed=${SEED:-$RANDOM}
 echo "seed $seed"
-with_engine=" $(printf '%s\n' "${keys[@]}" | awk -v seed="$seed" 'BEGIN { srand(seed) }
-    { print rand() "\t" $0 }' | sort | cut -f 2 | head -n "${ENGINES:-99}" | tr '\n' ' ')"
+mapfile -t keys < <(printf '%s\n' "${keys[@]}" | awk -v seed="$seed" 'BEGIN { srand(seed) }
+    { print rand() "\t" $0 }' | sort | cut -f 2 | head -n "${SERVERS:-99}")
+with_engine=" ${keys[*]:0:${ENGINES:-99}} "
 for key in "${keys[@]}"; do
     [ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n || true
     (check_flag "$key") > "$key.out" 2>&1 &

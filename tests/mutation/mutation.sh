@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Mutants (tests/mutation): each one matches the sources in exactly one place. Three that a unit
-# test must detect, chosen by SEED, are applied. `make campaign PARTS=mutation` applies all of them.
+# Mutants (tests/mutation): each one matches the sources in exactly one place. COUNT (3) that
+# a unit test must detect, chosen by SEED, are applied; `make campaign PARTS=mutation` applies all.
 # variants: gcc
 . "$(dirname "$0")/../common.bash"
 . "$SOURCE/tests/mutation/mutation.bash"
@@ -29,11 +29,11 @@ cp -a "$tree/src" original
 
 seed=${SEED:-$RANDOM}
 echo "seed $seed"
-"$MUTANTS" list "$SOURCE" | awk -F '\t' -v seed="$seed" '
+"$MUTANTS" list "$SOURCE" | awk -F '\t' -v seed="$seed" -v count="${COUNT:-3}" '
     $3 ~ /^unit/ && $4 ~ /\.c$/ { names[n++] = $1 "\t" $3 "\t" $4 }
     END {
         srand(seed)
-        for (i = 0; i < 3; i++) {
+        for (i = 0; i < count; i++) {
             place = i + int(rand() * (n - i))
             chosen = names[place]
             names[place] = names[i]

@@ -2,6 +2,7 @@
 # `probity view --serve`: windows that the server reads have the calls of the trace, down to the
 # last record (serve_windows.py); it answers nothing without the token, to other hosts, or by other
 # methods; it writes no file. In headless chromium the page replaces merged spans with single calls.
+# BROWSER=no leaves that out.
 # variants: gcc clang asan
 # timeout: 600
 . "$(dirname "$0")/../common.bash"
@@ -55,7 +56,8 @@ END
 )"
 expect "files" "run.probity" "$(ls served)"
 
-if command -v /usr/bin/chromium > /dev/null && command -v node > /dev/null; then
+if [ "${BROWSER:-yes}" = yes ] && command -v /usr/bin/chromium > /dev/null &&
+    command -v node > /dev/null; then
     MODULES=$BUILD/npm-view
     "$SOURCE/tools/npm_install.sh" "$SOURCE/view" "$MODULES" --include=dev
     mkdir -p "$BUILD/test-logs/view"
