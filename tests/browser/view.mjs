@@ -1325,7 +1325,7 @@ async function alignedRuns() {
     return left;
   };
   const zeros = async () => JSON.stringify((await sides()).map(({ zero }) => zero));
-  await page.getByLabel("Function or block").selectOption({ label: name });
+  await page.getByLabel("Function, block or request").selectOption({ label: name });
   expect("the first calls", JSON.stringify([base[0], now[0]]), await zeros());
   await page.getByLabel("Number of the call, base").fill("3");
   await page.getByLabel("Number of the call, new").fill("5");
@@ -1368,13 +1368,71 @@ async function alignedRuns() {
   // call of the same function.
   const [first] = await sides();
   const place = await findCall(page, "base", first.zero);
-  for (let y = 30; y < place.box.height && await page.getByLabel("Function or block").evaluate((select) => select.selectedOptions[0].text) !== "main"; y += 4)
+  for (let y = 30; y < place.box.height && await page.getByLabel("Function, block or request").evaluate((select) => select.selectedOptions[0].text) !== "main"; y += 4)
     await page.mouse.click(place.box.x + place.x + 1, place.box.y + y);
-  expect("the outermost call", "main", await page.getByLabel("Function or block").evaluate((select) => select.selectedOptions[0].text));
+  expect("the outermost call", "main", await page.getByLabel("Function, block or request").evaluate((select) => select.selectedOptions[0].text));
   await together("at main");
   const [left, right] = await sides();
   expectThat("the beginning of main", left.zero < base[0] && right.zero < now[0]);
   await page.click(".compared button:has-text('Functions')");
+  await page.locator("tbody tr[aria-rowindex]").filter({ has: page.locator(`td[data-column=name][data-value=${name}]`) }).click();
+  await page.click("button:has-text('Align timelines')");
+  await page.waitForSelector(".stage[data-side=base]");
+  expect("from the details", JSON.stringify([base[0], now[0]]), await zeros());
+}
+
+// Requests align timelines, too: by the times at which they begin (`probity csv`), from the list,
+// from the details of a row, and by a click on any of their stages.
+async function alignedRequests() {
+  const [{ name, base, now, stage }] = answers;
+  const page = await open();
+  await show(page, "diff");
+  await page.click(".compared button:has-text('Timelines')");
+  const zeros = () => page.$$eval(".stage", (stages) => JSON.stringify(stages.map(({ dataset }) => Number(dataset.zero))));
+  const list = page.getByLabel("Function, block or request");
+  await list.selectOption({ label: name });
+  expect("its group", "Requests", await list.evaluate((select) => select.selectedOptions[0].parentElement.label));
+  expect("the first requests", JSON.stringify([base[0], now[0]]), await zeros());
+  expectThat("how many", (await page.textContent(".tools")).includes(`of ${base.length}`) && (await page.textContent(".tools")).includes(`of ${now.length}`));
+  await page.getByLabel("Number of the request, base").fill("3");
+  await page.getByLabel("Number of the request, new").fill("5");
+  await page.keyboard.press("Tab");
+  await page.waitForFunction((zero) => Number(document.querySelector(".stage[data-side=new]").dataset.zero) === zero, now[4]);
+  expect("the requests of these numbers", JSON.stringify([base[2], now[4]]), await zeros());
+  await page.click("button:text-is('Requests'):right-of(button:text-is('All'))");
+  await drawn(page);
+  for (const [width, scheme] of [[1440, "light"], [390, "dark"]]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme: scheme });
+    await picture(page, `${width}-${scheme}`);
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await drawn(page);
+  // A click on a later stage chooses its request. First a block is chosen, so that a wrong click
+  // would be seen.
+  await list.selectOption({ index: 0 });
+  expectThat("a block", (await page.getByLabel("Number of the call, base").count()) === 1);
+  await list.selectOption({ label: name });
+  await page.getByLabel("Number of the request, base").fill("3");
+  await page.keyboard.press("Tab");
+  await page.waitForFunction((zero) => Number(document.querySelector(".stage[data-side=base]").dataset.zero) === zero, base[2]);
+  await page.focus(".stage[data-side=base] canvas");
+  await page.keyboard.press("f");
+  await drawn(page);
+  const { box, x } = await findCall(page, "base", stage);
+  await list.selectOption({ index: 0 });
+  await drawn(page);
+  await page.focus(".stage[data-side=base] canvas");
+  const chosen = () => list.evaluate((select) => select.selectedOptions[0].text);
+  const at = await findCall(page, "base", stage);
+  expectThat("in view", x > 190 && at.x > 190 && at.x < box.width);
+  for (let y = box.height - 6; y > 30 && (await chosen()) !== name; y -= 4)
+    await page.mouse.click(box.x + at.x, box.y + y);
+  expect("the request of a stage", name, await chosen());
+  const [zero] = JSON.parse(await zeros());
+  expectThat("a request that had begun", base.includes(zero) && zero <= stage);
+  // The row of the comparison leads to its requests.
+  await page.click(".compared button:text-is('Requests')");
   await page.locator("tbody tr[aria-rowindex]").filter({ has: page.locator(`td[data-column=name][data-value=${name}]`) }).click();
   await page.click("button:has-text('Align timelines')");
   await page.waitForSelector(".stage[data-side=base]");
@@ -1724,7 +1782,7 @@ async function states() {
   expectThat(`the tip: ${await page.textContent(".tip")}`, (await page.textContent(".tip .first")).startsWith(`running on CPU ${running.cpu}, `));
 }
 
-const scenarios = { states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, wide, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, overlaid, alignedRuns, labelled, speed, measured };
+const scenarios = { states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, wide, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, overlaid, alignedRuns, alignedRequests, labelled, speed, measured };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

@@ -413,6 +413,21 @@ view "comparison of requests" 0 --diff requests1 --diff requests2 -o diff-reques
 "$PROBITY" model --json requests1 requests2 > base-requests.json
 "$PROBITY" model --json requests3 requests4 > now-requests.json
 look diffRequests diff-requests.html diff-requests.json base-requests.json now-requests.json
+# $1 probe; then traces. Prints the times of its hits, in ns since the recording of the first began.
+hits_of() {
+    local probe=$1
+    shift
+    "$PROBITY" info --json "$1" > first.json
+    "$PROBITY" csv -q --columns wall_s,wall_ns --probe "$probe" "$@" | python3 -c 'import json, sys
+start = json.load(open("first.json"))[0]["times"]["started_ns"]
+cells = (line.split(",") for line in sys.stdin)
+print([int(seconds) * 10**9 + int(ns) - start for seconds, ns in cells])'
+}
+jq -n --argjson base "$(hits_of request:begin requests1 requests2)" \
+    --argjson now "$(hits_of request:begin requests3 requests4)" \
+    --argjson stages "$(hits_of 7 requests1 requests2)" \
+    '{name: "request", base: $base, now: $now, stage: $stages[2]}' > aligned-requests.json
+look alignedRequests diff-requests.html aligned-requests.json
 PROBITY_OUT=$WORK/without.probity "$PROGRAMS/varied" 0 4
 PROBITY_OUT=$WORK/with.probity "$PROGRAMS/varied" 200 4
 view "added" 0 --diff without.probity -o added.html with.probity
