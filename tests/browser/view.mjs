@@ -675,6 +675,26 @@ async function ranged() {
   expectThat("no range in the address", !(await page.evaluate(() => location.hash)).includes("r="));
 }
 
+// Times of a range of merged spans are approximate, but self times are no longer than total times,
+// and those of all functions no longer than the threads ran.
+async function rangedMerged() {
+  const [{ from, to, threads }] = answers;
+  const page = await open();
+  await page.goto("about:blank");
+  await page.goto(`${url}#timeline&r=${from}-${to}`);
+  await page.waitForSelector(".ranged .chip");
+  await show(page, "functions");
+  expectThat("marked as approximate", (await page.textContent(".ranged")).includes("approximate"));
+  const rows = await allRows(page);
+  const ns = (row, key) => Number(row[key].value);
+  for (const row of rows) {
+    expectThat(`${row.name.value}: self ${row.self_ns.value}, total ${row.total_ns.value}`, ns(row, "self_ns") <= ns(row, "total_ns"));
+    expectThat(`${row.name.value}: CPU self ${row.cpu_self_ns.value}`, ns(row, "cpu_self_ns") <= ns(row, "self_ns"));
+  }
+  const self = rows.reduce((sum, row) => sum + ns(row, "self_ns"), 0);
+  expectThat(`self times ${self} of ${threads} threads`, rows.length > 0 && self <= (to - from) * threads);
+}
+
 // Callers and callees from the details of a function, in both directions, by the paths of the tree.
 async function callers() {
   const [tree, report] = answers;
@@ -1782,7 +1802,7 @@ async function states() {
   expectThat(`the tip: ${await page.textContent(".tip")}`, (await page.textContent(".tip .first")).startsWith(`running on CPU ${running.cpu}, `));
 }
 
-const scenarios = { states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, wide, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, overlaid, alignedRuns, alignedRequests, labelled, speed, measured };
+const scenarios = { states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, rangedMerged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, wide, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, overlaid, alignedRuns, alignedRequests, labelled, speed, measured };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

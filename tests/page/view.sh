@@ -375,6 +375,10 @@ for page in whole:big.probity small:small.probity blocks:small.blocks; do
     look ranged "$name.html" "range.$name" "range.$name.report" "range.$name.tree" \
         "range.$name.blocks"
 done
+# All but the first call, of merged spans.
+jq '.timeline | {from: (.since_start_ns + 1), to: (.since_start_ns + .length_ns),
+    threads: ([.threads[] | select((.track // 0) == 0)] | length)}' few.json > near.json
+look rangedMerged few.html near.json
 "$PROBITY" report --json small.probity > whole.json
 look callers small.html tree.json whole.json
 "$BUILD/bench/gen_scopes" many.probity 64 1
