@@ -1062,8 +1062,8 @@ async function wide() {
   // The number of a probe is left of its name, and the arrow between the two names.
   for (const [tab, row] of [["blocks", "td[data-column=from]"], ["functions", "td[data-column=name]"]]) {
     await show(page, tab);
-    const texts = await page.$$eval(row, (cells) => cells.map(({ textContent }) => textContent));
-    expect(`${tab}: rows from right to left that are isolated`, 1, texts.filter((text) => right.test(text) && /\u2068/.test(text)).length);
+    const names = await page.$$eval(`${row} .name`, (cells) => cells.map((cell) => ({ text: cell.textContent, isIsolated: getComputedStyle(cell).unicodeBidi === "isolate" || /\u2068/.test(cell.textContent) })));
+    expect(`${tab}: rows from right to left that are isolated`, 1, names.filter(({ text, isIsolated }) => right.test(text) && isIsolated).length);
   }
   // Two functions have the same name, since a trace keeps the beginning of a long one: the
   // statistics of a range have both, and each leads to its own.
@@ -1076,6 +1076,35 @@ async function wide() {
   await rangeRuler(page);
   const calls = await page.$$eval(".details tbody[data-name^='std::map']", (found) => found.slice(0, 2).map((each) => each.rows[1].cells[0].textContent));
   expect("calls of each", [...rows].filter(([name]) => name.startsWith("std::map")).map(([, value]) => value).join(), calls.join());
+}
+
+// Long names in tables get the room that other columns leave: the table is no wider than the page.
+// Names that are cut are whole in the tooltip; a narrow page keeps its columns of numbers in view.
+async function wideTables() {
+  const [{ names }] = answers;
+  const page = await open();
+  for (const tab of (await tabsOf(page)).filter((each) => ["functions", "blocks", "diff"].includes(each))) {
+    for (const [width, scheme] of [[1440, "light"], [1440, "dark"], [390, "light"], [390, "dark"]]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme: scheme });
+      await show(page, tab);
+      await page.waitForSelector(".table .named");
+      await drawn(page);
+      const found = await page.$$eval(".table .named:has(.name)", (cells) => cells.map((cell) => {
+        const name = cell.querySelector(".name");
+        return { title: cell.title, isCut: name.scrollWidth > name.clientWidth, width: cell.clientWidth, room: cell.parentElement.clientWidth, isShort: name.scrollWidth < 80 };
+      }));
+      const { inner, outer } = await page.$eval(".table", ({ scrollWidth, clientWidth }) => ({ inner: scrollWidth, outer: clientWidth }));
+      const what = `${tab} at ${width} px`;
+      expectThat(`${what}: a table of ${inner} px in ${outer}`, width < 640 || inner <= outer);
+      expectThat(`${what}: names that are cut`, found.some(({ isCut }) => isCut));
+      expect(`${what}: short names that are cut`, 0, found.filter(({ isCut, isShort }) => isCut && isShort).length);
+      expectThat(`${what}: a column of ${found[0].room} px`, found.every(({ room }) => room < (width < 640 ? 0.65 : 0.8) * outer));
+      const cut = found.filter(({ isCut }) => isCut).map(({ title }) => title);
+      expect(`${what}: cut names that are not whole in the tooltip`, "", cut.filter((title) => !names.some((name) => title.includes(name))).join(", "));
+      await picture(page, `${tab}-${width}-${scheme}`);
+    }
+  }
 }
 
 async function empty() {
@@ -1802,7 +1831,7 @@ async function states() {
   expectThat(`the tip: ${await page.textContent(".tip")}`, (await page.textContent(".tip .first")).startsWith(`running on CPU ${running.cpu}, `));
 }
 
-const scenarios = { states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, rangedMerged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, wide, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, overlaid, alignedRuns, alignedRequests, labelled, speed, measured };
+const scenarios = { states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, rangedMerged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, wide, wideTables, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, overlaid, alignedRuns, alignedRequests, labelled, speed, measured };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

@@ -321,6 +321,15 @@ look odd odd.html odd.json
 PROBITY_OUT=$WORK/wide.probity "$PROGRAMS/wide_names"
 view "wide names" 0 wide.probity
 look wide wide.html
+"$PROBITY" report --json wide.probity > wide-report.json
+"$PROBITY" blocks --json wide.probity > wide-blocks.json
+jq -n --slurpfile report wide-report.json --slurpfile blocks wide-blocks.json \
+    '{names: ([$report[0].functions[].name] + [$blocks[0].blocks[] | .from_name, .from, .to_name, .to
+        | select(. != null)])}' > names.json
+look wideTables wide.html names.json
+PROBITY_OUT=$WORK/wider.probity "$PROGRAMS/wide_names"
+view "comparison of wide names" 0 --diff wide.probity -o diff-wide.html wider.probity
+look wideTables diff-wide.html names.json
 "$BUILD/bench/gen" none.probity 1 0
 view "empty" 0 none.probity
 look empty none.html
