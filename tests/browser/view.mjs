@@ -675,10 +675,9 @@ async function ranged() {
   expectThat("no range in the address", !(await page.evaluate(() => location.hash)).includes("r="));
 }
 
-// Times of a range of merged spans are approximate, but self times are no longer than total times,
-// and those of all functions no longer than the threads ran.
+// Times of a range of merged spans are approximate, but self times are no longer than total times.
 async function rangedMerged() {
-  const [{ from, to, threads }] = answers;
+  const [{ from, to }] = answers;
   const page = await open();
   await page.goto("about:blank");
   await page.goto(`${url}#timeline&r=${from}-${to}`);
@@ -686,13 +685,12 @@ async function rangedMerged() {
   await show(page, "functions");
   expectThat("marked as approximate", (await page.textContent(".ranged")).includes("approximate"));
   const rows = await allRows(page);
+  expectThat("functions", rows.length > 0);
   const ns = (row, key) => Number(row[key].value);
   for (const row of rows) {
     expectThat(`${row.name.value}: self ${row.self_ns.value}, total ${row.total_ns.value}`, ns(row, "self_ns") <= ns(row, "total_ns"));
     expectThat(`${row.name.value}: CPU self ${row.cpu_self_ns.value}`, ns(row, "cpu_self_ns") <= ns(row, "self_ns"));
   }
-  const self = rows.reduce((sum, row) => sum + ns(row, "self_ns"), 0);
-  expectThat(`self times ${self} of ${threads} threads`, rows.length > 0 && self <= (to - from) * threads);
 }
 
 // Callers and callees from the details of a function, in both directions, by the paths of the tree.

@@ -324,8 +324,8 @@ look wide wide.html
 "$PROBITY" report --json wide.probity > wide-report.json
 "$PROBITY" blocks --json wide.probity > wide-blocks.json
 jq -n --slurpfile report wide-report.json --slurpfile blocks wide-blocks.json \
-    '{names: ([$report[0].functions[].name] + [$blocks[0].blocks[] | .from_name, .from, .to_name, .to
-        | select(. != null)])}' > names.json
+    '{names: ([$report[0].functions[].name] + [$blocks[0].blocks[] |
+        .from_name, .from, .to_name, .to | select(. != null)])}' > names.json
 look wideTables wide.html names.json
 PROBITY_OUT=$WORK/wider.probity "$PROGRAMS/wide_names"
 view "comparison of wide names" 0 --diff wide.probity -o diff-wide.html wider.probity
@@ -385,8 +385,8 @@ for page in whole:big.probity small:small.probity blocks:small.blocks; do
         "range.$name.blocks"
 done
 # All but the first call, of merged spans.
-jq '.timeline | {from: (.since_start_ns + 1), to: (.since_start_ns + .length_ns),
-    threads: ([.threads[] | select((.track // 0) == 0)] | length)}' few.json > near.json
+jq '.timeline | {from: (.since_start_ns + 1), to: (.since_start_ns + .length_ns)}' few.json \
+    > near.json
 look rangedMerged few.html near.json
 "$PROBITY" report --json small.probity > whole.json
 look callers small.html tree.json whole.json
