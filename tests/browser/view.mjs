@@ -1276,7 +1276,7 @@ async function oneSided() {
   const row = (await allRows(page)).find((each) => each.name.value === name);
   expect("verdict", verdict, row.verdict.value);
   expect("cause", "", row.cause.text);
-  const cell = page.locator("tbody tr[aria-rowindex]").filter({ has: page.locator(`td[data-column=name][data-value=${name}]`) }).locator("td[data-column=verdict] span");
+  const cell = page.locator("tbody tr[aria-rowindex]").filter({ has: page.locator(`td[data-column=name][data-value=${name}]`) }).locator("td[data-column=verdict] .named span");
   expect("tone", tone, await cell.getAttribute("class"));
 }
 
