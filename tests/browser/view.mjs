@@ -675,6 +675,24 @@ async function ranged() {
   expectThat("no range in the address", !(await page.evaluate(() => location.hash)).includes("r="));
 }
 
+// Times of a range of merged spans are approximate, but self times are no longer than total times.
+async function rangedMerged() {
+  const [{ from, to }] = answers;
+  const page = await open();
+  await page.goto("about:blank");
+  await page.goto(`${url}#timeline&r=${from}-${to}`);
+  await page.waitForSelector(".ranged .chip");
+  await show(page, "functions");
+  expectThat("marked as approximate", (await page.textContent(".ranged")).includes("approximate"));
+  const rows = await allRows(page);
+  expectThat("functions", rows.length > 0);
+  const ns = (row, key) => Number(row[key].value);
+  for (const row of rows) {
+    expectThat(`${row.name.value}: self ${row.self_ns.value}, total ${row.total_ns.value}`, ns(row, "self_ns") <= ns(row, "total_ns"));
+    expectThat(`${row.name.value}: CPU self ${row.cpu_self_ns.value}`, ns(row, "cpu_self_ns") <= ns(row, "self_ns"));
+  }
+}
+
 // Callers and callees from the details of a function, in both directions, by the paths of the tree.
 async function callers() {
   const [tree, report] = answers;
@@ -1042,8 +1060,8 @@ async function wide() {
   // The number of a probe is left of its name, and the arrow between the two names.
   for (const [tab, row] of [["blocks", "td[data-column=from]"], ["functions", "td[data-column=name]"]]) {
     await show(page, tab);
-    const texts = await page.$$eval(row, (cells) => cells.map(({ textContent }) => textContent));
-    expect(`${tab}: rows from right to left that are isolated`, 1, texts.filter((text) => right.test(text) && /\u2068/.test(text)).length);
+    const names = await page.$$eval(`${row} .name`, (cells) => cells.map((cell) => ({ text: cell.textContent, isIsolated: getComputedStyle(cell).unicodeBidi === "isolate" || /\u2068/.test(cell.textContent) })));
+    expect(`${tab}: rows from right to left that are isolated`, 1, names.filter(({ text, isIsolated }) => right.test(text) && isIsolated).length);
   }
   // Two functions have the same name, since a trace keeps the beginning of a long one: the
   // statistics of a range have both, and each leads to its own.
@@ -1056,6 +1074,35 @@ async function wide() {
   await rangeRuler(page);
   const calls = await page.$$eval(".details tbody[data-name^='std::map']", (found) => found.slice(0, 2).map((each) => each.rows[1].cells[0].textContent));
   expect("calls of each", [...rows].filter(([name]) => name.startsWith("std::map")).map(([, value]) => value).join(), calls.join());
+}
+
+// Long names in tables get the room that other columns leave: the table is no wider than the page.
+// Names that are cut are whole in the tooltip; a narrow page keeps its columns of numbers in view.
+async function wideTables() {
+  const [{ names }] = answers;
+  const page = await open();
+  for (const tab of (await tabsOf(page)).filter((each) => ["functions", "blocks", "diff"].includes(each))) {
+    for (const [width, scheme] of [[1440, "light"], [1440, "dark"], [390, "light"], [390, "dark"]]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme: scheme });
+      await show(page, tab);
+      await page.waitForSelector(".table .named");
+      await drawn(page);
+      const found = await page.$$eval(".table .named:has(.name)", (cells) => cells.map((cell) => {
+        const name = cell.querySelector(".name");
+        return { title: cell.title, isCut: name.scrollWidth > name.clientWidth, width: cell.clientWidth, room: cell.parentElement.clientWidth, isShort: name.scrollWidth < 80 };
+      }));
+      const { inner, outer } = await page.$eval(".table", ({ scrollWidth, clientWidth }) => ({ inner: scrollWidth, outer: clientWidth }));
+      const what = `${tab} at ${width} px`;
+      expectThat(`${what}: a table of ${inner} px in ${outer}`, width < 640 || inner <= outer);
+      expectThat(`${what}: names that are cut`, found.some(({ isCut }) => isCut));
+      expect(`${what}: short names that are cut`, 0, found.filter(({ isCut, isShort }) => isCut && isShort).length);
+      expectThat(`${what}: a column of ${found[0].room} px`, found.every(({ room }) => room < (width < 640 ? 0.65 : 0.8) * outer));
+      const cut = found.filter(({ isCut }) => isCut).map(({ title }) => title);
+      expect(`${what}: cut names that are not whole in the tooltip`, "", cut.filter((title) => !names.some((name) => title.includes(name))).join(", "));
+      await picture(page, `${tab}-${width}-${scheme}`);
+    }
+  }
 }
 
 async function empty() {
@@ -1229,7 +1276,7 @@ async function oneSided() {
   const row = (await allRows(page)).find((each) => each.name.value === name);
   expect("verdict", verdict, row.verdict.value);
   expect("cause", "", row.cause.text);
-  const cell = page.locator("tbody tr[aria-rowindex]").filter({ has: page.locator(`td[data-column=name][data-value=${name}]`) }).locator("td[data-column=verdict] span");
+  const cell = page.locator("tbody tr[aria-rowindex]").filter({ has: page.locator(`td[data-column=name][data-value=${name}]`) }).locator("td[data-column=verdict] .named span");
   expect("tone", tone, await cell.getAttribute("class"));
 }
 
@@ -1325,7 +1372,7 @@ async function alignedRuns() {
     return left;
   };
   const zeros = async () => JSON.stringify((await sides()).map(({ zero }) => zero));
-  await page.getByLabel("Function or block").selectOption({ label: name });
+  await page.getByLabel("Function, block or request").selectOption({ label: name });
   expect("the first calls", JSON.stringify([base[0], now[0]]), await zeros());
   await page.getByLabel("Number of the call, base").fill("3");
   await page.getByLabel("Number of the call, new").fill("5");
@@ -1368,13 +1415,71 @@ async function alignedRuns() {
   // call of the same function.
   const [first] = await sides();
   const place = await findCall(page, "base", first.zero);
-  for (let y = 30; y < place.box.height && await page.getByLabel("Function or block").evaluate((select) => select.selectedOptions[0].text) !== "main"; y += 4)
+  for (let y = 30; y < place.box.height && await page.getByLabel("Function, block or request").evaluate((select) => select.selectedOptions[0].text) !== "main"; y += 4)
     await page.mouse.click(place.box.x + place.x + 1, place.box.y + y);
-  expect("the outermost call", "main", await page.getByLabel("Function or block").evaluate((select) => select.selectedOptions[0].text));
+  expect("the outermost call", "main", await page.getByLabel("Function, block or request").evaluate((select) => select.selectedOptions[0].text));
   await together("at main");
   const [left, right] = await sides();
   expectThat("the beginning of main", left.zero < base[0] && right.zero < now[0]);
   await page.click(".compared button:has-text('Functions')");
+  await page.locator("tbody tr[aria-rowindex]").filter({ has: page.locator(`td[data-column=name][data-value=${name}]`) }).click();
+  await page.click("button:has-text('Align timelines')");
+  await page.waitForSelector(".stage[data-side=base]");
+  expect("from the details", JSON.stringify([base[0], now[0]]), await zeros());
+}
+
+// Requests align timelines, too: by the times at which they begin (`probity csv`), from the list,
+// from the details of a row, and by a click on any of their stages.
+async function alignedRequests() {
+  const [{ name, base, now, stage }] = answers;
+  const page = await open();
+  await show(page, "diff");
+  await page.click(".compared button:has-text('Timelines')");
+  const zeros = () => page.$$eval(".stage", (stages) => JSON.stringify(stages.map(({ dataset }) => Number(dataset.zero))));
+  const list = page.getByLabel("Function, block or request");
+  await list.selectOption({ label: name });
+  expect("its group", "Requests", await list.evaluate((select) => select.selectedOptions[0].parentElement.label));
+  expect("the first requests", JSON.stringify([base[0], now[0]]), await zeros());
+  expectThat("how many", (await page.textContent(".tools")).includes(`of ${base.length}`) && (await page.textContent(".tools")).includes(`of ${now.length}`));
+  await page.getByLabel("Number of the request, base").fill("3");
+  await page.getByLabel("Number of the request, new").fill("5");
+  await page.keyboard.press("Tab");
+  await page.waitForFunction((zero) => Number(document.querySelector(".stage[data-side=new]").dataset.zero) === zero, now[4]);
+  expect("the requests of these numbers", JSON.stringify([base[2], now[4]]), await zeros());
+  await page.click("button:text-is('Requests'):right-of(button:text-is('All'))");
+  await drawn(page);
+  for (const [width, scheme] of [[1440, "light"], [390, "dark"]]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme: scheme });
+    await picture(page, `${width}-${scheme}`);
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await drawn(page);
+  // A click on a later stage chooses its request. First a block is chosen, so that a wrong click
+  // would be seen.
+  await list.selectOption({ index: 0 });
+  expectThat("a block", (await page.getByLabel("Number of the call, base").count()) === 1);
+  await list.selectOption({ label: name });
+  await page.getByLabel("Number of the request, base").fill("3");
+  await page.keyboard.press("Tab");
+  await page.waitForFunction((zero) => Number(document.querySelector(".stage[data-side=base]").dataset.zero) === zero, base[2]);
+  await page.focus(".stage[data-side=base] canvas");
+  await page.keyboard.press("f");
+  await drawn(page);
+  const { box, x } = await findCall(page, "base", stage);
+  await list.selectOption({ index: 0 });
+  await drawn(page);
+  await page.focus(".stage[data-side=base] canvas");
+  const chosen = () => list.evaluate((select) => select.selectedOptions[0].text);
+  const at = await findCall(page, "base", stage);
+  expectThat("in view", x > 190 && at.x > 190 && at.x < box.width);
+  for (let y = box.height - 6; y > 30 && (await chosen()) !== name; y -= 4)
+    await page.mouse.click(box.x + at.x, box.y + y);
+  expect("the request of a stage", name, await chosen());
+  const [zero] = JSON.parse(await zeros());
+  expectThat("a request that had begun", base.includes(zero) && zero <= stage);
+  // The row of the comparison leads to its requests.
+  await page.click(".compared button:text-is('Requests')");
   await page.locator("tbody tr[aria-rowindex]").filter({ has: page.locator(`td[data-column=name][data-value=${name}]`) }).click();
   await page.click("button:has-text('Align timelines')");
   await page.waitForSelector(".stage[data-side=base]");
@@ -1751,7 +1856,7 @@ async function arrived() {
   await page.waitForSelector("#tab-overview[aria-selected=true]");
 }
 
-const scenarios = { arrived, states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, wide, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, overlaid, alignedRuns, labelled, speed, measured };
+const scenarios = { arrived, states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, rangedMerged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, wide, wideTables, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, overlaid, alignedRuns, alignedRequests, labelled, speed, measured };
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;

@@ -321,6 +321,15 @@ look odd odd.html odd.json
 PROBITY_OUT=$WORK/wide.probity "$PROGRAMS/wide_names"
 view "wide names" 0 wide.probity
 look wide wide.html
+"$PROBITY" report --json wide.probity > wide-report.json
+"$PROBITY" blocks --json wide.probity > wide-blocks.json
+jq -n --slurpfile report wide-report.json --slurpfile blocks wide-blocks.json \
+    '{names: ([$report[0].functions[].name] + [$blocks[0].blocks[] |
+        .from_name, .from, .to_name, .to | select(. != null)])}' > names.json
+look wideTables wide.html names.json
+PROBITY_OUT=$WORK/wider.probity "$PROGRAMS/wide_names"
+view "comparison of wide names" 0 --diff wide.probity -o diff-wide.html wider.probity
+look wideTables diff-wide.html names.json
 "$BUILD/bench/gen" none.probity 1 0
 view "empty" 0 none.probity
 look empty none.html
@@ -375,6 +384,10 @@ for page in whole:big.probity small:small.probity blocks:small.blocks; do
     look ranged "$name.html" "range.$name" "range.$name.report" "range.$name.tree" \
         "range.$name.blocks"
 done
+# All but the first call, of merged spans.
+jq '.timeline | {from: (.since_start_ns + 1), to: (.since_start_ns + .length_ns)}' few.json \
+    > near.json
+look rangedMerged few.html near.json
 "$PROBITY" report --json small.probity > whole.json
 look callers small.html tree.json whole.json
 "$BUILD/bench/gen_scopes" many.probity 64 1
@@ -413,6 +426,21 @@ view "comparison of requests" 0 --diff requests1 --diff requests2 -o diff-reques
 "$PROBITY" model --json requests1 requests2 > base-requests.json
 "$PROBITY" model --json requests3 requests4 > now-requests.json
 look diffRequests diff-requests.html diff-requests.json base-requests.json now-requests.json
+# $1 probe; then traces. Prints the times of its hits, in ns since the recording of the first began.
+hits_of() {
+    local probe=$1
+    shift
+    "$PROBITY" info --json "$1" > first.json
+    "$PROBITY" csv -q --columns wall_s,wall_ns --probe "$probe" "$@" | python3 -c 'import json, sys
+start = json.load(open("first.json"))[0]["times"]["started_ns"]
+cells = (line.split(",") for line in sys.stdin)
+print([int(seconds) * 10**9 + int(ns) - start for seconds, ns in cells])'
+}
+jq -n --argjson base "$(hits_of request:begin requests1 requests2)" \
+    --argjson now "$(hits_of request:begin requests3 requests4)" \
+    --argjson stages "$(hits_of 7 requests1 requests2)" \
+    '{name: "request", base: $base, now: $now, stage: $stages[2]}' > aligned-requests.json
+look alignedRequests diff-requests.html aligned-requests.json
 PROBITY_OUT=$WORK/without.probity "$PROGRAMS/varied" 0 4
 PROBITY_OUT=$WORK/with.probity "$PROGRAMS/varied" 200 4
 view "added" 0 --diff without.probity -o added.html with.probity

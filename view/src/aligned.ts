@@ -1,51 +1,112 @@
-/* The calls and blocks at which the timelines of two runs can be aligned. */
-import { lastPart } from "./change";
-import { Kind, type Name } from "./data";
-import { Flag, type Lane, type Model } from "./lanes";
+/* The calls, blocks and requests at which the timelines of two runs can be aligned. */
+import { isFirstStage, stagesOf } from "./arrows";
+import { lastPart, type Row } from "./change";
+import { Kind } from "./data";
+import { Flag, type Lane, LaneKind, type Model, Track } from "./lanes";
 
-export interface Call { lane: Lane; index: number }
+/** A call, a block, or the first stage of a request. */
+export interface Call {
+    lane: Lane;
+    index: number;
+    /** Of a request: until its last hit. */
+    length: number;
+}
 
-/** What identifies a function or a block in both sides; lines may have changed. */
-const keyOf = ({ kind, name, file }: Pick<Name, "kind" | "name" | "file">): string => `${kind} ${lastPart(file)} ${name}`;
+/** A function, a block or a kind of request of both sides; lines may have changed. */
+interface Key { key: string; title: string }
+
+/** A role that the name of a probe ends with; `probity diff` omits it, too. */
+const BEGIN = ":begin";
+
+const requestOf = (name: string, isSite: boolean): string => `request ${String(isSite)} ${isSite && name.endsWith(BEGIN) ? name.slice(0, -BEGIN.length) : name}`;
+const blockOf = (name: string, isFromSite: boolean, isToSite: boolean): string => `block ${String(isFromSite)} ${String(isToSite)} ${name}`;
+const functionOf = (name: string, file: string | undefined): string => `function ${lastPart(file)} ${name}`;
+
+export const isRequest = (key: string): boolean => key.startsWith("request ");
+
+/** A probe as in `probity diff`: the name of a site, or else a number. */
+function probeOf({ names }: Model, place: number): { text: string; isSite: boolean } {
+    const { kind, name, number } = names[place];
+    return kind === Kind.Site ? { text: name, isSite: true } : { text: String(number), isSite: false };
+}
+
+function keyOfName(model: Model, place: number): Key {
+    const { kind, name, file, number, to = -1 } = model.names[place];
+    if (kind !== Kind.Block)
+        return { key: functionOf(name, file), title: name };
+    const from = probeOf(model, number);
+    const end = to < 0 ? { text: "", isSite: false } : probeOf(model, to);
+    return { key: blockOf(`${from.text} -> ${end.text}`, from.isSite, end.isSite), title: name };
+}
+
+/** Of a request, by the name of its first stage. */
+function keyOfStage(model: Model, place: number): Key {
+    const { number } = model.names[place];
+    const { text, isSite } = probeOf(model, number);
+    const { name } = model.names[number];
+    return { key: requestOf(text, isSite), title: isSite && name.endsWith(BEGIN) ? name.slice(0, -BEGIN.length) : name };
+}
 
 /** Merged spans are several calls, and those from before the range have no beginning. */
 function each(model: Model, visit: (lane: Lane, index: number) => void): void {
-    for (const { blocks, calls } of model.real) {
+    for (const { track, blocks, calls } of model.threads) {
+        if (track !== Track.Thread && track !== Track.Requests)
+            continue;
         for (const lane of blocks === null ? calls : [blocks, ...calls]) {
             for (let i = 0; i < lane.size; i++) {
-                if (lane.count[i] === 1 && (lane.flags[i] & Flag.Before) === 0)
+                if (lane.count[i] === 1 && (lane.flags[i] & Flag.Before) === 0 && (lane.kind !== LaneKind.Rows || isFirstStage(lane, i)))
                     visit(lane, i);
             }
         }
     }
 }
 
+/** By name: keys of calls and blocks, or of the requests whose first stage has the name; empty: of
+ * none. */
+function keysOf(model: Model): { calls: Key[]; stages: Key[] } {
+    const none = { key: "", title: "" };
+    return { calls: model.names.map((_, place) => keyOfName(model, place)),
+        stages: model.names.map(({ kind }, place) => kind === Kind.Block ? keyOfStage(model, place) : none) };
+}
+
+/** A call, or the request of a stage. */
+export function callAt(lane: Lane, index: number): Call {
+    if (lane.kind !== LaneKind.Rows)
+        return { lane, index, length: lane.length[index] };
+    const [first, last] = stagesOf(lane, index);
+    return { lane, index: first, length: lane.start[last] + lane.length[last] - lane.start[first] };
+}
+
 /** In the order in which they begin. */
 export function callsOf(model: Model, key: string): Call[] {
-    const isWanted = model.names.map((name) => keyOf(name) === key);
-    const calls: Call[] = [];
+    const { calls, stages } = keysOf(model);
+    const isWanted = (isRequest(key) ? stages : calls).map((name) => name.key === key);
+    const found: Call[] = [];
     each(model, (lane, index) => {
-        if (isWanted[lane.name[index]])
-            calls.push({ lane, index });
+        if ((lane.kind === LaneKind.Rows) === isRequest(key) && isWanted[lane.name[index]])
+            found.push(callAt(lane, index));
     });
-    return calls.sort((a, b) => a.lane.start[a.index] - b.lane.start[b.index]);
+    return found.sort((a, b) => a.lane.start[a.index] - b.lane.start[b.index]);
 }
 
 export function keyAt(model: Model, { lane, index }: Call): string {
-    return keyOf(model.names[lane.name[index]]);
+    return (lane.kind === LaneKind.Rows ? keyOfStage : keyOfName)(model, lane.name[index]).key;
 }
 
-function keysOf(model: Model): Set<string> {
-    const isThere = new Uint8Array(model.names.length);
-    each(model, (lane, index) => { isThere[lane.name[index]] = 1; });
-    return new Set(model.names.filter((_, name) => isThere[name] === 1).map(keyOf));
+function titlesOf(model: Model): Map<string, string> {
+    const { calls, stages } = keysOf(model);
+    const there = { calls: new Uint8Array(calls.length), stages: new Uint8Array(calls.length) };
+    each(model, (lane, index) => { (lane.kind === LaneKind.Rows ? there.stages : there.calls)[lane.name[index]] = 1; });
+    return new Map([...calls.filter((_, name) => there.calls[name] === 1), ...stages.filter((_, name) => there.stages[name] === 1)]
+        .map(({ key, title }): [string, string] => [key, title]));
 }
 
-/** What both sides call. */
+/** What both sides have. */
 export interface Common {
+    /** With titles: requests are last. */
     keys: Map<string, string>;
     /** null: not in both. */
-    keyOf: (name: string, file: string) => string | null;
+    keyOf: (row: Row) => string | null;
 }
 
 const commons = new WeakMap<Model, Common>();
@@ -55,13 +116,13 @@ export function aligned(base: Model, now: Model): Common {
     const known = commons.get(now);
     if (known !== undefined)
         return known;
-    const [left, right] = [keysOf(base), keysOf(now)];
+    const left = titlesOf(base);
     const ranks = new Map([...now.ranked].reverse().map((name, index) => [name, index]));
-    const keys = new Map(now.names.map((name): [string, string] => [keyOf(name), name.name])
-        .filter(([key]) => left.has(key) && right.has(key))
-        .sort(([, a], [, b]) => (ranks.get(b) ?? 0) - (ranks.get(a) ?? 0)));
-    const made = { keys, keyOf: (name: string, file: string): string | null => {
-        const key = keyOf({ kind: Kind.Function, name, file });
+    const keys = new Map([...titlesOf(now)].filter(([key]) => left.has(key))
+        .sort(([one, a], [other, b]) => Number(isRequest(one)) - Number(isRequest(other)) || (ranks.get(b) ?? 0) - (ranks.get(a) ?? 0)));
+    const made = { keys, keyOf: (row: Row): string | null => {
+        const key = row.kind === "functions" ? functionOf(row.name, row.file)
+            : row.kind === "blocks" ? blockOf(row.of.name, row.of.from_is_site, row.of.to_is_site) : requestOf(row.of.name, row.of.is_site);
         return keys.has(key) ? key : null;
     } };
     commons.set(now, made);

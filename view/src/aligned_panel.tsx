@@ -1,11 +1,11 @@
 /* The timelines of both sides of a comparison, one above the other in the same scale. Time counts
- * from the beginning of a chosen call of each side. */
+ * from the beginning of a chosen call or request of each side. */
 import type { VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { aligned, type Call, callsOf, keyAt } from "./aligned";
+import { aligned, type Call, callAt, callsOf, isRequest, keyAt } from "./aligned";
 import { Canvas, Painter, Tip } from "./canvas";
 import { at, count, counted, named, time } from "./format";
-import { LaneKind, type Model } from "./lanes";
+import { LaneKind, type Model, Track } from "./lanes";
 import type { Shared } from "./state";
 import { type Hit, TimelineView, type Window } from "./timeline";
 
@@ -49,8 +49,9 @@ function tipOf({ lane, first, last }: Hit, { model, view }: Side): string[] {
         return ["states of the thread"];
     const name = named(model.names[lane.name[first]].name, 120);
     const begins = lane.start[first] - (view.zero ?? 0);
+    const request = model.threads[lane.thread].track === Track.Requests && calls === 1 ? `request ${lane.off[first]}, ` : "";
     return [calls > 1 ? `${count(calls)} together, mostly ${name}` : name, time(lane.length[first]),
-        `from ${begins < 0 ? "" : "+"}${at(begins)}`];
+        `${request}from ${begins < 0 ? "" : "+"}${at(begins)}`];
 }
 
 interface Drag { x: number; y: number; window: Window; scroll: number; isMoved: boolean }
@@ -101,7 +102,7 @@ export function AlignedPanel({ shared, base, model }: { shared: Shared; base: Mo
     const pan = (ns: number): void => { setWindow(bounded({ from: shown.from + ns, to: shown.to + ns }, whole)); };
     /** Zooms to the chosen calls, to the longer one. */
     const closeUp = (): void => {
-        const length = Math.max(50, ...sides.map(({ call }) => call === null ? 0 : call.lane.length[call.index]));
+        const length = Math.max(50, ...sides.map(({ call }) => call?.length ?? 0));
         setWindow(bounded({ from: -length * 0.5, to: length * 1.5 }, whole));
     };
     const choose = (index: number, to: number): void => {
@@ -109,9 +110,11 @@ export function AlignedPanel({ shared, base, model }: { shared: Shared; base: Mo
         next[index] = Math.max(0, Math.min(to, lists[index].length - 1));
         shared.setCompared({ key, numbers: next });
     };
+    const isChoice = ({ lane, first, last }: Hit, { threads }: Model): boolean => first === last && (lane.kind === LaneKind.Calls || lane.kind === LaneKind.Blocks ||
+        threads[lane.thread].track === Track.Requests);
     /** The other side gets the call of the same number, unless it has one of this function. */
     const chooseCall = (index: number, hit: Hit): void => {
-        const call = { lane: hit.lane, index: hit.first };
+        const call = callAt(hit.lane, hit.first);
         const other = keyAt(sides[index].model, call);
         const number = callsOf(sides[index].model, other).findIndex((each) => each.lane === call.lane && each.index === call.index);
         if (number < 0 || !keys.has(other))
@@ -172,7 +175,7 @@ export function AlignedPanel({ shared, base, model }: { shared: Shared; base: Mo
             view.extend(more);
         else if (event.offsetX < view.gutter && thread !== null)
             view.fold(thread.place);
-        else if (hit !== null && hit.first === hit.last && (hit.lane.kind === LaneKind.Calls || hit.lane.kind === LaneKind.Blocks))
+        else if (hit !== null && isChoice(hit, sides[index].model))
             chooseCall(index, hit);
         painter.ask();
     };
@@ -200,40 +203,46 @@ export function AlignedPanel({ shared, base, model }: { shared: Shared; base: Mo
     };
 
     const merged = (data.base_timeline?.together ?? 0) + data.timeline.together;
-    const listed = [...keys].slice(0, LISTED);
+    const listed = [...[...keys].filter(([each]) => !isRequest(each)).slice(0, LISTED), ...[...keys].filter(([each]) => isRequest(each)).slice(0, LISTED)];
     if (keys.has(key) && !listed.some(([each]) => each === key))
         listed.push([key, keys.get(key) ?? ""]);
+    const groups = ([["Functions and blocks", false], ["Requests", true]] as const)
+        .map(([title, areRequests]) => ({ title, names: listed.filter(([each]) => isRequest(each) === areRequests) })).filter(({ names }) => names.length > 0);
+    const noun = isRequest(key) ? "request" : "call";
     return (
         <>
             <div class="tools">
                 <button type="button" title="Zoom in (+)" onClick={() => { zoom(1 / 2, (shown.from + shown.to) / 2); }}>+</button>
                 <button type="button" title="Zoom out (-)" onClick={() => { zoom(2, (shown.from + shown.to) / 2); }}>−</button>
                 <button type="button" title="All (Home)" onClick={() => { setWindow(null); }}>All</button>
-                {keys.size > 0 && <button type="button" title="Zoom to the chosen calls (f)" onClick={closeUp}>Calls</button>}
+                {keys.size > 0 && <button type="button" title={`Zoom to the chosen ${noun}s (f)`} onClick={closeUp}>{noun === "call" ? "Calls" : "Requests"}</button>}
                 {keys.size > 0 && (
                     <label class="field">Zero at
-                        <select aria-label="Function or block" value={key} onChange={(event) => { shared.setCompared({ key: event.currentTarget.value, numbers: [0, 0] }); }}>
-                            {listed.map(([each, name]) => <option key={each} value={each}>{named(name, 80)}</option>)}
+                        <select aria-label="Function, block or request" value={key} onChange={(event) => { shared.setCompared({ key: event.currentTarget.value, numbers: [0, 0] }); }}>
+                            {groups.map(({ title, names }) => (
+                                <optgroup key={title} label={title}>
+                                    {names.map(([each, name]) => <option key={each} value={each}>{named(name, 80)}</option>)}
+                                </optgroup>))}
                         </select>
                     </label>)}
                 {keys.size > 0 && sides.map(({ title, calls }, index) => (
-                    <label key={title} class="field">{title} call
-                        <input type="number" min={1} max={calls.length} value={numbers[index] + 1} aria-label={`Number of the call, ${title}`}
+                    <label key={title} class="field">{title} {noun}
+                        <input type="number" min={1} max={calls.length} value={numbers[index] + 1} aria-label={`Number of the ${noun}, ${title}`}
                             onChange={(event) => { choose(index, Math.round(Number(event.currentTarget.value)) - 1); }} /> of {count(calls.length)}
                     </label>))}
             </div>
             {sides.map((side, index) => (
                 <div key={side.title} class="stage" data-side={side.title} data-zero={side.view.zero} data-from={side.view.window.from} data-to={side.view.window.to}>
                     <span class={`side of-${side.title}`}>{side.title}</span>
-                    <Canvas painter={side.painter} label={`Timeline, ${side.title}. Arrows move, plus and minus zoom both, comma and full stop choose the previous or next call.`}
+                    <Canvas painter={side.painter} label={`Timeline, ${side.title}. Arrows move, plus and minus zoom both, comma and full stop choose the previous or next ${noun}.`}
                         onWheel={(event) => { onWheel(side, event); }} onPointerDown={(event) => { onPointerDown(side, event); }}
                         onPointerMove={(event) => { onPointerMove(side, event); }} onPointerUp={(event) => { onPointerUp(index, event); }}
                         onPointerLeave={() => { side.view.hovered = null; pointer.current = null; setTip(null); side.painter.ask(); }}
                         onKeyDown={(event) => { onKeyDown(index, event); }} />
                 </div>))}
             <p class="status" role="status">
-                {keys.size === 0 ? "No function or block is in both timelines: time counts from the first record."
-                    : "Time counts from the beginning of the chosen call of each side. Click a call to choose it."}
+                {keys.size === 0 ? "No function, block or request is in both timelines: time counts from the first record."
+                    : `Time counts from the beginning of the chosen ${noun} of each side. Click a call, a block or a request to choose it.`}
                 {merged > 0 && ` ${counted(merged, "call is", "calls are")} merged with others, which have no number.`}
             </p>
             {tip !== null && <Tip {...tip} />}

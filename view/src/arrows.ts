@@ -24,16 +24,26 @@ export function threadAt(model: Model, probe: number, at: number): Thread | null
     return null;
 }
 
+/** Whether the span after this one is the next stage of the same request. */
+function isNextStage({ start, length, count, off }: Lane, i: number): boolean {
+    return count[i] === 1 && count[i + 1] === 1 && off[i] === off[i + 1] && start[i] + length[i] === start[i + 1];
+}
+
 /** First and last stage of the request to which a stage belongs. */
 export function stagesOf(lane: Lane, index: number): [number, number] {
-    const { size, start, length, count, off } = lane;
-    const isNext = (i: number): boolean => count[i] === 1 && count[i + 1] === 1 && off[i] === off[i + 1] && start[i] + length[i] === start[i + 1];
     let [first, last] = [index, index];
-    while (first > 0 && isNext(first - 1))
+    while (first > 0 && isNextStage(lane, first - 1))
         first--;
-    while (last + 1 < size && isNext(last))
+    while (last + 1 < lane.size && isNextStage(lane, last))
         last++;
     return [first, last];
+}
+
+/** Whether a request begins with a stage. Merged stages right before it may belong to it. */
+export function isFirstStage(lane: Lane, index: number): boolean {
+    const before = index - 1;
+    return index === 0 || (!isNextStage(lane, before) &&
+        (lane.count[before] === 1 || lane.start[before] + lane.length[before] < lane.start[index]));
 }
 
 /** The threads in which a stage begins and ends. */

@@ -152,8 +152,8 @@ export function BlocksPanel({ shared }: { shared: Shared }): VNode {
     const columns = useMemo((): Column<Block>[] => {
         const axis = axisOf(histograms);
         return [
-            { id: "from", title: "From", hint: "The probe that was hit", isText: true, value: (block) => block.from, show: (block) => short(probeName(block.from, block.from_name), 60) },
-            { id: "to", title: "To", hint: "The next probe of the same thread", isText: true, value: (block) => block.to, show: (block) => short(probeName(block.to, block.to_name), 60) },
+            { id: "from", title: "From", hint: "The probe that was hit", isText: true, value: (block) => block.from, show: null, name: (block) => ({ name: probeName(block.from, block.from_name) }) },
+            { id: "to", title: "To", hint: "The next probe of the same thread", isText: true, value: (block) => block.to, show: null, name: (block) => ({ name: probeName(block.to, block.to_name) }) },
             { id: "calls", title: "Times", hint: "How often", value: (block) => block.calls, show: (block) => count(block.calls) },
             { id: "probability", title: "Probability", hint: "Share among all that followed the first probe", value: (block) => block.probability, show: (block) => percent(block.probability) },
             ...times.map(([id, title, hint]): Column<Block> => ({ id, title, hint, value: (block) => block[id], show: (block) => time(block[id]) })),

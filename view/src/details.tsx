@@ -495,7 +495,7 @@ function ChangeDetails({ row, shared }: { row: Row; shared: Shared }): VNode {
     const places = row.kind === "functions" ? placesOf(shared.data, row.of, functions) : [];
     const median = row.statistics.median;
     const sides = useMemo(() => [shared.base?.data ?? null, shared.data].map((side) => side === null ? [] : durationsOf(side, row, functions)), [shared.data, shared.base, row]);
-    const key = row.kind !== "functions" || shared.base === null ? null : aligned(shared.base.model, shared.base.now).keyOf(row.name, row.file);
+    const key = shared.base === null ? null : aligned(shared.base.model, shared.base.now).keyOf(row);
     return (
         <>
             <h2>{named(row.name)}</h2>
@@ -512,7 +512,7 @@ function ChangeDetails({ row, shared }: { row: Row; shared: Shared }): VNode {
             <h3>Durations, base and new</h3>
             {shared.base === null && <p class="faint">Only those of the new runs: {why ?? "the base has none"}.</p>}
             <Overlay base={{ histogram: sides[0], median: median?.base_median ?? null }} now={{ histogram: sides[1], median: median?.new_median ?? null }} label="Durations of both sides" />
-            {key !== null && <p><button type="button" onClick={() => { shared.setCompared({ mode: "timelines", key, numbers: [0, 0] }); }}>Align timelines at its calls</button></p>}
+            {key !== null && <p><button type="button" onClick={() => { shared.setCompared({ mode: "timelines", key, numbers: [0, 0] }); }}>{row.kind === "requests" ? "Align timelines at these requests" : "Align timelines at its calls"}</button></p>}
             {places.length > 0 && <FunctionFacts row={places[0]} shared={shared} isChange />}
         </>
     );

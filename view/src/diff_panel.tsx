@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { AlignedPanel } from "./aligned_panel";
 import { changeText, hint, type Kind, type Row, rowsOf, type Statistic, tone } from "./change";
 import type { Change } from "./data";
-import { count, named, signed, time } from "./format";
+import { count, signed, time } from "./format";
 import { matcher, type Shared } from "./state";
 import { type Column, Table } from "./table";
 import { isolated } from "./text";
@@ -54,8 +54,8 @@ export function DiffPanel({ shared }: { shared: Shared }): VNode {
         return isMatch === null ? all : all.filter((row) => isMatch(`${row.name} ${row.file}`));
     }, [diff, kind, shared.query]);
     const columns = useMemo((): Column<Row>[] => [
-        { id: "name", ...names[kind], isText: true, value: (row) => row.name,
-            show: (row) => <span class="name">{named(row.name, 200)} <span class="faint">{isFunctions ? `${isolated(row.file)}:${row.line}` : ""}</span></span> },
+        { id: "name", ...names[kind], isText: true, value: (row) => row.name, show: null,
+            name: ({ name, file, line }) => isFunctions ? { name, place: `${isolated(file)}:${line}`, whole: `${name}\n${file}:${line}` } : { name } },
         { id: "base", title: `${what}, base`, hint: "Median over the runs of the base", value: (row) => row.main.base_median, show: (row) => time(row.main.base_median) },
         { id: "new", title: `${what}, new`, hint: "Median over the new runs", value: (row) => row.main.new_median, show: (row) => time(row.main.new_median) },
         { id: "impact", title: "Difference", hint: `By how much ${isFunctions ? "self time" : "the time"} changed`,
@@ -71,7 +71,7 @@ export function DiffPanel({ shared }: { shared: Shared }): VNode {
             } })),
         { id: "cause", title: "Cause", hint: "Whether single calls changed, or their number", isText: true, value: causeOf, show: (row) => causeOf(row) },
         { id: "verdict", title: isFunctions ? "Verdict on self time" : "Verdict on time", hint: "Statistical verdict", isText: true, value: (row) => row.main.verdict,
-            show: (row) => <span class={tone(row.main)}>{hint(row.main)}</span> },
+            show: (row) => <span class="named" title={hint(row.main)}><span class={tone(row.main)}>{hint(row.main)}</span></span> },
     ], [isFunctions, kind, what]);
     if (diff === undefined)
         return <p class="none">This page compares no runs.</p>;

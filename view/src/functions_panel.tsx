@@ -2,7 +2,7 @@
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import type { FunctionRow } from "./data";
-import { count, counted, named, parseTime, time } from "./format";
+import { count, counted, parseTime, time } from "./format";
 import { axisOf, Spark } from "./histogram";
 import { everything, matcher, type Shared } from "./state";
 import { type Column, Table } from "./table";
@@ -101,11 +101,9 @@ export function FunctionsPanel({ shared }: { shared: Shared }): VNode {
         const axis = axisOf(functions.map((row) => row.histogram));
         const most = Math.max(1, ...all.map((row) => row.self_ns ?? 0));
         return [
-            { id: "name", title: "Function", hint: "Name and place", isText: true, value: (row) => row.name,
-                show: (row) => (
-                    <span class="name" title={`${row.signature ?? row.name}\n${row.file ?? ""}:${row.line ?? 0}`}>
-                        {named(row.name, 300)} <span class="faint">{row.file === undefined ? "" : `${isolated(row.file.split("/").pop() ?? "")}:${row.line ?? 0}`}</span>
-                    </span>) },
+            { id: "name", title: "Function", hint: "Name and place", isText: true, value: (row) => row.name, show: null,
+                name: ({ name, signature, file, line = 0 }) => file === undefined ? { name, whole: signature ?? name }
+                    : { name, place: `${isolated(file.split("/").pop() ?? "")}:${line}`, whole: `${signature ?? name}\n${file}:${line}` } },
             { id: "calls", title: "Calls", hint: "How often it was called", value: (row) => row.calls, show: (row) => count(row.calls) },
             ...times.map(([key, title, hint]): Column<Row> => ({ id: key, title, hint, value: (row) => row[key],
                 show: (row) => key !== "self_ns" ? time(row[key]) : (

@@ -99,6 +99,11 @@ function addCalls(model: Model, thread: Thread, range: Window, sums: Sums, all: 
                 }
             }
         }
+        // Callees may be longer than the merged calls in which they begin: the rest is in the next ones.
+        for (let i = 0; i + 1 < self.length; i++) {
+            self[i + 1] += Math.min(0, self[i]);
+            selfOff[i + 1] += Math.min(0, selfOff[i]);
+        }
         for (let i = first; i < end; i++) {
             const calls = lane.start[i] >= range.from && (lane.flags[i] & Flag.Before) === 0 ? lane.count[i] : 0;
             all.calls += calls;

@@ -33,7 +33,23 @@ class Part {
     untimed = 0;
     repaired = 0;
     isCpuKnown = true;
+    /** Whether calls were merged. */
+    isNear = false;
+    /** Self time of calls whose outermost call began before the range, so that it is not in the total
+     * time. */
+    readonly beyond = { self: 0, off: 0 };
     durations = new Durations();
+
+    /** A merged span counts for one name, and its callees for others: self times could exceed total
+     * times, on the CPU and off it. */
+    bound(): void {
+        if (!this.isNear)
+            return;
+        const { self, off } = this.beyond;
+        const cpu = Math.min(this.self - this.offSelf, this.total - this.off + self - off);
+        this.offSelf = Math.min(this.offSelf, this.off + off);
+        this.self = Math.max(0, cpu) + this.offSelf;
+    }
 
     merge(other: Part): void {
         this.calls += other.calls;
@@ -65,7 +81,7 @@ function emptyNode(model: Model, name: number): Node {
 }
 
 /** A call, or several that were merged. */
-interface Call { lane: Lane; index: number; name: number; end: number; inner: number; innerOff: number; path: Node; isOutermost: boolean }
+interface Call { lane: Lane; index: number; name: number; end: number; inner: number; innerOff: number; path: Node; isOutermost: boolean; isBeyond: boolean }
 
 /** Calls of one thread, in the order in which they begin. */
 function* callsOf(thread: Thread, range: Window): Generator<{ lane: Lane; index: number }> {
@@ -98,6 +114,9 @@ class Reader {
     readonly parts = new Map<number, Map<number, Part>>();
     readonly roots = new Map<number, Node>();
     isNear = false;
+    /** By depth, time of callees that their merged callers are too short for: it belongs to the next
+     * call there. */
+    private readonly rests = new Map<number, { wall: number; off: number }>();
     constructor(private readonly model: Model, private readonly range: Window) {}
 
     private partOf(name: number, thread: Thread): Part {
@@ -122,21 +141,30 @@ class Reader {
         return path;
     }
 
-    /** Adds a call that has ended, with the time of its callees. */
-    private close(thread: Thread, { lane, index, name, inner, innerOff, path, isOutermost }: Call): void {
+    private isCounted(lane: Lane, index: number): boolean {
         const start = lane.start[index];
+        return start >= this.range.from && start < this.range.to && (lane.flags[index] & Flag.Before) === 0;
+    }
+
+    /** Adds a call that has ended, with the time of its callees. */
+    private close(thread: Thread, { lane, index, name, inner, innerOff, path, isOutermost, isBeyond }: Call): void {
         const flags = lane.flags[index];
-        if (start < this.range.from || start >= this.range.to || (flags & Flag.Before) !== 0)
+        if (!this.isCounted(lane, index))
             return;
         const count = lane.count[index];
         const isUntimed = (flags & Flag.Untimed) !== 0;
         const wall = isUntimed ? 0 : lane.busy[index];
         const off = isUntimed ? 0 : lane.off[index];
-        const self = isUntimed ? 0 : Math.max(0, wall - inner);
-        const offSelf = Math.min(self, Math.max(0, off - innerOff));
+        const rest = isUntimed ? undefined : this.rests.get(lane.depth);
+        const [taken, takenOff] = [inner + (rest?.wall ?? 0), innerOff + (rest?.off ?? 0)];
+        if (!isUntimed)
+            this.rests.set(lane.depth, { wall: Math.max(0, taken - wall), off: Math.max(0, takenOff - off) });
+        const self = isUntimed ? 0 : Math.max(0, wall - taken);
+        const offSelf = Math.min(self, Math.max(0, off - takenOff));
         const { node } = path;
         const part = this.partOf(name, thread);
         this.isNear ||= count > 1;
+        part.isNear ||= count > 1;
         part.calls += count;
         part.untimed += isUntimed ? count : 0;
         part.repaired += (flags & (Flag.Open | Flag.Unwound)) !== 0 ? count : 0;
@@ -144,6 +172,8 @@ class Reader {
         part.off += isOutermost ? off : 0;
         part.self += self;
         part.offSelf += offSelf;
+        part.beyond.self += isBeyond ? self : 0;
+        part.beyond.off += isBeyond ? offSelf : 0;
         if (!isUntimed && (flags & Flag.Open) === 0)
             part.durations.add(wall / count, count);
         node.calls += count;
@@ -157,13 +187,17 @@ class Reader {
 
     read(thread: Thread): void {
         const open: Call[] = [];
-        const depths = new Map<number, number>();
+        /** By name: how many calls are open, and whether the outermost one is counted. */
+        const depths = new Map<number, { calls: number; isCounted: boolean }>();
+        this.rests.clear();
         const closeTo = (depth: number): void => {
             while (open.length > depth) {
                 const call = open.pop();
                 if (call === undefined)
                     return;
-                depths.set(call.name, (depths.get(call.name) ?? 1) - 1);
+                const same = depths.get(call.name);
+                if (same !== undefined)
+                    same.calls--;
                 this.close(thread, call);
             }
         };
@@ -181,9 +215,14 @@ class Reader {
                 caller.inner += lane.busy[index];
                 caller.innerOff += lane.off[index];
             }
-            const isOutermost = (depths.get(name) ?? 0) === 0;
-            depths.set(name, (depths.get(name) ?? 0) + 1);
-            open.push({ lane, index, name, end, inner: 0, innerOff: 0, path: this.pathOf(name, caller), isOutermost });
+            const same = depths.get(name) ?? { calls: 0, isCounted: false };
+            const isOutermost = same.calls === 0;
+            depths.set(name, same);
+            same.calls++;
+            if (isOutermost)
+                same.isCounted = this.isCounted(lane, index);
+            open.push({ lane, index, name, end, inner: 0, innerOff: 0, path: this.pathOf(name, caller), isOutermost,
+                isBeyond: !same.isCounted });
         }
         closeTo(0);
     }
@@ -201,6 +240,7 @@ function functionsOf(data: Data, model: Model, reader: Reader): FunctionRow[] {
         const threads: FunctionRow["threads"] = [];
         for (const [index, part] of parts ?? []) {
             const thread = model.threads[index];
+            part.bound();
             all.merge(part);
             threads.push({ ...part.times(), pid: thread.pid, tid: thread.tid, name: thread.name });
         }

@@ -58,7 +58,8 @@ export interface FlameState {
 export interface ComparedState {
     /** null: the first that there is. */
     mode: "functions" | "blocks" | "requests" | "timelines" | null;
-    /** The function or block at whose calls timelines are aligned (aligned.ts); empty: the first. */
+    /** The function, block or kind of request at which timelines are aligned (aligned.ts); empty: the
+     * first. */
     key: string;
     /** The number of the call of each side, from 0. */
     numbers: [number, number];

@@ -1,6 +1,16 @@
 /* A table that can be sorted by any column and renders only visible rows. */
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { short } from "./text";
+
+/** A name, which gets the room that other columns leave: it is cut only if there is none. */
+export interface Named {
+    name: string;
+    /** Faint, after the name. */
+    place?: string;
+    /** The tooltip, if it is more than the name. */
+    whole?: string;
+}
 
 export interface Column<Row> {
     id: string;
@@ -9,13 +19,41 @@ export interface Column<Row> {
     hint: string;
     /** Sort key: numbers largest first, texts ascending; null last. */
     value: (row: Row) => number | string | null;
-    show: (row: Row) => ComponentChildren;
+    show: ((row: Row) => ComponentChildren) | null;
     isText?: boolean;
+    /** Instead of `show`. */
+    name?: (row: Row) => Named;
 }
 
 const ROW = 27;
 /** On paper there is no scrolling: all rows are printed, up to this limit. */
 const PRINTED = 500;
+/** More characters than this have room on no screen. */
+const SHOWN = 600;
+/** Of the names, the longest ones are measured. */
+const MEASURED = 16;
+
+const nameText = ({ name }: Named): string => name.trim() === "" ? "(no name)" : short(name, SHOWN);
+
+/** The width of the widest name with its place, in pixels. */
+function widestOf(all: Named[]): number {
+    const context = document.createElement("canvas").getContext("2d");
+    const texts = all.map((each) => `${nameText(each)} ${each.place ?? ""}`).sort((a, b) => b.length - a.length).slice(0, MEASURED);
+    if (context === null)
+        return 300;
+    context.font = `14px ${getComputedStyle(document.body).fontFamily}`;
+    return Math.ceil(Math.max(0, ...texts.map((text) => context.measureText(text).width)));
+}
+
+/** `dir` keeps the direction of a name from affecting the text around it; a name from right to left is
+ * cut at its left. */
+function NameCell({ of }: { of: Named }): VNode {
+    return (
+        <span class="named" title={of.whole ?? of.name}>
+            <span class="name" dir="auto">{nameText(of)}</span>{of.place !== undefined && <>{" "}<span class="faint">{of.place}</span></>}
+        </span>
+    );
+}
 
 export function Table<Row extends object>({ columns, rows, first, selected, onSelect, label }: {
     columns: Column<Row>[];
@@ -58,6 +96,7 @@ export function Table<Row extends object>({ columns, rows, first, selected, onSe
         };
     }, []);
 
+    const widths = useMemo(() => columns.map(({ name }) => name === undefined ? undefined : { width: `${widestOf(rows.map(name)) + 24}px` }), [columns, rows]);
     const begin = isPrinting ? 0 : Math.max(0, Math.floor(top / ROW) - 10);
     const end = isPrinting ? Math.min(sorted.length, PRINTED) : Math.min(sorted.length, Math.ceil((top + height) / ROW) + 10);
     const sort = (id: string): void => {
@@ -93,9 +132,9 @@ export function Table<Row extends object>({ columns, rows, first, selected, onSe
                     {sorted.slice(begin, end).map((row, index) => (
                         <tr key={begin + index} tabIndex={0} aria-rowindex={begin + index + 2} aria-selected={row === selected}
                             onClick={() => { onSelect(row); }} onKeyDown={(event) => { onKeyDown(event, row); }}>
-                            {columns.map((column) => (
-                                <td key={column.id} class={column.isText === true ? "text" : ""} data-column={column.id}
-                                    data-value={String(column.value(row) ?? "")}>{column.show(row)}</td>))}
+                            {columns.map((column, place) => (
+                                <td key={column.id} class={column.isText === true ? "text" : ""} style={widths[place]} data-column={column.id}
+                                    data-value={String(column.value(row) ?? "")}>{column.name !== undefined ? <NameCell of={column.name(row)} /> : column.show?.(row)}</td>))}
                         </tr>))}
                     {end < sorted.length && !isPrinting && <tr class="room" style={{ height: `${(sorted.length - end) * ROW}px` }} />}
                 </tbody>

@@ -99,7 +99,8 @@ export class TimelineView {
     scroll = 0;
     width = 0;
     height = 0;
-    selected: { lane: Lane; index: number } | null = null;
+    /** length: of several spans that are selected together; missing: of this one. */
+    selected: { lane: Lane; index: number; length?: number } | null = null;
     hovered: Hit | null = null;
     matches: Uint8Array | null = null;
     /** The selected range, of which statistics are shown. */
@@ -1153,12 +1154,12 @@ export class TimelineView {
     }
 
     private drawSelection(context: CanvasRenderingContext2D, isPinned: boolean): void {
-        const mark = (lane: Lane, index: number, colour: string, thick: number): void => {
+        const mark = (lane: Lane, index: number, colour: string, thick: number, length = lane.length[index]): void => {
             const row = this.rowOf(lane);
             if (row?.isPinned !== isPinned)
                 return;
             const x = this.xOf(lane.start[index]);
-            const width = Math.max(2, lane.length[index] / this.columnNs);
+            const width = Math.max(2, length / this.columnNs);
             const step = row.height / row.lanes.length;
             context.strokeStyle = colour;
             context.lineWidth = thick;
@@ -1169,7 +1170,7 @@ export class TimelineView {
         if (this.hovered !== null)
             mark(this.hovered.lane, this.hovered.first, this.theme.faint, 1);
         if (this.selected !== null)
-            mark(this.selected.lane, this.selected.index, this.theme.accent, 2.5);
+            mark(this.selected.lane, this.selected.index, this.theme.accent, 2.5, this.selected.length);
     }
 
     private drawNames(context: CanvasRenderingContext2D, isPinned: boolean): void {
