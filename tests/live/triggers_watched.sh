@@ -37,13 +37,30 @@ are_met() {
         fail "$condition: $(cat reasons)"
 }
 
+# `why` refuses the last dump, and names its cause and the command that shows it. $1 cause, $2
+# command
+is_not_explained() {
+    local dump status=0
+    for dump in met-*.probity; do :; done
+    "$PROBITY" why "$dump" > why.out 2> why.errors || status=$?
+    expect "why, $1: status" 1 "$status"
+    expect "why, $1" "probity why: '$dump' was made because of $1, not of a slow call or block; \
+run \`probity $2\` on it, or choose calls with --function" "$(cat why.errors)"
+    "$PROBITY" "$2" "$dump" > /dev/null 2> why.errors ||
+        fail "$2 $dump: status $?: $(cat why.errors)"
+}
+
 are_met request "" 'request > 15ms' ' took [0-9.]* ms in thread'
+is_not_explained 'a request that passed several threads' path
 are_met request "" 'request requ?st > 15ms' ' took [0-9.]* ms in thread'
 # A loaded machine causes further gaps and periods with fewer hits, and interrupts bursts of hits,
 # which the program counts.
 are_met gap "" 'gap beat > 100ms' ': none for [0-9.]* ms after thread'
+is_not_explained 'a gap between hits' timeline
 are_met rate "" 'rate 77 > 150/200ms' ': [1-4][0-9]* in [0-9.]* ms'
+is_not_explained 'the rate of a probe' timeline
 are_met value "$PLANTED $PLANTED" 'value failed > 0' ': 7 in thread'
+is_not_explained 'a value' log
 are_met low "" 'rate beat < 10/500ms' ': [0-9] in 500.000 ms'
 
 # Even if the recording ends at that moment.

@@ -122,6 +122,20 @@ static int print_why(void *context, FILE *stream, const struct probity_reader *r
     return 0;
 }
 
+static int refuse(const struct probity_reader *reader)
+{
+    const struct probity_trace_facts *facts = probity_reader_facts(reader, 0);
+    struct probity_why_dump_other other;
+
+    if (probity_reader_traces(reader) == 1 && probity_why_dump_other(facts, &other))
+        return cli_fail(&cli_command_why, "'%s' was made because of %s, not of a slow call or "
+                        "block; run `probity %s` on it, or choose calls with --function",
+                        facts->path, other.what, other.command);
+    return cli_fail_usage(&cli_command_why, "expected --function, or --start-probe and "
+                          "--end-probe; all may be omitted only for a single dump caused by a "
+                          "slow function, block or single-thread request");
+}
+
 /* Explains the call or block for which the dump was made. */
 static int explain_dump(void *context, struct probity_reader *reader, uint64_t from_ns,
                         uint64_t to_ns)
@@ -130,9 +144,7 @@ static int explain_dump(void *context, struct probity_reader *reader, uint64_t f
 
     if (probity_reader_traces(reader) != 1 ||
         !probity_why_dump_find(probity_reader_facts(reader, 0), &call->dump))
-        return cli_fail_usage(&cli_command_why, "expected --function, or --start-probe and "
-                              "--end-probe; all may be omitted only for a single dump caused by a "
-                              "slow function, block or single-thread request");
+        return refuse(reader);
     call->is_of_dump = 1;
     call->options.at_ns = UINT64_MAX;
     call->options.at_tid = call->dump.reason.tid;

@@ -48,6 +48,34 @@ int probity_why_dump_find(const struct probity_trace_facts *facts,
     return 1;
 }
 
+int probity_why_dump_other(const struct probity_trace_facts *facts,
+                           struct probity_why_dump_other *ret_other)
+{
+    static const struct probity_why_dump_other kinds[] = {
+        {"a reason of an unknown kind", "info"},
+        [PROBITY_DUMP_COMMAND] = {"a command", "info"},
+        [PROBITY_DUMP_PROGRAM] = {"a request of the program", "info"},
+        [PROBITY_DUMP_SIGNAL] = {"a signal", "info"},
+        [PROBITY_DUMP_FUNCTION] = {"a call without a duration", "info"},
+        [PROBITY_DUMP_BLOCK] = {"a block without a duration", "info"},
+        [PROBITY_DUMP_WAIT] = {"a wait", "waits"},
+        [PROBITY_DUMP_REQUEST] = {"a request that passed several threads", "path"},
+        [PROBITY_DUMP_GAP] = {"a gap between hits", "timeline"},
+        [PROBITY_DUMP_RATE] = {"the rate of a probe", "timeline"},
+        [PROBITY_DUMP_VALUE] = {"a value", "log"},
+    };
+    struct probity_dump dump;
+    struct probity_dump_reason reason;
+    size_t at;
+
+    if (facts->dump == NULL ||
+        probity_dump_get(facts->dump, facts->dump_bytes, &dump, &at) != 0 || dump.reasons == 0 ||
+        probity_dump_reason_get(facts->dump, facts->dump_bytes, &at, &reason) != 0)
+        return 0;
+    *ret_other = kinds[reason.kind < sizeof kinds / sizeof *kinds ? reason.kind : 0];
+    return 1;
+}
+
 /* A dump has only the beginning of a long name. */
 static int is_name(const struct probity_text *text, const char *name)
 {

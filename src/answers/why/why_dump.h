@@ -19,6 +19,15 @@ struct probity_why_dump {
 int probity_why_dump_find(const struct probity_trace_facts *facts,
                           struct probity_why_dump *ret_dump);
 
+/* What a dump was made for if it has no such reason, and which command shows it. */
+struct probity_why_dump_other {
+    const char *what, *command;
+};
+
+/* Describes the first reason of a dump. Returns 1, or 0 if the trace is not a dump. */
+int probity_why_dump_other(const struct probity_trace_facts *facts,
+                           struct probity_why_dump_other *ret_other);
+
 /* Whether a function is the one that was slow: 1 or 0. */
 int probity_why_dump_is_function(const struct probity_why_dump *dump,
                                  const struct probity_function *function);
