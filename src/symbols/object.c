@@ -235,13 +235,19 @@ static int add_addresses(struct symbols_object *object, Dwarf_Die *parent, int d
     return error;
 }
 
-static int compare_addresses(const void *left, const void *right)
+static int compare_lows(const void *left, const void *right)
 {
     const struct symbols_address *a = left, *b = right;
 
-    if (a->low != b->low)
-        return a->low < b->low ? -1 : 1;
-    return a->offset < b->offset ? -1 : a->offset > b->offset;
+    return a->low < b->low ? -1 : a->low > b->low;
+}
+
+static int compare_addresses(const void *left, const void *right)
+{
+    const struct symbols_address *a = left, *b = right;
+    int order = compare_lows(a, b);
+
+    return order != 0 ? order : a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
 /* In untrusted DWARF, scopes may be nested without end. */
@@ -276,7 +282,8 @@ int symbols_object_at(struct symbols_object *object, Dwarf_Addr address, Dwarf_D
     if (object->address_count == 0)
         return 0;
     const struct symbols_address *found =
-        bsearch(&wanted, object->addresses, object->address_count, sizeof wanted,
-                compare_addresses);
+        bsearch(&wanted, object->addresses, object->address_count, sizeof wanted, compare_lows);
+    while (found != NULL && found > object->addresses && found[-1].low == address)
+        found--; /* the first in the file */
     return found != NULL && dwarf_offdie(object->dwarf, found->offset, ret_function) != NULL;
 }
