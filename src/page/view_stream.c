@@ -16,6 +16,7 @@ struct view_stream {
     z_stream deflate;
     uint8_t packed[PACKED_BYTES];
     char text[TEXT_BYTES];
+    char buffer[BUFFER_BYTES]; /* the C library would do without one if it found no memory */
 };
 
 /* Writes `count` compressed bytes; only at the end may their number not be divisible by three. */
@@ -101,7 +102,7 @@ FILE *probity_view_stream_open(FILE *to)
     }
     FILE *file = fopencookie(stream, "w", functions);
     if (file != NULL)
-        setvbuf(file, NULL, _IOFBF, BUFFER_BYTES);
+        setvbuf(file, stream->buffer, _IOFBF, BUFFER_BYTES);
     if (file == NULL) {
         deflateEnd(&stream->deflate);
         free(stream);
