@@ -115,8 +115,8 @@ def index(options):
         size, _, kind = struct.unpack_from("<IIH", good, at + 4)
         blocks.append((kind, good[at + 24:at + 24 + size]))
         at += 24 + size
-    end, count = struct.unpack_from("<QQ", blocks[-1][1], 24)
-    assert blocks[-1][0] == total
+    (sum_payload,) = [payload for kind, payload in blocks if kind == total]
+    end, count = struct.unpack_from("<QQ", sum_payload, 24)
     blocks = [(kind, struct.pack("<QQQ", end, count - 1, 1) if kind == mark else payload)
               for kind, payload in blocks]
     return good[:16] + b"".join(block(kind, i, payload) for i, (kind, payload) in enumerate(blocks))
