@@ -170,8 +170,8 @@ static size_t count_live(const struct top_call *call)
 
 /* The longest one that fits is shown. */
 static const char *const footers[] = {
-    "f functions  b blocks  l locks  t threads  p processes   sort: c calls  w wall  u CPU  "
-    "o off CPU  5 p50  9 p99  m max   q quit",
+    ("f functions  b blocks  l locks  t threads  p processes   sort: c calls  w wall  u CPU  "
+     "o off CPU  5 p50  9 p99  m max   q quit"),
     "f functions  b blocks  l locks  t threads  p processes  sort: cwuo59m  q quit",
     "rows: fbltp  sort: cwuo59m  q quit",
     "q quit",
