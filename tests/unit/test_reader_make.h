@@ -29,7 +29,7 @@
 
 struct make {
     char path[256];
-    uint8_t bytes[1 << 16];
+    uint8_t bytes[1 << 18];
     size_t used;
     uint64_t serial;
     uint64_t records, dropped; /* dropped: the number for END */

@@ -483,6 +483,34 @@ static void a_column_is_at_least_a_nanosecond(void **state)
     close_run(&run);
 }
 
+/* Once there are as many blocks as can be named, further ones lack their second name, but not those
+ * that have occurred before. */
+static void blocks_keep_their_names(void **state)
+{
+    enum { HITS = PROBITY_TIMELINE_PAIRS_MAX + 10 };
+    static struct make_item items[HITS];
+    const struct probity_timeline_options options = {.has_tracks = 1, .spans_max = 4 * HITS};
+    size_t count;
+
+    (void)state;
+    for (size_t i = 0; i < HITS; i++)
+        items[i] = (struct make_item){.tick = 2 * i, .code = 2 * (i + 1)};
+    items[HITS - 3].code = 2 * 1;
+    items[HITS - 2].code = 2 * 2;
+    start();
+    for (size_t i = 0; i < HITS; i += 1000)
+        make_items(&make, 1, items + i, HITS - i < 1000 ? HITS - i : 1000);
+    struct run run = run_made("timeline_names", &options);
+    const struct probity_timeline_name *const *names =
+        probity_timeline_names(run.timeline, &count);
+    const struct probity_timeline_lane *blocks = &thread_at(&run, 0)->blocks;
+    assert_int_equal(blocks->count, HITS); /* the last is open */
+    assert_int_equal(blocks->spans[HITS - 3].name, blocks->spans[0].name);
+    assert_int_equal(names[blocks->spans[0].name]->to, names[blocks->spans[1].name]->number);
+    assert_int_equal(names[blocks->spans[HITS - 4].name]->to, PROBITY_TIMELINE_NO_NAME);
+    close_run(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -498,6 +526,7 @@ int main(void)
         cmocka_unit_test(calls_outside_the_range_are_not_there),
         cmocka_unit_test(calls_around_the_range_are_there_where_wanted),
         cmocka_unit_test(columns_are_named_after_what_took_most),
+        cmocka_unit_test(blocks_keep_their_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,17 +156,26 @@ int timeline_names_mark(struct timeline_names *names, const struct probity_event
     return 0;
 }
 
-int timeline_names_pair(struct timeline_names *names, enum probity_timeline_name_kind kind,
-                        uint32_t first, uint32_t second, uint32_t *ret_number)
+static uint64_t key_of_pair(enum probity_timeline_name_kind kind, uint32_t first, uint32_t second)
 {
     enum { PAIR_BITS = 30, PAIR_MASK = (1 << PAIR_BITS) - 1 };
     uint64_t kind_bits = (uint64_t)(kind - PROBITY_TIMELINE_BLOCK) << 2 * PAIR_BITS;
 
-    if (names->pair_count >= PROBITY_TIMELINE_PAIRS_MAX)
-        second = PROBITY_TIMELINE_NO_NAME;
-    uint64_t key = KEY_OF_PAIR | kind_bits | (uint64_t)(first & PAIR_MASK) << PAIR_BITS |
-                   (second & PAIR_MASK);
+    return KEY_OF_PAIR | kind_bits | (uint64_t)(first & PAIR_MASK) << PAIR_BITS |
+           (second & PAIR_MASK);
+}
+
+int timeline_names_pair(struct timeline_names *names, enum probity_timeline_name_kind kind,
+                        uint32_t first, uint32_t second, uint32_t *ret_number)
+{
+    uint64_t key = key_of_pair(kind, first, second);
     const struct timeline_probe *probe = find_probe(names, key);
+
+    if (probe == NULL && names->pair_count >= PROBITY_TIMELINE_PAIRS_MAX) {
+        second = PROBITY_TIMELINE_NO_NAME;
+        key = key_of_pair(kind, first, second);
+        probe = find_probe(names, key);
+    }
     if (probe != NULL) {
         *ret_number = probe->number;
         return 0;
