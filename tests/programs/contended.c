@@ -53,7 +53,7 @@ static void work(unsigned *random)
     volatile unsigned sum = 0;
 
     for (unsigned i = (unsigned)rand_r(random) % 64; i > 0; i--)
-        sum += i;
+        sum = sum + i;
 }
 
 static void take_item(void)
