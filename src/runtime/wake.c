@@ -133,11 +133,15 @@ static int start(struct probity_session *session, char *text)
     probity_levels_forget(value_of(text, "PROBITY_LEVEL") != NULL);
     if (probity_session_is_late(session))
         return PROBITY_WAKE_LATE;
+    /* Delays an end until the writer has been started: one that was started after the end would
+     * work on a spool that is gone. */
+    __atomic_add_fetch(&session->busy, 1, __ATOMIC_SEQ_CST);
     probity_session_keep_silent(1);
     result = probity_session_start(session, settings, 0);
     probity_session_keep_silent(0);
     if (result == 0)
         probity_session_need_writer(session); /* which also ends the recording on request */
+    probity_session_leave(session);
     return result;
 }
 
