@@ -9,7 +9,7 @@
 #include <zlib.h>
 
 /* Compressed bytes are buffered, because three make four characters. */
-enum { PACKED_BYTES = 3 << 14, TEXT_BYTES = 4 << 14, BUFFER_BYTES = 64 << 10 };
+enum { PACKED_BYTES = 3 << 14, TEXT_BYTES = 4 << 14, BUFFER_BYTES = 8192 };
 
 struct view_stream {
     FILE *to;
