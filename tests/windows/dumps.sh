@@ -49,8 +49,12 @@ rm stop
 
 PROBITY_RING=1s PROBITY_OUT=live.probity wine static.exe stop > out 2>&1 &
 await_running $!
-tool 0 ps --json
-pid=$(jq -r '.processes[0].pid' < answer)
+# The spool is found by its name, which the program gives it after it has begun the trace.
+for _ in {1..20}; do
+    tool 0 ps --json
+    pid=$(jq -r '.processes[0].pid' < answer)
+    [ "$pid" = null ] || break
+done
 tool 0 snapshot live.probity
 tool 0 snapshot "$pid"
 tool 0 snapshot -o one.probity --reason test "$pid"
