@@ -5,8 +5,10 @@
 //     node view.mjs MODULES DIRECTORY SCENARIO PAGE [JSON]... [-- SCENARIO PAGE [JSON]...]...
 //
 // MODULES is the node_modules directory with playwright-core; screenshots go to DIRECTORY. Prints a
-// line for each error; exit status 1 if there are any. In every scenario, a console message, an
-// exception, or a request for anything except the page is an error.
+// line for each error, after all times, so that the end of the output has them; exit status 1 if
+// there are any. In every scenario, a console message, an exception, or a request for anything
+// except the page is an error. A scenario that fails runs a second time, since a busy machine may
+// delay what it waits for; if it passes then, its errors are printed but do not count.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
@@ -15,11 +17,10 @@ import { fileURLToPath } from "node:url";
 const [modules, directory, ...rest] = process.argv.slice(2);
 const { chromium } = createRequire(`${resolve(modules)}/x.js`)("playwright-core");
 let scenario, url, answers;
-let failures = 0;
+let errors = [];
 
 function fail(text) {
-  console.log(`${scenario}: ${text}`);
-  failures++;
+  errors.push(`${scenario}: ${text}`);
 }
 
 function expect(what, expected, found) {
@@ -1863,6 +1864,20 @@ async function arrived() {
 }
 
 const scenarios = { arrived, states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, rangedMerged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, wide, wideTables, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, overlaid, alignedRuns, alignedRequests, labelled, speed, measured };
+const failed = [], flaky = [];
+
+async function errorsOf(name) {
+  const start = performance.now();
+  errors = [];
+  try {
+    await scenarios[name]();
+  } catch (error) {
+    fail(String(error.stack ?? error));
+  }
+  console.error(`${name}: ${((performance.now() - start) / 1000).toFixed(1)} s`);
+  return errors;
+}
+
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;
@@ -1870,13 +1885,15 @@ for (let from = 0, end; from < rest.length; from = end + 1) {
   [scenario, file, ...jsons] = rest.slice(from, end);
   url = file.startsWith("http://127.0.0.1:") ? file : `file://${resolve(file)}`;
   answers = jsons.map((path) => JSON.parse(readFileSync(path, "utf8")));
-  const start = performance.now();
-  try {
-    await scenarios[scenario]();
-  } catch (error) {
-    fail(String(error.stack ?? error));
-  }
-  console.error(`${scenario}: ${((performance.now() - start) / 1000).toFixed(1)} s`);
+  const first = await errorsOf(scenario);
+  const second = first.length > 0 ? await errorsOf(scenario) : [];
+  failed.push(...second);
+  if (second.length === 0)
+    flaky.push(...first);
 }
 await browser.close();
-process.exit(failures > 0 ? 1 : 0);
+for (const line of flaky)
+  console.error(`passed the second time: ${line}`);
+for (const line of failed)
+  console.log(line);
+process.exit(failed.length > 0 ? 1 : 0);
