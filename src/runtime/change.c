@@ -103,6 +103,7 @@ struct change {
     struct probity_switching switches[SWITCHES_AT_ONCE];
     uint32_t switches_count;
     uint32_t budget; /* 0: as it is */
+    int mode;        /* an enum probity_mode; 0: as it is */
 };
 
 /* State of a search through the declarations for functions that the budget no longer records. */
@@ -240,7 +241,6 @@ static uint64_t longest_ns_now(void)
 
 /* Settings that are refused, and why. */
 static const char *const fixed[][2] = {
-    {"mode", "it determines which thread owns a full chunk"},
     {"functions", "function entries are patched when a recording begins; off=PATTERN and "
                   "on=PATTERN switch those that are"},
     {"args", "they are described when the program starts"},
@@ -294,6 +294,22 @@ static int take_budget(const struct probity_session *session, struct change *cha
                : refuse(ret_why, room, "budget", "expected a percentage");
 }
 
+static int take_mode(const struct probity_session *session, struct change *change,
+                     const char *value, char *ret_why, size_t room)
+{
+    static const char words[][6] = {"block", "drop", "ring"};
+
+    for (int i = 0; i < 3; i++)
+        change->mode = strcmp(value, words[i]) == 0 ? PROBITY_MODE_BLOCK + i : change->mode;
+    if (session->settings.profile)
+        return refuse(ret_why, room, "mode", "calls are counted; detach, then attach again");
+    if (session->dumps.is_on && change->mode != PROBITY_MODE_RING)
+        return refuse(ret_why, room, "mode",
+                      "dumps need the ring; detach, then attach without --ring and --when");
+    return change->mode != 0 ? 0
+                             : refuse(ret_why, room, "mode", "expected block, drop or ring");
+}
+
 /* One setting; its name ends with a zero. */
 static int take_one(struct probity_session *session, struct change *change, char *name, char *value,
                     char *ret_why, size_t room)
@@ -308,6 +324,8 @@ static int take_one(struct probity_session *session, struct change *change, char
         return take_switch(change, name, value)
                    ? 0
                    : refuse(ret_why, room, name, "more than 32 patterns at once");
+    if (strcmp(name, "mode") == 0)
+        return take_mode(session, change, value, ret_why, room);
     if (strcmp(name, "budget") == 0)
         return take_budget(session, change, value, ret_why, room);
     if (!session->dumps.is_on)
@@ -394,6 +412,14 @@ static void apply_ring(struct probity_session *session, const struct change *cha
         session->live.ring_ticks = least;
 }
 
+/* Sequentially consistent: see probity_levels_publish(). A thread reads the mode only when it has
+ * found no free chunk, and again every 10 ms while it waits for one. */
+static void apply_mode(struct probity_session *session, int mode)
+{
+    __atomic_store_n(&session->live.mode, (uint32_t)mode, __ATOMIC_SEQ_CST);
+    probity_levels_publish(session);
+}
+
 static void say_switched(char *ret_said, size_t room)
 {
     const char *unmatched;
@@ -434,6 +460,8 @@ static int change_settings(void *owner, const char *text, char *ret_why, size_t 
         probity_switches_apply(session, change.switches, change.switches_count);
     if (change.budget != 0)
         probity_budget_change(session, change.budget);
+    if (change.mode != 0)
+        apply_mode(session, change.mode);
     if (change.has_dumps)
         apply_dumps(session, &change.dumps);
     if (session->dumps.is_on)

@@ -101,7 +101,7 @@ expect "no condition: dumps" 0 "$(dumps)"
 set_to 'when=rate step > 10/100ms' before=2ms
 wait_until "$running" has_dumps 1
 set_to 'when=rate step > 100000000/100ms' ring=20s
-is_refused "mode: it determines" before=1s mode=block
+is_refused "mode: dumps need the ring" before=1s mode=block
 is_refused "budget: it needs counts" budget=3
 is_refused "functions: function entries" 'functions=*'
 is_refused "args: they are described" 'args=*'
