@@ -72,8 +72,8 @@ void probity_budget_begin(struct probity_session *session);
  * or less if the settings say so. */
 void probity_budget_share_readings(struct probity_session *session);
 
-/* In the writer thread: replaces the budget of a recording that has one. Functions that are only
- * counted at that time remain so. */
+/* In the writer thread: sets or replaces the budget. Functions that are only counted at that time
+ * remain so. */
 void probity_budget_change(struct probity_session *session, uint32_t share);
 
 /* In the writer thread, or in the one that replaces it at the end: evaluates the interval since

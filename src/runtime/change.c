@@ -286,9 +286,8 @@ static int take_switch(struct change *change, const char *name, const char *valu
 static int take_budget(const struct probity_session *session, struct change *change,
                        const char *value, char *ret_why, size_t room)
 {
-    if (session->settings.budget == 0)
-        return refuse(ret_why, room, "budget",
-                      "it needs counts from the beginning of the recording");
+    if (session->settings.profile)
+        return refuse(ret_why, room, "budget", "in profile mode, all calls are counted");
     return probity_share_parse(value, &change->budget)
                ? 0
                : refuse(ret_why, room, "budget", "expected a percentage");
