@@ -462,12 +462,13 @@ void probity_budget_mark(uint32_t site)
 
 void probity_budget_clear_codes(void)
 {
+    uint32_t end = __atomic_load_n(&site_end, __ATOMIC_ACQUIRE);
+
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with enter_first() */
-    probity_scope_clear_counted();
-    for (uint32_t i = 0; i < listed(); i++) {
-        struct probity_site_function *function =
-            __atomic_load_n(&lasting[(numbers[i] - 1) / 2], __ATOMIC_ACQUIRE);
-        if (function != NULL && probity_budget_counts(function))
+    probity_scope_clear_codes();
+    for (uint32_t i = 0; i < end / 2; i++) {
+        struct probity_site_function *function = __atomic_load_n(&lasting[i], __ATOMIC_ACQUIRE);
+        if (function != NULL && probity_scope_has_no_code(function))
             __atomic_store_n(&function->code, 0, __ATOMIC_RELAXED);
     }
 }

@@ -76,9 +76,10 @@ static int is_declared_for(const struct probity_condition *condition, uint32_t k
     name[length] = 0;
     *ret_site = probity_get_u32(payload);
     const struct probity_site_function function = {.name = name, .flags = payload[9]};
-    int is_counted = condition->kind == PROBITY_CONDITION_GAP ||
-                     condition->kind == PROBITY_CONDITION_RATE;
-    return is_function ? is_counted && parts->is_function(condition->name.name, &function)
+    int is_of_calls = condition->kind == PROBITY_CONDITION_GAP ||
+                      condition->kind == PROBITY_CONDITION_RATE ||
+                      condition->kind == PROBITY_CONDITION_FUNCTION;
+    return is_function ? is_of_calls && parts->is_function(condition->name.name, &function)
                        : parts->is_site(&condition->name, name);
 }
 
@@ -88,8 +89,13 @@ static void match_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
     const struct probity_trigger_parts *parts = probity_trigger_parts();
     uint32_t number = *parts->count - 1, site;
 
-    if (is_declared_for(&parts->conditions[number], kind, payload, bytes, &site))
+    if (!is_declared_for(&parts->conditions[number], kind, payload, bytes, &site))
+        return;
+    if (parts->conditions[number].kind != PROBITY_CONDITION_FUNCTION)
         probity_watch_site(*parts->watch, site, UINT64_C(1) << number);
+    else if (site < PROBITY_LIMIT_SITES)
+        __atomic_fetch_or(&probity_trigger_functions[site / 2], UINT64_C(1) << number,
+                          __ATOMIC_RELAXED);
 }
 
 enum { CONDITIONS_AT_ONCE = 8, SWITCHES_AT_ONCE = 32 };
@@ -164,10 +170,17 @@ static void add_condition(struct probity_session *session, uint32_t number)
 {
     const struct probity_trigger_parts *parts = probity_trigger_parts();
 
-    probity_watch_add(*parts->watch, number, probity_live_rate(&session->live));
+    int is_function = parts->conditions[number].kind == PROBITY_CONDITION_FUNCTION;
+
+    if (is_function)
+        *parts->are_added = 1;
+    else
+        probity_watch_add(*parts->watch, number, probity_live_rate(&session->live));
     __atomic_store_n(parts->count, number + 1, __ATOMIC_RELEASE);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     probity_declare_each(match_declared);
+    if (is_function)
+        probity_budget_clear_codes(); /* so that the next calls find it */
 }
 
 /* earlier: how many conditions of the same request come before it; NONE_EARLIER: all were tried. */
@@ -177,9 +190,10 @@ static const char *why_not(const struct probity_condition *condition, uint32_t f
     if (earlier == NONE_EARLIER)
         return NULL;
     if (found == PROBITY_CONDITIONS_MAX &&
-        (condition->percentile != 0 || !probity_condition_is_watched(condition)))
-        return "only the limit of such a condition can be changed; request, gap, rate and value "
-               "can be added, without a percentile";
+        (condition->percentile != 0 || !(probity_condition_is_watched(condition) ||
+                                         condition->kind == PROBITY_CONDITION_FUNCTION)))
+        return "only the limit of such a condition can be changed; function, request, gap, rate "
+               "and value can be added, without a percentile; else detach, and attach with --when";
     if (found == PROBITY_CONDITIONS_MAX && count_now() + earlier >= PROBITY_CONDITIONS_MAX)
         return "there are already 64 conditions";
     if (found == PROBITY_CONDITIONS_MAX && names_unrecorded(condition))

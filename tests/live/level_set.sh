@@ -119,7 +119,8 @@ is_refused "functions: function entries" 'functions=*'
 is_refused "args: they are described" 'args=*'
 is_invalid "invalid ring '64M' (a window of 1ms to 24 hours; its size is fixed" ring=64M
 is_refused_by_program "ring: expected a time" ring=64M
-is_refused "only the limit" 'when=function other > 3ms'
+is_refused "only the limit" 'when=function other > p99'
+is_refused "only the limit" 'when=wait other > 3ms'
 is_invalid "invalid when 'function', column 9: expected" 'when=function'
 is_invalid "column 15: expected the end" 'when=gap step > 10s; gap step > 20s'
 is_refused_by_program "when: invalid condition" 'when=function'
@@ -150,6 +151,18 @@ end "function"
     grep -q '^because *function handle_request > 20ms: handle_request took' ||
     fail "function: $("$PROBITY" info trace-1.probity | grep '^because')"
 
+# Such a condition is added for a function that was called before: its next calls are compared in
+# all threads.
+start env PROBITY_RING=10s,16M "$stalls" 1 1000000 sleep 30
+set_to 'when=function step > 100s'
+expect "function added: dumps" 0 "$(dumps)"
+set_to 'when=function handle_request > 20ms'
+wait_until "$running" has_dumps 2
+end "function added"
+"$PROBITY" info trace-1.probity |
+    grep -q '^because *function handle_request > 20ms: handle_request took' ||
+    fail "function added: $("$PROBITY" info trace-1.probity | grep '^because')"
+
 # A request refused because memory has run out has no effect at all, and succeeds later. The trace
 # has long settings in full, and a refusal gives its reason.
 start env PROBITY_RING=10s,16M "$stalls" 1 1000000 none
@@ -162,7 +175,7 @@ if ! unfollowed "no memory" "it ends the program"; then
 fi
 mapfile -t settings < <(printf 'when=rate "%0220d" > 9/9s\n' {1..8})
 set_to "${settings[@]}"
-is_refused 'only the limit' "when=function $(printf '%0250d' 1) > 3ms"
+is_refused 'only the limit' "when=wait $(printf '%0250d' 1) > 3ms"
 status=0
 too_long=$(printf 'when=rate "%02030d" > 9/9s' 1)
 "$PROBITY" level --set "$too_long" trace.probity 2> errors || status=$?
