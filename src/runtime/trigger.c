@@ -30,6 +30,7 @@
 enum { GENERATION_S = 60 }; /* a percentile covers this one and the one before */
 
 static uint32_t watched_end; /* functions from here on have no conditions */
+static int are_added; /* then any function may have one */
 
 /* The recording's conditions; entries from condition_count on may be from an earlier one. Their
  * names and limits are read by all threads, and stored before any function is declared. */
@@ -172,7 +173,8 @@ static int function_declared(struct probity_session *session,
     }
     if (calls != 0 && watch_now() != NULL)
         probity_watch_site(watch_now(), number, calls);
-    __atomic_store_n(&probity_trigger_functions[number / 2], set, __ATOMIC_RELAXED);
+    /* Another condition may be added at the same time, by match_declared(). */
+    __atomic_fetch_or(&probity_trigger_functions[number / 2], set, __ATOMIC_RELAXED);
     if (set != 0 && number / 2 >= watched_end)
         watched_end = number / 2 + 1;
     return set != 0;
@@ -182,9 +184,12 @@ static int function_declared(struct probity_session *session,
  * their next call declares them again and gives them the conditions of the new recording. */
 static void forget_functions(void)
 {
-    for (uint32_t i = 0; i < watched_end; i++)
+    uint32_t end = are_added ? PROBITY_LIMIT_SITES / 2 : watched_end;
+
+    for (uint32_t i = 0; i < end; i++)
         __atomic_store_n(&probity_trigger_functions[i], 0, __ATOMIC_RELAXED);
     watched_end = 0;
+    are_added = 0;
 }
 
 /* end: tick of the leave. */
@@ -712,8 +717,9 @@ static int begin(struct probity_session *session)
 
 const struct probity_trigger_parts *probity_trigger_parts(void)
 {
-    static const struct probity_trigger_parts parts = {conditions, limits, &condition_count, &watch,
-                                                       is_name_of, is_site_name};
+    static const struct probity_trigger_parts parts = {conditions, limits,     &condition_count,
+                                                       &watch,     &are_added, is_name_of,
+                                                       is_site_name};
 
     return &parts;
 }
