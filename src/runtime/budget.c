@@ -453,15 +453,22 @@ void probity_budget_mark(uint32_t site)
     probity_os_unlock(&list_lock);
 }
 
+void probity_budget_clear_code(struct probity_site_function *function)
+{
+    uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
+
+    if (number != 0 && (probity_budget_counts(function) || probity_trigger_of(number - 1) != 0))
+        __atomic_store_n(&function->code, 0, __ATOMIC_RELAXED);
+}
+
 void probity_budget_clear_codes(void)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with enter_first() */
-    probity_scope_clear_counted();
-    for (uint32_t i = 0; i < listed(); i++) {
-        struct probity_site_function *function =
-            __atomic_load_n(&lasting[(numbers[i] - 1) / 2], __ATOMIC_ACQUIRE);
-        if (function != NULL && probity_budget_counts(function))
-            __atomic_store_n(&function->code, 0, __ATOMIC_RELAXED);
+    probity_scope_clear_codes();
+    for (uint32_t i = 0, end = __atomic_load_n(&site_end, __ATOMIC_ACQUIRE); i <= end / 2; i++) {
+        struct probity_site_function *function = __atomic_load_n(&lasting[i], __ATOMIC_ACQUIRE);
+        if (function != NULL)
+            probity_budget_clear_code(function);
     }
 }
 
