@@ -39,6 +39,7 @@ struct attach_call {
     char settings[PROBITY_WAKE_SETTINGS_MAX];
     size_t bytes;
     int is_full;
+    int has_page; /* the process has a control page */
 };
 
 /* ---- Common parts ------------------------------------------------------------------------------
@@ -312,7 +313,20 @@ static int report_limit(uint32_t pid)
                     is_set ? here : "", is_set ? " bytes" : "");
 }
 
-static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int error)
+static int report_timeout(const struct attach_call *call, uint32_t pid)
+{
+    if (probity_wake_is_stopped(pid))
+        return cli_fail(ME, "process %" PRIu32 " is stopped, by a signal or a debugger, so nothing "
+                        "was started: continue it, and try again", pid);
+    if (call->has_page)
+        return cli_fail(ME, "process %" PRIu32 " did not reply in time, so nothing was started: it "
+                        "gets no CPU; see --wait", pid);
+    return cli_fail(ME, "process %" PRIu32 " hit no probe in time, so nothing was started: see "
+                    "--wait, or start it with PROBITY_CONTROL=1, which needs no probe", pid);
+}
+
+static int report_refusal(const struct attach_call *call, uint32_t pid,
+                          enum probity_wake_refusal refusal, int error)
 {
     switch (refusal) {
     case PROBITY_WAKE_NO_PROCESS:
@@ -337,9 +351,7 @@ static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int e
     case PROBITY_WAKE_BUSY:
         return cli_fail(ME, "another command is attaching to process %" PRIu32, pid);
     case PROBITY_WAKE_TIMEOUT:
-        return cli_fail(ME, "process %" PRIu32 " hit no probe in time, so nothing was started: "
-                        "see --wait, or start it with PROBITY_CONTROL=1, which needs no probe",
-                        pid);
+        return report_timeout(call, pid);
     case PROBITY_WAKE_REFUSED:
         if (error > 0)
             return report_missing(pid, error);
@@ -375,12 +387,13 @@ static int refuse_recording(uint32_t pid)
 }
 
 /* Uses the control page if there is one, which also works if the program hits no probe. */
-static enum probity_wake_refusal wake(const struct attach_call *call, uint32_t pid, int *ret_error)
+static enum probity_wake_refusal wake(struct attach_call *call, uint32_t pid, int *ret_error)
 {
     enum probity_wake_refusal refusal = probity_wake_page(pid, call->settings, call->bytes,
                                                           (int64_t)call->wait_ns, ret_error);
 
-    return refusal != PROBITY_WAKE_NO_LIBRARY
+    call->has_page = refusal != PROBITY_WAKE_NO_LIBRARY;
+    return call->has_page
                ? refusal
                : probity_wake_process(pid, call->settings, call->bytes, (int64_t)call->wait_ns,
                                       ret_error);
@@ -460,7 +473,7 @@ static int attach_to(struct attach_call *call, uint32_t pid)
     if (refusal == PROBITY_WAKE_REFUSED)
         await_end(pid);
     if (refusal != PROBITY_WAKE_OK)
-        return report_refusal(pid, refusal, error);
+        return report_refusal(call, pid, refusal, error);
     status = find_recording(ME, pid, &request, &path);
     if (status == CLI_OK)
         probity_request_close(request);
