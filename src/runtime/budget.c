@@ -460,16 +460,24 @@ void probity_budget_mark(uint32_t site)
     probity_os_unlock(&list_lock);
 }
 
+void probity_budget_clear_code(struct probity_site_function *function)
+{
+    uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
+
+    if (number != 0 && (probity_budget_counts(function) || probity_trigger_of(number - 1) != 0))
+        __atomic_store_n(&function->code, 0, __ATOMIC_RELAXED);
+}
+
 void probity_budget_clear_codes(void)
 {
     uint32_t end = __atomic_load_n(&site_end, __ATOMIC_ACQUIRE);
 
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with enter_first() */
     probity_scope_clear_codes();
-    for (uint32_t i = 0; i < end / 2; i++) {
+    for (uint32_t i = 0; i <= end / 2; i++) {
         struct probity_site_function *function = __atomic_load_n(&lasting[i], __ATOMIC_ACQUIRE);
-        if (function != NULL && probity_scope_has_no_code(function))
-            __atomic_store_n(&function->code, 0, __ATOMIC_RELAXED);
+        if (function != NULL)
+            probity_budget_clear_code(function);
     }
 }
 

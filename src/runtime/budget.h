@@ -54,9 +54,12 @@ void probity_budget_declared(struct probity_site_function *function);
  * Under declare_lock, or in the writer thread. */
 void probity_budget_mark(uint32_t site);
 
-/* Clears the codes of all functions whose calls are only counted, or that a condition names, and
- * whose descriptors stay in memory, so that each thread takes the slow path at its next call. In
- * the writer thread. */
+/* Clears the code of a function whose calls are only counted, or compared with a condition, so that
+ * each thread takes the slow path at its next call. */
+void probity_budget_clear_code(struct probity_site_function *function);
+
+/* The same for all functions whose descriptors stay in memory. In the writer thread, or when a
+ * recording begins. */
 void probity_budget_clear_codes(void);
 
 /* The same for a site that is not a function. Under declare_lock. */

@@ -14,7 +14,6 @@
 #include "runtime/budget.h"
 #include "runtime/declare.h"
 #include "runtime/scope.h"
-#include "runtime/trigger.h"
 #include "runtime/values.h"
 
 enum {
@@ -258,21 +257,12 @@ const void *probity_scope_note_of(const struct probity_site_function *function)
     return ((const struct described *)function)->note;
 }
 
-int probity_scope_has_no_code(const struct probity_site_function *function)
-{
-    uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
-
-    return probity_budget_counts(function) || (number != 0 && probity_trigger_of(number - 1) != 0);
-}
-
 void probity_scope_clear_codes(void)
 {
     for (uint32_t i = 0; i < BUCKETS; i++) {
         struct described *at = __atomic_load_n(&buckets[i], __ATOMIC_ACQUIRE);
-        for (; at != NULL; at = at->next) {
-            if (probity_scope_has_no_code(&at->description.function))
-                __atomic_store_n(&at->description.function.code, 0, __ATOMIC_RELAXED);
-        }
+        for (; at != NULL; at = at->next)
+            probity_budget_clear_code(&at->description.function);
     }
 }
 

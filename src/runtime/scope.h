@@ -27,11 +27,7 @@ struct probity_scope_values {
     uint32_t bytes, ret_bytes; /* of all values, and of the one that is returned */
 };
 
-/* Whether each enter must take the slow path: calls are only counted, or a condition compares their
- * duration. */
-int probity_scope_has_no_code(const struct probity_site_function *function);
-
-/* Clears the codes of such functions with such descriptions. In the writer thread. */
+/* Clears the codes of functions with such descriptions: probity_budget_clear_codes(). */
 void probity_scope_clear_codes(void);
 
 /* A description made from a note. values: NULL if the note has none. */
