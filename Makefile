@@ -132,13 +132,13 @@ $(addprefix $(OBJ)/src/,base/cpu.o base/error.o base/linux/functions.o spool/cel
     format/dump.o writer/dumps.o writer/dump_chunks.o writer/dump_file.o writer/watch.o writer/watch_gaps.o writer/watch_rates.o writer/watch_requests.o writer/durations.o runtime/change.o runtime/switches.o runtime/trigger.o \
     runtime/control_page.o runtime/frames.o runtime/values.o runtime/scope.o runtime/thread.o spool/live.o spool/control.o base/linux/clock.o base/own_threads.o runtime/trigger_settings.o runtime/levels.o embed/embed.o base/temporary.o base/parent.o \
     base/linux/os_confine.o base/linux/os.o base/linux/os_signals.o format/block.o format/sites.o format/cost.o format/profile.o writer/append.o writer/pass.o writer/profile.o writer/ring.o writer/tally.o base/linux/thread_count.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
-# Code that runs only in our own threads, at load, or while signals and cancellation are blocked, is
-# never unwound by an exception or a cancellation. So its unwind tables, a fifth of its size, are left
-# out; debuggers have .debug_frame.
+# Code that runs only in our own threads, at load, during a fork, or while signals and cancellation
+# are blocked, is never unwound by an exception or a cancellation. So its unwind tables, a fifth of its
+# size, are left out; debuggers have .debug_frame.
 NOT_UNWOUND := $(addprefix $(OBJ)/src/,$(addprefix base/,called.o checksum.o share.o conditions.o own_threads.o parent.o selection.o temporary.o window.o linux/objects.o linux/os.o linux/os_confine.o linux/thread_count.o) \
     $(patsubst src/%.c,%.o,$(wildcard src/format/*.c src/writer/*.c)) \
     $(addprefix spool/,cells.o control.o drain.o pool.o segment.o usage.o) \
-    $(addprefix runtime/,budget.o ceiling.o change.o control_page.o cost.o external.o hooks.o outputs.o profile_set.o session.o settings.o sites.o spool_file.o switches.o trace_file.o trigger_settings.o wake.o))
+    $(addprefix runtime/,budget.o ceiling.o change.o child.o control_page.o cost.o external.o hooks.o outputs.o profile_set.o session.o settings.o sites.o spool_file.o switches.o trace_file.o trigger_settings.o wake.o))
 ifeq ($(SANITIZE),)
 $(NOT_UNWOUND): private SRC_FLAGS += -fno-exceptions -fno-asynchronous-unwind-tables
 endif

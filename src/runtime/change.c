@@ -192,13 +192,12 @@ static const char *why_not(const struct probity_condition *condition, uint32_t f
     if (found == PROBITY_CONDITIONS_MAX &&
         (condition->percentile != 0 || !(probity_condition_is_watched(condition) ||
                                          condition->kind == PROBITY_CONDITION_FUNCTION)))
-        return "only the limit of such a condition can be changed; function, request, gap, rate "
-               "and value can be added, without a percentile; else detach, and attach with --when";
+        return "only function, request, gap, rate and value can be added, without a percentile; "
+               "else detach, then attach with --when";
     if (found == PROBITY_CONDITIONS_MAX && count_now() + earlier >= PROBITY_CONDITIONS_MAX)
         return "there are already 64 conditions";
     if (found == PROBITY_CONDITIONS_MAX && names_unrecorded(condition))
-        return "calls that it names are only counted (budget, or switched off); first switch them "
-               "on, with on=NAME";
+        return "calls that it names are only counted (budget, or switched off); see on=";
     if (added_count + earlier >= ADDED_MAX)
         return "the conditions of this recording were already changed 32 times";
     return condition->length >= ADDED_BYTES ? "the condition is too long" : NULL;
@@ -255,8 +254,7 @@ static uint64_t longest_ns_now(void)
 
 /* Settings that are refused, and why. */
 static const char *const fixed[][2] = {
-    {"functions", "function entries are patched when a recording begins; off=PATTERN and "
-                  "on=PATTERN switch those that are"},
+    {"functions", "their entries are patched when a recording begins; see off= and on="},
     {"args", "they are described when the program starts"},
     {"calls", "they are chosen when a recording begins"},
 };

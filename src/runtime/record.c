@@ -89,7 +89,7 @@ static void record_lost(struct probity_session *session, struct probity_thread_s
 }
 
 /* Gets a chunk for the thread. Returns 1, or 0 if the record is dropped. */
-static int change_chunk(struct probity_session *session, struct probity_thread_state *slot)
+static __attribute__((cold)) int change_chunk(struct probity_session *session, struct probity_thread_state *slot)
 {
     struct probity_cpu_registers kept;
     uint64_t stalled_since = 0;
@@ -364,7 +364,7 @@ static int is_long(const struct probity_session *session, const struct probity_t
 
 /* Whether the CPU clock must be read after a gap: the value that the reading must have, or 0 if it
  * must not be read. */
-static uint64_t price_if_due(struct probity_session *session, struct probity_thread_state *slot,
+static __attribute__((cold)) uint64_t price_if_due(struct probity_session *session, struct probity_thread_state *slot,
                              const struct item *item, uint64_t gap, uint64_t tick)
 {
     credit_time(session, slot, tick);
@@ -389,7 +389,7 @@ static void debit(const struct probity_session *session, struct probity_thread_s
 }
 
 /* Reads the CPU clock and records the result. Returns the time off the CPU in ns. */
-static int64_t measure_gap(struct probity_session *session, struct probity_thread_state *slot,
+static __attribute__((cold)) int64_t measure_gap(struct probity_session *session, struct probity_thread_state *slot,
                            const struct item *item, uint64_t gap, uint64_t price)
 {
     enum { IN_VAIN_NS = 500 };
@@ -422,7 +422,7 @@ int64_t probity_record_gap(struct probity_session *session, struct probity_threa
 }
 
 /* Stores a hit after a gap. */
-static void finish_gap(struct probity_session *session, struct probity_thread_state *slot,
+static __attribute__((cold)) void finish_gap(struct probity_session *session, struct probity_thread_state *slot,
                        const struct item *item, uint64_t at, uint64_t gap, uint64_t tick)
 {
     uint64_t price = price_if_due(session, slot, item, gap, tick);
@@ -435,7 +435,7 @@ static void finish_gap(struct probity_session *session, struct probity_thread_st
 }
 
 /* A span or wait that took longer than its limit ends with a gap. */
-static __attribute__((noinline)) void compare_gap(struct probity_session *session,
+static __attribute__((cold, noinline)) void compare_gap(struct probity_session *session,
                                                   struct probity_thread_state *slot,
                                                   const struct item *item, uint64_t at,
                                                   uint64_t gap, uint64_t tick)

@@ -580,7 +580,9 @@ static int has_failed(struct probity_session *session)
         probity_session_complain(session->trace_path,
                                  is_trace_gone(session)
                                      ? "removed or truncated"
-                                     : "write failed (run 'probity recover' on it)");
+                                 : session->live.header->failed
+                                     ? "write failed (run 'probity recover' on it)"
+                                     : "not completed (run 'probity recover' on it)");
     return 1;
 }
 

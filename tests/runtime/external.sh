@@ -52,6 +52,14 @@ fresh
 same_hits "many times the spool" trace
 whole "many times the spool"
 
+# The variable has the effect of the option.
+fresh
+PROBITY_WRITER=external "$PROBITY" record -o "$WORK/trace" -- "$PROGRAMS/ends" return 3 "$MANY" \
+    > expected 2> errors || true
+same_hits "by the variable" trace
+whole "by the variable"
+expect "by the variable: what it says" "" "$(cat errors)"
+
 # Children made by fork get their own traces. When `record` ends, all traces are complete, and those
 # that a process closed itself at its end are not reported as errors.
 forked() {
