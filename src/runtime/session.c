@@ -684,6 +684,8 @@ static int is_writer_lost(struct probity_session *session)
 {
     if (!probity_writer_is_lost(&session->writer))
         return 0;
+    if (PROBITY_OS_THREADS_ARE_GONE())
+        report_dumps(session);
     if (probity_hooks() == NULL)
         probity_hooks_find(session->no_hooks);
     return 1;

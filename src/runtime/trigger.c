@@ -717,12 +717,29 @@ const struct probity_trigger_parts *probity_trigger_parts(void)
     return &parts;
 }
 
+/* The writer thread was ended before it wrote a dump that was requested. */
+static void report_unwritten(const struct probity_session *session)
+{
+    char text[256];
+
+    if (session->dumps.windows == 0 && !probity_dumps_are_asked(&session->dumps))
+        return;
+    snprintf(text, sizeof text,
+             "dump '%.100s' was not written: the exit ended the writer thread; the trace has its "
+             "records (call probity_stop() before the exit)",
+             session->dumps.pattern);
+    probity_session_say_once(text);
+}
+
 static void report(struct probity_session *session)
 {
     uint32_t *failure = &session->dumps.failure_to_report;
     uint32_t error = __atomic_load_n(failure, __ATOMIC_ACQUIRE);
     char text[256];
 
+    if (PROBITY_OS_THREADS_ARE_GONE() &&
+        __atomic_load_n(&session->state, __ATOMIC_RELAXED) == PROBITY_SESSION_ENDING)
+        report_unwritten(session);
     if (error == 0 || __atomic_exchange_n(failure, 0, __ATOMIC_ACQ_REL) == 0)
         return;
     snprintf(text, sizeof text, "dump '%.100s' was not written: %.80s; recording continues",

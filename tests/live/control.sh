@@ -105,12 +105,15 @@ for program in $(forms_of control); do
     PROBITY_OUT=$WORK/trace PROBITY_WALL_TIME=0 run $program fast 1000
     "$PROBITY" csv trace | awk -F, '$6 != "" || $7 != "" || $4 == "" { exit 1 }' ||
         fail "$program: wall time was switched off"
-    # Sanitizers read clocks, too, and go through the counter.
-    if [ "${VARIANT:-gcc}" != asan ] && [ "${VARIANT:-gcc}" != tsan ]; then
-        fresh
-        run $program without_counter 100000
-        same_hits "$program without the counter" trace
-    fi
+    # Sanitizers read clocks, too, and go through the counter. qemu cannot forbid to read it.
+    case ${VARIANT:-gcc} in
+        asan | tsan | aarch64) ;;
+        *)
+            fresh
+            run $program without_counter 100000
+            same_hits "$program without the counter" trace
+            ;;
+    esac
 done
 
 # Without PROBITY_OUT and without a start there is no file, thread or spool.

@@ -129,7 +129,7 @@ int uses(int number, enum color color, struct packed *packed)
 END
 cp uses.c uses.cc
 machine=
-[ "$(uname -m)" != x86_64 ] || machine="-masm=intel -mcmodel=large"
+case $($CC -dumpmachine) in x86_64*) machine="-masm=intel -mcmodel=large" ;; esac
 for flags in "" -DPROBITY_DISABLE -DPROBITY_UNLISTED "-O2 -fPIC" $machine; do
     for compiler in "$CC -std=gnu11 uses.c" "$CXX -std=gnu++17 uses.cc"; do
         # shellcheck disable=SC2086

@@ -47,6 +47,31 @@ dump shared-1.probity
 expect "temporary files" "" "$(find . -name '.*.tmp')"
 rm stop
 
+# A dump whose window ends after the process. $1 library, the rest: arguments of the program
+last() {
+    rm -f last-*.probity
+    PROBITY_DUMPS=after=10s PROBITY_RING=20s PROBITY_DUMP=last-%i.probity PROBITY_OVERWRITE=1 \
+        PROBITY_OUT=last.ring wine_run "$1.exe" snapshot "${@:2}" > out 2>&1
+    expect "$*: status; $(cat out)" 0 "$status"
+    expect "$*: state" closed "$("$PROBITY" info last.ring | sed -n 's/^state  *//p')"
+}
+for how in "static" "static stop" "shared stop"; do
+    # shellcheck disable=SC2086 # two words
+    last $how
+    expect "$how: messages" "" "$(cat out)"
+    dump last-1.probity
+    expect "$how: calls" 1000 "$calls"
+done
+# With the DLL, the exit has ended the writer thread: a message says so, and the trace has the
+# records.
+last shared
+grep -qE "^probity: dump 'last-%i.probity' was not written: .*probity_stop" out ||
+    fail "shared: messages: $(cat out)"
+expect "shared: lines" 1 "$(wc -l < out)"
+expect "shared: dumps" "" "$(find . -name 'last-*' -o -name '.*.tmp')"
+dump last.ring
+expect "shared: calls" 1000 "$calls"
+
 PROBITY_RING=1s PROBITY_OUT=live.probity wine static.exe stop > out 2>&1 &
 await_running $!
 # The spool is found by its name, which the program gives it after it has begun the trace.
