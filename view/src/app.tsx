@@ -2,7 +2,7 @@
 import { Component, type ComponentChildren, type VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { BlocksPanel } from "./blocks_panel";
-import { Palette, readTheme } from "./colour";
+import { Palette, readTheme } from "./color";
 import type { Data } from "./data";
 import { Details } from "./details";
 import { DiffPanel } from "./diff_panel";

@@ -33,7 +33,7 @@ export function changeText(ratio: number | null): string {
     return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent).toFixed(Math.abs(percent) < 1000 ? 1 : 0)}%`;
 }
 
-/** Only significant changes are coloured. */
+/** Only significant changes are colored. */
 export function tone({ verdict }: Change): string {
     if (verdict === "inconclusive" || verdict === "same")
         return "faint";

@@ -2,7 +2,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Canvas, Painter, Tip } from "./canvas";
-import { TONES, toneOf } from "./colour";
+import { TONES, toneOf } from "./color";
 import type { Changed, Comparison, TreeNode } from "./data";
 import { counted, percent, signed, time } from "./format";
 import { blockTree, type Box, type Changes, type FlameNode, FlameView, layout, pair, sidesOf, type Value } from "./flame";

@@ -92,7 +92,7 @@ static int finish_path(void *context, const struct probity_reader *reader)
 }
 
 static int print_path(void *context, FILE *stream, const struct probity_reader *reader,
-                      int has_colour)
+                      int has_color)
 {
     struct path_call *call = context;
     const struct probity_path_answer answer = {reader, call->path,
@@ -105,7 +105,7 @@ static int print_path(void *context, FILE *stream, const struct probity_reader *
     if (call->answer.as_csv)
         probity_path_csv(stream, &answer);
     else
-        probity_path_text(stream, has_colour, &answer);
+        probity_path_text(stream, has_color, &answer);
     return 0;
 }
 

@@ -109,7 +109,7 @@ static int finish_why(void *context, const struct probity_reader *reader)
 }
 
 static int print_why(void *context, FILE *stream, const struct probity_reader *reader,
-                     int has_colour)
+                     int has_color)
 {
     struct why_call *call = context;
     const struct probity_why_answer answer = {
@@ -118,7 +118,7 @@ static int print_why(void *context, FILE *stream, const struct probity_reader *r
 
     if (call->answer.as_json)
         return probity_why_json(stream, &answer);
-    probity_why_text(stream, has_colour, &answer);
+    probity_why_text(stream, has_color, &answer);
     return 0;
 }
 
