@@ -564,8 +564,8 @@ async function deep() {
   const folded = await height();
   expectThat(`${count} threads fit in ${folded} px`, folded < 45 * count + 200);
   await picture(page, "folded");
-  await page.click("button:has-text('Unfold')");
-  await page.waitForSelector("button:text-is('Fold')");
+  await page.click("button:text-is('Expand')");
+  await page.waitForSelector("button:text-is('Collapse')");
   const open_height = await height();
   expectThat(`unfolded to the depth limit (${open_height})`, open_height > 2 * folded && open_height < 320 * count + 200);
   await picture(page, "unfolded");
@@ -578,7 +578,7 @@ async function deep() {
   }
   expectThat(`deeper (${grown})`, grown > open_height);
   await page.keyboard.press("c");
-  await page.waitForSelector("button:text-is('Unfold')");
+  await page.waitForSelector("button:text-is('Expand')");
   await page.fill("input[aria-label^='Only threads']", "no such thread");
   expectThat("filtered", await height() < 1000);
   await page.fill("input[aria-label^='Only threads']", "");
@@ -1242,9 +1242,9 @@ async function changes(page, base, now) {
   const per = (tree) => tree.self_ns / tree.calls;
   const at = await page.locator("canvas").boundingBox();
   await hover(page, at.x + 40, at.y + 30);
-  const tip = (await page.innerText(".tip")).split("\n").find((line) => line.includes(" self a call"));
+  const tip = (await page.innerText(".tip")).split("\n").find((line) => line.includes(" self per call"));
   expect("sign of the change per call", per(wanted) < per(before) ? "−" : "+", tip[0]);
-  expectThat("scale per call", (await page.textContent(".scale")).includes("self a call"));
+  expectThat("scale per call", (await page.textContent(".scale")).includes("self per call"));
   await page.check('label:has-text("in total")');
   await page.check('label:has-text("Base")');
   await page.focus("canvas");

@@ -50,7 +50,7 @@ export function hint(each: Change): string {
 
 export const lastPart = (path: string | undefined): string => path?.split("/").pop() ?? "";
 
-/** Whether a report's function is one that the comparison takes for the same. Texts that were not
+/** Whether a report's function is the one that the comparison considers the same. Texts that were not
  * recorded, but found in the program, are not compared. */
 function isLike(each: FunctionRow, { name, file, signature, object }: Changed): boolean {
     return each.name === name && lastPart(each.object) === object && (file === "" || lastPart(each.file) === file) &&

@@ -83,8 +83,8 @@ export class Palette {
 /** Steps of the scale of changes, in each direction. */
 export const TONES = 6;
 
-/** From -1 (less) through 0 to 1 (more): blue, grey, orange, which can be distinguished with
- * red-green color blindness, too. Square roots make small changes visible beside large ones. */
+/** From -1 (less) through 0 to 1 (more): blue, gray, orange, which can be distinguished with
+ * red-green color blindness, too. Square roots make small changes visible next to large ones. */
 export function toneOf(change: number, { dark }: { dark: boolean }): string {
     const step = Math.min(TONES, Math.round(Math.sqrt(Math.abs(change)) * TONES));
     const part = step / TONES;

@@ -481,7 +481,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                 <button type="button" title="Zoom in (+)" onClick={() => { view.zoom(1 / 2, (view.window.from + view.window.to) / 2); refresh(); }}>+</button>
                 <button type="button" title="Zoom out (-)" onClick={() => { view.zoom(2, (view.window.from + view.window.to) / 2); refresh(); }}>−</button>
                 <button type="button" title="All (Home)" onClick={() => { view.showAll(); refresh(); }}>All</button>
-                {only === null && <button type="button" title="Fold or unfold all threads (c); click a name to fold one" onClick={() => { view.foldAll(); refresh(); }}>{view.isAnyFolded ? "Unfold" : "Fold"}</button>}
+                {only === null && <button type="button" title="Collapse or expand all threads (c); click a name to collapse one" onClick={() => { view.foldAll(); refresh(); }}>{view.isAnyFolded ? "Expand" : "Collapse"}</button>}
                 {only === null && <button type="button" title="Statistics of what is in view (m); or drag over a range with Shift" onClick={() => { chooseRange(view.window); }}>Statistics</button>}
                 {only === null && shared.model.real.length > 1 && (
                     <>
