@@ -144,7 +144,7 @@ static int run_on(void *context, char **names, size_t count)
     if (call->path != NULL)
         (void)probity_path_spans(call->path, &spans);
     return status == CLI_OK && spans == 0
-               ? cli_fail(&cli_command_path, "no matching span has begun and ended")
+               ? cli_fail(&cli_command_path, "no matching span begins and ends in the trace")
                : status;
 }
 

@@ -236,7 +236,7 @@ void probity_why_text(FILE *stream, int has_color, const struct probity_why_answ
         put_cause(&printing);
     }
     if (count == 0)
-        fprintf(stream, "no such %s has begun and ended\n",
+        fprintf(stream, "no such %s begins and ends in the trace\n",
                 answer->span != NULL ? "span" : "call");
     probity_wait_text_facts(stream, &facts);
     probity_report_foot(stream, has_color, answer->reader, probity_path_repairs(path));
