@@ -1229,7 +1229,7 @@ export class TimelineView {
     private drawHead(context: CanvasRenderingContext2D, row: Row, y: number): void {
         const { theme, gutter } = this;
         const { thread } = row;
-        // In a narrow column, where the id has no room beside the name, it may reach into the gap.
+        // In a narrow column, where the id has no room next to the name, it may reach into the gap.
         const hasTwo = (this.ends.get(thread) ?? 0) - row.y >= (gutter < 150 ? 24 : 30);
         const pin = row.isPinned ? "⚲ " : "";
         const fold = pin + (!TimelineView.canFold(thread) ? "" : this.isFolded(thread) ? "▸ " : "▾ ");
@@ -1258,7 +1258,7 @@ export class TimelineView {
             context.fillText(ids, gutter - 10 - idWidth, y + 9);
     }
 
-    /** Of the ruler. A narrow screen has two marks or three, too. */
+    /** The distance of the ruler's marks. Even a narrow screen has two or three of them. */
     private step(): number {
         const least = this.columnNs * Math.min(110, (this.width - this.gutter) / 3);
         let step = 10 ** Math.floor(Math.log10(Math.max(least, 1)));

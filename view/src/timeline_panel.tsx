@@ -497,7 +497,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                             onInput={(event) => { view.layout.filter = event.currentTarget.value; view.arrange(); refresh(); }} /></label>
                     </>)}
                 {only === null && <button type="button" aria-haspopup="dialog" title="Pin, move and limit tracks (l)" onClick={() => { setListing(true); }}>Tracks</button>}
-                {shared.model.stretches.length > 0 && <button type="button" title="Next interval that this page has call by call: blue below the ruler (g)"
+                {shared.model.stretches.length > 0 && <button type="button" title="Next interval in which this page has every call: blue below the ruler (g)"
                     onClick={() => { view.showStretch(); refresh(); }}>Next in full</button>}
                 {matches !== null && (
                     <span class="found">
