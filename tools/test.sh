@@ -562,7 +562,7 @@ print_groups
 awk '$1 == "first" { print $4 ".first" } $1 == "fail" { print $4 }' "$RESULTS" | head -n 8 |
     while read -r name; do
         echo "the end of $name:"
-        tail -n 6 "$LOGS/$name.log" | cut -c 1-300 | sed 's/^/    | /'
+        tail -n 15 "$LOGS/$name.log" | cut -c 1-300 | sed 's/^/    | /'
     done
 print_machine
 awk '{ passed += $2; failed += $3; skipped += ($1 == "skip") }

@@ -9,7 +9,7 @@
 #include "format/cost.h"
 #include "runtime/session.h"
 
-/* Measures the costs that apply in the session's mode, in about 200 microseconds. Takes half of
+/* Measures the costs that apply in the session's mode, in about 200 microseconds. Takes a third of
  * that at the start of a recording that may measure again at its end, and less with a clock other
  * than the processor's counter or in profile mode. The session's clock, rate and chunk size must be
  * known. Gives no rows if out of memory. Blocks the calling thread's signals during the

@@ -450,8 +450,11 @@ echo '{"name": "added", "verdict": "gone", "tone": "better"}' > gone.json
 look oneSided added.html added.json
 look oneSided gone.html gone.json
 look labelled label.html
-in_browser "${scenarios[@]}" > said 2> 'times' || fail "$(cat said)"
+# The times come first, because a failed run shows only the end of its log.
+said=0
+in_browser "${scenarios[@]}" > said 2> 'times' || said=1
 cat 'times'
+[ "$said" = 0 ] || fail "$(cat said)"
 
 # The command that the page shows makes a page of exactly the calls that were visible.
 command=$(cat "$BUILD/test-logs/view/command")
