@@ -493,7 +493,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                                 {view.layout.own.length > 0 && <option value="own">as moved</option>}
                             </select>
                         </label>
-                        <label class="field"><input type="search" size={12} placeholder="Threads" aria-label="Only threads with this in name or id" value={view.layout.filter}
+                        <label class="field"><input type="search" size={8} placeholder="Threads" aria-label="Only threads with this in name or id" value={view.layout.filter}
                             onInput={(event) => { view.layout.filter = event.currentTarget.value; view.arrange(); refresh(); }} /></label>
                     </>)}
                 {only === null && <button type="button" aria-haspopup="dialog" title="Pin, move and limit tracks (l)" onClick={() => { setListing(true); }}>Tracks</button>}
