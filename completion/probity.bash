@@ -159,10 +159,17 @@ _probity() {
             esac
             ;;
         attach)
-            options='-o --output --mode --profile --level --budget --functions --function --exclude --file --object --calls --label --wait --json -h --help'
+            options='-o --output --mode --ring --when --before --after --at-most --keep --dump-limit --profile --level --budget --functions --function --exclude --file --object --calls --label --wait --json -h --help'
             case $previous in
                 -o | --output) value=path ;;
                 --mode) value=words words='block drop ring' ;;
+                --ring) value=any ;;
+                --when) value=any ;;
+                --before) value=any ;;
+                --after) value=any ;;
+                --at-most) value=any ;;
+                --keep) value=any ;;
+                --dump-limit) value=any ;;
                 --level) value=any ;;
                 --budget) value=any ;;
                 --function) value=any ;;

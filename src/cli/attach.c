@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,9 +18,11 @@
 #include "base/share.h"
 #include "cli/cli.h"
 #include "cli/cli_process.h"
+#include "cli/cli_traces.h"
 #include "cli/option.h"
 #include "cli/selection.h"
 #include "cli/time_range.h"
+#include "cli/triggers.h"
 #include "reader/spools.h"
 #include "writer/request.h"
 #include "writer/wake_process.h"
@@ -31,10 +34,12 @@ struct attach_call {
     const char *out, *mode, *level, *budget, *label, *calls;
     int is_profile, as_json, functions;
     struct cli_selection selection;
+    struct cli_triggers triggers;
     uint64_t wait_ns;
     char settings[PROBITY_WAKE_SETTINGS_MAX];
     size_t bytes;
     int is_full;
+    int has_page; /* the process has a control page */
 };
 
 /* ---- Common parts ------------------------------------------------------------------------------
@@ -108,33 +113,80 @@ static void add_setting(struct attach_call *call, const char *name, const char *
         call->bytes += (size_t)length + 1;
 }
 
-/* Relative names refer to this process's directory, not the program's. */
+/* Relative names refer to this process's directory, not the program's. A directory that was removed
+ * has a name that is not absolute. */
+static int make_absolute(const char *pattern, char **ret_absolute)
+{
+    *ret_absolute = cli_absolute_pattern(pattern);
+    if (*ret_absolute != NULL && (*ret_absolute)[0] == '/')
+        return CLI_OK;
+    return cli_fail(ME, "cannot determine the current directory: %s",
+                    strerror(*ret_absolute != NULL ? ENOENT : errno));
+}
+
 static int add_out(struct attach_call *call)
 {
     const char *out = call->out != NULL ? call->out : "%n.%p.probity";
-    char here[PATH_MAX], text[2 * PATH_MAX];
-    size_t length = strlen(out), at = 0;
+    size_t length = strlen(out);
+    char *absolute;
 
     if (cli_check_out(ME, call->out) != CLI_OK)
         return CLI_USAGE;
     if (length > 4 && strcmp(out + length - 4, ".csv") == 0)
         return cli_fail_usage(ME, "the output is a trace; convert it with `probity csv`");
-    if (out[0] == '/') {
-        add_setting(call, "PROBITY_OUT", out);
-        return CLI_OK;
+    int status = make_absolute(out, &absolute);
+    if (status == CLI_OK)
+        add_setting(call, "PROBITY_OUT", absolute);
+    free(absolute);
+    return status;
+}
+
+/* The program reports this only when the first dump is due. dumps: an absolute path. */
+static int check_directory(uint32_t pid, const char *dumps)
+{
+    const char *end = strrchr(dumps, '/'), *at = dumps;
+    char *directory = NULL, *name = NULL;
+    struct stat status;
+
+    while ((at = strchr(at, '%')) != NULL && at < end && at[1] == '%')
+        at += 2;
+    if ((at != NULL && at < end) || probity_request_has_other_files(pid))
+        return CLI_OK; /* %n or %p of the program, or a directory that only the program sees */
+    cli_dumps_where(dumps, "", &directory, &name);
+    int error = directory == NULL                     ? ENOMEM
+                : stat(directory, &status) != 0       ? errno
+                : !S_ISDIR(status.st_mode)            ? ENOTDIR
+                : access(directory, W_OK | X_OK) != 0 ? errno
+                                                      : 0;
+    int result = error == 0 ? CLI_OK
+                            : cli_fail(ME, "cannot write in '%s': %s",
+                                       directory != NULL ? directory : dumps, strerror(error));
+    free(directory);
+    free(name);
+    return result;
+}
+
+/* Conditions and dumps. The program could only report that some setting is invalid. */
+static int add_triggers(struct attach_call *call, uint32_t pid)
+{
+    struct cli_variable variables[CLI_TRIGGER_VARIABLES];
+    size_t count = 0;
+    char *dumps = NULL;
+    int status = cli_triggers_check(ME, &call->triggers, call->mode, NULL);
+
+    if (status == CLI_OK && call->triggers.conditions != NULL && call->is_profile)
+        return cli_fail_usage(ME, "--profile and --when are mutually exclusive");
+    if (status == CLI_OK && call->triggers.names != NULL)
+        status = make_absolute(call->triggers.names, &dumps);
+    if (status == CLI_OK && dumps != NULL)
+        status = check_directory(pid, dumps);
+    if (status == CLI_OK) {
+        cli_triggers_put(&call->triggers, dumps, variables, &count);
+        for (size_t i = 0; i < count; i++)
+            add_setting(call, variables[i].name, variables[i].value);
     }
-    if (getcwd(here, sizeof here) == NULL || here[0] != '/')
-        return cli_fail(ME, "cannot determine the current directory: %s", strerror(errno));
-    for (const char *from = here; *from != 0 && at + 3 < sizeof text; from++) {
-        if (*from == '%')
-            text[at++] = '%';
-        text[at++] = *from;
-    }
-    int written = snprintf(text + at, sizeof text - at, "/%s", out);
-    if (written < 0 || (size_t)written >= sizeof text - at)
-        return cli_fail(ME, "the output's name is too long");
-    add_setting(call, "PROBITY_OUT", text);
-    return CLI_OK;
+    free(dumps);
+    return status;
 }
 
 /* Without this, the program could only report that some option is invalid. */
@@ -177,7 +229,7 @@ static int add_others(struct attach_call *call)
     return CLI_OK;
 }
 
-static int make_settings(struct attach_call *call)
+static int make_settings(struct attach_call *call, uint32_t pid)
 {
     int status = check_budget_and_level(call);
 
@@ -185,6 +237,8 @@ static int make_settings(struct attach_call *call)
         status = add_out(call);
     if (status == CLI_OK)
         status = add_others(call);
+    if (status == CLI_OK)
+        status = add_triggers(call, pid);
 
     add_setting(call, "PROBITY_PROFILE", call->is_profile ? "1" : "0");
     if (call->mode != NULL)
@@ -196,7 +250,9 @@ static int make_settings(struct attach_call *call)
     if (call->label != NULL)
         add_setting(call, "PROBITY_LABEL", call->label);
     if (status == CLI_OK && call->is_full)
-        return cli_fail(ME, "the output's name, the label and the rules are too long");
+        return cli_fail_usage(ME, "the names of the trace and the dumps, the label, the rules and "
+                              "the conditions are too long: together, a request has room for %d "
+                              "bytes", PROBITY_WAKE_SETTINGS_MAX);
     return status;
 }
 
@@ -220,6 +276,10 @@ static int report_missing(uint32_t pid, int result)
         return cli_fail(ME, "process %" PRIu32 " could not change its own code for functions, "
                         "because a fork, or a library that is being loaded, took more than a "
                         "second; try again", pid);
+    case PROBITY_WAKE_NO_DUMPS:
+        return cli_fail(ME, "process %" PRIu32 " cannot check conditions: it is linked with "
+                        "libprobity.a without the code for dumps; link it with "
+                        "-Wl,-u,probity_snapshot", pid);
     case PROBITY_WAKE_NO_SOURCES:
         return cli_fail(ME, "process %" PRIu32 " has no debugging information, without which "
                         "--file selects no function: compile it with -g, and do not strip it", pid);
@@ -253,7 +313,20 @@ static int report_limit(uint32_t pid)
                     is_set ? here : "", is_set ? " bytes" : "");
 }
 
-static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int error)
+static int report_timeout(const struct attach_call *call, uint32_t pid)
+{
+    if (probity_wake_is_stopped(pid))
+        return cli_fail(ME, "process %" PRIu32 " is stopped, by a signal or a debugger, so nothing "
+                        "was started: continue it, and try again", pid);
+    if (call->has_page)
+        return cli_fail(ME, "process %" PRIu32 " did not reply in time, so nothing was started: it "
+                        "gets no CPU; see --wait", pid);
+    return cli_fail(ME, "process %" PRIu32 " hit no probe in time, so nothing was started: see "
+                    "--wait, or start it with PROBITY_CONTROL=1, which needs no probe", pid);
+}
+
+static int report_refusal(const struct attach_call *call, uint32_t pid,
+                          enum probity_wake_refusal refusal, int error)
 {
     switch (refusal) {
     case PROBITY_WAKE_NO_PROCESS:
@@ -278,9 +351,7 @@ static int report_refusal(uint32_t pid, enum probity_wake_refusal refusal, int e
     case PROBITY_WAKE_BUSY:
         return cli_fail(ME, "another command is attaching to process %" PRIu32, pid);
     case PROBITY_WAKE_TIMEOUT:
-        return cli_fail(ME, "process %" PRIu32 " hit no probe in time, so nothing was started: "
-                        "see --wait, or start it with PROBITY_CONTROL=1, which needs no probe",
-                        pid);
+        return report_timeout(call, pid);
     case PROBITY_WAKE_REFUSED:
         if (error > 0)
             return report_missing(pid, error);
@@ -316,12 +387,13 @@ static int refuse_recording(uint32_t pid)
 }
 
 /* Uses the control page if there is one, which also works if the program hits no probe. */
-static enum probity_wake_refusal wake(const struct attach_call *call, uint32_t pid, int *ret_error)
+static enum probity_wake_refusal wake(struct attach_call *call, uint32_t pid, int *ret_error)
 {
     enum probity_wake_refusal refusal = probity_wake_page(pid, call->settings, call->bytes,
                                                           (int64_t)call->wait_ns, ret_error);
 
-    return refusal != PROBITY_WAKE_NO_LIBRARY
+    call->has_page = refusal != PROBITY_WAKE_NO_LIBRARY;
+    return call->has_page
                ? refusal
                : probity_wake_process(pid, call->settings, call->bytes, (int64_t)call->wait_ns,
                                       ret_error);
@@ -401,7 +473,7 @@ static int attach_to(struct attach_call *call, uint32_t pid)
     if (refusal == PROBITY_WAKE_REFUSED)
         await_end(pid);
     if (refusal != PROBITY_WAKE_OK)
-        return report_refusal(pid, refusal, error);
+        return report_refusal(call, pid, refusal, error);
     status = find_recording(ME, pid, &request, &path);
     if (status == CLI_OK)
         probity_request_close(request);
@@ -431,11 +503,16 @@ static int run_attach(int argc, char **argv)
 
     if (status == CLI_OK)
         status = take_pid(ME, argc, argv, &pid);
+    if (cli_triggers_is_pattern(call.out)) {
+        call.triggers.names = call.out;
+        call.out = NULL;
+    }
     if (status == CLI_OK)
-        status = make_settings(&call);
+        status = make_settings(&call, pid);
     if (status == CLI_OK)
         status = attach_to(&call, pid);
     cli_selection_release(&call.selection);
+    cli_triggers_release(&call.triggers);
     return status < 0 ? CLI_OK : status;
 }
 
@@ -443,10 +520,12 @@ static const struct cli_operand operands[] = {{.label = "process"}, {.label = NU
 
 static const struct cli_option attach_options[] = {
     {.name = "output", .letter = 'o', .value = "FILE", .brief = "the trace",
-     .help = "the trace, like PROBITY_OUT (default: %n.%p.probity in the current directory)",
+     .help = "the trace, like PROBITY_OUT (default: %n.%p.probity in the current directory); a "
+             "name with %i is for dumps (--ring), and the trace gets its default name",
      CLI_TEXT(struct attach_call, out)},
     {.name = "mode", .value = "MODE", .brief = "what to do if the writer cannot keep up",
      .noun = "mode", CLI_WORD(struct attach_call, mode, "block drop ring")},
+    CLI_TRIGGER_ROWS(struct attach_call, triggers),
     {.name = "profile", .help = "count and time calls instead of recording them",
      CLI_FLAG(struct attach_call, is_profile)},
     {.name = "level", .value = "F[,P]", .brief = "levels of functions and parameters",

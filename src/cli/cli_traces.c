@@ -6,12 +6,37 @@
 
 #include <dirent.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array_grow.h"
+#include "base/os.h"
 #include "probity.h"
+
+char *cli_absolute_pattern(const char *pattern)
+{
+    char directory[PATH_MAX];
+    size_t used = 0;
+
+    if (probity_os_is_absolute(pattern))
+        return strdup(pattern);
+    if (getcwd(directory, sizeof directory) == NULL)
+        return NULL;
+    char *absolute = malloc(2 * strlen(directory) + strlen(pattern) + 2);
+    if (absolute == NULL)
+        return NULL;
+    for (const char *at = directory; *at != '\0'; at++) {
+        if (*at == '%')
+            absolute[used++] = '%';
+        absolute[used++] = *at;
+    }
+    absolute[used++] = '/';
+    memcpy(absolute + used, pattern, strlen(pattern) + 1);
+    return absolute;
+}
 
 /* Writes the last component of a pattern as a wildcard for fnmatch(), escaping special characters.
  */

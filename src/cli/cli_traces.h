@@ -13,6 +13,10 @@ struct cli_names {
     size_t count;
 };
 
+/* Makes a pattern absolute, for PROBITY_OUT and PROBITY_DUMP; percent signs in the working
+ * directory are doubled. malloc'ed; NULL with errno if that fails. */
+char *cli_absolute_pattern(const char *pattern);
+
 /* Finds the files in a directory whose names the library may have made from a pattern (%p and %n in
  * the directory are not expanded). Returns 0 or PROBITY_ERROR_MEMORY. */
 int cli_names_find(const char *pattern, struct cli_names *ret_names);

@@ -10,7 +10,7 @@
 #include "cli/fleet_source.h"
 #include "cli/fleet_story.h"
 #include "cli/output_stream.h"
-#include "cli/ship_send.h"
+#include "cli/ship_ask.h"
 #include "print/bytes_text.h"
 #include "print/json.h"
 #include "print/text.h"

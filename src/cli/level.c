@@ -13,6 +13,7 @@
 #include "cli/cli.h"
 #include "cli/cli_process.h"
 #include "cli/level_settings.h"
+#include "cli/level_threads.h"
 #include "cli/option.h"
 #include "cli/patterns.h"
 #include "print/json.h"
@@ -81,6 +82,18 @@ static int open_target(const char *target, struct probity_request **ret_request)
                                   : open_trace(target, ret_request);
 }
 
+static int report_silence(uint32_t pid, int is_served, const char *result)
+{
+    char thread[160];
+
+    if (!is_served)
+        return cli_fail(ME, "process %" PRIu32 " did not reply within 5 s: it has no writer thread "
+                        "until its first chunk is full, and will reply then", pid);
+    if (cli_level_thread(pid, thread, sizeof thread))
+        return cli_fail(ME, "process %" PRIu32 " %s; it waits for %s", pid, result, thread);
+    return cli_fail(ME, "process %" PRIu32 " %s", pid, result);
+}
+
 static int report_error(uint32_t pid, int is_served, int error)
 {
     switch (error) {
@@ -90,13 +103,11 @@ static int report_error(uint32_t pid, int is_served, int error)
         return cli_fail(ME, "process %" PRIu32 " ended, or stopped recording, before it replied",
                         pid);
     case PROBITY_ERROR_LIMIT:
-        return cli_fail(ME, "process %" PRIu32 " did not reply within 5 s: %s", pid,
-                        is_served ? "it is stopped or delayed and will reply when it resumes"
-                                  : "it has no writer thread until its first chunk is full, and "
-                                    "will reply then");
+        return report_silence(pid, is_served, "did not reply within 5 s: it is stopped or "
+                              "delayed and will reply when it resumes");
     case PROBITY_ERROR_EXISTS:
-        return cli_fail(ME, "process %" PRIu32 " has not answered an earlier request yet: nothing "
-                        "was changed", pid);
+        return report_silence(pid, 1, "has not answered an earlier request yet: nothing was "
+                              "changed");
     default:
         return cli_fail(ME, "cannot write to the spool of process %" PRIu32 ": %s", pid,
                         strerror(errno));
@@ -267,7 +278,7 @@ static const struct cli_operand operands[] = {
 static const struct cli_option options[] = {
     {.name = "set", .value = "NAME=VALUE",
      .help = "also change another setting; may be repeated: ring=TIME, before=, after=, at-most=, "
-             "keep=, limit=, budget=, when=CONDITION (see probity-record(1)), off=PATTERN, "
+             "keep=, limit=, budget=, mode=, when=CONDITION (see probity-record(1)), off=PATTERN, "
              "on=PATTERN; either all of them are changed or none",
      .brief = "change a setting", CLI_PATTERNS(struct level_request, settings)},
     {.name = "off", .value = "PATTERN", .take = take_switch, .brief = "switch functions off",

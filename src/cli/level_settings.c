@@ -44,6 +44,21 @@ static int check_pattern(const struct cli_command *command, const char *name, co
                                 value, PATTERN_MAX);
 }
 
+static int check_mode(const struct cli_command *command, const char *name, const char *value)
+{
+    (void)name;
+    for (const char *const *word = (const char *const[]){"block", "drop", "ring", NULL};
+         *word != NULL; word++) {
+        if (strcmp(value, *word) == 0)
+            return CLI_OK;
+    }
+    if (strcmp(value, "profile") == 0)
+        return cli_fail_usage(command, "a recording cannot become a profile: calls that have begun "
+                              "were recorded; use --off '*' to only count calls, or `probity "
+                              "detach` and `probity attach`");
+    return cli_fail_usage(command, "invalid mode '%s' (block, drop or ring)", value);
+}
+
 /* The program gives the reason why it cannot be changed. */
 static int check_fixed(const struct cli_command *command, const char *name, const char *value)
 {
@@ -68,7 +83,7 @@ static const struct {
     {"at-most", cli_triggers_check_dumps}, {"before", cli_triggers_check_dumps},
     {"budget", check_budget}, {"calls", check_fixed}, {"functions", check_fixed},
     {"keep", cli_triggers_check_dumps}, {"level", check_levels}, {"levels", check_levels},
-    {"limit", cli_triggers_check_dumps}, {"mode", check_fixed}, {"off", check_pattern},
+    {"limit", cli_triggers_check_dumps}, {"mode", check_mode}, {"off", check_pattern},
     {"on", check_pattern}, {"parameters", check_levels}, {"ring", check_ring},
     {"when", cli_triggers_check_condition},
 };
@@ -86,5 +101,5 @@ int cli_level_settings_check(const struct cli_command *command, const char *sett
             return settings[i].check(command, name, equals + 1);
     }
     return cli_fail_usage(command, "invalid setting '%.*s' (after, at-most, before, budget, keep, "
-                          "limit, off, on, ring or when)", (int)length, setting);
+                          "limit, mode, off, on, ring or when)", (int)length, setting);
 }

@@ -50,30 +50,6 @@ struct record_call {
 /* ---- Paths -------------------------------------------------------------------------------------
  */
 
-/* Makes a pattern absolute for PROBITY_OUT; percent signs in the working directory are doubled.
- * malloc'ed; NULL on failure. */
-static char *absolute_pattern(const char *out)
-{
-    char directory[PATH_MAX];
-    size_t used = 0;
-
-    if (probity_os_is_absolute(out))
-        return strdup(out);
-    if (getcwd(directory, sizeof directory) == NULL)
-        return NULL;
-    char *pattern = malloc(2 * strlen(directory) + strlen(out) + 2);
-    if (pattern == NULL)
-        return NULL;
-    for (const char *at = directory; *at != '\0'; at++) {
-        if (*at == '%')
-            pattern[used++] = '%';
-        pattern[used++] = *at;
-    }
-    pattern[used++] = '/';
-    memcpy(pattern + used, out, strlen(out) + 1);
-    return pattern;
-}
-
 /* Expands %p, %n and %% as the library would in process pid. malloc'ed. */
 static char *expand_pattern(const char *pattern, const char *program, pid_t pid)
 {
@@ -318,19 +294,6 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void add_triggers(const struct cli_triggers *triggers, const char *dumps,
-                         struct cli_variable *environment, size_t *count)
-{
-    if (triggers->ring != NULL)
-        environment[(*count)++] = (struct cli_variable){"PROBITY_RING", triggers->ring};
-    if (triggers->conditions != NULL)
-        environment[(*count)++] = (struct cli_variable){"PROBITY_WHEN", triggers->conditions};
-    if (triggers->settings != NULL)
-        environment[(*count)++] = (struct cli_variable){"PROBITY_DUMPS", triggers->settings};
-    if (dumps != NULL)
-        environment[(*count)++] = (struct cli_variable){"PROBITY_DUMP", dumps};
-}
-
 /* Limit for thread states, in millionths of the program's CPU time: a third of the budget. 0:
  * no limit. */
 static uint32_t share_of_states(const struct record_call *call)
@@ -431,7 +394,7 @@ static int launch(const struct record_call *call, const char *pattern, const cha
             (struct cli_variable){"PROBITY_BUDGET", budget_of_library(call, budget)};
     if (call->rules != NULL)
         environment[how.environment_count++] = (struct cli_variable){"PROBITY_SELECT", call->rules};
-    add_triggers(&call->triggers, dumps, environment, &how.environment_count);
+    cli_triggers_put(&call->triggers, dumps, environment, &how.environment_count);
     if (call->description >= 0) {
         snprintf(description, sizeof description, "%d", call->description);
         environment[how.environment_count++] =
@@ -473,11 +436,11 @@ static int record(const struct record_call *call)
     if (status != CLI_OK)
         return status;
     uint64_t start_ns = now_ns();
-    char *pattern = absolute_pattern(call->out != NULL ? call->out : "%n.%p.probity");
+    char *pattern = cli_absolute_pattern(call->out != NULL ? call->out : "%n.%p.probity");
     if (pattern == NULL)
         return cli_fail(&cli_command_record, "cannot get the working directory: %s",
                         strerror(errno));
-    char *dumps = call->triggers.names != NULL ? absolute_pattern(call->triggers.names) : NULL;
+    char *dumps = call->triggers.names != NULL ? cli_absolute_pattern(call->triggers.names) : NULL;
     struct cli_drain *drain = NULL;
     struct beside beside;
     plan_beside(&beside, call, pattern, dumps);
@@ -653,33 +616,7 @@ static const struct cli_option options[] = {
     {.name = "mode", .value = "MODE", .brief = "what to do when the writer cannot keep up",
      .help = "when the writer cannot keep up: block (default), drop or ring",
      .noun = "mode", CLI_WORD(struct record_call, mode, "block drop ring")},
-    {.name = "ring", .value = "WINDOW", .brief = "keep the last seconds in memory only",
-     .help = "keep only the records of the last WINDOW (30s), or what fits into this much memory "
-             "(64M), or both (30s,256M), for dumps: --when, `probity snapshot` and "
-             "probity_snapshot() write them to separate files while recording continues",
-     CLI_TEXT(struct record_call, triggers.ring)},
-    {.name = "when", .value = "CONDITION", .brief = "write a dump when this happens",
-     .help = "write a dump when 'function NAME > 20ms', 'block 4->9 > 5ms', 'wait > 10ms', "
-             "'request > 20ms' (or > p99.9: longer than 99.9 % of such calls, blocks, waits or "
-             "requests in the last minutes) or 'signal USR2' happens; may be repeated; implies "
-             "--ring",
-     CLI_PATTERNS(struct record_call, triggers.when)},
-    {.name = "before", .value = "TIME", .brief = "how long before a slow call a dump begins",
-     .help = "a dump begins TIME before the call that met the condition (default: 2s)",
-     CLI_TEXT(struct record_call, triggers.before)},
-    {.name = "after", .value = "TIME", .brief = "how long after a slow call a dump ends",
-     .help = "a dump ends TIME after that call (default: 0s)",
-     CLI_TEXT(struct record_call, triggers.after)},
-    {.name = "at-most", .value = "N/TIME", .brief = "maximum rate of dumps",
-     .help = "at most N dumps because of conditions in any period of this length (default: 1/1s)",
-     CLI_TEXT(struct record_call, triggers.at_most)},
-    {.name = "keep", .value = "WHICH", .brief = "which dumps to keep",
-     .help = "worst=N: once there are N dumps, a worse one replaces the least bad; first=N: no "
-             "more than N are made",
-     CLI_TEXT(struct record_call, triggers.keep)},
-    {.name = "dump-limit", .value = "BYTES", .brief = "maximum size of all dumps",
-     .help = "limit the total size of the dumps of a process to BYTES (default: 1G)",
-     CLI_TEXT(struct record_call, triggers.limit)},
+    CLI_TRIGGER_ROWS(struct record_call, triggers),
     {.name = "writer", .value = "WRITER", .brief = "writer of the trace",
      .help = "thread (default): a thread of the program writes the trace; confined: that thread "
              "may make only the system calls it needs to write; external: this command writes it, "

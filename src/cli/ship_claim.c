@@ -6,7 +6,7 @@
  * other's row, and gives way. The age of a row is determined by the server's clock, and the server
  * refuses a block whose claim may have expired when it arrives.
  */
-#include "cli/ship_send.h"
+#include "cli/ship_claim.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

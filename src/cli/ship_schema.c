@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/ship_ask.h"
 #include "cli/ship_migrate.h"
-#include "cli/ship_send.h"
 #include "print/text.h"
 #include "probity.h"
 

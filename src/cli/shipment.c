@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "answers/list/coverage.h"
+#include "cli/ship_claim.h"
 #include "cli/ship_source.h"
 #include "fleet/numbers.h"
 #include "fleet/rows.h"

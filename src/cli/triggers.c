@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * triggers.c: checks conditions and limits of dumps before the program runs, because the library
- * can only refuse to record.
+ * triggers.c: checks conditions and limits of dumps before the program runs or is asked to record,
+ * because the library can only refuse to record.
  */
 #include "cli/triggers.h"
 
@@ -162,6 +162,19 @@ int cli_triggers_check(const struct cli_command *command, struct cli_triggers *t
     if (triggers->names != NULL && !probity_dumps_pattern_check(triggers->names, &error))
         return fail_at(command, "-o", triggers->names, error.column, error.allowed);
     return triggers->when.count > 0 ? join_when(command, triggers) : CLI_OK;
+}
+
+void cli_triggers_put(const struct cli_triggers *triggers, const char *dumps,
+                      struct cli_variable *variables, size_t *count)
+{
+    const struct cli_variable all[CLI_TRIGGER_VARIABLES] = {
+        {"PROBITY_RING", triggers->ring}, {"PROBITY_WHEN", triggers->conditions},
+        {"PROBITY_DUMPS", triggers->settings}, {"PROBITY_DUMP", dumps}};
+
+    for (size_t i = 0; i < CLI_TRIGGER_VARIABLES; i++) {
+        if (all[i].value != NULL)
+            variables[(*count)++] = all[i];
+    }
 }
 
 void cli_triggers_release(struct cli_triggers *triggers)

@@ -25,6 +25,7 @@
 #include "reader/file.h"
 #include "reader/scan.h"
 #include "reader/spools.h"
+#include "spool/control.h"
 
 struct chunk_sample {
     uint64_t serial; /* 0: free */
@@ -206,6 +207,15 @@ static void sample_chunk(struct probity_activity *activity, uint64_t index)
         activity->now.serial_max = sample->serial;
 }
 
+/* `probity level --set mode=...` changes it. */
+static uint32_t mode_now(const struct probity_activity *activity)
+{
+    const struct probity_spool_header *header = probity_attach_header(&activity->attach);
+    uint32_t mode = probity_control_mode(__atomic_load_n(&header->levels, __ATOMIC_RELAXED));
+
+    return mode != 0 ? mode : activity->facts.mode;
+}
+
 void probity_activity_sample(struct probity_activity *activity)
 {
     const struct probity_spool_header *header = probity_attach_header(&activity->attach);
@@ -219,6 +229,7 @@ void probity_activity_sample(struct probity_activity *activity)
     facts->chunks = activity->attach.chunk_count;
     for (uint64_t i = 0; i < activity->attach.chunk_count; i++)
         sample_chunk(activity, i);
+    facts->mode = mode_now(activity);
     facts->threads = __atomic_load_n(&header->threads, __ATOMIC_RELAXED);
     facts->stalls = __atomic_load_n(&header->stalls, __ATOMIC_RELAXED);
     facts->dropped = __atomic_load_n(&header->dropped_full, __ATOMIC_RELAXED) +

@@ -102,6 +102,17 @@ static int take_budget(struct probity_hit_count *tally, const struct probity_rec
     return 0;
 }
 
+static void take_mode(struct probity_mode_changes *modes, const struct probity_record *record)
+{
+    int mode = probity_mode_set_by(record->payload, record->payload_bytes);
+
+    if (mode < 0)
+        return;
+    modes->count++;
+    modes->last_tick = record->tick;
+    modes->mode = (uint32_t)mode;
+}
+
 static int take_event(struct probity_hit_count *tally, struct probity_thread_facts *thread,
                       const struct probity_record *record)
 {
@@ -113,6 +124,7 @@ static int take_event(struct probity_hit_count *tally, struct probity_thread_fac
     case PROBITY_EVENT_ENTER: tally->enters++; break;
     case PROBITY_EVENT_LEAVE: break;
     case PROBITY_EVENT_BUDGET: return take_budget(tally, record);
+    case PROBITY_EVENT_LEVELS: take_mode(&tally->modes, record); return 0;
     case PROBITY_EVENT_HIT_WITH:
         if (record->payload_bytes < 8)
             return 0;
@@ -185,6 +197,7 @@ int probity_hit_count_again(struct probity_hit_count *tally)
     for (size_t i = 0; i < tally->count; i++)
         tally->threads[i].hits = 0;
     tally->counted_functions = tally->removed_functions = tally->counted_hits = 0;
+    tally->modes = (struct probity_mode_changes){0};
     free(tally->decided);
     tally->decided = NULL;
     tally->hits = tally->enters = tally->first_tick = tally->last_tick = 0;

@@ -13,6 +13,7 @@
 
 #include "format/block.h"
 #include "reader/functions.h"
+#include "reader/mode.h"
 #include "reader/reader.h"
 
 struct probity_hit_count {
@@ -23,6 +24,7 @@ struct probity_hit_count {
     uint64_t counted_functions, removed_functions, counted_hits; /* by PROBITY_BUDGET */
     uint8_t *decided; /* of each site, bits of enum probity_budget_what seen so far; NULL: none */
     struct probity_budget_event budget; /* the last one about the whole program; what 0: none */
+    struct probity_mode_changes modes;
     uint64_t first_tick, last_tick; /* of hits, enters and leaves; 0 if none */
     int has_span;
     int is_again; /* second pass: the functions are known */

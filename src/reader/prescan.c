@@ -380,6 +380,7 @@ static void conclude(struct prescan *prescan)
     facts->hits = trace->tally.hits;
     facts->enters = trace->tally.enters;
     facts->budget = trace->tally.budget;
+    facts->modes = trace->tally.modes;
     facts->counted_functions = trace->tally.counted_functions;
     facts->removed_functions = trace->tally.removed_functions;
     facts->counted_hits = trace->tally.counted_hits;

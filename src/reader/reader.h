@@ -27,6 +27,7 @@
 #include "format/sched.h"
 #include "format/stream.h"
 #include "probity.h"
+#include "reader/mode.h"
 #include "reader/range.h"
 
 enum { PROBITY_READER_TRACES_MAX = 65535 };
@@ -94,6 +95,7 @@ struct probity_trace_facts {
     /* PROBITY_BUDGET: the last event about the whole program, with prescan or after the event was
      * read; what 0: none. */
     struct probity_budget_event budget;
+    struct probity_mode_changes modes; /* only with prescan */
     uint64_t counted_functions; /* only with prescan: whose calls were only counted in the end */
     uint64_t removed_functions; /* with prescan or after the event: no longer even counted */
     uint64_t counted_hits; /* the same for free locks by kind, and for allocations */

@@ -213,6 +213,22 @@ static void find_prices(const struct probity_session *session)
         probity_ns_of_ticks(session->cpu_cost_ticks, probity_live_rate(&session->live));
 }
 
+/* Counting and prices begin; CPU times count from now on. */
+static void begin_counting(struct probity_session *session)
+{
+    uint32_t known = __atomic_load_n(&site_end, __ATOMIC_ACQUIRE);
+
+    memset(hits, 0, sizeof hits);
+    find_prices(session);
+    /* The first functions are declared before the first interval ends. */
+    budget.tally = (struct probity_tally){
+        .hits = hits, .sites = known > SITES_FIRST ? known : SITES_FIRST};
+    budget.cpu_ns = probity_clock_read(session->live.clock, CLOCK_PROCESS_CPUTIME_ID);
+    budget.tick = probity_clock_ticks(session->live.clock);
+    session->writer.judge_cost = probity_budget_look;
+    session->writer.tally = &budget.tally;
+}
+
 void probity_budget_begin(struct probity_session *session)
 {
     const uint16_t of_recording =
@@ -229,17 +245,8 @@ void probity_budget_begin(struct probity_session *session)
     number_count = list_lock = 0;
     probity_levels_set_slow(0);
     memset(&budget, 0, sizeof budget);
-    if (session->settings.budget == 0)
-        return;
-    memset(hits, 0, sizeof hits);
-    find_prices(session);
-    /* The first functions are declared before the first interval ends. */
-    budget.tally = (struct probity_tally){
-        .hits = hits, .sites = site_end > SITES_FIRST ? site_end : SITES_FIRST};
-    budget.cpu_ns = probity_clock_read(session->live.clock, CLOCK_PROCESS_CPUTIME_ID);
-    budget.tick = probity_clock_ticks(session->live.clock);
-    session->writer.judge_cost = probity_budget_look;
-    session->writer.tally = &budget.tally;
+    if (session->settings.budget != 0)
+        begin_counting(session);
 }
 
 /* ---- The interval ------------------------------------------------------------------------------
@@ -453,15 +460,24 @@ void probity_budget_mark(uint32_t site)
     probity_os_unlock(&list_lock);
 }
 
+void probity_budget_clear_code(struct probity_site_function *function)
+{
+    uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
+
+    if (number != 0 && (probity_budget_counts(function) || probity_trigger_of(number - 1) != 0))
+        __atomic_store_n(&function->code, 0, __ATOMIC_RELAXED);
+}
+
 void probity_budget_clear_codes(void)
 {
+    uint32_t end = __atomic_load_n(&site_end, __ATOMIC_ACQUIRE);
+
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with enter_first() */
-    probity_scope_clear_counted();
-    for (uint32_t i = 0; i < listed(); i++) {
-        struct probity_site_function *function =
-            __atomic_load_n(&lasting[(numbers[i] - 1) / 2], __ATOMIC_ACQUIRE);
-        if (function != NULL && probity_budget_counts(function))
-            __atomic_store_n(&function->code, 0, __ATOMIC_RELAXED);
+    probity_scope_clear_codes();
+    for (uint32_t i = 0; i <= end / 2; i++) {
+        struct probity_site_function *function = __atomic_load_n(&lasting[i], __ATOMIC_ACQUIRE);
+        if (function != NULL)
+            probity_budget_clear_code(function);
     }
 }
 
@@ -608,9 +624,23 @@ void probity_budget_share_readings(struct probity_session *session)
     __atomic_store_n(&session->budget, most != 0 && most < share ? most : share, __ATOMIC_RELAXED);
 }
 
+/* Nothing is decided in the first interval, which also has records from before it. */
+static void begin_late(struct probity_session *session)
+{
+    probity_assert(session->writer.pass != NULL);
+    begin_counting(session);
+    budget.writer_ns = probity_clock_read(session->live.clock, CLOCK_THREAD_CPUTIME_ID);
+    counted_calls_ns(session); /* those made so far are not part of the interval */
+    counting_ns(session);
+    session->writer.pass->tally = &budget.tally;
+    budget.is_settling = 1;
+}
+
 void probity_budget_change(struct probity_session *session, uint32_t share)
 {
-    probity_assert(session->settings.budget != 0 && share != 0);
+    probity_assert(share != 0);
+    if (session->settings.budget == 0)
+        begin_late(session);
     __atomic_store_n(&session->settings.budget, share, __ATOMIC_RELAXED);
     probity_budget_share_readings(session);
     budget.credit_ns = 0;

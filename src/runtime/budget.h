@@ -54,8 +54,12 @@ void probity_budget_declared(struct probity_site_function *function);
  * Under declare_lock, or in the writer thread. */
 void probity_budget_mark(uint32_t site);
 
-/* Clears the codes of all functions whose calls are only counted and whose descriptors stay in
- * memory, so that each thread takes the slow path at its next call. In the writer thread. */
+/* Clears the code of a function whose calls are only counted, or compared with a condition, so that
+ * each thread takes the slow path at its next call. */
+void probity_budget_clear_code(struct probity_site_function *function);
+
+/* The same for all functions whose descriptors stay in memory. In the writer thread, or when a
+ * recording begins. */
 void probity_budget_clear_codes(void);
 
 /* The same for a site that is not a function. Under declare_lock. */
@@ -72,8 +76,8 @@ void probity_budget_begin(struct probity_session *session);
  * or less if the settings say so. */
 void probity_budget_share_readings(struct probity_session *session);
 
-/* In the writer thread: replaces the budget of a recording that has one. Functions that are only
- * counted at that time remain so. */
+/* In the writer thread: sets or replaces the budget. Functions that are only counted at that time
+ * remain so. */
 void probity_budget_change(struct probity_session *session, uint32_t share);
 
 /* In the writer thread, or in the one that replaces it at the end: evaluates the interval since

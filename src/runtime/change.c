@@ -76,9 +76,10 @@ static int is_declared_for(const struct probity_condition *condition, uint32_t k
     name[length] = 0;
     *ret_site = probity_get_u32(payload);
     const struct probity_site_function function = {.name = name, .flags = payload[9]};
-    int is_counted = condition->kind == PROBITY_CONDITION_GAP ||
-                     condition->kind == PROBITY_CONDITION_RATE;
-    return is_function ? is_counted && parts->is_function(condition->name.name, &function)
+    int is_of_calls = condition->kind == PROBITY_CONDITION_GAP ||
+                      condition->kind == PROBITY_CONDITION_RATE ||
+                      condition->kind == PROBITY_CONDITION_FUNCTION;
+    return is_function ? is_of_calls && parts->is_function(condition->name.name, &function)
                        : parts->is_site(&condition->name, name);
 }
 
@@ -88,8 +89,13 @@ static void match_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
     const struct probity_trigger_parts *parts = probity_trigger_parts();
     uint32_t number = *parts->count - 1, site;
 
-    if (is_declared_for(&parts->conditions[number], kind, payload, bytes, &site))
+    if (!is_declared_for(&parts->conditions[number], kind, payload, bytes, &site))
+        return;
+    if (parts->conditions[number].kind != PROBITY_CONDITION_FUNCTION)
         probity_watch_site(*parts->watch, site, UINT64_C(1) << number);
+    else if (site < PROBITY_LIMIT_SITES)
+        __atomic_fetch_or(&probity_trigger_functions[site / 2], UINT64_C(1) << number,
+                          __ATOMIC_RELAXED);
 }
 
 enum { CONDITIONS_AT_ONCE = 8, SWITCHES_AT_ONCE = 32 };
@@ -103,6 +109,7 @@ struct change {
     struct probity_switching switches[SWITCHES_AT_ONCE];
     uint32_t switches_count;
     uint32_t budget; /* 0: as it is */
+    int mode;        /* an enum probity_mode; 0: as it is */
 };
 
 /* State of a search through the declarations for functions that the budget no longer records. */
@@ -163,10 +170,17 @@ static void add_condition(struct probity_session *session, uint32_t number)
 {
     const struct probity_trigger_parts *parts = probity_trigger_parts();
 
-    probity_watch_add(*parts->watch, number, probity_live_rate(&session->live));
+    int is_function = parts->conditions[number].kind == PROBITY_CONDITION_FUNCTION;
+
+    if (is_function)
+        *parts->are_added = 1;
+    else
+        probity_watch_add(*parts->watch, number, probity_live_rate(&session->live));
     __atomic_store_n(parts->count, number + 1, __ATOMIC_RELEASE);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     probity_declare_each(match_declared);
+    if (is_function)
+        probity_budget_clear_codes(); /* so that the next calls find it */
 }
 
 /* earlier: how many conditions of the same request come before it; NONE_EARLIER: all were tried. */
@@ -176,9 +190,10 @@ static const char *why_not(const struct probity_condition *condition, uint32_t f
     if (earlier == NONE_EARLIER)
         return NULL;
     if (found == PROBITY_CONDITIONS_MAX &&
-        (condition->percentile != 0 || !probity_condition_is_watched(condition)))
-        return "only the limit of such a condition can be changed; request, gap, rate and value "
-               "can be added, without a percentile";
+        (condition->percentile != 0 || !(probity_condition_is_watched(condition) ||
+                                         condition->kind == PROBITY_CONDITION_FUNCTION)))
+        return "only the limit of such a condition can be changed; function, request, gap, rate "
+               "and value can be added, without a percentile; else detach, and attach with --when";
     if (found == PROBITY_CONDITIONS_MAX && count_now() + earlier >= PROBITY_CONDITIONS_MAX)
         return "there are already 64 conditions";
     if (found == PROBITY_CONDITIONS_MAX && names_unrecorded(condition))
@@ -240,7 +255,6 @@ static uint64_t longest_ns_now(void)
 
 /* Settings that are refused, and why. */
 static const char *const fixed[][2] = {
-    {"mode", "it determines which thread owns a full chunk"},
     {"functions", "function entries are patched when a recording begins; off=PATTERN and "
                   "on=PATTERN switch those that are"},
     {"args", "they are described when the program starts"},
@@ -286,12 +300,27 @@ static int take_switch(struct change *change, const char *name, const char *valu
 static int take_budget(const struct probity_session *session, struct change *change,
                        const char *value, char *ret_why, size_t room)
 {
-    if (session->settings.budget == 0)
-        return refuse(ret_why, room, "budget",
-                      "it needs counts from the beginning of the recording");
+    if (session->settings.profile)
+        return refuse(ret_why, room, "budget", "in profile mode, all calls are counted");
     return probity_share_parse(value, &change->budget)
                ? 0
                : refuse(ret_why, room, "budget", "expected a percentage");
+}
+
+static int take_mode(const struct probity_session *session, struct change *change,
+                     const char *value, char *ret_why, size_t room)
+{
+    static const char words[][6] = {"block", "drop", "ring"};
+
+    for (int i = 0; i < 3; i++)
+        change->mode = strcmp(value, words[i]) == 0 ? PROBITY_MODE_BLOCK + i : change->mode;
+    if (session->settings.profile)
+        return refuse(ret_why, room, "mode", "calls are counted; detach, then attach again");
+    if (session->dumps.is_on && change->mode != PROBITY_MODE_RING)
+        return refuse(ret_why, room, "mode",
+                      "dumps need the ring; detach, then attach without --ring and --when");
+    return change->mode != 0 ? 0
+                             : refuse(ret_why, room, "mode", "expected block, drop or ring");
 }
 
 /* One setting; its name ends with a zero. */
@@ -308,6 +337,8 @@ static int take_one(struct probity_session *session, struct change *change, char
         return take_switch(change, name, value)
                    ? 0
                    : refuse(ret_why, room, name, "more than 32 patterns at once");
+    if (strcmp(name, "mode") == 0)
+        return take_mode(session, change, value, ret_why, room);
     if (strcmp(name, "budget") == 0)
         return take_budget(session, change, value, ret_why, room);
     if (!session->dumps.is_on)
@@ -394,6 +425,14 @@ static void apply_ring(struct probity_session *session, const struct change *cha
         session->live.ring_ticks = least;
 }
 
+/* Sequentially consistent: see probity_levels_publish(). A thread reads the mode only when it has
+ * found no free chunk, and again every 10 ms while it waits for one. */
+static void apply_mode(struct probity_session *session, int mode)
+{
+    __atomic_store_n(&session->live.mode, (uint32_t)mode, __ATOMIC_SEQ_CST);
+    probity_levels_publish(session);
+}
+
 static void say_switched(char *ret_said, size_t room)
 {
     const char *unmatched;
@@ -434,6 +473,8 @@ static int change_settings(void *owner, const char *text, char *ret_why, size_t 
         probity_switches_apply(session, change.switches, change.switches_count);
     if (change.budget != 0)
         probity_budget_change(session, change.budget);
+    if (change.mode != 0)
+        apply_mode(session, change.mode);
     if (change.has_dumps)
         apply_dumps(session, &change.dumps);
     if (session->dumps.is_on)

@@ -257,14 +257,12 @@ const void *probity_scope_note_of(const struct probity_site_function *function)
     return ((const struct described *)function)->note;
 }
 
-void probity_scope_clear_counted(void)
+void probity_scope_clear_codes(void)
 {
     for (uint32_t i = 0; i < BUCKETS; i++) {
         struct described *at = __atomic_load_n(&buckets[i], __ATOMIC_ACQUIRE);
-        for (; at != NULL; at = at->next) {
-            if (probity_budget_counts(&at->description.function))
-                __atomic_store_n(&at->description.function.code, 0, __ATOMIC_RELAXED);
-        }
+        for (; at != NULL; at = at->next)
+            probity_budget_clear_code(&at->description.function);
     }
 }
 

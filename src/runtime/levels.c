@@ -75,23 +75,28 @@ static void publish(void)
     } while (again != word);
 }
 
-/* Publishes the levels in the spool's header, in the same way. The session must not end during the
- * call. */
-static void publish_outside(struct probity_session *session)
+static uint32_t mode_load(const struct probity_session *session)
 {
-    uint32_t word, again = word_load();
+    return __atomic_load_n(&session->live.mode, __ATOMIC_SEQ_CST);
+}
+
+void probity_levels_publish(struct probity_session *session)
+{
+    uint32_t word, again = word_load(), mode;
 
     do {
         word = again;
+        mode = mode_load(session);
         struct wanted wanted = wanted_of(word);
-        uint32_t levels = probity_control_levels(wanted.functions, wanted.parameters);
+        uint32_t levels = probity_control_levels(wanted.functions, wanted.parameters) |
+                          mode << PROBITY_CONTROL_MODE_SHIFT;
         /* No thread here checks for requests. */
         if (session->settings.writing == PROBITY_WRITING_EXTERNAL)
             levels &= ~(uint32_t)(PROBITY_CONTROL_ANSWERS | PROBITY_CONTROL_ENDS |
                                   PROBITY_CONTROL_CHANGES);
         __atomic_store_n(&session->live.header->levels, levels, __ATOMIC_SEQ_CST);
         again = word_load();
-    } while (again != word);
+    } while (again != word || mode_load(session) != mode);
 }
 
 /* -1 leaves a level unchanged; a change of lower precedence than an earlier one has no effect.
@@ -176,7 +181,7 @@ void probity_levels_begin(struct probity_session *session)
     const struct probity_settings *settings = &session->settings;
 
     probity_levels_ask(settings->level_functions, settings->level_parameters);
-    publish_outside(session);
+    probity_levels_publish(session);
     set_state(0, settings->profile);
 }
 
@@ -193,7 +198,7 @@ static int is_level(int level)
 uint32_t probity_levels_change(int functions, int parameters)
 {
     change(is_level(functions) ? functions : -1, is_level(parameters) ? parameters : -1, BY_CALL);
-    publish_outside(probity_session_get());
+    probity_levels_publish(probity_session_get());
     struct wanted wanted = wanted_of(word_load());
     return probity_control_levels(wanted.functions, wanted.parameters);
 }
@@ -227,7 +232,7 @@ static void record_change(enum probity_levels_origin origin)
         probity_inside_begin(&before);
         struct probity_session *session = probity_session_enter();
         if (session != NULL) {
-            publish_outside(session);
+            probity_levels_publish(session);
             has_begun = probity_session_has_declared(session) != PROBITY_DECLARATIONS_NONE;
             probity_session_leave(session);
         }

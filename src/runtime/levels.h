@@ -33,6 +33,10 @@ void probity_levels_ask(int functions, int parameters);
  * forked child's parent. Call with the session's lock held. */
 void probity_levels_set_mode(int is_profile);
 
+/* Publishes levels and mode in the spool's header; again if they change meanwhile, like levels.c's
+ * variables. The session must not end during the call. */
+void probity_levels_publish(struct probity_session *session);
+
 /* Whether all scopes take the slow path for now, 1 or 0. Any thread. */
 void probity_levels_set_slow(int is_slow);
 

@@ -75,8 +75,11 @@ static __attribute__((noinline)) uint64_t enter_first(struct probity_site_functi
         forget_if_recorded(function);
         return 0;
     }
-    return code | (uint64_t)depth << 32 |
-           (watched_code(function) != 0 ? PROBITY_SCOPE_ENTERED_WATCHED : 0);
+    uint32_t watched = watched_code(function);
+    /* A condition may have been added while the function was declared. */
+    if (watched != 0)
+        __atomic_store_n(&function->code, 0, __ATOMIC_RELAXED);
+    return code | (uint64_t)depth << 32 | (watched != 0 ? PROBITY_SCOPE_ENTERED_WATCHED : 0);
 }
 
 /* These two are the hot path of profile mode: they call other functions only at their ends, so that

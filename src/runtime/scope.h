@@ -27,9 +27,8 @@ struct probity_scope_values {
     uint32_t bytes, ret_bytes; /* of all values, and of the one that is returned */
 };
 
-/* Clears the codes of functions with such descriptions whose calls are only counted. In the writer
- * thread. */
-void probity_scope_clear_counted(void);
+/* Clears the codes of functions with such descriptions: probity_budget_clear_codes(). */
+void probity_scope_clear_codes(void);
 
 /* A description made from a note. values: NULL if the note has none. */
 struct probity_scope_described {

@@ -394,16 +394,17 @@ static void hand_over(struct probity_session *session, struct probity_thread_sta
 static int may_wait(struct probity_session *session)
 {
     const struct probity_writer *writer = &session->writer;
+    int mode = probity_live_mode(&session->live);
 
     if (probity_external_is(session))
-        return session->live.mode == PROBITY_MODE_BLOCK && probity_external_has_drainer(session);
+        return mode == PROBITY_MODE_BLOCK && probity_external_has_drainer(session);
     if (__atomic_load_n(&writer->state, __ATOMIC_RELAXED) != PROBITY_WRITER_RUNS ||
         PROBITY_OS_THREADS_ARE_GONE())
         return 0;
-    if (session->live.mode == PROBITY_MODE_RING)
+    if (mode == PROBITY_MODE_RING)
         return __atomic_load_n(&writer->flush_asked, __ATOMIC_RELAXED) ==
                __atomic_load_n(&writer->flush_done, __ATOMIC_RELAXED);
-    return session->live.mode == PROBITY_MODE_BLOCK;
+    return mode == PROBITY_MODE_BLOCK;
 }
 
 int probity_thread_need_chunk(struct probity_session *session, struct probity_thread_state *slot)

@@ -17,6 +17,7 @@
 #include "base/ticks.h"
 #include "format/stream.h"
 #include "probity_scope.h"
+#include "runtime/budget.h"
 #include "runtime/declare.h"
 #include "runtime/external.h"
 #include "runtime/inside.h"
@@ -30,6 +31,7 @@
 enum { GENERATION_S = 60 }; /* a percentile covers this one and the one before */
 
 static uint32_t watched_end; /* functions from here on have no conditions */
+static int are_added; /* then any function may have one */
 
 /* The recording's conditions; entries from condition_count on may be from an earlier one. Their
  * names and limits are read by all threads, and stored before any function is declared. */
@@ -152,15 +154,13 @@ static int is_name_of(const char *pattern, const struct probity_site_function *f
            probity_selection_matches(pattern, name);
 }
 
-static int function_declared(struct probity_session *session,
-                             const struct probity_site_function *function, uint32_t number)
+/* Gives a function the conditions that name it. Returns whether its calls are compared. */
+static int give_conditions(const struct probity_site_function *function, uint32_t number)
 {
-    uint64_t set = 0;
+    uint64_t set = 0, calls = 0;
 
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* as below */
-    if (!session->dumps.is_on || number / 2 > PROBITY_LIMIT_SITES / 2)
+    if (number / 2 > PROBITY_LIMIT_SITES / 2)
         return 0;
-    uint64_t calls = 0;
     for (uint32_t i = 0, count = conditions_now(); i < count; i++) {
         if (conditions[i].name.is_number || !is_name_of(conditions[i].name.name, function))
             continue;
@@ -172,19 +172,30 @@ static int function_declared(struct probity_session *session,
     }
     if (calls != 0 && watch_now() != NULL)
         probity_watch_site(watch_now(), number, calls);
-    __atomic_store_n(&probity_trigger_functions[number / 2], set, __ATOMIC_RELAXED);
+    /* Another condition may be added at the same time, by match_declared(). */
+    __atomic_fetch_or(&probity_trigger_functions[number / 2], set, __ATOMIC_RELAXED);
     if (set != 0 && number / 2 >= watched_end)
         watched_end = number / 2 + 1;
     return set != 0;
 }
 
-/* Forgets the conditions that functions had in an earlier recording. As functions have no code,
- * their next call declares them again and gives them the conditions of the new recording. */
+static int function_declared(struct probity_session *session,
+                             const struct probity_site_function *function, uint32_t number)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* as below */
+    return session->dumps.is_on && give_conditions(function, number);
+}
+
+/* Forgets the conditions that functions had in an earlier recording. These functions have no code,
+ * so their next call declares them again. */
 static void forget_functions(void)
 {
-    for (uint32_t i = 0; i < watched_end; i++)
+    uint32_t end = are_added ? PROBITY_LIMIT_SITES / 2 : watched_end;
+
+    for (uint32_t i = 0; i < end; i++)
         __atomic_store_n(&probity_trigger_functions[i], 0, __ATOMIC_RELAXED);
     watched_end = 0;
+    are_added = 0;
 }
 
 /* end: tick of the leave. */
@@ -589,21 +600,6 @@ static int given_names(struct probity_session *session)
     return 0;
 }
 
-static void function_was_declared(const char *name, uint8_t flags, uint32_t number)
-{
-    const struct probity_site_function function = {.name = name, .flags = flags};
-    uint64_t calls = 0;
-
-    for (uint32_t i = 0; i < condition_count; i++) {
-        if ((conditions[i].kind == PROBITY_CONDITION_GAP ||
-             conditions[i].kind == PROBITY_CONDITION_RATE) &&
-            !conditions[i].name.is_number && is_name_of(conditions[i].name.name, &function))
-            calls |= UINT64_C(1) << i;
-    }
-    if (calls != 0 && watch != NULL)
-        probity_watch_site(watch, number, calls);
-}
-
 /* A forked child or a second recording has earlier declarations, which are not declared again. */
 static void was_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
 {
@@ -617,10 +613,11 @@ static void was_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
         return;
     memcpy(name, payload + at + 2, length);
     name[length] = 0;
+    const struct probity_site_function function = {.name = name, .flags = payload[9]};
     if (kind == PROBITY_EVENT_SITE)
         site_declared(name, probity_get_u32(payload));
     else
-        function_was_declared(name, payload[9], probity_get_u32(payload));
+        give_conditions(&function, probity_get_u32(payload));
 }
 
 static int take_conditions(struct probity_session *session)
@@ -662,6 +659,7 @@ static int take_conditions(struct probity_session *session)
         memset(sites_from, 0, sizeof sites_from);
         memset(sites_to, 0, sizeof sites_to);
         probity_declare_each(was_declared);
+        probity_budget_clear_codes();
     }
     if (!session->settings.has_watched || watch != NULL)
         return 0;
@@ -712,8 +710,9 @@ static int begin(struct probity_session *session)
 
 const struct probity_trigger_parts *probity_trigger_parts(void)
 {
-    static const struct probity_trigger_parts parts = {conditions, limits, &condition_count, &watch,
-                                                       is_name_of, is_site_name};
+    static const struct probity_trigger_parts parts = {conditions, limits,     &condition_count,
+                                                       &watch,     &are_added, is_name_of,
+                                                       is_site_name};
 
     return &parts;
 }

@@ -109,6 +109,7 @@ struct probity_trigger_parts {
     uint64_t *limits;
     uint32_t *count; /* stored last (release) */
     struct probity_watch **watch;
+    int *are_added; /* whether conditions on functions were added while recording */
     int (*is_function)(const char *pattern, const struct probity_site_function *function);
     int (*is_site)(const struct probity_condition_name *wanted, const char *name);
 };

@@ -18,6 +18,7 @@
 #include "probity_scope.h"
 #include "runtime/external.h"
 #include "runtime/levels.h"
+#include "runtime/trigger.h"
 #include "spool/control.h"
 
 /* In .bss: only its address is in the block. */
@@ -125,6 +126,8 @@ static int start(struct probity_session *session, char *text)
                      : probity_settings_read_text(text, settings, &what);
     if (result == 0)
         result = read_wishes(text);
+    else if (!probity_trigger_is_linked() && value_of(text, "PROBITY_WHEN") != NULL)
+        result = PROBITY_WAKE_NO_DUMPS;
     if (result != 0)
         return result;
     settings->is_for_text = 0;

@@ -28,6 +28,9 @@ enum {
  * program's code is not restored yet. */
 enum { PROBITY_CONTROL_END_ASKED = 1, PROBITY_CONTROL_END_PARTLY = 2 };
 
+/* Position of the mode in levels, an enum probity_mode; 0: as in INFO. */
+enum { PROBITY_CONTROL_MODE_SHIFT = 20, PROBITY_CONTROL_MODE_MASK = 3 };
+
 /* Positions of the requested levels in a request; its low half is the serial. */
 enum { PROBITY_CONTROL_FUNCTIONS_SHIFT = 32, PROBITY_CONTROL_PARAMETERS_SHIFT = 40 };
 
@@ -36,6 +39,11 @@ static inline uint32_t probity_control_levels(int functions, int parameters)
 {
     return (uint32_t)functions | (uint32_t)parameters << 8 | PROBITY_CONTROL_ANSWERS |
            PROBITY_CONTROL_ENDS | PROBITY_CONTROL_CHANGES;
+}
+
+static inline uint32_t probity_control_mode(uint32_t levels)
+{
+    return levels >> PROBITY_CONTROL_MODE_SHIFT & PROBITY_CONTROL_MODE_MASK;
 }
 
 /* ---- The writer's half, in control.c ---- */

@@ -46,7 +46,8 @@ struct probity_live {
     struct probity_thread_state *slot;
     uint32_t slots;                      /* upper bound of those in use */
     uint32_t slots_lock; /* to take or free a slot; hold with signals blocked */
-    uint32_t pid, clock, mode;
+    uint32_t pid, clock;
+    uint32_t mode; /* an enum probity_mode; changed by the writer thread */
     uint32_t anchor_busy; /* 1: a thread is adding one */
     uint32_t failed; /* enum probity_error: the trace is not writable, recording has ended */
     uint64_t anchor_tick; /* of the newest anchor */
@@ -77,6 +78,11 @@ void probity_live_chunk_prepare(struct probity_live *live, uint32_t chunk,
  * number of full chunks. */
 uint32_t probity_live_chunk_release(struct probity_live *live, struct probity_thread_state *slot);
 
+static inline int probity_live_mode(const struct probity_live *live)
+{
+    return (int)__atomic_load_n(&live->mode, __ATOMIC_RELAXED);
+}
+
 /* Newest estimate of the rate: ns per tick × 2^32. */
 static inline uint64_t probity_live_rate(const struct probity_live *live)
 {
@@ -100,7 +106,7 @@ static inline uint32_t probity_live_chunks_to_wake(const struct probity_live *li
 {
     uint32_t total = probity_pool_total(&live->pool);
 
-    if (live->mode == PROBITY_MODE_RING)
+    if (probity_live_mode(live) == PROBITY_MODE_RING)
         return total / 4 * 3 + 1;
     return total >= 4 ? total / 4 : 1;
 }

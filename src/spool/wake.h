@@ -28,7 +28,8 @@ enum {
     PROBITY_WAKE_CHANGING = 5,     /* a moment without a fork, or another thread changing code */
     PROBITY_WAKE_ENDED = 6,        /* a recording: the program has ended it in the meantime */
     PROBITY_WAKE_NO_SOURCES = 7,   /* debugging information, for `file` rules */
-    PROBITY_WAKE_LATE = 8          /* no thread in a slow path of the last recording */
+    PROBITY_WAKE_LATE = 8,         /* no thread in a slow path of the last recording */
+    PROBITY_WAKE_NO_DUMPS = 9      /* the code for conditions and dumps */
 };
 
 enum { PROBITY_WAKE_WHAT = 255, PROBITY_WAKE_ERRNO_SHIFT = 8 };

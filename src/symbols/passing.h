@@ -7,24 +7,7 @@
 #define PROBITY_SYMBOLS_PASSING_H
 
 #include "base/arguments.h"
-#include "symbols/elfutils.h"
-
-/* A type according to DWARF, with typedefs and qualifiers removed. */
-struct symbols_type {
-    Dwarf_Die die;
-    int tag;                /* 0: void */
-    Dwarf_Word bytes;       /* 0 if unknown */
-    int is_wide;            /* a typedef of the name wchar_t was removed */
-};
-
-/* The type of a variable, parameter, member, function or type. Returns 0 if it cannot be read. */
-int symbols_type_of(Dwarf_Die *die, struct symbols_type *ret_type);
-
-/* The offset of a member, or of a base class. Returns 0 if it has none, or it is a bit-field. */
-int symbols_member_offset(Dwarf_Die *member, Dwarf_Word *ret_offset);
-
-/* Number of elements of an array of one dimension; 0: unknown, or several. */
-Dwarf_Word symbols_array_count(Dwarf_Die *array);
+#include "symbols/types.h"
 
 enum symbols_passed {
     SYMBOLS_PASSED_NOT,        /* nothing is passed: void, an empty class */

@@ -210,8 +210,7 @@ static uint32_t user_of(uint32_t pid)
     return stat(process, &status) == 0 ? status.st_uid : geteuid();
 }
 
-/* Whether the process sees different files than the caller under the same names. */
-static int has_other_files(uint32_t pid)
+int probity_request_has_other_files(uint32_t pid)
 {
     static const char *const links[] = {"ns/mnt", "root"};
     char path[48], its[PATH_MAX], own[PATH_MAX];
@@ -268,7 +267,7 @@ int probity_request_open_process(uint32_t pid, char *ret_directory, size_t room,
         return file;
     int result = file < 0 ? 0
                           : look_through(file, ret_directory, owner, pid, ret_count, &first);
-    if (result == 0 && *ret_count == 0 && has_other_files(pid))
+    if (result == 0 && *ret_count == 0 && probity_request_has_other_files(pid))
         result = look_into_its_files(ret_directory, room, owner, pid, ret_count, &first);
     if (first != NULL && (*ret_count > 1 || result < 0))
         probity_request_close(first);

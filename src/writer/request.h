@@ -38,6 +38,10 @@ struct probity_request_trace {
 int probity_request_open_trace(const struct probity_request_trace *trace,
                                struct probity_request **ret_request);
 
+/* Whether the process sees different files than the caller under the same names: it is in another
+ * mount namespace or chroot. 0 if that is unknown. */
+int probity_request_has_other_files(uint32_t pid);
+
 /* The attached spool; valid until the request is closed. */
 const struct probity_attach *probity_request_attach(const struct probity_request *request);
 

@@ -243,6 +243,19 @@ static int is_own_process(const struct target *target)
     return is_own;
 }
 
+int probity_wake_is_stopped(uint32_t pid)
+{
+    char path[40], line[128], state = 0;
+
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/status", pid);
+    FILE *status = fopen(path, "re");
+    while (status != NULL && state == 0 && fgets(line, sizeof line, status) != NULL)
+        (void)sscanf(line, "State: %c", &state);
+    if (status != NULL)
+        fclose(status);
+    return state == 'T' || state == 't';
+}
+
 /* If the first thread has exited, its directory gives no access to the memory: uses another
  * thread's. */
 static int open_other_thread(struct target *target)

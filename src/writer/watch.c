@@ -74,11 +74,6 @@ static uint64_t report_request(void *context, const struct probity_watch_request
     return met;
 }
 
-int probity_watch_is_beyond(const struct probity_condition *condition, int64_t number)
-{
-    return condition->is_below ? number < condition->number : number > condition->number;
-}
-
 static void compare_value(struct probity_watch *watch, uint32_t condition, uint64_t tick,
                           uint64_t value)
 {

@@ -83,9 +83,6 @@ static inline int probity_watch_names(const struct probity_watch *watch, uint32_
            __atomic_load_n(&watch->sites[number], __ATOMIC_RELAXED) != 0;
 }
 
-/* Whether a rate or value meets the condition. */
-int probity_watch_is_beyond(const struct probity_condition *condition, int64_t number);
-
 /* Reads what is new in all chunks, and posts notices. is_last: no thread still records, so even
  * the newest records are evaluated. */
 void probity_watch_pass(struct probity_watch *watch, struct probity_pass *pass, int is_last);

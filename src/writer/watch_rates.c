@@ -19,6 +19,11 @@ static uint64_t *hits_of(struct probity_watch_state *state, uint64_t period)
     return &state->hits[period % PROBITY_WATCH_PERIODS];
 }
 
+int probity_watch_is_beyond(const struct probity_condition *condition, int64_t number)
+{
+    return condition->is_below ? number < condition->number : number > condition->number;
+}
+
 void probity_watch_rates_begin(struct probity_watch *watch, uint32_t condition)
 {
     struct probity_watch_state *state = &watch->state[condition];

@@ -14,6 +14,9 @@ struct probity_watch_period {
     uint64_t begin, end, hits;
 };
 
+/* Whether a rate or value meets the condition. */
+int probity_watch_is_beyond(const struct probity_condition *condition, int64_t number);
+
 /* To be called when the condition begins, at the horizon. */
 void probity_watch_rates_begin(struct probity_watch *watch, uint32_t condition);
 

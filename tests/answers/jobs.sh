@@ -159,7 +159,9 @@ done
 mkfifo ready go
 PROBITY_OUT=$WORK/alive.probity "$PROGRAMS/alive" first_thread_ends > expected 2> errors &
 alive=$!
-trace=$(timeout 300 cat ready) || fail "alive: $(cat errors)"
+cat ready > path &
+await_file "$alive" path errors
+trace=$(cat path)
 kill -STOP "$alive"
 # All threads, or the one that writes could still change the trace between two commands.
 has_stopped() {

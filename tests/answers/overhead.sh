@@ -78,14 +78,16 @@ agree() {
     }' || fail "$1: expected '$2', found '$3'"
 }
 
+# One thread: a thread that starts while the first one records the declarations repeats them, so
+# several threads may make some more records.
 ENDS=$PROGRAMS/ends
-overhead "JSON" 0 --json -n 8 -- "$ENDS" exec 2 5000
+overhead "JSON" 0 --json -n 8 -- "$ENDS" exec 0 15000
 agree "wall" "$(from_runs wall)" "$(from_answer wall)"
 agree "CPU" "$(from_runs cpu)" "$(from_answer cpu)"
 expect "turns" "false true false true false true false true" \
     "$(jq -r '[.pairs[].on_came_first] | map(tostring) | join(" ")' output)"
 # Counts the records of the program and of the one that it execs, as a single run by hand does.
-PROBITY_OUT=$WORK/by_hand.%p "$ENDS" exec 2 5000 > /dev/null 2>&1
+PROBITY_OUT=$WORK/by_hand.%p "$ENDS" exec 0 15000 > /dev/null 2>&1
 records=$("$PROBITY" info by_hand.* | awk '$1 == "records" { n += $2 + $6 } END { print n }')
 rm -rf "${SPOOL:?}"/*
 expect "records" "$records $records 2 0 0" "$(jq -r '[.records.least, .records.most,
@@ -160,8 +162,8 @@ reported "failing program" "without recording, failed with status 7"
 overhead "ignored status" 0 -n 2 -i -- "$ENDS" exit
 overhead "killed program" 1 -n 2 -- "$ENDS" kill
 reported "killed program" "without recording, was terminated by signal 9 (Killed)"
-overhead "killed program, ignored" 0 -n 2 -i --json -- "$ENDS" kill 2 100
-{ PROBITY_OUT=$WORK/killed "$ENDS" kill 2 100; } > /dev/null 2>&1 || true
+overhead "killed program, ignored" 0 -n 2 -i --json -- "$ENDS" kill 0 300
+{ PROBITY_OUT=$WORK/killed "$ENDS" kill 0 300; } > /dev/null 2>&1 || true
 records=$("$PROBITY" info killed | awk '$1 == "records" { n += $2 + $6 } END { print n }')
 rm -rf "${SPOOL:?}"/*
 expect "its records" "$records" "$(jq .records.least output)"

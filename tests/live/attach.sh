@@ -84,6 +84,19 @@ echo >&"$gate"
 stop idle
 expect "idle: no trace" "again.probity began.probity" "$(echo *.probity)"
 
+# A stopped program cannot answer, with a control page or without. The request is withdrawn.
+for control in 0 1; do
+    start stopped env PROBITY_CONTROL=$control "$PROGRAMS/counted.shared" 1
+    signal_job STOP "$job"
+    wait_until "$job" grep -q '^State:.T' "/proc/$job/status"
+    says "stopped" 1 "is stopped, by a signal or a debugger" attach --wait 50ms "$job"
+    kill -CONT "$job"
+    says "continued" 0 "stopped.probity" attach -o stopped.probity "$job"
+    says "continued" 0 "stopped.probity" detach "$job"
+    stop stopped
+    rm stopped.probity
+done
+
 # A thread is held in a slow path until the last recording has ended without it. The next one begins
 # once it has left. Not with a sanitizer, as in restarted.sh.
 case ${VARIANT:-gcc} in

@@ -83,17 +83,30 @@ is_counted() {
     [ "$(counted)" -gt 0 ]
 }
 
-# A budget that a recording began with is changed: then the function that costs most is demoted.
+# A budget is set, or one that a recording began with is changed: then the function that costs most
+# is demoted. In ring mode, records count when they are discarded.
+for budget in none 100 ring; do
+    words=()
+    case $budget in
+    100) words=(PROBITY_BUDGET=100) ;;
+    ring) words=(PROBITY_MODE=ring PROBITY_SPOOL_RECORDS=65536) ;;
+    esac
+    start env "${words[@]}" "$stalls" 1 1000000 none
+    expect "budget $budget: only counted" 0 "$(counted)"
+    set_to budget=0.01%
+    wait_until "$running" is_counted
+    end "budget $budget"
+    "$PROBITY" log trace.probity > log 2> errors || fail "log: $(cat errors)"
+    grep -q 'settings budget=0.01%' log || fail "log: $(grep settings log)"
+done
 start env PROBITY_BUDGET=100 "$stalls" 1 1000000 none
-expect "budget of 100 %: only counted" 0 "$(counted)"
 is_invalid "invalid budget '0' (a percentage above 0" budget=0
 is_invalid "invalid budget '101%'" budget=101%
 is_refused_by_program "budget: expected a percentage" budget=101%
-set_to budget=0.01%
-wait_until "$running" is_counted
 end "budget"
-"$PROBITY" log trace.probity > log 2> errors || fail "log: $(cat errors)"
-grep -q 'settings budget=0.01%' log || fail "log: $(grep settings log)"
+start env PROBITY_PROFILE=1 "$stalls" 1 1000000 none
+is_refused "budget: in profile mode, all calls are counted" budget=3
+end "profile"
 
 # A condition is added for a function that was declared long ago; then its limit is changed.
 start env PROBITY_RING=10s,16M "$stalls" 1 1000000 none
@@ -101,13 +114,13 @@ expect "no condition: dumps" 0 "$(dumps)"
 set_to 'when=rate step > 10/100ms' before=2ms
 wait_until "$running" has_dumps 1
 set_to 'when=rate step > 100000000/100ms' ring=20s
-is_refused "mode: it determines" before=1s mode=block
-is_refused "budget: it needs counts" budget=3
+is_refused "mode: dumps need the ring" before=1s mode=block
 is_refused "functions: function entries" 'functions=*'
 is_refused "args: they are described" 'args=*'
 is_invalid "invalid ring '64M' (a window of 1ms to 24 hours; its size is fixed" ring=64M
 is_refused_by_program "ring: expected a time" ring=64M
-is_refused "only the limit" 'when=function other > 3ms'
+is_refused "only the limit" 'when=function other > p99'
+is_refused "only the limit" 'when=wait other > 3ms'
 is_invalid "invalid when 'function', column 9: expected" 'when=function'
 is_invalid "column 15: expected the end" 'when=gap step > 10s; gap step > 20s'
 is_refused_by_program "when: invalid condition" 'when=function'
@@ -138,6 +151,18 @@ end "function"
     grep -q '^because *function handle_request > 20ms: handle_request took' ||
     fail "function: $("$PROBITY" info trace-1.probity | grep '^because')"
 
+# Such a condition is added for a function that was called before: its next calls are compared in
+# all threads.
+start env PROBITY_RING=10s,16M "$stalls" 1 1000000 sleep 30
+set_to 'when=function step > 100s'
+expect "function added: dumps" 0 "$(dumps)"
+set_to 'when=function handle_request > 20ms'
+wait_until "$running" has_dumps 2
+end "function added"
+"$PROBITY" info trace-1.probity |
+    grep -q '^because *function handle_request > 20ms: handle_request took' ||
+    fail "function added: $("$PROBITY" info trace-1.probity | grep '^because')"
+
 # A request refused because memory has run out has no effect at all, and succeeds later. The trace
 # has long settings in full, and a refusal gives its reason.
 start env PROBITY_RING=10s,16M "$stalls" 1 1000000 none
@@ -150,7 +175,7 @@ if ! unfollowed "no memory" "it ends the program"; then
 fi
 mapfile -t settings < <(printf 'when=rate "%0220d" > 9/9s\n' {1..8})
 set_to "${settings[@]}"
-is_refused 'only the limit' "when=function $(printf '%0250d' 1) > 3ms"
+is_refused 'only the limit' "when=wait $(printf '%0250d' 1) > 3ms"
 status=0
 too_long=$(printf 'when=rate "%02030d" > 9/9s' 1)
 "$PROBITY" level --set "$too_long" trace.probity 2> errors || status=$?

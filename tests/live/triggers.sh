@@ -243,11 +243,12 @@ fi
 fresh
 PROBITY_DUMPS=at-most=1000/1s "$PROGRAMS/conditions_again" > out 2> errors ||
     fail "again: status $?: $(cat errors)"
-expect "again: first recording" 3 "$(reasons one-*.probity)"
-expect "again: second recording" 1 "$(reasons two-*.probity)"
+expect "again: no conditions yet" "" "$(find . -name 'zero-*.probity')"
+expect "again: functions that were called before" 3 "$(reasons one-*.probity)"
+expect "again: next recording" 1 "$(reasons two-*.probity)"
 "$PROBITY" info two-1.probity | grep -q '^because.*second took' ||
     fail "again: $("$PROBITY" info two-1.probity | grep '^because')"
-expect "again: third recording" "" "$(find . -name 'three-*.probity')"
+expect "again: last recording" "" "$(find . -name 'three-*.probity')"
 expect "again: stderr" "" "$(cat errors)"
 
 # Snapshots from outside, by process id and by trace; an existing file is kept.

@@ -47,19 +47,26 @@ print(json.dumps({name: times[name + "_ns"] - times["started_ns"]
     jq -s add "$1.json" times.json > joined.json && mv joined.json "$1.json"
 }
 
-# $1 prefix of the dumps, $2 condition
+# Writes NAME.probity, the dump of the planted call or block. Others that lose their CPU are dumped,
+# too, but take less time according to their records. $1 NAME, $2 condition
 dump() {
+    local file
     "$PROBITY" record --when "$2" --before 100ms --after 20ms --ring 300s --at-most 1000/1s \
         -o "$1-%i.probity" -- "$PROGRAMS/stalls" 2 1 sleep 100 > /dev/null 2> errors ||
         fail "$1: status $?: $(cat errors)"
+    for file in "$1"-*.probity; do
+        why "$file" 0 --json "$file"
+        echo "$(jq '.cases[0].ns' output) $file"
+    done | sort -n > dumped
+    mv "$(tail -n 1 dumped | cut -d ' ' -f 2)" "$1.probity"
 }
 
 dump call 'function handle_request > 50ms'
-page call handle_request call-1.probity
-whole call call-1.probity
+page call handle_request call.probity
+whole call call.probity
 dump block 'block 7864324 -> 7864329 > 50ms'
-page block '7864324 → 7864329' block-1.probity
-whole block block-1.probity
+page block '7864324 → 7864329' block.probity
+whole block block.probity
 
 PROBITY_OUT=tree.probity "$PROGRAMS/tree"
 page other fibonacci --function fibonacci tree.probity
@@ -67,27 +74,27 @@ page other fibonacci --function fibonacci tree.probity
 PROBITY_OUT=hits.probity "$PROGRAMS/blocks" > /dev/null
 page span '' --start-probe 1 --end-probe 1026 hits.probity
 # The text is the same as without a page, and so is the page of view except for the place.
-"$PROBITY" why call-1.probity > alone
-why "text" 0 --view text.html call-1.probity
+"$PROBITY" why call.probity > alone
+why "text" 0 --view text.html call.probity
 cmp -s alone output || fail "the text differs with a page"
-"$PROBITY" view -f -o plain.html call-1.probity
+"$PROBITY" view -f -o plain.html call.probity
 expect "the place of a page of view" null "$(place_of plain.html)"
 
 # ---- Options ----
 
-why "page that exists" 1 --view call.html call-1.probity
-why "page, replaced" 0 -f --view call.html call-1.probity
-why "page on standard output" 2 --view - call-1.probity
-why "--open without --view" 2 --open call-1.probity
-why "trace as page" 1 -f --view call-1.probity call-1.probity
-"$PROBITY" check call-1.probity > /dev/null || fail "the trace was overwritten"
-why "no call" 1 --view none.html --function none call-1.probity
+why "page that exists" 1 --view call.html call.probity
+why "page, replaced" 0 -f --view call.html call.probity
+why "page on standard output" 2 --view - call.probity
+why "--open without --view" 2 --open call.probity
+why "trace as page" 1 -f --view call.probity call.probity
+"$PROBITY" check call.probity > /dev/null || fail "the trace was overwritten"
+why "no call" 1 --view none.html --function none call.probity
 [ ! -e none.html ] || fail "a page without a call"
 mkdir bin
 # shellcheck disable=SC2016
 printf '#!/bin/sh\necho "$1" > reported\n' > bin/xdg-open
 chmod +x bin/xdg-open
-PATH=$WORK/bin:$PATH why "browser" 0 -f --view opened.html --open call-1.probity
+PATH=$WORK/bin:$PATH why "browser" 0 -f --view opened.html --open call.probity
 expect "arguments of the browser" opened.html "$(cat reported)"
 
 needs_browser

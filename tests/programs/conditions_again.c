@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * conditions_again.c: three recordings of one process, each with its own conditions: of the
+ * conditions_again.c: four recordings of one process, each with its own conditions: none; of the
  * functions first() and second() and of a signal; of second() only; none. Each makes the same calls
- * and gets the same signal.
+ * and gets the same signal, which the first one ignores.
  */
 #define FN_INSTRUMENT
 #include "FnTrace.h"
@@ -38,7 +38,8 @@ static int record(const char *out, const char *when)
 
 int main(void)
 {
-    if (setenv("PROBITY_RING", "2s,8M", 1) != 0)
+    if (setenv("PROBITY_RING", "2s,8M", 1) != 0 || signal(SIGUSR2, SIG_IGN) == SIG_ERR ||
+        !record("zero.probity", NULL) || signal(SIGUSR2, SIG_DFL) == SIG_ERR)
         return 1;
     return !record("one.probity", "function first > 1ns; function second > 1ns; signal USR2") ||
            !record("two.probity", "function second > 1ns") || !record("three.probity", NULL);

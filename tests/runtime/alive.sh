@@ -17,12 +17,19 @@ start() {
     # shellcheck disable=SC2086
     PROBITY_OUT=$WORK/trace.%p $inside "$PROGRAMS/$program" "$@" > expected 2> errors &
     started=$!
-    trace=$(timeout 300 cat ready) || fail "$program $*: does not report: $(cat errors)"
+    cat ready > path &
+    await_file "$started" path errors
+    trace=$(cat path)
 }
 
 # Releases the program and waits for its exit.
 go_on() {
-    timeout 300 bash -c 'echo > go' || fail "$what: does not read"
+    # The FIFO opens once the program reads it.
+    { : > released; echo; } > go &
+    wait_until "$started" test -e released || {
+        fail "$what: has ended early: $(cat errors)"
+        finish
+    }
     wait "$started" || fail "$what: status $?: $(cat errors)"
 }
 

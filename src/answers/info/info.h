@@ -16,7 +16,8 @@
 enum { PROBITY_INFO_DIGITS = 12 }; /* of numbers with fractions, in JSON */
 
 const char *probity_info_state_name(const struct probity_trace_facts *facts);
-const char *probity_info_mode_name(const struct probity_trace_facts *facts);
+/* mode: as in INFO. */
+const char *probity_info_mode_name(uint32_t mode);
 
 /* Strings from the traced program, in the order of the text. They may be absent and may contain
  * any bytes. */

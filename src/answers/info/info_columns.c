@@ -25,11 +25,11 @@ const char *probity_info_state_name(const struct probity_trace_facts *facts)
     return states[facts->state];
 }
 
-const char *probity_info_mode_name(const struct probity_trace_facts *facts)
+const char *probity_info_mode_name(uint32_t mode)
 {
     static const char *const modes[] = {"block", "drop", "ring"};
 
-    return facts->info.mode < 3 ? modes[facts->info.mode] : "unknown";
+    return mode < 3 ? modes[mode] : "unknown";
 }
 
 /* ---- The program -------------------------------------------------------------------------------

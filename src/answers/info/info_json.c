@@ -255,6 +255,18 @@ static json_t *alignment_of(const struct probity_hosts *hosts, size_t trace)
     return object;
 }
 
+static json_t *mode_changes_of(const struct probity_trace_facts *facts)
+{
+    json_t *object = json_object();
+    uint64_t ticks = facts->modes.last_tick - facts->info.anchor.ticks;
+
+    json_object_set_new(object, "count", json_integer((json_int_t)facts->modes.count));
+    json_object_set_new(object, "mode", json_string(probity_info_mode_name(facts->modes.mode)));
+    json_object_set_new(object, "since_ns",
+                        json_integer((json_int_t)probity_trace_ns_of_ticks(facts, ticks)));
+    return object;
+}
+
 static json_t *trace_of(const struct probity_trace_facts *facts,
                         const struct probity_hosts *hosts, size_t number)
 {
@@ -269,7 +281,9 @@ static json_t *trace_of(const struct probity_trace_facts *facts,
     json_object_set_new(object, "state", json_string(probity_info_state_name(facts)));
     json_object_set_new(object, "complete", json_boolean(complete));
     json_object_set_new(object, "why", json_string(why));
-    json_object_set_new(object, "mode", json_string(probity_info_mode_name(facts)));
+    json_object_set_new(object, "mode", json_string(probity_info_mode_name(facts->info.mode)));
+    if (facts->modes.count > 0)
+        json_object_set_new(object, "mode_changes", mode_changes_of(facts));
     json_object_set_new(object, "profile",
                         json_boolean((facts->info.flags & PROBITY_INFO_PROFILE) != 0));
     set_string(object, facts, PROBITY_INFO_LABEL);

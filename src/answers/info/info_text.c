@@ -288,6 +288,24 @@ static void put_dump(FILE *stream, const struct probity_trace_facts *facts)
              " reasons for lack of room", dump.left_out, dump.lost);
 }
 
+/* `probity log` shows each change. */
+static void put_mode(FILE *stream, const struct probity_trace_facts *facts)
+{
+    const char *mode = probity_info_mode_name(facts->info.mode);
+    uint64_t ticks = facts->modes.last_tick - facts->info.anchor.ticks;
+
+    if (facts->modes.count > 0)
+        put_line(stream, "mode", "%s; changed %" PRIu64 " time%s, %s from %.6f s on", mode,
+                 facts->modes.count, facts->modes.count == 1 ? "" : "s",
+                 probity_info_mode_name(facts->modes.mode),
+                 (double)probity_trace_ns_of_ticks(facts, ticks) / 1e9);
+    else
+        put_line(stream, "mode", "%s%s", mode,
+                 facts->info.flags & PROBITY_INFO_PROFILE
+                     ? "; profile: scopes are counted and timed, not recorded"
+                     : "");
+}
+
 void probity_info_text(FILE *stream, const struct probity_trace_facts *facts)
 {
     const char *subject = facts->enters == 0 ? "hit" : "record";
@@ -303,10 +321,7 @@ void probity_info_text(FILE *stream, const struct probity_trace_facts *facts)
     put_line(stream, "process", "%" PRIu64 ", parent %" PRIu64,
              process_of(facts, PROBITY_INFO_PID), process_of(facts, PROBITY_INFO_PARENT_PID));
     put_strings(stream, facts, PROBITY_INFO_HOST, PROBITY_INFO_LIBRARY);
-    put_line(stream, "mode", "%s%s", probity_info_mode_name(facts),
-             facts->info.flags & PROBITY_INFO_PROFILE
-                 ? "; profile: scopes are counted and timed, not recorded"
-                 : "");
+    put_mode(stream, facts);
     put_clocks(stream, facts);
     put_order(stream, facts);
     put_costs(stream, facts);

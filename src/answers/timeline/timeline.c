@@ -16,23 +16,6 @@
 /* A smaller difference between wall and CPU time may be an error of the latter. */
 enum { OFF_MIN_NS = 4000 };
 
-int timeline_add_span(struct probity_timeline *timeline, struct probity_timeline_lane *lane,
-                      struct probity_timeline_span *span)
-{
-    /* Keeps spans in order if the clock was set back. */
-    if (lane->count > 0 && span->start_ns < lane->spans[lane->count - 1].start_ns)
-        span->start_ns = lane->spans[lane->count - 1].start_ns;
-    int added = probity_timeline_lane_add(lane, span, timeline->facts.unit_ns);
-    if (added < 0)
-        return added;
-    timeline->facts.spans += (size_t)added;
-    if (__builtin_expect(timeline->facts.spans > timeline->options.spans_max, 0))
-        probity_timeline_coarsen(timeline);
-    if (__builtin_expect(timeline->values.used > timeline->values_bytes_max, 0))
-        return probity_timeline_sweep_values(timeline);
-    return 0;
-}
-
 /* ---- Threads -----------------------------------------------------------------------------------
  */
 
@@ -54,79 +37,6 @@ static int grow_slots(struct probity_timeline *timeline, uint32_t slot)
     return 0;
 }
 
-static void release_thread(struct timeline_thread *thread)
-{
-    for (uint32_t depth = 0; depth < thread->facts.depth; depth++) {
-        free(thread->facts.calls[depth].spans);
-        free(thread->open[depth].bytes);
-    }
-    free(thread->facts.stretches.spans);
-    free(thread->facts.marks.spans);
-    free(thread->facts.blocks.spans);
-    free(thread->facts.states.spans);
-    free(thread->hit.values.bytes);
-    free(thread->facts.calls);
-    free(thread->facts.name);
-    free(thread->open);
-    free(thread);
-}
-
-static struct timeline_thread *new_thread(const struct probity_event *event)
-{
-    struct timeline_thread *thread = calloc(1, sizeof *thread);
-
-    if (thread == NULL)
-        return NULL;
-    thread->facts.trace = event->trace;
-    thread->facts.thread = event->thread;
-    thread->facts.tid = event->tid;
-    thread->facts.pid = event->pid;
-    return thread;
-}
-
-static int list_thread(struct probity_timeline *timeline, struct timeline_thread *thread)
-{
-    size_t count = timeline->thread_count;
-    const struct probity_timeline_thread **threads =
-        probity_array_append(timeline->threads, sizeof *threads, count);
-
-    if (threads == NULL)
-        return PROBITY_ERROR_MEMORY;
-    timeline->threads = threads;
-    thread->place = (uint32_t)count;
-    thread->is_listed = 1;
-    threads[timeline->thread_count++] = &thread->facts;
-    return 0;
-}
-
-int timeline_add_thread(struct probity_timeline *timeline, const struct probity_event *event,
-                        struct timeline_thread **ret_thread)
-{
-    struct timeline_thread *thread = new_thread(event);
-
-    if (thread == NULL || list_thread(timeline, thread) != 0) {
-        free(thread);
-        return PROBITY_ERROR_MEMORY;
-    }
-    *ret_thread = thread;
-    return 0;
-}
-
-int timeline_list(struct probity_timeline *timeline, uint32_t slot)
-{
-    struct timeline_thread *thread = timeline->by_slot[slot];
-
-    if (thread == NULL || thread->is_listed)
-        return 0;
-    if (timeline->thread_count < PROBITY_TIMELINE_THREADS_MAX)
-        return list_thread(timeline, thread);
-    release_thread(thread);
-    timeline->by_slot[slot] = NULL;
-    timeline->is_beyond[slot] = 1;
-    timeline->facts.threads_beyond++;
-    return 0;
-}
-
 /* Whether the thread of an event is listed because of it: what a reader with an index leaves out
  * must not matter. */
 static int is_listing(const struct probity_timeline *timeline, const struct probity_event *event)
@@ -144,7 +54,7 @@ static int add_thread(struct probity_timeline *timeline, const struct probity_ev
     if (slot >= timeline->slot_count && grow_slots(timeline, slot) != 0)
         return PROBITY_ERROR_MEMORY;
     if (timeline->by_slot[slot] == NULL && !timeline->is_beyond[slot]) {
-        timeline->by_slot[slot] = new_thread(event);
+        timeline->by_slot[slot] = timeline_new_thread(event);
         if (timeline->by_slot[slot] == NULL)
             return PROBITY_ERROR_MEMORY;
     }
@@ -176,53 +86,8 @@ static int set_name(struct timeline_thread *thread, const struct probity_event *
     return 0;
 }
 
-int timeline_reach_depth(struct timeline_thread *thread, uint32_t depth)
-{
-    if (depth < thread->facts.depth)
-        return 0;
-    struct probity_timeline_lane *calls =
-        realloc(thread->facts.calls, (depth + 1) * sizeof *calls);
-    if (calls != NULL)
-        thread->facts.calls = calls;
-    struct timeline_bytes *open =
-        calls != NULL ? realloc(thread->open, (depth + 1) * sizeof *open) : NULL;
-    if (open == NULL)
-        return PROBITY_ERROR_MEMORY;
-    thread->open = open;
-    for (; thread->facts.depth <= depth; thread->facts.depth++) {
-        calls[thread->facts.depth] = (struct probity_timeline_lane){0};
-        open[thread->facts.depth] = (struct timeline_bytes){0};
-    }
-    return 0;
-}
-
 /* ---- Calls -------------------------------------------------------------------------------------
  */
-
-/* Times mostly increase, so the stretch of the previous one often contains the next. */
-static int is_in_stretch(struct probity_timeline *timeline, uint64_t wall_ns)
-{
-    const struct probity_timeline_stretch *stretches = timeline->stretches;
-    size_t low = timeline->stretch, high = low + 1, count = timeline->stretch_count;
-
-    if (wall_ns < stretches[low].from_ns || (high < count && wall_ns >= stretches[high].from_ns)) {
-        for (low = 0, high = count; high - low > 1;) {
-            size_t middle = low + (high - low) / 2;
-            if (wall_ns < stretches[middle].from_ns)
-                high = middle;
-            else
-                low = middle;
-        }
-        timeline->stretch = low;
-    }
-    return wall_ns >= stretches[low].from_ns && wall_ns < stretches[low].to_ns;
-}
-
-int timeline_is_inside(struct probity_timeline *timeline, uint64_t wall_ns)
-{
-    return wall_ns >= timeline->options.from_ns && wall_ns < timeline->options.to_ns &&
-           (!timeline->is_closer || is_in_stretch(timeline, wall_ns));
-}
 
 /* Whether the call was open when the range began. */
 static int is_around(const struct probity_timeline *timeline, const struct probity_scope *scope)
@@ -249,23 +114,6 @@ static int take_span(struct probity_timeline *timeline, struct timeline_thread *
     if (scope->depth < thread->facts.depth)
         thread->open[scope->depth].used = 0;
     return 1;
-}
-
-/* A literal message has no values; a hit has values if it has ids. */
-static inline int has_values(const struct probity_event *event)
-{
-    return event->format != NULL || event->value_bytes > 0 ||
-           (event->kind == PROBITY_EVENT_HIT && event->payload_bytes > 0);
-}
-
-int timeline_keep_values(struct timeline_bytes *open, const struct probity_event *event)
-{
-    int is_hit = event->kind == PROBITY_EVENT_HIT;
-    const struct probity_timeline_values values = {
-        event->kind, event->format, is_hit ? event->payload : event->values,
-        is_hit ? event->payload_bytes : event->value_bytes};
-
-    return has_values(event) ? probity_timeline_bytes_add(open, &values) : 0;
 }
 
 /* A deferred scope may turn out to enclose calls that have ended, which then move one level down.
@@ -310,30 +158,6 @@ static void on_opened(void *context, struct probity_scope *scope, const struct p
     timeline->error = error != 0 ? error : timeline->error;
 }
 
-/* The index of this call among the slowest of its function; past the end if it is not one of
- * them. */
-static unsigned slow_place(const struct probity_timeline_name *name, uint64_t length_ns)
-{
-    unsigned place = name->slow_count;
-
-    while (place > 0 && name->slow[place - 1].span.length_ns < length_ns)
-        place--;
-    return place;
-}
-
-static void keep_slow(struct probity_timeline_name *name, const struct probity_timeline_slow *slow)
-{
-    unsigned place = slow_place(name, slow->span.length_ns);
-
-    if (place == PROBITY_TIMELINE_SLOWEST)
-        return;
-    if (name->slow_count < PROBITY_TIMELINE_SLOWEST)
-        name->slow_count++;
-    memmove(&name->slow[place + 1], &name->slow[place],
-            (name->slow_count - 1 - place) * sizeof *name->slow);
-    name->slow[place] = *slow;
-}
-
 static uint32_t flags_of(const struct probity_scope *scope, enum probity_scope_end how)
 {
     return (how == PROBITY_SCOPE_UNWOUND ? PROBITY_TIMELINE_UNWOUND : 0u) |
@@ -355,24 +179,6 @@ static int number_of(struct probity_timeline *timeline, const struct probity_sco
     }
     *ret_number = (uint32_t)(uintptr_t)*scope->of_function - 1;
     return 0;
-}
-
-int timeline_add_timed(struct probity_timeline *timeline, struct timeline_thread *thread,
-                       struct probity_timeline_lane *lane, uint32_t depth,
-                       struct probity_timeline_span *span, const struct timeline_bytes *values)
-{
-    struct probity_timeline_name *name = timeline->names.items[span->name];
-    int is_slow = !timeline->is_closer && !(span->flags & PROBITY_TIMELINE_BEFORE) &&
-                  slow_place(name, span->length_ns) < PROBITY_TIMELINE_SLOWEST;
-    int is_whole = span->length_ns >= timeline->facts.unit_ns;
-    int error = 0;
-
-    if (values->used > 0 && (is_slow || is_whole) &&
-        span->length_ns >= timeline->facts.values_min_ns)
-        error = probity_timeline_bytes_keep(&timeline->values, values, &span->values);
-    if (is_slow)
-        keep_slow(name, &(struct probity_timeline_slow){*span, thread->place, depth});
-    return error == 0 ? timeline_add_span(timeline, lane, span) : error;
 }
 
 static int close_call(struct probity_timeline *timeline, struct timeline_thread *thread,
@@ -461,7 +267,7 @@ static int add_mark(struct probity_timeline *timeline, struct timeline_thread *t
     int error = timeline_names_mark(&timeline->names, event, &span.name);
 
     timeline->facts.marks++;
-    if (error == 0 && has_values(event) && timeline->facts.values_min_ns == 0) {
+    if (error == 0 && timeline_has_values(event) && timeline->facts.values_min_ns == 0) {
         error = timeline_keep_values(&values, event);
         if (error == 0)
             error = probity_timeline_bytes_keep(&timeline->values, &values, &span.values);
@@ -702,10 +508,10 @@ void probity_timeline_close(struct probity_timeline *timeline)
 {
     for (uint32_t slot = 0; slot < timeline->slot_count; slot++) {
         if (timeline->by_slot[slot] != NULL && !timeline->by_slot[slot]->is_listed)
-            release_thread(timeline->by_slot[slot]);
+            timeline_release_thread(timeline->by_slot[slot]);
     }
     for (size_t i = 0; i < timeline->thread_count; i++)
-        release_thread(timeline_thread_at(timeline, i));
+        timeline_release_thread(timeline_thread_at(timeline, i));
     timeline_tracks_release(timeline);
     timeline_names_release(&timeline->names);
     probity_scopes_close(timeline->scopes);

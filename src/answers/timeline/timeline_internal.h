@@ -66,7 +66,14 @@ static inline struct timeline_thread *timeline_thread_at(const struct probity_ti
     return (struct timeline_thread *)(uintptr_t)timeline->threads[index];
 }
 
-/* In timeline.c. Adds a span, within the budget. Returns 0 or PROBITY_ERROR_MEMORY, as do the
+/* A literal message has no values; a hit has values if it has ids. */
+static inline int timeline_has_values(const struct probity_event *event)
+{
+    return event->format != NULL || event->value_bytes > 0 ||
+           (event->kind == PROBITY_EVENT_HIT && event->payload_bytes > 0);
+}
+
+/* In timeline_spans.c. Adds a span, within the budget. Returns 0 or PROBITY_ERROR_MEMORY, as do the
  * next. */
 int timeline_add_span(struct probity_timeline *timeline, struct probity_timeline_lane *lane,
                       struct probity_timeline_span *span);
@@ -74,6 +81,11 @@ int timeline_add_span(struct probity_timeline *timeline, struct probity_timeline
 /* Adds a thread or a track to the list; there is room. */
 int timeline_add_thread(struct probity_timeline *timeline, const struct probity_event *event,
                         struct timeline_thread **ret_thread);
+
+/* A thread with the ids of the event, not in the list. NULL if out of memory. */
+struct timeline_thread *timeline_new_thread(const struct probity_event *event);
+
+void timeline_release_thread(struct timeline_thread *thread);
 
 /* Adds a thread to the list, unless there are too many: then it has no lanes. */
 int timeline_list(struct probity_timeline *timeline, uint32_t slot);
@@ -127,7 +139,7 @@ int timeline_window_clip(const struct probity_timeline *timeline,
 /* Clips the axis and the threads' lifetimes to the range. */
 void timeline_window_finish(struct probity_timeline *timeline);
 
-/* Recounts the calls and marks that are in merged spans. */
+/* In timeline.c. Recounts the calls and marks that are in merged spans. */
 void probity_timeline_count_together(struct probity_timeline *timeline);
 
 #endif
