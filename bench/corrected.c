@@ -6,7 +6,7 @@
  * which is not part of the cost that is measured. A window in which something else ran instead, so
  * that it took half as long again as the median, counts as the median.
  *
- * Prints "from" and a time for `probity report --from`, then each function and its total time in
+ * Prints "from" and a time for `probity report --since`, then each function and its total time in
  * ns.
  */
 #define FN_INSTRUMENT

@@ -14,7 +14,7 @@ trap '[[ $BASHPID != $$ ]] || rm -f "$trace" "$trace".*' EXIT
 compare_run() {
     "$build/bench/corrected" "$trace" >"$trace.truth"
     "${PROBITY:-$build/bin/probity}" report --csv \
-        --from "$(awk '/^from/ { print $2 }' "$trace.truth")" "$trace" >"$trace.report"
+        --since "$(awk '/^from/ { print $2 }' "$trace.truth")" "$trace" >"$trace.report"
     awk '
         function say(what, unit, target, value) {
             printf "%s\t%s\t%s\t%.6f\n", what, unit, target, value

@@ -13,7 +13,7 @@
  *   FN_X_FIXED(x)     whether it is fixed       FN_X_SIZE(x)      its size in a record, if fixed
  *   FN_X_STORE(n, x)  stores it, advances       FN_X_VALUE(n, x)  its struct probity_value
  *   FN_X_AS_IT_IS(x)  whether it is fixed and its bytes are those of the object
- *   FN_X_PLUS_BYTES(n, x)  "+" and its size if it is fixed and no literal
+ *   FN_X_PLUS_BYTES(n, x)  "+" and its size if it is fixed and not a literal
  * FN_X_TYPE, FN_X_FIXED, FN_X_SIZE, FN_X_PLUS_BYTES and FN_X_AS_IT_IS are constants.
  */
 #ifndef PROBITY_VALUES_H

@@ -48,7 +48,7 @@ touch "$TIMES"
 for directory in /usr/lib/ccache/bin /usr/lib/ccache /usr/lib64/ccache; do
     if [ -x "$directory/gcc" ]; then PATH=$directory:$PATH && break; fi
 done
-# A miss costs a tenth of the compilation instead of a third: no preprocessing for the cache's key.
+# A miss costs less: no preprocessing for the cache's key (figures: tests/README.md).
 export CCACHE_DEPEND=1
 # The interpreter itself: a version manager's wrapper takes longer than most of our scripts do.
 python=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2> /dev/null || true)

@@ -10,12 +10,12 @@ IFS=$'\t' read -r name seconds command <<< "$1"
 log=$LOGS/$name.log
 mkdir -p "$(dirname "$log")"
 # What scripts compile is hardly ever in a cache, which would preprocess it for its key: with clang
-# and our macros, that takes twice as long as to compile it.
+# and Probity's macros, preprocessing takes twice as long as compiling.
 [[ $name == */build ]] || export CCACHE_DISABLE=1
 
-# In the environment of all that the test starts. A process may have left the test's group, session
-# and parent, as with a nested timeout, setsid or Wine, but it keeps its first environment. A test
-# that runs tests has one mark more.
+# Marks everything that the test starts, in its environment. A process may have left the test's
+# group, session and parent, as with a nested timeout, setsid or Wine, but it keeps its first
+# environment. A test that is run by another one has the marks of both.
 mark=${TEST_MARK:-}/$name:$$/
 
 # Ids of the test's processes. A zombie has no environment, but a thread that survives the main

@@ -17,7 +17,7 @@ const bundled = await esbuild.build({
     legalComments: "none",
     jsx: "automatic",
     jsxImportSource: "preact",
-    tsconfigRaw: "{}", // the same page with and without the checker's settings beside it
+    tsconfigRaw: "{}", // the same page with and without the checker's settings next to it
 });
 const style = await esbuild.build({
     entryPoints: ["src/style.css"],

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# httpd.sh BUILD_DIR: the example web server without probes at full load on loopback, alternating
-# between alone, with calls and the scheduler's states recorded, and the same with a budget. Server
-# and client share the CPUs. ROUNDS of SECONDS each. RT=1: with real-time priority, for a machine
-# that is busy with other work; all threads, since the library's writer thread does not inherit it
-# and would make the program wait.
+# httpd.sh BUILD_DIR: the example web server without probes at full load on loopback, run in turn
+# without recording, with calls and the scheduler's states recorded, and the same with a budget.
+# Server and client share the CPUs. ROUNDS of SECONDS each. RT=1: with real-time priority, for a
+# machine that is busy with other work; all threads, since the library's writer thread does not
+# inherit it and would make the program wait.
 set -eu
 build=$(cd "$1" && pwd)
 rounds=${ROUNDS:-15} seconds=${SECONDS_EACH:-2}

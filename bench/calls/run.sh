@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # run.sh BUILD_DIR: the cost that libprobity-calls adds to pairs of calls to libc, while they are
-# recorded and while nothing is. Runs of the same program alone, off and recorded alternate; medians
-# of 15 differences between the minimum times, and between the medians. Then the web server
-# (httpd.sh).
+# recorded and while nothing is. Runs of a program without the library, with it while nothing is
+# recorded, and recorded alternate; medians of 15 differences between the minimum times, and between
+# the medians. Then the web server (httpd.sh).
 set -eu
 build=$(cd "$1" && pwd)
 bench=$(cd "$(dirname "$0")" && pwd)

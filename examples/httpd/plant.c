@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MS_MAX = 1000, NEIGHBOURS = 3, PIPE_BYTES = 256 << 10, FAULT_BYTES = 4096 };
+enum { MS_MAX = 1000, NEIGHBORS = 3, PIPE_BYTES = 256 << 10, FAULT_BYTES = 4096 };
 
 /* Argument of a thread that helps to stall. */
 struct stall {
@@ -64,7 +64,7 @@ static void *cache_refill(void *argument)
     return NULL;
 }
 
-static void *neighbour_run(void *argument)
+static void *neighbor_run(void *argument)
 {
     struct stall *stall = argument;
 
@@ -119,9 +119,9 @@ static void stall_by_lock(struct stall *stall)
 }
 
 /* Other threads use the only CPU on which the worker may run. */
-static void stall_by_neighbours(struct stall *stall)
+static void stall_by_neighbors(struct stall *stall)
 {
-    pthread_t neighbours[NEIGHBOURS];
+    pthread_t neighbors[NEIGHBORS];
     cpu_set_t before, one;
     int count = 0;
 
@@ -131,14 +131,14 @@ static void stall_by_neighbours(struct stall *stall)
         sched_setaffinity(0, sizeof one, &one) != 0)
         return;
     uint64_t end_ns = now_ns() + (uint64_t)stall->ms * 1000000;
-    while (count < NEIGHBOURS &&
-           pthread_create(&neighbours[count], NULL, neighbour_run, stall) == 0)
+    while (count < NEIGHBORS &&
+           pthread_create(&neighbors[count], NULL, neighbor_run, stall) == 0)
         count++;
     while (now_ns() < end_ns)
         sched_yield();
     atomic_store(&stall->is_over, true);
     for (int i = 0; i < count; i++)
-        pthread_join(neighbours[i], NULL);
+        pthread_join(neighbors[i], NULL);
     sched_setaffinity(0, sizeof before, &before);
 }
 
@@ -211,7 +211,7 @@ int plant_stall(const struct request *request, struct response *response)
     if (is_known && length == 4 && strncmp(kind, "lock", 4) == 0)
         stall_by_lock(&stall);
     else if (is_known && length == 3 && strncmp(kind, "cpu", 3) == 0)
-        stall_by_neighbours(&stall);
+        stall_by_neighbors(&stall);
     else if (is_known && length == 5 && strncmp(kind, "write", 5) == 0)
         stall_by_write(&stall);
     else

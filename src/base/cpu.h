@@ -33,7 +33,7 @@ enum { PROBITY_CPU_ELF_MACHINE = 62, PROBITY_CPU_ARGUMENTS = 6, PROBITY_CPU_RESU
 enum { PROBITY_CPU_ARGUMENT_VECTORS = 8, PROBITY_CPU_RESULTS = 2 };
 
 /* For a function that returns after a system call made by another function: it ends in a jump to
- * its return address. A return instruction would be mispredicted, at a cost of 15 ns on Zen 4,
+ * its return address. A return instruction would be mispredicted, at a cost of 15 ns (AMD EPYC),
  * because the kernel has filled the return stack buffer with its own addresses. */
 #ifdef __has_attribute
 #if defined(__x86_64__) && __has_attribute(function_return)

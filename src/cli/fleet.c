@@ -212,11 +212,11 @@ static int print_json(FILE *stream, const struct fleet_call *call)
     return error;
 }
 
-static int print(void *context, FILE *stream, int has_colour)
+static int print(void *context, FILE *stream, int has_color)
 {
     struct fleet_call *call = context;
 
-    (void)has_colour;
+    (void)has_color;
     if (call->as_json)
         return print_json(stream, call);
     print_text(stream, call);

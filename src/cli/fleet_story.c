@@ -319,12 +319,12 @@ static int put_part(struct story *story, FILE *stream, struct part *part)
     return error;
 }
 
-static int print(void *context, FILE *stream, int has_colour)
+static int print(void *context, FILE *stream, int has_color)
 {
     struct story *story = context;
     int error = 0, is_json = story->options->as_json && !story->options->source->as_sql;
 
-    (void)has_colour;
+    (void)has_color;
     if (is_json)
         fprintf(stream, "{\"id\": %" PRIu64 ", \"runs\": [", story->id);
     for (size_t i = 0; error == 0 && story->status == CLI_OK && i < story->of.step_count;) {

@@ -11,7 +11,7 @@
 
 /* Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE; the caller also checks the stream for
  * errors. */
-typedef int cli_printer(void *context, FILE *stream, int has_colour);
+typedef int cli_printer(void *context, FILE *stream, int has_color);
 
 /* In the order of the choices of --color. */
 enum cli_color { CLI_COLOR_AUTO, CLI_COLOR_ALWAYS, CLI_COLOR_NEVER };

@@ -166,12 +166,12 @@ struct printing {
     const struct probity_reader *reader;
 };
 
-static int print_answer(void *context, FILE *stream, int has_colour)
+static int print_answer(void *context, FILE *stream, int has_color)
 {
     const struct printing *printing = context;
     const struct cli_query *answer = printing->answer;
 
-    return answer->steps->print(answer->context, stream, printing->reader, has_colour);
+    return answer->steps->print(answer->context, stream, printing->reader, has_color);
 }
 
 int cli_query_is_utf8(void)

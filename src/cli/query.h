@@ -44,7 +44,7 @@ struct cli_query_steps {
      * range matters. NULL: there are none. */
     uint64_t (*pending)(void *context);
     int (*finish)(void *context, const struct probity_reader *reader);
-    int (*print)(void *context, FILE *stream, const struct probity_reader *reader, int has_colour);
+    int (*print)(void *context, FILE *stream, const struct probity_reader *reader, int has_color);
     void (*release)(void *context); /* on success and failure alike; may be NULL */
     const struct cli_query_parts *parts; /* NULL: it cannot be made in parts */
     int wants;       /* CLI_QUERY_CALLS or _HITS: what the answer consists of; 0: both */

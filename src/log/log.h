@@ -37,7 +37,7 @@ struct probity_log_options {
     int by_thread;  /* thread by thread; lines wait in a temporary file until the end */
     int has_pids;   /* write PID/TID: instead of TID: */
     int has_probes; /* show hits, too */
-    int has_colour;
+    int has_color;
     int level_max;            /* only functions up to this level; PROBITY_LOG_LEVEL_ALL: all */
     uint32_t depth_max;       /* maximum nesting of scopes */
     uint64_t lines_max;       /* lines after these are left out */

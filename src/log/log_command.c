@@ -315,7 +315,7 @@ static int write_output(struct log_call *call)
 
     if (status != CLI_OK)
         return status;
-    call->log.has_colour = cli_has_color(output.descriptor);
+    call->log.has_color = cli_has_color(output.descriptor);
     int error = probity_log_open(output.descriptor, call->reader, &call->log, &log);
     if (error == PROBITY_ERROR_OPEN) {
         status = cli_fail(ME, "cannot create a temporary file: %s", strerror(errno));

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/bytes.h"
-#include "log/log_colour.h"
+#include "log/log_color.h"
 #include "print/csv_digits.h"
 #include "print/text.h"
 #include "print/values.h"
@@ -57,15 +57,15 @@ static void put_text(struct log_lines *lines, const char *text, size_t bytes, ch
     lines->writer.at = probity_text_put(lines->writer.at, limit_of(lines), text, bytes, quote);
 }
 
-static inline void colour(struct log_lines *lines, const char *code)
+static inline void color(struct log_lines *lines, const char *code)
 {
-    if (__builtin_expect(lines->options->has_colour, 0))
+    if (__builtin_expect(lines->options->has_color, 0))
         put(lines, code);
 }
 
 static inline void end_line(struct log_lines *lines)
 {
-    colour(lines, LOG_COLOUR_OFF);
+    color(lines, LOG_COLOR_OFF);
     *lines->writer.at++ = '\n';
 }
 
@@ -77,16 +77,16 @@ void log_prefix_make(struct log_prefix *prefix, const struct probity_log_options
 {
     char *at = prefix->text, *end = at + LOG_PREFIX_BYTES;
 
-    at = probity_text_copy(at, end, LOG_COLOUR_THREAD,
-                           options->has_colour ? strlen(LOG_COLOUR_THREAD) : 0);
+    at = probity_text_copy(at, end, LOG_COLOR_THREAD,
+                           options->has_color ? strlen(LOG_COLOR_THREAD) : 0);
     if (options->has_pids) {
         at = probity_digits_put(at, pid);
         *at++ = '/';
     }
     at = probity_digits_put(at, tid);
     *at++ = ':';
-    at = probity_text_copy(at, end, LOG_COLOUR_OFF,
-                           options->has_colour ? strlen(LOG_COLOUR_OFF) : 0);
+    at = probity_text_copy(at, end, LOG_COLOR_OFF,
+                           options->has_color ? strlen(LOG_COLOR_OFF) : 0);
     *at++ = ' ';
     prefix->bytes = (uint32_t)(at - prefix->text);
 }
@@ -171,7 +171,7 @@ static inline char *put_duration(const struct log_lines *lines, char *at, uint64
 void log_line_put_elapsed(struct log_lines *lines, const struct probity_scope *scope,
                           int has_cpu_time)
 {
-    colour(lines, LOG_COLOUR_ELAPSED);
+    color(lines, LOG_COLOR_ELAPSED);
     char *at = lines->writer.at;
     memcpy(at, "elapsed:\t", 9);
     at = put_duration(lines, at + 9, scope->elapsed.wall_ns);
@@ -240,7 +240,7 @@ void log_lines_put_checkpoint(struct log_lines *lines, const struct log_prefix *
     struct probity_value_view label;
 
     log_line_start(lines, prefix, queue, event->wall_ns, indent);
-    colour(lines, LOG_COLOUR_LABEL);
+    color(lines, LOG_COLOR_LABEL);
     if (probity_value_walk_next(&walk, &label))
         put_value(lines, &label, PROBITY_VALUE_RAW);
     else if (event->value_bytes > 0)
@@ -286,16 +286,16 @@ void log_line_put_leave(struct log_lines *lines, enum probity_scope_end how,
                         const struct probity_event *event)
 {
     if (how == PROBITY_SCOPE_LEFT && event->value_bytes == 0 && event->format == NULL) {
-        colour(lines, LOG_COLOUR_RESULT);
+        color(lines, LOG_COLOR_RESULT);
         put(lines, "leave;");
     } else if (how == PROBITY_SCOPE_LEFT) {
-        colour(lines, LOG_COLOUR_RESULT);
+        color(lines, LOG_COLOR_RESULT);
         put_result(lines, event);
     } else if (how == PROBITY_SCOPE_RAISED) {
-        colour(lines, LOG_COLOUR_RESULT);
+        color(lines, LOG_COLOR_RESULT);
         put(lines, "leave; (left by an exception)");
     } else {
-        colour(lines, LOG_COLOUR_REPAIR);
+        color(lines, LOG_COLOR_REPAIR);
         put(lines, how == PROBITY_SCOPE_UNWOUND ? "leave; (unwound)" : "(still open)");
     }
     end_line(lines);
@@ -398,7 +398,7 @@ void log_line_put_notice(struct log_lines *lines, const struct probity_event *ev
 {
     const uint8_t *payload = event->payload;
 
-    colour(lines, LOG_COLOUR_NOTICE);
+    color(lines, LOG_COLOR_NOTICE);
     put(lines, "[");
     if (event->kind == PROBITY_EVENT_THREAD_NAME) {
         put(lines, "thread ");

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/log_colour.h"
+#include "log/log_color.h"
 #include "print/text.h"
 
 enum { SIGNATURE_BYTES_MAX = 16 << 10 };
@@ -66,13 +66,13 @@ static char *text_of(const struct probity_log_options *options,
 
     if (text == NULL)
         return NULL;
-    char *end = text + SIGNATURE_BYTES_MAX - LOG_COLOUR_BYTES_MAX - 1;
-    char *at = probity_text_copy(text, end, LOG_COLOUR_FUNCTION,
-                                 options->has_colour ? strlen(LOG_COLOUR_FUNCTION) : 0);
+    char *end = text + SIGNATURE_BYTES_MAX - LOG_COLOR_BYTES_MAX - 1;
+    char *at = probity_text_copy(text, end, LOG_COLOR_FUNCTION,
+                                 options->has_color ? strlen(LOG_COLOR_FUNCTION) : 0);
     at = put_signature(at, end, options, function);
-    end += LOG_COLOUR_BYTES_MAX;
-    at = probity_text_copy(at, end, LOG_COLOUR_OFF,
-                           options->has_colour ? strlen(LOG_COLOUR_OFF) : 0);
+    end += LOG_COLOR_BYTES_MAX;
+    at = probity_text_copy(at, end, LOG_COLOR_OFF,
+                           options->has_color ? strlen(LOG_COLOR_OFF) : 0);
     *at++ = '\n';
     *ret_bytes = (uint32_t)(at - text);
     char *fitting = realloc(text, *ret_bytes);

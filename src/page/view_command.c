@@ -332,7 +332,7 @@ static int sort_functions(struct view_call *call)
 }
 
 static int print_page(void *context, FILE *stream, const struct probity_reader *reader,
-                      int has_colour)
+                      int has_color)
 {
     struct view_call *call = context;
     size_t count;
@@ -360,7 +360,7 @@ static int print_page(void *context, FILE *stream, const struct probity_reader *
         .base_why = call->against.why,
         .is_served = call->is_served && call->tiles.path == NULL};
 
-    (void)has_colour;
+    (void)has_color;
     call->symbols = symbols_open(cli_memory_end);
     cli_signatures_find(call->symbols, reader, functions, count);
     limit_rows(functions, count);

@@ -70,8 +70,8 @@ static int share_clock(struct probity_reader *reader, size_t first,
     return error;
 }
 
-/* The scan cursor of a trace that is read by its index, or whose anchors are aligned, does not see
- * all of them as they are used. */
+/* The scan cursor of a trace that is read using its index, or whose anchors are aligned, does not
+ * see all of them as they are used. */
 static int needs_prescanned(const struct probity_reader *reader, const struct probity_trace *trace)
 {
     return trace->clock == &trace->own_clock &&

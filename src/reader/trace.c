@@ -346,7 +346,7 @@ static int finish(struct probity_trace *trace)
     return error;
 }
 
-/* ---- By an index -------------------------------------------------------------------------------
+/* ---- With an index -----------------------------------------------------------------------------
  */
 
 static int push_index_block(struct probity_trace *trace, const struct probity_index_block *block,

@@ -30,7 +30,7 @@
 /* The same: it is in TRACE.sched. */
 #define PROBITY_WAITING_IN_SCHED (UINT64_C(1) << 62)
 
-/* A chunk of the spool has no offset, but its index. */
+/* A chunk of the spool has its index instead of an offset. */
 static inline int probity_waiting_is_in_sched(const struct probity_waiting *waiting)
 {
     return waiting->bytes != 0 && (waiting->offset & PROBITY_WAITING_IN_INDEX) == 0 &&

@@ -245,7 +245,7 @@ void probity_control_page_begin(void)
     if (strcmp(text, "1") != 0)
         say("the value is invalid (0 or 1)");
     else if (probity_session_thread_count == NULL)
-        say("this C library counts our thread as the program's");
+        say("this C library would count Probity's thread as the program's");
     else if (!can_see_threads())
         say("it needs /proc to see when all threads have ended");
     else if (make_page() != 0)

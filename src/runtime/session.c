@@ -630,8 +630,8 @@ void probity_session_leave(struct probity_session *session)
 
 /* To be called when the trace is complete, or is left to another process (is_left): removes the
  * spool's files and memory. The addresses stay reserved, because a thread that was preempted inside
- * a probe may still store there, or in a slow path, for which quiesce_threads() does not wait for
- * ever, read the list of chunks. */
+ * a probe may still store there, or in a slow path, for which quiesce_threads() does not wait
+ * indefinitely, read the list of chunks. */
 static void spool_remove(struct probity_session *session, int is_left)
 {
     struct probity_pool *pool = &session->live.pool;

@@ -560,7 +560,7 @@ static int put_plain(char *ret_text, size_t room, const char *text, size_t lengt
     return 1;
 }
 
-/* Beside the trace. */
+/* Next to the trace. */
 static int default_names(struct probity_session *session)
 {
     static const char extension[] = ".probity", number[] = "-%i.probity";

@@ -83,7 +83,7 @@ static void merge(const struct probity_watch_hit *from, uint32_t left, uint32_t 
                      : from[right++];
 }
 
-/* Merges neighbouring runs until there is one: hits of a chunk are in order. */
+/* Merges neighboring runs until there is one: hits of a chunk are in order. */
 static void sort(struct probity_watch_requests *requests)
 {
     uint32_t count = requests->count, runs;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * emulated_madvise.c: for programs in qemu (7.2), which accepts any advice about memory and does
- * nothing. What children must not inherit is wiped or unmapped in them after a fork(); advice that
- * is not known fails, as with kernels that do not know it. Linked with test programs, and preloaded
+ * nothing. What children must not inherit is wiped or unmapped in them after a fork(); unknown
+ * advice fails, as in a kernel that does not support it. Linked with test programs, and preloaded
  * into those that scripts compile (tests/tool/emulated_start.c). Not for forks by system calls.
  */
 #include <errno.h>

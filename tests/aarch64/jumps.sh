@@ -109,7 +109,7 @@ int main(void)
 }
 END
 
-# A scope that calls back through code whose frame pointer is not one.
+# A scope that calls back through code that uses the frame pointer for something else.
 cat > broken.c << 'END'
 #include "functions.h"
 

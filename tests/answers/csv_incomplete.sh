@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A CSV never lacks records silently: losses are reported on stderr and by the exit status, and for
-# a CSV written by a program in a note next to it.
+# A CSV never lacks records silently: losses are reported on stderr and by the exit status or,
+# for a CSV that a program writes itself, in a note next to it.
 # variants: clang asan
 . "$(dirname "$0")/../common.bash"
 

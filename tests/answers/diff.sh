@@ -157,7 +157,7 @@ compare "one block" 0 --csv --block '1 -> 2' --statistic p50 walk.? -- walked.?
 expect "one block" "1 -> 2,,,median" "$(sed 1d output | cut -d , -f 1-4)"
 compare "by name" 0 --csv --block '*(two)' --statistic calls walk.? -- walked.?
 expect "blocks that lead to a name" "$(grep -c -- '-> 2"*,,,calls,' all)" "$(sed 1d output | wc -l)"
-compare "kinds beside each other" 0 --json base.? walk.? -- new.? walked.?
+compare "several kinds at once" 0 --json base.? walk.? -- new.? walked.?
 expect "functions, blocks" "5 $(sed 1d all | cut -d , -f 1-3 | sort -u | wc -l)" \
     "$(jq -r '"\(.functions | length) \(.blocks | length)"' output | sed 's/ .*//') $(jq \
         '.blocks | length' output)"

@@ -67,7 +67,7 @@ for format in callgrind folded pprof; do
 done
 grep -q -- ' -> ' with.callgrind || fail "no blocks of hits: $(cat with.callgrind)"
 
-# Two runs: both sides are read by their indexes.
+# Two runs: both sides are read using their indexes.
 for range in "--since 20% --until 21%" "--since 90%" "--until 5%"; do
     for pair in "typed exported" "scopes hits" "typed varied"; do
         base=${pair% *} changed=${pair#* }

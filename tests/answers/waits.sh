@@ -39,7 +39,7 @@ grep -q 'more rows are not shown' output || fail "top: not said to be incomplete
 tool "by file" 0 waits --by file planted
 grep -qx 'no waits' output || fail "by file: $(head -n 3 output)"
 tool "both forms" 2 waits --json --csv planted
-tool "unknown key" 2 waits --by colour planted
+tool "unknown key" 2 waits --by color planted
 
 # A ring keeps the newest records only.
 PROBITY_MODE=ring PROBITY_CHUNK_RECORDS=512 PROBITY_SPOOL_RECORDS=8192 PROBITY_OUT=$WORK/ring \

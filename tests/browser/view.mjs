@@ -250,7 +250,7 @@ async function timeline() {
 }
 
 // The color of a canvas at a screen position.
-const colourAt = (page, x, y) => page.evaluate(([x, y]) => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
+const colorAt = (page, x, y) => page.evaluate(([x, y]) => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
   const canvas = document.querySelector("canvas");
   const { data } = canvas.getContext("2d").getImageData(x * devicePixelRatio, y * devicePixelRatio, 1, 1);
   done([...data].slice(0, 3).join(", "));
@@ -260,7 +260,7 @@ const colourAt = (page, x, y) => page.evaluate(([x, y]) => new Promise((done) =>
 async function ordered(page, thread) {
   await page.check('label:has-text("Merged")');
   const box = await page.locator("canvas").boundingBox();
-  const merged = await colourAt(page, 3, 30);
+  const merged = await colorAt(page, 3, 30);
   await page.check('label:has-text("In order of time")');
   await page.selectOption(".field select", { label: await page.$$eval(".field option", (options, tid) =>
     options.map((option) => option.textContent).find((text) => text.includes(` ${tid} `)), thread.tid) });
@@ -269,7 +269,7 @@ async function ordered(page, thread) {
   expect("outermost call", thread.outermost, await page.textContent(".details h2"));
   await page.click(".details .close");
   await page.mouse.move(box.x + 4, box.y + 400);
-  expect("colour in both", merged, await colourAt(page, 3, 47));
+  expect("color in both", merged, await colorAt(page, 3, 47));
   const all = await windowOf(page);
   await page.mouse.dblclick(box.x + box.width / 2, box.y + 45);
   await page.focus("canvas");
@@ -565,8 +565,8 @@ async function deep() {
   const folded = await height();
   expectThat(`${count} threads fit in ${folded} px`, folded < 45 * count + 200);
   await picture(page, "folded");
-  await page.click("button:has-text('Unfold')");
-  await page.waitForSelector("button:text-is('Fold')");
+  await page.click("button:text-is('Expand')");
+  await page.waitForSelector("button:text-is('Collapse')");
   const open_height = await height();
   expectThat(`unfolded to the depth limit (${open_height})`, open_height > 2 * folded && open_height < 320 * count + 200);
   await picture(page, "unfolded");
@@ -579,7 +579,7 @@ async function deep() {
   }
   expectThat(`deeper (${grown})`, grown > open_height);
   await page.keyboard.press("c");
-  await page.waitForSelector("button:text-is('Unfold')");
+  await page.waitForSelector("button:text-is('Expand')");
   await page.fill("input[aria-label^='Only threads']", "no such thread");
   expectThat("filtered", await height() < 1000);
   await page.fill("input[aria-label^='Only threads']", "");
@@ -831,8 +831,8 @@ async function arrange() {
 
 // Contrast as defined by WCAG: text needs 4.5.
 function contrast(one, other) {
-  const light = (colour) => {
-    const [r, g, b] = colour.match(/\d+/g).map(Number).map((value) => {
+  const light = (color) => {
+    const [r, g, b] = color.match(/\d+/g).map(Number).map((value) => {
       const part = value / 255;
       return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
     });
@@ -846,7 +846,7 @@ function contrast(one, other) {
 // page's own source.
 function inked() {
   const { buildSync } = createRequire(`${resolve(modules)}/x.js`)("esbuild");
-  const source = `import { Palette, readTheme, toneOf } from "./colour";
+  const source = `import { Palette, readTheme, toneOf } from "./color";
     const theme = readTheme(false);
     const names = Array.from({ length: 120 }, (_, i) => String(i));
     const palette = new Palette(names, theme);
@@ -864,14 +864,14 @@ async function inks(page, scheme) {
   const { text, paper, fills, strongs } = await page.evaluate(() => {
     const probe = document.createElement("i");
     document.body.append(probe);
-    const plain = (colour) => {
-      probe.style.color = colour;
+    const plain = (color) => {
+      probe.style.color = color;
       return getComputedStyle(probe).color;
     };
     const { text, paper, fills, strongs } = globalThis.inked;
     return { text: plain(text), paper: plain(paper), fills: fills.map(plain), strongs: strongs.map(plain) };
   });
-  expectThat(`${scheme}: ${new Set(fills).size} colours`, new Set(fills).size > 100);
+  expectThat(`${scheme}: ${new Set(fills).size} colors`, new Set(fills).size > 100);
   fills.forEach((fill) => {
     const found = contrast(text, fill);
     if (found < 4.5)
@@ -887,7 +887,7 @@ async function inks(page, scheme) {
 async function themes() {
   for (const scheme of ["light", "dark"]) {
     const page = await open(scheme);
-    const colours = await page.evaluate(() => {
+    const colors = await page.evaluate(() => {
       const style = (name) => {
         const probe = document.createElement("i");
         probe.style.color = `var(--${name})`;
@@ -900,17 +900,17 @@ async function themes() {
     });
     for (const [text, ground] of [["text", "paper"], ["text", "panel"], ["faint", "paper"], ["faint", "panel"], ["faint", "raised"],
       ["accent", "accent-soft"], ["good", "good-soft"], ["bad", "bad-soft"], ["bad", "raised"]]) {
-      const found = contrast(colours[text], colours[ground]);
+      const found = contrast(colors[text], colors[ground]);
       if (found < 4.5)
         fail(`${scheme}: ${text} on ${ground}: contrast ${found.toFixed(2)}`);
     }
     for (const figure of ["on", "off", "mark", "bars"]) {
-      const found = contrast(colours[figure], colours.paper);
+      const found = contrast(colors[figure], colors.paper);
       if (found < 3)
         fail(`${scheme}: ${figure}: contrast ${found.toFixed(2)}`);
     }
     await inks(page, scheme);
-    const lightness = contrast(colours.paper, "rgb(0, 0, 0)");
+    const lightness = contrast(colors.paper, "rgb(0, 0, 0)");
     expectThat(`${scheme} paper`, scheme === "dark" ? lightness < 2 : lightness > 15);
     await show(page, "timeline");
     // In its first frames, the canvas may still have the size from before it was shown.
@@ -924,8 +924,8 @@ async function themes() {
           requestAnimationFrame(() => look(frames - 1));
       };
       requestAnimationFrame(() => look(300));
-    }), colours.paper);
-    expect(`${scheme} canvas`, colours.paper, `rgb(${pixel})`);
+    }), colors.paper);
+    expect(`${scheme} canvas`, colors.paper, `rgb(${pixel})`);
     for (const tab of await tabsOf(page)) {
       await show(page, tab);
       await picture(page, `${scheme}-${tab}`);
@@ -1243,9 +1243,9 @@ async function changes(page, base, now) {
   }
   expect("calls", String(wanted.calls / 2), found.rows.Calls[1]);
   await picture(page, "flame");
-  const colour = async () => (await colourAt(page, 3, 30)).split(", ").map(Number);
+  const color = async () => (await colorAt(page, 3, 30)).split(", ").map(Number);
   await page.keyboard.press("Escape");
-  const [red, , blue] = await colour();
+  const [red, , blue] = await color();
   // A change that is small compared with the largest one is gray.
   const most = Math.max(...selfChanges(base.tree, now.tree));
   if (Math.abs(wanted.self_ns - before.self_ns) > most / 100)
@@ -1255,9 +1255,9 @@ async function changes(page, base, now) {
   const per = (tree) => tree.self_ns / tree.calls;
   const at = await page.locator("canvas").boundingBox();
   await hover(page, at.x + 40, at.y + 30);
-  const tip = (await page.innerText(".tip")).split("\n").find((line) => line.includes(" self a call"));
+  const tip = (await page.innerText(".tip")).split("\n").find((line) => line.includes(" self per call"));
   expect("sign of the change per call", per(wanted) < per(before) ? "−" : "+", tip[0]);
-  expectThat("scale per call", (await page.textContent(".scale")).includes("self a call"));
+  expectThat("scale per call", (await page.textContent(".scale")).includes("self per call"));
   await page.check('label:has-text("in total")');
   await page.check('label:has-text("Base")');
   await page.focus("canvas");
@@ -1355,8 +1355,8 @@ async function overlaidOf(page, kind) {
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme: scheme });
     await page.locator(".details .overlay").scrollIntoViewIfNeeded();
-    const colours = await page.$$eval(".details .overlay path.median", (lines) => lines.map((line) => getComputedStyle(line).stroke));
-    expectThat(`colors ${colours}`, colours.length < 2 || colours[0] !== colours[1]);
+    const colors = await page.$$eval(".details .overlay path.median", (lines) => lines.map((line) => getComputedStyle(line).stroke));
+    expectThat(`colors ${colors}`, colors.length < 2 || colors[0] !== colors[1]);
     await picture(page, `${kind}-${width}-${scheme}`);
   }
 }
@@ -1755,8 +1755,8 @@ async function paths() {
 }
 
 // Colors of states differ for all kinds of color vision, and from the background.
-async function stateColours(page, scheme) {
-  const [paper, ...colours] = await page.evaluate(() => ["paper", "running", "runnable", "blocked"].map((name) => {
+async function stateColors(page, scheme) {
+  const [paper, ...colors] = await page.evaluate(() => ["paper", "running", "runnable", "blocked"].map((name) => {
     const probe = document.createElement("i");
     probe.style.color = `var(--${name})`;
     document.body.append(probe);
@@ -1770,18 +1770,18 @@ async function stateColours(page, scheme) {
     deuteranopia: [0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881],
     tritanopia: [1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039] };
   const linear = (value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);
-  const lab = (colour, m) => {
-    const [r, g, b] = colour.map(linear);
+  const lab = (color, m) => {
+    const [r, g, b] = color.map(linear);
     const [x, y, z] = [0, 3, 6].map((i) => Math.min(1, Math.max(0, m[i] * r + m[i + 1] * g + m[i + 2] * b)));
     const [l, n, s] = [0.4122 * x + 0.5363 * y + 0.0514 * z, 0.2119 * x + 0.6807 * y + 0.1074 * z, 0.0883 * x + 0.2817 * y + 0.63 * z].map(Math.cbrt);
     return [0.2105 * l + 0.7936 * n - 0.0041 * s, 1.978 * l - 2.4286 * n + 0.4506 * s, 0.0259 * l + 0.7828 * n - 0.8087 * s];
   };
   for (const [vision, matrix] of Object.entries(visions)) {
-    const seen = [paper, ...colours].map((colour) => lab(colour, matrix));
+    const seen = [paper, ...colors].map((color) => lab(color, matrix));
     seen.forEach((one, i) => seen.slice(0, i).forEach((other, j) => {
       const away = Math.hypot(...one.map((value, k) => value - other[k]));
       if (away < 0.12)
-        fail(`${scheme}, ${vision}: colours ${j} and ${i} of paper and states are ${away.toFixed(3)} apart`);
+        fail(`${scheme}, ${vision}: colors ${j} and ${i} of paper and states are ${away.toFixed(3)} apart`);
     }));
   }
 }
@@ -1792,7 +1792,7 @@ async function states() {
   for (const [width, scheme] of [[1440, "light"], [1440, "dark"], [390, "light"], [390, "dark"]]) {
     const page = await open(scheme);
     await page.setViewportSize({ width, height: width > 1000 ? 900 : 844 });
-    await stateColours(page, scheme);
+    await stateColors(page, scheme);
     await show(page, "timeline");
     await picture(page, `${width}-${scheme}`);
     expectThat("a legend of states", await page.isVisible(".legend .runnable"));
@@ -1833,16 +1833,16 @@ async function states() {
   const { from, to } = await windowOf(page);
   const box = await page.locator("canvas").boundingBox();
   const x = 190 + ((running.from + running.to) / 2 - from) / (to - from) * (box.width - 190);
-  const colour = await page.evaluate(() => getComputedStyle(document.querySelector(".legend .running")).backgroundColor);
-  const y = await page.evaluate(({ x, colour }) => {
+  const color = await page.evaluate(() => getComputedStyle(document.querySelector(".legend .running")).backgroundColor);
+  const y = await page.evaluate(({ x, color }) => {
     const { width, height, clientWidth } = document.querySelector("canvas");
     const column = document.querySelector("canvas").getContext("2d").getImageData(Math.round(x * width / clientWidth), 0, 1, height).data;
     for (let i = 0; i < height; i++) {
-      if (`rgb(${[...column.slice(4 * i, 4 * i + 3)].join(", ")})` === colour)
+      if (`rgb(${[...column.slice(4 * i, 4 * i + 3)].join(", ")})` === color)
         return i * clientWidth / width;
     }
     return -1;
-  }, { x, colour });
+  }, { x, color });
   expectThat("the strip has the color of running", y > 0);
   await hover(page, box.x + x, box.y + y + 3);
   expectThat(`the tip: ${await page.textContent(".tip")}`, (await page.textContent(".tip .first")).startsWith(`running on CPU ${running.cpu}, `));

@@ -228,7 +228,7 @@ in_container() {
     crafted spool $theirs/$SESSION.0 --session $SESSION --for theirs/t.probity \
         --trace-path "$WORK/theirs/t.probity" --committed "$(stat -c %s theirs/t.probity)"
     chown -R 65534:65534 theirs $theirs
-    expect "theirs: not asked for" 0 "$(listed '.spools | length')"
+    expect "theirs: not requested" 0 "$(listed '.spools | length')"
     "$PROBITY" spools --all --json > output || fail "theirs: cannot be listed"
     expect "theirs" '[65534,"found"]' "$(jq -c '.spools[] | [.uid, .trace_state]' output)"
     for action in --recover --remove; do

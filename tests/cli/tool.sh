@@ -181,7 +181,7 @@ expect "threads" "4 4" "$("$PROBITY" info --json blocks.probity | jq '.[0].count
 fresh
 LD_LIBRARY_PATH=$BUILD/lib PROBITY_OUT=$WORK/run.csv "$HELLO"
 gives "finished CSV" 0 "a finished CSV; there is no trace" recover run.csv
-gives "finished CSV is no trace" 1 "is a finished CSV" info run.csv
+gives "finished CSV is not a trace" 1 "is a finished CSV" info run.csv
 PROBITY_OUT=$WORK/run.csv "$PROGRAMS/ends" kill 2 3000 > expected 2> errors || true
 gives "CSV with a sibling" 1 ".csv.probity' exists as well" recover run.csv
 

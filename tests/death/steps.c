@@ -156,7 +156,7 @@ static void run_exit(const struct scenario *scenario)
     exit(0);
 }
 
-/* Beside another thread, whose records stay in its open chunk. */
+/* While another thread has records in its open chunk. */
 static void run_exit_beside(const struct scenario *scenario)
 {
     pthread_t thread;

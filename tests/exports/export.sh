@@ -131,15 +131,15 @@ exec {pipe}>&-
 for format in chrome sqlite ctf; do
     rm -rf out out.tmp
     echo mine > out.tmp
-    export_to "$format beside out.tmp" 0 "$format" trace
-    expect "$format beside out.tmp" mine "$(cat out.tmp)"
-    expect "$format: left beside it" out "$(find . -name 'out*' ! -name output ! -name out.tmp |
+    export_to "$format next to out.tmp" 0 "$format" trace
+    expect "$format next to out.tmp" mine "$(cat out.tmp)"
+    expect "$format: left next to it" out "$(find . -name 'out*' ! -name output ! -name out.tmp |
         grep -v '^./out/' | sed 's,^\./,,')"
 done
 rm -rf out out.tmp
 mkdir out.tmp
 touch out.tmp/metadata out.tmp/stream
-export_to "ctf beside a directory out.tmp" 0 ctf trace
+export_to "ctf next to a directory out.tmp" 0 ctf trace
 expect "a directory out.tmp" "metadata stream" "$(cd out.tmp && echo *)"
 rm -r out.tmp
 long=$(printf 'x%.0s' $(seq 255))

@@ -111,7 +111,7 @@ read_back() {
     cp out profile.json
     node "$CLI" --daemon "$PWD/profile.json" --session "$what" > held 2>&1 &
     holder=$!
-    # Queried earlier, it would think that the session has ended, and remove it.
+    # If queried earlier, the tool would conclude that the session has ended, and remove it.
     wait_until "$holder" has_lines "$HOME/.profiler-cli/$what.log" 1 'Profile loaded' || true
     wait_until "$holder" ask "$what" || fail "$what: $(head -n 5 held errors)"
     kill "$holder"

@@ -217,7 +217,7 @@ awk 'NR == FNR { reported[$1] = $2; next }
     END {
         for (name in drawn)
             if (!(name in reported))
-                print name, "is no function"
+                print name, "is not a function"
         for (name in reported)
             if (drawn[name] < reported[name] || drawn[name] > reported[name] + 1000)
                 print name, reported[name], drawn[name] + 0

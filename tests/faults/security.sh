@@ -46,8 +46,8 @@ expect "the trace's own CSV: elsewhere" precious "$(cat other/own.csv)"
 [ ! -e own.csv.probity ] || fail "the trace's own CSV: the trace was not removed"
 # The trace cannot choose a file in its own directory, either.
 crafted trace beside.csv.probity --csv "$WORK/victim"
-status_of "a CSV beside the trace" 0 "$PROBITY" recover beside.csv.probity
-expect "a CSV beside the trace: the file" precious "$(cat victim)"
+status_of "a CSV next to the trace" 0 "$PROBITY" recover beside.csv.probity
+expect "a CSV next to the trace: the file" precious "$(cat victim)"
 [ -s beside.csv ] || fail "a CSV next to the trace was written under another name"
 # A link in place of the CSV is replaced, not followed; the trace itself must not be a link.
 ln -s "$WORK/victim" linked.csv

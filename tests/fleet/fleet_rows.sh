@@ -197,7 +197,7 @@ is_gone() { [ ! -e "$1" ]; }
 wait_until "$watcher" is_gone watched/large || fail "disk limit: $(cat watch.err)"
 kill -s KILL "$watcher"
 wait "$watcher" 2> /dev/null || true
-[ -e watched/notes ] || fail "disk limit: removed what is no trace"
+[ -e watched/notes ] || fail "disk limit: removed what is not a trace"
 probity "no directory" 1 ship --to "$url" --watch nowhere
 probity "a trace and a directory" 2 ship --to "$url" --watch watched typed
 probity "no directory to limit" 2 ship --to "$url" --disk-limit 5 typed

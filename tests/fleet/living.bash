@@ -11,7 +11,7 @@ starts_steady() {
     exec 3> go
 }
 
-# $1 number of rounds, $2 of all then
+# $1 number of rounds to do, $2 total number of rounds then
 does_rounds() {
     echo "$1" >&3
     wait_until "$program" has_lines rounds.done 1 "^$2\$"

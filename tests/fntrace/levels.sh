@@ -130,7 +130,8 @@ wait_until "$waiting" has_lines arrivals 2 arrived || fail "level 1 again: $(cat
 asked "$waiting: levels 3, 5" "$waiting" 3
 wait_until "$waiting" has_lines arrivals 2 left || fail "level 3: $(cat errors)"
 
-# Concurrent tools wait for each other. A later one's levels may be in effect when one prints.
+# Concurrent tools wait for each other. When a tool prints, the levels of a later one may already
+# be in effect.
 for i in 1 2 3 4 5; do
     "$PROBITY" level "$waiting" 3 "$((3 + i % 3))" > "asked$i" 2>&1 &
     askers="${askers:-} $!"
@@ -184,7 +185,7 @@ expect "killed during a request" 1 "$status"
 grep -q "ended, or stopped recording" errors || fail "killed during a request: $(cat errors)"
 wait "$waiting" 2> /dev/null || true
 
-# A stopped program does not reply in time. Once continued, it obeys the request.
+# A stopped program does not reply in time. Once continued, it applies the request.
 fresh
 start_waiting 2 1
 kill -STOP "$waiting"

@@ -27,7 +27,7 @@ static void say(const char *format, ...)
     va_end(values);
 }
 
-enum class colour : unsigned char { red, green = 200 };
+enum class color : unsigned char { red, green = 200 };
 
 struct base {
     int id;
@@ -67,10 +67,10 @@ class box {
         say("do_static(a = %d) = %d\n", a, a + 1);
         return a + 1;
     }
-    OUT_OF_LINE virtual colour do_virtual(colour c)
+    OUT_OF_LINE virtual color do_virtual(color c)
     {
         say("do_virtual(this = %p, c = green) = red\n", static_cast<void *>(this));
-        return c == colour::green ? colour::red : c;
+        return c == color::green ? color::red : c;
     }
     virtual ~box() = default;
 };
@@ -83,12 +83,12 @@ template <class T> OUT_OF_LINE T do_template(T a, T b)
 }
 } // namespace shop
 
-OUT_OF_LINE int &do_references(int &a, const double &b, colour &c, const char *const &text,
+OUT_OF_LINE int &do_references(int &a, const double &b, color &c, const char *const &text,
                                const std::string &object)
 {
     say("do_references(a = %d, b = %g, c = green, text = \"%s\", object = %p) = %d\n", a, b, text,
         static_cast<const void *>(&object), a);
-    return c == colour::red ? *const_cast<int *>(reinterpret_cast<const int *>(&b)) : a;
+    return c == color::red ? *const_cast<int *>(reinterpret_cast<const int *>(&b)) : a;
 }
 
 OUT_OF_LINE int do_wild_reference(int before, const long &wild)
@@ -143,7 +143,7 @@ int main(int argc, char **argv)
 {
     int number = -17;
     double real = 2.25;
-    colour green = colour::green;
+    color green = color::green;
     const char *text = "text";
     const std::string object("object");
     shop::box box(3, 1.5);
@@ -156,7 +156,7 @@ int main(int argc, char **argv)
     box.do_area(2, .5);
     shop::box::do_static(-3);
     shop::box *volatile hidden = &box;
-    hidden->do_virtual(colour::green);
+    hidden->do_virtual(color::green);
     shop::do_template<short>(4, 9);
     shop::do_template<int64_t>(1, 2);
     do_references(number, real, green, text, object);

@@ -156,7 +156,7 @@ test_connections() {
         printf 'GET /no HTTP/1.1\r\nHost: x\r\n\r\n'
         printf 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
     } | raw | sed -n 's/^.*HTTP\/1.1 \([0-9]*\).*/\1/p' | tr '\n' ' ')"
-    check "close is honoured" close "$(field_of Connection -H 'Connection: close' /)"
+    check "close is honored" close "$(field_of Connection -H 'Connection: close' /)"
     check "HTTP/1.0 closes" close "$(field_of Connection --http1.0 /)"
     check "HTTP/1.0 keeps where asked" keep-alive \
         "$(field_of Connection --http1.0 -H 'Connection: keep-alive' /)"

@@ -106,7 +106,7 @@ expect "ps, drop" drop "$(mode_of_ps)"
 do_it hit 3000
 set_to mode=block
 do_it hit 4000
-is_refused 2 "invalid mode 'colour' (block, drop or ring)" mode=colour
+is_refused 2 "invalid mode 'color' (block, drop or ring)" mode=color
 is_refused 2 "use --off '*' to only count calls, or" mode=profile
 end "no loss"
 expect "no loss: hits" 10000 "$(hits)"

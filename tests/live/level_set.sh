@@ -127,9 +127,9 @@ is_refused_by_program "when: invalid condition" 'when=function'
 is_invalid "invalid at-most '3', column 2: expected a number of dumps" at-most=3
 is_invalid "invalid before '-1', column 1: expected a time" before=-1
 is_invalid "invalid off '' (a pattern of 1 to 255 bytes)" off=
-is_invalid "invalid setting 'colour' (after, at-most, before, budget," colour=red
+is_invalid "invalid setting 'color' (after, at-most, before, budget," color=red
 is_invalid "give levels after the process" parameters=1
-is_refused_by_program "colour=red: invalid" colour=red
+is_refused_by_program "color=red: invalid" color=red
 end "rate"
 "$PROBITY" log trace.probity > log 2> errors || fail "log: $(cat errors)"
 expect "changes in the trace" 2 "$(grep -c 'set by probity level, settings' log)"

@@ -7,7 +7,7 @@
 # shellcheck source=tests/live/attach.bash
 . "$SOURCE/tests/live/attach.bash"
 if [ "$(id -u)" != 0 ] || ! unshare -m true 2> /dev/null; then
-    echo "skipped: it takes root"
+    echo "skipped: requires root"
     exit 77
 fi
 

@@ -151,8 +151,8 @@ screen() {
 }
 screen 100 12 '=work,b,=no blocks,p,=busy,f,=work,q' "$PROBITY" top "$busy" > output 2> errors ||
     fail "keys: $(cat errors)"
-grep -qF $'\033[1m' output || fail "no colours"
-NO_COLOR=1 screen 100 12 'q' "$PROBITY" top > output 2> errors || fail "no colours: $(cat errors)"
+grep -qF $'\033[1m' output || fail "no colors"
+NO_COLOR=1 screen 100 12 'q' "$PROBITY" top > output 2> errors || fail "no colors: $(cat errors)"
 if grep -qF $'\033[1m' output; then fail "NO_COLOR is ignored"; fi
 for way in int term hup stop,q; do
     screen 40 3 "=work,$way" "$PROBITY" top "$busy" > output 2> errors ||

@@ -339,8 +339,8 @@ expect "directory: dumps" 2 "$(find gone -name '*.probity' | wc -l)"
 # Limits. Snapshots that the program requests neither replace dumps nor count towards the limit.
 fresh
 PROBITY_OUT=trace.probity PROBITY_RING=2s PROBITY_DUMPS=keep=first:2 "$stalls" 1 4 snapshot > out ||
-    fail "asked for: status $?"
-expect "asked for: dumps" "trace-1.probity trace-2.probity trace-3.probity trace-4.probity " \
+    fail "requested: status $?"
+expect "requested: dumps" "trace-1.probity trace-2.probity trace-3.probity trace-4.probity " \
     "$(find . -name 'trace-*.probity' -printf '%f\n' | sort | tr '\n' ' ')"
 fresh
 "$PROBITY" record --when 'function handle_request > 20ms' --before 10ms --at-most 1/1000s \

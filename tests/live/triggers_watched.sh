@@ -44,8 +44,8 @@ is_not_explained() {
     for dump in met-*.probity; do :; done
     "$PROBITY" why "$dump" > why.out 2> why.errors || status=$?
     expect "why, $1: status" 1 "$status"
-    expect "why, $1" "probity why: '$dump' was made because of $1, not of a slow call or block; \
-run \`probity $2\` on it, or choose calls with --function" "$(cat why.errors)"
+    expect "why, $1" "probity why: '$dump' was made because of $1, not because of a slow call or \
+block; run \`probity $2\` on it, or choose calls with --function" "$(cat why.errors)"
     "$PROBITY" "$2" "$dump" > /dev/null 2> why.errors ||
         fail "$2 $dump: status $?: $(cat why.errors)"
 }

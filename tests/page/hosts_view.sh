@@ -33,13 +33,13 @@ jq -c '.messages.list[0] as [$trace, $thread, $sent, $to] | .timeline as $timeli
     {place: "\($place).3.0.\($timeline.since_start_ns + $sent)",
      arrow: "\($timeline.threads[$place].tid)-\(1000 * ($to + 1))"}' data.json > arrow.json
 
-# Where there is room for every call, the traces are read again: on the same line.
+# For intervals with every call, the traces are read again, also aligned.
 "$PROBITY" view -o few.html --spans 12000 made/[abc].probity > output 2> errors ||
     fail "few spans: status $?: $(cat errors)"
 [ "$(data_of few.html | jq '.timeline.stretches | length')" -gt 0 ] ||
     fail "no interval with every call"
 
-# Tiles on one line are not those of each host's clock.
+# Tiles of aligned traces differ from those with each host's own clock.
 for options in "" --no-align; do
     # shellcheck disable=SC2086
     "$PROBITY" view $options --tiles "tiles$options" made/[abc].probity > output 2> errors ||

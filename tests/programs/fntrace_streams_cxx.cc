@@ -56,8 +56,8 @@ static std::wostream &operator<<(std::wostream &os, const Handle &)
     return os << L"a handle";
 }
 
-enum class Colour { red };
-static std::wostream &operator<<(std::wostream &os, Colour)
+enum class Color { red };
+static std::wostream &operator<<(std::wostream &os, Color)
 {
     return os << L"red";
 }
@@ -70,10 +70,10 @@ static std::wostream &operator<<(std::wostream &os, const Thrower &)
     return os;
 }
 
-static Wide formatters(const Wide &wide, const Pointed *pointed, Pointed *none, Colour colour)
+static Wide formatters(const Wide &wide, const Pointed *pointed, Pointed *none, Color color)
 {
     Wide result = {7};
-    FN_FUNC_PARAMS(Wide, result, FN_1, 4, wide, pointed, none, colour);
+    FN_FUNC_PARAMS(Wide, result, FN_1, 4, wide, pointed, none, color);
     Both both;
     Handle handle;
     FN_PARAM(both);
@@ -99,7 +99,7 @@ static void expressions()
     FN_OUTPUT("arrays: " << unended << bytes);
     FN_OUTPUT("NULL: " << none << ' ' << nothing << ' ' << static_cast<Pointed *>(nullptr));
     FN_OUTPUT("types: " << wide << ' ' << &pointed << ' ' << Both() << ' ' << Handle() << ' '
-                        << Colour::red << ' ' << true << ' ' << 1.5);
+                        << Color::red << ' ' << true << ' ' << 1.5);
     FN_OUTPUT("it throws: " << Thrower() << " and goes on");
     FN_OUTPUT(std::hex << 255 << std::setw(6) << std::setfill('.') << wide << std::dec << 10);
     FN_OUTPUT("with a line end" << std::endl);
@@ -161,7 +161,7 @@ int main()
     Wide wide = {1};
     Pointed pointed = {2};
 
-    formatters(wide, &pointed, nullptr, Colour::red);
+    formatters(wide, &pointed, nullptr, Color::red);
     expressions();
     single_values();
     count_at(FN_5);

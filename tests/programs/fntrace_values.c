@@ -30,7 +30,7 @@ struct silent {
     int unused;
 };
 struct opaque;
-enum colour { RED, GREEN = 7, BLUE = -3 };
+enum color { RED, GREEN = 7, BLUE = -3 };
 enum large { LARGE = 0x7fffffff };
 struct verbose {
     size_t length;
@@ -114,7 +114,7 @@ static void integers(void)
 
 static void enums(void)
 {
-    enum colour colour = BLUE;
+    enum color color = BLUE;
     enum large large = LARGE;
     struct {
         unsigned three : 3;
@@ -123,7 +123,7 @@ static void enums(void)
     } bits = {5, -8, 1};
     FN_FUNC(FN_VOID, FN_0);
 
-    FN_PARAM(colour);
+    FN_PARAM(color);
     FN_PARAM(GREEN);
     FN_PARAM(large);
     /* sizeof does not accept a bit-field, but it does accept its value. */
@@ -365,10 +365,10 @@ static long double returns_long_double(void)
     return result;
 }
 
-static enum colour returns_enum(void)
+static enum color returns_enum(void)
 {
-    enum colour result = RED;
-    FN_FUNC(enum colour, FN_0);
+    enum color result = RED;
+    FN_FUNC(enum color, FN_0);
     FN_RETVAL(result);
     result = GREEN;
     return result;

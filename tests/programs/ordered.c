@@ -5,10 +5,10 @@
  * is the difference between 200 and 100 multiplications, timed by serialized clock readings, whose
  * cost cancels out. Calls alternate in short windows, so that all see the same clock rate.
  *
- * Prints "from" and a time for `probity report --from`, the number of calls of each function, the
+ * Prints "from" and a time for `probity report --since`, the number of calls of each function, the
  * true time of a call in ns and its spread in the middle half of the windows (it varies if the
  * processor changes its speed), and how many ns per call went to interrupts, other threads or the
- * hypervisor, which is where windows that take one and a half times the median or more are counted.
+ * hypervisor: those of windows that took at least one and a half times the median.
  * Then the minimum time of a hit over all windows, in ns.
  */
 #define FN_INSTRUMENT

@@ -27,7 +27,7 @@
 
 enum cause { LOCK, CONDITION, SLOW_WRITE, SLEEP, DESCHEDULED, BLOCKED, MORE_WORK, MORE_CALLS,
              CAUSES, NONE };
-enum { USUAL_BETWEEN = 20, NEIGHBOURS = 3, PIPE_BYTES = 256 << 10 };
+enum { USUAL_BETWEEN = 20, NEIGHBORS = 3, PIPE_BYTES = 256 << 10 };
 
 static const char *const names[CAUSES] = {"lock", "condition", "io", "sleep", "descheduled",
                                           "blocked", "more-work", "more-calls"};
@@ -186,7 +186,7 @@ static void *help(void *unused)
     return NULL;
 }
 
-static void be_neighbour(void)
+static void be_neighbor(void)
 {
     for (;;) {
         while (atomic_load(&shared->is_busy))
@@ -255,20 +255,20 @@ static void plant(enum cause cause, unsigned ns)
 int main(int argc, char **argv)
 {
     unsigned each = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 0) : 5;
-    pid_t children[NEIGHBOURS + 1];
+    pid_t children[NEIGHBORS + 1];
     pthread_t helper;
     cpu_set_t one;
 
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED || pipe(pipe_ends) != 0)
         return 1;
-    children[NEIGHBOURS] = start(read_pipe);
+    children[NEIGHBORS] = start(read_pipe);
     close(pipe_ends[0]);
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     sched_setaffinity(0, sizeof one, &one); /* and of all children */
-    for (int i = 0; i < NEIGHBOURS; i++)
-        children[i] = start(be_neighbour);
+    for (int i = 0; i < NEIGHBORS; i++)
+        children[i] = start(be_neighbor);
     pthread_create(&helper, NULL, help, NULL);
     srand(1);
     for (unsigned i = 0; i < each * CAUSES; i++) {
@@ -279,9 +279,9 @@ int main(int argc, char **argv)
     atomic_store(&asked, CAUSES);
     pthread_join(helper, NULL);
     close(pipe_ends[1]);
-    for (int i = 0; i < NEIGHBOURS; i++)
+    for (int i = 0; i < NEIGHBORS; i++)
         kill(children[i], SIGKILL);
-    for (int i = 0; i <= NEIGHBOURS; i++)
+    for (int i = 0; i <= NEIGHBORS; i++)
         waitpid(children[i], NULL, 0);
     return 0;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * stalls.c: threads that call functions without pause, and calls that are planted among them and
- * take long.
+ * stalls.c: threads that call functions without pause, and slow calls planted among these calls.
  *
  *     stalls THREADS PLANTED KIND [MS]
  *
  * KIND: sleep; growing, each 40 ms longer than the one before; lock (another thread holds it); spin
- * (of CPU time); snapshot (asked for by the program); signal (USR2); none; dumping: snapshots
+ * (of CPU time); snapshot (requested by the program); signal (USR2); none; dumping: snapshots
  * without pause, until it is killed. Each call of step() hits a probe with the thread's count; a
  * planted call is between probes 7864324 and 7864329.
  *

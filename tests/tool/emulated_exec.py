@@ -6,7 +6,7 @@
 EMULATOR is qemu in user mode, ROOT the directory with the programs' libraries. The kernel starts the
 emulator for such programs (through emulated_start.c, which this compiles), but only in a user
 namespace that ends with the command, so the machine stays as it is. If root runs it, all user ids
-are mapped, so that the command can change owners. This takes Linux 6.7; with an older kernel, exit
+are mapped, so that the command can change owners. Requires Linux 6.7; with an older kernel, exit
 status 77.
 """
 import ctypes

@@ -91,12 +91,12 @@ static void sync_at(uint64_t ticks, uint64_t dropped)
     make_block(&make, PROBITY_BLOCK_SYNC, PROBITY_SYNC_BYTES);
 }
 
-static char *picture(int has_colour)
+static char *picture(int has_color)
 {
     const char *path = make.path;
     struct probity_timeline *timeline;
     const struct probity_event *event;
-    struct probity_timeline_answer answer = {.columns = 36, .has_colour = has_colour};
+    struct probity_timeline_answer answer = {.columns = 36, .has_color = has_color};
     struct probity_reader *reader;
     char *text = NULL;
     size_t bytes;

@@ -269,7 +269,7 @@ static void what_is_not_a_scope_is_a_notice(void **state)
                    EVENT(1900, 99, "?", 1), LEAVE(2000, MAIN)},
                12);
     make_finish(&make, "log");
-    options.has_probes = options.has_colour = 1;
+    options.has_probes = options.has_color = 1;
     assert_string_equal(log_with(&options),
                         "\033[2m101:\033[0m \033[33m[thread w\\033]\033[0m\n"
                         "\033[2m101:\033[0m \033[1mint main\033[0m\n"

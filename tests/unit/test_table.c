@@ -140,7 +140,7 @@ static const char *verdict_of(const void *row, char *text)
     return ((const struct cells *)row)->ns > 0 ? "some" : "none";
 }
 
-static const char *colour_of(const void *row)
+static const char *color_of(const void *row)
 {
     return ((const struct cells *)row)->ns > 0 ? "" : "\033[1m";
 }
@@ -158,7 +158,7 @@ static void cells_are_aligned(void **state)
                                                           {.width = 6, .title = "is"}};
     static const struct probity_table_cell cells[] = {
         {.value = 1}, {.value = 2}, {.value = 0, .is_left = 1, .indent = 2}, {.value = 1},
-        {.text = verdict_of, .colour = colour_of}};
+        {.text = verdict_of, .color = color_of}};
     static const struct probity_table table = {columns, cells, COUNT(columns), 0x17, values, 1};
     const struct cells rows[] = {{"a", 1500, 0.5}, {"\033[2Jlong", 0, 0.0001}, {NULL, 3, 0}};
     char *text = NULL;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A library with probes is loaded and unloaded while threads run that are older or younger than it.
+# A library with probes is loaded and unloaded while threads run that began before or after that.
 # Its probes record in all of them, even while it is loaded and unloaded, and names stay known after
 # its memory is in use for something else. A library that contains the recording code is never
 # unloaded.

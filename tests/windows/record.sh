@@ -48,7 +48,7 @@ complete sub/arguments.probity "" 2
 tool 0 report 'sub\arguments.probity'
 tool 0 record -o hits.csv arguments 0
 expect "CSV" 2 "$(grep -c '^[0-9]' hits.csv)"
-expect "traces beside the CSV" first.probity "$(echo ./*.probity | sed 's,^[.]/,,')"
+expect "traces next to the CSV" first.probity "$(echo ./*.probity | sed 's,^[.]/,,')"
 tool 0 record --mode ring -o ring.probity ticks
 expect "mode" ring "$("$PROBITY" info ring.probity | sed -n 's/^mode  *//p')"
 expect "calls" 1000 "$("$PROBITY" report --csv ring.probity | awk -F, '/^tick/ { print $8 }')"

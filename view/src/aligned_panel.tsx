@@ -9,7 +9,7 @@ import { LaneKind, type Model, Track } from "./lanes";
 import type { Shared } from "./state";
 import { type Hit, TimelineView, type Window } from "./timeline";
 
-/** More in the list could not be found by anyone; a click on a call in a timeline chooses any. */
+/** A longer list would be of no use; a click in a timeline chooses any call. */
 const LISTED = 500;
 
 interface Side {

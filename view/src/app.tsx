@@ -2,7 +2,7 @@
 import { Component, type ComponentChildren, type VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { BlocksPanel } from "./blocks_panel";
-import { Palette, readTheme } from "./colour";
+import { Palette, readTheme } from "./color";
 import type { Data } from "./data";
 import { Details } from "./details";
 import { DiffPanel } from "./diff_panel";
@@ -35,7 +35,7 @@ const keys: readonly [string, string][] = [
     ["K", "timeline: critical path of the selected call, block or request"],
     ["Enter", "in a blocked state: jump to the thread that held the lock, or woke it"],
     ["G", "timeline: next region with every call (blue below the ruler)"],
-    ["C, V; click on a name", "timeline: fold or unfold all threads, or one"],
+    ["C, V; click on a name", "timeline: collapse or expand all threads, or one"],
     ["T, L", "timeline: pin the thread at the pointer to the top; list of tracks"],
     ["Drag a name, Shift + ↑ ↓", "timeline: move a thread"],
     ["Home, 0", "show everything"],

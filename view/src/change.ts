@@ -33,7 +33,7 @@ export function changeText(ratio: number | null): string {
     return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent).toFixed(Math.abs(percent) < 1000 ? 1 : 0)}%`;
 }
 
-/** Only significant changes are coloured. */
+/** Only significant changes are colored. */
 export function tone({ verdict }: Change): string {
     if (verdict === "inconclusive" || verdict === "same")
         return "faint";
@@ -50,7 +50,7 @@ export function hint(each: Change): string {
 
 export const lastPart = (path: string | undefined): string => path?.split("/").pop() ?? "";
 
-/** Whether a report's function is one that the comparison takes for the same. Texts that were not
+/** Whether a report's function is the one that the comparison considers the same. Texts that were not
  * recorded, but found in the program, are not compared. */
 function isLike(each: FunctionRow, { name, file, signature, object }: Changed): boolean {
     return each.name === name && lastPart(each.object) === object && (file === "" || lastPart(each.file) === file) &&

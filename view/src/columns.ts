@@ -3,7 +3,7 @@
 
 const FIRST_LINES = 64;
 
-/** A colour of the style sheet as a pixel without transparency: the lowest byte is red. */
+/** A color of the style sheet as a pixel without transparency: the lowest byte is red. */
 class Pixels {
     private readonly known = new Map<string, number>();
     private readonly context: CanvasRenderingContext2D | null;
@@ -14,19 +14,19 @@ class Pixels {
         this.context = canvas.getContext("2d", { willReadFrequently: true });
     }
 
-    of(colour: string): number {
-        let pixel = this.known.get(colour);
+    of(color: string): number {
+        let pixel = this.known.get(color);
         if (pixel === undefined) {
-            pixel = this.read(colour);
-            this.known.set(colour, pixel);
+            pixel = this.read(color);
+            this.known.set(color, pixel);
         }
         return pixel;
     }
 
-    private read(colour: string): number {
+    private read(color: string): number {
         if (this.context === null)
             return 0;
-        this.context.fillStyle = colour;
+        this.context.fillStyle = color;
         this.context.fillRect(0, 0, 1, 1);
         const [red, green, blue] = this.context.getImageData(0, 0, 1, 1).data;
         return red | green << 8 | blue << 16;
@@ -73,11 +73,11 @@ export class Columns {
     }
 
     /** Fills lines of a column of the row that was begun last. alpha: 0 to 1. */
-    put(x: number, from: number, to: number, colour: string, alpha: number): void {
+    put(x: number, from: number, to: number, color: string, alpha: number): void {
         const { width } = this.image;
         if (x < 0 || x >= width)
             return;
-        const word = (this.pixels.of(colour) | Math.round(alpha * 255) << 24) >>> 0;
+        const word = (this.pixels.of(color) | Math.round(alpha * 255) << 24) >>> 0;
         const { line } = this.rows[this.rows.length - 1];
         for (let i = from; i < to; i++)
             this.words[(line + i) * width + x] = word;

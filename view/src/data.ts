@@ -305,7 +305,7 @@ export interface Data {
     base?: Tree;
     base_runs?: number;
     base_why?: string | null;
-    /** Of the same runs as the tree, and there only with it. */
+    /** Of the same runs as the tree; present only with it. */
     base_info?: TraceInfo[];
     base_report?: Data["report"];
     base_blocks?: Data["blocks"];
@@ -339,7 +339,7 @@ async function unpack(id: string): Promise<Uint8Array<ArrayBuffer>> {
     return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Directional marks in a name would reorder the text beside it: they are shown as symbols
+/** Directional marks in a name would reorder the text next to it: they are shown as symbols
  * instead. */
 export function withoutMarks(json: string): string {
     // The commands escape them; an escaped backslash before a "u" is not the beginning of an escape.
@@ -358,8 +358,8 @@ export function baseOf({ tool, base, base_info: info, base_report: report, base_
 export async function load(): Promise<{ data: Data; spans: Uint8Array; baseSpans: Uint8Array }> {
     const [json, spans, baseSpans] = await Promise.all([unpack("data"), unpack("spans"), document.getElementById("probity-base-spans") === null ? new Uint8Array() : unpack("base-spans")]);
     const text = withoutMarks(new TextDecoder().decode(json));
-    // A time since 1970 has more digits than a number of JavaScript. Quotes in texts are escaped, so
-    // that no text has this key.
+    // A time since 1970 has more digits than a JavaScript number can hold. Quotes in texts are
+    // escaped, so no text has this key.
     const data = JSON.parse(text.replace(/"at_ns": (\d+)/g, '"at_ns": "$1"')) as Data;
     // A page with tiles is the same file with and without the server.
     data.served ||= document.getElementById("probity-windows") !== null;

@@ -450,7 +450,7 @@ function BlockFacts({ block }: { block: Block }): VNode {
             <Fact name="Wall time">{time(block.wall_ns)}</Fact>
             <Fact name="CPU time">{time(block.cpu_ns)}</Fact>
             <Fact name="Off the CPU" id="Off the CPU, all">{time(block.off_cpu_ns)}</Fact>
-            <Fact name="Least">{time(block.min_ns)}</Fact>
+            <Fact name="Shortest">{time(block.min_ns)}</Fact>
             <Fact name="Mean">{time(block.mean_ns)}</Fact>
             <Fact name="Median">{time(block.p50_ns)}</Fact>
             <Fact name="p90">{time(block.p90_ns)}</Fact>

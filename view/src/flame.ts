@@ -1,6 +1,6 @@
 /* The flame graph on its canvas: merged call paths, with the outermost functions on top. For two
  * sets of runs it shows both: widths are those of one side, and colors show the change. */
-import { type Palette, type Theme, toneOf } from "./colour";
+import { type Palette, type Theme, toneOf } from "./color";
 import type { Timeline, TreeNode } from "./data";
 import { percent, signed } from "./format";
 import type { Model } from "./lanes";

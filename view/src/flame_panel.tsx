@@ -2,7 +2,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Canvas, Painter, Tip } from "./canvas";
-import { TONES, toneOf } from "./colour";
+import { TONES, toneOf } from "./color";
 import type { Changed, Comparison, TreeNode } from "./data";
 import { counted, percent, signed, time } from "./format";
 import { blockTree, type Box, type Changes, type FlameNode, FlameView, layout, pair, sidesOf, type Value } from "./flame";
@@ -162,7 +162,7 @@ function Scale({ shared, changes }: { shared: Shared; changes: Changes }): VNode
         <span class="legend scale" role="img" aria-label={`Colors from ${changes.text(changes.most)} less to ${changes.text(changes.most)} more`}>
             {`−${changes.text(changes.most)}`}
             {steps.map((step) => <i key={step} style={{ background: toneOf(step, shared.palette.theme) }} />)}
-            {`+${changes.text(changes.most)} self a ${isCall ? "call" : "run"}`}
+            {`+${changes.text(changes.most)} self per ${isCall ? "call" : "run"}`}
         </span>
     );
 }
@@ -177,13 +177,13 @@ function tipOf(box: Box, picture: Picture, shared: Shared, value: Value): string
     }
     const runs = { now: shared.data.info.length, base: Math.max(shared.data.base_runs ?? 1, 1) };
     if (shared.data.base === undefined) {
-        lines.push(`${signed(picture.changes.of(node), text)} self a run`);
+        lines.push(`${signed(picture.changes.of(node), text)} self per run`);
     } else {
         const self = sidesOf(node, value, runs);
         const calls = sidesOf(node, "calls", runs);
-        lines.push(`${signed(self.selfNow - self.selfBase, text)} self a run`);
+        lines.push(`${signed(self.selfNow - self.selfBase, text)} self per run`);
         if (value !== "calls" && calls.now > 0 && calls.base > 0)
-            lines.push(`${signed(self.selfNow / calls.now - self.selfBase / calls.base, text)} self a call, ${signed(calls.now - calls.base, (amount) => counted(amount, "call"))} a run`);
+            lines.push(`${signed(self.selfNow / calls.now - self.selfBase / calls.base, text)} self per call, ${signed(calls.now - calls.base, (amount) => counted(amount, "call"))} per run`);
     }
     if (shared.data.base !== undefined && (node.now === null || node.base === null))
         lines.push(node.now === null ? "only in the base" : "only in the new runs");

@@ -7,12 +7,12 @@ export class Hatch {
     private pattern: CanvasPattern | null = null;
     private made = "";
 
-    /** Draws lines of a colour over the contents of a rectangle. */
-    fill(context: CanvasRenderingContext2D, colour: string, x: number, y: number, width: number, height: number): void {
+    /** Draws lines of a color over the contents of a rectangle. */
+    fill(context: CanvasRenderingContext2D, color: string, x: number, y: number, width: number, height: number): void {
         const ratio = window.devicePixelRatio || 1;
-        const wanted = `${colour} ${ratio}`;
+        const wanted = `${color} ${ratio}`;
         if (this.made !== wanted) {
-            this.pattern = this.tile(context, colour, ratio);
+            this.pattern = this.tile(context, color, ratio);
             this.made = wanted;
         }
         if (this.pattern === null)
@@ -24,14 +24,14 @@ export class Hatch {
     }
 
     /** Sharp at any pixel ratio. */
-    private tile(context: CanvasRenderingContext2D, colour: string, ratio: number): CanvasPattern | null {
+    private tile(context: CanvasRenderingContext2D, color: string, ratio: number): CanvasPattern | null {
         const size = Math.round(PERIOD * ratio);
         const canvas = document.createElement("canvas");
         canvas.width = canvas.height = size;
         const lines = canvas.getContext("2d");
         if (lines === null)
             return null;
-        lines.strokeStyle = colour;
+        lines.strokeStyle = color;
         lines.lineWidth = 1.5 * size / PERIOD;
         lines.beginPath();
         for (let at = -size; at <= size; at += size) {

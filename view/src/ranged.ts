@@ -1,6 +1,6 @@
 /* Functions, call tree and blocks of a selected range, from the spans of the timeline: the calls
  * that begin in the range, with all of their time, and the blocks with both hits in it. This is
- * what the commands print with --from and --to. */
+ * what the commands print with --since and --until. */
 import { type Block, type Bucket, type CallTimes, type Data, type FunctionRow, Kind, type Timeline, type TreeNode } from "./data";
 import { Durations } from "./durations";
 import { before, Flag, type Lane, type Model, type Thread } from "./lanes";

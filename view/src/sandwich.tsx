@@ -6,7 +6,7 @@ import { count, named, percent, time } from "./format";
 import type { Shared } from "./state";
 
 /** A function on the other side of a call. */
-export interface Neighbour {
+export interface Neighbor {
     name: string;
     file: string | undefined;
     line: number | undefined;
@@ -14,9 +14,9 @@ export interface Neighbour {
     total: number;
 }
 
-export interface Neighbours {
-    callers: Neighbour[];
-    callees: Neighbour[];
+export interface Neighbors {
+    callers: Neighbor[];
+    callees: Neighbor[];
     /** Calls of the function by itself, directly. */
     recursive: number;
     /** Of outermost calls. */
@@ -31,7 +31,7 @@ function keyOf({ name, file, line }: Key): string {
     return JSON.stringify([name ?? "", file ?? "", line ?? 0]);
 }
 
-function add(to: Map<string, Neighbour>, node: Key, calls: number, total: number): void {
+function add(to: Map<string, Neighbor>, node: Key, calls: number, total: number): void {
     const key = keyOf(node);
     const sum = to.get(key) ?? { name: node.name ?? "", file: node.file, line: node.line, calls: 0, total: 0 };
     sum.calls += calls;
@@ -40,9 +40,9 @@ function add(to: Map<string, Neighbour>, node: Key, calls: number, total: number
 }
 
 /** A call inside another call of the same function adds no time: that is already in the outer one. */
-export function neighboursOf(tree: readonly TreeNode[], wanted: Key): Neighbours {
-    const callers = new Map<string, Neighbour>();
-    const callees = new Map<string, Neighbour>();
+export function neighborsOf(tree: readonly TreeNode[], wanted: Key): Neighbors {
+    const callers = new Map<string, Neighbor>();
+    const callees = new Map<string, Neighbor>();
     const sums = { recursive: 0, total: 0, calls: 0, self: 0 };
     const target = keyOf(wanted);
     /** isInside: below the function; seen: its callees on this path, below it. */
@@ -69,14 +69,14 @@ export function neighboursOf(tree: readonly TreeNode[], wanted: Key): Neighbours
         for (const child of node.children)
             waiting.push({ node: child, caller: node, isInside: isInside || isTarget, seen });
     }
-    const list = (found: Map<string, Neighbour>): Neighbour[] =>
+    const list = (found: Map<string, Neighbor>): Neighbor[] =>
         [...found.values()].filter(({ calls }) => calls > 0).sort((a, b) => b.total - a.total || b.calls - a.calls);
     return { callers: list(callers), callees: list(callees), ...sums };
 }
 
 const SHOWN = 12;
 
-function Side({ title, list, total, shared }: { title: string; list: Neighbour[]; total: number; shared: Shared }): VNode | null {
+function Side({ title, list, total, shared }: { title: string; list: Neighbor[]; total: number; shared: Shared }): VNode | null {
     if (list.length === 0)
         return null;
     const { functions } = shared.data.report;
@@ -106,7 +106,7 @@ function Side({ title, list, total, shared }: { title: string; list: Neighbour[]
 export function Callers({ row, shared }: { row: number; shared: Shared }): VNode | null {
     const tree = shared.ranged()?.tree ?? shared.data.tree.tree;
     const { name, file, line } = shared.data.report.functions[row];
-    const found = useMemo(() => neighboursOf(tree, { name, file, line }), [tree, name, file, line]);
+    const found = useMemo(() => neighborsOf(tree, { name, file, line }), [tree, name, file, line]);
     if (found.calls === 0)
         return null;
     return (

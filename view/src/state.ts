@@ -1,6 +1,6 @@
 /* State shared by all parts of the page. */
 import type { Row } from "./change";
-import type { Palette } from "./colour";
+import type { Palette } from "./color";
 import type { Block, Bucket, Data } from "./data";
 import type { FlameNode, Value } from "./flame";
 import type { Lane, Model, Thread } from "./lanes";

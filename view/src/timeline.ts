@@ -2,7 +2,7 @@
  * screen: spans narrower than a column are drawn as one with their neighbors, which are found by
  * bisection, so that drawing a minute takes no longer than a microsecond. */
 import { type Arrow, arrowsOf, type End } from "./arrows";
-import type { Palette, Theme } from "./colour";
+import type { Palette, Theme } from "./color";
 import { Columns } from "./columns";
 import { Kind } from "./data";
 import { count, moment, time } from "./format";
@@ -854,8 +854,8 @@ export class TimelineView {
         }, (first, end, x) => {
             const share = Math.min(1, (lane.busyBefore[end] - lane.busyBefore[first]) / this.columnNs);
             const name = lane.name[this.leading(lane, first, end)];
-            const colour = this.isDim(name) ? this.theme.line : this.strong(name);
-            this.columns.put(x - this.gutter, 0, 1, colour, Math.max(3, Math.ceil(share * SHADES)) / SHADES);
+            const color = this.isDim(name) ? this.theme.line : this.strong(name);
+            this.columns.put(x - this.gutter, 0, 1, color, Math.max(3, Math.ceil(share * SHADES)) / SHADES);
         });
     }
 
@@ -964,7 +964,7 @@ export class TimelineView {
     private drawStates(context: CanvasRenderingContext2D, lane: Lane, y: number): void {
         const height = STATES - 2;
         const { running, runnable, blocked } = this.theme;
-        const colours = [running, runnable, blocked];
+        const colors = [running, runnable, blocked];
         const tops = [0, 0, 0];
         // Sets where each part ends, in lines from the bottom.
         const split = (first: number, end: number, of: number): void => {
@@ -981,14 +981,14 @@ export class TimelineView {
             const from = Math.max(this.gutter, x);
             split(i, i + 1, Math.max(1, lane.length[i]));
             for (let part = 0, bottom = 0; part < tops.length; bottom = tops[part++]) {
-                context.fillStyle = colours[part];
+                context.fillStyle = colors[part];
                 context.fillRect(from, y + height * (1 - tops[part] / STATE_LINES), Math.min(this.width, x + width) - from,
                     height * (tops[part] - bottom) / STATE_LINES);
             }
         }, (first, end, x) => {
             split(first, end, Math.max(this.columnNs, lane.lengthBefore[end] - lane.lengthBefore[first]));
             for (let part = 0, bottom = 0; part < tops.length; bottom = tops[part++])
-                this.columns.put(x - this.gutter, STATE_LINES - tops[part], STATE_LINES - bottom, colours[part], 1);
+                this.columns.put(x - this.gutter, STATE_LINES - tops[part], STATE_LINES - bottom, colors[part], 1);
         });
     }
 
@@ -1154,14 +1154,14 @@ export class TimelineView {
     }
 
     private drawSelection(context: CanvasRenderingContext2D, isPinned: boolean): void {
-        const mark = (lane: Lane, index: number, colour: string, thick: number, length = lane.length[index]): void => {
+        const mark = (lane: Lane, index: number, color: string, thick: number, length = lane.length[index]): void => {
             const row = this.rowOf(lane);
             if (row?.isPinned !== isPinned)
                 return;
             const x = this.xOf(lane.start[index]);
             const width = Math.max(2, length / this.columnNs);
             const step = row.height / row.lanes.length;
-            context.strokeStyle = colour;
+            context.strokeStyle = color;
             context.lineWidth = thick;
             const from = Math.max(this.gutter - 4, x);
             context.strokeRect(from, this.topOf(row) + row.lanes.indexOf(lane) * step + 0.5,
@@ -1229,7 +1229,7 @@ export class TimelineView {
     private drawHead(context: CanvasRenderingContext2D, row: Row, y: number): void {
         const { theme, gutter } = this;
         const { thread } = row;
-        // In a narrow column, where the id has no room beside the name, it may reach into the gap.
+        // In a narrow column, where the id has no room next to the name, it may reach into the gap.
         const hasTwo = (this.ends.get(thread) ?? 0) - row.y >= (gutter < 150 ? 24 : 30);
         const pin = row.isPinned ? "⚲ " : "";
         const fold = pin + (!TimelineView.canFold(thread) ? "" : this.isFolded(thread) ? "▸ " : "▾ ");
@@ -1258,7 +1258,7 @@ export class TimelineView {
             context.fillText(ids, gutter - 10 - idWidth, y + 9);
     }
 
-    /** Of the ruler. A narrow screen has two marks or three, too. */
+    /** The distance of the ruler's marks. Even a narrow screen has two or three of them. */
     private step(): number {
         const least = this.columnNs * Math.min(110, (this.width - this.gutter) / 3);
         let step = 10 ** Math.floor(Math.log10(Math.max(least, 1)));

@@ -481,7 +481,7 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                 <button type="button" title="Zoom in (+)" onClick={() => { view.zoom(1 / 2, (view.window.from + view.window.to) / 2); refresh(); }}>+</button>
                 <button type="button" title="Zoom out (-)" onClick={() => { view.zoom(2, (view.window.from + view.window.to) / 2); refresh(); }}>−</button>
                 <button type="button" title="All (Home)" onClick={() => { view.showAll(); refresh(); }}>All</button>
-                {only === null && <button type="button" title="Fold or unfold all threads (c); click a name to fold one" onClick={() => { view.foldAll(); refresh(); }}>{view.isAnyFolded ? "Unfold" : "Fold"}</button>}
+                {only === null && <button type="button" title="Collapse or expand all threads (c); click a name to collapse one" onClick={() => { view.foldAll(); refresh(); }}>{view.isAnyFolded ? "Expand" : "Collapse"}</button>}
                 {only === null && <button type="button" title="Statistics of what is in view (m); or drag over a range with Shift" onClick={() => { chooseRange(view.window); }}>Statistics</button>}
                 {only === null && shared.model.real.length > 1 && (
                     <>
@@ -493,11 +493,11 @@ export function TimelinePanel({ shared, handle, only = null, children }: {
                                 {view.layout.own.length > 0 && <option value="own">as moved</option>}
                             </select>
                         </label>
-                        <label class="field"><input type="search" size={12} placeholder="Threads" aria-label="Only threads with this in name or id" value={view.layout.filter}
+                        <label class="field"><input type="search" size={8} placeholder="Threads" aria-label="Only threads with this in name or id" value={view.layout.filter}
                             onInput={(event) => { view.layout.filter = event.currentTarget.value; view.arrange(); refresh(); }} /></label>
                     </>)}
                 {only === null && <button type="button" aria-haspopup="dialog" title="Pin, move and limit tracks (l)" onClick={() => { setListing(true); }}>Tracks</button>}
-                {shared.model.stretches.length > 0 && <button type="button" title="Next interval that this page has call by call: blue below the ruler (g)"
+                {shared.model.stretches.length > 0 && <button type="button" title="Next interval in which this page has every call: blue below the ruler (g)"
                     onClick={() => { view.showStretch(); refresh(); }}>Next in full</button>}
                 {matches !== null && (
                     <span class="found">

@@ -23,7 +23,7 @@ export function TracksDialog({ view, refresh, onClose }: { view: TimelineView; r
             <p class="faint">Pinned tracks stay at the top. Names can also be dragged.</p>
             <div class="rows">
                 <table>
-                    <thead><tr><th scope="col">Pin</th><th scope="col" class="text">Track</th><th scope="col">Move</th><th scope="col">Fold</th><th scope="col">Rows of calls</th></tr></thead>
+                    <thead><tr><th scope="col">Pin</th><th scope="col" class="text">Track</th><th scope="col">Move</th><th scope="col">Collapse</th><th scope="col">Rows of calls</th></tr></thead>
                     <tbody>
                         {shown.map((thread, index) => {
                             const title = `${titleOf(thread, false)}${thread.track === Track.Thread ? ` ${thread.tid}` : ""}`;
@@ -36,7 +36,7 @@ export function TracksDialog({ view, refresh, onClose }: { view: TimelineView; r
                                         <button type="button" aria-label={`Move ${title} up`} disabled={index === 0} onClick={() => { change(() => { view.moveBy(place, -1); }); }}>▲</button>
                                         <button type="button" aria-label={`Move ${title} down`} disabled={index === shown.length - 1} onClick={() => { change(() => { view.moveBy(place, 1); }); }}>▼</button>
                                     </td>
-                                    <td>{TimelineView.canFold(thread) && <input type="checkbox" aria-label={`Fold ${title}`} checked={layout.folded.has(place)} onChange={() => { change(() => { view.fold(place); }); }} />}</td>
+                                    <td>{TimelineView.canFold(thread) && <input type="checkbox" aria-label={`Collapse ${title}`} checked={layout.folded.has(place)} onChange={() => { change(() => { view.fold(place); }); }} />}</td>
                                     <td>{thread.calls.length > 1 && <input type="number" min={1} max={thread.calls.length} aria-label={`Rows of ${title}, at most ${thread.calls.length}`}
                                         placeholder={`of ${thread.calls.length}`} value={Number.isFinite(layout.limits.get(place)) ? layout.limits.get(place) : ""}
                                         onChange={(event) => {

@@ -106,12 +106,12 @@ static int finish_blocks(void *context, const struct probity_reader *reader)
 }
 
 static int print_blocks(void *context, FILE *stream, const struct probity_reader *reader,
-                        int has_colour)
+                        int has_color)
 {
     struct blocks_call *call = context;
 
     call->result.reader = reader;
-    call->layout.has_colour = has_colour;
+    call->layout.has_color = has_color;
     call->layout.line_columns = cli_query_line_columns(&call->answer);
     if (call->answer.as_json)
         return probity_blocks_json(stream, &call->result);

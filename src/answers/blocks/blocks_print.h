@@ -23,7 +23,7 @@ struct probity_blocks_answer {
 };
 
 struct probity_blocks_layout {
-    int has_colour;
+    int has_color;
     int is_corrected;    /* also show wall time without overhead */
     size_t line_columns; /* terminal width: columns that do not fit are omitted; 0: no limit */
 };

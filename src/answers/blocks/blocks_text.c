@@ -148,9 +148,9 @@ static void put_pair(const struct table *table, const struct probity_blocks_pair
 
 static void put_head(const struct table *table)
 {
-    fputs(table->layout->has_colour ? "\033[1m" : "", table->stream);
+    fputs(table->layout->has_color ? "\033[1m" : "", table->stream);
     probity_table_put_head(table->stream, table->columns, COLUMNS, table->shown);
-    fprintf(table->stream, "  block%s\n", table->layout->has_colour ? "\033[0m" : "");
+    fprintf(table->stream, "  block%s\n", table->layout->has_color ? "\033[0m" : "");
 }
 
 static void put_notes(const struct table *table)
@@ -198,5 +198,5 @@ void probity_blocks_text(FILE *stream, const struct probity_blocks_layout *layou
     put_notes(&table);
     if (layout->is_corrected)
         probity_report_put_overhead(stream, answer->reader);
-    probity_report_foot(stream, layout->has_colour, answer->reader, &none);
+    probity_report_foot(stream, layout->has_color, answer->reader, &none);
 }

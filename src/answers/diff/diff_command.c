@@ -106,11 +106,11 @@ static int take_form(const struct cli_given *given)
 /* ---- Writing -----------------------------------------------------------------------------------
  */
 
-static int print_diff(void *context, FILE *stream, int has_colour)
+static int print_diff(void *context, FILE *stream, int has_color)
 {
     struct diff_call *call = context;
 
-    call->layout.has_colour = has_colour;
+    call->layout.has_color = has_color;
     call->layout.line_columns = cli_line_columns(call->out);
     if (call->form == FORM_CSV && probity_compare_left_out(call->compared.compare) > 0)
         cli_warn(&cli_command_diff, "too many blocks: the %zu with the least time are not compared",

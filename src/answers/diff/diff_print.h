@@ -13,7 +13,7 @@
 struct probity_diff_layout {
     size_t limit;        /* number of rows to show; 0: all */
     int is_changed_only; /* only lines with significant changes */
-    int has_colour;
+    int has_color;
     size_t line_columns; /* terminal width: columns that do not fit are omitted; 0: no limit */
 };
 

@@ -121,7 +121,7 @@ static const char *verdict_text(const void *row, char *text)
     return text;
 }
 
-static const char *verdict_colour(const void *row)
+static const char *verdict_color(const void *row)
 {
     enum probity_compare_verdict verdict = result_of(row)->verdict;
 
@@ -136,7 +136,7 @@ static const struct probity_table_cell cells[COLUMNS] = {
     [CHANGE] = {.text = ratio_text},
     [INTERVAL] = {.text = interval_text},
     [TEST] = {.text = test_text},
-    [VERDICT] = {.text = verdict_text, .colour = verdict_colour, .is_left = 1, .indent = 2},
+    [VERDICT] = {.text = verdict_text, .color = verdict_color, .is_left = 1, .indent = 2},
     [OF] = {.value = PROBITY_DIFF_STATISTIC, .is_left = 1}};
 
 /* ---- Rows --------------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ static void choose_columns(struct table *table)
         .count = COLUMNS,
         .shown = probity_table_fit(table->columns, COLUMNS, line_columns),
         .values = probity_diff_columns,
-        .has_colour = table->layout->has_colour};
+        .has_color = table->layout->has_color};
 }
 
 static void put_head(const struct table *table)
@@ -205,8 +205,8 @@ static void put_head(const struct table *table)
     const struct probity_compare *compare = table->compare;
     FILE *stream = table->stream;
     const struct probity_compare_options *options = probity_compare_settings(compare);
-    const char *start = layout->has_colour ? "\033[1m" : "";
-    const char *end = layout->has_colour ? "\033[0m" : "";
+    const char *start = layout->has_color ? "\033[1m" : "";
+    const char *end = layout->has_color ? "\033[0m" : "";
     size_t base, other;
 
     probity_compare_runs(compare, PROBITY_COMPARE_BASE, &base);

@@ -261,7 +261,7 @@ static int finish_hist(void *context, const struct probity_reader *reader)
 }
 
 static int print_hist(void *context, FILE *stream, const struct probity_reader *reader,
-                      int has_colour)
+                      int has_color)
 {
     struct hist_call *call = context;
     struct probity_hist_answer *result = &call->result;
@@ -277,7 +277,7 @@ static int print_hist(void *context, FILE *stream, const struct probity_reader *
     if (call->answer.as_csv)
         probity_hist_csv(stream, result);
     else
-        probity_hist_text(stream, has_colour, result);
+        probity_hist_text(stream, has_color, result);
     return 0;
 }
 

@@ -58,7 +58,7 @@ extern const struct probity_column probity_hist_columns[PROBITY_HIST_COLUMNS];
 
 /* A bar for each row, then whether the traces are complete. The caller checks the stream for
  * errors. */
-void probity_hist_text(FILE *stream, int has_colour, const struct probity_hist_answer *answer);
+void probity_hist_text(FILE *stream, int has_color, const struct probity_hist_answer *answer);
 
 /* CSV with a header, a line for each row of each histogram. The caller checks the stream. */
 void probity_hist_csv(FILE *stream, const struct probity_hist_answer *answer);

@@ -93,11 +93,11 @@ static void put_summary(FILE *stream, const struct probity_hist *hist)
     fprintf(stream, ", max %s\n", probity_time_text(hist->max, text));
 }
 
-static void put_entry(FILE *stream, int has_colour, const struct probity_hist_answer *answer,
+static void put_entry(FILE *stream, int has_color, const struct probity_hist_answer *answer,
                       const struct probity_hist_entry *entry)
 {
     const struct probity_hist *hist = &entry->hist;
-    const char *start = has_colour ? "\033[1m" : "", *end = has_colour ? "\033[0m" : "";
+    const char *start = has_color ? "\033[1m" : "", *end = has_color ? "\033[0m" : "";
 
     fputs(start, stream);
     probity_report_put_safe(stream, entry->name, strlen(entry->name));
@@ -123,9 +123,9 @@ static void put_entry(FILE *stream, int has_colour, const struct probity_hist_an
     fputc('\n', stream);
 }
 
-void probity_hist_text(FILE *stream, int has_colour, const struct probity_hist_answer *answer)
+void probity_hist_text(FILE *stream, int has_color, const struct probity_hist_answer *answer)
 {
     for (size_t i = 0; i < answer->count; i++)
-        put_entry(stream, has_colour, answer, &answer->entries[i]);
-    probity_report_foot(stream, has_colour, answer->reader, answer->repairs);
+        put_entry(stream, has_color, answer, &answer->entries[i]);
+    probity_report_foot(stream, has_color, answer->reader, answer->repairs);
 }

@@ -149,7 +149,7 @@ static int finish_list(void *context, const struct probity_reader *reader)
 }
 
 static int print_list(void *context, FILE *stream, const struct probity_reader *reader,
-                      int has_colour)
+                      int has_color)
 {
     struct list_call *call = context;
 
@@ -159,7 +159,7 @@ static int print_list(void *context, FILE *stream, const struct probity_reader *
     if (call->answer.as_csv)
         probity_list_csv(stream, &call->result);
     else
-        probity_list_text(stream, has_colour, cli_query_line_columns(&call->answer),
+        probity_list_text(stream, has_color, cli_query_line_columns(&call->answer),
                           &call->result);
     return 0;
 }

@@ -56,7 +56,7 @@ extern const struct probity_column probity_list_columns[PROBITY_LIST_COLUMNS];
 
 /* A line for each site, the total, then whether the traces are complete. line_columns: terminal
  * width, or 0. The caller checks the stream for errors. */
-void probity_list_text(FILE *stream, int has_colour, size_t line_columns,
+void probity_list_text(FILE *stream, int has_color, size_t line_columns,
                        const struct probity_list_answer *answer);
 
 /* A header line, then one line for each site in order. The caller checks the stream for errors. */

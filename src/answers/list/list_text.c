@@ -34,14 +34,14 @@ static const char *hits_text(const void *row, char *text)
     return text;
 }
 
-static const char *hits_colour(const void *row)
+static const char *hits_color(const void *row)
 {
     return ((const struct probity_coverage_site *)row)->hits == 0 ? "\033[1;33m" : "";
 }
 
 /* Columns to the left of the name. */
 static const struct probity_table_cell cells[NAME] = {
-    [HITS] = {.text = hits_text, .colour = hits_colour},
+    [HITS] = {.text = hits_text, .color = hits_color},
     [KIND] = {.value = PROBITY_LIST_KIND, .is_left = 1, .indent = 2},
     [LEVEL] = {.value = PROBITY_LIST_LEVEL}};
 
@@ -182,10 +182,10 @@ static void put_head(const struct table *table)
 {
     FILE *stream = table->stream;
 
-    fputs(table->left.has_colour ? "\033[1m" : "", stream);
+    fputs(table->left.has_color ? "\033[1m" : "", stream);
     probity_table_put_titles(stream, &table->left);
     fprintf(stream, "  %-*s  %s%s\n", table->columns[NAME].width - 2, "name", "place",
-            table->left.has_colour ? "\033[0m" : "");
+            table->left.has_color ? "\033[0m" : "");
 }
 
 /* Prints notes on what was not counted. */
@@ -226,7 +226,7 @@ static void put_total(FILE *stream, const struct probity_list_answer *answer)
     put_limits(stream, answer);
 }
 
-void probity_list_text(FILE *stream, int has_colour, size_t line_columns,
+void probity_list_text(FILE *stream, int has_color, size_t line_columns,
                        const struct probity_list_answer *answer)
 {
     const struct probity_scopes_repairs none = {0};
@@ -237,12 +237,12 @@ void probity_list_text(FILE *stream, int has_colour, size_t line_columns,
                                         .cells = cells,
                                         .count = NAME,
                                         .values = probity_list_columns,
-                                        .has_colour = has_colour};
+                                        .has_color = has_color};
     choose_columns(&table, line_columns);
     put_head(&table);
     for (size_t i = 0; i < shown; i++)
         put_site(&table, i);
     put_total(stream, answer);
     probity_table_put_left(stream, table.columns, COLUMNS, table.left.shown, "");
-    probity_report_foot(stream, has_colour, answer->reader, &none);
+    probity_report_foot(stream, has_color, answer->reader, &none);
 }

@@ -99,7 +99,7 @@ static int finish_memory(void *context, const struct probity_reader *reader)
 }
 
 static int print_memory(void *context, FILE *stream, const struct probity_reader *reader,
-                        int has_colour)
+                        int has_color)
 {
     struct memory_call *call = context;
     const struct probity_memory_answer answer = {
@@ -112,7 +112,7 @@ static int print_memory(void *context, FILE *stream, const struct probity_reader
     if (call->answer.as_csv)
         probity_memory_csv(stream, &answer);
     else
-        probity_memory_text(stream, has_colour, cli_query_is_utf8(),
+        probity_memory_text(stream, has_color, cli_query_is_utf8(),
                             cli_query_line_columns(&call->answer), &answer);
     return 0;
 }

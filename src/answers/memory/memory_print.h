@@ -23,7 +23,7 @@ size_t probity_memory_shown(const struct probity_memory_answer *answer);
 
 /* Live bytes over time on one line, then a line for each row. line_columns: terminal
  * width, or 0. The caller checks the stream for errors. */
-void probity_memory_text(FILE *stream, int has_colour, int is_utf8, size_t line_columns,
+void probity_memory_text(FILE *stream, int has_color, int is_utf8, size_t line_columns,
                          const struct probity_memory_answer *answer);
 
 /* One object: traces, repairs, sums, the course of the live bytes, and rows. Returns 0,

@@ -128,7 +128,7 @@ static void put_notes(FILE *stream, const struct probity_memory_facts *facts)
                 probity_text_were(facts->reused));
 }
 
-void probity_memory_text(FILE *stream, int has_colour, int is_utf8, size_t line_columns,
+void probity_memory_text(FILE *stream, int has_color, int is_utf8, size_t line_columns,
                          const struct probity_memory_answer *answer)
 {
     const struct table table = {stream, probity_table_fit(columns, COLUMNS, line_columns)};
@@ -136,11 +136,11 @@ void probity_memory_text(FILE *stream, int has_colour, int is_utf8, size_t line_
 
     if (answer->facts->moments > 0)
         put_course(stream, is_utf8, answer->facts);
-    fputs(has_colour ? "\033[1m" : "", stream);
+    fputs(has_color ? "\033[1m" : "", stream);
     probity_table_put_head(stream, columns, COLUMNS, table.shown);
-    fprintf(stream, "  where%s\n", has_colour ? "\033[0m" : "");
+    fprintf(stream, "  where%s\n", has_color ? "\033[0m" : "");
     for (size_t i = 0; i < shown; i++) {
-        if (has_colour)
+        if (has_color)
             put_row(&table, answer->rows->rows[i], answer->facts->sums.peak_bytes);
         else
             put_plain_row(&table, answer->rows->rows[i]);
@@ -152,5 +152,5 @@ void probity_memory_text(FILE *stream, int has_colour, int is_utf8, size_t line_
                 probity_text_s(answer->rows->count - shown));
     probity_table_put_left(stream, columns, COLUMNS, table.shown, "");
     put_notes(stream, answer->facts);
-    probity_report_foot(stream, has_colour, answer->reader, answer->repairs);
+    probity_report_foot(stream, has_color, answer->reader, answer->repairs);
 }

@@ -51,14 +51,14 @@ static int finish_model(void *context, const struct probity_reader *reader)
 }
 
 static int print_model(void *context, FILE *stream, const struct probity_reader *reader,
-                       int has_colour)
+                       int has_color)
 {
     const struct model_call *call = context;
 
     if (call->form == FORM_DOT)
         probity_model_dot(stream, reader, call->result, call->limit);
     else if (call->form == FORM_TEXT)
-        probity_model_text(stream, has_colour, reader, call->result, call->limit);
+        probity_model_text(stream, has_color, reader, call->result, call->limit);
     else
         return probity_model_json(stream, reader, call->result, call->limit);
     return 0;

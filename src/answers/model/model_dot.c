@@ -16,7 +16,7 @@
 #define RARE 0.01
 
 static const struct {
-    const char *noun, *shape, *colour, *stay, *level;
+    const char *noun, *shape, *color, *stay, *level;
 } looks[PROBITY_MODEL_KINDS] = {
     [PROBITY_MODEL_QUEUE] = {"queue", "cds", "#fff2cc", "waiting", "length"},
     [PROBITY_MODEL_LOCK] = {"lock", "octagon", "#f8cecc", "held", "holders"},
@@ -126,7 +126,7 @@ static void put_station(FILE *stream, const struct probity_model_station *statio
     fprintf(stream, "  %c%" PRIu32 " [shape=%s, margin=\"0.2,0.12\", style=filled, "
             "fillcolor=\"%s\", label=\"%s ",
             letter_of(station), station->number, looks[station->kind].shape,
-            looks[station->kind].colour, looks[station->kind].noun);
+            looks[station->kind].color, looks[station->kind].noun);
     put_name(stream, station->name);
     fprintf(stream, "\\n%.*f per second\\n%s %s\\n%s: mean %.3g, max %" PRIu64,
             station->little.rate_s < 100 ? 2 : 0, station->little.rate_s,

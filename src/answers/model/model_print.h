@@ -18,7 +18,7 @@ static inline size_t probity_model_shown(size_t count, size_t rows_max)
 
 /* Groups with their blocks, queues, locks, requests and checks, then whether the traces are
  * complete; of each list, at most rows_max (0: all). The caller checks the stream for errors. */
-void probity_model_text(FILE *stream, int has_colour, const struct probity_reader *reader,
+void probity_model_text(FILE *stream, int has_color, const struct probity_reader *reader,
                         const struct probity_model_result *result, size_t rows_max);
 
 /* One object. Returns 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */

@@ -191,11 +191,11 @@ static void put_checks(FILE *stream, const struct probity_model_result *result)
     put_notes(stream, "", columns, notes, sizeof notes / sizeof *notes, result);
 }
 
-void probity_model_text(FILE *stream, int has_colour, const struct probity_reader *reader,
+void probity_model_text(FILE *stream, int has_color, const struct probity_reader *reader,
                         const struct probity_model_result *result, size_t rows_max)
 {
     const struct probity_scopes_repairs none = {0};
-    const struct page page = {stream, has_colour ? "\033[1m" : "", has_colour ? "\033[0m" : ""};
+    const struct page page = {stream, has_color ? "\033[1m" : "", has_color ? "\033[0m" : ""};
     char text[PROBITY_TIME_TEXT_BYTES];
 
     fprintf(stream, "%" PRIu64 " hits of %" PRIu64 " threads in %s", result->hits,
@@ -212,5 +212,5 @@ void probity_model_text(FILE *stream, int has_colour, const struct probity_reade
             put_station(&page, result->stations[kind][i]);
     }
     put_checks(stream, result);
-    probity_report_foot(stream, has_colour, reader, &none);
+    probity_report_foot(stream, has_color, reader, &none);
 }

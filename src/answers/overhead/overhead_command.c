@@ -252,7 +252,7 @@ static int measure(struct overhead_call *call)
 /* ---- Output ------------------------------------------------------------------------------------
  */
 
-static int print(void *context, FILE *stream, int has_colour)
+static int print(void *context, FILE *stream, int has_color)
 {
     const struct overhead_call *call = context;
     struct probity_overhead_answer answer = {.program = call->program,
@@ -267,7 +267,7 @@ static int print(void *context, FILE *stream, int has_colour)
     if (error == 0 && call->as_csv)
         probity_overhead_csv(stream, &answer);
     else if (error == 0)
-        probity_overhead_text(stream, has_colour, &answer);
+        probity_overhead_text(stream, has_color, &answer);
     return error;
 }
 

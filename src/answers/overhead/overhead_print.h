@@ -22,7 +22,7 @@ struct probity_overhead_answer {
 const char *probity_overhead_time_name(enum probity_overhead_time which);
 
 /* The caller checks the stream for errors. */
-void probity_overhead_text(FILE *stream, int has_colour,
+void probity_overhead_text(FILE *stream, int has_color,
                            const struct probity_overhead_answer *answer);
 
 /* CSV with a header, one line per run in the order of the runs, an idle run after each pair; times

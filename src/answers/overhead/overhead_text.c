@@ -97,7 +97,7 @@ static void put_records(FILE *stream, const struct probity_overhead_answer *answ
     fputc('\n', stream);
 }
 
-void probity_overhead_text(FILE *stream, int has_colour,
+void probity_overhead_text(FILE *stream, int has_color,
                            const struct probity_overhead_answer *answer)
 {
     const struct probity_overhead *overhead = &answer->overhead;
@@ -111,7 +111,7 @@ void probity_overhead_text(FILE *stream, int has_colour,
         fputc('\n', stream);
     }
     fprintf(stream, "\n%s%-6s  %10s  %10s  slowdown (95 %% interval)%s\n",
-            has_colour ? "\033[1m" : "", "", "without", "with", has_colour ? "\033[0m" : "");
+            has_color ? "\033[1m" : "", "", "without", "with", has_color ? "\033[0m" : "");
     put_times(stream, "wall", &overhead->times[PROBITY_OVERHEAD_WALL]);
     put_times(stream, "CPU", &overhead->times[PROBITY_OVERHEAD_CPU]);
     fputc('\n', stream);

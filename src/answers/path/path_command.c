@@ -92,7 +92,7 @@ static int finish_path(void *context, const struct probity_reader *reader)
 }
 
 static int print_path(void *context, FILE *stream, const struct probity_reader *reader,
-                      int has_colour)
+                      int has_color)
 {
     struct path_call *call = context;
     const struct probity_path_answer answer = {reader, call->path,
@@ -105,7 +105,7 @@ static int print_path(void *context, FILE *stream, const struct probity_reader *
     if (call->answer.as_csv)
         probity_path_csv(stream, &answer);
     else
-        probity_path_text(stream, has_colour, &answer);
+        probity_path_text(stream, has_color, &answer);
     return 0;
 }
 
@@ -144,7 +144,7 @@ static int run_on(void *context, char **names, size_t count)
     if (call->path != NULL)
         (void)probity_path_spans(call->path, &spans);
     return status == CLI_OK && spans == 0
-               ? cli_fail(&cli_command_path, "no matching span has begun and ended")
+               ? cli_fail(&cli_command_path, "no matching span begins and ends in the trace")
                : status;
 }
 

@@ -25,7 +25,7 @@ const char *probity_path_state_name(enum probity_path_state state);
 
 /* For each span: a line, a line with its sums by state if known, and one for each part. Then
  * limits, repairs, and whether the traces are complete. The caller checks the stream for errors. */
-void probity_path_text(FILE *stream, int has_colour, const struct probity_path_answer *answer);
+void probity_path_text(FILE *stream, int has_color, const struct probity_path_answer *answer);
 
 /* A header line, then one line for each part, with the number of its span and the innermost wait.
  * Times are ns; unknown values are empty. The caller checks the stream for errors. */

@@ -225,7 +225,7 @@ static void put_span(const struct printing *printing, const struct probity_path_
     fputc('\n', stream);
 }
 
-void probity_path_text(FILE *stream, int has_colour, const struct probity_path_answer *answer)
+void probity_path_text(FILE *stream, int has_color, const struct probity_path_answer *answer)
 {
     const struct printing printing = {stream, answer, probity_reader_traces(answer->reader) > 1};
     struct probity_waits_facts facts = probity_path_facts(answer->path);
@@ -235,7 +235,7 @@ void probity_path_text(FILE *stream, int has_colour, const struct probity_path_a
     for (size_t i = 0; i < count; i++)
         put_span(&printing, spans[i]);
     if (count == 0)
-        fprintf(stream, "no %s has begun and ended\n", answer->what);
+        fprintf(stream, "no %s begins and ends in the trace\n", answer->what);
     probity_wait_text_facts(stream, &facts);
-    probity_report_foot(stream, has_colour, answer->reader, probity_path_repairs(answer->path));
+    probity_report_foot(stream, has_color, answer->reader, probity_path_repairs(answer->path));
 }

@@ -26,7 +26,7 @@ struct probity_ps_answer {
     uint64_t now_ns;     /* CLOCK_REALTIME */
     int has_users;       /* rows may be of several users */
     size_t line_columns; /* width of the terminal; 0: no limit */
-    int has_colour;
+    int has_color;
 };
 
 /* "block", "drop", "ring" or "?", of an enum probity_mode. */

@@ -63,7 +63,7 @@ static void sample(struct ps_call *call)
     }
 }
 
-static int print(void *context, FILE *stream, int has_colour)
+static int print(void *context, FILE *stream, int has_color)
 {
     struct ps_call *call = context;
     struct timespec now;
@@ -75,7 +75,7 @@ static int print(void *context, FILE *stream, int has_colour)
         .now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
         .has_users = call->is_all,
         .line_columns = cli_line_columns(NULL),
-        .has_colour = has_colour};
+        .has_color = has_color};
     if (call->as_json)
         return probity_ps_json(stream, &answer);
     if (call->as_csv)

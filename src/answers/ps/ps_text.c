@@ -108,10 +108,10 @@ void probity_ps_text(FILE *stream, const struct probity_ps_answer *answer)
     if (!answer->has_users)
         shown &= ~(UINT64_C(1) << USER);
     if (answer->count > 0) {
-        fputs(answer->has_colour ? "\033[1m" : "", stream);
+        fputs(answer->has_color ? "\033[1m" : "", stream);
         probity_table_put_head(stream, columns, COLUMNS - 1, shown);
         fprintf(stream, "%s  trace%s\n", shown >> PROGRAM & 1 ? "  program         " : "",
-                answer->has_colour ? "\033[0m" : "");
+                answer->has_color ? "\033[0m" : "");
     }
     for (size_t i = 0; i < answer->count; i++)
         put_row(stream, answer, shown, &answer->rows[i]);

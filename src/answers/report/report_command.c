@@ -285,13 +285,13 @@ static int print_functions(struct report_call *call, FILE *stream,
 
 /* Reads signatures only if they are shown, and only for local traces. */
 static int print_report(void *context, FILE *stream, const struct probity_reader *reader,
-                        int has_colour)
+                        int has_color)
 {
     struct report_call *call = context;
     int is_needed = (call->answer.as_json || call->answer.as_csv || call->layout.has_signatures ||
                      call->patterns.count > 0) && !call->is_from_fleet;
 
-    call->layout.has_colour = has_colour;
+    call->layout.has_color = has_color;
     call->layout.line_columns = cli_query_line_columns(&call->answer);
     if (call->states != NULL)
         return print_states(call, stream, reader);

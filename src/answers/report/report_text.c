@@ -152,8 +152,8 @@ int probity_report_has_cpu(const struct probity_reader *reader)
 
 static void put_head(const struct table *table)
 {
-    const char *start = table->layout->has_colour ? "\033[1m" : "";
-    const char *end = table->layout->has_colour ? "\033[0m" : "";
+    const char *start = table->layout->has_color ? "\033[1m" : "";
+    const char *end = table->layout->has_color ? "\033[0m" : "";
 
     fputs(start, table->stream);
     probity_table_put_groups(table->stream, table->columns, table->column_count, table->shown);
@@ -197,7 +197,7 @@ static const char *begin_share(const struct table *table, enum probity_report_ke
 {
     uint64_t all = table->all_ns[key];
 
-    if (!table->layout->has_colour || all == 0)
+    if (!table->layout->has_color || all == 0)
         return "";
     return probity_table_begin_share(table->stream, (double)value / (double)all);
 }
@@ -382,18 +382,18 @@ static void put_states(FILE *stream, const struct probity_trace_facts *facts)
     probity_report_put_states(stream, facts);
 }
 
-static void put_traces(FILE *stream, int has_colour, const struct probity_reader *reader)
+static void put_traces(FILE *stream, int has_color, const struct probity_reader *reader)
 {
     char why[256];
 
     for (size_t i = 0; i < probity_reader_traces(reader); i++) {
         const struct probity_trace_facts *facts = probity_reader_facts(reader, i);
         int is_complete = probity_trace_is_complete(facts, why, sizeof why);
-        const char *colour = !has_colour ? "" : is_complete ? "\033[32m" : "\033[1;31m";
+        const char *color = !has_color ? "" : is_complete ? "\033[32m" : "\033[1;31m";
         fputs("trace: ", stream);
         probity_report_put_safe(stream, facts->path, strlen(facts->path));
-        fprintf(stream, ": %s%s%s: %s\n", colour, is_complete ? "complete" : "INCOMPLETE",
-                has_colour ? "\033[0m" : "", why);
+        fprintf(stream, ": %s%s%s: %s\n", color, is_complete ? "complete" : "INCOMPLETE",
+                has_color ? "\033[0m" : "", why);
         if (facts->totals.stalls > 0)
             fprintf(stream, "trace: threads waited %" PRIu64 " times for a free chunk, %.6f s in "
                     "total; wall times include these waits\n", facts->totals.stalls,
@@ -476,11 +476,11 @@ void probity_report_put_waiting(FILE *stream, const char *what, uint64_t waiting
                 waiting, what, probity_text_s(waiting), probity_text_were(waiting));
 }
 
-void probity_report_foot(FILE *stream, int has_colour, const struct probity_reader *reader,
+void probity_report_foot(FILE *stream, int has_color, const struct probity_reader *reader,
                          const struct probity_scopes_repairs *repairs)
 {
     put_repairs(stream, repairs);
-    put_traces(stream, has_colour, reader);
+    put_traces(stream, has_color, reader);
 }
 
 /* Number of functions shown whose percentiles are less exact than they look. */
@@ -744,5 +744,5 @@ void probity_report_text(FILE *stream, const struct probity_report_layout *layou
                 100 * PROBITY_REPORT_QUANTILE_ERROR_PROFILED);
     probity_report_put_overhead(stream, reader);
     probity_report_put_waiting(stream, "function", waiting_of(functions, shown, &table));
-    probity_report_foot(stream, layout->has_colour, reader, repairs);
+    probity_report_foot(stream, layout->has_color, reader, repairs);
 }

@@ -15,7 +15,7 @@ struct probity_report_layout {
     size_t limit;       /* number of functions to show; 0: all */
     int has_signatures; /* show signatures instead of names where known */
     int has_places;     /* file and line after each name */
-    int has_colour;     /* highlight functions that take a large share of the time */
+    int has_color;      /* highlight functions that take a large share of the time */
     int is_utf8;        /* pictures may use non-ASCII characters */
     int has_pictures;   /* the usual columns include distributions */
     size_t line_columns; /* terminal width, which the usual columns must fit; 0: no limit */
@@ -43,7 +43,7 @@ void probity_report_put_waiting(FILE *stream, const char *what, uint64_t waiting
 int probity_report_has_cpu(const struct probity_reader *reader);
 
 /* The repairs, and whether the traces are complete, on a line each. */
-void probity_report_foot(FILE *stream, int has_colour, const struct probity_reader *reader,
+void probity_report_foot(FILE *stream, int has_color, const struct probity_reader *reader,
                          const struct probity_scopes_repairs *repairs);
 
 /* How exact a trace's thread states are, and what they lack. Only if it has them. */

@@ -85,7 +85,7 @@ void probity_states_text(FILE *stream, const struct probity_report_layout *layou
                          const struct probity_states_answer *answer)
 {
     struct probity_table_column columns[COLUMNS];
-    const char *bold = layout->has_colour ? "\033[1m" : "", *plain = *bold ? "\033[0m" : "";
+    const char *bold = layout->has_color ? "\033[1m" : "", *plain = *bold ? "\033[0m" : "";
     uint64_t unknown_ns = 0;
 
     memcpy(columns, all_columns, sizeof columns);
@@ -120,7 +120,7 @@ void probity_states_text(FILE *stream, const struct probity_report_layout *layou
                 "shown; see `probity report`\n", answer->counted, probity_text_s(answer->counted),
                 probity_text_were(answer->counted), probity_text_are(answer->counted));
     probity_states_note(stream, answer->reader);
-    probity_report_foot(stream, layout->has_colour, answer->reader, answer->repairs);
+    probity_report_foot(stream, layout->has_color, answer->reader, answer->repairs);
 }
 
 /* ---- JSON and CSV ------------------------------------------------------------------------------

@@ -187,10 +187,10 @@ void probity_table_put_cells(FILE *stream, const struct probity_table *table, co
         const struct probity_table_cell *cell = &table->cells[i];
         if (!(table->shown >> i & 1))
             continue;
-        const char *colour = table->has_colour && cell->colour != NULL ? cell->colour(row) : "";
-        fprintf(stream, "%*s%s", cell->indent, "", colour);
+        const char *color = table->has_color && cell->color != NULL ? cell->color(row) : "";
+        fprintf(stream, "%*s%s", cell->indent, "", color);
         put_cell(stream, table, i, row);
-        fputs(*colour != '\0' ? "\033[0m" : "", stream);
+        fputs(*color != '\0' ? "\033[0m" : "", stream);
     }
 }
 
@@ -233,11 +233,11 @@ void probity_table_put_scale(FILE *stream, const struct probity_sparkline *sprea
 
 const char *probity_table_begin_share(FILE *stream, double share)
 {
-    const char *colour = share >= 0.25   ? "\033[1;31m"
+    const char *color = share >= 0.25   ? "\033[1;31m"
                          : share >= 0.05 ? "\033[33m"
                          : share < 0.001 ? "\033[2m"
                                          : "";
 
-    fputs(colour, stream);
-    return *colour != '\0' ? "\033[0m" : "";
+    fputs(color, stream);
+    return *color != '\0' ? "\033[0m" : "";
 }

@@ -36,7 +36,7 @@ struct probity_table_cell {
     /* Returns `text`, which has PROBITY_TABLE_TEXT_BYTES, or another text. NULL, or if it returns
      * NULL: the usual form of the value. */
     const char *(*text)(const void *row, char *text);
-    const char *(*colour)(const void *row); /* escape sequence of its color, or ""; NULL: none */
+    const char *(*color)(const void *row); /* escape sequence of its color, or ""; NULL: none */
 };
 
 /* A table whose values are columns of a result, as in CSV and JSON. */
@@ -46,7 +46,7 @@ struct probity_table {
     size_t count;
     uint64_t shown; /* one bit per column */
     const struct probity_column *values;
-    int has_colour;
+    int has_color;
 };
 
 /* Returns the columns, one bit each, that fit into line_columns characters (0: unlimited), leaving

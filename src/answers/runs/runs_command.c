@@ -177,12 +177,12 @@ static int keep_entry(void *context, struct probity_store_entry *entry)
     return 0;
 }
 
-static int print_runs(void *context, FILE *stream, int has_colour)
+static int print_runs(void *context, FILE *stream, int has_color)
 {
     const struct runs_call *call = context;
     const struct probity_runs runs = {call->entries, call->count};
 
-    (void)has_colour;
+    (void)has_color;
     return call->print(stream, call->form, &runs);
 }
 

@@ -50,7 +50,7 @@ static int finish_threads(void *context, const struct probity_reader *reader)
 }
 
 static int print_threads(void *context, FILE *stream, const struct probity_reader *reader,
-                         int has_colour)
+                         int has_color)
 {
     struct threads_call *call = context;
     struct probity_threads_answer answer = {.reader = reader, .limit = call->limit};
@@ -62,7 +62,7 @@ static int print_threads(void *context, FILE *stream, const struct probity_reade
     if (call->answer.as_csv)
         probity_threads_csv(stream, &answer);
     else
-        probity_threads_text(stream, has_colour, cli_query_line_columns(&call->answer), &answer);
+        probity_threads_text(stream, has_color, cli_query_line_columns(&call->answer), &answer);
     return 0;
 }
 

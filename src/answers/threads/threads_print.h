@@ -35,7 +35,7 @@ uint64_t probity_threads_cpu_ns(const struct probity_threads_answer *answer);
 /* A line for each process, followed by one for each of its threads; then repairs and whether the
  * traces are complete. line_columns: terminal width, or 0. The caller checks the stream for
  * errors. */
-void probity_threads_text(FILE *stream, int has_colour, size_t line_columns,
+void probity_threads_text(FILE *stream, int has_color, size_t line_columns,
                           const struct probity_threads_answer *answer);
 
 /* A header line, then one line for each thread. Times are ns, first and last in CLOCK_REALTIME;

@@ -174,7 +174,7 @@ static void choose_columns(struct table *table, const struct probity_threads_ans
     table->shown = probity_table_fit(table->columns, COLUMNS, line_columns);
 }
 
-void probity_threads_text(FILE *stream, int has_colour, size_t line_columns,
+void probity_threads_text(FILE *stream, int has_color, size_t line_columns,
                           const struct probity_threads_answer *answer)
 {
     struct table table = {.stream = stream, .start_ns = probity_reader_start_ns(answer->reader),
@@ -182,9 +182,9 @@ void probity_threads_text(FILE *stream, int has_colour, size_t line_columns,
                           .is_cpu_known = probity_report_has_cpu(answer->reader)};
 
     choose_columns(&table, answer, line_columns);
-    fputs(has_colour ? "\033[1m" : "", stream);
+    fputs(has_color ? "\033[1m" : "", stream);
     probity_table_put_head(stream, table.columns, COLUMNS, table.shown);
-    fprintf(stream, "  name%s\n", has_colour ? "\033[0m" : "");
+    fprintf(stream, "  name%s\n", has_color ? "\033[0m" : "");
     for (size_t i = 0; i < answer->count; i++) {
         put_process(&table, answer->reader, &answer->processes[i]);
         for (size_t j = 0; j < probity_threads_shown(answer, &answer->processes[i]); j++)
@@ -194,5 +194,5 @@ void probity_threads_text(FILE *stream, int has_colour, size_t line_columns,
     if (answer->count == 0)
         fputs("no records\n", stream);
     probity_table_put_left(stream, table.columns, COLUMNS, table.shown, "");
-    probity_report_foot(stream, has_colour, answer->reader, answer->repairs);
+    probity_report_foot(stream, has_color, answer->reader, answer->repairs);
 }

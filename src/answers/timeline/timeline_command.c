@@ -44,7 +44,7 @@ static int finish_timeline(void *context, const struct probity_reader *reader)
 }
 
 static int print_timeline(void *context, FILE *stream, const struct probity_reader *reader,
-                          int has_colour)
+                          int has_color)
 {
     struct timeline_call *call = context;
     struct probity_timeline_answer answer = {.reader = reader,
@@ -54,7 +54,7 @@ static int print_timeline(void *context, FILE *stream, const struct probity_read
                                              .threads_max = call->limit,
                                              .is_cpu = call->is_cpu,
                                              .is_utf8 = cli_query_is_utf8(),
-                                             .has_colour = has_colour};
+                                             .has_color = has_color};
 
     if (answer.columns == 0)
         answer.columns = call->answer.as_json ? COLUMNS_OF_JSON : cli_query_columns(&call->answer);

@@ -92,18 +92,18 @@ static int is_mostly_off(const struct probity_timeline_cell *cell)
 }
 
 /* Letters, shades and the legend use the same colors. */
-enum colour { COLOUR_ON, COLOUR_OFF, COLOUR_DROPPED };
+enum color { COLOR_ON, COLOR_OFF, COLOR_DROPPED };
 
-static void begin_colour(const struct picture *picture, enum colour colour)
+static void begin_color(const struct picture *picture, enum color color)
 {
-    static const char *const colours[] = {"\033[32m", "\033[33m", "\033[1;31m"};
+    static const char *const colors[] = {"\033[32m", "\033[33m", "\033[1;31m"};
 
-    fputs(picture->answer->has_colour ? colours[colour] : "", picture->stream);
+    fputs(picture->answer->has_color ? colors[color] : "", picture->stream);
 }
 
-static void end_colour(const struct picture *picture)
+static void end_color(const struct picture *picture)
 {
-    fputs(picture->answer->has_colour ? "\033[0m" : "", picture->stream);
+    fputs(picture->answer->has_color ? "\033[0m" : "", picture->stream);
 }
 
 static void put_letter(const struct picture *picture, const struct probity_timeline_cell *cell)
@@ -138,14 +138,14 @@ static void put_cell(const struct picture *picture, const struct probity_timelin
         fputc(' ', picture->stream);
         return;
     }
-    begin_colour(picture, is_mostly_off(cell) ? COLOUR_OFF : COLOUR_ON);
+    begin_color(picture, is_mostly_off(cell) ? COLOR_OFF : COLOR_ON);
     if (!picture->answer->is_cpu)
         put_letter(picture, cell);
     else if (cell->there_ns > 0)
         put_shade(picture, cell);
     else
         fputc(' ', picture->stream);
-    end_colour(picture);
+    end_color(picture);
 }
 
 /* ---- Lines -------------------------------------------------------------------------------------
@@ -175,10 +175,10 @@ static void put_axis(const struct picture *picture)
         end_ns = facts.first_ns + picture->columns; /* a column is at least one nanosecond */
     probity_time_text(end_ns > start_ns ? end_ns - start_ns : 0, to);
     int has_room = picture->columns > strlen(from) + strlen(to);
-    fprintf(picture->stream, "%s%-*s%s%*s%s\n", picture->answer->has_colour ? "\033[1m" : "",
+    fprintf(picture->stream, "%s%-*s%s%*s%s\n", picture->answer->has_color ? "\033[1m" : "",
             LABEL_COLUMNS, "thread", from,
             has_room ? (int)(picture->columns - strlen(from)) : 0, has_room ? to : "",
-            picture->answer->has_colour ? "\033[0m" : "");
+            picture->answer->has_color ? "\033[0m" : "");
 }
 
 static void put_threads(const struct picture *picture)
@@ -238,9 +238,9 @@ static void put_drops(struct picture *picture)
             continue;
         picture->has_drops = 1;
         put_label(picture, "dropped", facts->info.pid);
-        begin_colour(picture, COLOUR_DROPPED);
+        begin_color(picture, COLOR_DROPPED);
         fwrite(picture->marks, 1, picture->columns, picture->stream);
-        end_colour(picture);
+        end_color(picture);
         fputc('\n', picture->stream);
     }
 }
@@ -248,11 +248,11 @@ static void put_drops(struct picture *picture)
 /* ---- Legend ------------------------------------------------------------------------------------
  */
 
-static void put_meaning(const struct picture *picture, enum colour colour, const char *text)
+static void put_meaning(const struct picture *picture, enum color color, const char *text)
 {
-    begin_colour(picture, colour);
+    begin_color(picture, color);
     fputs(text, picture->stream);
-    end_colour(picture);
+    end_color(picture);
 }
 
 static void put_names(const struct picture *picture)
@@ -290,15 +290,15 @@ static void put_legend(const struct picture *picture)
         put_names(picture);
         fputs("letter: function with most self time, or probe hit most often, in the column;\n",
               picture->stream);
-        put_meaning(picture, COLOUR_OFF, "lower case: mostly off the CPU");
+        put_meaning(picture, COLOR_OFF, "lower case: mostly off the CPU");
         fputs("; outside functions: ", picture->stream);
-        put_meaning(picture, COLOUR_ON, "- on the CPU");
+        put_meaning(picture, COLOR_ON, "- on the CPU");
         fputs(", ", picture->stream);
-        put_meaning(picture, COLOUR_OFF, ". off the CPU");
+        put_meaning(picture, COLOR_OFF, ". off the CPU");
         fputs("; * other functions\n", picture->stream);
     }
     if (picture->has_drops) {
-        put_meaning(picture, COLOUR_DROPPED, "!");
+        put_meaning(picture, COLOR_DROPPED, "!");
         fputs(" records were dropped here: calls, hits and exits may be missing\n",
               picture->stream);
     }
@@ -369,7 +369,7 @@ int probity_timeline_text(FILE *stream, const struct probity_timeline_answer *an
                     : fill_cells(&picture);
     if (error == 0) {
         put_picture(&picture);
-        probity_report_foot(stream, answer->has_colour, answer->reader,
+        probity_report_foot(stream, answer->has_color, answer->reader,
                             probity_timeline_repairs(answer->timeline));
     }
     free(picture.cells);

@@ -15,7 +15,7 @@ struct probity_timeline_answer {
     size_t columns; /* of the whole line; in JSON, of time columns */
     size_t threads_max; /* show only the first ones; 0: all */
     int is_cpu;     /* show shades of CPU time instead of letters */
-    int is_utf8, has_colour;
+    int is_utf8, has_color;
     uint64_t profiled; /* calls of profile mode, which have no time stamps */
 };
 

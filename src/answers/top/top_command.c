@@ -41,7 +41,7 @@ struct top_call {
     char (*stems)[48]; /* of the spools found so far */
     size_t stem_count;
     int finds;    /* no operands: all recording programs, including later ones */
-    int is_screen, is_over, has_colour;
+    int is_screen, is_over, has_color;
     struct cli_terminal terminal;
 };
 
@@ -268,9 +268,9 @@ static int draw(const struct top_call *call, struct probity_top_answer *answer)
         answer->limit = call->limit;
     int error = probity_top_text(stream, answer);
     if (!is_low)
-        fprintf(stream, "%s%.*s%s\033[K", call->has_colour ? "\033[2m" : "",
+        fprintf(stream, "%s%.*s%s\033[K", call->has_color ? "\033[2m" : "",
                 (int)call->terminal.columns, footer_of(call->terminal.columns),
-                call->has_colour ? "\033[0m" : "");
+                call->has_color ? "\033[0m" : "");
     if (fclose(stream) != 0)
         error = PROBITY_ERROR_MEMORY;
     shown = is_low && error == 0 ? fit(text, rows) : text;
@@ -290,7 +290,7 @@ static int print(struct top_call *call, uint64_t interval_ns)
                                         .programs = count_live(call),
                                         .limit = call->is_limited || call->as_json ? call->limit
                                                                                    : ROWS_USUAL,
-                                        .has_colour = call->has_colour,
+                                        .has_color = call->has_color,
                                         .line_end = "\n"};
     int error = 0;
 
@@ -400,7 +400,7 @@ static int run_call(struct top_call *call, char **operands, size_t count)
         return status;
     const char *refused = getenv("NO_COLOR");
     call->is_screen = may_be_screen && cli_terminal_open(&call->terminal);
-    call->has_colour = call->is_screen && (refused == NULL || refused[0] == 0);
+    call->has_color = call->is_screen && (refused == NULL || refused[0] == 0);
     if (!call->is_screen && call->finds && call->source_count == 0)
         return cli_fail(ME, "no program is recording");
     status = watch(call);

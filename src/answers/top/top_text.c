@@ -97,12 +97,12 @@ static void put_head(FILE *stream, const struct probity_top_answer *answer, uint
             answer->programs, probity_text_s(answer->programs),
             probity_top_view_name(answer->view), probity_top_key_name(answer->key),
             (double)answer->interval_ns / 1e9, answer->line_end);
-    fputs(answer->has_colour ? "\033[1m" : "", stream);
+    fputs(answer->has_color ? "\033[1m" : "", stream);
     probity_table_put_groups(stream, columns, COLUMNS, shown);
     fputs(answer->line_end, stream);
-    fputs(answer->has_colour ? "\033[1m" : "", stream);
+    fputs(answer->has_color ? "\033[1m" : "", stream);
     probity_table_put_head(stream, columns, COLUMNS, shown);
-    fprintf(stream, "  %s%s%s", names[answer->view], answer->has_colour ? "\033[0m" : "",
+    fprintf(stream, "  %s%s%s", names[answer->view], answer->has_color ? "\033[0m" : "",
             answer->line_end);
 }
 

@@ -255,7 +255,7 @@ static int print_folded(struct tree_call *call, FILE *stream,
 }
 
 static int print_tree(void *context, FILE *stream, const struct probity_reader *reader,
-                      int has_colour)
+                      int has_color)
 {
     struct tree_call *call = context;
     const struct probity_tree_answer answer = {
@@ -269,7 +269,7 @@ static int print_tree(void *context, FILE *stream, const struct probity_reader *
     case FORM_FOLDED: return print_folded(call, stream, &answer);
     default: break;
     }
-    call->layout.has_colour = has_colour;
+    call->layout.has_color = has_color;
     call->layout.has_lines = cli_query_is_utf8();
     call->layout.line_columns = cli_query_line_columns(&call->answer);
     probity_tree_text(stream, &call->layout, &answer);

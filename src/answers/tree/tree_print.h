@@ -36,7 +36,7 @@ enum { PROBITY_TREE_LEVELS_OUTER = 512, PROBITY_TREE_LEVELS_INNER = 512,
 #define PROBITY_TREE_LEVELS_BETWEEN "[truncated]"
 
 struct probity_tree_layout {
-    int has_colour;
+    int has_color;
     int has_lines; /* draw lines with U+2500 etc. instead of ASCII */
     int has_places;
     int is_corrected; /* also show times without overhead */

@@ -100,8 +100,8 @@ static struct table table_of(FILE *stream, const struct probity_tree_layout *lay
 
 static void put_head(const struct table *table)
 {
-    const char *start = table->layout->has_colour ? "\033[1m" : "";
-    const char *end = table->layout->has_colour ? "\033[0m" : "";
+    const char *start = table->layout->has_color ? "\033[1m" : "";
+    const char *end = table->layout->has_color ? "\033[0m" : "";
 
     fputs(start, table->stream);
     probity_table_put_groups(table->stream, table->columns, table->count, table->shown);
@@ -319,7 +319,7 @@ static void put_foot(const struct table *table, const struct probity_tree_answer
         probity_states_note(stream, answer->reader);
     if (table->layout->is_corrected)
         put_errors(table, answer);
-    probity_report_foot(stream, table->layout->has_colour, answer->reader, answer->repairs);
+    probity_report_foot(stream, table->layout->has_color, answer->reader, answer->repairs);
 }
 
 void probity_tree_text(FILE *stream, const struct probity_tree_layout *layout,

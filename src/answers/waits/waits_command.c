@@ -77,7 +77,7 @@ static int finish_waits(void *context, const struct probity_reader *reader)
 }
 
 static int print_waits(void *context, FILE *stream, const struct probity_reader *reader,
-                       int has_colour)
+                       int has_color)
 {
     struct waits_call *call = context;
     int is_text = !call->answer.as_json && !call->answer.as_csv;
@@ -91,7 +91,7 @@ static int print_waits(void *context, FILE *stream, const struct probity_reader 
     if (call->answer.as_csv)
         probity_waits_csv(stream, &answer);
     else
-        probity_waits_text(stream, has_colour, cli_query_line_columns(&call->answer), &answer);
+        probity_waits_text(stream, has_color, cli_query_line_columns(&call->answer), &answer);
     return 0;
 }
 

@@ -26,7 +26,7 @@ size_t probity_waits_shown(const struct probity_waits_answer *answer, size_t cou
 /* A line for each row, with lines for its holders and its longest waits; then what is missing,
  * repairs, and whether the traces are complete. line_columns: terminal width, or 0. The caller
  * checks the stream for errors. */
-void probity_waits_text(FILE *stream, int has_colour, size_t line_columns,
+void probity_waits_text(FILE *stream, int has_color, size_t line_columns,
                         const struct probity_waits_answer *answer);
 
 /* A header line, then one line for each row, with the holder that accounts for most of it. Times

@@ -205,7 +205,7 @@ static const char *subject_title(enum probity_waiting_by by)
     return titles[by];
 }
 
-void probity_waits_text(FILE *stream, int has_colour, size_t line_columns,
+void probity_waits_text(FILE *stream, int has_color, size_t line_columns,
                         const struct probity_waits_answer *answer)
 {
     const struct table table = {stream, answer, probity_table_fit(columns, COLUMNS, line_columns),
@@ -215,9 +215,9 @@ void probity_waits_text(FILE *stream, int has_colour, size_t line_columns,
     size_t shown = probity_waits_shown(answer, count);
     struct probity_waits_facts facts = probity_waiting_facts(answer->waiting);
 
-    fputs(has_colour ? "\033[1m" : "", stream);
+    fputs(has_color ? "\033[1m" : "", stream);
     probity_table_put_head(stream, columns, COLUMNS, table.shown);
-    fprintf(stream, "  %s%s\n", subject_title(answer->by), has_colour ? "\033[0m" : "");
+    fprintf(stream, "  %s%s\n", subject_title(answer->by), has_color ? "\033[0m" : "");
     for (size_t i = 0; i < shown; i++)
         put_row(&table, rows[i]);
     fputc('\n', stream);
@@ -232,6 +232,6 @@ void probity_waits_text(FILE *stream, int has_colour, size_t line_columns,
                 "several waits in a row, the first eight may be among them\n", answer->counted,
                 probity_text_s(answer->counted), probity_text_were(answer->counted));
     probity_table_put_left(stream, columns, COLUMNS, table.shown, "");
-    probity_report_foot(stream, has_colour, answer->reader,
+    probity_report_foot(stream, has_color, answer->reader,
                         probity_waiting_repairs(answer->waiting));
 }

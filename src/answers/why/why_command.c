@@ -109,7 +109,7 @@ static int finish_why(void *context, const struct probity_reader *reader)
 }
 
 static int print_why(void *context, FILE *stream, const struct probity_reader *reader,
-                     int has_colour)
+                     int has_color)
 {
     struct why_call *call = context;
     const struct probity_why_answer answer = {
@@ -118,7 +118,7 @@ static int print_why(void *context, FILE *stream, const struct probity_reader *r
 
     if (call->answer.as_json)
         return probity_why_json(stream, &answer);
-    probity_why_text(stream, has_colour, &answer);
+    probity_why_text(stream, has_color, &answer);
     return 0;
 }
 
@@ -128,8 +128,8 @@ static int refuse(const struct probity_reader *reader)
     struct probity_why_dump_other other;
 
     if (probity_reader_traces(reader) == 1 && probity_why_dump_other(facts, &other))
-        return cli_fail(&cli_command_why, "'%s' was made because of %s, not of a slow call or "
-                        "block; run `probity %s` on it, or choose calls with --function",
+        return cli_fail(&cli_command_why, "'%s' was made because of %s, not because of a slow "
+                        "call or block; run `probity %s` on it, or choose calls with --function",
                         facts->path, other.what, other.command);
     return cli_fail_usage(&cli_command_why, "expected --function, or --start-probe and "
                           "--end-probe; all may be omitted only for a single dump caused by a "
@@ -210,7 +210,7 @@ static int run_on(void *context, char **names, size_t count)
     if (call->why != NULL)
         cases = probity_why_cases(call->why, &case_count);
     if (status == CLI_OK && case_count == 0)
-        return cli_fail(&cli_command_why, "no matching %s has begun and ended",
+        return cli_fail(&cli_command_why, "no matching %s begins and ends in the trace",
                         call->options.is_like == NULL ? "span" : "call");
     if ((status != CLI_OK && status != CLI_DAMAGED) || call->page == NULL || case_count == 0)
         return status;

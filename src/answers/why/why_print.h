@@ -33,7 +33,7 @@ void probity_why_sentence(FILE *stream, const struct probity_why_answer *answer,
 
 /* The case, its parts, the differences, its critical path and the sentence; then what is missing,
  * repairs, and whether the traces are complete. The caller checks the stream for errors. */
-void probity_why_text(FILE *stream, int has_colour, const struct probity_why_answer *answer);
+void probity_why_text(FILE *stream, int has_color, const struct probity_why_answer *answer);
 
 /* One object: traces, repairs, what is missing, and the calls, slowest first. Times are ns. Returns
  * 0, PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */

@@ -21,7 +21,7 @@ struct printing {
     FILE *stream;
     const struct probity_why_answer *answer;
     const struct probity_why_case *of;
-    int has_colour, has_pids;
+    int has_color, has_pids;
 };
 
 static const char *const part_texts[PROBITY_WHY_PARTS] = {
@@ -50,8 +50,8 @@ static int is_shown(const struct printing *printing, uint64_t ns)
 
 static void put_title(const struct printing *printing, const char *text)
 {
-    fprintf(printing->stream, "%s%s%s", printing->has_colour ? "\033[1m" : "", text,
-            printing->has_colour ? "\033[0m" : "");
+    fprintf(printing->stream, "%s%s%s", printing->has_color ? "\033[1m" : "", text,
+            printing->has_color ? "\033[0m" : "");
 }
 
 static void put_thread(const struct printing *printing, uint32_t slot)
@@ -216,7 +216,7 @@ static void put_dump(FILE *stream, const struct probity_why_dump *dump)
     fputs("\n", stream);
 }
 
-void probity_why_text(FILE *stream, int has_colour, const struct probity_why_answer *answer)
+void probity_why_text(FILE *stream, int has_color, const struct probity_why_answer *answer)
 {
     const struct probity_path *path = probity_why_paths(answer->why);
     struct probity_waits_facts facts = probity_path_facts(path);
@@ -226,7 +226,7 @@ void probity_why_text(FILE *stream, int has_colour, const struct probity_why_ans
     if (answer->dump != NULL)
         put_dump(stream, answer->dump);
     for (size_t i = 0; i < count; i++) {
-        const struct printing printing = {stream, answer, cases[i], has_colour,
+        const struct printing printing = {stream, answer, cases[i], has_color,
                                           probity_reader_traces(answer->reader) > 1};
         put_head(&printing);
         put_parts(&printing);
@@ -236,8 +236,8 @@ void probity_why_text(FILE *stream, int has_colour, const struct probity_why_ans
         put_cause(&printing);
     }
     if (count == 0)
-        fprintf(stream, "no such %s has begun and ended\n",
+        fprintf(stream, "no such %s begins and ends in the trace\n",
                 answer->span != NULL ? "span" : "call");
     probity_wait_text_facts(stream, &facts);
-    probity_report_foot(stream, has_colour, answer->reader, probity_path_repairs(path));
+    probity_report_foot(stream, has_color, answer->reader, probity_path_repairs(path));
 }

@@ -267,7 +267,7 @@ int probity_os_is_absolute(const char *path)
 
 /* GetFileInformationByHandle(), which fstat() uses, also reports the volume, for which Wine asks
  * its mount manager. If a thread is ended while it waits for the reply, the thread that ends the
- * process may wait in Wine for ever (doc/reliability.md). The writer calls this before each
+ * process may hang in Wine (doc/reliability.md). The writer calls this before each
  * write. */
 int probity_os_file_extent(int descriptor, struct stat *ret_status)
 {

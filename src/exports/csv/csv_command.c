@@ -152,7 +152,7 @@ static int fail_copy(struct csv_call *call, const struct probity_reader *reader,
                           error, error_number);
 }
 
-/* Reports what was asked for and is not in the traces. If the output stopped at the limit, it may
+/* Reports what was requested and is not in the traces. If the output stopped at the limit, it may
  * come later. */
 static int check_unseen(struct csv_call *call)
 {

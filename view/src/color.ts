@@ -1,4 +1,4 @@
-/* Colours: each function keeps its colour. Colours of the page come from the style sheet, the only
+/* Colors: each function keeps its color. Colors of the page come from the style sheet, the only
  * place that defines them for light, dark and print. */
 
 export interface Theme {
@@ -54,7 +54,7 @@ function fill(place: number, dark: boolean): string {
         : `hsl(${hue.toFixed(0)} ${70 - part * 18}% ${77 + part * 7}%)`;
 }
 
-/** The same name has the same colour everywhere; the most important names come first and differ
+/** The same name has the same color everywhere; the most important names come first and differ
  * most. */
 export class Palette {
     private readonly fills = new Map<string, string>();
@@ -63,9 +63,9 @@ export class Palette {
         for (const name of names) {
             if (this.fills.has(name))
                 continue;
-            const colour = fill(this.fills.size, theme.dark);
-            this.fills.set(name, colour);
-            this.strongs.set(name, colour.replace(/ (\d+(?:\.\d+)?)% (\d+(?:\.\d+)?)%\)$/, (_, saturation: string, lightness: string) =>
+            const color = fill(this.fills.size, theme.dark);
+            this.fills.set(name, color);
+            this.strongs.set(name, color.replace(/ (\d+(?:\.\d+)?)% (\d+(?:\.\d+)?)%\)$/, (_, saturation: string, lightness: string) =>
                 ` ${Math.round(Number(saturation) * 0.72)}% ${Number(lightness) + (theme.dark ? 16 : -18)}%)`));
         }
     }
@@ -83,8 +83,8 @@ export class Palette {
 /** Steps of the scale of changes, in each direction. */
 export const TONES = 6;
 
-/** From -1 (less) through 0 to 1 (more): blue, grey, orange, which can be distinguished with
- * red-green colour blindness, too. Square roots make small changes visible beside large ones. */
+/** From -1 (less) through 0 to 1 (more): blue, gray, orange, which can be distinguished with
+ * red-green color blindness, too. Square roots make small changes visible next to large ones. */
 export function toneOf(change: number, { dark }: { dark: boolean }): string {
     const step = Math.min(TONES, Math.round(Math.sqrt(Math.abs(change)) * TONES));
     const part = step / TONES;
