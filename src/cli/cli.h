@@ -41,6 +41,7 @@ struct cli_command {
     const struct cli_option *options;
     const struct cli_operand *operands; /* the last one has no label; NULL: traces */
     int stops_at_operand; /* 1: nothing after the first operand is an option */
+    int shows_hosts;      /* 1: prints how clocks were aligned, so a warning would repeat it */
     int is_for_running;   /* 1: takes short turns, since it is used while other programs work */
 };
 
