@@ -51,11 +51,11 @@ mutable_state() {
     # removes; cli_sigbus.o: where a handler of SIGBUS looks; reader/functions.o, reader/range.o:
     # the functions that main() sets; demangle.o: its child process; locate.o: the files it has
     # read; base/cpu.o: the CPU's features, queried once; cli/jobs.o: the number of threads that
-    # main() takes; cli/align.o: whether --no-align was given;
+    # main() takes; cli/align.o: whether --no-align was given; cli/message.o: --quiet and progress;
     # cli/output_stream.o: when to use colors; cli/filter.o: names that are like patterns;
     # base/library.o, store/sqlite.o, symbols/elfutils.o: libraries loaded at their first use;
     # src/functions/ and src/calls/ run in the program, as the runtime does
-    find "$build/obj/src" -name '*.o' ! -path '*/src/runtime/*' ! -path '*/src/cli/cli.o' \
+    find "$build/obj/src" -name '*.o' ! -path '*/src/runtime/*' ! -path '*/src/cli/message.o' \
         ! -path '*/src/log/log_command.o' ! -path '*/src/cli/cli_unfinished.o' \
         ! -path '*/src/cli/cli_sigbus.o' ! -path '*/src/cli/jobs.o' \
         ! -path '*/src/cli/align.o' \

@@ -33,7 +33,6 @@ void cli_align_use(struct probity_reader_options *options)
 void cli_align_report(const struct cli_command *command, const struct probity_reader *reader)
 {
     const struct probity_hosts *hosts = probity_reader_hosts(reader);
-    int is_printed = command == &cli_command_info; /* all hosts and pairs, on stdout */
     char text[PROBITY_HOSTS_TEXT_BYTES];
 
     if (hosts == NULL)
@@ -41,11 +40,11 @@ void cli_align_report(const struct cli_command *command, const struct probity_re
     if (hosts->count > PROBITY_HOSTS_MAX)
         cli_warn(command, "clocks not aligned: the traces are of %zu hosts, more than %d",
                  hosts->count, PROBITY_HOSTS_MAX);
-    for (uint32_t i = 0; !is_printed && i < hosts->count; i++) {
+    for (uint32_t i = 0; !command->shows_hosts && i < hosts->count; i++) {
         if (hosts->hosts[i].reference != i)
             cli_warn(command, "%s", probity_hosts_text(hosts, i, text));
     }
-    for (size_t i = 0; !is_printed && i < hosts->pair_count; i++) {
+    for (size_t i = 0; !command->shows_hosts && i < hosts->pair_count; i++) {
         if (hosts->pairs[i].state == PROBITY_PAIR_CONTRADICTORY)
             cli_warn(command, "%s", probity_hosts_pair_text(hosts, &hosts->pairs[i], text));
     }

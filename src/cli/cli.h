@@ -41,6 +41,7 @@ struct cli_command {
     const struct cli_option *options;
     const struct cli_operand *operands; /* the last one has no label; NULL: traces */
     int stops_at_operand; /* 1: nothing after the first operand is an option */
+    int shows_hosts;      /* 1: prints how clocks were aligned, so a warning would repeat it */
     int is_for_running;   /* 1: takes short turns, since it is used while other programs work */
 };
 
@@ -81,6 +82,8 @@ extern const struct cli_command cli_command_ship;
 extern const struct cli_command cli_command_fetch;
 extern const struct cli_command cli_command_fleet;
 
+/* ---- message.c ---- */
+
 /* Prints an untrusted text on one line of a terminal, with control characters as escapes. */
 void cli_put_text(FILE *stream, const char *text);
 
@@ -96,16 +99,6 @@ int cli_fail_usage(const struct cli_command *command, const char *format, ...)
 void cli_warn(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Checks the name of a trace to write; NULL: the default. "-", which is standard output in other
- * commands, is not a file. Returns CLI_OK or CLI_USAGE. */
-int cli_check_out(const struct cli_command *command, const char *out);
-
-/* Prints a command's --help on stdout. Returns CLI_OK. */
-int cli_print_help(const struct cli_command *command);
-
-/* Reports that --function PATTERN matches no call. Returns CLI_FAILURE. */
-int cli_fail_function(const struct cli_command *command, const char *pattern);
-
 /* Reports that --limit ended the output. noun: what it counts, in the plural. */
 void cli_warn_stopped(const struct cli_command *command, size_t limit, const char *noun);
 
@@ -113,6 +106,24 @@ void cli_warn_stopped(const struct cli_command *command, size_t limit, const cha
  * READ, WRITE. */
 int cli_fail_trace(const struct cli_command *command, const char *path, int error,
                    int error_number);
+
+/* For --quiet. */
+void cli_be_quiet(void);
+
+/* Shows a progress line on stderr, if that is a terminal and the work takes more than a second,
+ * but not with --quiet. */
+void cli_progress(void *command, uint64_t done, uint64_t total);
+void cli_progress_end(void);
+
+/* Begins a pass over traces. It gets the same share of the remaining percentage as each of the
+ * passes expected after it, so the percentage only rises. */
+void cli_progress_pass(void);
+
+/* Sets the number of passes expected after that of the next reader to be opened; initially 0.
+ * Returns the previous number. */
+unsigned cli_progress_expect(unsigned passes);
+
+/* ---- inputs.c ---- */
 
 /* A name ending in .csv refers to the trace next to it (NAME.csv.probity). malloc'ed; NULL if out
  * of memory. */
@@ -146,21 +157,11 @@ int cli_judge_traces(const struct cli_command *command, const struct probity_rea
  * that dropped records. */
 int cli_judge_bare(const struct cli_command *command, const struct probity_reader *reader);
 
-/* For --quiet. */
-void cli_be_quiet(void);
+/* ---- output_file.c ---- */
 
-/* Shows a progress line on stderr, if that is a terminal and the work takes more than a second,
- * but not with --quiet. */
-void cli_progress(void *command, uint64_t done, uint64_t total);
-void cli_progress_end(void);
-
-/* Begins a pass over traces. It gets the same share of the remaining percentage as each of the
- * passes expected after it, so the percentage only rises. */
-void cli_progress_pass(void);
-
-/* Sets the number of passes expected after that of the next reader to be opened; initially 0.
- * Returns the previous number. */
-unsigned cli_progress_expect(unsigned passes);
+/* Checks the name of a trace to write; NULL: the default. "-", which is standard output in other
+ * commands, is not a file. Returns CLI_OK or CLI_USAGE. */
+int cli_check_out(const struct cli_command *command, const char *out);
 
 /* Destination of output: a new file, unnamed or under a temporary name; an existing file that is
  * not regular (a pipe or device); or stdout. */
@@ -190,7 +191,9 @@ int cli_output_open_named(const struct cli_command *command, const char *path, i
  * is incomplete. */
 int cli_output_close(const struct cli_command *command, struct cli_output *output, int keep);
 
-/* Same as above for a directory, in cli_directory.c. Until it is closed, its name is
+/* ---- cli_directory.c, cli_unfinished.c, cli_sigbus.c, cli_memory.c ---- */
+
+/* The same for a directory. Until it is closed, its name is
  * `temporary`. files: the names of all files in it, ending with NULL; nothing else is ever
  * removed or replaced. */
 int cli_directory_open(const struct cli_command *command, const char *path, int force,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/bundle.h"
+#include "cli/place.h"
 
 /* Compares places, to see through links. Files that cannot be examined are left to the reader to
  * report. */

@@ -216,6 +216,15 @@ const char *cli_function_nearest(const char *pattern)
     return nearest != NULL && nearest->best[0] != '\0' ? nearest->best : NULL;
 }
 
+int cli_fail_function(const struct cli_command *command, const char *pattern)
+{
+    const char *nearest = cli_function_nearest(pattern);
+
+    if (nearest != NULL)
+        return cli_fail(command, "no calls match '%s'; did you mean '%s'?", pattern, nearest);
+    return cli_fail(command, "no calls match '%s'; `probity report` lists the functions", pattern);
+}
+
 int cli_function_matches(const char *pattern, const char *name, const char *signature)
 {
     size_t bytes;

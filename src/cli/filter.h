@@ -61,6 +61,9 @@ enum { CLI_FUNCTION_PATTERNS = 8 }; /* more get no suggestion */
 /* The name of a function that did not match a pattern, but is similar; or NULL. */
 const char *cli_function_nearest(const char *pattern);
 
+/* Reports that --function PATTERN matches no call. Returns CLI_FAILURE. */
+int cli_fail_function(const struct cli_command *command, const char *pattern);
+
 /* Parses a decimal integer from least to most. Returns 0 or -1. */
 int cli_parse_number(const char *text, size_t least, size_t most, size_t *ret_number);
 

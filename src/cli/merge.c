@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/bundle.h"
+#include "cli/place.h"
 #include "cli/companion.h"
 #include "cli/option.h"
 #include "print/text.h"

@@ -116,15 +116,6 @@ int cli_options_take(const struct cli_command *command, void *context, int argc,
 /* ---- Choices -----------------------------------------------------------------------------------
  */
 
-const char *cli_choice_next(const char **choices, size_t *ret_bytes)
-{
-    const char *first = *choices + strspn(*choices, " ");
-
-    *ret_bytes = strcspn(first, " ");
-    *choices = first + *ret_bytes;
-    return *ret_bytes > 0 ? first : NULL;
-}
-
 int cli_choice_find(const struct cli_given *given)
 {
     const char *choices = given->option->choices, *choice;

@@ -150,6 +150,9 @@ void cli_text_print(FILE *stream, const char *text);
 /* Prints the options as --help shows them, on one or more lines each. */
 void cli_options_print(FILE *stream, const struct cli_option *options);
 
+/* Prints a command's --help on stdout. Returns CLI_OK. */
+int cli_print_help(const struct cli_command *command);
+
 /* Prints the completions of all commands for bash, zsh or fish. Returns CLI_OK or CLI_USAGE. */
 int cli_completion_print(FILE *stream, const char *shell, const struct cli_command *const *commands,
                          size_t count);

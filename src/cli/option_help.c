@@ -135,3 +135,30 @@ void cli_option_brief(const struct cli_option *option, char *ret_text, size_t by
         length--;
     snprintf(ret_text, bytes, "%.*s", (int)length, text);
 }
+
+/* The format is the same for all commands. */
+int cli_print_help(const struct cli_command *command)
+{
+    printf("Usage: probity %s %s\n\n%s.\n\n", command->name, command->usage, command->summary);
+    cli_text_print(stdout, command->help);
+    putchar('\n');
+    cli_options_print(stdout, command->options);
+    if (command->notes != NULL) {
+        putchar('\n');
+        cli_text_print(stdout, command->notes);
+    }
+    printf("\nExit status: %s.\n",
+           command->statuses != NULL
+               ? command->statuses
+               : "0 success; 1 failure; 2 usage error; 3 the input is damaged or incomplete");
+    return CLI_OK;
+}
+
+const char *cli_choice_next(const char **choices, size_t *ret_bytes)
+{
+    const char *first = *choices + strspn(*choices, " ");
+
+    *ret_bytes = strcspn(first, " ");
+    *choices = first + *ret_bytes;
+    return *ret_bytes > 0 ? first : NULL;
+}

@@ -30,19 +30,6 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-void probity_trace_follow(struct probity_trace *trace)
-{
-    struct probity_spool_tail *rest = &trace->rest;
-
-    probity_assert(trace->has_rest && trace->rest.is_alive);
-    /* The words now in the chunks will be in the file. */
-    for (size_t i = 0; i < rest->count; i++)
-        free(rest->chunks[i].copy);
-    rest->count = 0;
-    trace->horizon = UINT64_MAX;
-    trace->is_followed = 1;
-}
-
 /* Reopens the spool for writing, except in the program itself, whose lock would be released by
  * closing it, and except another user's spool, which is read-only: lines then appear later. */
 static void open_hint(struct probity_trace *trace)

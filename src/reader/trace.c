@@ -7,48 +7,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array_grow.h"
 #include "base/assert.h"
-#include "base/clock.h"
-#include "base/parent.h"
-#include "base/ticks.h"
 #include "probity.h"
 #include "reader/file.h"
-
-int probity_waiting_list_add(struct probity_waiting_list *list, const struct probity_waiting *item)
-{
-    void *items =
-        probity_array_room(list->items, sizeof *list->items, list->count, &list->capacity);
-    if (items == NULL)
-        return PROBITY_ERROR_MEMORY;
-    list->items = items;
-    probity_assert(list->count < list->capacity);
-    list->items[list->count++] = *item;
-    return 0;
-}
-
-int probity_waiting_compare(const void *left, const void *right)
-{
-    const struct probity_waiting *a = left, *b = right;
-
-    if (a->tick != b->tick)
-        return a->tick < b->tick ? -1 : 1;
-    return a->offset < b->offset ? -1 : a->offset > b->offset;
-}
-
-uint64_t probity_trace_ns_of_ticks(const struct probity_trace_facts *facts, uint64_t ticks)
-{
-    return ticks > INT64_MAX ? UINT64_MAX : probity_ns_of_ticks(ticks, facts->info.rate);
-}
-
-int probity_trace_is_damaged(const struct probity_trace_facts *facts)
-{
-    return facts->damages > 0 || facts->cut_bytes > 0 || facts->is_short ||
-           facts->totals_records_missing > 0 || facts->has_failed || facts->is_partial;
-}
 
 /* Reads the first block. Without it the others cannot be decoded. */
 static int read_info(struct probity_trace *trace)
@@ -75,110 +38,9 @@ static int read_info(struct probity_trace *trace)
     return got;
 }
 
-/* Takes the trace's spool. Its absence is not an error: its program may have closed the trace, or
- * the trace may be a copy. */
-static int take_spool(struct probity_trace *trace)
-{
-    const struct probity_text *text = &trace->facts.info.text[PROBITY_TAG_SPOOL];
-    struct probity_attach_query query;
-
-    if (text->bytes == NULL || text->length == 0 || probity_range_is_member(&trace->range))
-        return 0;
-    int directory = probity_parent_of_target(trace->path);
-    int error = probity_spool_tail_query(trace->range.file, directory, &trace->facts.info, &query);
-    uint64_t now = probity_clock_ticks(trace->facts.info.clock);
-    if (error == 0)
-        error = probity_spool_tail_take(&query, &trace->facts.info, &trace->rest);
-    if (directory >= 0)
-        close(directory);
-    trace->has_rest = error == 0;
-    if (error == 0 && trace->rest.is_alive)
-        trace->horizon = now;
-    return error == PROBITY_ERROR_MEMORY ? error : 0;
-}
-
-static int measure(struct probity_trace *trace)
-{
-    struct stat status;
-
-    int64_t size = probity_range_size(&trace->range);
-
-    if (size < 0 || fstat(trace->range.file, &status) != 0)
-        return PROBITY_ERROR_READ;
-    trace->facts.file_bytes = (uint64_t)size;
-    trace->facts.device = status.st_dev;
-    trace->facts.inode = status.st_ino;
-    trace->facts.owner = status.st_uid;
-    return 0;
-}
-
-/* Takes the first index that belongs to the trace. Returns 1, 0 if there is none, or an error. */
-static int take_index(struct probity_trace *trace, const struct probity_reader_options *options)
-{
-    int got = 0;
-
-    if (options->open_index == NULL || options->follow || options->prescan || trace->has_rest)
-        return 0;
-    for (int attempt = 0; got == 0 && attempt < 2; attempt++) {
-        int file = options->open_index(options->index_context, trace->path, &trace->range, attempt);
-        if (file >= 0)
-            got = probity_index_open(&trace->index, file, &trace->range, trace->facts.info.session,
-                                     trace->facts.file_bytes);
-    }
-    return got;
-}
-
-/* Passes the blocks of TRACE.sched to the merge by time, like late blocks. */
-static int add_sched_blocks(struct probity_trace *trace)
-{
-    struct probity_waiting_list *extras = &trace->extras;
-    int error = 0;
-
-    for (size_t i = 0; error == 0 && i < trace->sched.count; i++) {
-        const struct probity_sched_block *block = &trace->sched.blocks[i];
-        error = probity_waiting_list_add(
-            extras, &(struct probity_waiting){block->first_tick, block->first_tick,
-                                              block->offset | PROBITY_WAITING_IN_SCHED,
-                                              block->bytes, trace->number});
-    }
-    if (extras->count > 1)
-        qsort(extras->items, extras->count, sizeof *extras->items, probity_waiting_compare);
-    return error;
-}
-
-static int take_sched(struct probity_trace *trace, const struct probity_reader_options *options)
-{
-    if (options->open_sched == NULL || options->follow)
-        return 0;
-    struct probity_range range;
-    int has_file =
-        options->open_sched(options->sched_context, trace->path, &trace->range, &range) >= 0;
-    int got = has_file
-                  ? probity_sched_file_open(&trace->sched, &range, trace->facts.info.session)
-                  : 0;
-    return got > 0 ? add_sched_blocks(trace) : got;
-}
-
-int probity_trace_look(struct probity_trace *trace, const struct probity_reader_options *options)
-{
-    int error = take_spool(trace);
-
-    if (error == 0 && options->follow && trace->has_rest && trace->rest.is_alive)
-        probity_trace_follow(trace);
-    /* Measured again, because words that the writer had removed from the spool before the scan are
-     * in the file by now. */
-    if (error == 0)
-        error = measure(trace);
-    int got = error == 0 ? take_index(trace, options) : error;
-    if (got < 0)
-        return got;
-    error = got > 0 ? probity_trace_prescan_index(trace) : probity_trace_prescan(trace, options);
-    return error == 0 ? take_sched(trace, options) : error;
-}
-
 static int start(struct probity_trace *trace, const struct probity_reader_options *options)
 {
-    int error = measure(trace);
+    int error = probity_trace_measure(trace);
 
     if (error == 0)
         error = read_info(trace);
@@ -373,7 +235,7 @@ int probity_trace_start_at_mark(struct probity_trace *trace, struct probity_queu
     if (trace->sched.count > 0) { /* only a closed trace has an index: there are no other extras */
         probity_sched_file_start_at(&trace->sched, index->mark.last_tick);
         trace->extras.count = 0;
-        error = add_sched_blocks(trace);
+        error = probity_trace_add_sched_blocks(trace);
     }
     for (size_t i = 0; error == 0 && i < index->declared.count; i++) {
         if (index->declared.items[i].offset < index->mark_place)

@@ -131,23 +131,24 @@ int probity_waiting_list_add(struct probity_waiting_list *list, const struct pro
 /* For qsort: by tick, then by offset. */
 int probity_waiting_compare(const void *left, const void *right);
 
+/* Gets the size and the identity of the file. Returns 0 or PROBITY_ERROR_READ. */
+int probity_trace_measure(struct probity_trace *trace);
+
+/* Passes the blocks of TRACE.sched to the merge by time, like late blocks. Returns 0 or
+ * PROBITY_ERROR_MEMORY. */
+int probity_trace_add_sched_blocks(struct probity_trace *trace);
+
 /* Scans the spool, gets the size of the file and prescans it. Returns 0 or an error. */
 int probity_trace_look(struct probity_trace *trace, const struct probity_reader_options *options);
 
-/* In follow.c: limits the scan cursor to what the program has written. Only for a live trace. */
-void probity_trace_follow(struct probity_trace *trace);
-
-/* Repeats the prescan of a trace that was followed. Returns 0, PROBITY_READER_WAITS if its spool is
- * still locked, or an error. */
+/* In follow.c, as is the next: repeats the prescan of a trace that was followed. Returns 0,
+ * PROBITY_READER_WAITS if its spool is still locked, or an error. */
 int probity_trace_conclude(struct probity_trace *trace);
 
 /* To be called at the end of what has been written: returns 0 if there is more now,
  * PROBITY_READER_WAITS if not, or an error. Once the program has ended, the rest of its spool is
  * read, and the trace is no longer followed. */
 int probity_trace_follow_on(struct probity_trace *trace);
-
-/* The same, using the index of the trace. */
-int probity_trace_prescan_index(struct probity_trace *trace);
 
 /* Starts at the mark that the index has chosen. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_trace_start_at_mark(struct probity_trace *trace, struct probity_queue *queue);
@@ -160,5 +161,8 @@ int probity_trace_skip_rest(struct probity_trace *trace, struct probity_queue *q
  * are in the file from the rest. */
 int probity_trace_prescan(struct probity_trace *trace,
                           const struct probity_reader_options *options);
+
+/* The same, using the index of the trace. */
+int probity_trace_prescan_index(struct probity_trace *trace);
 
 #endif

@@ -127,4 +127,5 @@ const struct cli_command cli_command_info = {
         "Shows program, host, threads, counts, times and their error bounds, bytes per record, "
         "and whether the trace is complete. Verifies every checksum.",
     .options = options,
+    .shows_hosts = 1,
 };
