@@ -336,8 +336,9 @@ static int report_refusal(const struct attach_call *call, uint32_t pid,
                         pid);
     case PROBITY_WAKE_NO_RIGHTS:
         return cli_fail(ME, "not permitted to write to the memory of process %" PRIu32 ", which "
-                        "requires ptrace permission (see /proc/sys/kernel/yama/ptrace_scope), and "
-                        "it was not started with PROBITY_CONTROL=1, which does not", pid);
+                        "requires ptrace permission (see /proc/sys/kernel/yama/ptrace_scope; a "
+                        "process that is not dumpable grants it to root only), and it was not "
+                        "started with PROBITY_CONTROL=1, which does not", pid);
     case PROBITY_WAKE_NO_LIBRARY:
         return cli_fail(ME, "process %" PRIu32 " does not have the Probity library: link it, or "
                         "start the program with `probity record`", pid);

@@ -127,6 +127,15 @@ if [ "$(id -u)" = 0 ] && command -v setpriv > /dev/null; then
     chmod 755 "$WORK"
 fi
 rm -f ./*.probity
+if [ "$(id -u)" != 0 ] || [ "${#as_other[@]}" != 0 ]; then
+    start shared "${as_other[@]}" ./shared closed
+    status=0
+    "${as_other[@]}" "$PROBITY" attach --ring 1s "$job" > output 2> errors || status=$?
+    expect "closed: status" 1 "$status"
+    grep -q 'a process that is not dumpable grants it to root only' errors ||
+        fail "closed: $(cat errors)"
+    stop shared
+fi
 start shared "${as_other[@]}" env PROBITY_CONTROL=1 ./shared closed
 as_user() {
     "${as_other[@]}" "$PROBITY" "$@" > output 2> errors || fail "closed: $1: $(cat errors)"
