@@ -15,10 +15,11 @@
 
 enum {
     APPLICATION = 0x50726274, /* "Prbt" */
-    VERSION = 1,
     ROW_BYTES_MAX = 4 << 20, /* texts of traces have at most 64 KiB, and a block's name has four */
     BUSY_MS = 10000 /* a change takes milliseconds; a process that holds the lock longer is stuck */
 };
+
+#define REQUESTS_COLUMN "requests INTEGER NOT NULL DEFAULT 0 CHECK (requests IN (0, 1))"
 
 /* See doc/runs.md, which is normative. */
 static const char schema[] =
@@ -32,7 +33,8 @@ static const char schema[] =
     " records INTEGER NOT NULL,"
     " complete INTEGER NOT NULL CHECK (complete IN (0, 1)),"
     " damaged INTEGER NOT NULL CHECK (damaged IN (0, 1)),"
-    " why TEXT NOT NULL);"
+    " why TEXT NOT NULL,"
+    " " REQUESTS_COLUMN ");"
     "CREATE INDEX run_of_label ON run (label, started_ns);"
     "CREATE TABLE environment ("
     " run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,"
@@ -53,6 +55,16 @@ static const char schema[] =
     " p99_ns REAL);"
     "CREATE INDEX item_of_run ON item (run, kind);";
 
+static const char request_tables[] =
+    "CREATE TABLE request ("
+    " run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,"
+    " name TEXT NOT NULL,"
+    " named TEXT NOT NULL,"
+    " site INTEGER NOT NULL CHECK (site IN (0, 1)),"
+    " quantile_error REAL NOT NULL,"
+    " requests REAL, total_ns REAL, mean_ns REAL, median_ns REAL, p99_ns REAL);"
+    "CREATE INDEX request_of_run ON request (run);";
+
 /* ---- Failures ----------------------------------------------------------------------------------
  */
 
@@ -66,7 +78,7 @@ const char *probity_store_warning(const struct probity_store *store)
     return store->is_warned ? store->why : NULL;
 }
 
-/* ---- Opening -----------------------------------------------------------------------------------
+/* ---- The file ----------------------------------------------------------------------------------
  */
 
 /* A journal may name a super-journal, for a change of several databases; SQLite opens and deletes
@@ -133,7 +145,8 @@ static int check_tables(struct probity_store *store)
     int error = probity_store_number(
         store, "SELECT (SELECT count(*) FROM pragma_table_xinfo('run') WHERE hidden) + "
         "(SELECT count(*) FROM pragma_table_xinfo('environment') WHERE hidden) + "
-        "(SELECT count(*) FROM pragma_table_xinfo('item') WHERE hidden)", &computed);
+        "(SELECT count(*) FROM pragma_table_xinfo('item') WHERE hidden) + "
+        "(SELECT count(*) FROM pragma_table_xinfo('request') WHERE hidden)", &computed);
 
     if (error == 0 && computed > 0)
         error = probity_store_fail_with(store, PROBITY_ERROR_DAMAGED, "its tables are not those of "
@@ -154,12 +167,87 @@ static int check_version(struct probity_store *store)
     if (application != APPLICATION)
         return probity_store_fail_with(store, PROBITY_ERROR_FORMAT, "not a history of runs written "
                                        "by Probity");
-    if (version == VERSION)
+    if (version == PROBITY_STORE_VERSION || version == PROBITY_STORE_WITHOUT_REQUESTS) {
+        store->version = (int)version;
         return check_tables(store);
-    snprintf(text, sizeof text, "it has version %lld, but this Probity supports only version %d; "
-             "use the Probity version that wrote it", (long long)version, VERSION);
+    }
+    snprintf(text, sizeof text, "it has version %lld, but this Probity supports only versions up "
+             "to %d; use the Probity version that wrote it", (long long)version,
+             PROBITY_STORE_VERSION);
     return probity_store_fail_with(store, PROBITY_ERROR_VERSION, text);
 }
+
+/* ---- Tables ------------------------------------------------------------------------------------
+ * The version is part of the transaction, so that no process sees a history without its tables.
+ */
+
+static int set_version(struct probity_store *store)
+{
+    char text[96];
+
+    snprintf(text, sizeof text, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+             APPLICATION, PROBITY_STORE_VERSION);
+    return probity_store_run(store, text);
+}
+
+/* Existing rows stay as they are, so this is fast even in a large history. */
+static int add_requests(struct probity_store *store)
+{
+    int error = probity_store_run(store, "ALTER TABLE run ADD COLUMN " REQUESTS_COLUMN);
+
+    if (error == 0)
+        error = probity_store_run(store, request_tables);
+    if (error == 0)
+        error = set_version(store);
+    if (error != 0)
+        return error;
+    store->version = PROBITY_STORE_VERSION;
+    store->is_converted = 1;
+    return 0;
+}
+
+/* Within a change: the version is read again, because another process may have converted the
+ * history since. */
+static int update_tables(struct probity_store *store)
+{
+    int error = check_version(store);
+
+    return error == 0 && store->version == PROBITY_STORE_WITHOUT_REQUESTS ? add_requests(store)
+                                                                          : error;
+}
+
+static int make_tables(struct probity_store *store)
+{
+    int64_t tables = 0;
+    int error = probity_store_number(store, "SELECT count(*) FROM sqlite_master", &tables);
+
+    if (error != 0 || tables > 0)
+        return error != 0 ? error : update_tables(store);
+    store->version = PROBITY_STORE_VERSION;
+    error = probity_store_run(store, schema);
+    if (error == 0)
+        error = probity_store_run(store, request_tables);
+    return error == 0 ? set_version(store) : error;
+}
+
+/* Changes the tables, or makes sure that they need no change. */
+static int change_tables(struct probity_store *store, int (*change)(struct probity_store *store))
+{
+    int error = probity_store_begin(store);
+
+    if (error != 0)
+        return error;
+    error = change(store);
+    return probity_store_end(store, error);
+}
+
+int probity_store_is_converted(const struct probity_store *store)
+{
+    return store->is_converted;
+}
+
+/* ---- Opening and closing -----------------------------------------------------------------------
+ */
 
 static int make_store(const char *path, struct probity_store **ret_store)
 {
@@ -183,22 +271,11 @@ int probity_store_open(const char *path, int is_for_writing, struct probity_stor
         error = open_file(*ret_store, SQLITE_OPEN_READWRITE);
     if (error == 0 && !is_for_writing)
         error = probity_store_run(*ret_store, "PRAGMA query_only = ON");
-    return error == 0 ? check_version(*ret_store) : error;
-}
-
-/* The version is part of the transaction, so that no process sees a history without its tables. */
-static int make_tables(struct probity_store *store)
-{
-    char version[96];
-    int64_t tables = 0;
-    int error = probity_store_number(store, "SELECT count(*) FROM sqlite_master", &tables);
-
-    if (error != 0 || tables > 0)
-        return error != 0 ? error : check_version(store);
-    snprintf(version, sizeof version, "PRAGMA application_id = %d; PRAGMA user_version = %d",
-             APPLICATION, VERSION);
-    error = probity_store_run(store, schema);
-    return error == 0 ? probity_store_run(store, version) : error;
+    if (error == 0)
+        error = check_version(*ret_store);
+    if (error != 0 || !is_for_writing || (*ret_store)->version == PROBITY_STORE_VERSION)
+        return error;
+    return change_tables(*ret_store, update_tables);
 }
 
 int probity_store_create(const char *path, struct probity_store **ret_store)
@@ -207,12 +284,7 @@ int probity_store_create(const char *path, struct probity_store **ret_store)
 
     if (error == 0)
         error = open_file(*ret_store, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-    if (error == 0)
-        error = probity_store_begin(*ret_store);
-    if (error != 0)
-        return error;
-    error = make_tables(*ret_store);
-    return probity_store_end(*ret_store, error);
+    return error == 0 ? change_tables(*ret_store, make_tables) : error;
 }
 
 void probity_store_close(struct probity_store *store)

@@ -9,9 +9,6 @@
 
 #include "answers/diff/compare_run.h"
 
-/* The kinds of items in a history: all before requests, which it does not have. */
-enum { PROBITY_STORE_KINDS = PROBITY_COMPARE_REQUEST };
-
 struct probity_store;
 
 /* A run in the history. */
@@ -19,7 +16,7 @@ struct probity_store_entry {
     uint64_t number;   /* never reused */
     char id[20];       /* replaces the number if the run is not in a history; or "" */
     uint64_t added_ns; /* CLOCK_REALTIME */
-    uint64_t counts[PROBITY_STORE_KINDS]; /* number of its items */
+    uint64_t counts[PROBITY_COMPARE_KINDS]; /* number of its items; UINT64_MAX: unknown */
     struct probity_compare_run run; /* its path is that of the trace when it was added */
 };
 
@@ -36,8 +33,9 @@ enum probity_store_put {
                               longer */
 };
 
-/* Creates a history, or opens one for reading or writing. On failure *ret_store can be queried for
- * the reason and must be closed; NULL: out of memory. Return 0 or an error. */
+/* Creates a history, or opens one for reading or writing. One of version 1, which has no requests,
+ * is converted, except if it is opened for reading: then it is read as it is. On failure *ret_store
+ * can be queried for the reason and must be closed; NULL: out of memory. Return 0 or an error. */
 int probity_store_create(const char *path, struct probity_store **ret_store);
 int probity_store_open(const char *path, int is_for_writing, struct probity_store **ret_store);
 
@@ -46,6 +44,9 @@ const char *probity_store_why(const struct probity_store *store);
 
 /* Describes a failure after a change that took effect nevertheless; NULL: none. */
 const char *probity_store_warning(const struct probity_store *store);
+
+/* Whether this call of create or open has converted the history. */
+int probity_store_is_converted(const struct probity_store *store);
 
 /* Adds a run, or replaces the one of the same session. label NULL: that of the existing run, or for
  * a new run its own. ret_number: the run's. Returns 0 or an error. */

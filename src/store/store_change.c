@@ -83,19 +83,22 @@ int probity_store_number(struct probity_store *store, const char *sql, int64_t *
 /* ---- Changes -----------------------------------------------------------------------------------
  */
 
-/* Every change affects a row of the runs: one that is added again has another time. 0: no tables
- * yet.
+/* Every change affects the version or a row of the runs: one that is added again has another time.
+ * 0: no tables yet.
  */
 static int state_of(struct probity_store *store, uint32_t *ret_state)
 {
     sqlite3_stmt *statement;
-    int64_t tables = 0;
+    int64_t tables = 0, version = 0;
     uint32_t state = 1;
     int got, error = probity_store_number(store, "SELECT count(*) FROM sqlite_master", &tables);
 
     *ret_state = 0;
+    if (error == 0 && tables > 0)
+        error = probity_store_number(store, "PRAGMA user_version", &version);
     if (error != 0 || tables == 0)
         return error;
+    state = probity_checksum(state, &version, sizeof version);
     if (sqlite3_prepare_v2(store->database, "SELECT number, session, label, added_ns FROM run "
                            "ORDER BY number", -1, &statement, NULL) != SQLITE_OK)
         return probity_store_fail(store);

@@ -76,11 +76,12 @@ static int put_run(struct probity_store *store, const struct probity_compare_run
     int error = prepare(store,
                         number == 0
                             ? "INSERT INTO run (session, label, path, added_ns, started_ns, "
-                              "records, complete, damaged, why) "
-                              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+                              "records, complete, damaged, why, requests) "
+                              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
                             : "UPDATE run SET label = coalesce(?2, label), "
                               "path = ?3, added_ns = ?4, started_ns = ?5, records = ?6, "
-                              "complete = ?7, damaged = ?8, why = ?9 WHERE session = ?1",
+                              "complete = ?7, damaged = ?8, why = ?9, requests = ?10 "
+                              "WHERE session = ?1",
                         &statement);
 
     if (error != 0)
@@ -94,6 +95,7 @@ static int put_run(struct probity_store *store, const struct probity_compare_run
     sqlite3_bind_int(statement, 7, run->is_complete != 0);
     sqlite3_bind_int(statement, 8, run->is_damaged != 0);
     bind_text(statement, 9, run->why);
+    sqlite3_bind_int(statement, 10, run->has_requests != 0);
     return finish(store, statement);
 }
 
@@ -116,8 +118,8 @@ static int put_environment(struct probity_store *store, const struct probity_com
     return error;
 }
 
-static int put_item(struct probity_store *store, sqlite3_stmt *statement,
-                    const struct probity_compare_item *item)
+/* SQLite stores NaN as NULL. */
+static void bind_item(sqlite3_stmt *statement, const struct probity_compare_item *item)
 {
     enum { FIRST_VALUE = 10 };
 
@@ -129,32 +131,62 @@ static int put_item(struct probity_store *store, sqlite3_stmt *statement,
     sqlite3_bind_int64(statement, 7, item->line);
     sqlite3_bind_int64(statement, 8, item->instance);
     sqlite3_bind_double(statement, 9, item->quantile_error);
-    /* SQLite stores NaN as NULL. */
     for (int i = 0; i < PROBITY_COMPARE_STATISTICS; i++)
         sqlite3_bind_double(statement, FIRST_VALUE + i, item->values[i]);
-    int error = sqlite3_step(statement) == SQLITE_DONE ? 0 : probity_store_fail(store);
-    sqlite3_reset(statement);
+}
+
+static void bind_request(sqlite3_stmt *statement, const struct probity_compare_item *item)
+{
+    bind_text(statement, 2, item->name);
+    bind_text(statement, 3, item->signature);
+    sqlite3_bind_int(statement, 4, (item->instance & 1) != 0);
+    sqlite3_bind_double(statement, 5, item->quantile_error);
+    sqlite3_bind_double(statement, 6, item->values[PROBITY_COMPARE_CALLS]);
+    sqlite3_bind_double(statement, 7, item->values[PROBITY_COMPARE_TOTAL]);
+    sqlite3_bind_double(statement, 8, item->values[PROBITY_COMPARE_MEAN]);
+    sqlite3_bind_double(statement, 9, item->values[PROBITY_COMPARE_MEDIAN]);
+    sqlite3_bind_double(statement, 10, item->values[PROBITY_COMPARE_P99]);
+}
+
+/* Adds the requests of a run, or all other items. */
+static int put_items_of(struct probity_store *store, const struct probity_compare_run *run,
+                        uint64_t number, int are_requests)
+{
+    sqlite3_stmt *statement;
+    int error = prepare(store,
+                        are_requests
+                            ? "INSERT INTO request (run, name, named, site, quantile_error, "
+                              "requests, total_ns, mean_ns, median_ns, p99_ns) "
+                              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+                            : "INSERT INTO item (run, kind, name, signature, file, object, line, "
+                              "instance, quantile_error, calls, self_ns, total_ns, cpu_ns, "
+                              "mean_ns, median_ns, p99_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
+                              "?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+                        &statement);
+
+    if (error != 0)
+        return error;
+    sqlite3_bind_int64(statement, 1, (sqlite3_int64)number);
+    for (size_t i = 0; error == 0 && i < run->item_count; i++) {
+        if ((run->items[i].kind == PROBITY_COMPARE_REQUEST) != are_requests)
+            continue;
+        if (are_requests)
+            bind_request(statement, &run->items[i]);
+        else
+            bind_item(statement, &run->items[i]);
+        error = sqlite3_step(statement) == SQLITE_DONE ? 0 : probity_store_fail(store);
+        sqlite3_reset(statement);
+    }
+    sqlite3_finalize(statement);
     return error;
 }
 
 static int put_items(struct probity_store *store, const struct probity_compare_run *run,
                      uint64_t number)
 {
-    sqlite3_stmt *statement;
-    int error = prepare(store, "INSERT INTO item (run, kind, name, signature, file, object, line, "
-                        "instance, quantile_error, calls, self_ns, total_ns, cpu_ns, mean_ns, "
-                        "median_ns, p99_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
-                        "?12, ?13, ?14, ?15, ?16)", &statement);
+    int error = put_items_of(store, run, number, 0);
 
-    if (error != 0)
-        return error;
-    sqlite3_bind_int64(statement, 1, (sqlite3_int64)number);
-    for (size_t i = 0; error == 0 && i < run->item_count; i++) {
-        if ((int)run->items[i].kind < PROBITY_STORE_KINDS)
-            error = put_item(store, statement, &run->items[i]);
-    }
-    sqlite3_finalize(statement);
-    return error;
+    return error == 0 ? put_items_of(store, run, number, 1) : error;
 }
 
 static int remove_of(struct probity_store *store, const char *sql, uint64_t number)
@@ -179,6 +211,8 @@ static int replace(struct probity_store *store, const struct probity_compare_run
         error = remove_of(store, "DELETE FROM environment WHERE run = ?1", *number);
     if (error == 0)
         error = remove_of(store, "DELETE FROM item WHERE run = ?1", *number);
+    if (error == 0)
+        error = remove_of(store, "DELETE FROM request WHERE run = ?1", *number);
     if (error == 0)
         error = put_environment(store, run, *number);
     return error == 0 ? put_items(store, run, *number) : error;
@@ -306,22 +340,33 @@ static int read_entry(struct probity_store *store, sqlite3_stmt *statement,
     run->is_complete = sqlite3_column_int(statement, 7) != 0;
     run->is_damaged = sqlite3_column_int(statement, 8) != 0;
     run->why = text_at(statement, 9);
-    for (int i = 0; i < PROBITY_STORE_KINDS; i++)
-        ret_entry->counts[i] = (uint64_t)sqlite3_column_int64(statement, 10 + i);
+    run->has_requests = sqlite3_column_int(statement, 10) != 0;
+    for (int i = 0; i < PROBITY_COMPARE_KINDS; i++)
+        ret_entry->counts[i] = (uint64_t)sqlite3_column_int64(statement, 11 + i);
+    if (!run->has_requests)
+        ret_entry->counts[PROBITY_COMPARE_REQUEST] = UINT64_MAX;
     int error = read_environment(store, ret_entry);
     return run->label == NULL || run->path == NULL || run->why == NULL ? PROBITY_ERROR_MEMORY
                                                                        : error;
 }
 
+/* Reads runs; the two expressions: whether the requests of a run are known, and their number. */
+#define RUNS(ARE_KNOWN, REQUESTS)                                                                  \
+    "SELECT number, session, label, path, added_ns, started_ns, records, complete, damaged, why, " \
+    ARE_KNOWN ", (SELECT count(*) FROM item WHERE run = number AND kind = 'function'), "           \
+    "(SELECT count(*) FROM item WHERE run = number AND kind = 'block'), " REQUESTS                 \
+    " FROM run WHERE " CHOSEN " ORDER BY started_ns, number"
+
 int probity_store_each(struct probity_store *store, const struct probity_store_choice *choice,
                        probity_store_take *take, void *context)
 {
+    int has_requests = store->version != PROBITY_STORE_WITHOUT_REQUESTS;
     sqlite3_stmt *statement;
     int got = SQLITE_DONE, error = prepare(
-        store, "SELECT number, session, label, path, added_ns, started_ns, records, complete, "
-        "damaged, why, (SELECT count(*) FROM item WHERE run = number AND kind = 'function'), "
-        "(SELECT count(*) FROM item WHERE run = number AND kind = 'block') FROM run WHERE " CHOSEN
-        " ORDER BY started_ns, number", &statement);
+        store,
+        has_requests ? RUNS("requests", "(SELECT count(*) FROM request WHERE run = number)")
+                     : RUNS("0", "0"),
+        &statement);
 
     if (error != 0)
         return error;
@@ -349,6 +394,8 @@ static int load_item(struct probity_store *store, sqlite3_stmt *statement,
 
     if (kind != NULL && strcmp(kind, "block") == 0)
         item.kind = PROBITY_COMPARE_BLOCK;
+    else if (kind != NULL && strcmp(kind, "request") == 0)
+        item.kind = PROBITY_COMPARE_REQUEST;
     for (int i = 0; i < 4; i++)
         *texts[i] = (char *)(uintptr_t)sqlite3_column_text(statement, 1 + i);
     if (is_out_of_memory(statement))
@@ -366,14 +413,11 @@ static int load_item(struct probity_store *store, sqlite3_stmt *statement,
     return probity_compare_run_add(run, &item);
 }
 
-int probity_store_load(struct probity_store *store, uint64_t number,
-                       struct probity_compare_run *run)
+static int load_items(struct probity_store *store, const char *sql, uint64_t number,
+                      struct probity_compare_run *run)
 {
     sqlite3_stmt *statement;
-    int got = SQLITE_DONE,
-        error = prepare(store, "SELECT kind, name, signature, file, object, line, instance, "
-                        "quantile_error, calls, self_ns, total_ns, cpu_ns, mean_ns, median_ns, "
-                        "p99_ns FROM item WHERE run = ?1 ORDER BY rowid", &statement);
+    int got = SQLITE_DONE, error = prepare(store, sql, &statement);
 
     if (error != 0)
         return error;
@@ -384,4 +428,18 @@ int probity_store_load(struct probity_store *store, uint64_t number,
         error = probity_store_fail(store);
     sqlite3_finalize(statement);
     return error;
+}
+
+int probity_store_load(struct probity_store *store, uint64_t number,
+                       struct probity_compare_run *run)
+{
+    int error = load_items(store, "SELECT kind, name, signature, file, object, line, instance, "
+                           "quantile_error, calls, self_ns, total_ns, cpu_ns, mean_ns, median_ns, "
+                           "p99_ns FROM item WHERE run = ?1 ORDER BY rowid", number, run);
+
+    if (error != 0 || store->version == PROBITY_STORE_WITHOUT_REQUESTS)
+        return error;
+    return load_items(store, "SELECT 'request', name, named, '', '', 0, site, quantile_error, "
+                      "requests, NULL, total_ns, NULL, mean_ns, median_ns, p99_ns FROM request "
+                      "WHERE run = ?1 ORDER BY rowid", number, run);
 }

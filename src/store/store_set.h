@@ -10,11 +10,15 @@
 #include "store/sqlite.h"
 #include "store/store.h"
 
+enum { PROBITY_STORE_VERSION = 2, PROBITY_STORE_WITHOUT_REQUESTS = 1 };
+
 struct probity_store {
     sqlite3 *database;
     char *path;
     struct sqlite3_vfs files; /* registered if it has a name */
     char files_name[32];
+    int version; /* of the file; only one opened for reading may be without requests */
+    int is_converted;
     char why[1024];
     int is_warned;   /* `why` describes a failure after a change that took effect nevertheless */
     uint32_t before; /* state of the history when the change began */

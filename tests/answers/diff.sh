@@ -206,17 +206,28 @@ for of in self cpu; do
     compare "requests: $of" 2 --fail-on "request:*:$of>5" asked.1 -- more.1
     grep -q "requests have no $of time; use total" errors || fail "requests: $(cat errors)"
 done
-# A history has no requests: without this rule, they would look as if the change had added them.
+# From a history, they are the same.
 "$PROBITY" runs --project "$WORK" init > /dev/null
 "$PROBITY" runs --project "$WORK" add --label old asked.* > /dev/null
-compare "history" 0 --project "$WORK" @old -- more.*
-grep -q '^requests are not compared: a history or database of runs has none$' output ||
-    fail "history: $(tail -n 5 output)"
-! grep -q ' request$' output || fail "requests of a history: $(grep ' request$' output)"
-compare "history, CSV" 0 --csv --project "$WORK" @old -- more.*
-grep -q 'requests are not compared' errors || fail "history, CSV: $(cat errors)"
-compare "requests of a history" 1 --request '*' --project "$WORK" @old -- more.*
-grep -q 'requests are not compared' errors || fail "requests of a history: $(cat errors)"
+"$PROBITY" runs --project "$WORK" add --label new more.* > /dev/null
+compare "requests of traces" 0 --csv --request '*' asked.* -- more.*
+mv output traces
+for sides in "@old -- @new" "@old -- more.*" "asked.* -- @new"; do
+    # shellcheck disable=SC2086
+    compare "requests: $sides" 0 --csv --request '*' --project "$WORK" $sides
+    cmp -s traces output || fail "requests: $sides: $(diff traces output | head -n 4)"
+done
+# Unknown requests: without this rule, they would look as if the change had added them.
+sqlite3 "$WORK/.probity/runs.db" 'UPDATE run SET requests = 0 WHERE number = 3;
+    DELETE FROM request WHERE run = 3'
+compare "unknown" 0 --project "$WORK" @old -- more.*
+reason="1 of $((2 * RUNS)) runs was stored without them, @old, run 3"
+grep -q "^requests are not compared: $reason\$" output || fail "unknown: $(tail -n 5 output)"
+! grep -q ' request$' output || fail "unknown requests: $(grep ' request$' output)"
+compare "unknown, CSV" 0 --csv --project "$WORK" @old -- more.*
+grep -q 'requests are not compared' errors || fail "unknown, CSV: $(cat errors)"
+compare "unknown requests" 1 --request '*' --project "$WORK" @old -- more.*
+grep -q 'requests are not compared' errors || fail "unknown requests: $(cat errors)"
 
 # ---- Verdicts on the real program ----
 

@@ -59,6 +59,7 @@ for i in 1 2 3; do
     PROBITY_LABEL=old PROBITY_OUT=$WORK/old.$i "$VARIED" 0 30
     PROBITY_LABEL=new PROBITY_OUT=$WORK/new.$i "$VARIED" 40 30
     PROBITY_OUT=$WORK/walk.$i "$PROGRAMS/blocks" > /dev/null
+    PROBITY_OUT=$WORK/asked.$i "$PROGRAMS/typed" 300 > /dev/null
 done
 runs "add elsewhere" 0 add --project other old.1
 PROBITY_PROJECT=$WORK/other runs "by environment" 0 list --csv
@@ -76,15 +77,16 @@ plain() {
         tr -s ' \n' '  ' | sed 's/( /(/g'
 }
 expect "schema" "$(plain documented.db)" "$(plain "$DB")"
-expect "version" "1|1349673588" "$(sql 'PRAGMA user_version; PRAGMA application_id' | paste -sd'|')"
+expect "version" "2|1349673588" "$(sql 'PRAGMA user_version; PRAGMA application_id' | paste -sd'|')"
 
 # ---- Contents ----
 
 runs "add" 0 add old.1 new.1 old.2 new.2 old.3 new.3
 expect "add: lines" "run 6: new.3 added" "$(tail -n 1 output)"
 runs "add with a label" 0 add --label walks walk.?
+runs "add requests" 0 add --label asked asked.1
 sound "add"
-expect "labels" "new|3 old|3 walks|3" \
+expect "labels" "asked|1 new|3 old|3 walks|3" \
     "$(sql 'SELECT label, count(*) FROM run GROUP BY label ORDER BY label' | paste -sd' ')"
 # Prints a line for each function and span, from the reports on the trace. $1 trace
 reported() {
@@ -92,18 +94,24 @@ reported() {
         .calls, .self_ns, .total_ns, .cpu_self_ns, .p50_ns, .p99_ns] | @tsv'
     "$PROBITY" blocks --json "$1" | jq -r '.blocks[] | ["block", .from + " -> " + .to, .calls, "",
         .wall_ns, .cpu_ns, .p50_ns, .p99_ns] | @tsv'
+    "$PROBITY" model --json "$1" | jq -r '.requests[] | ["request", .name, .ends, "",
+        .response.total_ns, "", .response.p50_ns, .response.p99_ns] | @tsv'
 }
-for number in 1 2 7; do
+for number in 1 2 7 10; do
     trace=$(sql "SELECT path FROM run WHERE number = $number")
     reported "$trace" | sort > expected
     sql -separator $'\t' "SELECT kind, name, cast(calls AS INT), cast(self_ns AS INT),
         cast(total_ns AS INT), cast(cpu_ns AS INT), cast(median_ns AS INT), cast(p99_ns AS INT)
-        FROM item WHERE run = $number" | sort > found
+        FROM item WHERE run = $number UNION ALL SELECT 'request', name, cast(requests AS INT),
+        NULL, cast(total_ns AS INT), NULL, cast(median_ns AS INT), cast(p99_ns AS INT) FROM request
+        WHERE run = $number" | sort > found
     cmp -s expected found || fail "run $number: $(diff expected found | head -n 4)"
     [ "$(wc -l < expected)" -ge 4 ] || fail "run $number: only $(wc -l < expected) rows"
+    expect "run $number: requests" "$((number == 10))" "$(grep -c '^request' expected)"
     runs "show" 0 show --json $number
     jq -r '.runs[0].items[] | [.kind, .name, (.calls | round), (.self_ns // "" | if . == "" then .
-        else round end), (.total_ns | round), (.cpu_ns | round), (.median_ns | round),
+        else round end), (.total_ns | round), (.cpu_ns // "" | if . == "" then . else round end),
+        (.median_ns | round),
         (.p99_ns | round)] | @tsv' output | sort > found
     cmp -s expected found || fail "show $number: $(diff expected found | head -n 4)"
     "$PROBITY" info --json "$trace" > facts
@@ -112,7 +120,8 @@ for number in 1 2 7; do
         .complete, .why, .label] | map(tostring) | join("|")' facts)" \
         "$(jq -r '.runs[0] | [.environment.host, .environment.kernel, .environment["CPU model"],
         .environment.processors, .environment.program, .environment["build id"], .records,
-        .started_ns, .complete, .why, if .label == "walks" then null else .label end] |
+        .started_ns, .complete, .why,
+        if .label == "walks" or .label == "asked" then null else .label end] |
         map(tostring) | join("|")' output)"
 done
 runs "list" 0 list
@@ -128,7 +137,12 @@ expect "show: lines" "$(sql "SELECT count(*) + 1 FROM item JOIN run ON run = num
     WHERE label = 'old'")" "$(wc -l < output)"
 runs "show" 0 show 7 @new
 expect "show: runs" 4 "$(grep -c '^run ' output)"
+! grep -q '^requests' output || fail "requests are unknown: $(grep '^requests' output)"
 grep -q '2 (two) -> 1' output || fail "no probe name"
+runs "list" 0 list --json --label asked
+expect "list: requests" 1 "$(jq '.runs[0].requests' output)"
+runs "rm of requests" 0 rm @asked
+expect "rm of requests" 0 "$(sql 'SELECT count(*) FROM request')"
 
 # ---- Adding the same run again ----
 
@@ -223,7 +237,7 @@ expect "rows" 0 "$(sql 'SELECT count(*) FROM item WHERE run IN (2, 4, 6)')"
 runs "rm of none" 1 rm 6
 runs "rm of the last" 0 rm 9
 runs "add behind it" 0 add walk.3
-expect "numbers are not reused" "run 10: walk.3 added" "$(cat output)"
+expect "numbers are not reused" "run 11: walk.3 added" "$(cat output)"
 sound "rm"
 
 # ---- Concurrent processes ----
@@ -311,8 +325,8 @@ refused() {
     expect "$1: unchanged" "$sum" "$(cksum < "$DB")"
     cp good "$DB"
 }
-sql 'PRAGMA user_version = 2'
-refused "newer" 'it has version 2, but this Probity supports only version 1'
+sql 'PRAGMA user_version = 3'
+refused "newer" 'it has version 3, but this Probity supports only versions up to 2'
 sql 'PRAGMA user_version = 0'
 refused "older" 'it has version 0'
 rm "$DB"

@@ -120,13 +120,15 @@ static void insert(sqlite3 *database, struct input *input)
     static const struct {
         const char *sql, *sound[16];
     } tables[] = {
-        {"INSERT OR IGNORE INTO run VALUES (?,?,?,?,?,?,?,?,?,?)",
-         {"3", "0123456789abcdef", "a", "path", "5", "6", "7", "1", "0", "closed"}},
+        {"INSERT OR IGNORE INTO run VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+         {"3", "0123456789abcdef", "a", "path", "5", "6", "7", "1", "0", "closed", "1"}},
         {"INSERT OR IGNORE INTO environment VALUES (?,?,?)", {"1", "host", "machine"}},
         {"INSERT INTO item VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
          {"1", "function", "f", "void f()", "f.c", "", "7", "0", "0.004", "10", "20", "30", "5",
-          "3", "2", "9"}}};
-    uint64_t table = take(input, 1) % 3;
+          "3", "2", "9"}},
+        {"INSERT INTO request VALUES (?,?,?,?,?,?,?,?,?,?)",
+         {"1", "f", "f (named)", "0", "0.004", "10", "30", "3", "2", "9"}}};
+    uint64_t table = take(input, 1) % 4;
     sqlite3_stmt *statement;
 
     demand(sqlite3_prepare_v2(database, tables[table].sql, -1, &statement, NULL) == SQLITE_OK);
@@ -184,21 +186,27 @@ static void write_journal(struct input *input)
 /* The tables of doc/runs.md without constraints, and two runs. */
 static void make_history(void)
 {
-    static const uint8_t sound[] = {0, 7, 1, 4, 1, '1', 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 2, 4, 1, '2',
-                                    4, 1, 'b', 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                                    0, 0, 0, 0, 0, 0, 0, 2, 7, 2};
+    /* Two rows of run, and of each of item and request one for each run. Past the end is 0. */
+    static const uint8_t sound[] = {0, 7, 1, 4, 1, '1', 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                                    0, 7, 2, 4, 1, '2', 4, 1, 'b', 0, 0, 0, 0, 0, 0, 0, 0,
+                                    2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                                    3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                                    3, 7, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                                    2, 7, 2};
     struct input input = {sound, sound + sizeof sound};
     sqlite3 *database;
 
     demand(sqlite3_open("history", &database) == SQLITE_OK);
     demand(sqlite3_exec(database,
-                        "PRAGMA application_id = 1349673588; PRAGMA user_version = 1;"
+                        "PRAGMA application_id = 1349673588; PRAGMA user_version = 2;"
                         "CREATE TABLE run (number INTEGER PRIMARY KEY, session UNIQUE, label, path,"
-                        " added_ns, started_ns, records, complete, damaged, why);"
+                        " added_ns, started_ns, records, complete, damaged, why, requests);"
                         "CREATE TABLE environment (run, what, value, PRIMARY KEY (run, what));"
                         "CREATE TABLE item (run, kind, name, signature, file, object, line,"
                         " instance, quantile_error, calls, self_ns, total_ns, cpu_ns, mean_ns,"
-                        " median_ns, p99_ns)", NULL, NULL, NULL) == SQLITE_OK);
+                        " median_ns, p99_ns);"
+                        "CREATE TABLE request (run, name, named, site, quantile_error, requests,"
+                        " total_ns, mean_ns, median_ns, p99_ns)", NULL, NULL, NULL) == SQLITE_OK);
     sqlite3_close(database);
     add_rows(&input);
     int file = open("history", O_RDONLY);

@@ -441,6 +441,15 @@ jq -n --argjson base "$(hits_of request:begin requests1 requests2)" \
     --argjson stages "$(hits_of 7 requests1 requests2)" \
     '{name: "request", base: $base, now: $now, stage: $stages[2]}' > aligned-requests.json
 look alignedRequests diff-requests.html aligned-requests.json
+for run in 0 1 2 3 4 5 6 7 8 9; do
+    PROBITY_OUT=$WORK/asked$run "$PROGRAMS/typed" 200 > /dev/null
+    PROBITY_OUT=$WORK/more$run "$PROGRAMS/typed" 300 > /dev/null
+done
+"$PROBITY" diff --json asked? -- more? > diff-asked.json
+"$PROBITY" runs add --project project --label asked asked? > /dev/null
+view "comparison of requests with a label" 0 --project project --diff @asked -o diff-asked.html \
+    more?
+look labelRequests diff-asked.html diff-asked.json
 PROBITY_OUT=$WORK/without.probity "$PROGRAMS/varied" 0 4
 PROBITY_OUT=$WORK/with.probity "$PROGRAMS/varied" 200 4
 view "added" 0 --diff without.probity -o added.html with.probity

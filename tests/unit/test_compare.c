@@ -57,6 +57,7 @@ static void add_run_of(struct probity_compare *compare, int side,
 {
     flush_run(compare);
     assert_int_equal(probity_compare_run_describe(facts, &pending), 0);
+    pending.has_requests = 1;
     pending_side = side;
 }
 
@@ -658,6 +659,7 @@ static void outputs_are_as_ever(void **state)
                                  "\"correction\": \"Benjamini-Hochberg\", "
                                  "\"correction_of_limits\": \"Holm\", \"tests\": 5, "
                                  "\"blocks_left_out\": 0, \"requests_left_out\": 0, "
+                                 "\"runs_without_requests\": 0, "
                                  "\"tests_of_limits\": 6, \"confidence\": 0.95, "
                                  "\"tolerance_percent\": 2.0, "
                                  "\"runs_least\": 4},\n"

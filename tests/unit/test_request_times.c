@@ -182,6 +182,7 @@ static void requests_are_compared(void **state)
     assert_false(probity_compare_is_chosen(compare, PROBITY_COMPARE_REQUEST,
                                            PROBITY_COMPARE_CPU));
     assert_int_equal(probity_compare_requests_left_out(compare), 0);
+    assert_null(probity_compare_without_requests(compare, &count));
     probity_compare_close(compare);
 }
 
@@ -194,6 +195,8 @@ static void unknown_requests_are_not_compared(void **state)
     probity_compare_rows(compare, &count);
     assert_int_equal(count, 0);
     assert_int_equal(probity_compare_requests_left_out(compare), 1);
+    assert_non_null(probity_compare_without_requests(compare, &count));
+    assert_in_range(count, 1, 8);
     probity_compare_close(compare);
 }
 

@@ -117,13 +117,17 @@ static void release(struct found *found)
 static void runs_come_back_as_they_were(void **state)
 {
     static const double values[][PROBITY_COMPARE_STATISTICS] = {
-        {1, 2, 3, NAN, 0.1, 1e300, DBL_MIN}, {0, NAN, 9007199254740993.0, -1, 1.0 / 3, 4, 5}};
+        {1, 2, 3, NAN, 0.1, 1e300, DBL_MIN},
+        {0, NAN, 9007199254740993.0, -1, 1.0 / 3, 4, 5},
+        {9, NAN, 1e300, NAN, 0.1, NAN, DBL_MIN}};
     struct probity_store *store = create();
     struct probity_compare_run run = make_run(1, "it's \"b\xff\xfe\"; --");
 
     (void)state;
     add_item(&run, PROBITY_COMPARE_FUNCTION, "operator'()", values[0]);
     add_item(&run, PROBITY_COMPARE_BLOCK, "1 -> \xc3\x28", values[1]);
+    add_item(&run, PROBITY_COMPARE_REQUEST, "7\xff", values[2]);
+    run.has_requests = 1;
     assert_int_equal(put(store, run, NULL, PROBITY_STORE_ADDED), 1);
     probity_store_close(store);
     assert_int_equal(probity_store_open(path, 0, &store), 0);
@@ -132,18 +136,24 @@ static void runs_come_back_as_they_were(void **state)
     struct probity_store_entry *entry = &found.entries[0];
     assert_int_equal(entry->counts[PROBITY_COMPARE_FUNCTION], 1);
     assert_int_equal(entry->counts[PROBITY_COMPARE_BLOCK], 1);
+    assert_int_equal(entry->counts[PROBITY_COMPARE_REQUEST], 1);
+    assert_true(entry->run.has_requests);
     assert_int_equal(entry->run.started_ns, 999999);
     assert_true(entry->run.is_complete && !entry->run.is_damaged);
     assert_string_equal(entry->run.environment[PROBITY_COMPARE_HOST], "host");
     assert_string_equal(entry->run.environment[PROBITY_COMPARE_KERNEL], "");
     assert_int_equal(probity_store_load(store, 1, &entry->run), 0);
-    assert_int_equal(entry->run.item_count, 2);
+    assert_int_equal(entry->run.item_count, 3);
     assert_int_equal(entry->run.items[1].kind, PROBITY_COMPARE_BLOCK);
     assert_string_equal(entry->run.items[0].name, "operator'()");
     assert_string_equal(entry->run.items[1].name, "1 -> \xc3\x28");
     assert_int_equal(entry->run.items[1].line, 7);
     assert_int_equal(entry->run.items[1].instance, 3);
-    for (int i = 0; i < 2; i++) {
+    assert_int_equal(entry->run.items[2].kind, PROBITY_COMPARE_REQUEST);
+    assert_string_equal(entry->run.items[2].name, "7\xff");
+    assert_string_equal(entry->run.items[2].signature, "int f(const char *)");
+    assert_int_equal(entry->run.items[2].instance, 1); /* a site or not */
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < PROBITY_COMPARE_STATISTICS; j++) {
             double value = entry->run.items[i].values[j];
             assert_true(isnan(values[i][j]) ? isnan(value) : value == values[i][j]);
@@ -181,6 +191,29 @@ static void one_session_is_one_run(void **state)
     found = find(store, 1, "more");
     assert_int_equal(found.count, 1);
     assert_false(found.entries[0].run.is_complete);
+    release(&found);
+    probity_store_close(store);
+}
+
+/* Not the same as a run that has none. */
+static void requests_may_be_unknown(void **state)
+{
+    struct probity_store *store = create();
+    struct probity_compare_run run = make_run(1, "");
+
+    (void)state;
+    put(store, run, NULL, PROBITY_STORE_ADDED);
+    struct found found = find(store, 1, NULL);
+    assert_false(found.entries[0].run.has_requests);
+    assert_int_equal(found.entries[0].counts[PROBITY_COMPARE_REQUEST], UINT64_MAX);
+    release(&found);
+    run = make_run(1, "");
+    run.has_requests = 1;
+    put(store, run, NULL, PROBITY_STORE_UPDATED);
+    found = find(store, 1, NULL);
+    assert_true(found.entries[0].run.has_requests);
+    assert_int_equal(found.entries[0].counts[PROBITY_COMPARE_REQUEST], 0);
+    assert_false(probity_store_is_converted(store));
     release(&found);
     probity_store_close(store);
 }
@@ -268,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(runs_come_back_as_they_were, make_path, remove_path),
         cmocka_unit_test_setup_teardown(one_session_is_one_run, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(requests_may_be_unknown, make_path, remove_path),
         cmocka_unit_test_setup_teardown(runs_are_found_by_number_and_label, make_path,
                                         remove_path),
         cmocka_unit_test_setup_teardown(nothing_is_made_by_opening, make_path, remove_path),

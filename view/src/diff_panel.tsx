@@ -48,11 +48,12 @@ export function DiffPanel({ shared }: { shared: Shared }): VNode {
     const kind = mode === "timelines" ? "functions" : mode;
     const isFunctions = kind === "functions";
     const what = isFunctions ? "Self" : "Time";
+    const all = useMemo(() => diff === undefined ? [] : rowsOf(diff, kind), [diff, kind]);
+    const hasCauses = useMemo(() => all.some((row) => causeOf(row) !== ""), [all]);
     const rows = useMemo(() => {
         const isMatch = matcher(shared.query);
-        const all = diff === undefined ? [] : rowsOf(diff, kind);
         return isMatch === null ? all : all.filter((row) => isMatch(`${row.name} ${row.file}`));
-    }, [diff, kind, shared.query]);
+    }, [all, shared.query]);
     const columns = useMemo((): Column<Row>[] => [
         { id: "name", ...names[kind], isText: true, value: (row) => row.name, show: null,
             name: ({ name, file, line }) => isFunctions ? { name, place: `${isolated(file)}:${line}`, whole: `${name}\n${file}:${line}` } : { name } },
@@ -69,10 +70,11 @@ export function DiffPanel({ shared }: { shared: Shared }): VNode {
                 const each = row.statistics[key];
                 return each === undefined ? "–" : <span class={tone(each)} title={hint(each)}>{changeText(each.ratio)}</span>;
             } })),
-        { id: "cause", title: "Cause", hint: "Whether single calls changed, or their number", isText: true, value: causeOf, show: (row) => causeOf(row) },
+        // Without a significant change, it would be empty.
+        ...(hasCauses ? [{ id: "cause", title: "Cause", hint: "Whether single calls changed, or their number", isText: true, value: causeOf, show: (row: Row) => causeOf(row) }] : []),
         { id: "verdict", title: isFunctions ? "Verdict on self time" : "Verdict on time", hint: "Statistical verdict", isText: true, value: (row) => row.main.verdict,
             show: (row) => <span class="named" title={hint(row.main)}><span class={tone(row.main)}>{hint(row.main)}</span></span> },
-    ], [isFunctions, kind, what]);
+    ], [hasCauses, isFunctions, kind, what]);
     if (diff === undefined)
         return <p class="none">This page compares no runs.</p>;
     const incomplete = [...diff.base, ...diff.new].filter((run) => !run.complete);
@@ -84,7 +86,7 @@ export function DiffPanel({ shared }: { shared: Shared }): VNode {
                 {(modes.length > 1 || diff.functions.length > 0) && <br class="narrow" />}
                 {` ${count(diff.base.length)} ${diff.base.length === 1 ? "run" : "runs"} of the base, ${count(diff.new.length)} new. `}
                 {mode !== "timelines" && `Changes of more than ${diff.method.tolerance_percent}%, at ${diff.method.confidence * 100}% confidence, are significant; everything else is faint.`}
-                {diff.method.requests_left_out > 0 && " Requests are not compared: a history or database of runs has none."}
+                {diff.method.runs_without_requests > 0 && ` Requests are not compared: ${diff.method.runs_without_requests} of ${diff.base.length + diff.new.length} runs ${diff.method.runs_without_requests > 1 ? "were" : "was"} stored without them.`}
                 {incomplete.length > 0 && ` Not complete: ${incomplete.map((run) => `${run.trace} (${run.why})`).join(", ")}.`}
             </p>
             {mode === "timelines" && shared.base !== null ? <AlignedPanel shared={shared} base={shared.base.model} model={shared.base.now} />

@@ -81,39 +81,93 @@ function partsOf(lane: Lane, range: Window): Part {
     return { wall, off, first, end };
 }
 
-/** Self times: each call's time minus those of calls one level deeper that begin inside it. */
-function addCalls(model: Model, thread: Thread, range: Window, sums: Sums, all: RangeSums): void {
-    let inner: { lane: Lane; part: Part } | null = null;
-    for (const lane of [...thread.calls].reverse()) {
-        const part = partsOf(lane, range);
-        const { wall, off, first, end } = part;
-        const self = wall.slice();
-        const selfOff = off.slice();
-        if (inner !== null) {
-            for (let i = inner.part.first, at = first; i < inner.part.end; i++) {
-                while (at + 1 < end && lane.start[at + 1] <= inner.lane.start[i])
-                    at++;
-                if (at < end) {
-                    self[at - first] -= inner.part.wall[i - inner.part.first];
-                    selfOff[at - first] -= inner.part.off[i - inner.part.first];
-                }
+/** How long a thread existed in the range, and how much of that it was on the CPU, if that is known. */
+function timesOf(thread: Thread, range: Window): { there: number; cpu: number } {
+    const there = Math.max(0, Math.min(thread.last, range.to) - Math.max(thread.first, range.from));
+    let off = 0;
+    if (there > 0 && thread.off !== null) {
+        const [first, end] = spansOf(thread.off, range);
+        for (let i = first; i < end; i++)
+            off += thread.off.busy[i] * partOf(thread.off, i, range);
+    }
+    return { there, cpu: Math.max(0, there - off) };
+}
+
+/** Self times of the calls of a lane in the range, and how much of them was on the CPU. */
+interface Selves { lane: Lane; first: number; wall: Float64Array; cpu: Float64Array }
+
+/** Each call's time minus that of calls one level deeper that begin inside it. Callees may be longer
+ * than the merged calls in which they begin: the rest is taken from the next ones, and what is left
+ * after the last one from the preceding ones. */
+function selvesOf(lane: Lane, part: Part, inner: { lane: Lane; part: Part } | null): Selves {
+    const { first, end } = part;
+    const self = part.wall.slice();
+    const off = part.off.slice();
+    if (inner !== null) {
+        for (let i = inner.part.first, at = first; i < inner.part.end; i++) {
+            while (at + 1 < end && lane.start[at + 1] <= inner.lane.start[i])
+                at++;
+            if (at < end) {
+                self[at - first] -= inner.part.wall[i - inner.part.first];
+                off[at - first] -= inner.part.off[i - inner.part.first];
             }
         }
-        // Callees may be longer than the merged calls in which they begin: the rest is in the next ones.
-        for (let i = 0; i + 1 < self.length; i++) {
-            self[i + 1] += Math.min(0, self[i]);
-            selfOff[i + 1] += Math.min(0, selfOff[i]);
+    }
+    for (const times of [self, off]) {
+        for (let i = 0; i + 1 < times.length; i++) {
+            times[i + 1] += Math.min(0, times[i]);
+            times[i] = Math.max(0, times[i]);
         }
-        for (let i = first; i < end; i++) {
+        for (let i = times.length - 1; i > 0; i--) {
+            times[i - 1] += Math.min(0, times[i]);
+            times[i] = Math.max(0, times[i]);
+        }
+    }
+    const wall = self.map((time) => Math.max(0, time));
+    return { lane, first, wall, cpu: wall.map((time, i) => Math.max(0, time - Math.max(0, off[i]))) };
+}
+
+/** Whether a call is in the range only in part. */
+function isCut(lane: Lane, { first, end }: Part, { from, to }: Window): boolean {
+    return first < end && (lane.start[first] < from || lane.start[end - 1] + lane.length[end - 1] > to);
+}
+
+/** The part in the range of a merged call is estimated by its length, although its calls may be
+ * anywhere in it, so that callees can have more time there than their callers, and self times more
+ * than the thread. The same applies to time on the CPU in a call that is cut. Then all are shortened
+ * by the same factor. */
+function bound(selves: Selves[], { there, cpu }: { there: number; cpu: number }): void {
+    const sumOf = (of: "wall" | "cpu"): number => selves.reduce((sum, each) => each[of].reduce((a, b) => a + b, sum), 0);
+    const wallFactor = there / Math.max(there, sumOf("wall"), Number.MIN_VALUE);
+    const cpuFactor = Math.min(wallFactor, cpu / Math.max(cpu, sumOf("cpu"), Number.MIN_VALUE));
+    for (const each of selves) {
+        each.wall = each.wall.map((time) => time * wallFactor);
+        each.cpu = each.cpu.map((time) => time * cpuFactor);
+    }
+}
+
+function addCalls(model: Model, thread: Thread, range: Window, sums: Sums, all: RangeSums): void {
+    let inner: { lane: Lane; part: Part } | null = null;
+    const selves: Selves[] = [];
+    let isEstimated = false;
+    for (const lane of [...thread.calls].reverse()) {
+        const part = partsOf(lane, range);
+        selves.push(selvesOf(lane, part, inner));
+        const isMerged = lane.count.subarray(part.first, part.end).some((count) => count > 1);
+        all.isNear ||= isMerged;
+        isEstimated ||= isMerged || isCut(lane, part, range);
+        inner = { lane, part };
+    }
+    if (isEstimated)
+        bound(selves, timesOf(thread, range));
+    for (const { lane, first, wall, cpu } of selves) {
+        for (let i = first; i < first + wall.length; i++) {
             const calls = lane.start[i] >= range.from && (lane.flags[i] & Flag.Before) === 0 ? lane.count[i] : 0;
             all.calls += calls;
-            all.isNear ||= lane.count[i] > 1;
-            const mine = Math.max(0, self[i - first]);
-            const sum = sums.add(model.names[lane.name[i]].name, model.rowOfName[lane.name[i]], calls, mine, thread.cpuKnown ? Math.max(0, mine - Math.max(0, selfOff[i - first])) : null);
+            const sum = sums.add(model.names[lane.name[i]].name, model.rowOfName[lane.name[i]], calls, wall[i - first], thread.cpuKnown ? cpu[i - first] : null);
             if (calls > 0 && (lane.flags[i] & (Flag.Open | Flag.Untimed | Flag.Before)) === 0)
                 sum.durations.add(lane.busy[i] / calls, calls);
         }
-        inner = { lane, part };
     }
 }
 
@@ -137,16 +191,9 @@ function addBlocks(model: Model, thread: Thread, range: Window, sums: Sums, all:
 }
 
 function addThread(thread: Thread, range: Window, all: RangeSums): void {
-    const there = Math.min(thread.last, range.to) - Math.max(thread.first, range.from);
-    if (there <= 0)
-        return;
-    let off = 0;
-    if (thread.off !== null) {
-        const [first, end] = spansOf(thread.off, range);
-        for (let i = first; i < end; i++)
-            off += thread.off.busy[i] * partOf(thread.off, i, range);
-    }
-    all.threads.push({ thread, there, cpu: thread.cpuKnown ? Math.max(0, there - off) : null });
+    const { there, cpu } = timesOf(thread, range);
+    if (there > 0)
+        all.threads.push({ thread, there, cpu: thread.cpuKnown ? cpu : null });
 }
 
 function addTrack(model: Model, track: Thread, range: Window, waits: Sums, all: RangeSums): void {

@@ -83,6 +83,9 @@ function emptyNode(model: Model, name: number): Node {
 /** A call, or several that were merged. */
 interface Call { lane: Lane; index: number; name: number; end: number; inner: number; innerOff: number; path: Node; isOutermost: boolean; isBeyond: boolean }
 
+/** Self time that is added once all calls of the thread are known. */
+interface Self { part: Part; node: TreeNode; wall: number; off: number; isBeyond: boolean }
+
 /** Calls of one thread, in the order in which they begin. */
 function* callsOf(thread: Thread, range: Window): Generator<{ lane: Lane; index: number }> {
     const lanes = thread.calls;
@@ -117,6 +120,11 @@ class Reader {
     /** By depth, time of callees that their merged callers are too short for: it belongs to the next
      * call there. */
     private readonly rests = new Map<number, { wall: number; off: number }>();
+    /** Of the thread that is being read: self times, and the first start and the last end of calls
+     * that count. */
+    private selves: Self[] = [];
+    private first = Infinity;
+    private latest = -Infinity;
     constructor(private readonly model: Model, private readonly range: Window) {}
 
     private partOf(name: number, thread: Thread): Part {
@@ -164,25 +172,40 @@ class Reader {
         const { node } = path;
         const part = this.partOf(name, thread);
         this.isNear ||= count > 1;
+        this.first = Math.min(this.first, lane.start[index]);
+        this.latest = Math.max(this.latest, lane.start[index] + lane.length[index]);
+        this.selves.push({ part, node, wall: self, off: offSelf, isBeyond });
         part.isNear ||= count > 1;
         part.calls += count;
         part.untimed += isUntimed ? count : 0;
         part.repaired += (flags & (Flag.Open | Flag.Unwound)) !== 0 ? count : 0;
         part.total += isOutermost ? wall : 0;
         part.off += isOutermost ? off : 0;
-        part.self += self;
-        part.offSelf += offSelf;
-        part.beyond.self += isBeyond ? self : 0;
-        part.beyond.off += isBeyond ? offSelf : 0;
         if (!isUntimed && (flags & Flag.Open) === 0)
             part.durations.add(wall / count, count);
         node.calls += count;
         node.total_ns = (node.total_ns ?? 0) + wall;
-        node.self_ns = (node.self_ns ?? 0) + self;
         node.cpu_total_ns = (node.cpu_total_ns ?? 0) + (thread.cpuKnown ? wall - off : 0);
-        node.cpu_self_ns = (node.cpu_self_ns ?? 0) + (thread.cpuKnown ? self - offSelf : 0);
         node.off_cpu_total_ns = (node.off_cpu_total_ns ?? 0) + off;
-        node.off_cpu_self_ns = (node.off_cpu_self_ns ?? 0) + offSelf;
+    }
+
+    /** Callees may be longer than the merged calls in which they begin, or may have been merged with
+     * earlier ones that do not count, so that self times can exceed the time from the first start to
+     * the last end. Then all are shortened by the same factor. */
+    private addSelves(thread: Thread): void {
+        const most = Math.max(0, this.latest - this.first);
+        const all = this.selves.reduce((sum, { wall }) => sum + wall, 0);
+        const factor = all > most ? most / all : 1;
+        for (const { part, node, wall, off, isBeyond } of this.selves) {
+            const [self, offSelf] = [wall * factor, off * factor];
+            part.self += self;
+            part.offSelf += offSelf;
+            part.beyond.self += isBeyond ? self : 0;
+            part.beyond.off += isBeyond ? offSelf : 0;
+            node.self_ns = (node.self_ns ?? 0) + self;
+            node.cpu_self_ns = (node.cpu_self_ns ?? 0) + (thread.cpuKnown ? self - offSelf : 0);
+            node.off_cpu_self_ns = (node.off_cpu_self_ns ?? 0) + offSelf;
+        }
     }
 
     read(thread: Thread): void {
@@ -190,6 +213,9 @@ class Reader {
         /** By name: how many calls are open, and whether the outermost one is counted. */
         const depths = new Map<number, { calls: number; isCounted: boolean }>();
         this.rests.clear();
+        this.selves = [];
+        this.first = Infinity;
+        this.latest = -Infinity;
         const closeTo = (depth: number): void => {
             while (open.length > depth) {
                 const call = open.pop();
@@ -225,6 +251,7 @@ class Reader {
                 isBeyond: !same.isCounted });
         }
         closeTo(0);
+        this.addSelves(thread);
     }
 }
 

@@ -154,7 +154,7 @@ int probity_compare_take(struct probity_compare *compare, int side,
     compare->runs[side] = runs;
     struct probity_compare_run *kept = &runs[compare->side_counts[side]++];
     *kept = *run;
-    compare->lacks_requests |= !run->has_requests;
+    compare->without_requests += !run->has_requests;
     *run = (struct probity_compare_run){.item_count = 0};
     int error = 0;
     for (size_t i = 0; i < kept->item_count; i++) {
@@ -216,7 +216,7 @@ static int is_compared(struct probity_compare *compare, const struct probity_com
 {
     if (!is_matching(compare, row))
         return 0;
-    if (row->item.kind != PROBITY_COMPARE_REQUEST || !compare->lacks_requests)
+    if (row->item.kind != PROBITY_COMPARE_REQUEST || compare->without_requests == 0)
         return 1;
     compare->requests_left++;
     return 0;
@@ -325,6 +325,23 @@ const struct probity_compare_options *probity_compare_settings(
 size_t probity_compare_requests_left_out(const struct probity_compare *compare)
 {
     return compare->requests_left;
+}
+
+const struct probity_compare_run *
+probity_compare_without_requests(const struct probity_compare *compare, size_t *ret_count)
+{
+    size_t count = compare->without_requests;
+    size_t all =
+        compare->side_counts[PROBITY_COMPARE_BASE] + compare->side_counts[PROBITY_COMPARE_NEW];
+
+    *ret_count = compare->requests_left > 0 || count == all ? count : 0;
+    for (int side = 0; *ret_count > 0 && side < PROBITY_COMPARE_SIDES; side++) {
+        for (size_t i = 0; i < compare->side_counts[side]; i++) {
+            if (!compare->runs[side][i].has_requests)
+                return &compare->runs[side][i];
+        }
+    }
+    return NULL;
 }
 
 size_t probity_compare_tests(const struct probity_compare *compare)

@@ -160,6 +160,11 @@ size_t probity_compare_left_out(const struct probity_compare *compare);
 /* Number of kinds of requests left out because the requests of some other run are unknown. */
 size_t probity_compare_requests_left_out(const struct probity_compare *compare);
 
+/* The first run whose requests are unknown, and how many there are, so that requests are not
+ * compared; NULL if there is none, or if no other run has any. */
+const struct probity_compare_run *
+probity_compare_without_requests(const struct probity_compare *compare, size_t *ret_count);
+
 void probity_compare_close(struct probity_compare *compare);
 
 #endif

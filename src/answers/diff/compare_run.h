@@ -81,7 +81,7 @@ struct probity_compare_run {
     char *label; /* "" if there is none */
     char *why;   /* why the run is complete or not */
     int is_complete, is_damaged; /* is_damaged: also if the trace has no end */
-    int has_requests; /* 0: its requests are unknown, as in a history */
+    int has_requests; /* 0: its requests are unknown: it was stored without them */
     char *environment[PROBITY_COMPARE_ENVIRONMENTS]; /* "" if unknown */
     struct probity_compare_item *items;
     size_t item_count, item_room;

@@ -26,7 +26,7 @@ struct probity_compare {
     size_t row_count, row_room;
     size_t block_count; /* how many of the rows are blocks */
     struct probity_compare_left left;
-    int lacks_requests; /* those of a run are unknown */
+    size_t without_requests; /* number of runs whose requests are unknown */
     size_t requests_left;
     struct probity_compare_row *rows; /* set by finish: the matching rows, in order */
     size_t tests, limit_tests;

@@ -220,7 +220,9 @@ static json_t *test_of(const struct probity_compare *compare)
 {
     const struct probity_compare_options *options = probity_compare_settings(compare);
     json_t *object = json_object();
+    size_t without;
 
+    probity_compare_without_requests(compare, &without);
     json_object_set_new(object, "test", json_string("Wilcoxon rank-sum, two-sided"));
     json_object_set_new(object, "correction", json_string("Benjamini-Hochberg"));
     json_object_set_new(object, "correction_of_limits", json_string("Holm"));
@@ -228,6 +230,7 @@ static json_t *test_of(const struct probity_compare *compare)
     probity_json_put_integer(object, "blocks_left_out", probity_compare_left_out(compare));
     probity_json_put_integer(object, "requests_left_out",
                              probity_compare_requests_left_out(compare));
+    probity_json_put_integer(object, "runs_without_requests", without);
     probity_json_put_integer(object, "tests_of_limits", probity_compare_limit_tests(compare));
     json_object_set_new(object, "confidence", json_real(options->confidence));
     json_object_set_new(object, "tolerance_percent", json_real(options->tolerance_percent));

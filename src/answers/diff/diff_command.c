@@ -115,8 +115,11 @@ static int print_diff(void *context, FILE *stream, int has_color)
     if (call->form == FORM_CSV && probity_compare_left_out(call->compared.compare) > 0)
         cli_warn(&cli_command_diff, "too many blocks: the %zu with the least time are not compared",
                  probity_compare_left_out(call->compared.compare));
-    if (call->form == FORM_CSV && probity_compare_requests_left_out(call->compared.compare) > 0)
-        cli_warn(&cli_command_diff, "requests are not compared: " PROBITY_DIFF_LACKS_REQUESTS);
+    char *why =
+        call->form == FORM_CSV ? probity_diff_why_no_requests(call->compared.compare) : NULL;
+    if (why != NULL)
+        cli_warn(&cli_command_diff, "%s", why);
+    free(why);
     if (call->form == FORM_JSON)
         return probity_diff_json(stream, &call->layout, call->compared.compare);
     if (call->form == FORM_CSV)
@@ -154,6 +157,19 @@ static const char *idle_pattern(const struct diff_call *call, enum probity_compa
     return NULL;
 }
 
+static int fail_request(const struct diff_call *call, const char *pattern)
+{
+    char *why = probity_diff_why_no_requests(call->compared.compare);
+
+    if (why != NULL)
+        cli_fail(&cli_command_diff, "%s", why);
+    else
+        cli_fail(&cli_command_diff, "no requests match '%s'; `probity model` lists the kinds of "
+                 "requests", pattern);
+    free(why);
+    return CLI_FAILURE;
+}
+
 /* Without matching rows, the table would look as if nothing had changed. */
 static int find_idle_pattern(const struct diff_call *call)
 {
@@ -166,13 +182,7 @@ static int find_idle_pattern(const struct diff_call *call)
     if (block != NULL)
         return cli_fail(&cli_command_diff, "no blocks match '%s'; `probity blocks` lists the "
                         "blocks", block);
-    if (request != NULL && probity_compare_requests_left_out(call->compared.compare) > 0)
-        return cli_fail(&cli_command_diff, "requests are not compared: "
-                        PROBITY_DIFF_LACKS_REQUESTS);
-    if (request != NULL)
-        return cli_fail(&cli_command_diff, "no requests match '%s'; `probity model` lists the "
-                        "kinds of requests", request);
-    return CLI_OK;
+    return request != NULL ? fail_request(call, request) : CLI_OK;
 }
 
 static int judge_limits(const struct diff_call *call)

@@ -17,9 +17,6 @@ struct probity_diff_layout {
     size_t line_columns; /* terminal width: columns that do not fit are omitted; 0: no limit */
 };
 
-/* Why requests may be left out. */
-#define PROBITY_DIFF_LACKS_REQUESTS "a history or database of runs has none"
-
 /* A statistic of a row: a line of text and of CSV. */
 struct probity_diff_line {
     const struct probity_compare_row *row;
@@ -64,6 +61,10 @@ void probity_diff_csv(FILE *stream, const struct probity_diff_layout *layout,
  * PROBITY_ERROR_MEMORY or PROBITY_ERROR_WRITE. */
 int probity_diff_json(FILE *stream, const struct probity_diff_layout *layout,
                       const struct probity_compare *compare);
+
+/* Why requests are not compared, on one line, with the path of a run as it is; malloc'ed. NULL:
+ * they are compared, there are none, or out of memory. */
+char *probity_diff_why_no_requests(const struct probity_compare *compare);
 
 /* Whether a line is shown. */
 int probity_diff_is_shown(const struct probity_diff_layout *layout,

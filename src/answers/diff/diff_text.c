@@ -6,6 +6,8 @@
 #include "answers/diff/diff_print.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "answers/report/report_text.h"
@@ -257,6 +259,33 @@ static size_t put_rows(const struct table *table)
     return left;
 }
 
+char *probity_diff_why_no_requests(const struct probity_compare *compare)
+{
+    size_t count, base, other;
+    const struct probity_compare_run *run = probity_compare_without_requests(compare, &count);
+    char *text = NULL;
+
+    if (run == NULL)
+        return NULL;
+    probity_compare_runs(compare, PROBITY_COMPARE_BASE, &base);
+    probity_compare_runs(compare, PROBITY_COMPARE_NEW, &other);
+    int length = asprintf(&text, "requests are not compared: %zu of %zu runs %s stored without "
+                          "them, %s%s", count, base + other, count > 1 ? "were" : "was",
+                          count > 1 ? "first " : "", run->path);
+    return length >= 0 ? text : NULL;
+}
+
+static void put_why_no_requests(FILE *stream, const struct probity_compare *compare)
+{
+    char *text = probity_diff_why_no_requests(compare);
+
+    if (text == NULL)
+        return;
+    put_safe(stream, text);
+    fputc('\n', stream);
+    free(text);
+}
+
 static void put_error(FILE *stream, const struct probity_compare *compare)
 {
     double tolerance = probity_compare_settings(compare)->tolerance_percent / 100, most = 0;
@@ -357,8 +386,7 @@ void probity_diff_text(FILE *stream, const struct probity_diff_layout *layout,
     if (probity_compare_left_out(compare) > 0)
         fprintf(stream, "too many blocks: the %zu with the least time are not compared\n",
                 probity_compare_left_out(compare));
-    if (probity_compare_requests_left_out(compare) > 0)
-        fprintf(stream, "requests are not compared: " PROBITY_DIFF_LACKS_REQUESTS "\n");
+    put_why_no_requests(stream, compare);
     if ((base < other ? base : other) < least)
         fprintf(stream, "too few runs for a significant result; need at least %zu per side\n",
                 least);

@@ -53,21 +53,23 @@ RUN_COLUMN(complete, flag, row->run.is_complete)
 RUN_COLUMN(why, text, row->run.why)
 RUN_COLUMN(functions, stored, row->counts[PROBITY_COMPARE_FUNCTION])
 RUN_COLUMN(blocks, stored, row->counts[PROBITY_COMPARE_BLOCK])
+RUN_COLUMN(requests, stored, row->counts[PROBITY_COMPARE_REQUEST])
 RUN_COLUMN(trace, text, row->run.path)
 RUN_COLUMN(label_or_none, text, row->run.label)
 RUN_COLUMN(program, text, base_name(row->run.environment[PROBITY_COMPARE_PROGRAM]))
 
 /* CSV has those up to RUN_COLUMNS, in this order. */
-enum { RUN, LABEL, STARTED, ADDED, RECORDS, COMPLETE, WHY, FUNCTIONS, BLOCKS, TRACE, RUN_COLUMNS,
-       PROGRAM = RUN_COLUMNS, TEXT_LABEL };
+enum { RUN, LABEL, STARTED, ADDED, RECORDS, COMPLETE, WHY, FUNCTIONS, BLOCKS, REQUESTS, TRACE,
+       RUN_COLUMNS, PROGRAM = RUN_COLUMNS, TEXT_LABEL };
 
 static const struct probity_column run_columns[] = {
     [RUN] = {"run", number},            [LABEL] = {"label", label},
     [STARTED] = {"started_ns", started}, [ADDED] = {"added_ns", added},
     [RECORDS] = {"records", records},   [COMPLETE] = {"complete", complete},
     [WHY] = {"why", why},               [FUNCTIONS] = {"functions", functions},
-    [BLOCKS] = {"blocks", blocks},      [TRACE] = {"trace", trace},
-    [PROGRAM] = {"program", program},   [TEXT_LABEL] = {"label", label_or_none}};
+    [BLOCKS] = {"blocks", blocks},      [REQUESTS] = {"requests", requests},
+    [TRACE] = {"trace", trace},         [PROGRAM] = {"program", program},
+    [TEXT_LABEL] = {"label", label_or_none}};
 
 #define ITEM_COLUMN(NAME, KIND, FROM)                                                              \
     PROBITY_COLUMN(NAME, KIND, struct probity_compare_item, FROM)
@@ -193,7 +195,7 @@ static void put_item(FILE *stream, const struct probity_compare_item *item)
                     ? "-"
                     : probity_real_time_text(item->values[i], text));
     fputs("  ", stream);
-    put_safe(stream, item->kind == PROBITY_COMPARE_BLOCK ? item->signature : item->name);
+    put_safe(stream, item->kind == PROBITY_COMPARE_FUNCTION ? item->name : item->signature);
     fputc('\n', stream);
 }
 
@@ -214,10 +216,12 @@ static void show_text(FILE *stream, const struct probity_store_entry *entry)
     fprintf(stream, "%-*s%" PRIu64 "\n", NAME_COLUMNS, "records", run->records);
     for (int i = 0; i < PROBITY_COMPARE_ENVIRONMENTS; i++)
         put_line(stream, probity_compare_environment_name(i), run->environment[i]);
+    put_line(stream, "requests",
+             run->has_requests ? "" : "unknown: the run was stored without them");
     fprintf(stream, "\n%10s", "calls");
     for (int i = PROBITY_COMPARE_SELF; i < PROBITY_COMPARE_STATISTICS; i++)
         fprintf(stream, "%9s", probity_compare_statistic_name((enum probity_compare_statistic)i));
-    fputs("  function or block\n", stream);
+    fputs("  function, block or request\n", stream);
     for (size_t i = 0; i < run->item_count; i++)
         put_item(stream, &run->items[i]);
 }
@@ -293,7 +297,8 @@ static int put_items(FILE *stream, const struct probity_compare_run *run)
 static int put_run(FILE *stream, const struct probity_store_entry *entry, int with_items)
 {
     static const unsigned char members[] = {RUN,      LABEL, TRACE,     STARTED, ADDED,
-                                            RECORDS, COMPLETE, WHY, FUNCTIONS, BLOCKS};
+                                            RECORDS, COMPLETE, WHY, FUNCTIONS, BLOCKS,
+                                            REQUESTS};
 
     fputc('{', stream);
     int error = probity_columns_put_members(stream, run_columns, members, sizeof members, entry);

@@ -223,7 +223,7 @@ static int take_fleet_run(void *context, const struct probity_fleet_run *of,
     call->entries = entries;
     entries[call->count] = (struct probity_store_entry){
         .number = of->run, .added_ns = of->version, .run = *run,
-        .counts = {run->item_count, UINT64_MAX}}; /* blocks are unknown */
+        .counts = {run->item_count, UINT64_MAX, UINT64_MAX}}; /* the others are unknown */
     snprintf(entries[call->count].id, sizeof entries->id, "%016" PRIx64, of->run);
     call->count++;
     return CLI_OK;
@@ -393,6 +393,10 @@ static int run_action(struct runs_call *call, char **operands, size_t count)
         return cli_fail_usage(&cli_command_runs, "%s: --from-fleet applies to list and show only; "
                               "`probity ship` adds to a database", operands[0]);
     int status = action(call, operands + 1, count - 1);
+    if (call->store != NULL && probity_store_is_converted(call->store))
+        cli_warn(&cli_command_runs, "the history was converted to version 2, which earlier "
+                 "versions of Probity cannot read; requests are unknown for runs already in it "
+                 "until their traces are added again");
     if (call->store != NULL && probity_store_warning(call->store) != NULL)
         cli_warn(&cli_command_runs, "%s", probity_store_warning(call->store));
     for (size_t i = 0; i < call->count; i++)
@@ -430,7 +434,8 @@ static const struct cli_option options[] = {
      CLI_TEXT(struct runs_call, project)},
     {.name = "json", .help = "list, show: print one JSON object; times in ns",
      .brief = "print JSON", .take = take_form, .number = PROBITY_RUNS_JSON},
-    {.name = "csv", .help = "list: one row per run; show: one row per function and block",
+    {.name = "csv", .help = "list: one row per run; show: one row per function, block and kind of "
+             "request",
      .brief = "print CSV", .take = take_form, .number = PROBITY_RUNS_CSV},
     {.name = "output", .letter = 'o', .value = "FILE", .brief = "write to a file",
      .help = "list, show: write to FILE; '-' is standard output (the default)",
