@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/waits.h"
 #include "answers/report/profiled.h"
 #include "answers/report/states_print.h"
 #include "answers/tree/tree_print.h"
@@ -321,7 +322,8 @@ int cli_query_set_window(struct cli_query *answer, struct probity_reader *reader
         return CLI_OK;
     int error = has_waits ? probity_reader_set_waits_window(
                                 reader, from_ns, answer->end_ns,
-                                answer->steps->resumes_waits == CLI_QUERY_WAITS_BEFORE)
+                                answer->steps->resumes_waits == CLI_QUERY_WAITS_BEFORE,
+                                PROBITY_WAITS_OBJECTS_MAX)
                           : probity_reader_set_window(reader, from_ns, answer->end_ns);
     return error >= 0 ? CLI_OK
                       : cli_fail_trace(answer->command, probity_reader_facts(reader, 0)->path,

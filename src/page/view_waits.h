@@ -24,7 +24,8 @@ struct probity_view_waits_options {
      * thread waits for. */
     int (*is_wanted)(void *context, uint32_t tid);
     void *wanted_context;
-    struct probity_waits_state state; /* to continue from, if records are left out */
+    const struct probity_reader *resumed; /* continue from its states, if records are left out; or
+                                           * NULL */
 };
 
 /* Returns 0 or PROBITY_ERROR_MEMORY. */

@@ -72,8 +72,8 @@ def duration():
 
 
 def thread_ids():
-    return sorted({thread['tid'] for process in json.loads(run(['threads', '--json'])[1])['processes']
-                   for thread in process['threads']})
+    processes = json.loads(run(['threads', '--json'])[1])['processes']
+    return sorted({thread['tid'] for process in processes for thread in process['threads']})
 
 
 def with_tid(page, tids, generator):
