@@ -89,12 +89,17 @@ static struct probity_past_doing doing_of(const struct probity_waits *waits, uin
 /* ---- Open waits --------------------------------------------------------------------------------
  */
 
+/* Waits begin in order, except for those of a saved state. */
 static void link_wait(struct probity_waits *waits, struct open_wait *wait)
 {
     wait->older = waits->newest_wait;
     wait->newer = NULL;
+    while (wait->older != NULL && wait->older->from_ns > wait->from_ns) {
+        wait->newer = wait->older;
+        wait->older = wait->older->older;
+    }
     *(wait->older != NULL ? &wait->older->newer : &waits->oldest_wait) = wait;
-    waits->newest_wait = wait;
+    *(wait->newer != NULL ? &wait->newer->older : &waits->newest_wait) = wait;
 }
 
 static void unlink_wait(struct probity_waits *waits, struct open_wait *wait)
@@ -241,6 +246,7 @@ static int end_wait(struct probity_waits *waits, struct wait_thread *thread, int
         error = waits->take(waits->context, &wait, is_open ? NULL : waits->event);
     }
     thread->ended_ns = waits->now_ns;
+    thread->ended_tick = waits->event != NULL ? waits->event->tick : 0;
     forget_wait(waits, &thread->wait);
     return error;
 }
@@ -465,16 +471,6 @@ static void take_state(struct probity_waits *waits, struct wait_thread *thread,
         thread->first_wake = wake;
 }
 
-/* Until the state from which the analysis resumes, only threads and scopes are followed. Returns
- * 0, or the error that it keeps. */
-static int resume(struct probity_waits *waits, const struct probity_event *event)
-{
-    waits->error = event->tick > waits->resume_tick
-                       ? waits_take_state(waits)
-                       : waits_learn_function(waits, event->function);
-    return waits->error;
-}
-
 int probity_waits_put(struct probity_waits *waits, const struct probity_event *event)
 {
     const struct probity_scopes_listener listener = {NULL, on_closed, waits};
@@ -486,7 +482,9 @@ int probity_waits_put(struct probity_waits *waits, const struct probity_event *e
         take_state(waits, thread, event);
         return 0;
     }
-    if (__builtin_expect(waits->resumed != NULL, 0) && resume(waits, event) != 0)
+    int is_resuming = __builtin_expect(waits->resumed_left > 0, 0) &&
+                      waits_is_resuming(waits, event->trace);
+    if (is_resuming && (waits->error = waits_follow_to_state(waits, event)) != 0)
         return waits->error;
     waits->now_ns = event->wall_ns > waits->now_ns ? event->wall_ns : waits->now_ns;
     waits->event = event;
@@ -504,7 +502,7 @@ int probity_waits_put(struct probity_waits *waits, const struct probity_event *e
         probity_scopes_depth(waits->scopes, event->thread_slot) < thread->wait.depth)
         abandon(waits, thread);
     if (error == 0 && event->kind == PROBITY_EVENT_HIT && event->role != 0 &&
-        waits->resumed == NULL)
+        (!is_resuming || !waits_is_resuming(waits, event->trace)))
         error = put_role(waits, thread, event);
     waits->event = NULL;
     return error;
@@ -513,7 +511,7 @@ int probity_waits_put(struct probity_waits *waits, const struct probity_event *e
 int probity_waits_finish(struct probity_waits *waits)
 {
     const struct probity_scopes_listener listener = {NULL, on_closed, waits};
-    int error = waits->resumed != NULL ? waits_take_state(waits) : 0;
+    int error = waits_take_states(waits);
 
     for (uint32_t slot = 0; error == 0 && slot < waits->thread_count; slot++) {
         if (waits->threads[slot] != NULL && waits->threads[slot]->wait.object != NULL)
@@ -643,7 +641,7 @@ void probity_waits_close(struct probity_waits *waits)
     release_items(&waits->tids);
     release_items(&waits->names);
     probity_past_release(&waits->past);
-    waits_drop_state(waits);
+    waits_drop_states(waits);
     probity_scopes_close(waits->scopes);
     free(waits->holders);
     free(waits);

@@ -108,11 +108,14 @@ struct probity_waits_facts {
     uint64_t points_forgotten;  /* of thread_past.h */
 };
 
-/* The state at a tick. bytes NULL: none. */
+/* The state of a trace at a tick. */
 struct probity_waits_state {
-    const uint8_t *bytes;
+    uint32_t trace;
+    const uint8_t *bytes; /* NULL: the trace is read from its beginning */
     size_t byte_count;
     uint64_t tick, now_ns; /* now: the latest time up to then */
+    const struct probity_reader *clock; /* converts ticks to times; NULL: the times in the state are
+                                         * those of the events */
     struct probity_waits_facts totals;
 };
 
@@ -171,15 +174,18 @@ struct probity_waits_facts probity_waits_facts(const struct probity_waits *waits
 int probity_waits_save(const struct probity_waits *waits, uint64_t tick, uint8_t **ret_bytes,
                        size_t *ret_count);
 
-/* The state to continue from, if the reader's window begins at one. Valid until the reader is
- * closed. */
-struct probity_waits_state probity_waits_state_of(const struct probity_reader *reader);
+/* The highest number of objects at a time so far. */
+uint64_t probity_waits_objects_most(const struct probity_waits *waits);
 
 /* To be called before the first put, if events before a mark are left out: continues from the
- * state, whose bytes must remain valid until the first event after its tick. Facts are then those
- * of the whole trace. Without bytes, does nothing. Returns 0 or PROBITY_ERROR_MEMORY;
+ * state, whose bytes must remain valid until the first event of its trace after its tick. Facts are
+ * then the sum of those of the whole traces. Returns 0 or PROBITY_ERROR_MEMORY;
  * probity_waits_put() and _finish() then also return PROBITY_ERROR_DAMAGED. */
 int probity_waits_resume(struct probity_waits *waits, const struct probity_waits_state *state);
+
+/* The same with the states of all traces of a reader that has been given a window of waits, and
+ * that must remain open. Without such a window, or with NULL, does nothing. */
+int probity_waits_resume_all(struct probity_waits *waits, const struct probity_reader *reader);
 
 void probity_waits_close(struct probity_waits *waits);
 

@@ -52,6 +52,7 @@ struct wait_object {
     struct object_token *tokens;
     size_t token_count, token_capacity;
     uint64_t token_lost_ns; /* notifies until then may be missing */
+    uint64_t token_lost_tick;
     struct open_wait *waiters;
     uint64_t waiter_count, unassigned; /* unassigned: waiters without a waker */
     uint32_t released_slot;            /* the thread that released last; NO_THREAD: unknown */
@@ -86,7 +87,7 @@ struct wait_thread {
     struct thread_wake first_wake, latest_wake; /* first: of the open wait */
     uint32_t trace, tid, number; /* number: within the trace */
     uint32_t epoch; /* number of times that its records were dropped */
-    uint64_t ended_ns; /* end of its latest wait */
+    uint64_t ended_ns, ended_tick; /* end of its latest wait */
 };
 
 struct thread_id {
@@ -115,9 +116,10 @@ struct probity_waits {
     struct probity_waits_facts facts;
     int has_evicted; /* an object, even if no thread held it */
     uint64_t from_ns, to_ns, pending; /* pending: open waits that began in the range */
-    struct waits_resumed *resumed;    /* the state at resume_tick, until it is reached; or NULL */
-    uint64_t resume_tick;
-    struct probity_waits_facts totals; /* of the whole trace */
+    struct waits_resumed **resumed;   /* by trace: its state, until its tick is reached; or NULL */
+    uint32_t resumed_count, resumed_left;
+    uint64_t objects_most;             /* at a time */
+    struct probity_waits_facts totals; /* of the whole traces */
     int has_totals;
     const struct probity_event *event; /* while it is put */
     int error;                         /* of `take`, or no memory, in a callback */
@@ -138,13 +140,21 @@ void waits_begin_saved(struct probity_waits *waits, struct wait_object *object,
 
 /* ---- waits_state.c ---- */
 
-/* Functions are known before the state refers to them. Returns 0 or PROBITY_ERROR_MEMORY. */
-int waits_learn_function(struct probity_waits *waits, const struct probity_function *function);
+/* Whether the state of a trace has not been taken. */
+static inline int waits_is_resuming(const struct probity_waits *waits, uint32_t trace)
+{
+    return trace < waits->resumed_count && waits->resumed[trace] != NULL;
+}
 
-/* All events up to the state's tick have been put. Returns 0, PROBITY_ERROR_MEMORY or DAMAGED. */
-int waits_take_state(struct probity_waits *waits);
+/* For a trace that is resuming. Until its state, only threads, scopes and functions, to which the
+ * state refers, are followed. Takes the state if the event is after it. Returns 0,
+ * PROBITY_ERROR_MEMORY or DAMAGED. */
+int waits_follow_to_state(struct probity_waits *waits, const struct probity_event *event);
 
-void waits_drop_state(struct probity_waits *waits);
+/* At the end of the traces: takes the states that have not been reached. Returns as above. */
+int waits_take_states(struct probity_waits *waits);
+
+void waits_drop_states(struct probity_waits *waits);
 
 /* ---- waits_objects.c ---- */
 

@@ -142,6 +142,8 @@ struct wait_object *waits_object_add(struct probity_waits *waits,
     object->public.place_tick = event->tick;
     object->released_slot = PROBITY_WAITS_NO_THREAD;
     link_newest(waits, object);
+    if (waits->objects.items > waits->objects_most)
+        waits->objects_most = waits->objects.items;
     return object;
 }
 
@@ -345,6 +347,7 @@ static int keep_token(struct probity_waits *waits, struct wait_object *object,
     drop_used_tokens(object);
     if (object->token_count == TOKENS_MAX) {
         object->token_lost_ns = object->tokens[0].at_ns;
+        object->token_lost_tick = object->tokens[0].place.tick;
         memmove(object->tokens, object->tokens + 1, (TOKENS_MAX - 1) * sizeof *object->tokens);
         object->token_count--;
         waits->facts.holds_forgotten++;

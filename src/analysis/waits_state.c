@@ -167,6 +167,19 @@ static void put_threads(struct saved *saved)
     }
 }
 
+/* Times that have no place with the tick. */
+static void put_ticks(struct saved *saved)
+{
+    const struct probity_waits *waits = saved->waits;
+
+    for (uint32_t slot = 0; slot < waits->thread_count; slot++) {
+        if (waits->threads[slot] != NULL)
+            put(saved, waits->threads[slot]->ended_tick);
+    }
+    for (const struct wait_object *object = waits->oldest; object != NULL; object = object->newer)
+        put(saved, object->token_lost_tick);
+}
+
 /* Tokens refer to threads and waits to objects. */
 static void put_all(struct saved *saved)
 {
@@ -180,6 +193,7 @@ static void put_all(struct saved *saved)
         if (waits->threads[slot] != NULL)
             put_wait(saved, &waits->threads[slot]->wait);
     }
+    put_ticks(saved);
 }
 
 int probity_waits_save(const struct probity_waits *waits, uint64_t tick, uint8_t **ret_bytes,
@@ -219,40 +233,72 @@ struct known_function {
 
 struct waits_resumed {
     const uint8_t *at, *end;
-    uint64_t now_ns;
+    uint64_t tick, now_ns;
+    uint32_t trace;
+    const struct probity_reader *clock;
+    struct wait_object *oldest; /* of the state: those after it in order of use are, too */
     struct probity_hashtable functions; /* declared before the state */
     uint32_t *slots;                    /* by number in the state */
     uint64_t slot_count;
     int is_damaged;
 };
 
-struct probity_waits_state probity_waits_state_of(const struct probity_reader *reader)
+static int resume_at(struct probity_waits *waits, const struct probity_waits_state *state)
 {
-    const struct probity_index_waits *at;
-    const struct probity_index *index = probity_reader_waits_index(reader, &at);
-
-    if (index == NULL)
-        return (struct probity_waits_state){.bytes = NULL};
-    return (struct probity_waits_state){
-        index->waits_payload, at->payload_bytes, at->tick, at->now_ns,
-        {.lost = index->lost, .orphans = index->orphans, .ambiguous = index->ambiguous,
-         .holds_forgotten = index->holds_forgotten}};
+    if (state->trace >= waits->resumed_count) {
+        void *grown = probity_array_grow(waits->resumed, sizeof(struct waits_resumed *),
+                                         state->trace, &waits->resumed_count);
+        if (grown == NULL)
+            return PROBITY_ERROR_MEMORY;
+        waits->resumed = grown;
+    }
+    struct waits_resumed *resumed = calloc(1, sizeof *resumed);
+    if (resumed == NULL)
+        return PROBITY_ERROR_MEMORY;
+    *resumed = (struct waits_resumed){.at = state->bytes + PROBITY_INDEX_WAITS_BYTES,
+                                      .end = state->bytes + state->byte_count,
+                                      .tick = state->tick, .now_ns = state->now_ns,
+                                      .trace = state->trace, .clock = state->clock};
+    waits->resumed[state->trace] = resumed;
+    waits->resumed_left++;
+    return 0;
 }
 
 int probity_waits_resume(struct probity_waits *waits, const struct probity_waits_state *state)
 {
-    if (state->bytes == NULL)
-        return 0;
-    waits->resumed = calloc(1, sizeof *waits->resumed);
-    if (waits->resumed == NULL)
-        return PROBITY_ERROR_MEMORY;
-    waits->resume_tick = state->tick;
-    waits->totals = state->totals;
+    struct probity_waits_facts *totals = &waits->totals;
+
     waits->has_totals = 1;
-    *waits->resumed = (struct waits_resumed){.at = state->bytes + PROBITY_INDEX_WAITS_BYTES,
-                                             .end = state->bytes + state->byte_count,
-                                             .now_ns = state->now_ns};
-    return 0;
+    totals->lost += state->totals.lost;
+    totals->orphans += state->totals.orphans;
+    totals->ambiguous += state->totals.ambiguous;
+    totals->holds_forgotten += state->totals.holds_forgotten;
+    return state->bytes != NULL ? resume_at(waits, state) : 0;
+}
+
+int probity_waits_resume_all(struct probity_waits *waits, const struct probity_reader *reader)
+{
+    size_t count = reader != NULL ? probity_reader_traces(reader) : 0;
+    int error = 0;
+
+    for (size_t i = 0; error == 0 && i < count; i++) {
+        const struct probity_index *index = probity_reader_waits_index(reader, i);
+        if (index == NULL)
+            continue;
+        struct probity_waits_state state = {
+            .trace = (uint32_t)i, .clock = count > 1 ? reader : NULL,
+            .totals = {.lost = index->lost, .orphans = index->orphans,
+                       .ambiguous = index->ambiguous, .holds_forgotten = index->holds_forgotten}};
+        const struct probity_index_waits *at = index->chosen_waits;
+        if (at != NULL) {
+            state.bytes = index->waits_payload;
+            state.byte_count = at->payload_bytes;
+            state.tick = at->tick;
+            state.now_ns = at->now_ns;
+        }
+        error = probity_waits_resume(waits, &state);
+    }
+    return error;
 }
 
 static const struct probity_function *find_function(const struct waits_resumed *resumed,
@@ -266,10 +312,9 @@ static const struct probity_function *find_function(const struct waits_resumed *
     return known != NULL ? known->function : NULL;
 }
 
-int waits_learn_function(struct probity_waits *waits, const struct probity_function *function)
+/* Functions are known before the state refers to them. */
+static int learn_function(struct waits_resumed *resumed, const struct probity_function *function)
 {
-    struct waits_resumed *resumed = waits->resumed;
-
     if (function == NULL || find_function(resumed, function->number) != NULL)
         return 0;
     struct known_function *known = calloc(1, sizeof *known);
@@ -298,6 +343,15 @@ static uint64_t get_time(struct waits_resumed *resumed)
 
     resumed->is_damaged |= value > resumed->now_ns;
     return value != 0 ? resumed->now_ns - value + 1 : 0;
+}
+
+/* The time of a tick, which is never later than the state, in the clock of the reader. */
+static uint64_t time_of(struct waits_resumed *resumed, uint64_t saved_ns, uint64_t tick)
+{
+    if (saved_ns == 0 || resumed->clock == NULL)
+        return saved_ns;
+    resumed->is_damaged |= tick > resumed->tick;
+    return probity_reader_wall_ns(resumed->clock, resumed->trace, tick);
 }
 
 /* A number of items, each of at least one byte. */
@@ -344,9 +398,9 @@ static struct probity_past_doing get_doing(struct waits_resumed *resumed)
     return (struct probity_past_doing){function, get_function(resumed)};
 }
 
-static int get_holds(struct probity_waits *waits, struct wait_object *object)
+static int get_holds(struct probity_waits *waits, struct waits_resumed *resumed,
+                     struct wait_object *object)
 {
-    struct waits_resumed *resumed = waits->resumed;
     uint64_t count = get_count(resumed);
 
     if (count > PROBITY_WAITS_HOLDERS_MAX)
@@ -362,6 +416,7 @@ static int get_holds(struct probity_waits *waits, struct wait_object *object)
         hold->epoch = (uint32_t)get(resumed);
         hold->from_ns = get_time(resumed);
         hold->place = get_place(resumed);
+        hold->from_ns = time_of(resumed, hold->from_ns, hold->place.tick);
         uint64_t flags = get(resumed);
         hold->is_shared = flags & 1;
         hold->is_doubtful = flags >> 1 & 1;
@@ -390,6 +445,7 @@ static int get_tokens(struct waits_resumed *resumed, struct wait_object *object)
         token->left = get(resumed);
         token->doing = get_doing(resumed);
         token->place = get_place(resumed);
+        token->at_ns = time_of(resumed, token->at_ns, token->place.tick);
         token->is_doubtful = get(resumed) != 0;
         if (token->slot == PROBITY_WAITS_NO_THREAD)
             return PROBITY_ERROR_DAMAGED;
@@ -398,9 +454,9 @@ static int get_tokens(struct waits_resumed *resumed, struct wait_object *object)
     return 0;
 }
 
-static int get_object(struct probity_waits *waits, uint32_t trace)
+static int get_object(struct probity_waits *waits, struct waits_resumed *resumed)
 {
-    struct waits_resumed *resumed = waits->resumed;
+    uint32_t trace = resumed->trace;
     struct probity_event event = {.trace = trace, .object = get(resumed), .has_place = 1};
 
     event.name_bytes = get_count(resumed);
@@ -413,16 +469,17 @@ static int get_object(struct probity_waits *waits, uint32_t trace)
     struct wait_object *object = waits_object_add(waits, &event);
     if (object == NULL)
         return PROBITY_ERROR_MEMORY;
+    resumed->oldest = resumed->oldest != NULL ? resumed->oldest : object;
     object->public.is_place_made = get(resumed) != 0;
     object->released_slot = get_thread(resumed);
     object->released_place = get_place(resumed);
-    int error = get_holds(waits, object);
+    int error = get_holds(waits, resumed, object);
     return error == 0 ? get_tokens(resumed, object) : error;
 }
 
-static int get_wait(struct probity_waits *waits, struct wait_thread *thread)
+static int get_wait(struct probity_waits *waits, struct waits_resumed *resumed,
+                    struct wait_thread *thread)
 {
-    struct waits_resumed *resumed = waits->resumed;
     struct open_wait *wait = &thread->wait;
 
     if (get(resumed) == 0 || resumed->is_damaged)
@@ -445,35 +502,33 @@ static int get_wait(struct probity_waits *waits, struct wait_thread *thread)
     wait->waker_doing = get_doing(resumed);
     wait->place = get_place(resumed);
     wait->waker_place = get_place(resumed);
+    wait->from_ns = time_of(resumed, wait->from_ns, wait->place.tick);
+    wait->waker_ns = time_of(resumed, wait->waker_ns, wait->waker_place.tick);
     waits_begin_saved(waits, object, wait);
     return 0;
 }
 
-static struct wait_thread *thread_of(const struct probity_waits *waits, uint64_t number,
-                                     uint64_t tid)
+static int is_thread(const struct wait_thread *thread, uint32_t trace, uint64_t number,
+                     uint64_t tid)
 {
-    for (uint32_t slot = 0; slot < waits->thread_count; slot++) {
-        struct wait_thread *thread = waits->threads[slot];
-        if (thread != NULL && thread->number == number && thread->tid == tid)
-            return thread;
+    return thread != NULL && thread->trace == trace && thread->number == number &&
+           thread->tid == tid;
+}
+
+/* The threads are in order of their slots, so that mostly the next one is the right one. */
+static struct wait_thread *find_thread(const struct probity_waits *waits, uint32_t trace,
+                                       uint32_t next, uint64_t number, uint64_t tid)
+{
+    for (uint32_t i = 0; i < waits->thread_count; i++) {
+        uint32_t slot = (uint32_t)(((uint64_t)next + i) % waits->thread_count);
+        if (is_thread(waits->threads[slot], trace, number, tid))
+            return waits->threads[slot];
     }
     return NULL;
 }
 
-/* The threads are in order of their slots, so that mostly the next one is the right one. */
-static struct wait_thread *next_thread(const struct probity_waits *waits, uint32_t slot,
-                                       uint64_t number, uint64_t tid)
+static int get_threads(struct probity_waits *waits, struct waits_resumed *resumed)
 {
-    struct wait_thread *thread = slot < waits->thread_count ? waits->threads[slot] : NULL;
-
-    return thread != NULL && thread->number == number && thread->tid == tid
-               ? thread
-               : thread_of(waits, number, tid);
-}
-
-static int get_threads(struct probity_waits *waits)
-{
-    struct waits_resumed *resumed = waits->resumed;
     uint64_t count = get_count(resumed);
     uint32_t next = 0;
 
@@ -484,7 +539,7 @@ static int get_threads(struct probity_waits *waits)
         return PROBITY_ERROR_MEMORY;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t number = get(resumed), tid = get(resumed);
-        struct wait_thread *thread = next_thread(waits, next, number, tid);
+        struct wait_thread *thread = find_thread(waits, resumed->trace, next, number, tid);
         if (thread == NULL)
             return PROBITY_ERROR_DAMAGED;
         thread->epoch = (uint32_t)get(resumed);
@@ -495,35 +550,41 @@ static int get_threads(struct probity_waits *waits)
     return 0;
 }
 
-static int get_all(struct probity_waits *waits)
+/* The objects of the state were added last. */
+static void get_ticks(struct probity_waits *waits, struct waits_resumed *resumed)
 {
-    struct waits_resumed *resumed = waits->resumed;
-    int error = get_threads(waits);
+    for (uint64_t i = 0; i < resumed->slot_count; i++) {
+        struct wait_thread *thread = waits->threads[resumed->slots[i]];
+        thread->ended_tick = get(resumed);
+        thread->ended_ns = time_of(resumed, thread->ended_ns, thread->ended_tick);
+    }
+    for (struct wait_object *object = resumed->oldest; object != NULL; object = object->newer) {
+        object->token_lost_tick = get(resumed);
+        object->token_lost_ns = time_of(resumed, object->token_lost_ns, object->token_lost_tick);
+    }
+}
+
+static int get_all(struct probity_waits *waits, struct waits_resumed *resumed)
+{
+    int error = get_threads(waits, resumed);
 
     if (error != 0 || resumed->slot_count == 0)
         return error != 0 ? error : PROBITY_ERROR_DAMAGED;
-    uint32_t trace = waits->threads[resumed->slots[0]]->trace;
     uint64_t count = get_count(resumed);
+    if (count + waits->objects.items > PROBITY_WAITS_OBJECTS_MAX)
+        return PROBITY_ERROR_DAMAGED;
     for (uint64_t i = 0; error == 0 && i < count; i++)
-        error = resumed->is_damaged ? PROBITY_ERROR_DAMAGED : get_object(waits, trace);
+        error = resumed->is_damaged ? PROBITY_ERROR_DAMAGED : get_object(waits, resumed);
     for (uint64_t i = 0; error == 0 && i < resumed->slot_count; i++)
-        error = get_wait(waits, waits->threads[resumed->slots[i]]);
+        error = get_wait(waits, resumed, waits->threads[resumed->slots[i]]);
+    if (error == 0 && resumed->clock != NULL)
+        get_ticks(waits, resumed);
     return error == 0 && resumed->is_damaged ? PROBITY_ERROR_DAMAGED : error;
 }
 
-int waits_take_state(struct probity_waits *waits)
+static void drop_state(struct probity_waits *waits, uint32_t trace)
 {
-    int error = get_all(waits);
-
-    if (waits->now_ns < waits->resumed->now_ns)
-        waits->now_ns = waits->resumed->now_ns;
-    waits_drop_state(waits);
-    return error;
-}
-
-void waits_drop_state(struct probity_waits *waits)
-{
-    struct waits_resumed *resumed = waits->resumed;
+    struct waits_resumed *resumed = waits->resumed[trace];
 
     if (resumed == NULL)
         return;
@@ -531,5 +592,49 @@ void waits_drop_state(struct probity_waits *waits)
         free(item);
     free(resumed->slots);
     free(resumed);
-    waits->resumed = NULL;
+    waits->resumed[trace] = NULL;
+    waits->resumed_left--;
+}
+
+/* All events of the trace up to the state's tick have been put. */
+static int take_state(struct probity_waits *waits, uint32_t trace)
+{
+    struct waits_resumed *resumed = waits->resumed[trace];
+    int error = get_all(waits, resumed);
+
+    if (resumed->clock == NULL && waits->now_ns < resumed->now_ns)
+        waits->now_ns = resumed->now_ns;
+    drop_state(waits, trace);
+    return error;
+}
+
+int waits_follow_to_state(struct probity_waits *waits, const struct probity_event *event)
+{
+    struct waits_resumed *resumed = waits->resumed[event->trace];
+
+    return event->tick > resumed->tick ? take_state(waits, event->trace)
+                                       : learn_function(resumed, event->function);
+}
+
+int waits_take_states(struct probity_waits *waits)
+{
+    int error = 0;
+
+    for (uint32_t trace = 0; error == 0 && trace < waits->resumed_count; trace++) {
+        if (waits->resumed[trace] != NULL)
+            error = take_state(waits, trace);
+    }
+    return error;
+}
+
+void waits_drop_states(struct probity_waits *waits)
+{
+    for (uint32_t trace = 0; trace < waits->resumed_count; trace++)
+        drop_state(waits, trace);
+    free(waits->resumed);
+}
+
+uint64_t probity_waits_objects_most(const struct probity_waits *waits)
+{
+    return waits->objects_most;
 }

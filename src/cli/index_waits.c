@@ -112,6 +112,7 @@ static int emit_facts(struct waits_pass *pass)
     probity_put_u64(payload + 8, facts.orphans);
     probity_put_u64(payload + 16, facts.ambiguous);
     probity_put_u64(payload + 24, facts.holds_forgotten);
+    probity_put_u64(payload + 32, probity_waits_objects_most(pass->waits));
     return emit(pass->writer, PROBITY_INDEX_FACTS, payload, sizeof payload);
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/waits.h"
 #include "answers/report/profiled.h"
 #include "answers/report/states_print.h"
 #include "answers/tree/tree_print.h"
@@ -21,12 +22,12 @@
 enum { COLUMNS_USUAL = 80 };
 
 /* Turning profiling on or off concerns all threads, whichever thread does it. */
-static int is_of_tids(struct cli_query *answer, const struct probity_event *event)
+int cli_query_is_of_tids(struct cli_query *answer, const struct probity_event *event)
 {
     int passes = answer->tids.count == 0 ||
                  cli_filter_passes(&answer->tids, event->tid, NULL, 0);
 
-    return passes || answer->has_all_tids || event->kind == PROBITY_EVENT_PROFILING ||
+    return passes || event->kind == PROBITY_EVENT_PROFILING ||
            (answer->keeps_sites && event->kind == PROBITY_EVENT_SITE);
 }
 
@@ -47,7 +48,9 @@ int cli_query_restart(struct cli_query *answer)
 
 int cli_query_wants(struct cli_query *answer, const struct probity_event **event)
 {
-    if (!is_of_tids(answer, *event) || !is_of_probes(answer, *event))
+    if (!answer->has_all_tids && !cli_query_is_of_tids(answer, *event))
+        return 0;
+    if (!is_of_probes(answer, *event))
         return 0;
     return answer->within != NULL && !answer->has_all_functions
                ? cli_within_put(answer->within, event)
@@ -319,7 +322,8 @@ int cli_query_set_window(struct cli_query *answer, struct probity_reader *reader
         return CLI_OK;
     int error = has_waits ? probity_reader_set_waits_window(
                                 reader, from_ns, answer->end_ns,
-                                answer->steps->resumes_waits == CLI_QUERY_WAITS_BEFORE)
+                                answer->steps->resumes_waits == CLI_QUERY_WAITS_BEFORE,
+                                PROBITY_WAITS_OBJECTS_MAX)
                           : probity_reader_set_window(reader, from_ns, answer->end_ns);
     return error >= 0 ? CLI_OK
                       : cli_fail_trace(answer->command, probity_reader_facts(reader, 0)->path,

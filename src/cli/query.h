@@ -122,6 +122,9 @@ int cli_query_restart(struct cli_query *answer);
  * PROBITY_ERROR_MEMORY. */
 int cli_query_wants(struct cli_query *answer, const struct probity_event **event);
 
+/* With has_all_tids: whether --tid selects an event, or the event concerns all threads. 1 or 0. */
+int cli_query_is_of_tids(struct cli_query *answer, const struct probity_event *event);
+
 /* With has_all_functions: whether --function selects what happened in a thread at a time, not long
  * before the event that is being put. 1 or 0. */
 int cli_query_is_within(const struct cli_query *answer, uint32_t thread_slot, uint64_t wall_ns);

@@ -96,6 +96,14 @@ static int take_output(const struct cli_given *given)
     return CLI_OK;
 }
 
+/* Of a waiting thread. */
+static int is_wanted(void *context, uint32_t tid)
+{
+    struct view_call *call = context;
+
+    return call->answer.tids.count == 0 || cli_filter_passes(&call->answer.tids, tid, NULL, 0);
+}
+
 /* ---- Steps -------------------------------------------------------------------------------------
  */
 
@@ -128,7 +136,7 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
     call->addresses = symbols_addresses_open(cli_memory_end);
     const struct probity_view_waits_options waits = {
         from_ns, to_ns, call->spans_max / WAITS_PART, cli_wait_symbols(call->addresses),
-        probity_waits_state_of(reader)};
+        is_wanted, call, reader};
     if (error == 0)
         error = probity_view_waits_open(&waits, &call->waits);
     if (error == 0 && probity_reader_traces(reader) > 1) {
@@ -161,14 +169,16 @@ static int put_to_sums(struct view_call *call, const struct probity_event *event
     return error == 0 ? probity_tree_put(call->tree, event) : error;
 }
 
+/* Threads that --tid leaves out may hold a lock for which a selected one waits. */
 static int put_event(void *context, const struct probity_event *event)
 {
     struct view_call *call = context;
     int is_past = call->to_ns != 0 && call->answer.end_ns == UINT64_MAX;
-    int error = probity_timeline_put(call->timeline, event);
+    int error = probity_view_waits_put(call->waits, event);
 
-    if (error == 0)
-        error = probity_view_waits_put(call->waits, event);
+    if (error != 0 || !cli_query_is_of_tids(&call->answer, event))
+        return error;
+    error = probity_timeline_put(call->timeline, event);
     if (error != 0 || (is_past && probity_event_is_record(event->kind)))
         return error;
     return put_to_sums(call, event);
@@ -181,26 +191,37 @@ static uint64_t count_pending(void *context)
     return probity_report_pending(call->report) + probity_view_waits_pending(call->waits);
 }
 
+struct view_closer {
+    struct view_call *call;
+    struct probity_timeline *timeline;
+};
+
 static int put_closer(void *context, const struct probity_event *event)
 {
-    return probity_timeline_put(context, event);
+    struct view_closer *closer = context;
+
+    return cli_query_is_of_tids(&closer->call->answer, event)
+               ? probity_timeline_put(closer->timeline, event) : 0;
 }
 
 static uint64_t count_pending_closer(void *context)
 {
-    return probity_timeline_pending(context);
+    const struct view_closer *closer = context;
+
+    return probity_timeline_pending(closer->timeline);
 }
 
 /* The intervals that need detail are known only at the end, so the traces are read again. */
-static int look_again(struct view_call *call, struct probity_timeline *closer)
+static int look_again(struct view_call *call, struct probity_timeline *timeline)
 {
-    const struct cli_query_pass pass = {put_closer, count_pending_closer, closer};
+    struct view_closer closer = {call, timeline};
+    const struct cli_query_pass pass = {put_closer, count_pending_closer, &closer};
     int error = cli_query_read(&call->answer, call->again, &pass);
 
     if (error == PROBITY_ERROR_MEMORY)
         return error;
     /* A file that was readable a moment ago may be gone: there is less detail then. */
-    return error == 0 ? probity_timeline_finish(closer) : 0;
+    return error == 0 ? probity_timeline_finish(timeline) : 0;
 }
 
 static int look_closer(struct view_call *call, const struct probity_reader *reader)
@@ -592,7 +613,7 @@ static void init(struct view_call *call)
     *call = (struct view_call){
         .spans_max = SPANS_USUAL,
         .answer = {.command = &cli_command_view, .steps = &steps, .context = call,
-                   .has_states = 1},
+                   .has_states = 1, .has_all_tids = 1},
         .against = {.compared = {.command = &cli_command_view}}};
 }
 

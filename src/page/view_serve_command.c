@@ -20,7 +20,7 @@
 
 static int wants(void *answer, const struct probity_event **event)
 {
-    return cli_query_wants(answer, event);
+    return cli_query_is_of_tids(answer, *event) ? cli_query_wants(answer, event) : 0;
 }
 
 /* Runs in a child process. */

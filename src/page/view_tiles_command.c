@@ -151,7 +151,8 @@ static int read_again(struct view_tiles *tiles)
     int got = 0, error = cli_query_restart(tiles->answer);
 
     while (error == 0 && (got = probity_reader_next(tiles->reader, &event)) > 0) {
-        int wanted = cli_query_wants(tiles->answer, &event);
+        int wanted = cli_query_is_of_tids(tiles->answer, event)
+                         ? cli_query_wants(tiles->answer, &event) : 0;
         error = wanted > 0 ? probity_tiles_put(&tiles->tiles, event) : wanted;
     }
     if (error == 0)

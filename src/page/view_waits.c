@@ -39,13 +39,15 @@ struct kept_wait {
 };
 
 struct wait_slot {
-    uint32_t trace, thread;
+    uint32_t trace, thread, tid;
+    uint8_t is_known, is_wanted;
     uint32_t number; /* in `threads`, + 1; 0: no wait refers to it */
 };
 
 struct probity_view_waits {
-    uint64_t from_ns, to_ns, least_ns; /* least: shorter waits are left out */
-    size_t waits_max, count, capacity;
+    struct probity_view_waits_options options;
+    uint64_t to_ns, least_ns; /* least: shorter waits are left out */
+    size_t count, capacity;
     uint64_t dropped;
     struct kept_wait *kept;
     struct probity_waits *analysis;
@@ -108,7 +110,7 @@ static struct wait_name *name_of(struct probity_view_waits *waits, uint32_t trac
 /* Halves the number of waits by doubling the limit on their length as often as necessary. */
 static void drop_short(struct probity_view_waits *waits)
 {
-    while (waits->count > waits->waits_max / 2) {
+    while (waits->count > waits->options.waits_max / 2) {
         size_t kept = 0;
         waits->least_ns = waits->least_ns * 2 + 1;
         for (size_t i = 0; i < waits->count; i++) {
@@ -130,7 +132,8 @@ static int take_wait(void *context, const struct probity_wait *wait,
     size_t bytes = wait->holder_count * sizeof *wait->holders;
 
     (void)event;
-    if (wait->from_ns < waits->from_ns || wait->from_ns >= waits->to_ns || wait->is_open)
+    if (wait->from_ns < waits->options.from_ns || wait->from_ns >= waits->to_ns || wait->is_open ||
+        !waits->slots[wait->thread_slot].is_wanted)
         return 0;
     if (wait->to_ns - wait->from_ns < waits->least_ns) {
         waits->dropped++;
@@ -152,7 +155,7 @@ static int take_wait(void *context, const struct probity_wait *wait,
     kept[waits->count++] = (struct kept_wait){
         wait->from_ns, wait->to_ns, wait->waker_ns, wait->thread_slot, wait->waker_slot,
         (uint32_t)name->number, wait->error != 0, holders, wait->holder_count};
-    if (waits->count > waits->waits_max)
+    if (waits->count > waits->options.waits_max)
         drop_short(waits);
     return 0;
 }
@@ -168,7 +171,12 @@ static int know_slot(struct probity_view_waits *waits, const struct probity_even
             return PROBITY_ERROR_MEMORY;
         waits->slots = slots;
     }
-    waits->slots[slot] = (struct wait_slot){event->trace, event->thread, 0};
+    if (waits->slots[slot].is_known)
+        return 0;
+    int is_wanted = waits->options.is_wanted == NULL ||
+                    waits->options.is_wanted(waits->options.wanted_context, event->tid);
+    waits->slots[slot] =
+        (struct wait_slot){event->trace, event->thread, event->tid, 1, is_wanted != 0, 0};
     return 0;
 }
 
@@ -186,7 +194,8 @@ uint64_t probity_view_waits_pending(const struct probity_view_waits *waits)
 
 static int number_slot(struct probity_view_waits *waits, uint32_t slot)
 {
-    if (slot == PROBITY_WAITS_NO_THREAD || waits->slots[slot].number != 0)
+    if (slot == PROBITY_WAITS_NO_THREAD || waits->slots[slot].number != 0 ||
+        !waits->slots[slot].is_wanted)
         return 0;
     uint32_t *threads = probity_array_room(waits->threads, sizeof *threads, waits->thread_count,
                                            &waits->thread_capacity);
@@ -235,18 +244,27 @@ static int put_names(FILE *stream, const struct probity_view_waits *waits)
     return error;
 }
 
+/* -1: not known, or not among the threads of the page. */
 static int64_t number_of(const struct probity_view_waits *waits, uint32_t slot)
 {
     return slot != PROBITY_WAITS_NO_THREAD ? (int64_t)waits->slots[slot].number - 1 : -1;
 }
 
+static int64_t holder_of(const struct probity_view_waits *waits,
+                         const struct probity_wait_holder *holder)
+{
+    uint32_t slot = holder->thread_slot;
+
+    if (slot == PROBITY_WAITS_NO_THREAD)
+        return -1 - (int64_t)holder->tid;
+    return waits->slots[slot].is_wanted ? number_of(waits, slot)
+                                        : -1 - (int64_t)waits->slots[slot].tid;
+}
+
 static void put_holder(FILE *stream, const struct probity_view_waits *waits,
                        const struct kept_wait *wait, const struct probity_wait_holder *holder)
 {
-    int64_t slot = holder->thread_slot != PROBITY_WAITS_NO_THREAD
-                       ? number_of(waits, holder->thread_slot) : -1 - (int64_t)holder->tid;
-
-    fprintf(stream, ",%" PRId64 ",%" PRId64 ",%" PRIu64, slot,
+    fprintf(stream, ",%" PRId64 ",%" PRId64 ",%" PRIu64, holder_of(waits, holder),
             (int64_t)(holder->from_ns - wait->from_ns),
             holder->to_ns > holder->from_ns ? holder->to_ns - holder->from_ns : 0);
 }
@@ -302,14 +320,13 @@ int probity_view_waits_open(const struct probity_view_waits_options *options,
         free(waits);
         return PROBITY_ERROR_MEMORY;
     }
-    if (probity_waits_resume(waits->analysis, &options->state) != 0) {
+    if (probity_waits_resume_all(waits->analysis, options->resumed) != 0) {
         probity_view_waits_close(waits);
         return PROBITY_ERROR_MEMORY;
     }
     probity_waits_set_range(waits->analysis, options->from_ns, options->to_ns);
-    waits->from_ns = options->from_ns;
+    waits->options = *options;
     waits->to_ns = options->to_ns > 0 ? options->to_ns : UINT64_MAX;
-    waits->waits_max = options->waits_max;
     waits->names.symbols = options->symbols;
     *ret_waits = waits;
     return 0;

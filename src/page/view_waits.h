@@ -20,7 +20,12 @@ struct probity_view_waits_options {
     uint64_t from_ns, to_ns; /* waits that begin in [from, to) of CLOCK_REALTIME; both 0: all */
     size_t waits_max;        /* number to keep */
     struct probity_wait_symbols symbols;
-    struct probity_waits_state state; /* to continue from, if records are left out */
+    /* Which threads' waits to keep; NULL: all. The others are followed, since they may hold what a
+     * thread waits for. */
+    int (*is_wanted)(void *context, uint32_t tid);
+    void *wanted_context;
+    const struct probity_reader *resumed; /* continue from its states, if records are left out; or
+                                           * NULL */
 };
 
 /* Returns 0 or PROBITY_ERROR_MEMORY. */

@@ -194,9 +194,12 @@ static int add_waits(struct probity_index *index, const struct probity_index_ite
 
 static int take_facts(struct probity_index *index, const struct probity_index_item *item)
 {
-    if (item->payload_bytes < PROBITY_INDEX_FACTS_BYTES)
+    if (item->payload_bytes < PROBITY_INDEX_FACTS_OLDER_BYTES)
         return PROBITY_ERROR_DAMAGED;
     index->has_facts = 1;
+    index->has_objects_most = item->payload_bytes >= PROBITY_INDEX_FACTS_BYTES;
+    if (index->has_objects_most)
+        index->objects_most = probity_get_u64(item->payload + 32);
     index->lost = probity_get_u64(item->payload);
     index->orphans = probity_get_u64(item->payload + 8);
     index->ambiguous = probity_get_u64(item->payload + 16);
@@ -390,11 +393,13 @@ static const struct probity_index_waits *find_waits(const struct probity_index *
 }
 
 int probity_index_choose_waits(struct probity_index *index, uint64_t before_tick,
-                               int is_past_needed, const struct probity_index_waits **ret_chosen)
+                               int is_past_needed)
 {
     const struct probity_index_waits *waits = find_waits(index, before_tick, is_past_needed);
 
-    if (waits == NULL || waits->tick == UINT64_MAX)
+    if (waits == NULL)
+        return index->has_facts;
+    if (waits->tick == UINT64_MAX)
         return 0;
     free(index->waits_payload);
     index->waits_payload = malloc(waits->payload_bytes);
@@ -407,7 +412,7 @@ int probity_index_choose_waits(struct probity_index *index, uint64_t before_tick
     int error = probity_index_choose(index, waits->tick + 1);
     if (error != 0)
         return error;
-    *ret_chosen = waits;
+    index->chosen_waits = waits;
     return index->mark.offset != 0 && index->mark.last_tick == waits->tick;
 }
 

@@ -15,14 +15,15 @@
 
 enum {
     PROBITY_INDEX_MAJOR = 1,
-    PROBITY_INDEX_MINOR = 3,
+    PROBITY_INDEX_MINOR = 4,
     PROBITY_INDEX_HEADER_BYTES = 16,
     PROBITY_INDEX_PLACE_BYTES = 24,
     PROBITY_INDEX_MARK_BYTES = 24,
     PROBITY_INDEX_SUM_BYTES = 104,
     PROBITY_INDEX_BEGAN_BYTES = 8,
     PROBITY_INDEX_WAITS_BYTES = 24,  /* before the rest of the payload */
-    PROBITY_INDEX_FACTS_BYTES = 32,
+    PROBITY_INDEX_FACTS_BYTES = 40,
+    PROBITY_INDEX_FACTS_OLDER_BYTES = 32, /* before version 1.4 */
     PROBITY_INDEX_RECORDS_BYTES = 8 /* before the payload of a SYNC or END */
 };
 
@@ -108,7 +109,10 @@ struct probity_index {
     uint64_t mark_place;                  /* of its block in the index */
     struct probity_index_waits *waits;    /* in order of ticks */
     size_t waits_count, waits_capacity;
+    const struct probity_index_waits *chosen_waits; /* NULL: none */
     int has_facts;                        /* only then the waits are complete */
+    int has_objects_most;                 /* version 1.4: states have ticks, too */
+    uint64_t objects_most;                /* at a time */
     uint64_t lost, orphans, ambiguous, holds_forgotten; /* the facts */
     uint8_t *waits_payload;               /* of the chosen one, after its choice */
     uint64_t before_tick; /* for which the mark was chosen */
@@ -132,10 +136,10 @@ int probity_index_open(struct probity_index *index, int file, const struct probi
 int probity_index_choose(struct probity_index *index, uint64_t before_tick);
 
 /* Chooses the mark of the last state of locks and waits before a tick, and reads that state. If
- * is_past_needed, the state before all waits for locks that are open at that tick. Returns 1; 0 if
- * there is none; or an error. */
+ * is_past_needed, the state before all waits for locks that are open at that tick. If there is no
+ * such state, chooses the beginning. Returns 1; 0 if the index has no states; or an error. */
 int probity_index_choose_waits(struct probity_index *index, uint64_t before_tick,
-                               int is_past_needed, const struct probity_index_waits **ret_chosen);
+                               int is_past_needed);
 
 void probity_index_release(struct probity_index *index);
 

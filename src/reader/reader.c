@@ -26,7 +26,7 @@ struct probity_reader {
     struct probity_clockmap *clocks; /* one per trace, for several traces */
     int has_window; /* and each trace an index */
     uint64_t window_end_ns;
-    const struct probity_index_waits *waits; /* where an analysis of waits continues; or NULL */
+    int has_waits_window; /* an analysis of waits continues from the state in each index */
     const struct probity_ahead_steps *ahead_steps;
     struct probity_ahead *ahead; /* NULL: not started */
     int is_ahead; /* 0: the merge runs in this thread */
@@ -295,43 +295,83 @@ int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns, u
     return error;
 }
 
-int probity_reader_set_waits_window(struct probity_reader *reader, uint64_t from_ns,
-                                    uint64_t to_ns, int is_past_needed)
+static int may_wait(const struct probity_index *index)
 {
-    struct probity_trace *trace = &reader->traces[0];
-    const struct probity_index_waits *chosen;
+    return index->file < 0 ||
+           (index->sum.contents & (PROBITY_INDEX_CONTENTS_KNOWN | PROBITY_INDEX_HAS_WAITS)) !=
+               PROBITY_INDEX_CONTENTS_KNOWN;
+}
 
-    if (reader->count != 1 || trace->index.file < 0 || trace->facts.clock_steps > 0)
-        return 0;
-    int got = probity_index_choose_waits(&trace->index, tick_at(trace, from_ns), is_past_needed,
-                                         &chosen);
+/* Whether the states of all traces fit together. The times in them are those of each trace alone,
+ * and several traces share a clock, so that ticks are needed. */
+static int have_waits(const struct probity_reader *reader, uint64_t objects_max)
+{
+    uint64_t left = objects_max;
+
+    for (size_t i = 0; i < reader->count; i++) {
+        const struct probity_trace *trace = &reader->traces[i];
+        const struct probity_index *index = &trace->index;
+        if (index->file < 0 || trace->facts.clock_steps > 0)
+            return 0;
+        if (!may_wait(index) || reader->count == 1)
+            continue;
+        if (!index->has_objects_most || index->objects_most > left)
+            return 0;
+        left -= index->objects_most;
+    }
+    return 1;
+}
+
+/* Returns 1, 0 if the trace has waits and no states, or an error. */
+static int choose_waits(struct probity_trace *trace, uint64_t from_ns, int is_past_needed)
+{
+    uint64_t tick = tick_at(trace, from_ns);
+
+    if (may_wait(&trace->index))
+        return probity_index_choose_waits(&trace->index, tick, is_past_needed);
+    int error = probity_index_choose(&trace->index, tick);
+    return error == 0 ? 1 : error;
+}
+
+int probity_reader_set_waits_window(struct probity_reader *reader, uint64_t from_ns,
+                                    uint64_t to_ns, int is_past_needed, uint64_t objects_max)
+{
+    int got = have_waits(reader, objects_max);
+
+    for (size_t i = 0; got > 0 && i < reader->count; i++)
+        got = choose_waits(&reader->traces[i], from_ns, is_past_needed);
     if (got <= 0)
         return got;
     int error = probity_merge_number_threads(&reader->merge);
-    if (error == 0)
-        error = probity_trace_start_at_mark(trace, &reader->merge.queue);
+    for (size_t i = 0; error == 0 && i < reader->count; i++) {
+        reader->traces[i].state_clock = *reader->traces[i].clock;
+        error = probity_trace_start_at_mark(&reader->traces[i], &reader->merge.queue);
+    }
     if (error != 0)
         return error;
     reader->has_window = 1;
     reader->window_end_ns = to_ns;
-    reader->waits = chosen;
+    reader->has_waits_window = 1;
     return 1;
 }
 
 const struct probity_index *probity_reader_waits_index(const struct probity_reader *reader,
-                                                       const struct probity_index_waits **ret_at)
+                                                       size_t trace)
 {
-    *ret_at = reader->waits;
-    return reader->waits != NULL ? &reader->traces[0].index : NULL;
+    const struct probity_index *index = &reader->traces[trace].index;
+
+    return reader->has_waits_window && may_wait(index) ? index : NULL;
+}
+
+uint64_t probity_reader_wall_ns(const struct probity_reader *reader, size_t trace, uint64_t tick)
+{
+    return probity_clockmap_wall(&reader->traces[trace].state_clock, tick);
 }
 
 int probity_reader_may_wait(const struct probity_reader *reader)
 {
     for (size_t i = 0; i < reader->count; i++) {
-        const struct probity_index *index = &reader->traces[i].index;
-        if (index->file < 0 || (index->sum.contents &
-                                (PROBITY_INDEX_CONTENTS_KNOWN | PROBITY_INDEX_HAS_WAITS)) !=
-                                   PROBITY_INDEX_CONTENTS_KNOWN)
+        if (may_wait(&reader->traces[i].index))
             return 1;
     }
     return 0;

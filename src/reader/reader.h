@@ -285,19 +285,25 @@ int probity_reader_set_window(struct probity_reader *reader, uint64_t from_ns, u
  * if all traces have an index according to which there are none. */
 int probity_reader_may_wait(const struct probity_reader *reader);
 
-/* The same for a trace with waits, if it is the only one and its index has the state of locks and
- * waits: the events before that state are of no use to an analysis of waits, which continues from
- * it. is_past_needed: waits that began before the window matter, too. Returns 1; 0 if that is not
- * possible, and then nothing is left out; or an error. */
+/* The same for traces with waits, if their indexes have the state of locks and waits: the events
+ * before that state are of no use to an analysis of waits, which continues from it. is_past_needed:
+ * waits that began before the window matter, too. objects_max: number of locks and other objects of
+ * all traces that the analysis can follow at a time. Returns 1; 0 if that is not possible, and then
+ * nothing is left out; or an error. */
 int probity_reader_set_waits_window(struct probity_reader *reader, uint64_t from_ns,
-                                    uint64_t to_ns, int is_past_needed);
+                                    uint64_t to_ns, int is_past_needed, uint64_t objects_max);
 
 struct probity_index;
 struct probity_index_waits;
 
-/* The trace's index after that, with the payload of the state; NULL before. Valid until close. */
+/* The index of a trace after that, with the payload of the chosen state, if it is not read from its
+ * beginning; NULL before, or if the trace has no waits. Valid until close. */
 const struct probity_index *probity_reader_waits_index(const struct probity_reader *reader,
-                                                       const struct probity_index_waits **ret_at);
+                                                       size_t trace);
+
+/* The time of a tick of a trace, CLOCK_REALTIME in ns, as that of events; only after
+ * probity_reader_set_waits_window() returned 1. */
+uint64_t probity_reader_wall_ns(const struct probity_reader *reader, size_t trace, uint64_t tick);
 
 /* Announces that everything that began in the window has ended: the rest, except declarations, is
  * left out if possible. Only after an event that is not before the window's end. Declarations of

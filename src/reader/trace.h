@@ -76,6 +76,8 @@ struct probity_trace {
     const struct probity_threads_seen *wanted; /* only blocks of those that are not past; or NULL */
     int has_unmarked_events; /* in a block whose header says that it has none */
     struct probity_index index; /* file -1: none */
+    struct probity_clockmap state_clock; /* a copy of *clock for the state of waits, which another
+                                          * thread takes than the one that merges */
     struct probity_sched_file sched; /* file -1: none */
     int has_probe_names;
     struct probity_waiting_list pending; /* read by the scan cursor since the last SYNC */

@@ -42,14 +42,28 @@ for trace in typed alone called dropped; do
     [ "$(tail -n 1 reported | cut -d ' ' -f 1)" -ge 8 ] || fail "$trace: $(cat reported)"
 done
 
+# Several traces, of which each continues from a state in its index. They share a clock.
+for trace in left right; do
+    PROBITY_CHUNK_RECORDS=512 "$PROBITY" record -o $trace --calls locks,threads -- \
+        "$contended.shared" 4 400 > /dev/null &
+done
+wait
+for trace in left right; do
+    "$PROBITY" index --every 1 "$trace" || fail "$trace: no index"
+    [ "$(states "$trace")" -ge 3 ] || fail "$trace: $(states "$trace") states"
+done
+python3 "$SOURCE/tests/answers/index_windows.py" "$PROBITY" "$chosen" "${WINDOWS:-3}" --waits \
+    left right > reported || fail "two traces: $(cat reported)"
+[ "$(tail -n 1 reported | cut -d ' ' -f 1)" -ge 8 ] || fail "two traces: $(cat reported)"
+
 # Descriptors that are named by earlier calls are not in the state.
 record files 1 "$PROBITY" record -o files --calls io,locks -- "$contended.shared" 2 20
 expect "states of a trace with calls for input" 0 "$(states files)"
 
 # What is before the state is not read, so that damage there goes unnoticed: status 0, not 3. The
 # last records are of threads that started when those of the first ones had ended.
-late=@$("$PROBITY" csv --columns=wall typed | tail -n 200 | head -n 1)
-python3 - typed << 'PYTHON'
+damage() {
+    python3 - "$1" << 'PYTHON'
 import struct, sys
 with open(sys.argv[1], 'r+b') as file:
     data, at = file.read(), 16
@@ -58,6 +72,9 @@ with open(sys.argv[1], 'r+b') as file:
     file.seek(at + 100)
     file.write(bytes([data[at + 100] ^ 1]))
 PYTHON
+}
+late=@$("$PROBITY" csv --columns=wall typed | tail -n 200 | head -n 1)
+damage typed
 for command in waits "path --function=turn" "why --function=turn"; do
     for range in "0 --since=$late" "3 "; do
         status=0
@@ -65,5 +82,22 @@ for command in waits "path --function=turn" "why --function=turn"; do
         "$PROBITY" $command ${range#* } typed > out 2> reported || status=$?
         expect "$command ${range#* }: $(cat reported)" "${range%% *}" "$status"
     done
+done
+damage left
+for command in waits "path --function=*" "why --function=*" "view -o -"; do
+    for range in "0 --since=90%" "3 "; do
+        status=0
+        # shellcheck disable=SC2086
+        "$PROBITY" $command ${range#* } left right > out 2> reported || status=$?
+        expect "$command ${range#* } of two: $(cat reported)" "${range%% *}" "$status"
+    done
+done
+# So that what one thread waited for includes the holder, all threads are followed.
+tid=$("$PROBITY" threads --json typed 2> /dev/null | jq '.processes[0].threads[-1].tid')
+for range in "0 --since=$late" "3 "; do
+    status=0
+    # shellcheck disable=SC2086
+    "$PROBITY" view -o - --tid "$tid" ${range#* } typed > out 2> reported || status=$?
+    expect "view --tid ${range#* }: $(cat reported)" "${range%% *}" "$status"
 done
 finish

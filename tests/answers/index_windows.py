@@ -47,7 +47,7 @@ COMMANDS = [
     (['memory', '--by=call', '--csv'], SINCE_UNTIL),
 ]
 # A page for each window: they take longer. With few spans, the traces are read a second time.
-PAGES = [['view', '-o', '-'], ['view', '-o', '-', '--spans=400']]
+PAGES = [['view', '-o', '-'], ['view', '-o', '-', '--spans=400'], ['view', '-o', '-', '--tid=']]
 # These get one trace at a time; with several, threads are numbered in the order in which they are
 # read.
 FORMATS = ['chrome', 'callgrind', 'folded', 'graphviz', 'pprof', 'otlp-json', 'openmetrics']
@@ -71,12 +71,23 @@ def duration():
     return max(time['last_ns'] or start for time in times) - start + 2
 
 
+def thread_ids():
+    processes = json.loads(run(['threads', '--json'])[1])['processes']
+    return sorted({thread['tid'] for process in processes for thread in process['threads']})
+
+
+def with_tid(page, tids, generator):
+    return page[:-1] + [page[-1] + str(generator.choice(tids))] if page[-1] == '--tid=' else page
+
+
 def calls(generator, length):
+    tids = thread_ids()
     for _ in range(windows):
         first, share = generator.randrange(length), generator.choice([1e-5, 1e-3, 0.02, 0.3, 1])
         bounds = first, first + 1 + int(length * share * generator.random())
         export = ['export', '--format', generator.choice(FORMATS)]
-        commands = COMMANDS + [(generator.choice(PAGES), SINCE_UNTIL)]
+        page = with_tid(generator.choice(PAGES), tids, generator)
+        commands = COMMANDS + [(page, SINCE_UNTIL)]
         if is_of_waits:
             commands = [command for command in commands
                         if command[0][0] in ('waits', 'path', 'why', 'view')]

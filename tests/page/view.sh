@@ -127,6 +127,18 @@ counts='[.functions[] | select(.calls > 0) | {name, calls}] | sort_by(.name)'
 expect "calls of one thread" "$("$PROBITY" report --json --tid "$tid" counted.probity |
     jq -c "$counts")" "$(unpack data counted.html | jq -c ".report | $counts")"
 
+# One thread's waits, with the ids of the holders, which are other threads.
+PROBITY_OUT=$WORK/planted.probity "$PROGRAMS/planted" 100 > truth
+read -r tid holder <<< "$(awk '$1 == "mutex" { print $3, $4; exit }' truth)"
+view "waits of one thread" 0 --tid "$tid" -o planted.html planted.probity
+unpack data planted.html > planted.json
+expect "number of waits of one thread" \
+    "$("$PROBITY" waits --json --tid "$tid" planted.probity | jq '[.rows[].waits] | add')" \
+    "$(jq '.waits.list | length' planted.json)"
+expect "threads of these waits" "1" "$(jq '.waits.threads | length' planted.json)"
+[ "$(jq "[.waits.list[] | select(.[7] == -1 - $holder)] | length" planted.json)" -gt 0 ] ||
+    fail "thread $holder does not hold what $tid waits for: $(jq -c .waits planted.json)"
+
 # ---- Comparison ----
 
 for run in 1 2 3 4; do

@@ -466,7 +466,7 @@ int probity_path_open(const struct probity_path_options *options, struct probity
         free(path);
         return PROBITY_ERROR_MEMORY;
     }
-    if (probity_waits_resume(path->waits, &options->state) != 0 ||
+    if (probity_waits_resume_all(path->waits, options->resumed) != 0 ||
         probity_thread_states_open(1, &path->states) != 0) {
         probity_waits_close(path->waits);
         free(path);

@@ -91,7 +91,8 @@ struct probity_path_options {
                   const struct probity_wait_name *name);
     void *context;
     struct probity_wait_symbols symbols;
-    struct probity_waits_state state; /* to continue from, if records are left out */
+    const struct probity_reader *resumed; /* continue from its states, if records are left out; or
+                                           * NULL */
 };
 
 struct probity_path;

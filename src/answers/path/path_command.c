@@ -66,7 +66,7 @@ static int open_path(void *context, uint64_t from_ns, uint64_t to_ns)
     call->options.is_wanted = call->answer.tids.count > 0 ? is_wanted : NULL;
     call->symbols = symbols_addresses_open(cli_memory_end);
     call->options.symbols = cli_wait_symbols(call->symbols);
-    call->options.state = probity_waits_state_of(call->answer.reader);
+    call->options.resumed = call->answer.reader;
     return probity_path_open(&call->options, &call->path);
 }
 

@@ -523,7 +523,7 @@ int probity_waiting_open(const struct probity_waiting_options *options,
         free(waiting);
         return PROBITY_ERROR_MEMORY;
     }
-    if (probity_waits_resume(waiting->waits, &options->state) != 0 ||
+    if (probity_waits_resume_all(waiting->waits, options->resumed) != 0 ||
         waiting_states_open(waiting) != 0) {
         probity_waits_close(waiting->waits);
         free(waiting);

@@ -87,7 +87,8 @@ struct probity_waiting_options {
      * Called before the event that ends it returns from put. NULL: all are. */
     int (*is_wanted)(void *context, uint32_t tid, uint32_t thread_slot, uint64_t from_ns);
     void *context;
-    struct probity_waits_state state; /* to continue from, if records are left out */
+    const struct probity_reader *resumed; /* continue from its states, if records are left out; or
+                                           * NULL */
 };
 
 struct probity_waiting;

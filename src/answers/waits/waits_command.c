@@ -39,7 +39,7 @@ static int open_waits(void *context, uint64_t from_ns, uint64_t to_ns)
     const struct probity_waiting_options options = {(enum probity_waiting_by)call->by, from_ns,
                                                     to_ns, cli_wait_symbols(call->symbols),
                                                     is_wanted, call,
-                                                    probity_waits_state_of(call->answer.reader)};
+                                                    call->answer.reader};
     return probity_waiting_open(&options, &call->waiting);
 }
 

@@ -403,7 +403,7 @@ static int open_parts(struct probity_why *why)
         .at_ns = options->at_ns, .at_tid = options->at_tid, .marks = marks_of_path,
         .is_wanted = options->is_wanted != NULL ? is_wanted_path : NULL,
         .waited = why_take_wait, .is_threadwise = 1, .context = why, .symbols = options->symbols,
-        .state = options->state};
+        .resumed = options->resumed};
     const struct probity_function_key none = {NULL, 0, 0};
     int error = probity_path_open(&path, &why->path);
 

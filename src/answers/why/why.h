@@ -140,7 +140,8 @@ struct probity_why_options {
     unsigned (*marks)(void *context, const struct probity_event *event);
     void *context;
     struct probity_wait_symbols symbols;
-    struct probity_waits_state state; /* to continue from, if records are left out */
+    const struct probity_reader *resumed; /* continue from its states, if records are left out; or
+                                           * NULL */
 };
 
 struct probity_why;
