@@ -115,12 +115,12 @@ set_to 'when=rate step > 10/100ms' before=2ms
 wait_until "$running" has_dumps 1
 set_to 'when=rate step > 100000000/100ms' ring=20s
 is_refused "mode: dumps need the ring" before=1s mode=block
-is_refused "functions: function entries" 'functions=*'
+is_refused "functions: their entries" 'functions=*'
 is_refused "args: they are described" 'args=*'
 is_invalid "invalid ring '64M' (a window of 1ms to 24 hours; its size is fixed" ring=64M
 is_refused_by_program "ring: expected a time" ring=64M
-is_refused "only the limit" 'when=function other > p99'
-is_refused "only the limit" 'when=wait other > 3ms'
+is_refused "only function, request" 'when=function other > p99'
+is_refused "only function, request" 'when=wait other > 3ms'
 is_invalid "invalid when 'function', column 9: expected" 'when=function'
 is_invalid "column 15: expected the end" 'when=gap step > 10s; gap step > 20s'
 is_refused_by_program "when: invalid condition" 'when=function'
@@ -175,7 +175,7 @@ if ! unfollowed "no memory" "it ends the program"; then
 fi
 mapfile -t settings < <(printf 'when=rate "%0220d" > 9/9s\n' {1..8})
 set_to "${settings[@]}"
-is_refused 'only the limit' "when=wait $(printf '%0250d' 1) > 3ms"
+is_refused 'only function, request' "when=wait $(printf '%0250d' 1) > 3ms"
 status=0
 too_long=$(printf 'when=rate "%02030d" > 9/9s' 1)
 "$PROBITY" level --set "$too_long" trace.probity 2> errors || status=$?
