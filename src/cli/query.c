@@ -48,9 +48,10 @@ int cli_query_restart(struct cli_query *answer)
 
 int cli_query_wants(struct cli_query *answer, const struct probity_event **event)
 {
-    if (!answer->has_all_tids && !cli_query_is_of_tids(answer, *event))
-        return 0;
-    if (!is_of_probes(answer, *event))
+    /* Also notes which of the requested threads have records. */
+    int is_of_tids = cli_query_is_of_tids(answer, *event);
+
+    if ((!is_of_tids && !answer->has_all_tids) || !is_of_probes(answer, *event))
         return 0;
     return answer->within != NULL && !answer->has_all_functions
                ? cli_within_put(answer->within, event)

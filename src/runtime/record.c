@@ -21,6 +21,9 @@
 
 PROBITY_API int probity_active = 1;
 
+/* Compiled for size. */
+#define COLD __attribute__((cold))
+
 #if PROBITY_HAS_FAST_PATH
 static uint64_t reserve(struct probity_thread_state *slot, uint64_t bytes)
 {
@@ -89,7 +92,7 @@ static void record_lost(struct probity_session *session, struct probity_thread_s
 }
 
 /* Gets a chunk for the thread. Returns 1, or 0 if the record is dropped. */
-static __attribute__((cold)) int change_chunk(struct probity_session *session, struct probity_thread_state *slot)
+static COLD int change_chunk(struct probity_session *session, struct probity_thread_state *slot)
 {
     struct probity_cpu_registers kept;
     uint64_t stalled_since = 0;
@@ -364,8 +367,9 @@ static int is_long(const struct probity_session *session, const struct probity_t
 
 /* Whether the CPU clock must be read after a gap: the value that the reading must have, or 0 if it
  * must not be read. */
-static __attribute__((cold)) uint64_t price_if_due(struct probity_session *session, struct probity_thread_state *slot,
-                             const struct item *item, uint64_t gap, uint64_t tick)
+static COLD uint64_t price_if_due(struct probity_session *session,
+                                  struct probity_thread_state *slot, const struct item *item,
+                                  uint64_t gap, uint64_t tick)
 {
     credit_time(session, slot, tick);
     uint64_t price = price_of_reading(session, slot, item, gap);
@@ -389,8 +393,8 @@ static void debit(const struct probity_session *session, struct probity_thread_s
 }
 
 /* Reads the CPU clock and records the result. Returns the time off the CPU in ns. */
-static __attribute__((cold)) int64_t measure_gap(struct probity_session *session, struct probity_thread_state *slot,
-                           const struct item *item, uint64_t gap, uint64_t price)
+static COLD int64_t measure_gap(struct probity_session *session, struct probity_thread_state *slot,
+                                const struct item *item, uint64_t gap, uint64_t price)
 {
     enum { IN_VAIN_NS = 500 };
     struct probity_thread_gaps *gaps = gaps_of(slot, item);
@@ -422,8 +426,8 @@ int64_t probity_record_gap(struct probity_session *session, struct probity_threa
 }
 
 /* Stores a hit after a gap. */
-static __attribute__((cold)) void finish_gap(struct probity_session *session, struct probity_thread_state *slot,
-                       const struct item *item, uint64_t at, uint64_t gap, uint64_t tick)
+static COLD void finish_gap(struct probity_session *session, struct probity_thread_state *slot,
+                            const struct item *item, uint64_t at, uint64_t gap, uint64_t tick)
 {
     uint64_t price = price_if_due(session, slot, item, gap, tick);
     if (price == 0) {

@@ -288,8 +288,8 @@ static int answer_request(struct probity_writer *writer, struct probity_pass *pa
     return result;
 }
 
-/* The trace has all records from before a ring, and at its end, those that it holds: a reader that
- * follows finds the change. */
+/* The trace has all records from before a ring, and at its end, those that it holds. A reader that
+ * follows finds the change once the records that are newer than the watermark are written. */
 static int write_ring(struct probity_writer *writer, struct probity_pass *pass)
 {
     int result = probity_pass_all(pass, 0);
