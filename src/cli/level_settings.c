@@ -56,7 +56,7 @@ static int check_mode(const struct cli_command *command, const char *name, const
         return cli_fail_usage(command, "a recording cannot become a profile: calls that have begun "
                               "were recorded; use --off '*' to only count calls, or `probity "
                               "detach` and `probity attach`");
-    return cli_fail_usage(command, "invalid mode '%s' (block, drop or ring)", value);
+    return cli_fail_usage(command, "invalid mode '%s' (block or drop)", value);
 }
 
 /* The program gives the reason why it cannot be changed. */

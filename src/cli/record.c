@@ -477,7 +477,8 @@ static int take_arguments(struct record_call *call, int argc, char **argv)
     if (status != CLI_OK)
         return status;
     const char *inherited = getenv("PROBITY_WRITER");
-    if (call->writer == NULL && inherited != NULL && strcmp(inherited, "external") == 0)
+    if (call->writer == NULL && call->budget == NULL && call->triggers.when.count == 0 &&
+        inherited != NULL && strcmp(inherited, "external") == 0)
         call->writer = "external"; /* nothing else would drain the program */
     if (call->label != NULL && (*call->label == '\0' || strlen(call->label) > PROBITY_LIMIT_NAME))
         return cli_fail_usage(&cli_command_record, "a label must have 1 to %d bytes",

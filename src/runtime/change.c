@@ -76,11 +76,12 @@ static int is_declared_for(const struct probity_condition *condition, uint32_t k
     name[length] = 0;
     *ret_site = probity_get_u32(payload);
     const struct probity_site_function function = {.name = name, .flags = payload[9]};
-    int is_of_calls = condition->kind == PROBITY_CONDITION_GAP ||
-                      condition->kind == PROBITY_CONDITION_RATE ||
-                      condition->kind == PROBITY_CONDITION_FUNCTION;
-    return is_function ? is_of_calls && parts->is_function(condition->name.name, &function)
-                       : parts->is_site(&condition->name, name);
+    int is_of_calls = condition->kind == PROBITY_CONDITION_FUNCTION;
+    int is_of_both = condition->kind == PROBITY_CONDITION_GAP ||
+                     condition->kind == PROBITY_CONDITION_RATE;
+    return is_function ? (is_of_calls || is_of_both) &&
+                             parts->is_function(condition->name.name, &function)
+                       : !is_of_calls && parts->is_site(&condition->name, name);
 }
 
 /* Declarations from before the condition was added. */
@@ -309,16 +310,18 @@ static int take_mode(const struct probity_session *session, struct change *chang
                      const char *value, char *ret_why, size_t room)
 {
     static const char words[][6] = {"block", "drop", "ring"};
+    int ring = PROBITY_MODE_RING;
 
     for (int i = 0; i < 3; i++)
         change->mode = strcmp(value, words[i]) == 0 ? PROBITY_MODE_BLOCK + i : change->mode;
     if (session->settings.profile)
         return refuse(ret_why, room, "mode", "calls are counted; detach, then attach again");
-    if (session->dumps.is_on && change->mode != PROBITY_MODE_RING)
-        return refuse(ret_why, room, "mode",
-                      "dumps need the ring; detach, then attach without --ring and --when");
-    return change->mode != 0 ? 0
-                             : refuse(ret_why, room, "mode", "expected block, drop or ring");
+    if (change->mode == 0)
+        return refuse(ret_why, room, "mode", "expected block or drop");
+    return (change->mode == ring) == (probity_live_mode(&session->live) == ring)
+               ? 0
+               : refuse(ret_why, room, "mode", "a ring is for a whole recording; detach, then "
+                                               "attach with or without --ring");
 }
 
 /* One setting; its name ends with a zero. */

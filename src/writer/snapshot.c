@@ -22,7 +22,6 @@
 #include "reader/file.h"
 #include "reader/scan.h"
 #include "reader/spool_tail.h"
-#include "spool/control.h"
 #include "writer/dump_file.h"
 
 struct snapshot {
@@ -68,15 +67,6 @@ static int take_info(struct snapshot *snapshot)
     return got;
 }
 
-/* The mode, as in INFO, which `probity level` may have changed. */
-static uint32_t mode_now(const struct snapshot *snapshot)
-{
-    const struct probity_spool_header *header = probity_attach_header(&snapshot->ring.attach);
-    uint32_t mode = probity_control_mode(__atomic_load_n(&header->levels, __ATOMIC_RELAXED));
-
-    return mode != 0 ? mode - PROBITY_MODE_BLOCK : snapshot->info.mode;
-}
-
 /* Copies the ring. */
 static int take_ring(struct snapshot *snapshot)
 {
@@ -87,6 +77,11 @@ static int take_ring(struct snapshot *snapshot)
 
     result->pid = snapshot->info.pid;
     result->mode = snapshot->info.mode;
+    if (snapshot->info.mode != RING) {
+        if (directory >= 0)
+            close(directory);
+        return PROBITY_ERROR_STATE;
+    }
     snapshot->began = probity_clock_ticks(snapshot->info.clock);
     int error = probity_spool_tail_query(snapshot->trace, directory, &snapshot->info, &query);
     if (error == 0)
@@ -94,10 +89,6 @@ static int take_ring(struct snapshot *snapshot)
     if (directory >= 0)
         close(directory);
     snapshot->has_ring = error == 0;
-    if (error == 0)
-        result->mode = mode_now(snapshot);
-    if (result->mode != RING)
-        return PROBITY_ERROR_STATE;
     result->is_dead = error == PROBITY_ERROR_OPEN || (error == 0 && !snapshot->ring.is_alive) ||
                       (error == 0 && snapshot->ring.is_closed);
     return result->is_dead ? PROBITY_ERROR_STATE : error;

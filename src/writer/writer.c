@@ -288,17 +288,6 @@ static int answer_request(struct probity_writer *writer, struct probity_pass *pa
     return result;
 }
 
-/* The trace has all records from before a ring, and at its end, those that it holds. A reader that
- * follows finds the change once the records that are newer than the watermark are written. */
-static int write_ring(struct probity_writer *writer, struct probity_pass *pass)
-{
-    int result = probity_pass_all(pass, 0);
-
-    __atomic_store_n(&writer->live->header->watermark, pass->watermark, __ATOMIC_RELEASE);
-    give_up_all(writer->live);
-    return result;
-}
-
 /* Replies to `probity level --set` in the same way. */
 static int answer_change(struct probity_writer *writer, struct probity_pass *pass)
 {
@@ -306,7 +295,7 @@ static int answer_change(struct probity_writer *writer, struct probity_pass *pas
     static const char unlinked[] = "settings: the program was linked without the code for this "
                                    "(-Wl,-u,probity_snapshot)";
     char text[PROBITY_SPOOL_CHANGE_TEXT], why[PROBITY_SPOOL_CHANGE_TEXT] = "";
-    uint32_t serial, mode = live->mode;
+    uint32_t serial;
     int result = 0;
 
     if (!probity_control_change_pending(live->header, &serial, text))
@@ -321,8 +310,6 @@ static int answer_change(struct probity_writer *writer, struct probity_pass *pas
         result = probity_pass_levels(pass, tick,
                                      __atomic_load_n(&live->header->levels, __ATOMIC_RELAXED),
                                      text, writer->thread_numbers);
-    if (result == 0 && (mode == PROBITY_MODE_RING) != (live->mode == PROBITY_MODE_RING))
-        result = write_ring(writer, pass);
     probity_control_change_answer(live->header, serial, refused, why);
     if (result != 0) {
         writer->result = result;

@@ -10,7 +10,7 @@
 
 #include "probity.h"
 
-enum { EVENTS_AT_ONCE = 16384 };
+enum { EVENTS_AT_ONCE = 16384, RING = 2 };
 
 struct probity_top_source {
     struct probity_top *top;
@@ -20,8 +20,6 @@ struct probity_top_source {
     uint64_t last_ns; /* CLOCK_REALTIME of the last event read */
     uint64_t interval_ns;
     int is_ring, is_live, is_first;
-    int follows;     /* the reader follows the file, which does not grow with a ring */
-    int is_reopened; /* the reader starts over: up to last_ns, all has been read */
 };
 
 static uint64_t now_ns(void)
@@ -46,9 +44,6 @@ static int open_reader(struct probity_top_source *source)
 {
     struct probity_reader_options options = {.follow = !source->is_ring};
     const char *path = source->path;
-
-    source->follows = options.follow;
-    source->is_reopened = source->last_ns != 0;
     int error = probity_reader_open(&path, 1, &options, NULL, &source->reader);
 
     if (error != 0) {
@@ -77,22 +72,11 @@ int probity_top_source_open(struct probity_top *top, const char *path, uint64_t 
         return error;
     }
     source->is_ring =
-        source->is_live && probity_reader_facts(source->reader, 0)->info.mode == PROBITY_INFO_RING;
+        source->is_live && probity_reader_facts(source->reader, 0)->info.mode == RING;
     if (source->is_ring)
-        close_reader(source);
+        close_reader(source); /* it follows the file, which does not grow */
     *ret_source = source;
     return 0;
-}
-
-/* `probity level` may change the mode at any time. */
-static void note_mode(struct probity_top_source *source, const struct probity_event *event)
-{
-    int mode = event->kind == PROBITY_EVENT_LEVELS
-                   ? probity_mode_set_by(event->payload, event->payload_bytes)
-                   : -1;
-
-    if (mode >= 0)
-        source->is_ring = source->is_live && mode == PROBITY_INFO_RING;
 }
 
 /* Reads everything available. */
@@ -107,21 +91,21 @@ static int read_events(struct probity_top_source *source, int (*is_over)(void *c
         if (got == PROBITY_READER_WAITS)
             return 0;
         source->last_ns = event->wall_ns;
-        note_mode(source, event);
         error = probity_top_feed_put(source->feed, event);
         if (++count % EVENTS_AT_ONCE == 0 && is_over(context))
             return error;
     }
-    if (got == 0 && source->follows)
+    if (got == 0 && !source->is_ring)
         source->is_live = 0;
     return error != 0 ? error : got;
 }
 
-/* The first time, everything from the start must be read, most of it older than the interval. */
+/* The first time, everything from the start must be read, most of it older than the interval. A
+ * ring has already been read up to last_ns. */
 static void set_limits(struct probity_top_source *source)
 {
     const struct probity_trace_facts *facts = probity_reader_facts(source->reader, 0);
-    uint64_t all_from_ns = source->is_reopened ? source->last_ns + 1 : 0;
+    uint64_t all_from_ns = source->last_ns != 0 && source->is_ring ? source->last_ns + 1 : 0;
     uint64_t end_ns = source->is_live ? now_ns() : facts->last_wall_ns;
 
     probity_top_feed_limit(source->feed,
@@ -150,7 +134,7 @@ int probity_top_source_read(struct probity_top_source *source, int (*is_over)(vo
     error = read_events(source, is_over, context);
     if (error == 0)
         error = probity_top_feed_profile(source->feed, source->reader);
-    if (source->is_ring || !source->follows)
+    if (source->is_ring)
         close_reader(source);
     return error;
 }
