@@ -202,13 +202,11 @@ static int add_requests(struct probity_store *store)
     if (error != 0)
         return error;
     store->version = PROBITY_STORE_VERSION;
-    store->is_converted = 1;
+    store->is_converting = 1;
     return 0;
 }
 
-/* Within a change: the version is read again, because another process may have converted the
- * history since. */
-static int update_tables(struct probity_store *store)
+int probity_store_update(struct probity_store *store)
 {
     int error = check_version(store);
 
@@ -222,23 +220,12 @@ static int make_tables(struct probity_store *store)
     int error = probity_store_number(store, "SELECT count(*) FROM sqlite_master", &tables);
 
     if (error != 0 || tables > 0)
-        return error != 0 ? error : update_tables(store);
+        return error != 0 ? error : probity_store_update(store);
     store->version = PROBITY_STORE_VERSION;
     error = probity_store_run(store, schema);
     if (error == 0)
         error = probity_store_run(store, request_tables);
     return error == 0 ? set_version(store) : error;
-}
-
-/* Changes the tables, or makes sure that they need no change. */
-static int change_tables(struct probity_store *store, int (*change)(struct probity_store *store))
-{
-    int error = probity_store_begin(store);
-
-    if (error != 0)
-        return error;
-    error = change(store);
-    return probity_store_end(store, error);
 }
 
 int probity_store_is_converted(const struct probity_store *store)
@@ -271,11 +258,7 @@ int probity_store_open(const char *path, int is_for_writing, struct probity_stor
         error = open_file(*ret_store, SQLITE_OPEN_READWRITE);
     if (error == 0 && !is_for_writing)
         error = probity_store_run(*ret_store, "PRAGMA query_only = ON");
-    if (error == 0)
-        error = check_version(*ret_store);
-    if (error != 0 || !is_for_writing || (*ret_store)->version == PROBITY_STORE_VERSION)
-        return error;
-    return change_tables(*ret_store, update_tables);
+    return error == 0 ? check_version(*ret_store) : error;
 }
 
 int probity_store_create(const char *path, struct probity_store **ret_store)
@@ -284,7 +267,9 @@ int probity_store_create(const char *path, struct probity_store **ret_store)
 
     if (error == 0)
         error = open_file(*ret_store, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-    return error == 0 ? change_tables(*ret_store, make_tables) : error;
+    if (error == 0)
+        error = probity_store_begin(*ret_store);
+    return error == 0 ? probity_store_end(*ret_store, make_tables(*ret_store)) : error;
 }
 
 void probity_store_close(struct probity_store *store)

@@ -33,9 +33,9 @@ enum probity_store_put {
                               longer */
 };
 
-/* Creates a history, or opens one for reading or writing. One of version 1, which has no requests,
- * is converted, except if it is opened for reading: then it is read as it is. On failure *ret_store
- * can be queried for the reason and must be closed; NULL: out of memory. Return 0 or an error. */
+/* Create a history, or open one for reading or writing. One of version 1, which has no requests, is
+ * converted by create, and when a run is put into it. On failure *ret_store can be queried for the
+ * reason and must be closed; NULL: out of memory. Return 0 or an error. */
 int probity_store_create(const char *path, struct probity_store **ret_store);
 int probity_store_open(const char *path, int is_for_writing, struct probity_store **ret_store);
 
@@ -45,7 +45,7 @@ const char *probity_store_why(const struct probity_store *store);
 /* Describes a failure after a change that took effect nevertheless; NULL: none. */
 const char *probity_store_warning(const struct probity_store *store);
 
-/* Whether this call of create or open has converted the history. */
+/* Whether create or put has converted the history since it was opened. */
 int probity_store_is_converted(const struct probity_store *store);
 
 /* Adds a run, or replaces the one of the same session. label NULL: that of the existing run, or for

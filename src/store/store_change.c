@@ -172,7 +172,7 @@ static int look_again(struct probity_store *store, uint32_t wanted)
     return probity_store_fail_with(store, error, text);
 }
 
-int probity_store_end(struct probity_store *store, int error)
+static int end(struct probity_store *store, int error)
 {
     uint32_t wanted = 0;
 
@@ -189,5 +189,16 @@ int probity_store_end(struct probity_store *store, int error)
         return look_again(store, wanted);
     error = probity_store_fail(store);
     undo(store);
+    return error;
+}
+
+int probity_store_end(struct probity_store *store, int error)
+{
+    error = end(store, error);
+    if (store->is_converting && error == 0)
+        store->is_converted = 1;
+    else if (store->is_converting)
+        store->version = PROBITY_STORE_WITHOUT_REQUESTS;
+    store->is_converting = 0;
     return error;
 }

@@ -231,6 +231,8 @@ int probity_store_put(struct probity_store *store, const struct probity_compare_
                                  : is_better ? PROBITY_STORE_KEPT
                                              : PROBITY_STORE_UPDATED;
     if (error == 0 && how != PROBITY_STORE_KEPT)
+        error = probity_store_update(store);
+    if (error == 0 && how != PROBITY_STORE_KEPT)
         error = replace(store, run, label, &number);
     error = probity_store_end(store, error);
     if (error == 0) {

@@ -17,7 +17,8 @@ struct probity_store {
     char *path;
     struct sqlite3_vfs files; /* registered if it has a name */
     char files_name[32];
-    int version; /* of the file; only one opened for reading may be without requests */
+    int version;       /* of the file */
+    int is_converting; /* by the change in progress */
     int is_converted;
     char why[1024];
     int is_warned;   /* `why` describes a failure after a change that took effect nevertheless */
@@ -36,5 +37,9 @@ int probity_store_number(struct probity_store *store, const char *sql, int64_t *
  * effect, or the error states that this is unknown. */
 int probity_store_begin(struct probity_store *store);
 int probity_store_end(struct probity_store *store, int error);
+
+/* Within a change: converts a history without requests. Reads the version again, because another
+ * process may have converted it in the meantime. Returns 0 or an error. */
+int probity_store_update(struct probity_store *store);
 
 #endif

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A history of version 1 (tests/golden/runs_1.sql): commands that read it leave it as it is, the
+# A history of version 1 (runs_1.sql): commands that read it leave it as it is, the
 # first one that changes it converts it, completely or not at all: if the disk is full, if it is
 # killed, if several processes do so at once. Requests of its runs stay unknown, never none.
 # variants: clang asan
@@ -30,7 +30,7 @@ old_rows() {
 older() {
     rm -rf .probity
     mkdir .probity
-    sqlite3 "$DB" < "$GOLDEN/runs_1.sql"
+    sqlite3 "$DB" < "$SOURCE/tests/answers/runs_1.sql"
 }
 
 tables() { sql "SELECT sql FROM sqlite_master WHERE sql <> '' ORDER BY name" | tr -s ' '; }
@@ -50,11 +50,15 @@ grep -q '^requests  *unknown: the run was stored without them$' output ||
     fail "show: $(head -n 20 output)"
 cp "$GOLDEN/good/with_ids.probity" trace
 run "diff" 0 diff @old -- trace
-grep -q '^requests are not compared: 1 of 2 runs was stored without them, @old, run 1$' output ||
+grep -q '^requests are not compared: 1 of 2 runs was stored without them (@old, run 1)$' output ||
     fail "diff: $(tail -n 4 output)"
 run "both sides" 0 diff @old -- @older
-grep -q '^requests are not compared: 2 of 2 runs were stored without them, first @old, run 1$' \
-    output || fail "both sides: $(tail -n 4 output)"
+! grep 'requests' output || fail "both sides: $(tail -n 4 output)"
+run "both sides, requests" 1 diff --request '*' @old -- @older
+grep -q 'requests are not compared: 2 of 2 runs were stored without them (the first: @old, run 1)$' \
+    errors || fail "both sides, requests: $(cat errors)"
+run "only blocks" 0 diff --block '*' @old -- trace
+! grep 'requests' output || fail "only blocks: $(tail -n 4 output)"
 run "diff as JSON" 0 diff --json @old -- trace
 expect "diff as JSON" "1 1 0" "$(jq -r '"\(.method.runs_without_requests) \(
     .method.requests_left_out) \(.requests | length)"' output)"
@@ -87,12 +91,17 @@ converted "init"
 run "init again" 0 runs init
 expect "init again" "" "$(cat errors)"
 run "diff, converted" 0 diff @old -- trace
-grep -q '^requests are not compared: 1 of 2 runs was stored without them, @old, run 1$' output ||
+grep -q '^requests are not compared: 1 of 2 runs was stored without them (@old, run 1)$' output ||
     fail "diff, converted: $(tail -n 4 output)"
 run "rm" 0 runs rm 2
 older
 run "rm" 0 runs rm 2
-expect "rm" "2 1" "$(version) $(sql 'SELECT count(*) FROM run')"
+expect "rm" "1 1" "$(version) $(sql 'SELECT count(*) FROM run')"
+older
+sum=$(cksum < "$DB")
+run "rm of no run" 1 runs rm 99
+run "add of no trace" 1 runs add nothing
+expect "failed commands: the history" "$sum" "$(cksum < "$DB")"
 
 # Adding the trace again stores its requests.
 older
@@ -107,7 +116,7 @@ expect "list" "requests 1 " "$(cut -d , -f 10 output | paste -sd ' ')"
 run "diff" 0 diff --csv @old -- trace
 expect "diff" 5 "$(grep -c '^0,.*,request$' output)"
 run "older" 0 diff @older -- trace
-grep -q '^requests are not compared: 1 of 2 runs was stored without them, @older, run 2$' output ||
+grep -q '^requests are not compared: 1 of 2 runs was stored without them (@older, run 2)$' output ||
     fail "older: $(tail -n 4 output)"
 
 # ---- Versions that are not supported ----
