@@ -221,7 +221,7 @@ done
 sqlite3 "$WORK/.probity/runs.db" 'UPDATE run SET requests = 0 WHERE number = 3;
     DELETE FROM request WHERE run = 3'
 compare "unknown" 0 --project "$WORK" @old -- more.*
-reason="1 of $((2 * RUNS)) runs was stored without them, @old, run 3"
+reason="1 of $((2 * RUNS)) runs was stored without them (@old, run 3)"
 grep -q "^requests are not compared: $reason\$" output || fail "unknown: $(tail -n 5 output)"
 ! grep -q ' request$' output || fail "unknown requests: $(grep ' request$' output)"
 compare "unknown, CSV" 0 --csv --project "$WORK" @old -- more.*

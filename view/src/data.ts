@@ -250,7 +250,7 @@ export interface RequestKind { name: string; is_site: boolean; histogram: Bucket
 interface Run { trace: string; complete: boolean; why: string }
 
 export interface Comparison {
-    method: { confidence: number; tolerance_percent: number; tests: number; runs_without_requests: number };
+    method: { confidence: number; tolerance_percent: number; tests: number; runs_without_requests: number; requests_left_out: number };
     base: Run[];
     new: Run[];
     functions: Changed[];

@@ -86,7 +86,7 @@ export function DiffPanel({ shared }: { shared: Shared }): VNode {
                 {(modes.length > 1 || diff.functions.length > 0) && <br class="narrow" />}
                 {` ${count(diff.base.length)} ${diff.base.length === 1 ? "run" : "runs"} of the base, ${count(diff.new.length)} new. `}
                 {mode !== "timelines" && `Changes of more than ${diff.method.tolerance_percent}%, at ${diff.method.confidence * 100}% confidence, are significant; everything else is faint.`}
-                {diff.method.runs_without_requests > 0 && ` Requests are not compared: ${diff.method.runs_without_requests} of ${diff.base.length + diff.new.length} runs ${diff.method.runs_without_requests > 1 ? "were" : "was"} stored without them.`}
+                {diff.method.requests_left_out > 0 && ` Requests are not compared: ${diff.method.runs_without_requests} of ${diff.base.length + diff.new.length} runs ${diff.method.runs_without_requests > 1 ? "were" : "was"} stored without them.`}
                 {incomplete.length > 0 && ` Not complete: ${incomplete.map((run) => `${run.trace} (${run.why})`).join(", ")}.`}
             </p>
             {mode === "timelines" && shared.base !== null ? <AlignedPanel shared={shared} base={shared.base.model} model={shared.base.now} />

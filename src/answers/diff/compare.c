@@ -330,11 +330,7 @@ size_t probity_compare_requests_left_out(const struct probity_compare *compare)
 const struct probity_compare_run *
 probity_compare_without_requests(const struct probity_compare *compare, size_t *ret_count)
 {
-    size_t count = compare->without_requests;
-    size_t all =
-        compare->side_counts[PROBITY_COMPARE_BASE] + compare->side_counts[PROBITY_COMPARE_NEW];
-
-    *ret_count = compare->requests_left > 0 || count == all ? count : 0;
+    *ret_count = compare->without_requests;
     for (int side = 0; *ret_count > 0 && side < PROBITY_COMPARE_SIDES; side++) {
         for (size_t i = 0; i < compare->side_counts[side]; i++) {
             if (!compare->runs[side][i].has_requests)

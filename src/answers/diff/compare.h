@@ -160,8 +160,8 @@ size_t probity_compare_left_out(const struct probity_compare *compare);
 /* Number of kinds of requests left out because the requests of some other run are unknown. */
 size_t probity_compare_requests_left_out(const struct probity_compare *compare);
 
-/* The first run whose requests are unknown, and how many there are, so that requests are not
- * compared; NULL if there is none, or if no other run has any. */
+/* The first run whose requests are unknown, and how many there are: if there is one, requests are
+ * not compared. NULL: none. */
 const struct probity_compare_run *
 probity_compare_without_requests(const struct probity_compare *compare, size_t *ret_count);
 

@@ -115,8 +115,10 @@ static int print_diff(void *context, FILE *stream, int has_color)
     if (call->form == FORM_CSV && probity_compare_left_out(call->compared.compare) > 0)
         cli_warn(&cli_command_diff, "too many blocks: the %zu with the least time are not compared",
                  probity_compare_left_out(call->compared.compare));
-    char *why =
-        call->form == FORM_CSV ? probity_diff_why_no_requests(call->compared.compare) : NULL;
+    int is_left_out = probity_compare_requests_left_out(call->compared.compare) > 0;
+    char *why = call->form == FORM_CSV && is_left_out
+                    ? probity_diff_why_no_requests(call->compared.compare)
+                    : NULL;
     if (why != NULL)
         cli_warn(&cli_command_diff, "%s", why);
     free(why);

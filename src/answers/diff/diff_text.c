@@ -270,14 +270,16 @@ char *probity_diff_why_no_requests(const struct probity_compare *compare)
     probity_compare_runs(compare, PROBITY_COMPARE_BASE, &base);
     probity_compare_runs(compare, PROBITY_COMPARE_NEW, &other);
     int length = asprintf(&text, "requests are not compared: %zu of %zu runs %s stored without "
-                          "them, %s%s", count, base + other, count > 1 ? "were" : "was",
-                          count > 1 ? "first " : "", run->path);
+                          "them (%s%s)", count, base + other, count > 1 ? "were" : "was",
+                          count > 1 ? "the first: " : "", run->path);
     return length >= 0 ? text : NULL;
 }
 
 static void put_why_no_requests(FILE *stream, const struct probity_compare *compare)
 {
-    char *text = probity_diff_why_no_requests(compare);
+    char *text = probity_compare_requests_left_out(compare) > 0
+                     ? probity_diff_why_no_requests(compare)
+                     : NULL;
 
     if (text == NULL)
         return;
