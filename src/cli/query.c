@@ -50,12 +50,12 @@ int cli_query_wants(struct cli_query *answer, const struct probity_event **event
 {
     /* Also notes which of the requested threads have records. */
     int is_of_tids = cli_query_is_of_tids(answer, *event);
+    int is_within_only = answer->within != NULL && !answer->has_all_functions;
 
-    if ((!is_of_tids && !answer->has_all_tids) || !is_of_probes(answer, *event))
+    /* Calls of the function in other threads must not count as found. */
+    if ((!is_of_tids && (!answer->has_all_tids || is_within_only)) || !is_of_probes(answer, *event))
         return 0;
-    return answer->within != NULL && !answer->has_all_functions
-               ? cli_within_put(answer->within, event)
-               : 1;
+    return is_within_only ? cli_within_put(answer->within, event) : 1;
 }
 
 int cli_query_is_within(const struct cli_query *answer, uint32_t thread_slot, uint64_t wall_ns)

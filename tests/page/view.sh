@@ -118,6 +118,13 @@ expect "calls of a range" \
         jq '[.functions[].calls] | add')" \
     "$(unpack data range.html | jq .timeline.calls)"
 
+# A function that only other threads call is not found in one thread.
+tid=$("$PROBITY" report --json --by-thread small.probity |
+    jq '[.functions[] | select(.name == "main").threads[].tid] | first')
+view "main in its thread" 0 --tid "$tid" --function main -o main.html small.probity
+view "thread_main in another" 1 --tid "$tid" --function thread_main -o none.html small.probity
+grep -q "no calls match 'thread_main'" errors || fail "thread_main in another: $(cat errors)"
+
 # One thread's counts in profile mode.
 PROBITY_OUT=$WORK/counted.probity PROBITY_PROFILE=1 "$TREE"
 tid=$("$PROBITY" report --json --by-thread counted.probity |
