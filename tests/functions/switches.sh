@@ -115,7 +115,7 @@ start PROBITY_RING=10s,16M env PROBITY_WHEN='gap early > 100s;function later > 1
 call early 10
 call later 10
 level '1 of 3' --off '*'
-is_refused 'only counted (budget, or switched off); first switch them on' \
+is_refused 'only counted (budget, or switched off); see on=' \
     --set 'when=rate busy > 9/s'
 call early 10
 call later 10
