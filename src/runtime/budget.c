@@ -43,13 +43,9 @@ enum {
 
 uint16_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
 
-static uint32_t hits[PROBITY_LIMIT_SITES];
 /* All functions have lower numbers. Usually far below the limit, so searches end here. */
 static uint32_t site_end;
-static uint32_t numbers[PROBITY_LIMIT_SITES];
 static uint32_t number_count, list_lock;
-/* For each of these: calls counted since the recording began, and in the interval. */
-static uint64_t counts[PROBITY_LIMIT_SITES], latest_counts[PROBITY_LIMIT_SITES];
 
 /* Cost of each, in ns or, if the name says so, in 1/256 ns. */
 static struct {
@@ -73,6 +69,11 @@ static struct {
     int is_slow, is_settling; /* functions were marked at this call; at the last one */
     int is_exceeded;
 } budget;
+
+/* Apart from the variables above, which the start of each recording touches. */
+static uint32_t hits[PROBITY_LIMIT_SITES], numbers[PROBITY_LIMIT_SITES];
+/* For each of these numbers: calls counted since the recording began, and in the interval. */
+static uint64_t counts[PROBITY_LIMIT_SITES], latest_counts[PROBITY_LIMIT_SITES];
 
 /* ---- Functions ---------------------------------------------------------------------------------
  */
@@ -236,8 +237,10 @@ void probity_budget_begin(struct probity_session *session)
         PROBITY_BUDGET_TRIED | PROBITY_BUDGET_LISTED;
 
     /* Also those of a forking parent's recording. */
-    for (uint32_t number = 0; number <= site_end; number++)
-        probity_budget_state[number] &= (uint16_t)~of_recording;
+    for (uint32_t number = 0; number <= site_end; number++) {
+        if (probity_budget_state[number] & of_recording) /* otherwise, a page is not touched */
+            probity_budget_state[number] &= (uint16_t)~of_recording;
+    }
     if (probity_calls_count_hits != NULL)
         probity_calls_count_hits(PROBITY_CALLS_ALL_SITES);
     if (number_count > 0 && probity_hooked_restore != NULL)
