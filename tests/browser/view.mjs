@@ -578,6 +578,7 @@ async function deep() {
     grown = await height();
   }
   expectThat(`deeper (${grown})`, grown > open_height);
+  await closeDetails(page); // of calls clicked on the way
   await page.keyboard.press("c");
   await page.waitForSelector("button:text-is('Expand')");
   await page.fill("input[aria-label^='Only threads']", "no such thread");
