@@ -70,9 +70,9 @@ whole block block.probity
 
 PROBITY_OUT=tree.probity "$PROGRAMS/tree"
 page other fibonacci --function fibonacci tree.probity
-# From each hit of probe 1 to the next of 1026, some with hits in between.
-PROBITY_OUT=hits.probity "$PROGRAMS/blocks" > /dev/null
-page span '' --start-probe 1 --end-probe 1026 hits.probity
+# Each of these has other hits in between, so it is no block, but a range.
+PROBITY_OUT=hits.probity "$PROGRAMS/typed" 300 > /dev/null
+page span '' --start-probe request:begin --end-probe items:release hits.probity
 # The text is the same as without a page, and so is the page of view except for the place.
 "$PROBITY" why call.probity > alone
 why "text" 0 --view text.html call.probity
