@@ -129,7 +129,7 @@ do_it work 1
 set_to 'when=function tick > 1us'
 do_it work 1000
 end "ring"
-expect "a condition on a function that is a site: dumps" "" "$(ls | grep '^trace-')"
+expect "a condition on a function that is a site: dumps" "" "$(find . -name 'trace-*')"
 start PROBITY_PROFILE=1
 is_refused 1 "mode: calls are counted; detach, then attach again" mode=drop
 end "profile"
