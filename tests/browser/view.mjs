@@ -7,8 +7,7 @@
 // MODULES is the node_modules directory with playwright-core; screenshots go to DIRECTORY. Prints a
 // line for each error, after all times, so that the end of the output has them; exit status 1 if
 // there are any. In every scenario, a console message, an exception, or a request for anything
-// except the page is an error. A scenario that fails runs a second time, since a busy machine may
-// delay what it waits for; if it passes then, its errors are printed but do not count.
+// except the page is an error.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
@@ -17,7 +16,7 @@ import { fileURLToPath } from "node:url";
 const [modules, directory, ...rest] = process.argv.slice(2);
 const { chromium } = createRequire(`${resolve(modules)}/x.js`)("playwright-core");
 let scenario, url, answers;
-let errors = [];
+const errors = [];
 
 function fail(text) {
   errors.push(`${scenario}: ${text}`);
@@ -1888,20 +1887,6 @@ async function arrived() {
 }
 
 const scenarios = { arrived, states, paths, hosts, served, tiles, tiledRows, garbage, cut, functions, timeline, clock, tracks, address, ranged, rangedMerged, callers, arrange, deep, closer, finest, part, flame, blocks, themes, print, odd, wide, wideTables, empty, single, ruler, counted, threads, diff, oneSided, diffBlocks, diffRequests, labelRequests, overlaid, alignedRuns, alignedRequests, labelled, speed, measured };
-const failed = [], flaky = [];
-
-async function errorsOf(name) {
-  const start = performance.now();
-  errors = [];
-  try {
-    await scenarios[name]();
-  } catch (error) {
-    fail(String(error.stack ?? error));
-  }
-  console.error(`${name}: ${((performance.now() - start) / 1000).toFixed(1)} s`);
-  return errors;
-}
-
 for (let from = 0, end; from < rest.length; from = end + 1) {
   end = rest.indexOf("--", from);
   end = end < 0 ? rest.length : end;
@@ -1909,15 +1894,15 @@ for (let from = 0, end; from < rest.length; from = end + 1) {
   [scenario, file, ...jsons] = rest.slice(from, end);
   url = file.startsWith("http://127.0.0.1:") ? file : `file://${resolve(file)}`;
   answers = jsons.map((path) => JSON.parse(readFileSync(path, "utf8")));
-  const first = await errorsOf(scenario);
-  const second = first.length > 0 ? await errorsOf(scenario) : [];
-  failed.push(...second);
-  if (second.length === 0)
-    flaky.push(...first);
+  const start = performance.now();
+  try {
+    await scenarios[scenario]();
+  } catch (error) {
+    fail(String(error.stack ?? error));
+  }
+  console.error(`${scenario}: ${((performance.now() - start) / 1000).toFixed(1)} s`);
 }
 await browser.close();
-for (const line of flaky)
-  console.error(`passed the second time: ${line}`);
-for (const line of failed)
+for (const line of errors)
   console.log(line);
-process.exit(failed.length > 0 ? 1 : 0);
+process.exit(errors.length > 0 ? 1 : 0);

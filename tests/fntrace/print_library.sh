@@ -141,7 +141,7 @@ grep -q "^probity: no CSV '.*libprobity-print" errors || fail "explicit start: $
 
 # Without a drainer, a message says so, and the spool keeps its contents.
 run alone PROBITY_WRITER=external PROBITY_OUT="$WORK/hits.probity"
-grep -q "run 'probity recover' on it" errors || fail "no drainer: $(cat errors)"
+grep -q "not completed (run 'probity recover' on it)" errors || fail "no drainer: $(cat errors)"
 "$PROBITY" recover hits.probity > /dev/null || fail "no drainer: recover"
 expect "no drainer: hits" 5 "$("$PROBITY" csv hits.probity | wc -l)"
 # `record` drains it, even if the program has ended before that begins.
