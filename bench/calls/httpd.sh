@@ -20,8 +20,23 @@ if ! command -v wrk > /dev/null; then
     exit 0
 fi
 
-# CPU time of a process with its children that have ended, in ticks. $1 process id
-ticks_of() { awk '{ sub(/.*[)] /, ""); print $12 + $13 }' "/proc/$1/stat"; }
+# CPU time of the threads of a process that are alive, in ns: all, those of the library, and those
+# of the command that records the process. The server's threads live as long as it does. $1 process
+# id, $2 that of the command
+cpu_of() {
+    local task all=0 library=0 command=0 ns
+    for task in "/proc/$1/task/"*; do
+        read -r ns _ < "$task/schedstat"
+        all=$((all + ns))
+        ! grep -q ^probity "$task/comm" || library=$((library + ns))
+    done
+    for task in "/proc/$2/task/"*; do
+        [ "$1" != "$2" ] || break
+        read -r ns _ < "$task/schedstat"
+        command=$((command + ns))
+    done
+    echo "$all $library $command"
+}
 
 # Real-time priority for all threads, including those that start soon. $1 process id
 raise() {
@@ -31,8 +46,8 @@ raise() {
     done
 }
 
-# Loads a server. Appends requests per second to a file, and the server's CPU time per request in us
-# to another. $1 file, then the command that runs the server
+# Loads a server. Appends requests per second to a file, and CPU times per request in us (cpu_of) to
+# another. $1 file, then the command that runs the server
 load() {
     local result=$1 port='' process
     shift
@@ -49,17 +64,21 @@ load() {
     "${priority[@]}" wrk -t1 -c16 -d "${seconds}s" "http://127.0.0.1:$port/page.html" |
         awk '/ requests in / { all = $1 } /^Requests\/sec:/ { print all, $2 }' \
             > "$directory/answers"
-    ticks_of "$process" > "$directory/ticks"
+    cpu_of "$process" "$server" > "$directory/cpu"
     kill -TERM "$server"
     wait "$server" || true
     wait
     server=
     awk '{ print $2 }' "$directory/answers" >> "$result"
-    paste "$directory/answers" "$directory/ticks" |
-        awk -v hertz="$(getconf CLK_TCK)" '{ print $3 / hertz / $1 * 1e6 }' >> "$result.cpu"
+    paste "$directory/answers" "$directory/cpu" |
+        awk '{ print $3 / $1 / 1e3, $4 / $1 / 1e3, $5 / $1 / 1e3 }' >> "$result.cpu"
 }
 
-median() { sort -g "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+# $1 file, $2 column
+median() {
+    awk -v column="${2:-1}" '{ print $column }' "$1" | sort -g |
+        awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
 
 # Median of the ratios of successive runs. $1, $2 files
 ratio() {
@@ -84,3 +103,8 @@ row "the same, with a budget of 3 % / alone" "$(ratio budget plain)" x ">= 0.97"
 for run in plain calls all budget; do
     row "CPU of the server per request, $run" "$(median "$run.cpu")" us ""
 done
+for run in calls all budget; do
+    row "of which the library's threads, $run" "$(median "$run.cpu" 2)" us ""
+done
+row "CPU of the command that records states, per request, all" "$(median all.cpu 3)" us ""
+row "CPU of the command that records states, per request, budget" "$(median budget.cpu 3)" us ""

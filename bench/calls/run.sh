@@ -2,7 +2,7 @@
 # run.sh BUILD_DIR: the cost that libprobity-calls adds to pairs of calls to libc, while they are
 # recorded and while nothing is. Runs of a program without the library, with it while nothing is
 # recorded, and recorded alternate; medians of 15 differences between the minimum times, and between
-# the medians. Then the web server (httpd.sh).
+# the medians. Then the web server (httpd.sh), and the parts of one request (request.sh).
 set -eu
 build=$(cd "$1" && pwd)
 bench=$(cd "$(dirname "$0")" && pwd)
@@ -63,3 +63,4 @@ else
     printf 'note\tcalls\theaptrack left out: it is not installed\n'
 fi
 "$bench/httpd.sh" "$build"
+"$bench/request.sh" "$build"

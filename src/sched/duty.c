@@ -10,6 +10,7 @@
 enum {
     SWITCH_NS = 550,         /* to the program, and from it */
     WAKING_NS = 1000,
+    READ_NS_MAX = 300, /* of a record, in this thread, which also wakes up if there are none */
     CREDIT_NS_MAX = 5000000, /* limit of the savings while little happens */
     WAKINGS_PART = 4,        /* of the cost: wakings that cost less stay on */
     MILLIONTHS = 1000000
@@ -62,8 +63,19 @@ static enum probity_sched_duty_change change_at(struct probity_sched_duty *duty,
     return PROBITY_SCHED_DUTY_ON;
 }
 
+/* The part of this thread's time since the last step that was spent on records. */
+static uint64_t reading_ns(struct probity_sched_duty *duty, uint64_t own_ns)
+{
+    uint64_t used_ns = own_ns > duty->own_ns ? own_ns - duty->own_ns : 0;
+    uint64_t most_ns = (duty->switches + duty->wakings) * READ_NS_MAX;
+
+    duty->own_ns = own_ns;
+    return used_ns < most_ns ? used_ns : most_ns;
+}
+
 enum probity_sched_duty_change probity_sched_duty_step_at(struct probity_sched_duty *duty,
-                                                          uint64_t now_ns, uint64_t cpu_ns)
+                                                          uint64_t now_ns, uint64_t cpu_ns,
+                                                          uint64_t own_ns)
 {
     /* The program has ended, and its clock with it. */
     uint64_t used_ns = cpu_ns > duty->cpu_ns ? cpu_ns - duty->cpu_ns : 0;
@@ -72,7 +84,7 @@ enum probity_sched_duty_change probity_sched_duty_step_at(struct probity_sched_d
     duty->credit_ns += (int64_t)(used_ns / 1000 * duty->share / 1000);
     uint64_t wakings_ns = duty->wakings * WAKING_NS;
     uint64_t spent_ns = duty->switches * SWITCH_NS + wakings_ns;
-    duty->credit_ns -= (int64_t)spent_ns;
+    duty->credit_ns -= (int64_t)(spent_ns + reading_ns(duty, own_ns));
     duty->credit_ns = duty->credit_ns < CREDIT_NS_MAX ? duty->credit_ns : CREDIT_NS_MAX;
     duty->switches = duty->wakings = 0;
     duty->cpu_ns += used_ns;
@@ -82,6 +94,8 @@ enum probity_sched_duty_change probity_sched_duty_step_at(struct probity_sched_d
 enum probity_sched_duty_change probity_sched_duty_step(struct probity_sched_duty *duty,
                                                        uint64_t now_ns)
 {
-    return duty->share != 0 ? probity_sched_duty_step_at(duty, now_ns, read_clock(duty->clock))
-                            : PROBITY_SCHED_DUTY_SAME;
+    if (duty->share == 0)
+        return PROBITY_SCHED_DUTY_SAME;
+    return probity_sched_duty_step_at(duty, now_ns, read_clock(duty->clock),
+                                      read_clock(CLOCK_THREAD_CPUTIME_ID));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * duty.h: limits what recording of states may take to a share of the program's CPU time. When the
- * share is used up for the first time, wakings are switched off for good if they cost much of it.
+ * duty.h: limits what recording of states may take to a share of the program's CPU time: in the
+ * program's threads, and in the thread that reads their records. When the share is used up for the
+ * first time, wakings are switched off for good if they cost much of it.
  * Otherwise, all events are switched off until enough is saved for the next interval. Runs in the
  * thread that collects.
  */
@@ -28,6 +29,7 @@ struct probity_sched_duty {
     uint64_t wakings_ns;  /* when they were switched off, CLOCK_MONOTONIC_RAW; 0: never */
     clockid_t clock;      /* CPU time of the program */
     uint64_t cpu_ns;      /* at the last step */
+    uint64_t own_ns;      /* CPU time of the thread that collects, at the last step */
     int64_t credit_ns;    /* less than 0: more was spent than is allowed */
     uint64_t since_ns;    /* of the present pause, CLOCK_MONOTONIC_RAW */
     uint64_t paused_ns;   /* total of earlier pauses */
@@ -46,8 +48,9 @@ void probity_sched_duty_count(struct probity_sched_duty *duty, uint32_t kind);
 enum probity_sched_duty_change probity_sched_duty_step(struct probity_sched_duty *duty,
                                                        uint64_t now_ns);
 
-/* The same for a given CPU time of the program. */
+/* The same for given CPU times of the program and of the thread that collects. */
 enum probity_sched_duty_change probity_sched_duty_step_at(struct probity_sched_duty *duty,
-                                                          uint64_t now_ns, uint64_t cpu_ns);
+                                                          uint64_t now_ns, uint64_t cpu_ns,
+                                                          uint64_t own_ns);
 
 #endif

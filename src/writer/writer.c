@@ -425,6 +425,10 @@ static void run(struct probity_writer *writer, struct probity_pass *pass)
         if (all)
             interval_ns = next_interval(writer, pass, interval_ns,
                                         pass->append.committed == committed);
+        /* Not after the interval before, which may be long. */
+        if (all && writer->judge_soon)
+            next_all = probity_clock_ticks(writer->live->clock) +
+                       probity_ticks_of_ns(interval_ns, probity_live_rate(writer->live));
         /* After the first SYNC, even if there was nothing new: records too new for the last
          * watermark are old enough now. */
         if (pass->synced_bytes != synced || (all && synced != writer->trace_bytes))

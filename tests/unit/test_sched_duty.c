@@ -31,7 +31,7 @@ static double run(uint32_t share, uint64_t a_second, double *ret_spent_percent)
         on_steps += (uint64_t)is_on;
         now_ns += STEP_NS;
         enum probity_sched_duty_change change =
-            probity_sched_duty_step_at(&duty, now_ns, now_ns);
+            probity_sched_duty_step_at(&duty, now_ns, now_ns, 0);
         assert_true(change != PROBITY_SCHED_DUTY_NO_WAKINGS);
         is_on = change == PROBITY_SCHED_DUTY_SAME ? is_on : change == PROBITY_SCHED_DUTY_ON;
         assert_int_equal(is_on, !duty.is_paused);
@@ -69,14 +69,14 @@ static void test_savings_are_limited(void **state)
     struct probity_sched_duty duty = {.share = 10000};
 
     (void)state;
-    assert_int_equal(probity_sched_duty_step_at(&duty, 1000, UINT64_C(1000000000000)),
+    assert_int_equal(probity_sched_duty_step_at(&duty, 1000, UINT64_C(1000000000000), 0),
                      PROBITY_SCHED_DUTY_SAME);
     for (int i = 0; i < 5001; i++)
         probity_sched_duty_count(&duty, PROBITY_SCHED_WOKEN);
-    assert_int_equal(probity_sched_duty_step_at(&duty, 2000, UINT64_C(1000000000000)),
+    assert_int_equal(probity_sched_duty_step_at(&duty, 2000, UINT64_C(1000000000000), 0),
                      PROBITY_SCHED_DUTY_OFF);
     /* The program has ended: its clock is 0. */
-    assert_int_equal(probity_sched_duty_step_at(&duty, 3000, 0), PROBITY_SCHED_DUTY_SAME);
+    assert_int_equal(probity_sched_duty_step_at(&duty, 3000, 0, 0), PROBITY_SCHED_DUTY_SAME);
 }
 
 static void count(struct probity_sched_duty *duty, uint32_t kind, int records)
@@ -94,20 +94,20 @@ static void test_wakings_go_first(void **state)
     (void)state;
     count(&duty, PROBITY_SCHED_WOKEN, 300);
     count(&duty, PROBITY_SCHED_IN, 100);
-    assert_int_equal(probity_sched_duty_step_at(&duty, now_ns, now_ns),
+    assert_int_equal(probity_sched_duty_step_at(&duty, now_ns, now_ns, 0),
                      PROBITY_SCHED_DUTY_NO_WAKINGS);
     assert_int_equal(duty.wakings_ns, now_ns);
     for (int i = 0; i < 5; i++) {
         now_ns += STEP_NS;
         duty.credit_ns = 0;
         count(&duty, PROBITY_SCHED_IN, 100);
-        assert_int_equal(probity_sched_duty_step_at(&duty, now_ns, now_ns),
+        assert_int_equal(probity_sched_duty_step_at(&duty, now_ns, now_ns, 0),
                          PROBITY_SCHED_DUTY_SAME);
     }
     assert_int_equal(duty.pauses, 0);
     now_ns += STEP_NS;
     count(&duty, PROBITY_SCHED_IN, 10000);
-    assert_int_equal(probity_sched_duty_step_at(&duty, now_ns, now_ns), PROBITY_SCHED_DUTY_OFF);
+    assert_int_equal(probity_sched_duty_step_at(&duty, now_ns, now_ns, 0), PROBITY_SCHED_DUTY_OFF);
     assert_int_equal(duty.wakings_ns, STEP_NS);
 }
 
@@ -119,8 +119,30 @@ static void test_few_wakings_stay(void **state)
     (void)state;
     count(&duty, PROBITY_SCHED_WOKEN, 10);
     count(&duty, PROBITY_SCHED_PREEMPTED, 1000);
-    assert_int_equal(probity_sched_duty_step_at(&duty, STEP_NS, STEP_NS), PROBITY_SCHED_DUTY_OFF);
+    assert_int_equal(probity_sched_duty_step_at(&duty, STEP_NS, STEP_NS, 0),
+                     PROBITY_SCHED_DUTY_OFF);
     assert_int_equal(duty.wakings_ns, 0);
+}
+
+/* 1 % of 20 ms is 200 us, and 300 switches cost 165 us in the program. */
+static void test_reading_counts(void **state)
+{
+    struct probity_sched_duty duty = {.share = 10000}, other = duty;
+
+    (void)state;
+    count(&duty, PROBITY_SCHED_IN, 300);
+    assert_int_equal(probity_sched_duty_step_at(&duty, STEP_NS, STEP_NS, 30000),
+                     PROBITY_SCHED_DUTY_SAME);
+    assert_int_equal(duty.credit_ns, 5000);
+    count(&duty, PROBITY_SCHED_IN, 300);
+    assert_int_equal(probity_sched_duty_step_at(&duty, UINT64_C(2) * STEP_NS,
+                                                UINT64_C(2) * STEP_NS, 80000),
+                     PROBITY_SCHED_DUTY_OFF);
+    /* Time in which there was little to read does not count. */
+    count(&other, PROBITY_SCHED_IN, 100);
+    assert_int_equal(probity_sched_duty_step_at(&other, STEP_NS, STEP_NS, STEP_NS),
+                     PROBITY_SCHED_DUTY_SAME);
+    assert_int_equal(other.credit_ns, 200000 - 55000 - 30000);
 }
 
 int main(void)
@@ -131,6 +153,7 @@ int main(void)
         cmocka_unit_test(test_savings_are_limited),
         cmocka_unit_test(test_wakings_go_first),
         cmocka_unit_test(test_few_wakings_stay),
+        cmocka_unit_test(test_reading_counts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
