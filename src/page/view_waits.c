@@ -320,7 +320,7 @@ int probity_view_waits_open(const struct probity_view_waits_options *options,
         free(waits);
         return PROBITY_ERROR_MEMORY;
     }
-    if (probity_waits_resume_all(waits->analysis, options->resumed) != 0) {
+    if (probity_wait_names_resume(&waits->names, waits->analysis, options->resumed) != 0) {
         probity_view_waits_close(waits);
         return PROBITY_ERROR_MEMORY;
     }

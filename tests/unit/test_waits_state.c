@@ -76,6 +76,7 @@ static void make_events(uint64_t seed, struct probity_event *events)
     static const char *const names[OBJECTS] = {"a:b:hold", "semaphore:hold", "rwlock-read:hold",
                                                "condition:wait"};
     static const uint32_t locks[] = {1, 2, 2, 3, 3, 1, 15}, conditions[] = {8, 8, 9, 10, 10};
+    static uint8_t states[EVENTS][PROBITY_STATE_EVENT_BYTES];
     uint64_t random = seed, ns = 0;
 
     for (size_t i = 0; i < EVENTS; i++) {
@@ -91,6 +92,14 @@ static void make_events(uint64_t seed, struct probity_event *events)
             .correlation = next_random(&random) % 3};
         events[i].role = object == 3 ? conditions[way % 5] : locks[way % 7];
         events[i].has_correlation = events[i].role >= 8 && (way & 1);
+        if (way >= 80 && way < 95 && i >= THREADS) {
+            states[i][0] = (uint8_t)(way % (PROBITY_STATE_ENDED + 1));
+            states[i][4] = (uint8_t)(way % 3 != 0 ? 100 + object : 0); /* the waker */
+            events[i].kind = PROBITY_EVENT_THREAD_STATE;
+            events[i].payload = states[i];
+            events[i].payload_bytes = sizeof states[i];
+            events[i].role = 0;
+        }
         if (way >= 97) {
             events[i].kind = way == 97 ? PROBITY_EVENT_LOST : way == 98 ? PROBITY_EVENT_ENTER
                                                                        : PROBITY_EVENT_LEAVE;
@@ -144,6 +153,8 @@ static void a_resumed_analysis_reports_the_same(void **state)
         size_t at = THREADS + next_random(&random) % (EVENTS - THREADS);
         make_events(seed, events);
         lists[0].count = lists[1].count = 0;
+        while (at + 1 < EVENTS && events[at].kind == PROBITY_EVENT_THREAD_STATE)
+            at++;
         lists[0].after_ns = lists[1].after_ns = events[at].wall_ns;
         while (at + 1 < EVENTS && events[at + 1].tick == events[at].tick)
             at++;
@@ -155,6 +166,7 @@ static void a_resumed_analysis_reports_the_same(void **state)
         saved.now_ns = probity_waits_now(whole);
         assert_int_equal(probity_waits_save(whole, saved.tick, &bytes, &saved.byte_count), 1);
         saved.bytes = bytes;
+        saved.has_wakes = 1;
         assert_int_equal(probity_waits_resume(part, &saved), 0);
         put_mark(part, whole, saved.tick, saved.now_ns);
         for (size_t i = at + 1; i < EVENTS; i++) {
@@ -190,12 +202,14 @@ static void a_damaged_state_does_no_harm(void **state)
     list->after_ns = UINT64_MAX;
     make_events(1, events);
     assert_int_equal(probity_waits_open(take, list, &whole), 0);
+    events[EVENTS / 2 - 1].kind = PROBITY_EVENT_HIT;
     for (size_t i = 0; i < EVENTS / 2; i++)
         put(whole, &events[i]);
     saved.tick = events[EVENTS / 2 - 1].tick;
     saved.now_ns = probity_waits_now(whole);
     assert_int_equal(probity_waits_save(whole, saved.tick, &bytes, &saved.byte_count), 1);
     size_t count = saved.byte_count;
+    saved.has_wakes = 1;
     for (int i = 0; i < DAMAGES; i++) {
         uint8_t *copy = malloc(count);
         memcpy(copy, bytes, count);
