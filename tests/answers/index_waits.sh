@@ -66,7 +66,7 @@ for trace in talk chat; do
         --calls io,locks,threads,sleep -- "$PROGRAMS/talking.shared" 4 300 > /dev/null \
         2> reported || fail "$trace: $(cat reported)"
     "$PROBITY" index --every 1 $trace || fail "$trace: no index"
-    [ "$(states $trace)" -ge 2 ] || fail "$trace: $(states $trace) states"
+    [ "$(states $trace)" -ge 5 ] || fail "$trace: $(states $trace) states"
     compare $trace
 done
 compare talk chat

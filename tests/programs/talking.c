@@ -4,6 +4,7 @@
  * file "kept" is open from beginning to end, others only for a moment. In each round, a thread
  * takes a turn, in which it hands a byte to the next one, and holds a lock while it writes to the
  * file.
+ * The first thread flushes now and then, so that the trace has many places to start at.
  */
 #define FN_INSTRUMENT
 #include <FnTrace.h>
@@ -17,9 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "probity.h"
+
 #define NOINLINE __attribute__((noinline))
 
-enum { THREADS_MAX = 64, SLEEP_EVERY = 8, OPEN_EVERY = 16, SLEEP_NS = 50000 };
+enum { THREADS_MAX = 64, SLEEP_EVERY = 8, OPEN_EVERY = 16, FLUSH_EVERY = 15, SLEEP_NS = 50000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int pipes[THREADS_MAX][2], sockets[2], kept;
@@ -73,8 +76,11 @@ static NOINLINE void turn(int number, int round)
 
 static void *take_turns(void *argument)
 {
-    for (int round = 0; round < rounds; round++)
+    for (int round = 0; round < rounds; round++) {
         turn((int)(intptr_t)argument, round);
+        if (argument == NULL && round % FLUSH_EVERY == 0)
+            require(probity_flush() == 0);
+    }
     return NULL;
 }
 
