@@ -593,6 +593,14 @@ uint64_t probity_waits_pending(const struct probity_waits *waits)
     return waits->pending;
 }
 
+int probity_waits_is_pending(const struct probity_waits *waits, uint32_t thread_slot)
+{
+    const struct wait_thread *thread =
+        thread_slot < waits->thread_count ? waits->threads[thread_slot] : NULL;
+
+    return thread != NULL && thread->wait.object != NULL && is_in_range(waits, &thread->wait);
+}
+
 void probity_waits_need(struct probity_waits *waits, uint64_t ns)
 {
     waits->need_ns = ns;

@@ -164,6 +164,9 @@ uint32_t probity_waits_thread(const struct probity_waits *waits, uint32_t thread
  * calls to the C library. */
 uint64_t probity_waits_pending(const struct probity_waits *waits);
 
+/* Whether a thread has such a wait: 1 or 0. */
+int probity_waits_is_pending(const struct probity_waits *waits, uint32_t thread_slot);
+
 struct probity_waits_facts probity_waits_facts(const struct probity_waits *waits);
 
 /* ---- In waits_state.c: for indexes -------------------------------------------------------------
