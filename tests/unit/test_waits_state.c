@@ -14,6 +14,7 @@
 
 #include "analysis/waits.h"
 #include "probity.h"
+#include "probity_typed.h"
 
 #define START UINT64_C(1700000000000000000)
 
@@ -48,7 +49,9 @@ static int take(void *context, const struct probity_wait *wait, const struct pro
     struct taken taken;
 
     (void)event;
-    if (wait->from_ns <= list->after_ns)
+    /* Of waits from before the state, holders need more of the past. */
+    int is_before = wait->from_ns <= list->after_ns;
+    if (is_before && (wait->to_ns <= list->after_ns || wait->kind != PROBITY_WAIT_CONDITION))
         return 0;
     memset(&taken, 0, sizeof taken); /* compared with its padding */
     taken.slot = wait->thread_slot;
@@ -188,6 +191,50 @@ static void a_resumed_analysis_reports_the_same(void **state)
     free(lists);
 }
 
+/* A thread waits for a condition; before the state, another one wakes it, says the kernel. */
+static void a_waking_before_the_state_is_kept(void **state)
+{
+    uint8_t runnable[PROBITY_STATE_EVENT_BYTES] = {PROBITY_STATE_RUNNABLE, 0, 0, 0, 101};
+    struct probity_event hit = {.kind = PROBITY_EVENT_HIT, .tid = 100, .tick = 1000,
+                                .wall_ns = START, .is_site = 1, .has_object = 1, .object = 1,
+                                .name = "condition:wait", .name_bytes = 14,
+                                .role = PROBITY_ROLE_CONDITION_WAIT};
+    struct probity_event other = {.kind = PROBITY_EVENT_HIT, .tid = 101, .thread = 1,
+                                  .thread_slot = 1, .tick = 1001, .wall_ns = START + 1};
+    struct probity_event wake = {.kind = PROBITY_EVENT_THREAD_STATE, .tid = 100, .tick = 1002,
+                                 .wall_ns = START + 2, .payload = runnable,
+                                 .payload_bytes = sizeof runnable};
+    struct probity_waits_state saved = {.tick = 1003, .now_ns = START + 3, .has_wakes = 1};
+    struct list *list = calloc(1, sizeof *list);
+    struct probity_waits *whole, *part;
+    uint8_t *bytes;
+
+    (void)state;
+    assert_int_equal(probity_waits_open(take, list, &whole), 0);
+    assert_int_equal(probity_waits_open(take, list, &part), 0);
+    put(whole, &hit);
+    put(whole, &other);
+    put(whole, &wake);
+    other.tick = saved.tick;
+    other.wall_ns = saved.now_ns;
+    put(whole, &other);
+    assert_int_equal(probity_waits_save(whole, saved.tick, &bytes, &saved.byte_count), 1);
+    saved.bytes = bytes;
+    assert_int_equal(probity_waits_resume(part, &saved), 0);
+    put_mark(part, whole, saved.tick, saved.now_ns);
+    hit.role = PROBITY_ROLE_WOKEN;
+    hit.tick = 1004;
+    hit.wall_ns = START + 4;
+    put(part, &hit);
+    assert_int_equal(list->count, 1);
+    assert_int_equal(list->items[0].waker_slot, 1);
+    assert_int_equal(list->items[0].waker_ns, START + 2);
+    probity_waits_close(whole);
+    probity_waits_close(part);
+    free(bytes);
+    free(list);
+}
+
 static void a_damaged_state_does_no_harm(void **state)
 {
     struct probity_event *events = calloc(EVENTS, sizeof *events);
@@ -239,6 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_resumed_analysis_reports_the_same),
+        cmocka_unit_test(a_waking_before_the_state_is_kept),
         cmocka_unit_test(a_damaged_state_does_no_harm),
     };
 
