@@ -143,12 +143,24 @@ void probity_past_lose(struct probity_past *past, uint32_t thread_slot)
     latest->is_cpu_known = 0;
 }
 
-struct probity_past_doing probity_past_now(const struct probity_past *past, uint32_t thread_slot)
+int probity_past_latest(const struct probity_past *past, uint32_t thread_slot,
+                        struct probity_past_point *ret_point)
 {
     const struct past_ring *ring = ring_of(past, thread_slot);
 
-    return ring != NULL && ring->count > 0 ? point_at(ring, ring->count - 1)->doing
-                                           : (struct probity_past_doing){NULL, NULL};
+    if (ring == NULL || ring->count == 0)
+        return 0;
+    *ret_point = *point_at(ring, ring->count - 1);
+    return 1;
+}
+
+struct probity_past_doing probity_past_now(const struct probity_past *past, uint32_t thread_slot)
+{
+    struct probity_past_point latest;
+
+    if (!probity_past_latest(past, thread_slot, &latest))
+        return (struct probity_past_doing){NULL, NULL};
+    return latest.doing;
 }
 
 void probity_past_release(struct probity_past *past)

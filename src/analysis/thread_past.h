@@ -65,6 +65,10 @@ int probity_past_before(const struct probity_past *past, uint32_t thread_slot, u
  * unknown. */
 void probity_past_lose(struct probity_past *past, uint32_t thread_slot);
 
+/* A thread's latest point. Returns 1, or 0 if there is none. */
+int probity_past_latest(const struct probity_past *past, uint32_t thread_slot,
+                        struct probity_past_point *ret_point);
+
 /* The activity of a thread since its latest point; nothing for a thread without points. */
 struct probity_past_doing probity_past_now(const struct probity_past *past, uint32_t thread_slot);
 

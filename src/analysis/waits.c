@@ -70,6 +70,44 @@ static int is_call(const struct probity_function *function)
     return function != NULL && strncmp(function->recorded_file, "libc/", 5) == 0;
 }
 
+static int kind_of_call(const struct probity_function *function, enum probity_wait_kind *ret_kind)
+{
+    static const struct {
+        const char *file;
+        enum probity_wait_kind kind;
+    } families[] = {{"libc/io", PROBITY_WAIT_IO},
+                    {"libc/sleep", PROBITY_WAIT_SLEEP},
+                    {"libc/threads", PROBITY_WAIT_THREADS}};
+
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        if (strcmp(function->recorded_file, families[i].file) == 0) {
+            *ret_kind = families[i].kind;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+uint64_t waits_oldest_call_ns(const struct probity_waits *waits, const struct wait_thread *thread)
+{
+    struct probity_past_point latest;
+    enum probity_wait_kind kind;
+
+    if (thread->wait.object != NULL ||
+        !probity_past_latest(&waits->past, thread->wait.slot, &latest))
+        return UINT64_MAX;
+    for (uint32_t depth = 0; depth < probity_scopes_depth(waits->scopes, thread->wait.slot);
+         depth++) {
+        const struct probity_scope *scope =
+            probity_scopes_at(waits->scopes, thread->wait.slot, depth);
+        if (is_call(scope->function) && kind_of_call(scope->function, &kind) &&
+            thread->ended_ns <= scope->enter_wall_ns && latest.is_cpu_known &&
+            latest.cpu_ns != scope->enter_cpu_ns)
+            return scope->enter_wall_ns;
+    }
+    return UINT64_MAX;
+}
+
 static struct probity_past_doing doing_of(const struct probity_waits *waits, uint32_t slot)
 {
     struct probity_past_doing doing = {NULL, NULL};
@@ -365,24 +403,6 @@ static int put_role(struct probity_waits *waits, struct wait_thread *thread,
 /* ---- Calls to the C library --------------------------------------------------------------------
  */
 
-static int kind_of_call(const struct probity_function *function, enum probity_wait_kind *ret_kind)
-{
-    static const struct {
-        const char *file;
-        enum probity_wait_kind kind;
-    } families[] = {{"libc/io", PROBITY_WAIT_IO},
-                    {"libc/sleep", PROBITY_WAIT_SLEEP},
-                    {"libc/threads", PROBITY_WAIT_THREADS}};
-
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        if (strcmp(function->recorded_file, families[i].file) == 0) {
-            *ret_kind = families[i].kind;
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* A call is a wait if the thread was off the CPU in it, and no other wait was inside it. */
 static void on_closed(void *context, const struct probity_scope *scope, enum probity_scope_end how,
                       uint32_t thread_slot, const struct probity_event *event)
@@ -461,7 +481,8 @@ static void take_state(struct probity_waits *waits, struct wait_thread *thread,
     thread->state = state.state;
     if (!is_wake)
         return;
-    struct thread_wake wake = {.at_ns = event->wall_ns, .slot = PROBITY_WAITS_NO_THREAD};
+    struct thread_wake wake = {.at_ns = event->wall_ns, .tick = event->tick,
+                               .slot = PROBITY_WAITS_NO_THREAD};
     if (state.waker != 0 && state.waker != thread->tid)
         wake.slot = waits_slot_of(waits, thread->trace, state.waker);
     if (wake.slot != PROBITY_WAITS_NO_THREAD)
@@ -478,14 +499,16 @@ int probity_waits_put(struct probity_waits *waits, const struct probity_event *e
 
     if (thread == NULL)
         return PROBITY_ERROR_MEMORY;
-    if (event->kind == PROBITY_EVENT_THREAD_STATE) { /* not a record: it ends or extends nothing */
-        take_state(waits, thread, event);
-        return 0;
-    }
     int is_resuming = __builtin_expect(waits->resumed_left > 0, 0) &&
                       waits_is_resuming(waits, event->trace);
     if (is_resuming && (waits->error = waits_follow_to_state(waits, event)) != 0)
         return waits->error;
+    is_resuming = is_resuming && waits_is_resuming(waits, event->trace);
+    if (event->kind == PROBITY_EVENT_THREAD_STATE) { /* not a record: it ends or extends nothing */
+        if (!is_resuming)
+            take_state(waits, thread, event);
+        return 0;
+    }
     waits->now_ns = event->wall_ns > waits->now_ns ? event->wall_ns : waits->now_ns;
     waits->event = event;
     if (event->kind == PROBITY_EVENT_LOST)
@@ -501,8 +524,7 @@ int probity_waits_put(struct probity_waits *waits, const struct probity_event *e
     if (thread->wait.object != NULL &&
         probity_scopes_depth(waits->scopes, event->thread_slot) < thread->wait.depth)
         abandon(waits, thread);
-    if (error == 0 && event->kind == PROBITY_EVENT_HIT && event->role != 0 &&
-        (!is_resuming || !waits_is_resuming(waits, event->trace)))
+    if (error == 0 && event->kind == PROBITY_EVENT_HIT && event->role != 0 && !is_resuming)
         error = put_role(waits, thread, event);
     waits->event = NULL;
     return error;
@@ -569,6 +591,14 @@ void probity_waits_set_range(struct probity_waits *waits, uint64_t from_ns, uint
 uint64_t probity_waits_pending(const struct probity_waits *waits)
 {
     return waits->pending;
+}
+
+int probity_waits_is_pending(const struct probity_waits *waits, uint32_t thread_slot)
+{
+    const struct wait_thread *thread =
+        thread_slot < waits->thread_count ? waits->threads[thread_slot] : NULL;
+
+    return thread != NULL && thread->wait.object != NULL && is_in_range(waits, &thread->wait);
 }
 
 void probity_waits_need(struct probity_waits *waits, uint64_t ns)

@@ -116,6 +116,7 @@ struct probity_waits_state {
     uint64_t tick, now_ns; /* now: the latest time up to then */
     const struct probity_reader *clock; /* converts ticks to times; NULL: the times in the state are
                                          * those of the events */
+    int has_wakes; /* the state has wakings, as thread states are among the events */
     struct probity_waits_facts totals;
 };
 
@@ -163,6 +164,9 @@ uint32_t probity_waits_thread(const struct probity_waits *waits, uint32_t thread
  * calls to the C library. */
 uint64_t probity_waits_pending(const struct probity_waits *waits);
 
+/* Whether a thread has such a wait: 1 or 0. */
+int probity_waits_is_pending(const struct probity_waits *waits, uint32_t thread_slot);
+
 struct probity_waits_facts probity_waits_facts(const struct probity_waits *waits);
 
 /* ---- In waits_state.c: for indexes -------------------------------------------------------------
@@ -170,7 +174,7 @@ struct probity_waits_facts probity_waits_facts(const struct probity_waits *waits
 
 /* Saves the state when all events of a trace up to a tick, and no later ones, have been put: a
  * PROBITY_INDEX_WAITS block, to be freed. Returns 1; 0 if the state is not exact, since something
- * was evicted; or PROBITY_ERROR_MEMORY. */
+ * was evicted or a thread state is later than all records; or PROBITY_ERROR_MEMORY. */
 int probity_waits_save(const struct probity_waits *waits, uint64_t tick, uint8_t **ret_bytes,
                        size_t *ret_count);
 
@@ -186,6 +190,22 @@ int probity_waits_resume(struct probity_waits *waits, const struct probity_waits
 /* The same with the states of all traces of a reader that has been given a window of waits, and
  * that must remain open. Without such a window, or with NULL, does nothing. */
 int probity_waits_resume_all(struct probity_waits *waits, const struct probity_reader *reader);
+
+/* A function that was declared before the state of a trace, until that is taken; NULL: there is no
+ * such function. For other states of the same tick. */
+const struct probity_function *probity_waits_saved_function(const struct probity_waits *waits,
+                                                           uint32_t trace, uint64_t number);
+
+/* How a state refers to the thread of a slot that has events. */
+struct probity_waits_thread_id {
+    uint32_t number, tid; /* in its trace */
+};
+struct probity_waits_thread_id probity_waits_thread_id(const struct probity_waits *waits,
+                                                       uint32_t thread_slot);
+
+/* The slot of such a thread; NO_THREAD if it has no events yet. */
+uint32_t probity_waits_slot_of(const struct probity_waits *waits, uint32_t trace, uint64_t number,
+                               uint64_t tid);
 
 void probity_waits_close(struct probity_waits *waits);
 

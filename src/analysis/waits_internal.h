@@ -61,7 +61,7 @@ struct wait_object {
 
 /* The end of a blocked state, according to the kernel. */
 struct thread_wake {
-    uint64_t at_ns;     /* 0: none */
+    uint64_t at_ns, tick; /* at_ns 0: none */
     uint32_t slot;      /* the waker; NO_THREAD: not a thread of the trace */
     struct probity_past_doing doing; /* of the waker */
 };
@@ -137,6 +137,10 @@ static inline struct probity_wait_place waits_place_of(const struct probity_even
 /* Continues a thread's wait that began before the state from which the analysis resumes. */
 void waits_begin_saved(struct probity_waits *waits, struct wait_object *object,
                        struct open_wait *wait);
+
+/* When the outermost open call to the C library began that may become a wait, and since whose enter
+ * the thread has used CPU time; UINT64_MAX: there is none. */
+uint64_t waits_oldest_call_ns(const struct probity_waits *waits, const struct wait_thread *thread);
 
 /* ---- waits_state.c ---- */
 

@@ -22,6 +22,7 @@ struct saved {
     uint8_t *bytes;
     size_t used, capacity;
     uint32_t *numbers; /* by slot: the place of the thread in the state */
+    int is_late;       /* has times after that of the state */
     int error;
 };
 
@@ -50,6 +51,7 @@ static void put(struct saved *saved, uint64_t value)
 /* As the time before the state's, + 1; 0: none. */
 static void put_time(struct saved *saved, uint64_t at_ns)
 {
+    saved->is_late |= at_ns > saved->waits->now_ns;
     put(saved, at_ns != 0 ? saved->waits->now_ns - at_ns + 1 : 0);
 }
 
@@ -180,6 +182,31 @@ static void put_ticks(struct saved *saved)
         put(saved, object->token_lost_tick);
 }
 
+static void put_wake(struct saved *saved, const struct thread_wake *wake)
+{
+    put(saved, wake->at_ns != 0 ? wake->tick : 0);
+    if (wake->at_ns == 0)
+        return;
+    put_time(saved, wake->at_ns);
+    put_thread(saved, wake->slot);
+    put_doing(saved, &wake->doing);
+}
+
+/* What the scheduler has reported. */
+static void put_wakes(struct saved *saved)
+{
+    const struct probity_waits *waits = saved->waits;
+
+    for (uint32_t slot = 0; slot < waits->thread_count; slot++) {
+        const struct wait_thread *thread = waits->threads[slot];
+        if (thread == NULL)
+            continue;
+        put(saved, thread->state);
+        put_wake(saved, &thread->first_wake);
+        put_wake(saved, &thread->latest_wake);
+    }
+}
+
 /* Tokens refer to threads and waits to objects. */
 static void put_all(struct saved *saved)
 {
@@ -194,6 +221,20 @@ static void put_all(struct saved *saved)
             put_wait(saved, &waits->threads[slot]->wait);
     }
     put_ticks(saved);
+    put_wakes(saved);
+}
+
+/* Of the waits whose past matters. */
+static uint64_t oldest_ns(const struct probity_waits *waits)
+{
+    uint64_t oldest_ns = waits->oldest_wait != NULL ? waits->oldest_wait->from_ns : UINT64_MAX;
+
+    for (uint32_t slot = 0; slot < waits->thread_count; slot++) {
+        uint64_t call_ns = waits->threads[slot] != NULL
+                               ? waits_oldest_call_ns(waits, waits->threads[slot]) : UINT64_MAX;
+        oldest_ns = call_ns < oldest_ns ? call_ns : oldest_ns;
+    }
+    return oldest_ns;
 }
 
 int probity_waits_save(const struct probity_waits *waits, uint64_t tick, uint8_t **ret_bytes,
@@ -210,14 +251,13 @@ int probity_waits_save(const struct probity_waits *waits, uint64_t tick, uint8_t
     if (saved.error == 0)
         put_all(&saved);
     free(saved.numbers);
-    if (saved.error != 0) {
+    if (saved.error != 0 || saved.is_late) {
         free(saved.bytes);
         return saved.error;
     }
     probity_put_u64(saved.bytes, tick);
     probity_put_u64(saved.bytes + 8, waits->now_ns);
-    probity_put_u64(saved.bytes + 16,
-                    waits->oldest_wait != NULL ? waits->oldest_wait->from_ns : UINT64_MAX);
+    probity_put_u64(saved.bytes + 16, oldest_ns(waits));
     *ret_bytes = saved.bytes;
     *ret_count = saved.used;
     return 1;
@@ -236,6 +276,7 @@ struct waits_resumed {
     uint64_t tick, now_ns;
     uint32_t trace;
     const struct probity_reader *clock;
+    int has_wakes; /* thread states are among the events before it */
     struct wait_object *oldest; /* of the state: those after it in order of use are, too */
     struct probity_hashtable functions; /* declared before the state */
     uint32_t *slots;                    /* by number in the state */
@@ -258,7 +299,8 @@ static int resume_at(struct probity_waits *waits, const struct probity_waits_sta
     *resumed = (struct waits_resumed){.at = state->bytes + PROBITY_INDEX_WAITS_BYTES,
                                       .end = state->bytes + state->byte_count,
                                       .tick = state->tick, .now_ns = state->now_ns,
-                                      .trace = state->trace, .clock = state->clock};
+                                      .trace = state->trace, .clock = state->clock,
+                                      .has_wakes = state->has_wakes};
     waits->resumed[state->trace] = resumed;
     waits->resumed_left++;
     return 0;
@@ -287,6 +329,7 @@ int probity_waits_resume_all(struct probity_waits *waits, const struct probity_r
             continue;
         struct probity_waits_state state = {
             .trace = (uint32_t)i, .clock = count > 1 ? reader : NULL,
+            .has_wakes = index->states_count > 0,
             .totals = {.lost = index->lost, .orphans = index->orphans,
                        .ambiguous = index->ambiguous, .holds_forgotten = index->holds_forgotten}};
         const struct probity_index_waits *at = index->chosen_waits;
@@ -527,6 +570,25 @@ static struct wait_thread *find_thread(const struct probity_waits *waits, uint32
     return NULL;
 }
 
+struct probity_waits_thread_id probity_waits_thread_id(const struct probity_waits *waits,
+                                                       uint32_t thread_slot)
+{
+    const struct wait_thread *thread =
+        thread_slot < waits->thread_count ? waits->threads[thread_slot] : NULL;
+
+    return thread != NULL ? (struct probity_waits_thread_id){thread->number, thread->tid}
+                          : (struct probity_waits_thread_id){0, 0};
+}
+
+uint32_t probity_waits_slot_of(const struct probity_waits *waits, uint32_t trace, uint64_t number,
+                               uint64_t tid)
+{
+    const struct wait_thread *thread =
+        waits->thread_count > 0 ? find_thread(waits, trace, 0, number, tid) : NULL;
+
+    return thread != NULL ? thread->wait.slot : PROBITY_WAITS_NO_THREAD;
+}
+
 static int get_threads(struct probity_waits *waits, struct waits_resumed *resumed)
 {
     uint64_t count = get_count(resumed);
@@ -564,6 +626,29 @@ static void get_ticks(struct probity_waits *waits, struct waits_resumed *resumed
     }
 }
 
+static struct thread_wake get_wake(struct waits_resumed *resumed)
+{
+    struct thread_wake wake = {.tick = get(resumed), .slot = PROBITY_WAITS_NO_THREAD};
+
+    if (wake.tick == 0)
+        return wake;
+    wake.at_ns = get_time(resumed);
+    wake.at_ns = time_of(resumed, wake.at_ns, wake.tick);
+    wake.slot = get_thread(resumed);
+    wake.doing = get_doing(resumed);
+    return wake;
+}
+
+static void get_wakes(struct probity_waits *waits, struct waits_resumed *resumed)
+{
+    for (uint64_t i = 0; i < resumed->slot_count; i++) {
+        struct wait_thread *thread = waits->threads[resumed->slots[i]];
+        thread->state = (uint32_t)get(resumed);
+        thread->first_wake = get_wake(resumed);
+        thread->latest_wake = get_wake(resumed);
+    }
+}
+
 static int get_all(struct probity_waits *waits, struct waits_resumed *resumed)
 {
     int error = get_threads(waits, resumed);
@@ -577,8 +662,10 @@ static int get_all(struct probity_waits *waits, struct waits_resumed *resumed)
         error = resumed->is_damaged ? PROBITY_ERROR_DAMAGED : get_object(waits, resumed);
     for (uint64_t i = 0; error == 0 && i < resumed->slot_count; i++)
         error = get_wait(waits, resumed, waits->threads[resumed->slots[i]]);
-    if (error == 0 && resumed->clock != NULL)
+    if (error == 0 && (resumed->clock != NULL || resumed->has_wakes))
         get_ticks(waits, resumed);
+    if (error == 0 && resumed->has_wakes)
+        get_wakes(waits, resumed);
     return error == 0 && resumed->is_damaged ? PROBITY_ERROR_DAMAGED : error;
 }
 
@@ -614,6 +701,12 @@ int waits_follow_to_state(struct probity_waits *waits, const struct probity_even
 
     return event->tick > resumed->tick ? take_state(waits, event->trace)
                                        : learn_function(resumed, event->function);
+}
+
+const struct probity_function *probity_waits_saved_function(const struct probity_waits *waits,
+                                                           uint32_t trace, uint64_t number)
+{
+    return waits_is_resuming(waits, trace) ? find_function(waits->resumed[trace], number) : NULL;
 }
 
 int waits_take_states(struct probity_waits *waits)

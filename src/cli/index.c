@@ -126,10 +126,10 @@ static int write_index(const struct index_call *call, const char *path,
                                                    .progress_context = (void *)(uintptr_t)ME};
     int error = probity_index_build(trace, file, &options);
 
-    if (error == 0 && marks.sum.contents & PROBITY_INDEX_HAS_WAITS) {
+    if (error == 0 && marks.sum.contents & PROBITY_INDEX_HAS_WAITS)
         cli_progress_pass();
-        error = cli_index_add_waits(file, path, &marks, &reading);
-    }
+    if (error == 0)
+        error = cli_index_add_waits(file, path, trace, &marks, &reading);
     free(marks.items);
     return error;
 }

@@ -11,7 +11,6 @@
 
 #include "analysis/waits.h"
 #include "answers/report/profiled.h"
-#include "answers/report/states_print.h"
 #include "answers/tree/tree_print.h"
 #include "cli/index.h"
 #include "cli/option.h"
@@ -317,9 +316,8 @@ int cli_query_set_window(struct cli_query *answer, struct probity_reader *reader
     answer->end_ns = to_ns != 0 ? to_ns : UINT64_MAX;
     if (!cli_query_is_windowed(answer) || (from_ns == 0 && to_ns == 0))
         return CLI_OK;
-    int has_states = answer->steps->has_waits && probity_states_are_known(reader);
     int has_waits = answer->steps->has_waits && probity_reader_may_wait(reader);
-    if (has_states || (has_waits && !can_resume_waits(answer)))
+    if (has_waits && !can_resume_waits(answer))
         return CLI_OK;
     int error = has_waits ? probity_reader_set_waits_window(
                                 reader, from_ns, answer->end_ns,

@@ -49,7 +49,7 @@ struct cli_query_steps {
     const struct cli_query_parts *parts; /* NULL: it cannot be made in parts */
     int wants;       /* CLI_QUERY_CALLS or _HITS: what the answer consists of; 0: both */
     int is_windowed; /* 1: depends on nothing before the range but declarations and open scopes */
-    int has_waits; /* 1: is_windowed only applies to traces without waits and thread states */
+    int has_waits; /* 1: is_windowed only applies to traces without waits */
     int resumes_waits; /* with has_waits: CLI_QUERY_WAITS_... if the answer can continue from the
                         * state of waits at a mark of an index; 0: it cannot */
     int has_next; /* 1: each thread's next record after the range, and after pending, matters */

@@ -101,7 +101,7 @@ static int is_wanted(void *context, uint32_t tid)
 {
     struct view_call *call = context;
 
-    return call->answer.tids.count == 0 || cli_filter_passes(&call->answer.tids, tid, NULL, 0);
+    return cli_filter_passes(&call->answer.tids, tid, NULL, 0);
 }
 
 /* ---- Steps -------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ static int open_all(void *context, uint64_t from_ns, uint64_t to_ns)
     call->addresses = symbols_addresses_open(cli_memory_end);
     const struct probity_view_waits_options waits = {
         from_ns, to_ns, call->spans_max / WAITS_PART, cli_wait_symbols(call->addresses),
-        is_wanted, call, reader};
+        call->answer.tids.count > 0 ? is_wanted : NULL, call, reader};
     if (error == 0)
         error = probity_view_waits_open(&waits, &call->waits);
     if (error == 0 && probity_reader_traces(reader) > 1) {

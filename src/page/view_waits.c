@@ -189,7 +189,15 @@ int probity_view_waits_put(struct probity_view_waits *waits, const struct probit
 
 uint64_t probity_view_waits_pending(const struct probity_view_waits *waits)
 {
-    return probity_waits_pending(waits->analysis);
+    uint64_t pending = 0;
+
+    if (waits->options.is_wanted == NULL)
+        return probity_waits_pending(waits->analysis);
+    for (uint32_t slot = 0; slot < waits->slot_count; slot++) {
+        if (waits->slots[slot].is_wanted)
+            pending += (uint64_t)probity_waits_is_pending(waits->analysis, slot);
+    }
+    return pending;
 }
 
 static int number_slot(struct probity_view_waits *waits, uint32_t slot)
@@ -320,7 +328,7 @@ int probity_view_waits_open(const struct probity_view_waits_options *options,
         free(waits);
         return PROBITY_ERROR_MEMORY;
     }
-    if (probity_waits_resume_all(waits->analysis, options->resumed) != 0) {
+    if (probity_wait_names_resume(&waits->names, waits->analysis, options->resumed) != 0) {
         probity_view_waits_close(waits);
         return PROBITY_ERROR_MEMORY;
     }

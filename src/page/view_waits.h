@@ -36,7 +36,8 @@ int probity_view_waits_open(const struct probity_view_waits_options *options,
  * if it continues from a state, PROBITY_ERROR_DAMAGED; so does finish. */
 int probity_view_waits_put(struct probity_view_waits *waits, const struct probity_event *event);
 
-/* Number of waits that began in the range and have not ended, without calls to the C library. */
+/* Number of waits to keep that began in the range and have not ended, without calls to the C
+ * library. */
 uint64_t probity_view_waits_pending(const struct probity_view_waits *waits);
 
 int probity_view_waits_finish(struct probity_view_waits *waits);

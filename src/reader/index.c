@@ -188,7 +188,37 @@ static int add_waits(struct probity_index *index, const struct probity_index_ite
         return PROBITY_ERROR_DAMAGED;
     index->waits[index->waits_count++] = (struct probity_index_waits){
         item->offset, probity_get_u64(item->payload), probity_get_u64(item->payload + 8),
-        probity_get_u64(item->payload + 16), item->payload_bytes};
+        probity_get_u64(item->payload + 16), item->payload_bytes, 0, 0};
+    return 0;
+}
+
+static int add_states(struct probity_index *index, const struct probity_index_item *item)
+{
+    void *states = probity_array_room(index->states, sizeof *index->states, index->states_count,
+                                      &index->states_capacity);
+
+    if (states == NULL)
+        return PROBITY_ERROR_MEMORY;
+    index->states = states;
+    if (item->payload_bytes < PROBITY_INDEX_STATES_BYTES)
+        return PROBITY_ERROR_DAMAGED;
+    index->states[index->states_count++] =
+        (struct probity_index_extent){item->offset, item->payload_bytes};
+    return 0;
+}
+
+/* Belongs to the waits before it. */
+static int take_files(struct probity_index *index, const struct probity_index_item *item)
+{
+    struct probity_index_waits *waits =
+        index->waits_count > 0 ? &index->waits[index->waits_count - 1] : NULL;
+
+    if (waits == NULL || waits->files_bytes != 0 ||
+        item->payload_bytes < PROBITY_INDEX_FILES_BYTES ||
+        probity_get_u64(item->payload) != waits->tick)
+        return PROBITY_ERROR_DAMAGED;
+    waits->files_offset = item->offset;
+    waits->files_bytes = item->payload_bytes;
     return 0;
 }
 
@@ -249,7 +279,10 @@ static int list_item(struct listing *listing, const struct probity_index_item *i
     case PROBITY_INDEX_MARK:
         return item->payload_bytes < PROBITY_INDEX_MARK_BYTES ? PROBITY_ERROR_DAMAGED : 0;
     case PROBITY_INDEX_WAITS: return add_waits(index, item);
-    case PROBITY_INDEX_FACTS: return take_facts(index, item);
+    case PROBITY_INDEX_STATES: return add_states(index, item);
+    case PROBITY_INDEX_FILES: return take_files(index, item);
+    case PROBITY_INDEX_FACTS:
+    case PROBITY_INDEX_FACTS_MORE: return take_facts(index, item);
     case PROBITY_INDEX_SUM:
         if (item->payload_bytes < PROBITY_INDEX_SUM_BYTES)
             return PROBITY_ERROR_DAMAGED;
@@ -269,8 +302,9 @@ static int list(struct probity_index *index)
 
     probity_assert(index->threads.count == 0 && index->declared.count == 0);
     while (got >= 0 && (got = probity_index_next(&cursor, &item)) > 0) {
-        int is_waits = item.type == PROBITY_INDEX_WAITS || item.type == PROBITY_INDEX_FACTS;
-        if (listing.has_sum != is_waits)
+        int is_after_sum =
+            item.type >= PROBITY_INDEX_WAITS && item.type <= PROBITY_INDEX_FACTS_MORE;
+        if (listing.has_sum != is_after_sum)
             continue;
         int error = list_item(&listing, &item);
         got = error != 0 ? error : got;
@@ -392,6 +426,36 @@ static const struct probity_index_waits *find_waits(const struct probity_index *
     return found;
 }
 
+int probity_index_read(const struct probity_index *index, const struct probity_index_extent *extent,
+                       uint8_t **ret_payload)
+{
+    uint8_t *payload = malloc((size_t)extent->payload_bytes + 1);
+
+    if (payload == NULL)
+        return PROBITY_ERROR_MEMORY;
+    ssize_t got = probity_file_read(index->file, payload, extent->payload_bytes,
+                                    extent->offset + PROBITY_BLOCK_HEADER_BYTES);
+    if (got != (ssize_t)extent->payload_bytes) {
+        free(payload);
+        return got < 0 ? (int)got : PROBITY_ERROR_DAMAGED;
+    }
+    *ret_payload = payload;
+    return 0;
+}
+
+static int read_waits(struct probity_index *index, const struct probity_index_waits *waits)
+{
+    const struct probity_index_extent state = {waits->offset, waits->payload_bytes};
+    const struct probity_index_extent files = {waits->files_offset, waits->files_bytes};
+
+    free(index->waits_payload);
+    free(index->files_payload);
+    index->waits_payload = index->files_payload = NULL;
+    int error = probity_index_read(index, &state, &index->waits_payload);
+    return error == 0 && files.payload_bytes > 0
+               ? probity_index_read(index, &files, &index->files_payload) : error;
+}
+
 int probity_index_choose_waits(struct probity_index *index, uint64_t before_tick,
                                int is_past_needed)
 {
@@ -401,15 +465,9 @@ int probity_index_choose_waits(struct probity_index *index, uint64_t before_tick
         return index->has_facts;
     if (waits->tick == UINT64_MAX)
         return 0;
-    free(index->waits_payload);
-    index->waits_payload = malloc(waits->payload_bytes);
-    if (index->waits_payload == NULL)
-        return PROBITY_ERROR_MEMORY;
-    ssize_t got = probity_file_read(index->file, index->waits_payload, waits->payload_bytes,
-                                    waits->offset + PROBITY_BLOCK_HEADER_BYTES);
-    if (got != (ssize_t)waits->payload_bytes)
-        return got < 0 ? (int)got : PROBITY_ERROR_DAMAGED;
-    int error = probity_index_choose(index, waits->tick + 1);
+    int error = read_waits(index, waits);
+    if (error == 0)
+        error = probity_index_choose(index, waits->tick + 1);
     if (error != 0)
         return error;
     index->chosen_waits = waits;
@@ -424,5 +482,7 @@ void probity_index_release(struct probity_index *index)
     free(index->declared.items);
     free(index->waits);
     free(index->waits_payload);
+    free(index->files_payload);
+    free(index->states);
     *index = (struct probity_index){.file = -1};
 }

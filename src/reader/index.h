@@ -15,7 +15,7 @@
 
 enum {
     PROBITY_INDEX_MAJOR = 1,
-    PROBITY_INDEX_MINOR = 4,
+    PROBITY_INDEX_MINOR = 5,
     PROBITY_INDEX_HEADER_BYTES = 16,
     PROBITY_INDEX_PLACE_BYTES = 24,
     PROBITY_INDEX_MARK_BYTES = 24,
@@ -23,6 +23,9 @@ enum {
     PROBITY_INDEX_BEGAN_BYTES = 8,
     PROBITY_INDEX_WAITS_BYTES = 24,  /* before the rest of the payload */
     PROBITY_INDEX_FACTS_BYTES = 40,
+    PROBITY_INDEX_STATES_BYTES = 16, /* before the entries */
+    PROBITY_INDEX_STATES_ENTRY_BYTES = 24,
+    PROBITY_INDEX_FILES_BYTES = 8, /* before the rest of the payload */
     PROBITY_INDEX_FACTS_OLDER_BYTES = 32, /* before version 1.4 */
     PROBITY_INDEX_RECORDS_BYTES = 8 /* before the payload of a SYNC or END */
 };
@@ -32,10 +35,13 @@ enum probity_index_type {
     PROBITY_INDEX_PLACE = 33,    /* where a PROFILE, SITES or COST block is */
     PROBITY_INDEX_DECLARED = 34, /* a thread's declarations since the last mark; as DATA */
     PROBITY_INDEX_MARK = 35,     /* reading may start here; DATA before it: state of threads */
-    PROBITY_INDEX_SUM = 36,      /* the last block, except for WAITS and FACTS */
+    PROBITY_INDEX_SUM = 36,      /* the last block, except for the following */
     PROBITY_INDEX_BEGAN = 37,    /* when the thread began whose first state follows */
     PROBITY_INDEX_WAITS = 38,    /* state of locks and waits at the tick of a mark */
-    PROBITY_INDEX_FACTS = 39     /* what the waits of the whole trace lack */
+    PROBITY_INDEX_FACTS = 39,    /* what the waits of the whole trace lack */
+    PROBITY_INDEX_STATES = 40,   /* where the blocks of TRACE.sched are */
+    PROBITY_INDEX_FILES = 41,    /* names of descriptors at the tick of the preceding WAITS */
+    PROBITY_INDEX_FACTS_MORE = 42 /* FACTS, if there are STATES or FILES */
 };
 
 struct probity_index_mark {
@@ -96,6 +102,14 @@ struct probity_index_waits {
     uint64_t tick, now_ns, oldest_ns; /* now: the latest time; oldest: the begin of the first open
                                        * wait for a lock or semaphore, or UINT64_MAX */
     uint32_t payload_bytes;
+    uint32_t files_bytes;  /* of the payload of the FILES block; 0: none */
+    uint64_t files_offset; /* of that block */
+};
+
+/* A block of the index, by its payload. */
+struct probity_index_extent {
+    uint64_t offset;
+    uint32_t payload_bytes;
 };
 
 /* All zero, but file: -1, for a trace that is read without index. */
@@ -115,6 +129,9 @@ struct probity_index {
     uint64_t objects_most;                /* at a time */
     uint64_t lost, orphans, ambiguous, holds_forgotten; /* the facts */
     uint8_t *waits_payload;               /* of the chosen one, after its choice */
+    uint8_t *files_payload;               /* the same; NULL: no descriptor has a name */
+    struct probity_index_extent *states;  /* STATES blocks */
+    size_t states_count, states_capacity;
     uint64_t before_tick; /* for which the mark was chosen */
 };
 
@@ -140,6 +157,10 @@ int probity_index_choose(struct probity_index *index, uint64_t before_tick);
  * such state, chooses the beginning. Returns 1; 0 if the index has no states; or an error. */
 int probity_index_choose_waits(struct probity_index *index, uint64_t before_tick,
                                int is_past_needed);
+
+/* Reads a payload of the index again: malloc'ed. Returns 0 or an error. */
+int probity_index_read(const struct probity_index *index, const struct probity_index_extent *extent,
+                       uint8_t **ret_payload);
 
 void probity_index_release(struct probity_index *index);
 

@@ -630,63 +630,6 @@ int probity_merge_next(struct probity_merge *merge, const struct probity_event *
     return fill_plain(merge, block);
 }
 
-/* A thread that began before the window. */
-struct early_thread {
-    uint64_t key;
-    const struct probity_index_block *thread;
-    uint32_t trace;
-};
-
-/* Threads that began at the same time keep the order of trace and index. */
-static int compare_early(const void *left, const void *right)
-{
-    const struct early_thread *a = left, *b = right;
-
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    if (a->trace != b->trace)
-        return a->trace < b->trace ? -1 : 1;
-    return a->thread < b->thread ? -1 : a->thread > b->thread;
-}
-
-static size_t add_early(struct probity_trace *trace, struct early_thread *early, size_t count)
-{
-    const struct probity_index *index = &trace->index;
-
-    for (size_t i = 0; i < index->threads.count; i++) {
-        const struct probity_index_block *thread = &index->threads.items[i];
-        if (thread->bytes != 0 ||
-            (thread->began_tick != 0 && thread->began_tick < index->before_tick))
-            early[count++] = (struct early_thread){probity_trace_key(trace, thread->began_tick),
-                                                   thread, trace->number};
-    }
-    return count;
-}
-
-int probity_merge_number_threads(struct probity_merge *merge)
-{
-    size_t count = 1; /* none is no reason to fail */
-    int error = 0;
-
-    for (size_t i = 0; i < merge->trace_count; i++)
-        count += merge->traces[i].index.threads.count;
-    struct early_thread *early = calloc(count, sizeof *early);
-    if (early == NULL)
-        return PROBITY_ERROR_MEMORY;
-    count = 0;
-    for (size_t i = 0; i < merge->trace_count; i++)
-        count = add_early(&merge->traces[i], early, count);
-    if (count > 1)
-        qsort(early, count, sizeof *early, compare_early);
-    for (size_t i = 0; error == 0 && i < count; i++) {
-        uint32_t slot;
-        error = probity_threads_slot(&merge->threads, early[i].trace, early[i].thread->thread,
-                                     early[i].thread->tid, &slot);
-    }
-    free(early);
-    return error;
-}
-
 /* The merge time of the latest event; its block may have ended with it. */
 static uint64_t latest_key(struct probity_merge *merge)
 {

@@ -152,6 +152,16 @@ static int concerns_lane(struct probity_open_block *block)
     return got < 0;
 }
 
+/* Whether a block is as TRACE.sched has them: an index that lists it may be wrong. */
+static int is_of_states(const struct probity_waiting *waiting, const uint8_t *payload,
+                        size_t bytes)
+{
+    struct probity_data data;
+
+    return probity_sched_block_check(payload, bytes) > 0 &&
+           probity_data_get(payload, bytes, &data) == 0 && data.first_tick == waiting->tick;
+}
+
 /* Reads the fixed part and finds the thread. Returns as probity_open_block_load(). */
 static int start_stream(struct probity_merge *merge, struct probity_open_block *block,
                         const struct probity_waiting *waiting)
@@ -160,7 +170,8 @@ static int start_stream(struct probity_merge *merge, struct probity_open_block *
     const uint8_t *payload = block->bytes + PROBITY_BLOCK_HEADER_BYTES;
     size_t bytes = probity_get_u32(block->bytes + 4);
 
-    if (probity_data_get(payload, bytes, &block->data) != 0) {
+    if (probity_data_get(payload, bytes, &block->data) != 0 ||
+        (probity_waiting_is_in_sched(waiting) && !is_of_states(waiting, payload, bytes))) {
         note_damage_at(block->trace, waiting, bytes + PROBITY_BLOCK_HEADER_BYTES);
         return 0;
     }

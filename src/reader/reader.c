@@ -302,6 +302,13 @@ static int may_wait(const struct probity_index *index)
                PROBITY_INDEX_CONTENTS_KNOWN;
 }
 
+/* Thread states are among what a state of waits depends on. */
+static int has_same_states(const struct probity_trace *trace)
+{
+    return trace->sched.range.file >= 0 ? trace->sched.is_of_index
+                                        : trace->index.states_count == 0;
+}
+
 /* Whether the states of all traces fit together. The times in them are those of each trace alone,
  * and several traces share a clock, so that ticks are needed. */
 static int have_waits(const struct probity_reader *reader, uint64_t objects_max)
@@ -313,7 +320,11 @@ static int have_waits(const struct probity_reader *reader, uint64_t objects_max)
         const struct probity_index *index = &trace->index;
         if (index->file < 0 || trace->facts.clock_steps > 0)
             return 0;
-        if (!may_wait(index) || reader->count == 1)
+        if (!may_wait(index))
+            continue;
+        if (!has_same_states(trace))
+            return 0;
+        if (reader->count == 1)
             continue;
         if (!index->has_objects_most || index->objects_most > left)
             return 0;

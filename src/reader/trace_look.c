@@ -87,12 +87,18 @@ static int take_sched(struct probity_trace *trace, const struct probity_reader_o
 {
     if (options->open_sched == NULL || options->follow)
         return 0;
+    const uint8_t *session = trace->facts.info.session;
     struct probity_range range;
-    int has_file =
-        options->open_sched(options->sched_context, trace->path, &trace->range, &range) >= 0;
-    int got = has_file
-                  ? probity_sched_file_open(&trace->sched, &range, trace->facts.info.session)
-                  : 0;
+    int got = 0;
+
+    if (options->open_sched(options->sched_context, trace->path, &trace->range, &range) < 0)
+        return 0;
+    if (trace->index.file >= 0)
+        got = probity_sched_file_open_listed(&trace->sched, &range, session, &trace->index);
+    if (got < 0)
+        close(range.file);
+    if (got == 0)
+        got = probity_sched_file_open(&trace->sched, &range, session);
     return got > 0 ? probity_trace_add_sched_blocks(trace) : got;
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Waits in a range: read from the state of locks and waits at a mark of an index, they are the same
-# as those of the whole trace. WINDOWS: how many, chosen by SEED.
+# Waits in a range: read from the state of locks, descriptors and waits at a mark of an index, they
+# are the same as those of the whole trace, also with thread states. WINDOWS: how many, chosen by
+# SEED.
 . "$(dirname "$0")/../common.bash"
 command -v python3 > /dev/null || { echo "left out: no python3"; exit 0; }
 
@@ -25,8 +26,15 @@ while at < len(data):
     size, _, kind = struct.unpack_from('<IIH', data, at + 4)
     types.append(kind)
     at += 24 + size
-print(types.count(38) if types[-1] == 39 else 0)
+print(types.count(38) if types[-1] in (39, 42) else 0)
 PYTHON
+}
+
+# $@: traces, read alone or together, with their indexes and without
+compare() {
+    python3 "$SOURCE/tests/answers/index_windows.py" "$PROBITY" "$chosen" "${WINDOWS:-3}" --waits \
+        "$@" > reported || fail "$*: $(cat reported)"
+    [ "$(tail -n 1 reported | cut -d ' ' -f 1)" -ge 8 ] || fail "$*: $(cat reported)"
 }
 
 contended=$PROGRAMS/contended
@@ -37,9 +45,7 @@ record called 1 "$PROBITY" record -o called --calls locks,threads -- "$contended
 PROBITY_SPOOL_RECORDS=16384 PROBITY_MODE=drop record dropped 1 "$contended" 8 1000
 for trace in typed alone called dropped; do
     [ "$(states "$trace")" -ge 3 ] || fail "$trace: $(states "$trace") states"
-    python3 "$SOURCE/tests/answers/index_windows.py" "$PROBITY" "$chosen" "${WINDOWS:-3}" --waits \
-        "$trace" > reported || fail "$trace: $(cat reported)"
-    [ "$(tail -n 1 reported | cut -d ' ' -f 1)" -ge 8 ] || fail "$trace: $(cat reported)"
+    compare "$trace"
 done
 
 # Several traces, of which each continues from a state in its index. They share a clock.
@@ -52,13 +58,20 @@ for trace in left right; do
     "$PROBITY" index --every 1 "$trace" || fail "$trace: no index"
     [ "$(states "$trace")" -ge 3 ] || fail "$trace: $(states "$trace") states"
 done
-python3 "$SOURCE/tests/answers/index_windows.py" "$PROBITY" "$chosen" "${WINDOWS:-3}" --waits \
-    left right > reported || fail "two traces: $(cat reported)"
-[ "$(tail -n 1 reported | cut -d ' ' -f 1)" -ge 8 ] || fail "two traces: $(cat reported)"
+compare left right
 
-# Descriptors that are named by earlier calls are not in the state.
-record files 1 "$PROBITY" record -o files --calls io,locks -- "$contended.shared" 2 20
-expect "states of a trace with calls for input" 0 "$(states files)"
+# Descriptors are named by calls before the range; states of threads show who ended a wait.
+for trace in talk chat; do
+    PROBITY_CHUNK_RECORDS=512 "$PROBITY" record --sched -o $trace \
+        --calls io,locks,threads,sleep -- "$PROGRAMS/talking.shared" 4 300 > /dev/null \
+        2> reported || fail "$trace: $(cat reported)"
+    "$PROBITY" index --every 1 $trace || fail "$trace: no index"
+    [ "$(states $trace)" -ge 5 ] || fail "$trace: $(states $trace) states"
+    compare $trace
+done
+compare talk chat
+"$PROBITY" waits --by=file --csv --since=90% talk > out
+grep -q kept out || fail "no name of a file that was opened before the range: $(cat out)"
 
 # What is before the state is not read, so that damage there goes unnoticed: status 0, not 3. The
 # last records are of threads that started when those of the first ones had ended.
@@ -92,6 +105,37 @@ for command in waits "path --function=*" "why --function=*" "view -o -"; do
         expect "$command ${range#* } of two: $(cat reported)" "${range%% *}" "$status"
     done
 done
+# The same for calls for input and output, and for thread states, of which damage to the beginning
+# otherwise hides all.
+damage talk
+for command in waits "path --function=turn" "why --function=turn" "view -o -"; do
+    for range in "0 --since=90%" "3 "; do
+        status=0
+        # shellcheck disable=SC2086
+        "$PROBITY" $command ${range#* } talk > out 2> reported || status=$?
+        expect "$command ${range#* } of calls: $(cat reported)" "${range%% *}" "$status"
+    done
+done
+# $@: options
+states_of() {
+    "$PROBITY" threads --json "$@" chat 2> reported | jq '.processes[0].running_ns // 0'
+}
+if [ -e chat.sched ]; then
+    expected=$(states_of --since=90%)
+    [ "$expected" -gt 0 ] || fail "no thread states"
+    damage chat.sched
+    expect "thread states of a range" "$expected" "$(states_of --since=90%)"
+    expect "thread states that are damaged" 0 "$(states_of)"
+    # Not the file that the index lists: nothing is known, with an index or without.
+    printf x >> chat.sched
+    expect "thread states that have changed" 0 "$(states_of --since=90%)"
+    "$PROBITY" waits --json --since=90% chat > with || fail "waits without states"
+    mv chat.index aside
+    "$PROBITY" waits --json --since=90% chat > without || fail "waits without states and index"
+    cmp with without || fail "waits differ without the states that the index lists"
+else
+    echo "without thread states"
+fi
 # So that what one thread waited for includes the holder, all threads are followed.
 tid=$("$PROBITY" threads --json typed 2> /dev/null | jq '.processes[0].threads[-1].tid')
 for range in "0 --since=$late" "3 "; do

@@ -89,8 +89,8 @@ static int index_make(uint64_t every_bytes)
     demand(trace >= 0 && index >= 0);
     const struct probity_range range = probity_range_whole(trace);
     int error = probity_index_build(&range, index, &options);
-    if (error == 0 && marks.sum.contents & PROBITY_INDEX_HAS_WAITS)
-        error = cli_index_add_waits(index, place.trace, &marks, &reading);
+    if (error == 0)
+        error = cli_index_add_waits(index, place.trace, &range, &marks, &reading);
     free(marks.items);
     close(trace);
     close(index);

@@ -14,6 +14,7 @@
 
 #include "analysis/waits.h"
 #include "probity.h"
+#include "probity_typed.h"
 
 #define START UINT64_C(1700000000000000000)
 
@@ -48,7 +49,9 @@ static int take(void *context, const struct probity_wait *wait, const struct pro
     struct taken taken;
 
     (void)event;
-    if (wait->from_ns <= list->after_ns)
+    /* Of waits from before the state, holders need more of the past. */
+    int is_before = wait->from_ns <= list->after_ns;
+    if (is_before && (wait->to_ns <= list->after_ns || wait->kind != PROBITY_WAIT_CONDITION))
         return 0;
     memset(&taken, 0, sizeof taken); /* compared with its padding */
     taken.slot = wait->thread_slot;
@@ -76,6 +79,7 @@ static void make_events(uint64_t seed, struct probity_event *events)
     static const char *const names[OBJECTS] = {"a:b:hold", "semaphore:hold", "rwlock-read:hold",
                                                "condition:wait"};
     static const uint32_t locks[] = {1, 2, 2, 3, 3, 1, 15}, conditions[] = {8, 8, 9, 10, 10};
+    static uint8_t states[EVENTS][PROBITY_STATE_EVENT_BYTES];
     uint64_t random = seed, ns = 0;
 
     for (size_t i = 0; i < EVENTS; i++) {
@@ -91,6 +95,14 @@ static void make_events(uint64_t seed, struct probity_event *events)
             .correlation = next_random(&random) % 3};
         events[i].role = object == 3 ? conditions[way % 5] : locks[way % 7];
         events[i].has_correlation = events[i].role >= 8 && (way & 1);
+        if (way >= 80 && way < 95 && i >= THREADS) {
+            states[i][0] = (uint8_t)(way % (PROBITY_STATE_ENDED + 1));
+            states[i][4] = (uint8_t)(way % 3 != 0 ? 100 + object : 0); /* the waker */
+            events[i].kind = PROBITY_EVENT_THREAD_STATE;
+            events[i].payload = states[i];
+            events[i].payload_bytes = sizeof states[i];
+            events[i].role = 0;
+        }
         if (way >= 97) {
             events[i].kind = way == 97 ? PROBITY_EVENT_LOST : way == 98 ? PROBITY_EVENT_ENTER
                                                                        : PROBITY_EVENT_LEAVE;
@@ -144,6 +156,8 @@ static void a_resumed_analysis_reports_the_same(void **state)
         size_t at = THREADS + next_random(&random) % (EVENTS - THREADS);
         make_events(seed, events);
         lists[0].count = lists[1].count = 0;
+        while (at + 1 < EVENTS && events[at].kind == PROBITY_EVENT_THREAD_STATE)
+            at++;
         lists[0].after_ns = lists[1].after_ns = events[at].wall_ns;
         while (at + 1 < EVENTS && events[at + 1].tick == events[at].tick)
             at++;
@@ -155,6 +169,7 @@ static void a_resumed_analysis_reports_the_same(void **state)
         saved.now_ns = probity_waits_now(whole);
         assert_int_equal(probity_waits_save(whole, saved.tick, &bytes, &saved.byte_count), 1);
         saved.bytes = bytes;
+        saved.has_wakes = 1;
         assert_int_equal(probity_waits_resume(part, &saved), 0);
         put_mark(part, whole, saved.tick, saved.now_ns);
         for (size_t i = at + 1; i < EVENTS; i++) {
@@ -176,6 +191,50 @@ static void a_resumed_analysis_reports_the_same(void **state)
     free(lists);
 }
 
+/* A thread waits for a condition; before the state, another one wakes it, says the kernel. */
+static void a_waking_before_the_state_is_kept(void **state)
+{
+    uint8_t runnable[PROBITY_STATE_EVENT_BYTES] = {PROBITY_STATE_RUNNABLE, 0, 0, 0, 101};
+    struct probity_event hit = {.kind = PROBITY_EVENT_HIT, .tid = 100, .tick = 1000,
+                                .wall_ns = START, .is_site = 1, .has_object = 1, .object = 1,
+                                .name = "condition:wait", .name_bytes = 14,
+                                .role = PROBITY_ROLE_CONDITION_WAIT};
+    struct probity_event other = {.kind = PROBITY_EVENT_HIT, .tid = 101, .thread = 1,
+                                  .thread_slot = 1, .tick = 1001, .wall_ns = START + 1};
+    struct probity_event wake = {.kind = PROBITY_EVENT_THREAD_STATE, .tid = 100, .tick = 1002,
+                                 .wall_ns = START + 2, .payload = runnable,
+                                 .payload_bytes = sizeof runnable};
+    struct probity_waits_state saved = {.tick = 1003, .now_ns = START + 3, .has_wakes = 1};
+    struct list *list = calloc(1, sizeof *list);
+    struct probity_waits *whole, *part;
+    uint8_t *bytes;
+
+    (void)state;
+    assert_int_equal(probity_waits_open(take, list, &whole), 0);
+    assert_int_equal(probity_waits_open(take, list, &part), 0);
+    put(whole, &hit);
+    put(whole, &other);
+    put(whole, &wake);
+    other.tick = saved.tick;
+    other.wall_ns = saved.now_ns;
+    put(whole, &other);
+    assert_int_equal(probity_waits_save(whole, saved.tick, &bytes, &saved.byte_count), 1);
+    saved.bytes = bytes;
+    assert_int_equal(probity_waits_resume(part, &saved), 0);
+    put_mark(part, whole, saved.tick, saved.now_ns);
+    hit.role = PROBITY_ROLE_WOKEN;
+    hit.tick = 1004;
+    hit.wall_ns = START + 4;
+    put(part, &hit);
+    assert_int_equal(list->count, 1);
+    assert_int_equal(list->items[0].waker_slot, 1);
+    assert_int_equal(list->items[0].waker_ns, START + 2);
+    probity_waits_close(whole);
+    probity_waits_close(part);
+    free(bytes);
+    free(list);
+}
+
 static void a_damaged_state_does_no_harm(void **state)
 {
     struct probity_event *events = calloc(EVENTS, sizeof *events);
@@ -190,12 +249,14 @@ static void a_damaged_state_does_no_harm(void **state)
     list->after_ns = UINT64_MAX;
     make_events(1, events);
     assert_int_equal(probity_waits_open(take, list, &whole), 0);
+    events[EVENTS / 2 - 1].kind = PROBITY_EVENT_HIT;
     for (size_t i = 0; i < EVENTS / 2; i++)
         put(whole, &events[i]);
     saved.tick = events[EVENTS / 2 - 1].tick;
     saved.now_ns = probity_waits_now(whole);
     assert_int_equal(probity_waits_save(whole, saved.tick, &bytes, &saved.byte_count), 1);
     size_t count = saved.byte_count;
+    saved.has_wakes = 1;
     for (int i = 0; i < DAMAGES; i++) {
         uint8_t *copy = malloc(count);
         memcpy(copy, bytes, count);
@@ -225,6 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_resumed_analysis_reports_the_same),
+        cmocka_unit_test(a_waking_before_the_state_is_kept),
         cmocka_unit_test(a_damaged_state_does_no_harm),
     };
 

@@ -466,8 +466,9 @@ int probity_path_open(const struct probity_path_options *options, struct probity
         free(path);
         return PROBITY_ERROR_MEMORY;
     }
-    if (probity_waits_resume_all(path->waits, options->resumed) != 0 ||
+    if (probity_wait_names_resume(&path->names, path->waits, options->resumed) != 0 ||
         probity_thread_states_open(1, &path->states) != 0) {
+        probity_wait_names_release(&path->names);
         probity_waits_close(path->waits);
         free(path);
         return PROBITY_ERROR_MEMORY;

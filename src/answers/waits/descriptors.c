@@ -3,33 +3,19 @@
  * descriptors.c: a table of open descriptors. A call's parameters are kept from its enter to its
  * leave, which has the result.
  */
-#include "answers/waits/descriptors.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "answers/waits/descriptors_internal.h"
 #include "base/array_grow.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "print/values.h"
 #include "probity.h"
 
-enum { TEXT_MAX = 256 };
-
-struct descriptor_call {
-    const struct probity_function *function; /* NULL: none is in progress */
-    int64_t fd, to; /* -1: none. to: the second descriptor of dup2() */
-    char path[TEXT_MAX], peer[TEXT_MAX];
-};
-
-struct descriptor {
-    struct probity_link link;
-    uint64_t key; /* trace and number */
-    enum probity_descriptor_kind kind;
-    char name[];
-};
+enum { TEXT_MAX = DESCRIPTOR_TEXT_MAX };
 
 /* The values of an event, by their names. */
 struct call_values {
@@ -79,11 +65,6 @@ static void take_values(const struct probity_event *event, struct call_values *r
 /* ---- The table ---------------------------------------------------------------------------------
  */
 
-static uint64_t key_of(uint32_t trace, int64_t fd)
-{
-    return (uint64_t)trace << 32 | (uint32_t)fd;
-}
-
 static struct descriptor *find(const struct probity_descriptors *descriptors, uint64_t key)
 {
     struct descriptor *item = probity_hashtable_at(&descriptors->items, probity_hash(key));
@@ -119,9 +100,8 @@ static enum probity_descriptor_kind kind_of(const char *name)
     return PROBITY_DESCRIPTOR_FILE;
 }
 
-/* Replaces an existing value of the key. */
-static int add(struct probity_descriptors *descriptors, uint64_t key,
-               enum probity_descriptor_kind kind, const char *name)
+int descriptors_add(struct probity_descriptors *descriptors, uint64_t key,
+                    enum probity_descriptor_kind kind, const char *name)
 {
     size_t bytes = strlen(name) + 1;
     struct descriptor *item = malloc(sizeof *item + bytes);
@@ -145,13 +125,16 @@ static int add(struct probity_descriptors *descriptors, uint64_t key,
 static int set(struct probity_descriptors *descriptors, uint32_t trace, int64_t fd,
                enum probity_descriptor_kind kind, const char *name)
 {
-    return fd >= 0 && fd <= INT32_MAX ? add(descriptors, key_of(trace, fd), kind, name) : 0;
+    if (fd < 0 || fd > INT32_MAX)
+        return 0;
+    return descriptors_add(descriptors, descriptor_key(trace, fd), kind, name);
 }
 
 /* ---- Calls -------------------------------------------------------------------------------------
  */
 
-static struct descriptor_call *call_at(struct probity_descriptors *descriptors, uint32_t slot)
+struct descriptor_call *descriptors_call_at(struct probity_descriptors *descriptors,
+                                            uint32_t slot)
 {
     if (slot >= descriptors->call_count) {
         void *grown = probity_array_grow(descriptors->calls, sizeof *descriptors->calls, slot,
@@ -173,7 +156,7 @@ static int is_named(const struct probity_function *function, const char *prefix)
 static void begin_close(struct probity_descriptors *descriptors, uint32_t trace,
                         struct descriptor_call *call)
 {
-    const uint64_t key = key_of(trace, call->fd);
+    const uint64_t key = descriptor_key(trace, call->fd);
     const struct descriptor *item = find(descriptors, key);
 
     if (call->fd < 0 || item == NULL)
@@ -186,11 +169,11 @@ static void begin_close(struct probity_descriptors *descriptors, uint32_t trace,
 static int copy_descriptor(struct probity_descriptors *descriptors, uint32_t trace, int64_t from,
                            int64_t to)
 {
-    const struct descriptor *item = find(descriptors, key_of(trace, from));
+    const struct descriptor *item = find(descriptors, descriptor_key(trace, from));
 
     if (item != NULL)
         return set(descriptors, trace, to, item->kind, item->name);
-    forget(descriptors, key_of(trace, to));
+    forget(descriptors, descriptor_key(trace, to));
     return 0;
 }
 
@@ -288,7 +271,7 @@ static int take_budget(struct probity_descriptors *descriptors, const struct pro
     if (!is_io(event->function) || !is_followed(event->function) ||
         find(descriptors, outdated_key(event->trace)) != NULL)
         return 0;
-    return add(descriptors, outdated_key(event->trace), PROBITY_DESCRIPTOR_UNKNOWN, "");
+    return descriptors_add(descriptors, outdated_key(event->trace), PROBITY_DESCRIPTOR_UNKNOWN, "");
 }
 
 int probity_descriptors_put(struct probity_descriptors *descriptors,
@@ -303,7 +286,7 @@ int probity_descriptors_put(struct probity_descriptors *descriptors,
     if ((event->kind != PROBITY_EVENT_ENTER && event->kind != PROBITY_EVENT_LEAVE) ||
         !is_io(event->function))
         return 0;
-    struct descriptor_call *call = call_at(descriptors, event->thread_slot);
+    struct descriptor_call *call = descriptors_call_at(descriptors, event->thread_slot);
     if (call == NULL)
         return PROBITY_ERROR_MEMORY;
     take_values(event, &values);
@@ -337,7 +320,7 @@ struct probity_descriptor_target probity_descriptors_target(
         return (struct probity_descriptor_target){PROBITY_DESCRIPTOR_FILE, call->path};
     if (call->fd < 0)
         return (struct probity_descriptor_target){PROBITY_DESCRIPTOR_UNKNOWN, ""};
-    const struct descriptor *item = find(descriptors, key_of(trace, call->fd));
+    const struct descriptor *item = find(descriptors, descriptor_key(trace, call->fd));
     if (item != NULL && find(descriptors, outdated_key(trace)) == NULL)
         return (struct probity_descriptor_target){item->kind, item->name};
     snprintf(descriptors->text, sizeof descriptors->text, "descriptor %" PRId64, call->fd);
@@ -349,4 +332,5 @@ void probity_descriptors_release(struct probity_descriptors *descriptors)
     for (void *item; (item = probity_hashtable_take(&descriptors->items)) != NULL;)
         free(item);
     free(descriptors->calls);
+    free(descriptors->states);
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/waits.h"
 #include "base/hashtable.h"
 #include "reader/reader.h"
 
@@ -34,6 +35,8 @@ struct probity_descriptors {
     struct descriptor_call *calls; /* by thread slot: the call in progress */
     uint32_t call_count;
     uint64_t forgotten;
+    struct descriptors_state *states; /* by trace: where it continues */
+    uint32_t state_count, states_left;
     char text[32];
 };
 
@@ -45,6 +48,29 @@ int probity_descriptors_put(struct probity_descriptors *descriptors,
 /* The object of a thread's current call. */
 struct probity_descriptor_target probity_descriptors_target(
     struct probity_descriptors *descriptors, uint32_t trace, uint32_t thread_slot);
+
+/* ---- In descriptors_state.c: for indexes -------------------------------------------------------
+ */
+
+/* Saves the descriptors of a trace when all its events up to a tick have been put, here and to the
+ * analysis of waits: a PROBITY_INDEX_FILES block, to be freed, or NULL if there is nothing to save.
+ * Returns 1; 0 if that is not exact, since a descriptor was evicted; or PROBITY_ERROR_MEMORY. */
+int probity_descriptors_save(const struct probity_descriptors *descriptors,
+                             const struct probity_waits *waits, uint64_t tick,
+                             uint8_t **ret_bytes, size_t *ret_count);
+
+/* To be called before the first put: continues from the states of a reader that has been given a
+ * window of waits, and that must remain open. Without such a window, or with NULL, does nothing.
+ * Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_descriptors_resume(struct probity_descriptors *descriptors,
+                               const struct probity_reader *reader);
+
+/* To be called before the analysis of waits, which continues from a state of the same tick, takes
+ * the event. Returns 1 if the event is before the state, so it must not be put; 0 if it must be;
+ * PROBITY_ERROR_MEMORY or DAMAGED. */
+int probity_descriptors_follow(struct probity_descriptors *descriptors,
+                               const struct probity_waits *waits,
+                               const struct probity_event *event);
 
 void probity_descriptors_release(struct probity_descriptors *descriptors);
 

@@ -24,18 +24,29 @@ const char *probity_wait_what_name(enum probity_wait_what what)
     return names[what];
 }
 
+int probity_wait_names_resume(struct probity_wait_names *names, struct probity_waits *waits,
+                              const struct probity_reader *reader)
+{
+    int error = probity_waits_resume_all(waits, reader);
+
+    return error == 0 ? probity_descriptors_resume(&names->descriptors, reader) : error;
+}
+
 int probity_wait_names_put(struct probity_wait_names *names, struct probity_waits *waits,
                            const struct probity_event *event)
 {
     int is_leave = event->kind == PROBITY_EVENT_LEAVE;
     int error = probity_mappings_put(&names->mappings, event);
+    int is_before = error == 0 ? probity_descriptors_follow(&names->descriptors, waits, event)
+                               : error;
 
-    if (error == 0 && !is_leave)
+    if (is_before == 0 && !is_leave)
         error = probity_descriptors_put(&names->descriptors, event);
-    if (error != 0)
-        return error;
+    if (is_before < 0 || error != 0)
+        return is_before < 0 ? is_before : error;
     error = probity_waits_put(waits, event);
-    return error == 0 && is_leave ? probity_descriptors_put(&names->descriptors, event) : error;
+    return error == 0 && is_before == 0 && is_leave
+               ? probity_descriptors_put(&names->descriptors, event) : error;
 }
 
 /* The symbol of an address at a tick, if its file is there. */

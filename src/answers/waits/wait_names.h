@@ -68,6 +68,12 @@ struct probity_wait_name {
                        * the threads created at one place are one subject */
 };
 
+/* To be called before the first put: analysis and descriptors continue from the states of a reader,
+ * as with probity_waits_resume_all(). Returns 0 or PROBITY_ERROR_MEMORY; probity_wait_names_put()
+ * then also returns PROBITY_ERROR_DAMAGED. */
+int probity_wait_names_resume(struct probity_wait_names *names, struct probity_waits *waits,
+                              const struct probity_reader *reader);
+
 /* Takes any event, in order, and passes it to the analysis of waits: a leave before it changes the
  * names, any other event after that. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_wait_names_put(struct probity_wait_names *names, struct probity_waits *waits,

@@ -488,7 +488,7 @@ int probity_waiting_finish(struct probity_waiting *waiting)
 uint64_t probity_waiting_pending(const struct probity_waiting *waiting)
 {
     return probity_scopes_pending(probity_waits_scopes(waiting->waits)) +
-           probity_waits_pending(waiting->waits);
+           probity_waits_pending(waiting->waits) + waiting->runnable;
 }
 
 const struct probity_waiting_row *const *probity_waiting_rows(
@@ -523,8 +523,9 @@ int probity_waiting_open(const struct probity_waiting_options *options,
         free(waiting);
         return PROBITY_ERROR_MEMORY;
     }
-    if (probity_waits_resume_all(waiting->waits, options->resumed) != 0 ||
+    if (probity_wait_names_resume(&waiting->names, waiting->waits, options->resumed) != 0 ||
         waiting_states_open(waiting) != 0) {
+        probity_wait_names_release(&waiting->names);
         probity_waits_close(waiting->waits);
         free(waiting);
         return PROBITY_ERROR_MEMORY;

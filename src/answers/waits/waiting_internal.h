@@ -22,6 +22,7 @@ struct probity_waiting {
     const struct probity_thread_label **labels; /* by slot */
     uint32_t label_count;
     uint32_t trace; /* of the wait that is being added */
+    uint64_t runnable; /* threads that wait for a CPU since a time in the range */
     struct probity_hashtable rows;
     struct waiting_item *rest; /* among the rows; NULL: none is left over */
     struct probity_waiting_row **list;

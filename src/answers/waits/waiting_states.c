@@ -39,6 +39,26 @@ static int add_cpu_wait(struct probity_waiting *waiting, const struct probity_ev
     return row != NULL ? waiting_add_case(row, &instance) : PROBITY_ERROR_MEMORY;
 }
 
+/* Whether a thread began in the range to wait for a CPU, and still does: 1 or 0. */
+static uint64_t is_pending(const struct probity_waiting *waiting, uint32_t thread_slot)
+{
+    const struct probity_waiting_options *options = &waiting->options;
+    struct probity_thread_period latest;
+
+    probity_thread_states_find(waiting->states, thread_slot, UINT64_MAX, &latest);
+    return latest.state == PROBITY_STATE_RUNNABLE && options->by == PROBITY_WAITING_BY_OBJECT &&
+           latest.from_ns >= options->from_ns &&
+           (options->to_ns == 0 || latest.from_ns < options->to_ns);
+}
+
+static int put_state(struct probity_waiting *waiting, const struct probity_event *event)
+{
+    waiting->runnable -= is_pending(waiting, event->thread_slot);
+    int error = probity_thread_states_put(waiting->states, event);
+    waiting->runnable += is_pending(waiting, event->thread_slot);
+    return error;
+}
+
 int waiting_states_put(struct probity_waiting *waiting, const struct probity_event *event)
 {
     struct probity_thread_period period;
@@ -51,7 +71,9 @@ int waiting_states_put(struct probity_waiting *waiting, const struct probity_eve
         waiting->options.by == PROBITY_WAITING_BY_OBJECT &&
         waiting_is_wanted(waiting, event->tid, event->thread_slot, period.from_ns))
         error = add_cpu_wait(waiting, event, &period);
-    return error != 0 ? error : probity_thread_states_put(waiting->states, event);
+    if (error == 0)
+        error = put_state(waiting, event);
+    return error;
 }
 
 struct probity_thread_split waiting_states_of(const struct probity_waiting *waiting,
