@@ -8,7 +8,8 @@
  *
  * NAME: "early" or "later" hits that site; "lock" waits for, takes and releases a lock; "request"
  * begins and ends a request with the same id each time, with a hit in between; "begin" and "end" do
- * half of that; "plugin" hits a site in the library PLUGIN; "fork" hits "early" in a child.
+ * half of that; "plugin" hits a site in the library PLUGIN; "old" hits one as an older header
+ * describes it; "fork" hits "in child" in a child.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -52,6 +53,16 @@ static void hit_in_child(void)
     waitpid(child, NULL, 0);
 }
 
+/* As before descriptors had numbers: what follows `code` belongs to something else. */
+static void hit_old(void)
+{
+    static struct probity_site site = {"old", __FILE__, __func__, __LINE__, 0, 77, 77};
+
+    probity_probe_site(&site);
+    if (site.number != 77 || site.is_listed != 77)
+        abort();
+}
+
 static void do_once(const char *name)
 {
     if (strcmp(name, "early") == 0) {
@@ -64,6 +75,8 @@ static void do_once(const char *name)
         PROBITY_LOCK_RELEASE("cache", &lock);
     } else if (strcmp(name, "plugin") == 0) {
         hit_plugin();
+    } else if (strcmp(name, "old") == 0) {
+        hit_old();
     } else if (strcmp(name, "fork") == 0) {
         hit_in_child();
     }

@@ -132,6 +132,15 @@ call plugin 3
 stop
 has_hits plugin 3
 
+what='older header'
+start A=1 ./switched 0
+call old 2
+level "site 'old' stays on" --off 'o*'
+call old 2
+level '0 of 1 sites' --on 'o*'
+stop
+has_hits old 4
+
 what=fork
 start A=1 ./switched 0
 call early 1
