@@ -207,8 +207,8 @@ complete -c probity -n "$in top" -l limit -x -d 'maximum number of rows'
 complete -c probity -n "$in top" -l json -d 'print JSON'
 
 complete -c probity -n "$in level" -l set -x -d 'change a setting'
-complete -c probity -n "$in level" -l off -x -d 'switch functions off'
-complete -c probity -n "$in level" -l on -x -d 'switch functions on again'
+complete -c probity -n "$in level" -l off -x -d 'switch functions and sites off'
+complete -c probity -n "$in level" -l on -x -d 'switch them on again'
 complete -c probity -n "$in level" -l json -d 'print JSON'
 
 complete -c probity -n "$in snapshot" -s o -l output -r -d 'file to write'

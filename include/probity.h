@@ -252,9 +252,18 @@ struct probity_site {
     const char *name;
     const char *file;
     const char *function;
-    uint32_t line;
-    uint32_t code; /* 0 until the first hit registers the site */
+    uint32_t line; /* with PROBITY_SITE_SWITCHED: the members after `code` exist */
+    uint32_t code; /* 0 until the first hit registers the site, and while it is switched off */
+    uint32_t number; /* site number + 1, 0 until registered */
+    uint32_t is_listed; /* the library may clear the code */
 };
+#define PROBITY_SITE_SWITCHED 0x80000000u
+
+/* Initializes the site at this place in the source. */
+#define PROBITY_SITE_HERE(name)                                                                    \
+    {                                                                                              \
+        "" name, __FILE__, __func__, __LINE__ | PROBITY_SITE_SWITCHED, 0, 0, 0                     \
+    }
 
 /* ---- The record path ------------------------------------------------------------------------ */
 
@@ -711,7 +720,7 @@ enum { PROBITY_LISTED_NAMED = 1, PROBITY_LISTED_NUMBERED = 2, PROBITY_LISTED_FUN
  * are supplied by the compiler. */
 #define PROBITY_PROBE_NAMED(name)                                                                  \
     do {                                                                                           \
-        static struct probity_site probity_site_here = {"" name, __FILE__, __func__, __LINE__, 0}; \
+        static struct probity_site probity_site_here = PROBITY_SITE_HERE(name);                    \
         PROBITY_LIST(PROBITY_LISTED_NAMED, 0, 0, 0, "" name, __FILE__, __func__, "");              \
         PROBITY_MARK_NAMED("" name);                                                               \
         probity_probe_site(&probity_site_here);                                                    \

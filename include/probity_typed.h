@@ -212,7 +212,7 @@ template <typename Type> PROBITY_INLINE uint64_t probity_id_of(Type number)
     } while (0)
 #define PROBITY_X_NAMED(name, mark, role, flags, correlation, object)                              \
     do {                                                                                           \
-        static struct probity_site probity_site_here = {"" name, __FILE__, __func__, __LINE__, 0}; \
+        static struct probity_site probity_site_here = PROBITY_SITE_HERE(name);                    \
         PROBITY_LIST(PROBITY_LISTED_NAMED, 0, 0, 0, "" name, __FILE__, __func__, "");              \
         PROBITY_X_HIT(PROBITY_USDT_WITH("" mark, probity_correlation, probity_object),             \
                       probity_site_hit_with, &probity_site_here, role, flags, correlation,         \

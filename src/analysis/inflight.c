@@ -123,6 +123,18 @@ void probity_inflight_remove(struct probity_inflight *ids, struct probity_inflig
     give_back(ids, item);
 }
 
+void probity_inflight_forget(struct probity_inflight *ids, uint32_t trace)
+{
+    struct probity_inflight_item *item = ids->oldest;
+
+    while (item != NULL) {
+        struct probity_inflight_item *newer = item->newer;
+        if (item->key.trace == trace)
+            probity_inflight_remove(ids, item);
+        item = newer;
+    }
+}
+
 void probity_inflight_release(struct probity_inflight *ids)
 {
     while (ids->slabs != NULL) {

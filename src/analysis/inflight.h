@@ -54,6 +54,9 @@ void probity_inflight_touch(struct probity_inflight *ids, struct probity_infligh
 
 void probity_inflight_remove(struct probity_inflight *ids, struct probity_inflight_item *item);
 
+/* Removes all ids of a trace, whose owners the caller need not free. */
+void probity_inflight_forget(struct probity_inflight *ids, uint32_t trace);
+
 void probity_inflight_release(struct probity_inflight *ids);
 
 #endif

@@ -44,6 +44,8 @@ int probity_request_times_take(struct probity_request_times *times,
 static inline int probity_request_times_put(struct probity_request_times *times,
                                             const struct probity_event *event)
 {
+    if (event->kind == PROBITY_EVENT_SITES_SWITCHED) /* hits may be missing before or after it */
+        probity_inflight_forget(&times->open, event->trace);
     return event->kind == PROBITY_EVENT_HIT && event->has_correlation
                ? probity_request_times_take(times, event)
                : 0;

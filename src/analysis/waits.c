@@ -459,6 +459,15 @@ static void lose_holds(struct probity_waits *waits, const struct probity_event *
     }
 }
 
+/* Sites were switched: hits of all threads may be missing before this time, or after it. */
+static void lose_all(struct probity_waits *waits, uint32_t trace)
+{
+    for (uint32_t slot = 0; slot < waits->thread_count; slot++) {
+        if (waits->threads[slot] != NULL && waits->threads[slot]->trace == trace)
+            lose(waits, waits->threads[slot]);
+    }
+}
+
 static int put_point(struct probity_waits *waits, const struct probity_event *event)
 {
     const struct probity_past_point point = {waits->now_ns, event->cpu_ns,
@@ -515,6 +524,8 @@ int probity_waits_put(struct probity_waits *waits, const struct probity_event *e
         lose(waits, thread);
     if (event->kind == PROBITY_EVENT_BUDGET)
         lose_holds(waits, event);
+    if (event->kind == PROBITY_EVENT_SITES_SWITCHED)
+        lose_all(waits, event->trace);
     int error = probity_scopes_put(waits->scopes, event, &listener);
     if (error == 0)
         error = waits->error;

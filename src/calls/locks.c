@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define SITE(family, name) {name, "libc/" family, "", 0, 0}
+#define SITE(family, name) {name, "libc/" family, "", 0, 0, 0, 0}
 #define SITES(family, kind)                                                                        \
     {SITE(family, kind ":wait"),  SITE(family, kind ":hold"),   SITE(family, kind ":release"),     \
      SITE(family, kind ":given-up"), SITE(family, kind ":woken"), SITE(family, kind ":notify"),    \

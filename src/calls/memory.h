@@ -11,9 +11,9 @@
 
 /* The site of a function in a role: "malloc:allocate". */
 #define PROBITY_CALLS_ALLOCATES(variable, name)                                                    \
-    static struct probity_site variable = {name ":allocate", "libc/memory", name, 0, 0}
+    static struct probity_site variable = {name ":allocate", "libc/memory", name, 0, 0, 0, 0}
 #define PROBITY_CALLS_FREES(variable, name)                                                        \
-    static struct probity_site variable = {name ":free", "libc/memory", name, 0, 0}
+    static struct probity_site variable = {name ":free", "libc/memory", name, 0, 0, 0, 0}
 
 /* bytes: for an allocation, the size requested; for a free, the size of a mapping, or 0. at:
  * NULL if nothing was allocated. Preserves errno. */

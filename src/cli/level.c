@@ -151,19 +151,38 @@ static int change(const struct level_request *wanted, const struct probity_reque
     return error != 0 ? report_refusal(pid, error, why) : CLI_OK;
 }
 
-/* said: "N of M functions ...; none of them matches 'PATTERN'", or empty. */
+/* Prints the name of a site that stays on, if there is one. */
+static void print_stays(const char *said)
+{
+    const char *begin = strstr(said, "; site '"), *end = strstr(said, "' stays on");
+    char text[WHY_BYTES];
+
+    if (begin == NULL || end == NULL || end < begin)
+        return;
+    begin += sizeof "; site '" - 1;
+    snprintf(text, sizeof text, "%.*s", (int)(end - begin), begin);
+    printf(", \"stays_on\": ");
+    probity_json_put_text(stdout, text);
+}
+
+/* said: "N of M functions ...; N of M sites ...; site 'NAME' stays on...; none of them matches
+ * 'PATTERN'", or empty. */
 static void print_json(uint32_t pid, int functions, int parameters, const char *said)
 {
     unsigned off, called;
-    const char *pattern = strstr(said, "matches '");
+    const char *sites = strstr(said, "only counted; ");
+    const char *pattern = strstr(said, "none of them matches '");
     char text[WHY_BYTES];
 
     printf("{\"pid\": %" PRIu32 ", \"functions\": %d, \"parameters\": %d", pid, functions,
            parameters);
     if (sscanf(said, "%u of %u functions", &off, &called) == 2)
         printf(", \"functions_called\": %u, \"functions_off\": %u", called, off);
-    if (pattern != NULL && strlen(pattern) > sizeof "matches '") {
-        snprintf(text, sizeof text, "%s", pattern + sizeof "matches '" - 1);
+    if (sites != NULL && sscanf(sites, "only counted; %u of %u sites", &off, &called) == 2)
+        printf(", \"sites_hit\": %u, \"sites_off\": %u", called, off);
+    print_stays(said);
+    if (pattern != NULL && strlen(pattern) > sizeof "none of them matches '") {
+        snprintf(text, sizeof text, "%s", pattern + sizeof "none of them matches '" - 1);
         text[strlen(text) - 1] = 0;
         printf(", \"unmatched\": ");
         probity_json_put_text(stdout, text);
@@ -281,10 +300,11 @@ static const struct cli_option options[] = {
              "keep=, limit=, budget=, mode=, when=CONDITION (see probity-record(1)), off=PATTERN, "
              "on=PATTERN; either all of them are changed or none",
      .brief = "change a setting", CLI_PATTERNS(struct level_request, settings)},
-    {.name = "off", .value = "PATTERN", .take = take_switch, .brief = "switch functions off",
-     .help = "from now on, only count calls of functions whose name matches, like --set "
-             "off=PATTERN; may be repeated"},
-    {.name = "on", .value = "PATTERN", .take = take_switch, .brief = "switch functions on again",
+    {.name = "off", .value = "PATTERN", .take = take_switch,
+     .brief = "switch functions and sites off",
+     .help = "from now on, only count calls of functions whose name matches, and ignore hits of "
+             "such sites, like --set off=PATTERN; may be repeated"},
+    {.name = "on", .value = "PATTERN", .take = take_switch, .brief = "switch them on again",
      .help = "record them again, like --set on=PATTERN; if several match, the last one applies"},
     {.name = "json", .help = "print a JSON object", .brief = "print JSON",
      CLI_FLAG(struct level_request, as_json)},

@@ -576,11 +576,25 @@ static struct export_span_thread *thread_at(struct export_spans *spans, uint32_t
     return &spans->threads[slot];
 }
 
+/* Sites were switched: hits may be missing before this time, or after it. */
+static void end_all(struct probity_export *export, struct export_spans *spans)
+{
+    for (uint32_t slot = 0; slot < spans->thread_count; slot++)
+        spans->threads[slot].last.probe = spans->threads[slot].wait.probe = NULL;
+    while (spans->flows.oldest != NULL)
+        end_flow(export, spans, spans->flows.oldest, NULL);
+    while (spans->holds.oldest != NULL)
+        end_hold(export, spans, spans->holds.oldest, 1);
+    probity_inflight_release(&spans->items);
+}
+
 void export_spans_put(struct probity_export *export, struct export_spans *spans,
                       struct probity_export_thread *thread, const struct probity_event *event)
 {
     if (event->kind == PROBITY_EVENT_LOST && thread->slot < spans->thread_count)
         spans->threads[thread->slot].last.probe = spans->threads[thread->slot].wait.probe = NULL;
+    if (event->kind == PROBITY_EVENT_SITES_SWITCHED)
+        end_all(export, spans);
     if (__builtin_expect(event->kind != PROBITY_EVENT_HIT, 0))
         return;
     struct export_span_thread *own = thread_at(spans, thread->slot);

@@ -320,8 +320,19 @@ static __attribute__((noinline)) int put_request(struct probity_fleet_hits *hits
     return 0;
 }
 
+/* Neither spans nor requests extend past the time at which sites were switched. */
+static int forget_all(struct probity_fleet_hits *hits, const struct probity_event *event)
+{
+    for (uint32_t slot = 0; slot < hits->last_count; slot++)
+        hits->last[slot].probe = NULL;
+    probity_inflight_forget(&hits->ids, event->trace);
+    return 0;
+}
+
 int probity_fleet_hits_put(struct probity_fleet_hits *hits, const struct probity_event *event)
 {
+    if (__builtin_expect(event->kind == PROBITY_EVENT_SITES_SWITCHED, 0))
+        return forget_all(hits, event);
     if (__builtin_expect(event->kind == PROBITY_EVENT_LOST, 0)) {
         if (event->thread_slot < hits->last_count)
             hits->last[event->thread_slot].probe = NULL;

@@ -459,7 +459,8 @@ int probity_fleet_rows_put(struct probity_fleet_rows *rows, const struct probity
     const struct probity_scopes_listener listener = {on_opened, on_closed, rows};
     int error = probity_scopes_put(rows->scopes, event, &listener);
 
-    if (error == 0 && (event->kind == PROBITY_EVENT_HIT || event->kind == PROBITY_EVENT_LOST)) {
+    if (error == 0 && (event->kind == PROBITY_EVENT_HIT || event->kind == PROBITY_EVENT_LOST ||
+                       event->kind == PROBITY_EVENT_SITES_SWITCHED)) {
         know_thread(rows, event);
         error = probity_fleet_hits_put(rows->hits, event);
     }

@@ -45,7 +45,8 @@ enum probity_event_kind {
     PROBITY_EVENT_BUDGET = 21,
     PROBITY_EVENT_HIT_PLACED = 22, /* only in a stream, as PROBITY_EVENT_HIT_PACKED */
     PROBITY_EVENT_MAPPING = 23,
-    PROBITY_EVENT_THREAD_STATE = 24 /* only in TRACE.sched: doc/sched.md */
+    PROBITY_EVENT_THREAD_STATE = 24, /* only in TRACE.sched: doc/sched.md */
+    PROBITY_EVENT_SITES_SWITCHED = 25
 };
 
 /* The first byte of PROBITY_EVENT_BUDGET. */
@@ -120,7 +121,7 @@ static inline int probity_event_declares(uint64_t kind)
     return kind == PROBITY_EVENT_THREAD_NAME || kind == PROBITY_EVENT_PROBE_NAME ||
            kind == PROBITY_EVENT_SITE || kind == PROBITY_EVENT_FUNCTION ||
            kind == PROBITY_EVENT_FORMAT || kind == PROBITY_EVENT_LEVELS ||
-           kind == PROBITY_EVENT_MAPPING;
+           kind == PROBITY_EVENT_MAPPING || kind == PROBITY_EVENT_SITES_SWITCHED;
 }
 
 /* Whether an event is an action of the thread, not a declaration, a setting, a stall or a loss. A

@@ -367,6 +367,7 @@ static void put_other(struct probity_log *log, struct log_thread *thread,
     case PROBITY_EVENT_LOST:
     case PROBITY_EVENT_LEVELS:
     case PROBITY_EVENT_BUDGET:
+    case PROBITY_EVENT_SITES_SWITCHED:
     case PROBITY_EVENT_PROFILING: put_notice(log, thread, event); return;
     default: return;
     }

@@ -154,7 +154,7 @@ static int is_wanted(struct log_call *call, const struct probity_event *event)
 {
     return cli_filter_passes(&call->tids, event->tid, NULL, 0) ||
            event->kind == PROBITY_EVENT_LEVELS || event->kind == PROBITY_EVENT_PROFILING ||
-           event->kind == PROBITY_EVENT_BUDGET;
+           event->kind == PROBITY_EVENT_BUDGET || event->kind == PROBITY_EVENT_SITES_SWITCHED;
 }
 
 /* If there is nothing new yet: flushes, and looks at the file again soon. */

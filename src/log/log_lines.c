@@ -393,6 +393,29 @@ static void put_budget(struct log_lines *lines, const struct probity_event *even
     put(lines, " a second)");
 }
 
+/* The first site by its name. */
+static void put_switched(struct log_lines *lines, const struct probity_event *event)
+{
+    size_t sites = event->payload_bytes / 4;
+
+    if (sites < 2) {
+        put(lines, "sites switched");
+        return;
+    }
+    put(lines, "hits of ");
+    if (event->name != NULL)
+        put_text(lines, event->name, event->name_bytes, '\0');
+    else
+        put_number(lines, probity_get_u32(event->payload + 4));
+    if (sites > 2) {
+        put(lines, " and ");
+        put_number(lines, sites - 2);
+        put(lines, sites > 3 ? " other sites" : " other site");
+    }
+    put(lines, probity_get_u32(event->payload) != 0 ? " are recorded from here on"
+                                                    : " are not recorded from here on");
+}
+
 void log_line_put_notice(struct log_lines *lines, const struct probity_event *event,
                          uint64_t stall_ns)
 {
@@ -418,6 +441,8 @@ void log_line_put_notice(struct log_lines *lines, const struct probity_event *ev
         }
     } else if (event->kind == PROBITY_EVENT_BUDGET) {
         put_budget(lines, event);
+    } else if (event->kind == PROBITY_EVENT_SITES_SWITCHED) {
+        put_switched(lines, event);
     } else {
         int is_on = event->payload_bytes == 0 || payload[0] != 0;
         put(lines, event->kind == PROBITY_EVENT_LEVELS ? "levels"

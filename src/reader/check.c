@@ -105,15 +105,16 @@ static int is_site_whole(const struct probity_record *record)
 /* Size of the fields of a kind, before its values. */
 static size_t fixed_bytes(uint64_t kind)
 {
-    static const uint8_t bytes[PROBITY_EVENT_BUDGET + 1] = {
+    static const uint8_t bytes[PROBITY_EVENT_SITES_SWITCHED + 1] = {
         [PROBITY_EVENT_PROBE_NAME] = 4,  [PROBITY_EVENT_STALL] = 8,
         [PROBITY_EVENT_ENTER] = 8,       [PROBITY_EVENT_LEAVE] = 8,
         [PROBITY_EVENT_MESSAGE] = 4,     [PROBITY_EVENT_PARAMETERS] = 4,
         [PROBITY_EVENT_CHECKPOINT] = 16, [PROBITY_EVENT_LEVELS] = 3,
         [PROBITY_EVENT_PROFILING] = 1,   [PROBITY_EVENT_UNWOUND] = 4,
-        [PROBITY_EVENT_LOST] = 8,        [PROBITY_EVENT_BUDGET] = 24};
+        [PROBITY_EVENT_LOST] = 8,        [PROBITY_EVENT_BUDGET] = 24,
+        [PROBITY_EVENT_SITES_SWITCHED] = 8};
 
-    return kind <= PROBITY_EVENT_BUDGET ? bytes[kind] : 0;
+    return kind <= PROBITY_EVENT_SITES_SWITCHED ? bytes[kind] : 0;
 }
 
 static void check_event(struct check *check, const struct probity_record *record, uint64_t place)

@@ -102,6 +102,27 @@ static int take_budget(struct probity_hit_count *tally, const struct probity_rec
     return 0;
 }
 
+/* Counts sites that are switched off for the first time. */
+static int take_switched(struct probity_hit_count *tally, const struct probity_record *record)
+{
+    enum { BIT_OFF = 1 << 7 }; /* no decision of a budget */
+
+    if (record->payload_bytes < 8 || probity_get_u32(record->payload) != 0)
+        return 0;
+    if (tally->decided == NULL)
+        tally->decided = calloc(PROBITY_LIMIT_SITES, 1);
+    if (tally->decided == NULL)
+        return PROBITY_ERROR_MEMORY;
+    for (size_t at = 4; at + 4 <= record->payload_bytes; at += 4) {
+        uint32_t site = probity_get_u32(record->payload + at);
+        if (site >= PROBITY_LIMIT_SITES)
+            continue;
+        tally->switched_sites += !(tally->decided[site] & BIT_OFF);
+        tally->decided[site] |= BIT_OFF;
+    }
+    return 0;
+}
+
 static void take_mode(struct probity_mode_changes *modes, const struct probity_record *record)
 {
     int mode = probity_mode_set_by(record->payload, record->payload_bytes);
@@ -124,6 +145,7 @@ static int take_event(struct probity_hit_count *tally, struct probity_thread_fac
     case PROBITY_EVENT_ENTER: tally->enters++; break;
     case PROBITY_EVENT_LEAVE: break;
     case PROBITY_EVENT_BUDGET: return take_budget(tally, record);
+    case PROBITY_EVENT_SITES_SWITCHED: return take_switched(tally, record);
     case PROBITY_EVENT_LEVELS: take_mode(&tally->modes, record); return 0;
     case PROBITY_EVENT_HIT_WITH:
         if (record->payload_bytes < 8)
@@ -197,6 +219,7 @@ int probity_hit_count_again(struct probity_hit_count *tally)
     for (size_t i = 0; i < tally->count; i++)
         tally->threads[i].hits = 0;
     tally->counted_functions = tally->removed_functions = tally->counted_hits = 0;
+    tally->switched_sites = 0;
     tally->modes = (struct probity_mode_changes){0};
     free(tally->decided);
     tally->decided = NULL;

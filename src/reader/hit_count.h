@@ -21,6 +21,7 @@ struct probity_hit_count {
     size_t count;
     uint32_t capacity;
     uint64_t hits, enters;         /* enters: of scopes */
+    uint64_t switched_sites; /* that were switched off */
     uint64_t counted_functions, removed_functions, counted_hits; /* by PROBITY_BUDGET */
     uint8_t *decided; /* of each site, bits of enum probity_budget_what seen so far; NULL: none */
     struct probity_budget_event budget; /* the last one about the whole program; what 0: none */

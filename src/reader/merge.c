@@ -260,6 +260,8 @@ static int take_declaration(struct probity_trace *trace, const struct probity_re
                                          bytes);
     if (record->kind == PROBITY_EVENT_FORMAT)
         return probity_functions_declare_format(&trace->functions, payload, bytes);
+    if (record->kind == PROBITY_EVENT_SITES_SWITCHED)
+        return probity_switched_take(&trace->switched, &trace->names, payload, bytes);
     return 0;
 }
 
@@ -337,6 +339,8 @@ static void decode_hit(struct probity_trace *trace, struct probity_event *event)
     event->object = hit.object;
     event->place = hit.place;
     find_site(trace, event, hit.code);
+    if (__builtin_expect(trace->switched.count > 0, 0))
+        probity_switched_adjust(&trace->switched, &trace->names, event);
 }
 
 /* Whether the event, with its ids decoded, has an actual CPU time. Declarations and similar events
@@ -400,6 +404,8 @@ fill_rare(struct probity_merge *merge, struct probity_open_block *block,
         find_function(block->trace, event, probity_get_u32(event->payload));
     if (record->kind == PROBITY_EVENT_BUDGET)
         take_budget(block->trace, event);
+    if (record->kind == PROBITY_EVENT_SITES_SWITCHED && event->payload_bytes >= 8)
+        find_site(block->trace, event, 2 * (uint64_t)probity_get_u32(event->payload + 4) + 1);
     return error;
 }
 
@@ -551,8 +557,9 @@ static int judge(struct probity_merge *merge)
         return take_next(merge);
     if (merge->is_skipping && merge->open[0].key < merge->skip_key)
         return 0;
-    /* Profiling is turned on and off for all threads. */
-    if (merge->open[0].block->is_of_other_lane && merge->event.kind != PROBITY_EVENT_PROFILING)
+    /* Profiling and sites are switched on and off for all threads. */
+    if (merge->open[0].block->is_of_other_lane && merge->event.kind != PROBITY_EVENT_PROFILING &&
+        merge->event.kind != PROBITY_EVENT_SITES_SWITCHED)
         return 0;
     return (merge->from_ns | merge->to_ns) != 0 ? range_judge(merge) : 1;
 }

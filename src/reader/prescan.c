@@ -384,6 +384,7 @@ static void conclude(struct prescan *prescan)
     facts->counted_functions = trace->tally.counted_functions;
     facts->removed_functions = trace->tally.removed_functions;
     facts->counted_hits = trace->tally.counted_hits;
+    facts->switched_sites = trace->tally.switched_sites;
     facts->thread_list = trace->tally.threads;
     facts->thread_list_count = trace->tally.count;
     if (info->flags & PROBITY_INFO_CPU_TIME) {

@@ -98,6 +98,7 @@ struct probity_trace_facts {
     struct probity_mode_changes modes; /* only with prescan */
     uint64_t counted_functions; /* only with prescan: whose calls were only counted in the end */
     uint64_t removed_functions; /* with prescan or after the event: no longer even counted */
+    uint64_t switched_sites; /* that were switched off at some time, with prescan */
     uint64_t counted_hits; /* the same for free locks by kind, and for allocations */
     /* Cost of recording, by enum probity_cost_moment; no rows if the trace has none. */
     struct probity_cost cost[PROBITY_COST_MOMENTS];

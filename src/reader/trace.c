@@ -103,6 +103,7 @@ void probity_trace_release(struct probity_trace *trace)
     probity_clockmap_release(&trace->own_clock);
     probity_clockmap_release(&trace->prescanned);
     probity_names_release(&trace->names);
+    probity_switched_release(&trace->switched);
     probity_functions_release(&trace->functions);
     probity_hit_count_release(&trace->tally);
     probity_profile_parts_release(&trace->profile);

@@ -17,6 +17,7 @@
 #include "reader/names.h"
 #include "reader/profile.h"
 #include "reader/sites.h"
+#include "reader/switched.h"
 #include "reader/queue.h"
 #include "reader/reader.h"
 #include "reader/spool_tail.h"
@@ -66,6 +67,7 @@ struct probity_trace {
                                          * clock of a trace with an index */
     struct probity_names names;
     struct probity_functions functions;
+    struct probity_switched_sites switched;
     uint64_t removed_functions, counted_hits; /* in the events so far */
     struct probity_hit_count tally; /* of a prescan */
     struct probity_profile_parts profile;

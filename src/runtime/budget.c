@@ -112,9 +112,9 @@ void probity_budget_declared(struct probity_site_function *function)
 void probity_budget_declared_site(const struct probity_site *site, uint32_t number)
 {
     probity_assert(number < PROBITY_LIMIT_SITES);
-    if (!is_of_libc(site->file))
-        return;
-    __atomic_fetch_or(&probity_budget_state[number + 1], PROBITY_BUDGET_HITS, __ATOMIC_RELAXED);
+    if (is_of_libc(site->file))
+        __atomic_fetch_or(&probity_budget_state[number + 1], PROBITY_BUDGET_HITS,
+                          __ATOMIC_RELAXED);
     if (number + 1 > site_end)
         __atomic_store_n(&site_end, number + 1, __ATOMIC_RELEASE);
 }
@@ -234,7 +234,8 @@ void probity_budget_begin(struct probity_session *session)
 {
     const uint16_t of_recording =
         PROBITY_BUDGET_COUNTED | PROBITY_BUDGET_REMOVED | PROBITY_BUDGET_FIXED |
-        PROBITY_BUDGET_TRIED | PROBITY_BUDGET_LISTED;
+        PROBITY_BUDGET_TRIED | PROBITY_BUDGET_LISTED | PROBITY_BUDGET_OFF |
+        PROBITY_BUDGET_CHANGED;
 
     /* Also those of a forking parent's recording. */
     for (uint32_t number = 0; number <= site_end; number++) {

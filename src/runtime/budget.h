@@ -33,6 +33,9 @@ enum {
     PROBITY_BUDGET_TRIED = 64,    /* removal failed: its library may have been unloaded */
     PROBITY_BUDGET_CALL = 256,    /* it is one of libc's: calls that wait are recorded even then */
     PROBITY_BUDGET_LISTED = 512,  /* it is in the list of functions that are or were counted */
+    PROBITY_BUDGET_OFF = 1024,    /* a site, not a function: it is switched off (switches.h) */
+    PROBITY_BUDGET_STAYS = 2048,  /* a site that cannot be switched off */
+    PROBITY_BUDGET_CHANGED = 4096, /* OFF has changed; the trace does not have that yet */
     PROBITY_BUDGET_HITS = 128     /* not a function, but hits of libprobity-calls, which may be able
                                    * to count them; COUNTED: it was asked to */
 };

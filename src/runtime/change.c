@@ -124,7 +124,7 @@ static void find_unrecorded(uint32_t kind, const uint8_t *payload, size_t bytes)
 
     if (is_declared_for(sought, kind, payload, bytes, &site) && site < PROBITY_LIMIT_SITES)
         is_found |= (__atomic_load_n(&probity_budget_state[site + 1], __ATOMIC_RELAXED) &
-                     PROBITY_BUDGET_COUNTED) != 0 &&
+                     (PROBITY_BUDGET_COUNTED | PROBITY_BUDGET_OFF)) != 0 &&
                     !probity_switches_turn_on(sought_with->switches, sought_with->switches_count,
                                               kind, payload, bytes);
 }
@@ -436,12 +436,20 @@ static void apply_mode(struct probity_session *session, int mode)
 
 static void say_switched(char *ret_said, size_t room)
 {
-    const char *unmatched;
-    uint32_t off, declared = probity_switches_count(&off, &unmatched);
+    struct probity_switched now;
+    char sites[80] = "", stays[PROBITY_LIMIT_NAME + 160] = "";
 
-    snprintf(ret_said, room, "%u of %u functions called so far are only counted%s%s%s", off,
-             declared, unmatched != NULL ? "; none of them matches '" : "",
-             unmatched != NULL ? unmatched : "", unmatched != NULL ? "'" : "");
+    probity_switches_count(&now);
+    if (now.sites > 0)
+        snprintf(sites, sizeof sites, "; %u of %u sites hit so far are off", now.sites_off,
+                 now.sites);
+    if (now.stays[0] != 0)
+        snprintf(stays, sizeof stays, "; site '%s' stays on, since it is in a library or was "
+                 "compiled with an older probity.h", now.stays);
+    snprintf(ret_said, room, "%u of %u functions called so far are only counted%s%s%s%s%s",
+             now.functions_off, now.functions, sites, stays,
+             now.unmatched != NULL ? "; none of them matches '" : "",
+             now.unmatched != NULL ? now.unmatched : "", now.unmatched != NULL ? "'" : "");
 }
 
 static int change_settings(void *owner, const char *text, char *ret_why, size_t room)
@@ -489,4 +497,5 @@ void probity_change_begin(struct probity_session *session)
 {
     added_count = 0;
     session->writer.change_settings = change_settings;
+    session->writer.write_changes = probity_switches_write;
 }

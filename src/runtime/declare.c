@@ -177,7 +177,7 @@ static uint32_t site_number(struct probity_session *session, const struct probit
 {
     uint8_t *payload = session->declaration;
 
-    probity_put_u32(payload + 4, site->line);
+    probity_put_u32(payload + 4, site->line & ~PROBITY_SITE_SWITCHED);
     uint8_t *end = put_text(payload + 8, site->name);
     end = put_text(end, site->file);
     end = put_text(end, site->function);
@@ -197,26 +197,55 @@ static void count_dropped(struct probity_session *session)
         __atomic_add_fetch(&session->live.header->dropped_memory, 1, __ATOMIC_RELAXED);
 }
 
-PROBITY_API uint32_t probity_site_declare(struct probity_site *site)
+/* Gives a site its code, or none if it is switched off. Call with declare_lock held. */
+static uint32_t declare_site(struct probity_session *session, struct probity_site *site,
+                             int *ret_is_off)
 {
-    int saved = errno;
+    uint32_t number = site_number(session, site), code = PROBITY_CODE_FIRST + 2 * number + 1;
+
+    if (number == UINT32_MAX)
+        return 0;
+    probity_budget_declared_site(site, number);
+    if (probity_trigger_is_linked()) {
+        code = probity_trigger_calls.switch_site(session, site, number, code);
+        *ret_is_off = code == 0;
+        return code;
+    }
+    /* Release: a thread that probes with this code sees the declaration. */
+    __atomic_store_n(&site->code, code, __ATOMIC_RELEASE);
+    return code;
+}
+
+/* Decided without a lock, since each hit of such a site gets here. A child that is not recorded yet
+ * begins with all sites on. */
+static int is_off(const struct probity_site *site)
+{
+    uint32_t number = site->line & PROBITY_SITE_SWITCHED
+                          ? __atomic_load_n(&site->number, __ATOMIC_RELAXED)
+                          : 0;
+
+    return number != 0 &&
+           (__atomic_load_n(&probity_budget_state[number], __ATOMIC_RELAXED) &
+            PROBITY_BUDGET_OFF) != 0 &&
+           probity_session_recording() != NULL;
+}
+
+static __attribute__((noinline)) uint32_t declare_unless_off(struct probity_site *site)
+{
+    int saved = errno, is_switched_off = 0;
     struct probity_os_signals before;
-    uint32_t number = UINT32_MAX, code = 0;
+    uint32_t code = 0;
 
     probity_inside_begin(&before);
     struct probity_session *session = probity_session_enter();
     if (session != NULL && probity_thread_may_record(session)) {
         probity_os_lock(&session->declare_lock);
-        code = site->code;
-        number = code == 0 ? site_number(session, site) : 0;
-        if (code == 0 && number != UINT32_MAX)
-            code = PROBITY_CODE_FIRST + 2 * number + 1;
-        if (code != 0)
-            probity_budget_declared_site(site, (code - PROBITY_CODE_FIRST) / 2);
-        /* Release: a thread that probes with this code sees the declaration. */
-        __atomic_store_n(&site->code, code, __ATOMIC_RELEASE);
-        probity_os_unlock(&session->declare_lock);
+        code = __atomic_load_n(&site->code, __ATOMIC_ACQUIRE);
+        /* A code that another thread has stored is left alone, because the writer may clear it. */
         if (code == 0)
+            code = declare_site(session, site, &is_switched_off);
+        probity_os_unlock(&session->declare_lock);
+        if (code == 0 && !is_switched_off)
             count_dropped(session);
     }
     if (session != NULL)
@@ -224,6 +253,11 @@ PROBITY_API uint32_t probity_site_declare(struct probity_site *site)
     probity_inside_end(&before);
     errno = saved;
     return code;
+}
+
+PROBITY_API uint32_t probity_site_declare(struct probity_site *site)
+{
+    return is_off(site) ? 0 : declare_unless_off(site);
 }
 
 PROBITY_API void probity_site_slow(struct probity_site *site)

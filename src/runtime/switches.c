@@ -14,7 +14,9 @@
 #include "runtime/budget.h"
 #include "runtime/declare.h"
 #include "runtime/profile_set.h"
+#include "runtime/record.h"
 #include "runtime/trigger.h"
+#include "writer/pass.h"
 #include "writer/watch.h"
 
 struct rules {
@@ -35,6 +37,11 @@ void probity_switches_begin(void)
     readers = 0; /* the parent of a forked child may have had readers */
     in_force = &sets[0];
 }
+
+/* Descriptors of sites in the executable, which is never unloaded. Appended to under declare_lock;
+ * survives a fork. */
+static struct probity_site *listed[PROBITY_LIMIT_SITES];
+static uint32_t listed_count;
 
 static int is_off(const struct rules *rules, const struct probity_site_function *function)
 {
@@ -65,6 +72,73 @@ void probity_switches_declared(const struct probity_site_function *function, uin
     if (is_off(rules, function) && may_be_off(number))
         probity_budget_mark(number);
     __atomic_fetch_sub(&readers, 1, __ATOMIC_SEQ_CST);
+}
+
+static uint32_t state_of(uint32_t number)
+{
+    return __atomic_load_n(&probity_budget_state[number + 1], __ATOMIC_RELAXED);
+}
+
+static int is_site_off(const struct rules *rules, const char *name)
+{
+    for (uint32_t i = rules->count; i > 0; i--) {
+        if (probity_trigger_is_site(rules->rule[i - 1].pattern, name))
+            return rules->rule[i - 1].is_off;
+    }
+    return 0;
+}
+
+/* Lists the descriptor, so that the writer thread can clear its code. */
+static void list(const struct probity_session *session, struct probity_site *site, uint32_t number)
+{
+    int is_new = (site->line & PROBITY_SITE_SWITCHED) && !site->is_listed;
+
+    if (is_new && listed_count < PROBITY_LIMIT_SITES &&
+        probity_os_image_bytes(&session->image, site) >= sizeof *site) {
+        listed[listed_count] = site;
+        __atomic_store_n(&listed_count, listed_count + 1, __ATOMIC_RELEASE);
+        site->is_listed = 1;
+    }
+    if (!(site->line & PROBITY_SITE_SWITCHED) || !site->is_listed)
+        __atomic_fetch_or(&probity_budget_state[number + 1], PROBITY_BUDGET_STAYS,
+                          __ATOMIC_RELAXED);
+}
+
+/* Marks a site as off, if that is possible. Returns whether it was on. */
+static int mark_off(uint32_t number)
+{
+    return !(state_of(number) & (PROBITY_BUDGET_STAYS | PROBITY_BUDGET_HITS)) &&
+           !probity_trigger_names_site(number) &&
+           !(__atomic_fetch_or(&probity_budget_state[number + 1], PROBITY_BUDGET_OFF,
+                               __ATOMIC_SEQ_CST) & PROBITY_BUDGET_OFF);
+}
+
+/* The code is stored before the writer thread clears codes, or after new rules are in force: see
+ * probity_switches_declared(). */
+uint32_t probity_switches_site(struct probity_session *session, struct probity_site *site,
+                               uint32_t number, uint32_t code)
+{
+    uint8_t off[8] = {0}; /* 0: off */
+    int is_first = 0;
+
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the declaration is in the list */
+    __atomic_fetch_add(&readers, 1, __ATOMIC_SEQ_CST);
+    const struct rules *rules = __atomic_load_n(&in_force, __ATOMIC_SEQ_CST);
+    if ((site->line & PROBITY_SITE_SWITCHED) && is_site_off(rules, site->name))
+        is_first = mark_off(number);
+    if (state_of(number) & PROBITY_BUDGET_OFF)
+        code = 0;
+    else
+        list(session, site, number);
+    if (site->line & PROBITY_SITE_SWITCHED)
+        __atomic_store_n(&site->number, number + 1, __ATOMIC_RELAXED);
+    /* Release: a thread that probes with this code sees the declaration. */
+    __atomic_store_n(&site->code, code, __ATOMIC_RELEASE);
+    __atomic_fetch_sub(&readers, 1, __ATOMIC_SEQ_CST);
+    probity_put_u32(off + 4, number);
+    if (is_first) /* may wait for a chunk, and so for the writer thread */
+        probity_record_event_here(PROBITY_EVENT_SITES_SWITCHED, off, sizeof off);
+    return code;
 }
 
 /* ---- Rules -------------------------------------------------------------------------------------
@@ -112,13 +186,8 @@ static void put_in_force(struct rules *rules)
         probity_os_wait(&never, 0, 100000);
 }
 
-/* ---- Functions ---------------------------------------------------------------------------------
+/* ---- Functions and sites -----------------------------------------------------------------------
  */
-
-static uint32_t state_of(uint32_t number)
-{
-    return __atomic_load_n(&probity_budget_state[number + 1], __ATOMIC_RELAXED);
-}
 
 static int is_counted(uint32_t number)
 {
@@ -145,41 +214,70 @@ static void switch_on(struct probity_session *session, uint32_t number)
     probity_os_unlock(&session->profile.lock);
 }
 
+/* A hit declares the site again, under the same number. Returns whether it was off. */
+static int switch_site_on(uint32_t number)
+{
+    return (__atomic_fetch_and(&probity_budget_state[number + 1], (uint16_t)~PROBITY_BUDGET_OFF,
+                               __ATOMIC_SEQ_CST) & PROBITY_BUDGET_OFF) != 0;
+}
+
+static void clear_site_codes(void)
+{
+    uint32_t count = __atomic_load_n(&listed_count, __ATOMIC_ACQUIRE);
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t number = __atomic_load_n(&listed[i]->number, __ATOMIC_RELAXED);
+        if (number != 0 && state_of(number - 1) & PROBITY_BUDGET_OFF)
+            __atomic_store_n(&listed[i]->code, 0, __ATOMIC_RELAXED);
+    }
+}
+
 /* State of the writer thread's search through the declarations. */
 static struct {
     struct probity_session *session;
     const struct probity_switching *wanted;
-    uint32_t count, declared, off;
+    uint32_t count;
     uint32_t matched; /* of the patterns: a bit for each */
+    struct probity_switched *said;
+    struct probity_pass *pass;
+    uint64_t tick;
+    uint32_t is_on;
+    size_t bytes; /* of the event */
+    uint8_t event[PROBITY_EVENT_BYTES_MAX];
 } walk;
 _Static_assert(PROBITY_SWITCHES_MAX <= 32, "bits of `matched`");
 
-static void count_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
+/* The name of a declared function or site, and its number. Returns 0 for other declarations. */
+static int read_name(uint32_t kind, const uint8_t *payload, size_t bytes, uint32_t *ret_number,
+                     char ret_name[PROBITY_LIMIT_NAME + 1])
 {
-    if (kind != PROBITY_EVENT_FUNCTION || bytes < 12 ||
-        probity_get_u32(payload) >= PROBITY_LIMIT_SITES)
-        return;
-    walk.declared++;
-    walk.off += (uint32_t)is_counted(probity_get_u32(payload));
+    size_t at = kind == PROBITY_EVENT_SITE ? 8 : 12;
+
+    if ((kind != PROBITY_EVENT_SITE && kind != PROBITY_EVENT_FUNCTION) || bytes < at + 2)
+        return 0;
+    size_t length = probity_get_u16(payload + at);
+    *ret_number = probity_get_u32(payload);
+    if (length > PROBITY_LIMIT_NAME || length > bytes - at - 2 ||
+        *ret_number >= PROBITY_LIMIT_SITES)
+        return 0;
+    memcpy(ret_name, payload + at + 2, length);
+    ret_name[length] = 0;
+    return 1;
 }
 
-/* Which pattern applies to a function: the last one that matches. Index + 1, or 0. */
+/* Which pattern applies to a function or site: the last one that matches. Index + 1, or 0. */
 static uint32_t match(uint32_t kind, const uint8_t *payload, size_t bytes, uint32_t *ret_number)
 {
     char name[PROBITY_LIMIT_NAME + 1];
     uint32_t holds = 0;
 
-    if (kind != PROBITY_EVENT_FUNCTION || bytes < 14)
+    if (!read_name(kind, payload, bytes, ret_number, name))
         return 0;
-    size_t length = probity_get_u16(payload + 12);
-    *ret_number = probity_get_u32(payload);
-    if (length >= sizeof name || length > bytes - 14 || *ret_number >= PROBITY_LIMIT_SITES)
-        return 0;
-    memcpy(name, payload + 14, length);
-    name[length] = 0;
     const struct probity_site_function function = {.name = name, .flags = payload[9]};
     for (uint32_t i = 0; i < walk.count; i++) {
-        if (!probity_trigger_parts()->is_function(walk.wanted[i].pattern, &function))
+        const char *pattern = walk.wanted[i].pattern;
+        if (kind == PROBITY_EVENT_SITE ? !probity_trigger_is_site(pattern, name)
+                                       : !probity_trigger_parts()->is_function(pattern, &function))
             continue;
         walk.matched |= 1u << i;
         holds = i + 1;
@@ -193,10 +291,14 @@ static void switch_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
 
     if (holds == 0)
         return;
-    if (!walk.wanted[holds - 1].is_off)
-        switch_on(walk.session, number);
-    else if (may_be_off(number))
+    int is_off = walk.wanted[holds - 1].is_off;
+    if (kind == PROBITY_EVENT_FUNCTION && is_off && may_be_off(number))
         probity_budget_mark(number);
+    else if (kind == PROBITY_EVENT_FUNCTION && !is_off)
+        switch_on(walk.session, number);
+    else if (kind == PROBITY_EVENT_SITE && (is_off ? mark_off(number) : switch_site_on(number)))
+        __atomic_fetch_xor(&probity_budget_state[number + 1], PROBITY_BUDGET_CHANGED,
+                           __ATOMIC_RELAXED);
 }
 
 int probity_switches_turn_on(const struct probity_switching *wanted, uint32_t count, uint32_t kind,
@@ -233,17 +335,77 @@ void probity_switches_apply(struct probity_session *session, const struct probit
     walk.matched = 0;
     probity_declare_each(switch_declared);
     probity_budget_clear_codes();
+    clear_site_codes();
 }
 
-uint32_t probity_switches_count(uint32_t *ret_off, const char **ret_unmatched)
+/* ---- What was switched -------------------------------------------------------------------------
+ */
+
+static void count_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
 {
-    walk.declared = walk.off = 0;
+    struct probity_switched *said = walk.said;
+    char name[PROBITY_LIMIT_NAME + 1];
+    uint32_t number;
+
+    if (!read_name(kind, payload, bytes, &number, name))
+        return;
+    if (kind == PROBITY_EVENT_FUNCTION) {
+        said->functions++;
+        said->functions_off += (uint32_t)is_counted(number);
+        return;
+    }
+    said->sites++;
+    said->sites_off += (state_of(number) & PROBITY_BUDGET_OFF) != 0;
+    if (said->stays[0] == 0 && state_of(number) & PROBITY_BUDGET_STAYS &&
+        !(state_of(number) & PROBITY_BUDGET_HITS) && is_site_off(in_force, name))
+        memcpy(said->stays, name, strlen(name) + 1);
+}
+
+void probity_switches_count(struct probity_switched *ret_switched)
+{
+    *ret_switched = (struct probity_switched){.functions = 0};
+    walk.said = ret_switched;
     probity_declare_each(count_declared);
-    *ret_off = walk.off;
-    *ret_unmatched = NULL;
     for (uint32_t i = walk.count; i > 0; i--) {
         if (!(walk.matched >> (i - 1) & 1))
-            *ret_unmatched = walk.wanted[i - 1].pattern;
+            ret_switched->unmatched = walk.wanted[i - 1].pattern;
     }
-    return walk.declared;
+}
+
+static void write_event(void)
+{
+    if (walk.bytes > 4)
+        probity_pass_event(walk.pass, walk.tick, PROBITY_EVENT_SITES_SWITCHED, walk.event,
+                           walk.bytes, walk.session->writer.thread_numbers);
+    probity_put_u32(walk.event, walk.is_on);
+    walk.bytes = 4;
+}
+
+static void write_changed(uint32_t kind, const uint8_t *payload, size_t bytes)
+{
+    uint32_t number = bytes >= 4 ? probity_get_u32(payload) : PROBITY_LIMIT_SITES;
+
+    if (kind != PROBITY_EVENT_SITE || number >= PROBITY_LIMIT_SITES ||
+        !(state_of(number) & PROBITY_BUDGET_CHANGED) ||
+        ((state_of(number) & PROBITY_BUDGET_OFF) == 0) != (walk.is_on != 0))
+        return;
+    __atomic_fetch_and(&probity_budget_state[number + 1], (uint16_t)~PROBITY_BUDGET_CHANGED,
+                       __ATOMIC_RELAXED);
+    probity_put_u32(walk.event + walk.bytes, number);
+    walk.bytes += 4;
+    if (walk.bytes + 4 > sizeof walk.event)
+        write_event();
+}
+
+void probity_switches_write(void *owner, struct probity_pass *pass, uint64_t tick)
+{
+    walk.session = owner;
+    walk.pass = pass;
+    walk.tick = tick;
+    for (walk.is_on = 0; walk.is_on <= 1; walk.is_on++) {
+        walk.bytes = 0;
+        write_event();
+        probity_declare_each(write_changed);
+        write_event();
+    }
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * switches.h: functions that are switched off while recording (`probity level --off`): their calls
- * are only counted, as are those of functions demoted by a budget. Rules also apply to functions
- * that are declared later; of the rules that match a name, the last one applies.
+ * switches.h: functions and named sites that are switched off while recording (`probity level
+ * --off`). Calls are then only counted, as are those of functions demoted by a budget; hits are
+ * ignored. Rules also apply to what is declared later; of the rules that match a name, the last one
+ * applies.
  *
  *     writer: rules, then for each function that is declared: state, code = 0 ─► next enter counts
  *     writer: switched on: state, each thread's counter = NULL ─► next enter declares it again
+ *     writer: site: state, code = 0 ─► next hit returns; on: state ─► next hit declares it again
  *
  * Only descriptors that stay in memory for the life of the process are changed.
  */
@@ -41,8 +43,23 @@ void probity_switches_apply(struct probity_session *session, const struct probit
 int probity_switches_turn_on(const struct probity_switching *wanted, uint32_t count, uint32_t kind,
                              const uint8_t *payload, size_t bytes);
 
-/* How many functions are declared, and how many of these are off. *ret_unmatched: the first of the
- * patterns just applied that no declared function matches, or NULL. In the writer thread. */
-uint32_t probity_switches_count(uint32_t *ret_off, const char **ret_unmatched);
+/* To be called when a site is declared, under declare_lock: stores its code and returns it, or 0 if
+ * the site is off. */
+uint32_t probity_switches_site(struct probity_session *session, struct probity_site *site,
+                               uint32_t number, uint32_t code);
+
+/* How many functions and sites are declared, and how many of these are off. */
+struct probity_switched {
+    uint32_t functions, functions_off, sites, sites_off;
+    const char *unmatched; /* the first of the patterns just applied that matches none; or NULL */
+    char stays[PROBITY_LIMIT_NAME + 1]; /* a site that a rule names but that cannot be off; or "" */
+};
+
+/* In the writer thread. */
+void probity_switches_count(struct probity_switched *ret_switched);
+
+/* Writes which sites probity_switches_apply() has switched. owner: the session. In the writer
+ * thread. */
+void probity_switches_write(void *owner, struct probity_pass *pass, uint64_t tick);
 
 #endif

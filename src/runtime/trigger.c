@@ -260,21 +260,34 @@ static void keep_words(const uint64_t *words, uint32_t count)
     memcpy(kept_words, words + count - KEPT_WORDS, sizeof kept_words);
 }
 
-/* Whether the name is a site's, or a typed site's without the role. */
-static int is_site_name(const struct probity_condition_name *wanted, const char *name)
+int probity_trigger_is_site(const char *pattern, const char *name)
 {
     char plain[PROBITY_LIMIT_NAME + 1];
     const char *colon = strrchr(name, ':');
 
-    if (wanted->is_number)
-        return 0;
-    if (wanted->name[0] == 0 || probity_selection_matches(wanted->name, name))
+    if (probity_selection_matches(pattern, name))
         return 1;
     if (colon == NULL || (size_t)(colon - name) >= sizeof plain)
         return 0;
     memcpy(plain, name, (size_t)(colon - name));
     plain[colon - name] = 0;
-    return probity_selection_matches(wanted->name, plain);
+    return probity_selection_matches(pattern, plain);
+}
+
+static int is_site_name(const struct probity_condition_name *wanted, const char *name)
+{
+    return !wanted->is_number &&
+           (wanted->name[0] == 0 || probity_trigger_is_site(wanted->name, name));
+}
+
+int probity_trigger_names_site(uint32_t number)
+{
+    const struct probity_watch *watching = watch_now();
+
+    return (conditions_now() > 0 &&
+            (__atomic_load_n(&sites_from[number], __ATOMIC_RELAXED) |
+             __atomic_load_n(&sites_to[number], __ATOMIC_RELAXED)) != 0) ||
+           (watching != NULL && probity_watch_names(watching, number));
 }
 
 static void site_declared(const char *name, uint32_t number)
@@ -753,6 +766,7 @@ const struct probity_trigger_calls probity_trigger_calls = {
     .function_declared = function_declared,
     .site_declared = site_declared,
     .switch_declared = probity_switches_declared,
+    .switch_site = probity_switches_site,
     .call_ended = call_ended,
     .gap_found = gap_found,
     .post = post_met,

@@ -63,6 +63,11 @@ struct probity_trigger_calls {
      * declare_lock. */
     void (*switch_declared)(const struct probity_site_function *function, uint32_t number);
 
+    /* A site got its number: gives it its code and returns it, unless it is switched off: then
+     * returns 0. Under declare_lock. */
+    uint32_t (*switch_site)(struct probity_session *session, struct probity_site *site,
+                            uint32_t number, uint32_t code);
+
     /* A call has ended whose duration is compared. */
     void (*call_ended)(const struct probity_site_function *function, uint64_t entered);
 
@@ -114,5 +119,11 @@ struct probity_trigger_parts {
     int (*is_site)(const struct probity_condition_name *wanted, const char *name);
 };
 const struct probity_trigger_parts *probity_trigger_parts(void);
+
+/* Whether the pattern matches a site's name, or a typed site's without the role. */
+int probity_trigger_is_site(const char *pattern, const char *name);
+
+/* Whether a condition names the declared site, which then stays recorded. */
+int probity_trigger_names_site(uint32_t number);
 
 #endif

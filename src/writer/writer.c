@@ -307,6 +307,8 @@ static int answer_change(struct probity_writer *writer, struct probity_pass *pas
     else
         memcpy(why, unlinked, sizeof unlinked);
     if (refused == 0)
+        writer->write_changes(writer->owner, pass, tick);
+    if (refused == 0)
         result = probity_pass_levels(pass, tick,
                                      __atomic_load_n(&live->header->levels, __ATOMIC_RELAXED),
                                      text, writer->thread_numbers);

@@ -60,6 +60,8 @@ struct probity_writer {
     /* The same for other settings, of `probity level --set`. Returns 0, or an error with why. NULL:
      * the recording has none that may change. */
     int (*change_settings)(void *owner, const char *text, char *ret_why, size_t room);
+    /* Writes events about what it has changed, at this tick. Set together with it. */
+    void (*write_changes)(void *owner, struct probity_pass *pass, uint64_t tick);
     /* Called after each whole pass, and before the trace ends (is_last): may write events. Returns
      * 0 or an error of the pass. NULL: the cost of recording is not evaluated. */
     int (*judge_cost)(void *owner, struct probity_pass *pass, int is_last);

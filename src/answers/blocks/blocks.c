@@ -262,11 +262,16 @@ static __attribute__((noinline)) int put_step(struct probity_blocks *blocks,
     return error;
 }
 
-/* A block does not span lost records. */
+/* A block does not span lost records, nor the time at which sites were switched. */
 static int put_other(struct probity_blocks *blocks, const struct probity_event *event)
 {
     if (event->kind == PROBITY_EVENT_THREAD_NAME)
         return probity_thread_table_name(&blocks->threads, event);
+    if (event->kind == PROBITY_EVENT_SITES_SWITCHED) {
+        for (uint32_t slot = 0; slot < blocks->last_count; slot++)
+            blocks->last[slot].probe = NULL;
+        probity_inflight_forget(&blocks->ways, event->trace);
+    }
     if (event->kind == PROBITY_EVENT_LOST && event->thread_slot < blocks->last_count)
         blocks->last[event->thread_slot].probe = NULL;
     return 0;

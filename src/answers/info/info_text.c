@@ -192,6 +192,9 @@ static void put_budget(FILE *stream, const struct probity_trace_facts *facts)
     double cost = budget_of(facts, PROBITY_INFO_COST_PERCENT).fraction;
 
     put_only_counted(stream, facts);
+    if (facts->switched_sites > 0)
+        put_line(stream, "switched off", "%" PRIu64 " site%s, at some time: hits are missing",
+                 facts->switched_sites, facts->switched_sites == 1 ? "" : "s");
     if (held.kind == PROBITY_CELL_UNKNOWN)
         return;
     if (held.count != 0)

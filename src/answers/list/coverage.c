@@ -330,6 +330,22 @@ static int take_budget(struct probity_coverage *coverage, const struct probity_e
     return 0;
 }
 
+/* There were more hits than those recorded. */
+static int take_switched(struct probity_coverage *coverage, const struct probity_event *event)
+{
+    int is_off = event->payload_bytes >= 4 && probity_get_u32(event->payload) == 0;
+
+    for (size_t at = 4; is_off && at + 4 <= event->payload_bytes; at += 4) {
+        struct counter *counter =
+            counter_of(coverage, event->trace, 1, probity_get_u32(event->payload + at));
+        if (counter == NULL)
+            return PROBITY_ERROR_MEMORY;
+        if (counter->item != NULL)
+            counter->item->site.is_least = 1;
+    }
+    return 0;
+}
+
 int probity_coverage_put(struct probity_coverage *coverage, const struct probity_event *event)
 {
     /* A function with FN_ENTRY is in the trace only once it has reached a checkpoint. */
@@ -339,6 +355,8 @@ int probity_coverage_put(struct probity_coverage *coverage, const struct probity
         return declare_site(coverage, event);
     if (event->kind == PROBITY_EVENT_BUDGET)
         return take_budget(coverage, event);
+    if (event->kind == PROBITY_EVENT_SITES_SWITCHED)
+        return take_switched(coverage, event);
     if (!is_within(coverage, is_late_call ? event->entered_wall_ns : event->wall_ns))
         return 0;
     if (event->kind == PROBITY_EVENT_HIT)

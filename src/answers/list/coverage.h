@@ -25,7 +25,8 @@ struct probity_coverage_site {
     uint64_t hits; /* for a function, its calls */
     uint64_t counted; /* part of them: only counted because of PROBITY_BUDGET */
     int has_entries_only; /* of a function: the ends of its calls are not recorded */
-    int is_least;     /* there were more: the budget had the function's hooks removed */
+    int is_least;     /* there were more: the budget had the function's hooks removed, or the site
+                       * was switched off */
 };
 
 struct probity_coverage;

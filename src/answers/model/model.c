@@ -109,6 +109,15 @@ static inline int put_hit(struct probity_model *model, struct model_thread *thre
     return event->role != 0 ? probity_model_put_role(model, thread, event) : 0;
 }
 
+/* Hits on either side of lost records, or of the time at which sites were switched, are not
+ * successive. */
+static void cut(struct model_thread *thread)
+{
+    thread->is_cut = 1;
+    thread->is_waiting = 0;
+    thread->call = NULL;
+}
+
 int probity_model_put(struct probity_model *model, const struct probity_event *event)
 {
     if (__builtin_expect(event->thread_slot >= model->thread_count, 0) &&
@@ -119,11 +128,12 @@ int probity_model_put(struct probity_model *model, const struct probity_event *e
         return set_name(thread, event);
     if (event->kind == PROBITY_EVENT_THREAD_STATE)
         return probity_model_put_state(model, thread, event);
-    /* Hits on either side of lost records are not successive. */
-    if (event->kind == PROBITY_EVENT_LOST) {
-        thread->is_cut = 1;
-        thread->is_waiting = 0;
-        thread->call = NULL;
+    if (event->kind == PROBITY_EVENT_LOST)
+        cut(thread);
+    if (event->kind == PROBITY_EVENT_SITES_SWITCHED) {
+        for (uint32_t slot = 0; slot < model->thread_count; slot++)
+            cut(&model->threads[slot]);
+        probity_model_forget(model, event->trace);
     }
     if (!probity_event_is_record(event->kind) || event->wall_ns < model->from_ns ||
         event->wall_ns >= model->to_ns)

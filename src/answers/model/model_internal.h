@@ -89,6 +89,9 @@ struct probity_model {
 
 /* ---- model_stations.c ---- */
 
+/* Forgets what is open in a trace (held locks, items and requests), and all last arrivals. */
+void probity_model_forget(struct probity_model *model, uint32_t trace);
+
 /* Takes a hit with a role, at model->now_ns. Returns 0 or PROBITY_ERROR_MEMORY. */
 int probity_model_put_role(struct probity_model *model, struct model_thread *thread,
                            const struct probity_event *event);

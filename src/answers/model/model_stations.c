@@ -115,6 +115,23 @@ static void drop_id(struct probity_model *model, struct probity_inflight_item *o
     probity_inflight_remove(&model->open, open);
 }
 
+void probity_model_forget(struct probity_model *model, uint32_t trace)
+{
+    struct probity_inflight_item *item = model->open.oldest;
+
+    while (item != NULL) {
+        struct probity_inflight_item *newer = item->newer;
+        if (item->key.trace == trace)
+            drop_id(model, item);
+        item = newer;
+    }
+    for (size_t chain = 0; chain < MODEL_STATION_CHAINS; chain++) {
+        struct model_station *at = model->stations[chain];
+        for (; at != NULL; at = at->chain)
+            at->station.last_arrival_ns = 0;
+    }
+}
+
 static int open_id(struct probity_model *model, const struct probity_inflight_key *key,
                    struct probity_model_station *station)
 {
@@ -140,7 +157,7 @@ static int arrive(struct probity_model *model, struct probity_model_station *sta
     struct probity_inflight_item *open = probity_inflight_find(&model->open, key);
     int error = 0;
 
-    if (station->arrivals++ > 0)
+    if (station->arrivals++ > 0 && station->last_arrival_ns != 0)
         error = probity_duration_stats_add(&station->gaps,
                                            model->now_ns - station->last_arrival_ns);
     station->last_arrival_ns = model->now_ns;

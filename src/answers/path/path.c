@@ -411,12 +411,27 @@ void probity_path_choose(struct probity_path *path, uint64_t at_ns)
     path->options.at_ns = at_ns;
 }
 
+/* Sites were switched: hits may be missing before this time, or after it. */
+static void forget_all(struct probity_path *path, uint32_t trace)
+{
+    struct probity_inflight_item *item = path->open.oldest;
+
+    while (item != NULL) {
+        struct probity_inflight_item *newer = item->newer;
+        if (item->key.trace == trace)
+            forget_open(path, item);
+        item = newer;
+    }
+}
+
 int probity_path_put(struct probity_path *path, const struct probity_event *event)
 {
     int error = know_thread(path, event);
 
     if (error == 0 && event->kind == PROBITY_EVENT_THREAD_NAME)
         error = probity_thread_table_name(&path->threads, event);
+    if (event->kind == PROBITY_EVENT_SITES_SWITCHED)
+        forget_all(path, event->trace);
     if (error != 0)
         return error;
     error = probity_thread_states_put(path->states, event);

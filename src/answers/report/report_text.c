@@ -667,7 +667,9 @@ void probity_report_end_line(FILE *stream, int has_entries_only, int is_least, u
 {
     if (has_entries_only)
         fputs("  [entries only]", stream);
-    if (is_least)
+    if (is_least && counted == 0)
+        fputs("  [at least this many]", stream);
+    else if (is_least)
         fprintf(stream, "  [at least this many; %" PRIu64 " only counted]", counted);
     else if (counted > 0)
         fprintf(stream, "  [%" PRIu64 " only counted]", counted);

@@ -250,6 +250,13 @@ static void name_thread(struct thread_state *thread, const struct probity_event 
 /* ---- All ---------------------------------------------------------------------------------------
  */
 
+/* A block does not span the time at which sites were switched. */
+static void forget_hits(struct probity_top_feed *feed)
+{
+    for (uint32_t slot = 0; slot < feed->thread_count; slot++)
+        feed->threads[slot].hit = NULL;
+}
+
 int probity_top_feed_put(struct probity_top_feed *feed, const struct probity_event *event)
 {
     struct thread_state *thread = event->thread_slot < feed->thread_count
@@ -264,6 +271,8 @@ int probity_top_feed_put(struct probity_top_feed *feed, const struct probity_eve
         name_thread(thread, event);
     else if (event->kind == PROBITY_EVENT_LOST)
         thread->hit = NULL;
+    else if (event->kind == PROBITY_EVENT_SITES_SWITCHED)
+        forget_hits(feed);
     int error = is_record ? put_record(feed, thread, event) : 0;
     if (error == 0 && event->kind == PROBITY_EVENT_HIT)
         error = put_hit(feed, thread, event);

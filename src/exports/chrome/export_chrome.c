@@ -332,6 +332,9 @@ static void chrome_event(struct probity_export *export, struct probity_export_th
     case PROBITY_EVENT_PAUSE: put_own(export, thread, event, "pause"); break;
     case PROBITY_EVENT_RESUME: put_own(export, thread, event, "resume"); break;
     case PROBITY_EVENT_LEVELS: put_own(export, thread, event, "levels"); break;
+    case PROBITY_EVENT_SITES_SWITCHED:
+        export_spans_put(export, &state->spans, thread, event);
+        break;
     case PROBITY_EVENT_LOST:
         put_own(export, thread, event, "lost");
         export_spans_put(export, &state->spans, thread, event);

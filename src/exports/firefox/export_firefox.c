@@ -508,6 +508,8 @@ static void firefox_event(struct probity_export *export, struct probity_export_t
 
     if (event->kind == PROBITY_EVENT_PROBE_NAME)
         forget_probe(state, event);
+    if (event->kind == PROBITY_EVENT_SITES_SWITCHED)
+        export_spans_put(export, &state->spans, thread, event);
     if (event->kind != PROBITY_EVENT_HIT)
         return;
     struct firefox_thread *made = thread_of(export, thread);

@@ -444,7 +444,7 @@ static void otlp_event(struct probity_export *export, struct probity_export_thre
     const char *kind = kind_of(event);
     struct otlp_thread *own;
 
-    if (event->kind == PROBITY_EVENT_LOST) {
+    if (event->kind == PROBITY_EVENT_LOST || event->kind == PROBITY_EVENT_SITES_SWITCHED) {
         flush_first(export, thread);
         export_spans_put(export, &otlp->hits, thread, event);
     }

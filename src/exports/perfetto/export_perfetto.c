@@ -474,6 +474,9 @@ static void put_event(struct probity_export *export, struct probity_export_threa
     case PROBITY_EVENT_STALL:
     case PROBITY_EVENT_LEVELS:
     case PROBITY_EVENT_PROFILING: put_own(export, own, event); break;
+    case PROBITY_EVENT_SITES_SWITCHED:
+        export_spans_put(export, &perfetto->spans, thread, event);
+        break;
     case PROBITY_EVENT_LOST:
         put_own(export, own, event);
         export_spans_put(export, &perfetto->spans, thread, event);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * switched.h: the sites of one trace that are switched off at the time of its present event
+ * (doc/trace-format.md, "Sites that are switched off"). Without their hits, roles and ids of others
+ * would lead to waits, holds and requests that did not happen.
+ */
+#ifndef PROBITY_READER_SWITCHED_H
+#define PROBITY_READER_SWITCHED_H
+
+#include "reader/names.h"
+#include "reader/reader.h"
+
+struct probity_switched_sites {
+    uint32_t *off; /* their numbers */
+    size_t count;
+    size_t requests; /* those of them that begin or end requests */
+};
+
+/* Takes the payload of a PROBITY_EVENT_SITES_SWITCHED. Returns 0 or PROBITY_ERROR_MEMORY. */
+int probity_switched_take(struct probity_switched_sites *sites, const struct probity_names *names,
+                          const uint8_t *payload, size_t bytes);
+
+/* Removes a hit's role or correlation id, if it has no meaning while these sites are off. */
+void probity_switched_adjust(const struct probity_switched_sites *sites,
+                             const struct probity_names *names, struct probity_event *hit);
+
+void probity_switched_release(struct probity_switched_sites *sites);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * switched_sites.c: named sites that are switched off and on while threads hit them. Each line of
+ * the input, "NAME TIMES", is a number of rounds by the main thread, answered by "done"; at its end
+ * the program prints how often the threads hit "busy".
+ *
+ *     switched_sites THREADS [PLUGIN]
+ *
+ * NAME: "early" or "later" hits that site; "lock" waits for, takes and releases a lock; "request"
+ * begins and ends a request with the same id each time, with a hit in between; "begin" and "end" do
+ * half of that; "plugin" hits a site in the library PLUGIN; "old" hits one as an older header
+ * describes it; "fork" hits "in child" in a child.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "probity_typed.h"
+
+enum { THREADS_MAX = 8, REQUEST = 7 };
+
+static int is_over, lock;
+static uint64_t busy_hits;
+static void (*hit_plugin)(void);
+
+static void *work(void *unused)
+{
+    uint64_t hits = 0;
+
+    while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED)) {
+        PROBITY_PROBE_NAMED("busy");
+        hits++;
+        for (volatile int i = 0; i < 2000; i++)
+            continue;
+    }
+    __atomic_fetch_add(&busy_hits, hits, __ATOMIC_RELAXED);
+    return unused;
+}
+
+static void hit_in_child(void)
+{
+    pid_t child = fork();
+
+    if (child == 0) {
+        PROBITY_PROBE_NAMED("in child");
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+}
+
+/* As before descriptors had numbers: what follows `code` belongs to something else. */
+static void hit_old(void)
+{
+    static struct probity_site site = {"old", __FILE__, __func__, __LINE__, 0, 77, 77};
+
+    probity_probe_site(&site);
+    if (site.number != 77 || site.is_listed != 77)
+        abort();
+}
+
+static void do_once(const char *name)
+{
+    if (strcmp(name, "early") == 0) {
+        PROBITY_PROBE_NAMED("early");
+    } else if (strcmp(name, "later") == 0) {
+        PROBITY_PROBE_NAMED_WITH("later", 5);
+    } else if (strcmp(name, "lock") == 0) {
+        PROBITY_LOCK_WAIT("cache", &lock);
+        PROBITY_LOCK_HOLD("cache", &lock);
+        PROBITY_LOCK_RELEASE("cache", &lock);
+    } else if (strcmp(name, "plugin") == 0) {
+        hit_plugin();
+    } else if (strcmp(name, "old") == 0) {
+        hit_old();
+    } else if (strcmp(name, "fork") == 0) {
+        hit_in_child();
+    }
+    if (strcmp(name, "request") == 0 || strcmp(name, "begin") == 0)
+        PROBITY_REQUEST_BEGIN("request", REQUEST);
+    if (strcmp(name, "request") == 0)
+        PROBITY_PROBE_NAMED_WITH("parsed", REQUEST);
+    if (strcmp(name, "request") == 0 || strcmp(name, "end") == 0)
+        PROBITY_REQUEST_END("request", REQUEST);
+}
+
+int main(int argc, char **argv)
+{
+    int threads = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 0;
+    pthread_t thread[THREADS_MAX];
+    unsigned long times;
+    char name[16];
+
+    void *plugin = argc > 2 ? dlopen(argv[2], RTLD_NOW) : NULL;
+    if (plugin != NULL)
+        hit_plugin = (void (*)(void))(uintptr_t)dlsym(plugin, "hit_plugin");
+    if (threads > THREADS_MAX || (argc > 2 && hit_plugin == NULL))
+        return 2;
+    for (int i = 0; i < threads; i++)
+        if (pthread_create(&thread[i], NULL, work, NULL) != 0)
+            return 1;
+    puts("ready");
+    fflush(stdout);
+    while (scanf("%15s %lu", name, &times) == 2) {
+        for (unsigned long i = 0; i < times; i++)
+            do_once(name);
+        puts("done");
+        fflush(stdout);
+    }
+    __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
+    for (int i = 0; i < threads; i++)
+        pthread_join(thread[i], NULL);
+    if (plugin != NULL)
+        dlclose(plugin);
+    printf("busy %llu\n", (unsigned long long)busy_hits);
+    return 0;
+}

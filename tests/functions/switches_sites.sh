@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+# `probity level --off` and `--on` for named sites: hits stop and begin again under the same number,
+# nothing is invented from the hits that are left, and sites that cannot be switched are named.
+# variants: clang asan tsan
+. "$(dirname "$0")/../common.bash"
+
+# $1 variables of the environment, the rest: the program. Sets job and gate.
+start() {
+    rm -f go out trace trace.*
+    mkfifo go
+    env "$1" PROBITY_OUT=trace "${@:2}" < go > out 2> errors &
+    job=$!
+    exec {gate}> go
+    wait_until "$job" has_lines out 1 || fail "ended early: $(cat errors)"
+    calls=0
+}
+
+# $1 name, $2 times
+call() {
+    echo "$1 $2" >&"$gate"
+    calls=$((calls + 1))
+    wait_until "$job" has_lines out $calls '^done'
+}
+
+# $1 expected part of what it says, the rest: options
+level() {
+    "$PROBITY" level "${@:2}" "$job" > said 2>&1 || fail "level ${*:2}: $(cat said)"
+    grep -qF -- "$1" said || fail "level ${*:2}: no '$1' in $(cat said)"
+}
+
+stop() {
+    exec {gate}>&-
+    wait "$job" || fail "$what: status $?: $(cat errors)"
+    expect "$what: stderr" "" "$(cat errors)"
+    "$PROBITY" check trace > check.out 2>&1 || fail "$what: check: $(cat check.out)"
+    "$PROBITY" list --json trace > list.json 2> list.err || fail "$what: list: $(cat list.err)"
+}
+
+# $1 site, $2 hits
+has_hits() {
+    expect "$what: hits of $1" "$2" \
+        "$(jq "[.sites[] | select(.name == \"$1\").hits] | add // 0" list.json)"
+}
+
+# $1 name, the rest: flags
+build() {
+    "$CC" ${SANITIZE_FLAG:+"$SANITIZE_FLAG"} -O1 -g -I"$SOURCE/include" -o "$1" "${@:2}" \
+        -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -lprobity -pthread 2> messages ||
+        fail "$1 does not build: $(cat messages)"
+}
+
+here=$SOURCE/tests/functions
+build switched "$here/switched_sites.c"
+build plugin.so -shared -fPIC "$here/switched_plugin.c"
+
+what=hits
+start A=1 ./switched 3
+call early 10
+level '1 of 2 sites hit so far are off' --off early --off 'lat*'
+call early 20
+call later 7 # first hit while it is off
+level '1 of 3 sites' --set on=early
+call early 5
+for ((i = 0; i < 10; i++)); do
+    level '0 of 3' --on '*'
+    level '1 of 3' --off busy
+done
+level '"sites_hit": 3, "sites_off": 2' --json --off later
+level '0 of 3' --on '*'
+call later 2
+stop
+has_hits early 15
+has_hits later 2
+expect "$what: marked" true "$(jq '[.sites[] | select(.name == "early").are_least][0]' list.json)"
+all=$(sed -n 's/^busy //p' out)
+expect "$what: busy" true \
+    "$(jq "[.sites[] | select(.name == \"busy\").hits][0] | . > 0 and . < $all" list.json)"
+"$PROBITY" info trace > info || fail "$what: info: status $?"
+grep -q 'switched off *3 sites, at some time' info || fail "$what: info: $(cat info)"
+"$PROBITY" log --probes trace > log || fail "$what: log: status $?"
+grep -q 'hits of early are not recorded from here on' log || fail "$what: log: $(grep hits log)"
+grep -q 'hits of later are not recorded from here on' log || fail "$what: log: $(grep hits log)"
+grep -q 'hits of early are recorded from here on' log || fail "$what: log: $(grep hits log)"
+
+# No block spans the time off, no wait lacks its end, and no request joins two.
+what='open at a change'
+start A=1 ./switched 0
+call early 2
+call lock 3
+call begin 1
+level 'are off' --off early --off cache:hold --off request
+call early 2
+call lock 3
+call end 1
+call request 3
+level 'are off' --on '*'
+call end 1
+call early 2
+call lock 3
+call request 2
+stop
+"$PROBITY" blocks --json trace > blocks.json || fail "$what: blocks: status $?"
+expect "$what: blocks of early" 2 \
+    "$(jq '[.blocks[] | select(.from == "early" and .to == "early").calls] | add' blocks.json)"
+"$PROBITY" waits --json trace > waits.json || fail "$what: waits: status $?"
+expect "$what: waits" '[6,0]' "$(jq -c '.rows | map(.waits, .open)' waits.json)"
+"$PROBITY" model trace --json > model.json || fail "$what: model: status $?"
+expect "$what: requests that ended" 2 "$(jq '[.requests[].ends] | add' model.json)"
+expect "$what: times between requests" 1 "$(jq '[.requests[].interarrival.count] | add' model.json)"
+
+what='stays on'
+start PROBITY_RING=10s,16M env PROBITY_WHEN='gap early > 100s' ./switched 0 ./plugin.so
+call early 1
+call plugin 1
+level "site 'plugin' stays on" --off '*'
+level '"stays_on": "plugin"' --json --off '*'
+call early 1
+call plugin 1
+if "$PROBITY" level --set 'when=rate later > 9/s' "$job" > said 2>&1; then
+    call later 3
+fi
+stop
+has_hits early 2
+has_hits plugin 2
+
+what='in a library'
+start A=1 ./switched 0 ./plugin.so
+level 'are only counted' --off 'plug*'
+call plugin 2
+level 'are only counted' --on 'plug*'
+call plugin 3
+stop
+has_hits plugin 3
+
+what='older header'
+start A=1 ./switched 0
+call old 2
+level "site 'old' stays on" --off 'o*'
+call old 2
+level '0 of 1 sites' --on 'o*'
+stop
+has_hits old 4
+
+what=fork
+start A=1 ./switched 0
+call early 1
+level 'are off' --off 'in*' --off early
+call fork 1
+call early 1
+stop
+has_hits early 1
+"$PROBITY" list --json trace.* > list.json || fail "$what: list of the child: status $?"
+has_hits 'in child' 1
+finish
