@@ -147,18 +147,15 @@ void probity_os_threads_open(struct probity_os_threads *ret_threads)
     char first[48];
 
     snprintf(first, sizeof first, "/proc/self/task/%d", (int)getpid());
-    ret_threads->all = open("/proc/self/task", O_PATH | O_DIRECTORY | O_CLOEXEC);
     ret_threads->first = open(first, O_PATH | O_DIRECTORY | O_CLOEXEC);
     errno = before;
 }
 
 void probity_os_threads_close(struct probity_os_threads *threads)
 {
-    if (threads->all >= 0)
-        close(threads->all);
     if (threads->first >= 0)
         close(threads->first);
-    threads->all = threads->first = -1;
+    threads->first = -1;
 }
 
 /* A zombie has no root directory. By name, /proc may be that of another PID namespace, in which
@@ -186,7 +183,7 @@ int probity_os_is_last_thread(const struct probity_os_threads *threads, uint32_t
     int before = errno;
     struct stat status;
     int is_last = is_first_gone(threads) &&
-                  (threads != NULL ? fstat(threads->all, &status)
+                  (threads != NULL ? fstatat(threads->first, "..", &status, 0)
                                    : stat("/proc/self/task", &status)) == 0 &&
                   status.st_nlink == LINKS + FIRST_AND_CALLER + others;
 
