@@ -25,7 +25,7 @@
 
 enum {
     WINDOWS = 20,
-    WINDOWS_OF_START = 4, /* if a long recording measures again at its end */
+    WINDOWS_OF_START = 3, /* if a long recording measures again at its end */
     WARM_UP = 1, /* an extra window at the beginning, not counted */
     CALLS = 16,
     COUNTED_TIMES = 16, /* factor for calls that record nothing, because they are cheap */
