@@ -34,8 +34,7 @@ enum {
     WORK_ROUNDS = 16,
     CODE = PROBITY_CODE_FIRST + 1,
     LEVEL = -2, /* below any current level, even while scopes are off */
-    KIND_ENTER = 7, KIND_MESSAGE = 9,
-    CHUNK_BYTES = PROBITY_CHUNK_WORDS_MIN * 8 /* as large as the records of a window need */
+    KIND_ENTER = 7, KIND_MESSAGE = 9
 };
 
 /* The code around a measurement is compiled for size. */
@@ -44,7 +43,7 @@ enum {
 struct trial {
     struct probity_session *session;
     struct probity_thread_state slot;
-    uint64_t words; /* address of the first */
+    uint64_t chunk_bytes, words; /* words: address of the first */
     uint32_t calls, rounds;
     int windows;
     int is_fast; /* probes take the fast path */
@@ -58,8 +57,6 @@ struct trial {
     uint64_t with[WINDOWS], without[2][WINDOWS], inner[WINDOWS]; /* without: bare, amid work */
     void (*plain[2])(struct trial *trial); /* what `without` was measured with; NULL: nothing */
 };
-
-_Static_assert(sizeof(struct trial) + 4 * CHUNK_BYTES <= PROBITY_SESSION_WORK_BYTES, "fits");
 
 /* Words recorded by one call: in total, and by the enter; words 0: counted in a cell. */
 struct subject {
@@ -418,14 +415,16 @@ static ONCE void set_prepare(struct trial *trial)
     set->entry[trial->function.number].cell = &trial->cell;
 }
 
-static ONCE void trial_prepare(struct trial *trial, struct probity_session *session)
+static ONCE void trial_prepare(struct trial *trial, struct probity_session *session, uint64_t space)
 {
     uint64_t rate = probity_live_rate(&session->live);
 
+    probity_assert(probity_chunk_words_is_valid(session->live.pool.chunk_words));
     trial->session = session;
+    trial->chunk_bytes = (uint64_t)session->live.pool.chunk_words * 8;
     /* The upper half of a window of twice its size (struct probity_thread). */
-    trial->words = ((uint64_t)(trial + 1) | (2 * CHUNK_BYTES - 1)) + 1 + CHUNK_BYTES;
-    probity_assert((trial->words & CHUNK_BYTES) != 0);
+    trial->words = (space | (2 * trial->chunk_bytes - 1)) + 1 + trial->chunk_bytes;
+    probity_assert((trial->words & trial->chunk_bytes) != 0);
     trial->calls = rate >> 32 < SLOW_CLOCK_NS ? CALLS : CALLS_OF_SLOW_CLOCK;
     trial->is_fast = PROBITY_HAS_FAST_PATH && probity_clock_is_inline(session->live.clock);
     trial->function.code = CODE;
@@ -434,7 +433,7 @@ static ONCE void trial_prepare(struct trial *trial, struct probity_session *sess
     trial->format.number = 1;
     trial->counter[0] = trial->counter[1] = &trial->counted;
     trial->slot.session = session->number;
-    trial->slot.hot.valid_bit = trial->is_fast ? CHUNK_BYTES : 0;
+    trial->slot.hot.valid_bit = trial->is_fast ? trial->chunk_bytes : 0;
     trial->slot.hot.gap_ticks = UINT64_MAX;
     for (uint64_t i = 0; i < 4; i++)
         trial->work[i] = 0x1234567 + i;
@@ -572,31 +571,34 @@ ONCE void probity_cost_measure(struct probity_session *session, enum probity_cos
 {
     uint64_t first = probity_clock_ticks(session->live.clock);
     uint64_t rate = probity_live_rate(&session->live);
+    size_t own_bytes = (sizeof(struct trial) + 63) & ~(size_t)63;
     size_t set_bytes = session->settings.profile ? sizeof(struct probity_profile_set) : 0;
-    struct trial *trial = session->work;
-    int before = errno;
+    size_t bytes = own_bytes + set_bytes + (size_t)session->live.pool.chunk_words * 8 * 4;
+    /* A set must be zero at first. */
+    int is_mapped = set_bytes != 0 || bytes > PROBITY_SESSION_WORK_BYTES, before = errno;
 
     memset(ret_cost, 0, sizeof *ret_cost);
     ret_cost->moment = moment;
-    void *set = rate != 0 && set_bytes != 0 ? mmap(NULL, set_bytes, PROT_READ | PROT_WRITE,
-                                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                                                   -1, 0)
-                                            : NULL;
-    if (rate != 0 && set != MAP_FAILED) {
+    char *at = is_mapped ? mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                         : session->work;
+    if (rate != 0 && at != MAP_FAILED) {
+        struct trial *trial = (struct trial *)at;
         memset(trial, 0, sizeof *trial);
-        trial->set = set;
+        if (set_bytes != 0)
+            trial->set = (struct probity_profile_set *)(at + own_bytes);
         trial->windows = moment == PROBITY_COST_START &&
                                  session->settings.cost == PROBITY_SETTINGS_COST_LONG
                              ? WINDOWS_OF_START
                              : WINDOWS;
-        trial_prepare(trial, session);
+        trial_prepare(trial, session, (uint64_t)(at + own_bytes + set_bytes));
         measure_all(trial, ret_cost);
         measure_hooked(trial, ret_cost);
-        if (set != NULL)
-            munmap(set, set_bytes);
         uint64_t took = probity_clock_ticks(session->live.clock) - first;
         ret_cost->took_ns = (uint32_t)probity_ns_of_ticks(took, rate);
     }
+    if (is_mapped && at != MAP_FAILED)
+        munmap(at, bytes);
     errno = before;
 }
 

@@ -38,8 +38,8 @@ enum probity_session_declarations {
 };
 
 /* Memory for steps of a start that need much for a short time: a mapping for each would take longer
- * than some of them. */
-enum { PROBITY_SESSION_WORK_BYTES = 64 << 10 };
+ * than some of them. Large enough to measure the cost of probes with chunks of the default size. */
+enum { PROBITY_SESSION_WORK_BYTES = 144 << 10 };
 
 struct probity_session {
     uint32_t is_made; /* 1: the mapping contains a session (and was not wiped) */
