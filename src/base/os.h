@@ -69,17 +69,17 @@ void probity_os_unlock(uint32_t *word);
 /* Whether the thread still exists: 1 or 0. */
 int probity_os_thread_exists(uint32_t pid, uint32_t tid);
 
-/* Directories of /proc, kept open so that the check below needs only fstat() and fstatat(): the
- * program may have a filter that allows no more (man 3 probity lists the calls). -1: not open. */
+/* The first thread's directory of /proc, kept open so that the check below needs only fstatat():
+ * the program may have a filter that allows no more (man 3 probity lists the calls). -1: none. */
 struct probity_os_threads {
-    int all, first;
+    int first;
 };
 void probity_os_threads_open(struct probity_os_threads *ret_threads);
 void probity_os_threads_close(struct probity_os_threads *threads);
 
 /* Whether the caller and `others` other threads are the only running ones of its process: all
  * others have exited, including the first one. 1 or 0; also 0 if /proc is not available. threads:
- * NULL: the directories are looked up by name, for a caller that shares the program's
+ * NULL: directories are looked up by name, for a caller that shares the program's
  * descriptors. */
 int probity_os_is_last_thread(const struct probity_os_threads *threads, uint32_t others);
 

@@ -18,6 +18,9 @@ char *probity_temporary_name(const char *path);
  * -1 if that is unsupported, or if the file could not be named later. */
 int probity_temporary_unnamed(int directory, char *path, unsigned mode);
 
+/* The same for a caller that can do without naming it: does not check whether that will work. */
+int probity_temporary_nameless(int directory, char *path, unsigned mode);
+
 /* Gives the file a name, which must be free. Returns 0, or -1 with errno set. */
 int probity_temporary_link(int unnamed, int directory, const char *path);
 

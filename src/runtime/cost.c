@@ -25,7 +25,7 @@
 
 enum {
     WINDOWS = 20,
-    WINDOWS_OF_START = 4, /* if a long recording measures again at its end */
+    WINDOWS_OF_START = 3, /* if a long recording measures again at its end */
     WARM_UP = 1, /* an extra window at the beginning, not counted */
     CALLS = 16,
     COUNTED_TIMES = 16, /* factor for calls that record nothing, because they are cheap */
@@ -54,7 +54,8 @@ struct trial {
     struct probity_profile_cell cell;
     struct probity_hooked_trial hooked;
     uint64_t counted, *counter[2]; /* of the functions with number 0 and 1 */
-    uint64_t with[WINDOWS], without[WINDOWS], inner[WINDOWS];
+    uint64_t with[WINDOWS], without[2][WINDOWS], inner[WINDOWS]; /* without: bare, amid work */
+    void (*plain[2])(struct trial *trial); /* what `without` was measured with; NULL: nothing */
 };
 
 /* Words recorded by one call: in total, and by the enter; words 0: counted in a cell. */
@@ -272,17 +273,24 @@ static uint64_t recorded_inside(const struct trial *trial, const struct subject 
     return sum;
 }
 
-static ONCE void measure(struct trial *trial, const struct subject *subject)
+/* The start of a recording delays the program, so there, windows without probes are measured once
+ * for successive subjects that share them, and only the first context is warmed up. */
+static ONCE void measure(struct trial *trial, const struct subject *subject, int context)
 {
+    int is_short = trial->windows == WINDOWS_OF_START;
+    int is_plain_known = is_short && trial->plain[context] == subject->plain;
+
     probity_assert(trial->windows > 0 && trial->windows <= WINDOWS);
-    for (int i = -WARM_UP; i < trial->windows; i++) {
+    trial->plain[context] = subject->plain;
+    for (int i = is_short && context > 0 ? 0 : -WARM_UP; i < trial->windows; i++) {
         uint64_t total = trial->cell.total;
-        uint64_t without = window(trial, subject->plain);
+        uint64_t without = is_plain_known ? 0 : window(trial, subject->plain);
         uint64_t with = window(trial, subject->call);
         if (i < 0)
             continue;
         trial->with[i] = with;
-        trial->without[i] = without;
+        if (!is_plain_known)
+            trial->without[context][i] = without;
         if (subject->inner_kind != 0)
             trial->inner[i] = subject->words != 0 ? recorded_inside(trial, subject)
                                                   : trial->cell.total - total;
@@ -326,12 +334,11 @@ static ONCE struct probity_cost_row *add_row(struct trial *trial, struct probity
     return row;
 }
 
-/* bare: windows without probes; half of the time that `work` adds to them is spent inside the
- * scope. */
+/* Half of the time that `work` adds to windows without probes is spent inside the scope. */
 static ONCE void add_rows(struct trial *trial, const struct subject *subject,
-                          const uint64_t bare[2], struct probity_cost *cost)
+                          int context, struct probity_cost *cost)
 {
-    const uint64_t *without = trial->without;
+    const uint64_t *bare = trial->without[0], *without = trial->without[context];
     int middle = trial->windows / 2;
     probity_assert(middle < WINDOWS);
     struct probity_cost_row *row = add_row(trial, cost, subject->kind);
@@ -341,7 +348,8 @@ static ONCE void add_rows(struct trial *trial, const struct subject *subject,
     if (subject->inner_kind == 0)
         return;
     uint64_t least = without[0] > bare[0] ? (without[0] - bare[0]) / 2 : 0;
-    uint64_t median = without[middle] > bare[1] ? (without[middle] - bare[1]) / 2 : 0;
+    uint64_t median =
+        without[middle] > bare[middle] ? (without[middle] - bare[middle]) / 2 : 0;
     row = add_row(trial, cost, subject->inner_kind);
     row->least = figure(trial, trial->inner[0], least);
     row->median = figure(trial, trial->inner[middle], median);
@@ -350,19 +358,13 @@ static ONCE void add_rows(struct trial *trial, const struct subject *subject,
 static ONCE void measure_subject(struct trial *trial, const struct subject *subject,
                             struct probity_cost *cost)
 {
-    uint64_t bare[2] = {0, 0};
-
     for (int context = 0; context < 2; context++) {
-        trial->rounds = context * WORK_ROUNDS;
-        measure(trial, subject);
+        trial->rounds = (uint32_t)context * WORK_ROUNDS;
+        measure(trial, subject, context);
         sort(trial->with, trial->windows);
-        sort(trial->without, trial->windows);
+        sort(trial->without[context], trial->windows);
         sort(trial->inner, trial->windows);
-        if (context == 0) {
-            bare[0] = trial->without[0];
-            bare[1] = trial->without[trial->windows / 2];
-        }
-        add_rows(trial, subject, bare, cost);
+        add_rows(trial, subject, context, cost);
     }
 }
 
@@ -442,15 +444,21 @@ static ONCE void trial_prepare(struct trial *trial, struct probity_session *sess
 /* ---- How early the clock is read ---------------------------------------------------------------
  */
 
-enum { EARLY_WINDOWS = 3, EARLY_CALLS = 2, EARLY_MEDIAN = EARLY_WINDOWS / 2 };
+enum {
+    EARLY_WINDOWS = 3,
+    EARLY_CALLS = 2,
+    EARLY_CALLS_OF_START = 1,
+    EARLY_MEDIAN = EARLY_WINDOWS / 2
+};
 
 /* Time from before the chain to after it. Everything before the first reading has finished;
  * otherwise the first reading would be as early as the last. */
-static __attribute__((noinline)) uint64_t chain_window(enum probity_cpu_chain kind, uint32_t clock)
+static __attribute__((noinline)) uint64_t chain_window(enum probity_cpu_chain kind, uint32_t clock,
+                                                       uint32_t calls)
 {
     uint64_t sum = 0;
 
-    for (int i = 0; i < EARLY_CALLS; i++) {
+    for (uint32_t i = 0; i < calls; i++) {
         probity_cpu_counter_ordered();
         uint64_t first = probity_clock_ticks(clock);
         probity_cpu_chain(kind);
@@ -466,20 +474,33 @@ static ONCE void measure_early(struct trial *trial, enum probity_cpu_chain kind,
     uint32_t clock = trial->session->live.clock;
     uint64_t early[EARLY_WINDOWS], ordered[EARLY_WINDOWS];
 
-    chain_window(kind, clock);
+    uint32_t calls = trial->windows == WINDOWS_OF_START ? EARLY_CALLS_OF_START : EARLY_CALLS;
+
+    chain_window(kind, clock, calls);
     for (int i = 0; i < EARLY_WINDOWS; i++) {
-        early[i] = chain_window(kind, clock);
-        ordered[i] = chain_window(kind, clock | PROBITY_CLOCK_ORDERED);
+        early[i] = chain_window(kind, clock, calls);
+        ordered[i] = chain_window(kind, clock | PROBITY_CLOCK_ORDERED, calls);
     }
     sort(early, EARLY_WINDOWS);
     sort(ordered, EARLY_WINDOWS);
     trial->rounds = 0;
-    trial->calls = EARLY_CALLS;
+    trial->calls = calls;
     struct probity_cost_row *row =
         add_row(trial, cost, PROBITY_COST_EARLY_INTEGERS + (int)kind);
     row->windows = EARLY_WINDOWS;
     row->least = figure(trial, ordered[0], early[0]);
     row->median = figure(trial, ordered[EARLY_MEDIAN], early[EARLY_MEDIAN]);
+}
+
+/* For calls that are only counted. Windows without probes have as many calls, too. */
+static ONCE void measure_many(struct trial *trial, const struct subject *subject,
+                              struct probity_cost *cost)
+{
+    trial->plain[0] = trial->plain[1] = NULL;
+    trial->calls *= COUNTED_TIMES;
+    measure_subject(trial, subject, cost);
+    trial->calls /= COUNTED_TIMES;
+    trial->plain[0] = trial->plain[1] = NULL;
 }
 
 /* As if the function's calls were only counted. */
@@ -489,9 +510,7 @@ static ONCE void measure_counted(struct trial *trial, struct probity_cost *cost)
 
     probity_assert(trial->calls > 0);
     trial->function.code = 0;
-    trial->calls *= COUNTED_TIMES;
-    measure_subject(trial, &counted, cost);
-    trial->calls /= COUNTED_TIMES;
+    measure_many(trial, &counted, cost);
     trial->function.code = CODE;
 }
 
@@ -541,9 +560,7 @@ static ONCE void measure_hooked(struct trial *trial, struct probity_cost *cost)
     }
     if (trial->session->settings.budget != 0 &&
         probity_hooked_trial_begin(&trial->hooked, 0) == 0) {
-        trial->calls *= COUNTED_TIMES;
-        measure_subject(trial, &counted, cost);
-        trial->calls /= COUNTED_TIMES;
+        measure_many(trial, &counted, cost);
         probity_hooked_trial_end(&trial->hooked);
     }
     state_give(&kept);
@@ -557,15 +574,17 @@ ONCE void probity_cost_measure(struct probity_session *session, enum probity_cos
     size_t own_bytes = (sizeof(struct trial) + 63) & ~(size_t)63;
     size_t set_bytes = session->settings.profile ? sizeof(struct probity_profile_set) : 0;
     size_t bytes = own_bytes + set_bytes + (size_t)session->live.pool.chunk_words * 8 * 4;
-    int before = errno;
+    /* A set must be zero at first. */
+    int is_mapped = set_bytes != 0 || bytes > PROBITY_SESSION_WORK_BYTES, before = errno;
 
     memset(ret_cost, 0, sizeof *ret_cost);
     ret_cost->moment = moment;
-    char *at = rate != 0 ? mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+    char *at = is_mapped ? mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-                         : MAP_FAILED;
-    if (at != MAP_FAILED) {
+                         : session->work;
+    if (rate != 0 && at != MAP_FAILED) {
         struct trial *trial = (struct trial *)at;
+        memset(trial, 0, sizeof *trial);
         if (set_bytes != 0)
             trial->set = (struct probity_profile_set *)(at + own_bytes);
         trial->windows = moment == PROBITY_COST_START &&
@@ -575,10 +594,11 @@ ONCE void probity_cost_measure(struct probity_session *session, enum probity_cos
         trial_prepare(trial, session, (uint64_t)(at + own_bytes + set_bytes));
         measure_all(trial, ret_cost);
         measure_hooked(trial, ret_cost);
-        munmap(at, bytes);
         uint64_t took = probity_clock_ticks(session->live.clock) - first;
         ret_cost->took_ns = (uint32_t)probity_ns_of_ticks(took, rate);
     }
+    if (is_mapped && at != MAP_FAILED)
+        munmap(at, bytes);
     errno = before;
 }
 

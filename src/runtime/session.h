@@ -37,6 +37,10 @@ enum probity_session_declarations {
     PROBITY_DECLARATIONS_RECORDED = 2
 };
 
+/* Memory for steps of a start that need much for a short time: a mapping for each would take longer
+ * than some of them. Large enough to measure the cost of probes with chunks of the default size. */
+enum { PROBITY_SESSION_WORK_BYTES = 144 << 10 };
+
 struct probity_session {
     uint32_t is_made; /* 1: the mapping contains a session (and was not wiped) */
     uint32_t lock;    /* for start, stop, new segments, new threads; hold with signals blocked */
@@ -76,6 +80,7 @@ struct probity_session {
     int marks_start;   /* 1: INFO announces a SYNC for the moment when the spool has its name */
     int is_late;       /* the last recording ended while a thread was in a slow path: see start */
     int is_spool_left; /* 1: some of its files could not be removed */
+    void *work; /* aligned to 64 bytes, with the content of earlier steps; under the lock */
     int unnamed_spool; /* descriptor of segment 0 until it is at spool_path; or -1 */
     uint32_t present_chunks; /* chunks of segment 0 with pages when it was created */
     char log_path[PROBITY_LIMIT_PATH], summary_path[PROBITY_LIMIT_PATH]; /* "": too long */

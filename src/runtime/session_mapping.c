@@ -15,7 +15,8 @@ static struct probity_session *session_at;
 
 enum {
     HEAD_BYTES = (sizeof(struct probity_session) + 4095) & ~4095u,
-    MAPPING_BYTES = HEAD_BYTES + PROBITY_LIMIT_THREADS * sizeof(struct probity_thread_state)
+    SLOTS_BYTES = (PROBITY_LIMIT_THREADS * sizeof(struct probity_thread_state) + 63) & ~63u,
+    MAPPING_BYTES = HEAD_BYTES + SLOTS_BYTES + PROBITY_SESSION_WORK_BYTES
 };
 
 struct probity_session *probity_session_get(void)
@@ -34,6 +35,7 @@ struct probity_session *probity_session_get(void)
     }
     struct probity_session *session = (struct probity_session *)at;
     session->live.slot = (struct probity_thread_state *)(at + HEAD_BYTES);
+    session->work = at + HEAD_BYTES + SLOTS_BYTES;
     session->is_made = 1;
     /* A wiped mapping is not touched: threads of the child still point into it, and must continue
      * to see zeroes. */

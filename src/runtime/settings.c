@@ -475,8 +475,11 @@ void probity_settings_copy(struct probity_settings *ret_settings,
 static void settings_clear(struct probity_settings *settings)
 {
     memset(settings, 0, offsetof(struct probity_settings, out));
-    for (int i = 0; i < TEXTS; i++)
-        ((char *)settings)[texts[i]] = 0;
+    for (int i = 0; i < TEXTS; i++) {
+        char *text = (char *)settings + texts[i];
+        if (text[0] != 0) /* a page that is only read takes no memory */
+            text[0] = 0;
+    }
 }
 
 int probity_settings_read(const struct probity_options *options,

@@ -39,7 +39,7 @@ static struct {
     uint64_t loads;
     struct probity_sites_part *first, *last;
     uint32_t listed, left_out;
-    struct seen *seen; /* objects that had notes */
+    struct seen seen[PROBITY_LIMIT_LISTED_OBJECTS]; /* objects that had notes */
     uint32_t seen_count;
 } sites;
 
@@ -235,13 +235,11 @@ static int was_seen(const struct probity_object *object, uint32_t notes, size_t 
     struct seen now = {probity_checksum(0, object->path, strlen(object->path)), notes};
 
     probity_assert(sites.seen_count <= PROBITY_LIMIT_LISTED_OBJECTS && count > 0);
-    if (sites.seen == NULL)
-        sites.seen = map(PROBITY_LIMIT_LISTED_OBJECTS * sizeof *sites.seen);
-    for (uint32_t i = 0; sites.seen != NULL && i < sites.seen_count; i++) {
+    for (uint32_t i = 0; i < sites.seen_count; i++) {
         if (sites.seen[i].path == now.path && sites.seen[i].notes == now.notes)
             return 1;
     }
-    if (sites.seen == NULL || sites.seen_count == PROBITY_LIMIT_LISTED_OBJECTS) {
+    if (sites.seen_count == PROBITY_LIMIT_LISTED_OBJECTS) {
         sites.left_out += (uint32_t)count;
         return 1;
     }
@@ -251,7 +249,9 @@ static int was_seen(const struct probity_object *object, uint32_t notes, size_t 
 
 static void take_object(void *context, const struct probity_object *object)
 {
-    struct listing listing = {.capacity = 64};
+    enum { FEW = 64 };
+    struct place few[FEW]; /* usually enough, and faster than a mapping */
+    struct listing listing = {.places = few, .capacity = FEW};
 
     (void)context;
     probity_object_notes(object, "Probity", NOTE_TYPE, count_note, &listing);
@@ -259,14 +259,17 @@ static void take_object(void *context, const struct probity_object *object)
         return;
     while (listing.capacity < 2 * listing.count)
         listing.capacity *= 2;
-    listing.places = map(listing.capacity * sizeof *listing.places);
+    memset(few, 0, sizeof few);
+    if (listing.capacity > FEW)
+        listing.places = map(listing.capacity * sizeof *listing.places);
     if (listing.places == NULL) {
         sites.left_out += (uint32_t)listing.count;
         return;
     }
     probity_object_notes(object, "Probity", NOTE_TYPE, take_note, &listing);
     part_finish(&listing);
-    munmap(listing.places, listing.capacity * sizeof *listing.places);
+    if (listing.places != few)
+        munmap(listing.places, listing.capacity * sizeof *listing.places);
 }
 
 void probity_sites_at_load(void)

@@ -318,7 +318,7 @@ int probity_trace_file_expand_dump(struct probity_session *session, const char *
 
 enum { CPU_ROOM = 2048 };
 
-/* Texts for the INFO block; too large for a small stack. */
+/* Texts for the INFO block; too large for a small stack. The first ones are empty at first. */
 struct facts {
     char build[2 * BUILD_ID_BYTES_MAX + 1], processors[12], cpu_error[12];
     struct utsname system;
@@ -327,6 +327,8 @@ struct facts {
     uint8_t bytes[PROBITY_FILE_HEADER_BYTES + PROBITY_BLOCK_HEADER_BYTES +
                   PROBITY_INFO_FIXED_BYTES + 8 * PROBITY_LIMIT_PATH + COST_ROOM];
 };
+
+_Static_assert(sizeof(struct facts) <= PROBITY_SESSION_WORK_BYTES, "fits");
 
 static struct probity_text text_of(const char *text)
 {
@@ -463,22 +465,41 @@ static size_t cost_put(const struct probity_session *session, uint8_t *block)
     return PROBITY_BLOCK_HEADER_BYTES + bytes;
 }
 
-/* All sites listed so far. */
+static struct probity_sites_part *next_sites(struct probity_sites_part *part, uint64_t *blocks)
+{
+    struct probity_sites_part *next = probity_sites_next(part);
+
+    if (next == NULL)
+        return NULL;
+    probity_assert(next->rows > 0 && next->payload_bytes <= PROBITY_LIMIT_BATCH_BYTES);
+    probity_block_seal(next->block, PROBITY_BLOCK_SITES, (*blocks)++, next->payload_bytes);
+    return next;
+}
+
+/* Writes `used` bytes of the buffer, then all sites listed so far; in the same write if they
+ * fit. */
 static int sites_append(struct probity_session *session, struct probity_append *append,
-                        uint64_t *blocks)
+                        uint8_t *buffer, size_t used, size_t room, uint64_t *blocks)
 {
     struct probity_sites_part *part = NULL, *next;
     int result = 0;
 
-    while (result == 0 && (next = probity_sites_next(part)) != NULL) {
+    while (result == 0 && (next = next_sites(part, blocks)) != NULL) {
+        size_t bytes = PROBITY_BLOCK_HEADER_BYTES + next->payload_bytes;
         part = next;
-        probity_assert(part->rows > 0 && part->payload_bytes <= PROBITY_LIMIT_BATCH_BYTES);
-        probity_block_seal(part->block, PROBITY_BLOCK_SITES, (*blocks)++, part->payload_bytes);
-        result = probity_append_bytes(append, part->block,
-                                      PROBITY_BLOCK_HEADER_BYTES + part->payload_bytes);
+        if (used > 0 && bytes <= room - used) {
+            memcpy(buffer + used, part->block, bytes);
+            used += bytes;
+            continue;
+        }
+        if (used > 0)
+            result = probity_append_bytes(append, buffer, used);
+        used = 0;
+        if (result == 0)
+            result = probity_append_bytes(append, part->block, bytes);
     }
     session->sites = part;
-    return result;
+    return result == 0 && used > 0 ? probity_append_bytes(append, buffer, used) : result;
 }
 
 /* While the lock is held, no tool treats the program as dead before its spool has a name. */
@@ -495,11 +516,9 @@ int probity_trace_file_begin(struct probity_session *session, int descriptor, ui
     uint64_t blocks = 1 + (session->cost.rows > 0);
     struct probity_append append = {.descriptor = descriptor};
     struct probity_info info = {0};
-    struct facts *facts = mmap(NULL, sizeof *facts, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct facts *facts = session->work;
 
-    if (facts == MAP_FAILED)
-        return PROBITY_ERROR_MEMORY;
+    memset(facts, 0, offsetof(struct facts, system));
     uint8_t *block = facts->bytes + PROBITY_FILE_HEADER_BYTES;
     uint8_t *payload = block + PROBITY_BLOCK_HEADER_BYTES;
     session->marks_start = lock_start(descriptor);
@@ -511,11 +530,9 @@ int probity_trace_file_begin(struct probity_session *session, int descriptor, ui
     probity_file_header_put(facts->bytes);
     probity_block_seal(block, PROBITY_BLOCK_INFO, 0, (uint32_t)used);
     used += cost_put(session, payload + used);
-    int result =
-        probity_append_bytes(&append, facts->bytes, (size_t)(payload - facts->bytes) + used);
-    munmap(facts, sizeof *facts);
-    if (result == 0)
-        result = sites_append(session, &append, &blocks);
+    int result = sites_append(session, &append, facts->bytes,
+                              (size_t)(payload - facts->bytes) + used, sizeof facts->bytes,
+                              &blocks);
     *ret_bytes = append.committed;
     *ret_blocks = blocks;
     return result;

@@ -406,6 +406,7 @@ static void run(struct probity_writer *writer, struct probity_pass *pass)
 {
     uint64_t next_all = probity_clock_ticks(writer->live->clock);
     int64_t interval_ns = writer->judge_cost != NULL ? JUDGE_FIRST_NS : TICK_NS;
+    int is_first = 1;
 
     probity_assert(writer->pass == pass);
     while (!__atomic_load_n(&writer->end_reason, __ATOMIC_ACQUIRE)) {
@@ -435,8 +436,10 @@ static void run(struct probity_writer *writer, struct probity_pass *pass)
          * watermark are old enough now. */
         if (pass->synced_bytes != synced || (all && synced != writer->trace_bytes))
             notify_owner(writer, 0);
-        if (all && pass->append.committed == committed && is_left_alone(writer))
+        /* The first time, looking at the threads would take longer than all the rest. */
+        if (all && !is_first && pass->append.committed == committed && is_left_alone(writer))
             return;
+        is_first &= !all;
     }
     writer->result = end_trace(writer, pass);
 }
@@ -515,11 +518,10 @@ static void wait_for_join(struct probity_writer *writer)
 {
     if (!writer->is_uncounted)
         return;
-    while (!__atomic_load_n(&writer->may_return, __ATOMIC_ACQUIRE)) {
+    do
         probity_os_wait(&writer->may_return, 0, IDLE_NS);
-        if (probity_own_threads_are_alone(writer->own_threads, &writer->threads))
-            break;
-    }
+    while (!__atomic_load_n(&writer->may_return, __ATOMIC_ACQUIRE) &&
+           !probity_own_threads_are_alone(writer->own_threads, &writer->threads));
     probity_thread_count_return(writer->thread_count);
 }
 
@@ -543,7 +545,7 @@ static void *thread_main(void *argument)
     probity_own_threads_begin(writer->own_threads);
     /* In a shared table, the writer would write to a file that the program opens after closing our
      * descriptor. */
-    writer->threads = (struct probity_os_threads){-1, -1};
+    writer->threads = (struct probity_os_threads){-1};
     if (own_descriptors(writer) == 0) {
         probity_os_threads_open(&writer->threads);
         serve(writer, 0);

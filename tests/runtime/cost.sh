@@ -56,6 +56,17 @@ expect "a short recording, measured twice on request" "start:$ALL end:$ALL" \
     "$(moments both)"
 expect "a long recording: moments" "start:$ALL end:$ALL" "$(moments long)"
 
+# The records of a measurement are at the place where its slow path puts them, for each size of a
+# chunk: between two ordered readings, time passes.
+for records in 512 1024 2048 4096 8192 16384 32768 65536; do
+    fresh
+    PROBITY_OUT=$WORK/strict PROBITY_ORDER=strict PROBITY_CHUNK_RECORDS=$records \
+        "$PROGRAMS/ends" return 1 10 > /dev/null || true
+    expect "strict order, chunks of $records: scopes that take no time" 0 \
+        "$("$PROBITY" info --json strict | jq '[.[0].overhead.measurements[].rows[] |
+            select(.kind == 3 and .least_ns < 1)] | length')"
+done
+
 export PROBITY_COST=1
 for program in costs costs.shared; do
     fresh

@@ -147,18 +147,15 @@ void probity_os_threads_open(struct probity_os_threads *ret_threads)
     char first[48];
 
     snprintf(first, sizeof first, "/proc/self/task/%d", (int)getpid());
-    ret_threads->all = open("/proc/self/task", O_PATH | O_DIRECTORY | O_CLOEXEC);
     ret_threads->first = open(first, O_PATH | O_DIRECTORY | O_CLOEXEC);
     errno = before;
 }
 
 void probity_os_threads_close(struct probity_os_threads *threads)
 {
-    if (threads->all >= 0)
-        close(threads->all);
     if (threads->first >= 0)
         close(threads->first);
-    threads->all = threads->first = -1;
+    threads->first = -1;
 }
 
 /* A zombie has no root directory. By name, /proc may be that of another PID namespace, in which
@@ -186,7 +183,7 @@ int probity_os_is_last_thread(const struct probity_os_threads *threads, uint32_t
     int before = errno;
     struct stat status;
     int is_last = is_first_gone(threads) &&
-                  (threads != NULL ? fstat(threads->all, &status)
+                  (threads != NULL ? fstatat(threads->first, "..", &status, 0)
                                    : stat("/proc/self/task", &status)) == 0 &&
                   status.st_nlink == LINKS + FIRST_AND_CALLER + others;
 
@@ -400,10 +397,33 @@ void probity_os_close_locked(int descriptor)
     close(descriptor);
 }
 
-/* Reserves more, and unmaps the excess. */
+/* An aligned address below libc and all that a program usually maps near it. */
+static void *guess_place(size_t bytes, size_t window)
+{
+    const uintptr_t near = (uintptr_t)getpid, distance = (UINT64_C(64) << 20) + bytes;
+
+    return near > distance ? (void *)((near - distance) & ~(window - 1)) : NULL;
+}
+
+/* If the place is in use, the system chooses another one, which is seldom aligned. */
+static char *map_at_guess(int descriptor, size_t bytes, size_t window)
+{
+    char *at = mmap(guess_place(bytes, window), bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                    descriptor, 0);
+
+    if (at == MAP_FAILED || (uintptr_t)at % window == 0)
+        return at != MAP_FAILED ? at : NULL;
+    munmap(at, bytes);
+    return NULL;
+}
+
+/* Four calls, if one is not enough: reserves more, and unmaps the excess. */
 void *probity_os_map_aligned(int descriptor, size_t bytes, size_t window)
 {
     probity_assert(bytes > 0 && (window & (window - 1)) == 0);
+    char *guessed = map_at_guess(descriptor, bytes, window);
+    if (guessed != NULL)
+        return guessed;
     char *wide = mmap(NULL, bytes + window, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                       -1, 0);
     if (wide == MAP_FAILED)

@@ -178,7 +178,7 @@ int probity_os_thread_exists(uint32_t pid, uint32_t tid)
 
 void probity_os_threads_open(struct probity_os_threads *ret_threads)
 {
-    *ret_threads = (struct probity_os_threads){-1, -1};
+    *ret_threads = (struct probity_os_threads){-1};
 }
 
 void probity_os_threads_close(struct probity_os_threads *threads)

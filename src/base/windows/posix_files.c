@@ -432,7 +432,10 @@ int linkat(int from, const char *path, int to, const char *link, int flags)
 {
     char whole[PATH_MAX], linked[PATH_MAX];
 
-    (void)flags;
+    if (flags & AT_EMPTY_PATH) {
+        errno = EINVAL;
+        return -1;
+    }
     if (probity_posix_path_in(from, path, whole) != 0 ||
         probity_posix_path_in(to, link, linked) != 0)
         return -1;

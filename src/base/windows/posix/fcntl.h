@@ -32,7 +32,12 @@ enum {
 #define O_CLOEXEC O_CLOEXEC
 #define O_NOFOLLOW O_NOFOLLOW
 
-enum { AT_FDCWD = -100, AT_SYMLINK_NOFOLLOW = 0x100, AT_SYMLINK_FOLLOW = 0x400 };
+enum {
+    AT_FDCWD = -100,
+    AT_SYMLINK_NOFOLLOW = 0x100,
+    AT_SYMLINK_FOLLOW = 0x400,
+    AT_EMPTY_PATH = 0x1000 /* not available */
+};
 enum { F_RDLCK = 0, F_WRLCK = 1, F_UNLCK = 2 };
 enum { F_DUPFD = 0, F_GETFD = 1, F_SETFD = 2, F_GETFL = 3, F_SETFL = 4, F_DUPFD_CLOEXEC = 1030 };
 enum { F_OFD_GETLK = 36, F_OFD_SETLK = 37 };
