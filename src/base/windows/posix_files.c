@@ -94,9 +94,10 @@ static int open_with(const char *path, int flags, DWORD attributes)
     }
     if (flags & (O_DIRECTORY | O_PATH))
         attributes |= FILE_FLAG_BACKUP_SEMANTICS;
+    /* The right to remove the file may be missing, also because another program has it open. */
     HANDLE handle = CreateFileA(path, access, SHARE_ALL, NULL, creation, attributes, NULL);
-    if (handle == INVALID_HANDLE_VALUE && GetLastError() == ERROR_ACCESS_DENIED &&
-        (access & DELETE) != 0)
+    if (handle == INVALID_HANDLE_VALUE && (access & DELETE) != 0 &&
+        (GetLastError() == ERROR_ACCESS_DENIED || GetLastError() == ERROR_SHARING_VIOLATION))
         handle = CreateFileA(path, access & ~(DWORD)DELETE, SHARE_ALL, NULL, creation, attributes,
                              NULL);
     if (handle != INVALID_HANDLE_VALUE && (flags & O_TRUNC) != 0 && !SetEndOfFile(handle)) {
