@@ -123,6 +123,9 @@ int cli_recover_finish(const struct cli_command *command, const char *trace, int
                  "changed (`probity csv` reads what is left)", trace);
         return CLI_DAMAGED;
     }
+    if (error == PROBITY_ERROR_WRITE && result->is_spool_kept)
+        return cli_fail(command, "'%s' is complete, but its spool cannot be removed: %s", trace,
+                        strerror(errno));
     if (error != 0)
         return cli_fail_trace(command, trace, error, errno);
     if (!result->was_closed && !result->has_spool && !result->is_empty)

@@ -441,8 +441,10 @@ static int recover(struct recovery *recovery, const char *path)
         recovery->result->is_empty = 1;
         error = append_spool(recovery);
     }
-    if (error == 0 && recovery->has_rest)
+    if (error == 0 && recovery->has_rest) {
         error = probity_attach_retire(&recovery->rest.attach);
+        recovery->result->is_spool_kept = error != 0;
+    }
     return error;
 }
 

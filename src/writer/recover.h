@@ -15,6 +15,8 @@ struct probity_recover_result {
     uint64_t records, holes; /* taken from the spool */
     int is_short; /* the file is shorter than its program wrote: a copy, not the trace */
     int is_spool_cut;        /* with PROBITY_ERROR_DAMAGED: the spool is damaged, not the trace */
+    int is_spool_kept;       /* with PROBITY_ERROR_WRITE: the trace is complete, only its spool
+                                could not be removed */
     int is_taken;            /* with PROBITY_ERROR_STATE: another recover is running */
     int is_unknown;          /* with PROBITY_ERROR_STATE: whether its program runs is unknown */
     /* With PROBITY_ERROR_STATE: nothing was changed, because the name is a symbolic link, or the
@@ -30,9 +32,10 @@ struct probity_recover_result {
 
 /* is_trusted: traces of other users, and copies, are recovered too. Returns 0; PROBITY_ERROR_STATE
  * if the program is still running, another recover is running, is_link or is_foreign;
- * PROBITY_ERROR_WRITE (errno set; the trace is unchanged, the spool is kept); PROBITY_ERROR_OPEN,
- * READ (errno set), FORMAT, VERSION, DAMAGED (no INFO; or is_short: nothing was changed, the spool
- * belongs to the original trace; or is_spool_cut: nothing was changed), MEMORY. */
+ * PROBITY_ERROR_WRITE (errno set; the spool is kept, and the trace is unchanged unless
+ * is_spool_kept); PROBITY_ERROR_OPEN, READ (errno set), FORMAT, VERSION, DAMAGED (no INFO; or
+ * is_short: nothing was changed, the spool belongs to the original trace; or is_spool_cut: nothing
+ * was changed), MEMORY. */
 int probity_recover(const char *trace_path, int is_trusted,
                     struct probity_recover_result *ret_result);
 

@@ -9,6 +9,8 @@
  * times, with one function, or the span after one probe, slower by PERCENT, for tests of the
  * command itself.
  */
+#include <float.h>
+
 #include "test_scopes_make.h"
 
 #include "random_numbers.h"
@@ -16,17 +18,19 @@
 #include "answers/diff/compare.h"
 #include "answers/diff/diff_print.h"
 
-/* The repetitions only exercise arithmetic: under a sanitizer, a tenth of them covers every
- * path. */
-#ifdef __has_feature
-#define IS_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+/* The repetitions only exercise arithmetic: under a sanitizer, or if long doubles are computed in
+ * software, a tenth of them covers every path. */
+#if LDBL_MANT_DIG > 64
+#define IS_SHORTENED 1
+#elif defined __has_feature
+#define IS_SHORTENED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 #elif defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define IS_SANITIZED 1
+#define IS_SHORTENED 1
 #else
-#define IS_SANITIZED 0
+#define IS_SHORTENED 0
 #endif
 
-enum { FUNCTIONS = 12, SLOW = 4, CALLS = 100, REPETITIONS = IS_SANITIZED ? 20 : 200 };
+enum { FUNCTIONS = 12, SLOW = 4, CALLS = 100, REPETITIONS = IS_SHORTENED ? 20 : 200 };
 
 #define LIMIT(statistic_, is_below_, percent_, text_) \
     {.statistic = (statistic_), .is_below = (is_below_), .percent = (percent_), .text = (text_)}

@@ -64,3 +64,6 @@ WINEDEBUG=+debugstr PROBITY_LOG=debugger wine_run article_cxx.exe > out 2> log.f
 lines=$(grep -c 'OutputDebugStringA' log.full || true)
 [ "$lines" -ge "$(wc -l < expected)" ] || fail "PROBITY_LOG=debugger: $lines lines"
 expect "PROBITY_LOG=debugger: traces left" "" "$(find . -maxdepth 1 -name '*.probity')"
+# In the system's code page, as debuggers expect.
+WINEDEBUG=+debugstr PROBITY_LOG=debugger wine_run types_cxx.exe > out 2> log.full
+grep -qF 'wides = [\"w\xe4\\n\"]' log.full || fail "PROBITY_LOG=debugger: $(grep wides log.full)"

@@ -25,7 +25,22 @@ grep -q '^state  *killed$' facts || fail "info: $(cat facts)"
 tool 0 list --csv trace.probity > listed
 tool 0 spools > spools.txt
 grep -q 'dead.*trace.probity' spools.txt || fail "spools: $(cat spools.txt)"
-tool 0 recover trace.probity > recovered
+# Another program has the spool mapped and does not allow its removal, and then the trace.
+x86_64-w64-mingw32-gcc "${FLAGS[@]}" -o holder.exe "$SOURCE/tests/windows/holder.c"
+wine holder.exe spools/* > out 2>&1 &
+await_running $!
+tool 1 recover trace.probity > recovered
+grep -q "'trace.probity' is complete, but its spool cannot be removed: " recovered ||
+    fail "recovery with a mapped spool: $(cat recovered)"
+touch release
+wait
+rm release
+cp -a copy/trace.probity copy/spools .
+wine holder.exe trace.probity > out 2>&1 &
+await_running $!
+tool 0 recover --trust trace.probity > recovered
+touch release
+wait
 tool 0 check trace.probity > checked
 python3 "$SOURCE/tests/windows/verify.py" "$PROBITY" trace.probity counts > hits
 tool 0 list --csv trace.probity > listed.after

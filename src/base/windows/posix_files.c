@@ -94,9 +94,10 @@ static int open_with(const char *path, int flags, DWORD attributes)
     }
     if (flags & (O_DIRECTORY | O_PATH))
         attributes |= FILE_FLAG_BACKUP_SEMANTICS;
+    /* The right to remove the file may be missing, also because another program has it open. */
     HANDLE handle = CreateFileA(path, access, SHARE_ALL, NULL, creation, attributes, NULL);
-    if (handle == INVALID_HANDLE_VALUE && GetLastError() == ERROR_ACCESS_DENIED &&
-        (access & DELETE) != 0)
+    if (handle == INVALID_HANDLE_VALUE && (access & DELETE) != 0 &&
+        (GetLastError() == ERROR_ACCESS_DENIED || GetLastError() == ERROR_SHARING_VIOLATION))
         handle = CreateFileA(path, access & ~(DWORD)DELETE, SHARE_ALL, NULL, creation, attributes,
                              NULL);
     if (handle != INVALID_HANDLE_VALUE && (flags & O_TRUNC) != 0 && !SetEndOfFile(handle)) {
@@ -205,17 +206,35 @@ ssize_t read(int descriptor, void *bytes, size_t count)
                : probity_posix_fail();
 }
 
-/* One call per line: debuggers show calls separately, and truncate long texts. */
+/* How many bytes of a text fit in the limit, without part of a character of UTF-8. */
+static size_t whole_characters(const char *at, size_t length, size_t limit)
+{
+    size_t whole = limit;
+
+    if (length <= limit)
+        return length;
+    while (whole > limit - 4 && (at[whole] & 0xc0) == 0x80)
+        whole--;
+    return whole;
+}
+
+enum { DEBUGGER_BYTES = 2000 };
+
+/* One call per line: debuggers show calls separately, and truncate long texts. The text is in the
+ * system's code page, as debuggers expect: OutputDebugStringW() converts to it, too, but allocates,
+ * and another thread may have been ended with the heap locked. */
 static ssize_t to_debugger(const char *at, size_t count)
 {
-    char text[4000];
+    wchar_t wide[DEBUGGER_BYTES];
+    char text[2 * DEBUGGER_BYTES + 1];
 
     for (size_t done = 0, length; done < count; done += length) {
         const char *end = memchr(at + done, '\n', count - done);
         length = end != NULL ? (size_t)(end - at) + 1 - done : count - done;
-        length = length < sizeof text ? length : sizeof text - 1;
-        memcpy(text, at + done, length);
-        text[length] = 0;
+        length = whole_characters(at + done, length, DEBUGGER_BYTES);
+        int units = MultiByteToWideChar(CP_UTF8, 0, at + done, (int)length, wide, DEBUGGER_BYTES);
+        int bytes = WideCharToMultiByte(CP_ACP, 0, wide, units, text, sizeof text - 1, NULL, NULL);
+        text[bytes] = 0;
         OutputDebugStringA(text);
     }
     return (ssize_t)count;
