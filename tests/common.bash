@@ -11,6 +11,14 @@ failures=0
 # For programs that a test compiles itself and links with sanitized libraries.
 # shellcheck disable=SC2034
 SANITIZE_FLAG=${SANITIZE:+-fsanitize=$SANITIZE}
+
+# Compiles to an object file, by way of the compiler cache, if there is one (tools/test_one.sh): for
+# sources that are the same in each run. The command has -MD, and names no file in the test's
+# directory by its full path.
+compile_cached() {
+    env -u CCACHE_DISABLE CCACHE_DEPEND=1 CCACHE_NOHASHDIR=1 "$@"
+}
+
 # Ends the jobs of a script that ends early, even if they are stopped.
 end_jobs() {
     local job

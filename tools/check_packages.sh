@@ -35,12 +35,15 @@ check_sources() {
         fail "packaging/sources.cmake is out of date: run make cmake-sources"
 }
 
-# Builds a program that uses FetchContent. $1 name, then arguments of cmake
+# Builds a program that uses FetchContent. Most files of the library have not changed since the last
+# run, so a compiler cache is used, if there is one (tools/test_one.sh disables it for the rest). $1
+# name, then arguments of cmake
 check_fetch_content() {
     local name=$1
     shift
-    cmake -S "$work/fetch" -B "$work/$name" -DPROBITY_SOURCE="$PWD" "$@" \
-        > "$work/cmake.log" && cmake --build "$work/$name" -j "$(nproc)" >> "$work/cmake.log" || {
+    env -u CCACHE_DISABLE cmake -S "$work/fetch" -B "$work/$name" -DPROBITY_SOURCE="$PWD" "$@" \
+        > "$work/cmake.log" &&
+        env -u CCACHE_DISABLE cmake --build "$work/$name" -j "$(nproc)" >> "$work/cmake.log" || {
         tail -n 20 "$work/cmake.log" >&2
         fail "FetchContent ($name) does not build"
     }

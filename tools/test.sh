@@ -417,13 +417,17 @@ WINDOWS=$BUILD-windows ROUNDS=${ROUNDS:-2} QUICK=$([ -n "$CAMPAIGN" ] || echo ye
 }
 
 build_windows() {
+    local cached
     [ -n "$(windows_jobs)" ] || return 0
     if ! command -v x86_64-w64-mingw32-g++ > /dev/null || ! command -v wine > /dev/null; then
         printf 'windows/build\t10\techo needs %s; exit 77\n' "mingw-w64 and wine" | run_jobs 1
         return 0
     fi
+    # Packages of ccache have links to it for some compilers only: not for this one.
+    cached=$(command -v ccache > /dev/null && echo "ccache " || true)
     printf 'windows/build\t1800\tmake -j%s SETUP=no %s %s windows\n' "$cores" "BUILD=$BUILD" \
-        "WINDOWS_SQLITE_OPTIMIZE=-O0 'TOOL_FLAGS=$quick_flags'" | run_jobs 1
+        "WINDOWS_SQLITE_OPTIMIZE=-O0 'TOOL_FLAGS=$quick_flags' \
+'WINDOWS_CC=${cached}x86_64-w64-mingw32-gcc'" | run_jobs 1
 }
 
 # ---- All of it ----

@@ -89,10 +89,11 @@ level 0: 0 evaluations" "$(cat out)"
 
 # $1 standard, $2 program: it compiles without warnings, and its log is the golden one
 check_standard() {
-    "$CXX" -std="$1" -O1 -g -Wall -Wextra -Wpedantic -Wshadow -Werror -pthread \
-        -I "$SOURCE/include" ${SANITIZE:+"-fsanitize=$SANITIZE"} -o "$WORK/$2" \
-        "$SOURCE/tests/programs/fntrace_${2}_cxx.cc" "$BUILD/lib/libprobity.a" ||
-        fail "$2: $CXX -std=$1 rejects it"
+    { compile_cached "$CXX" -std="$1" -O1 -g -Wall -Wextra -Wpedantic -Wshadow -Werror -pthread \
+        -I "$SOURCE/include" ${SANITIZE:+"-fsanitize=$SANITIZE"} -MD -c -o "$2.o" \
+        "$SOURCE/tests/programs/fntrace_${2}_cxx.cc" &&
+        "$CXX" -pthread ${SANITIZE:+"-fsanitize=$SANITIZE"} -o "$WORK/$2" "$2.o" \
+            "$BUILD/lib/libprobity.a"; } || fail "$2: $CXX -std=$1 rejects it"
     record "$WORK/$2"
     is_golden "${2}_cxx"
 }
@@ -139,14 +140,15 @@ check_thread_ends() {
 build() {
     local program=$1 source=$2
     shift 2
-    "$CC" -std=gnu11 -O1 -g -pthread -D_GNU_SOURCE -I "$SOURCE/include" \
-        ${SANITIZE:+"-fsanitize=$SANITIZE"} "$@" -o "$program" "$source" \
+    compile_cached "$CC" -std=gnu11 -O1 -g -pthread -D_GNU_SOURCE -I "$SOURCE/include" \
+        ${SANITIZE:+"-fsanitize=$SANITIZE"} "$@" -MD -c -o "$program.o" "$source"
+    "$CC" -pthread ${SANITIZE:+"-fsanitize=$SANITIZE"} -o "$program" "$program.o" \
         "$BUILD/lib/libprobity.a" -lm
 }
 
 # The program has its own default levels, which the environment overrides.
 check_defaults() {
-    build "$WORK/quiet" "$SOURCE/tests/programs/fntrace_scopes.c" -DFN_FUNC_LEVEL_DEF=FN_0 \
+    build quiet "$SOURCE/tests/programs/fntrace_scopes.c" -DFN_FUNC_LEVEL_DEF=FN_0 \
         -DFN_PARAM_LEVEL_DEF=FN_3
     record "$WORK/quiet" profile
     called defaults level_0 2
@@ -170,7 +172,7 @@ check_not_compiled_in() {
     sed '/^#define FN_INSTRUMENT$/d' "$SOURCE/tests/programs/fntrace_values.c" > off.c
     "$CC" -std=gnu11 -D_GNU_SOURCE -I "$SOURCE/include" -c -o off.o off.c
     expect "compiled out: what is called" "" "$(nm off.o | grep -i probity)"
-    build "$WORK/off" off.c
+    build off off.c
     "$WORK/off" > out
     expect "compiled out: evaluations" "level 5: value 0, 0 evaluations
 level 1: value 0, 0 evaluations
@@ -302,7 +304,7 @@ check_redirected
 check_standards
 check_not_compiled_in
 check_defaults
-build "$WORK/unwinding" "$SOURCE/tests/programs/fntrace_scopes.c" -fexceptions
+build unwinding "$SOURCE/tests/programs/fntrace_scopes.c" -fexceptions
 mapfile -t forms < <(forms_of "$PROGRAMS/fntrace_scopes")
 for scopes in "${forms[@]}"; do
     check_jumps

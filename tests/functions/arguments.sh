@@ -17,13 +17,14 @@ linked="-L$BUILD/lib -Wl,-rpath,$BUILD/lib -lprobity-functions -lprobity"
 # $1 program, $2 source, $3 flags, $4 compiler, $5 further objects
 build_fentry() {
     # shellcheck disable=SC2086
-    { ${4:-gcc} -g -pthread $3 $fentry -c -o "$1.o" "$2" &&
+    { compile_cached ${4:-gcc} -g -pthread $3 $fentry -MD -c -o "$1.o" "$2" &&
         ${4:-gcc} -pthread $3 -o "$1" "$1.o" ${5:-} -lm -ldl $linked; } 2> errors ||
         fail "$1, $3: does not compile: $(cat errors)"
 }
 build_xray() {
     # shellcheck disable=SC2086
-    ${4:-clang} -g -pthread $3 $xray -o "$1" "$2" ${5:-} -lm -ldl 2> errors ||
+    { compile_cached ${4:-clang} -g -pthread $3 $xray -MD -c -o "$1.o" "$2" &&
+        ${4:-clang} -pthread $3 $xray -o "$1" "$1.o" ${5:-} -lm -ldl; } 2> errors ||
         fail "$1, $3: does not compile: $(cat errors)"
 }
 

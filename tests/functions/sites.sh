@@ -16,9 +16,13 @@ build() {
     local source=$1 program=$2 compiler="$CC -std=gnu11"
     shift 2
     [[ $source != *.cc ]] || compiler="$CXX -std=gnu++17"
+    # clang warns about flags that only the linker uses.
     # shellcheck disable=SC2086
-    $compiler -g -pthread -D_GNU_SOURCE -Wall -Wextra -Werror -I"$SOURCE/include" $SANITIZE_FLAG \
-        "$@" -o "$program" "$source" $libraries 2> errors || fail "$* $source: $(head -n 5 errors)"
+    { compile_cached $compiler -g -pthread -D_GNU_SOURCE -Wall -Wextra -Werror \
+        -Wno-unused-command-line-argument -I"$SOURCE/include" $SANITIZE_FLAG "$@" -MD -c \
+        -o "$program.o" "$source" &&
+        $compiler -pthread $SANITIZE_FLAG "$@" -o "$program" "$program.o" $libraries; } 2> errors ||
+        fail "$* $source: $(head -n 5 errors)"
 }
 
 # What does not differ from run to run: to "log.$1", and the sums of the report to "report.$1". The
@@ -56,8 +60,12 @@ build_both() {
     shift 2
     build "$source" "$program.plain" "$@"
     build "$source" "$program.patchable" -DPROBITY_PATCHABLE "$@"
-    nm "$program.patchable" | grep -q probity_scope_site_enter_hook ||
-        fail "$program $*: is not patchable"
+    is_patchable "$program" "$@"
+}
+
+# $1 program, the rest: its flags
+is_patchable() {
+    nm "$1.patchable" | grep -q probity_scope_site_enter_hook || fail "$*: is not patchable"
 }
 
 ways=(jump recursion itself leave pauses levels profile entries fork)
@@ -79,10 +87,14 @@ for flag in "${flags[@]}"; do
     build_both fntrace_scopes_cxx.cc scopes_cxx "${words[@]}"
     same "$CXX $flag" scopes_cxx throw
 done
-build_both fntrace_values.c values -O2
-same values values
-build_both fntrace_values_cxx.cc values_cxx -O2
-same values_cxx values_cxx
+# The build's own programs are compiled without PROBITY_PATCHABLE, and take long to compile.
+for source in fntrace_values.c fntrace_values_cxx.cc; do
+    name=${source%.*}
+    ln -s "$PROGRAMS/$name" "$name.plain"
+    build "$SOURCE/tests/programs/$source" "$name.patchable" -O2 -DPROBITY_PATCHABLE
+    is_patchable "$name"
+    same "$name" "$name"
+done
 PROBITY_PROFILE=1 same "profile mode" scopes jump 3
 
 # What is executed when nothing is recorded: two instructions, and the room for the scope.
@@ -207,9 +219,9 @@ further=(-O0 "-O3 -fPIE -pie" "-O2 -masm=intel")
 [ "${FLAGS:-99}" != 0 ] || further=()
 for flag in -O2 "${further[@]}"; do
     # shellcheck disable=SC2086
-    build "$WORK/thrown.cc" thrown.plain $flag
+    build thrown.cc thrown.plain $flag
     # shellcheck disable=SC2086
-    build "$WORK/thrown.cc" thrown.patchable $flag -DPROBITY_PATCHABLE
+    build thrown.cc thrown.patchable $flag -DPROBITY_PATCHABLE
     same "exceptions, $flag" thrown
     PROBITY_LEVEL=1,2 same "exceptions, $flag, levels" thrown
     grep -q 'sum .* 5$' log.patchable || fail "exceptions, $flag: $(grep sum log.patchable)"
@@ -287,7 +299,7 @@ int main(int argc, char **argv)
     return 0;
 }
 END
-build "$WORK/middle.c" middle -O1 -DPROBITY_PATCHABLE
+build middle.c middle -O1 -DPROBITY_PATCHABLE
 rm -f trace*
 ./middle trace-1 trace-2 trace-3 2> errors || fail "middle: status $?: $(cat errors)"
 expect "middle: errors" "" "$(cat errors)"
@@ -335,7 +347,7 @@ int main(void)
 }
 END
 if [ -z "${SANITIZE:-}" ]; then
-    build "$WORK/waits.c" waits -O2 -DPROBITY_PATCHABLE
+    build waits.c waits -O2 -DPROBITY_PATCHABLE
     gcc -g -pthread -O2 -DPROBITY_PATCHABLE -I"$SOURCE/include" -o waits waits.c -L"$BUILD/lib" \
         -Wl,-rpath,"$BUILD/lib" -lprobity-functions -lprobity || fail "waits: does not link"
     mkfifo go
@@ -396,9 +408,9 @@ int main(int argc, char **argv)
 END
 shared="-L$BUILD/lib -Wl,-rpath,$BUILD/lib -lprobity-functions -lprobity"
 if [ -z "${SANITIZE:-}" ]; then
-    libraries=$shared build "$WORK/plug.c" plug.so -O2 -DPROBITY_PATCHABLE -fPIC -shared
-    libraries=$shared build "$WORK/host.c" host -O2 -DPROBITY_PATCHABLE
-    build "$WORK/host.c" static-host -O2 -DPROBITY_PATCHABLE -rdynamic
+    libraries=$shared build plug.c plug.so -O2 -DPROBITY_PATCHABLE -fPIC -shared
+    libraries=$shared build host.c host -O2 -DPROBITY_PATCHABLE
+    build host.c static-host -O2 -DPROBITY_PATCHABLE -rdynamic
     for how in "host ./plug.so" "host plug.so" "static-host ./plug.so"; do
         read -r host plugin <<< "$how"
         LD_LIBRARY_PATH=$WORK record plugin "./$host" "$plugin"
@@ -448,7 +460,7 @@ int main(int argc, char **argv)
     return 0;
 }
 END
-build "$WORK/forks.c" forks -O2 -DPROBITY_PATCHABLE
+build forks.c forks -O2 -DPROBITY_PATCHABLE
 ./forks trace-child trace-parent 2> errors || fail "forks: $(cat errors)"
 expect "forks: errors of the second recording" "" "$(cat errors)"
 for trace in trace-child trace-parent; do

