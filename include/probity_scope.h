@@ -340,16 +340,11 @@ PROBITY_API uint64_t probity_scope_watch_hit(uint32_t code) PROBITY_COLD;
 
 /* Compares a call with the limits, by the ticks of its two records. To be called after its leave
  * was recorded. Does nothing if a tick is 0. */
-PROBITY_API void probity_scope_watch_compare(const struct probity_site_function *function,
-                                             uint64_t entered, uint64_t left) PROBITY_COLD;
+PROBITY_API void probity_scope_watch_end(const struct probity_site_function *function,
+                                         uint64_t entered, uint64_t left) PROBITY_COLD;
 
 /* Returns the present tick, or 0 if nothing is recorded. */
 PROBITY_API uint64_t probity_scope_watch_begin(void) PROBITY_COLD;
-
-/* As probity_scope_watch_compare(), with the tick of the thread's newest record as the end: for
- * libraries that do not know the tick of the leave. */
-PROBITY_API void probity_scope_watch_end(const struct probity_site_function *function,
-                                         uint64_t entered) PROBITY_COLD;
 
 /* Called if the scope at place - 1 may be over (probity_scope_is_suspect()): it was jumped over, or
  * it is in the same frame because the compiler has inlined one function into the other, or it is

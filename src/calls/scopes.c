@@ -221,7 +221,7 @@ void probity_call_leave_slow(struct probity_call *call, struct probity_site_form
     if (call->scope.place != place && call->since != 0)
         note_wait(call);
     else if (call->scope.place != place)
-        probity_scope_watch_compare(call->scope.function, call->scope.entered, left);
+        probity_scope_watch_end(call->scope.function, call->scope.entered, left);
 }
 
 void probity_call_leave_error(struct probity_call *call, int64_t result, int error)

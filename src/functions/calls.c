@@ -465,7 +465,7 @@ static __attribute__((noinline)) void watch_end(const struct probity_call *call,
     if (found == NULL)
         found = probity_function_find(call->site.function);
     if (found != NULL && found != &probity_function_left_out)
-        probity_scope_watch_compare(probity_function_own(found), next - since, left);
+        probity_scope_watch_end(probity_function_own(found), next - since, left);
 }
 
 static void end(const struct probity_call *call, const struct probity_registers *registers)

@@ -228,16 +228,10 @@ static int is_watched(const struct probity_scope_here *scope)
     return (scope->place & PROBITY_SCOPE_WATCHED) != 0;
 }
 
-/* The same, and records the enter. */
-static __attribute__((noinline)) void enter_rare(struct probity_scope_here *scope,
-                                                 struct probity_site_function **function,
-                                                 uint64_t minus, uint64_t where, const void *note)
+static inline __attribute__((always_inline)) void hit_begun(struct probity_scope_here *scope,
+                                                            uint32_t code)
 {
-    uint32_t code = begin_any(scope, function, minus, where, note);
-
-    if (code == 0)
-        return;
-    if (is_watched(scope))
+    if (__builtin_expect(is_watched(scope), 0))
         scope->entered = probity_scope_watch_hit(code);
     else
         probity_hit(code);
@@ -249,16 +243,12 @@ static struct probity_site_function *described(struct probity_site_function *con
     return __atomic_load_n(function, __ATOMIC_ACQUIRE);
 }
 
-/* Functions for unusual cases are called last, so that no register is saved for them.
- *
- * Not inline, even if programs are optimized together with the library: the return address is in
- * the function of the scope. */
-PROBITY_API __attribute__((noinline)) uint32_t
-probity_scope_begin_frame(struct probity_scope_here *scope, struct probity_site_function **function,
-                          uintptr_t frame, const void *note)
+/* Functions for unusual cases are called last, so that no register is saved for them. */
+static __attribute__((noinline)) uint32_t
+begin_called_from(struct probity_scope_here *scope, struct probity_site_function **function,
+                  uintptr_t frame, const void *note, const void *code_address)
 {
-    const struct coming here =
-        coming(scope, described(function), frame, __builtin_return_address(0));
+    const struct coming here = coming(scope, described(function), frame, code_address);
 
     if (!is_usual(&here))
         return count(scope) ? 0
@@ -267,33 +257,34 @@ probity_scope_begin_frame(struct probity_scope_here *scope, struct probity_site_
     return here.code;
 }
 
-static __attribute__((noinline)) void
-enter_called_from(struct probity_scope_here *scope, struct probity_site_function **function,
-                  uintptr_t frame, const void *note, const void *code_address)
+/* Not inline, even if programs are optimized together with the library: the return address is in
+ * the function of the scope. */
+PROBITY_API __attribute__((noinline)) uint32_t
+probity_scope_begin_frame(struct probity_scope_here *scope, struct probity_site_function **function,
+                          uintptr_t frame, const void *note)
 {
-    const struct coming here = coming(scope, described(function), frame, code_address);
-
-    if (!is_usual(&here)) {
-        if (!count(scope))
-            enter_rare(scope, function, here.minus, here.where, note);
-        return;
-    }
-    begin_usual(scope, &here);
-    probity_hit(here.code);
+    return begin_called_from(scope, function, frame, note, __builtin_return_address(0));
 }
 
 PROBITY_API __attribute__((noinline)) void
 probity_scope_enter_frame(struct probity_scope_here *scope, struct probity_site_function **function,
                           uintptr_t frame, const void *note)
 {
-    enter_called_from(scope, function, frame, note, __builtin_return_address(0));
+    uint32_t code =
+        begin_called_from(scope, function, frame, note, __builtin_return_address(0));
+
+    if (code != 0)
+        hit_begun(scope, code);
 }
 
 PROBITY_API void probity_scope_enter_site(struct probity_scope_here *scope,
                                           struct probity_site_function **function, uintptr_t frame,
                                           const void *note, const void *code)
 {
-    enter_called_from(scope, function, frame, note, code);
+    uint32_t code_of_enter = begin_called_from(scope, function, frame, note, code);
+
+    if (code_of_enter != 0)
+        hit_begun(scope, code_of_enter);
 }
 
 #if PROBITY_SCOPE_NOTED
@@ -304,6 +295,16 @@ static const void *note_after(const uint8_t *back)
 
     memcpy(&distance, back + 1, sizeof distance);
     return back + 1 + distance;
+}
+
+static __attribute__((noinline)) void
+enter_rare_at(struct probity_scope_here *scope, struct probity_site_function **function,
+              uint64_t minus, uint64_t where, const uint8_t *back)
+{
+    uint32_t code = begin_any(scope, function, minus, where, note_after(back));
+
+    if (code != 0)
+        hit_begun(scope, code);
 }
 
 /* Begins such a scope. Returns the code of its enter, or 0 if this is not such a scope. */
@@ -337,7 +338,7 @@ enter_unusual_at(struct probity_scope_here *scope, struct probity_site_function 
     if (__builtin_expect(code != 0, 1))
         probity_hit(code);
     else
-        enter_rare(scope, function, minus, where, note_after(back));
+        enter_rare_at(scope, function, minus, where, back);
 }
 
 /* Called by the hook of the same name. back: the hook's return address. */
@@ -469,7 +470,7 @@ static __attribute__((noinline)) void leave_watched(const struct probity_scope_h
         tick = leave_any_value(scope);
     else
         tick = probity_scope_watch_hit(scope->code + 2);
-    probity_scope_watch_compare(scope->function, scope->entered, tick);
+    probity_scope_watch_end(scope->function, scope->entered, tick);
     probity_cpu_restore(&kept);
 }
 

@@ -3,7 +3,6 @@
  * watch.c: variables that the record path reads for conditions (trigger.h), in every program: all
  * zero if no recording has conditions.
  */
-#include "runtime/thread.h"
 #include "runtime/trigger.h"
 
 uint64_t probity_trigger_functions[PROBITY_LIMIT_SITES / 2 + 1];
@@ -17,17 +16,9 @@ PROBITY_API uint64_t probity_scope_watch_begin(void)
     return session != NULL ? probity_clock_ticks(session->live.clock) : 0;
 }
 
-PROBITY_API void probity_scope_watch_compare(const struct probity_site_function *function,
-                                             uint64_t entered, uint64_t left)
+PROBITY_API void probity_scope_watch_end(const struct probity_site_function *function,
+                                         uint64_t entered, uint64_t left)
 {
     if (probity_trigger_is_linked())
         probity_trigger_calls.call_ended(function, entered, left);
-}
-
-PROBITY_API void probity_scope_watch_end(const struct probity_site_function *function,
-                                         uint64_t entered)
-{
-    const struct probity_thread_state *slot = probity_thread_slot();
-
-    probity_scope_watch_compare(function, entered, slot != NULL ? slot->hot.last_tick : 0);
 }

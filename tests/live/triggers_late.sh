@@ -13,7 +13,7 @@ rate() {
 }
 
 # The durations in the reasons of all dumps, in ns.
-reasons() {
+list_reasons() {
     [ -e late-1.probity ] || return 0
     "$PROBITY" info --json late-*.probity |
         jq ".[].dump.reasons[] | (.end_ticks - .start_ticks) * $ns" | sort -g
@@ -43,7 +43,7 @@ are_equal() {
     expect "$kind: stderr" "" "$(cat errors)"
     [ "$(sed -n 's/^lost //p' out)" -gt 20 ] || fail "$kind: $(cat out)"
     ns=$(rate)
-    reasons > reasons
+    list_reasons > reasons
     durations "$kind" | awk '$1 > 500000' | sort -n > longer
     [ -s longer ] || fail "$kind: no call was longer than the limit"
     paste longer reasons | awk -v shorter="$shorter" '
