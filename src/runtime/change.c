@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/hooked.h"
 #include "base/share.h"
 #include "base/ticks.h"
 #include "base/window.h"
@@ -116,24 +117,27 @@ struct change {
 /* State of a search through the declarations for functions that the budget no longer records. */
 static const struct probity_condition *sought;
 static const struct change *sought_with; /* what else the request changes */
-static int is_found;
+static int is_found, is_endless;
 
 static void find_unrecorded(uint32_t kind, const uint8_t *payload, size_t bytes)
 {
     uint32_t site;
 
-    if (is_declared_for(sought, kind, payload, bytes, &site) && site < PROBITY_LIMIT_SITES)
-        is_found |= (__atomic_load_n(&probity_budget_state[site + 1], __ATOMIC_RELAXED) &
-                     PROBITY_BUDGET_COUNTED) != 0 &&
-                    !probity_switches_turn_on(sought_with->switches, sought_with->switches_count,
-                                              kind, payload, bytes);
+    if (!is_declared_for(sought, kind, payload, bytes, &site) || site >= PROBITY_LIMIT_SITES)
+        return;
+    is_endless |= sought->kind == PROBITY_CONDITION_FUNCTION &&
+                  (payload[9] & PROBITY_FUNCTION_ENTRIES) != 0;
+    is_found |= (__atomic_load_n(&probity_budget_state[site + 1], __ATOMIC_RELAXED) &
+                 PROBITY_BUDGET_COUNTED) != 0 &&
+                !probity_switches_turn_on(sought_with->switches, sought_with->switches_count, kind,
+                                          payload, bytes);
 }
 
 /* In the writer thread, which also decides what is only counted. */
 static int names_unrecorded(const struct probity_condition *condition)
 {
     sought = condition;
-    is_found = 0;
+    is_found = is_endless = 0;
     probity_declare_each(find_unrecorded);
     return is_found;
 }
@@ -199,6 +203,8 @@ static const char *why_not(const struct probity_condition *condition, uint32_t f
         return "there are already 64 conditions";
     if (found == PROBITY_CONDITIONS_MAX && names_unrecorded(condition))
         return "calls that it names are only counted (budget, or switched off); see on=";
+    if (found == PROBITY_CONDITIONS_MAX && is_endless)
+        return "-fpatchable-function-entry records no ends of calls";
     if (added_count + earlier >= ADDED_MAX)
         return "the conditions of this recording were already changed 32 times";
     return condition->length >= ADDED_BYTES ? "the condition is too long" : NULL;
@@ -391,7 +397,7 @@ static int try_conditions(struct probity_session *session, const struct change *
     for (uint32_t i = 0; i < change->conditions_count; i++)
         bytes += change->conditions[i].length + 1;
     if (change->conditions_count > 0 && bytes > sizeof session->settings.when)
-        return refuse(ret_why, room, "when", "all conditions together are too long");
+        return refuse(ret_why, room, "when", "the condition is too long");
     sought_with = change;
     for (uint32_t i = 0; i < change->conditions_count && result == 0; i++) {
         result = change_condition(session, &change->conditions[i], i, &why);

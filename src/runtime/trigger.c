@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "base/hooked.h"
 #include "base/selection.h"
 #include "base/thread_local.h"
 #include "base/ticks.h"
@@ -32,6 +33,7 @@ enum { GENERATION_S = 60 }; /* a percentile covers this one and the one before *
 
 static uint32_t watched_end; /* functions from here on have no conditions */
 static int are_added; /* then any function may have one */
+static int is_endless_reported;
 
 /* The recording's conditions; entries from condition_count on may be from an earlier one. Their
  * names and limits are read by all threads, and stored before any function is declared. */
@@ -154,6 +156,22 @@ static int is_name_of(const char *pattern, const struct probity_site_function *f
            probity_selection_matches(pattern, name);
 }
 
+/* Reports a condition that calls of the function never meet; the first one of a recording. */
+static void report_endless(const struct probity_condition *condition,
+                           const struct probity_site_function *function)
+{
+    char text[512];
+
+    if (__atomic_exchange_n(&is_endless_reported, 1, __ATOMIC_RELAXED))
+        return;
+    snprintf(text, sizeof text,
+             "'%.*s' is never met: -fpatchable-function-entry records no ends of '%.80s'; compile "
+             "with -fxray-instrument or -finstrument-functions",
+             condition->length < 160 ? (int)condition->length : 160, condition->text,
+             function->name);
+    probity_session_say_once(text);
+}
+
 /* Gives a function the conditions that name it. Returns whether its calls are compared. */
 static int give_conditions(const struct probity_site_function *function, uint32_t number)
 {
@@ -164,7 +182,10 @@ static int give_conditions(const struct probity_site_function *function, uint32_
     for (uint32_t i = 0, count = conditions_now(); i < count; i++) {
         if (conditions[i].name.is_number || !is_name_of(conditions[i].name.name, function))
             continue;
-        if (conditions[i].kind == PROBITY_CONDITION_FUNCTION)
+        if (conditions[i].kind == PROBITY_CONDITION_FUNCTION &&
+            (function->flags & PROBITY_FUNCTION_ENTRIES))
+            report_endless(&conditions[i], function);
+        else if (conditions[i].kind == PROBITY_CONDITION_FUNCTION)
             set |= UINT64_C(1) << i;
         else if (conditions[i].kind == PROBITY_CONDITION_GAP ||
                  conditions[i].kind == PROBITY_CONDITION_RATE)
@@ -676,6 +697,7 @@ static int begin(struct probity_session *session)
     uint64_t rate = probity_live_rate(&session->live);
 
     condition_count = 0;
+    is_endless_reported = 0;
     forget_functions();
     if (watch != NULL)
         probity_watch_close(watch);
