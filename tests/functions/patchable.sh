@@ -167,6 +167,7 @@ END
 done
 
 # A condition on the duration of calls whose ends are not recorded is reported, once.
+rm -rf trace
 gcc -g -O2 -fpatchable-function-entry=5 -o program program.c
 "$PROBITY" record --functions --ring 10s --when 'function leaf > 1min' --when 'function m* > 1min' \
     -o trace ./program > out 2> errors || fail "endless: status $?: $(tail -n 3 errors)"
