@@ -393,8 +393,11 @@ template <typename T> struct probity_site_function *site_of<T>::function;
         uint32_t fn_x_code =                                                                       \
             probity_scope_begin_frame(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, &fn_x_function,         \
                                       probity_scope_frame_at(), fn_x_note);                        \
-        if (__builtin_expect(fn_x_code != 0, 1))                                                   \
-            FN_X_RECORD(FN_X_ENTER, fn_x_code, 0, source, __VA_ARGS__)                             \
+        if (__builtin_expect(fn_x_code != 0, 1)) {                                                 \
+            uint64_t fn_x_tick;                                                                    \
+            FN_X_RECORD_AT(fn_x_tick =, FN_X_ENTER, fn_x_code, 0, source, __VA_ARGS__)             \
+            probity_scope_entered(&fn_scope_needs_FN_FUNC_or_FN_ENTRY, fn_x_tick);                 \
+        }                                                                                          \
     }
 
 #define FN_X_IF_REPORTED(...)                                                                      \
@@ -531,7 +534,9 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
 
 /* One record: a block that evaluates each value once and stores it. The first variable argument, n,
  * is ignored. */
-#define FN_X_RECORD(kind_, code_, entered_, source, ...)                                           \
+#define FN_X_RECORD(...) FN_X_RECORD_AT((void), __VA_ARGS__)
+/* The same, and sets a variable to the record's tick. takes: "variable =". */
+#define FN_X_RECORD_AT(takes, kind_, code_, entered_, source, ...)                                 \
     {                                                                                              \
         FN_X_EACH(FN_X_LOCAL, __VA_ARGS__)                                                         \
         static const uint8_t fn_x_types[] = {0 FN_X_EACH(FN_X_TYPE_OF, __VA_ARGS__)};              \
@@ -550,10 +555,11 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
             FN_X_EACH(FN_X_STORE, __VA_ARGS__)                                                     \
             (void)fn_x_at;                                                                         \
             probity_event_publish(&fn_x_room);                                                     \
+            takes fn_x_room.tick;                                                                  \
         } else {                                                                                   \
             const struct probity_value fn_x_values[] = {                                           \
                 FN_X_EACH(FN_X_VALUE, __VA_ARGS__){NULL, 0, NULL, PROBITY_AT_VALUE}};              \
-            probity_values_slow((kind_), (code_), (entered_), &fn_x_format, fn_x_values);          \
+            takes probity_values_slow((kind_), (code_), (entered_), &fn_x_format, fn_x_values);    \
         }                                                                                          \
     }
 

@@ -102,12 +102,12 @@ template <size_t count, size_t bytes> struct texts_of {
 };
 
 template <class... Type>
-inline void record(uint32_t kind, uint32_t code, uint64_t entered, probity_site_format *format,
-                   int, const Type &...values)
+inline uint64_t record(uint32_t kind, uint32_t code, uint64_t entered, probity_site_format *format,
+                       int, const Type &...values)
 {
     const probity_value list[] = {describe(values)...,
                                   {nullptr, 0, nullptr, PROBITY_AT_VALUE}};
-    probity_values_slow(kind, code, entered, format, list);
+    return probity_values_slow(kind, code, entered, format, list);
 }
 
 } // namespace probity_fn
@@ -187,15 +187,17 @@ enum { fn_x_order = 0 };
     static_assert(list::count <= 32, "FnTrace: more than 32 parameters")
 
 /* One record. The first of the variable arguments takes the place of n; expanded: the same as
- * text. */
+ * text. takes: "variable =", which is set to the record's tick. */
 #define FN_X_RECORD(kind_, code_, entered_, source, expanded, ...)                                 \
+    FN_X_RECORD_AT((void), kind_, code_, entered_, source, expanded, __VA_ARGS__)
+#define FN_X_RECORD_AT(takes, kind_, code_, entered_, source, expanded, ...)                       \
     do {                                                                                           \
         using fn_x_list = decltype(probity_fn::list_of(__VA_ARGS__));                              \
         FN_X_CHECK_TYPES(fn_x_list);                                                               \
         static probity_fn::texts_of<fn_x_list::count, sizeof(expanded)> fn_x_texts(expanded);      \
         static struct probity_site_format fn_x_format = {                                          \
             fn_x_list::types, fn_x_texts.at, source, fn_x_list::count, __LINE__, 0};               \
-        probity_fn::record((kind_), (code_), (entered_), &fn_x_format, __VA_ARGS__);               \
+        takes probity_fn::record((kind_), (code_), (entered_), &fn_x_format, __VA_ARGS__);         \
     } while (0)
 
 #define FN_X_CHECK_COUNT(...)                                                                      \
@@ -293,8 +295,11 @@ static inline void (*fn_x_announce(void))(void)
             probity_scope_is_on(fn_x_level)                                                        \
                 ? probity_scope_begin_frame(&FN_X_HERE, &fn_x_function, FN_X_FRAME, nullptr)       \
                 : 0;                                                                               \
-        if (fn_x_code != 0)                                                                        \
-            FN_X_RECORD(FN_X_ENTER, fn_x_code, 0, source, expanded, __VA_ARGS__);                  \
+        if (fn_x_code != 0) {                                                                      \
+            uint64_t fn_x_tick;                                                                    \
+            FN_X_RECORD_AT(fn_x_tick =, FN_X_ENTER, fn_x_code, 0, source, expanded, __VA_ARGS__);  \
+            probity_scope_entered(&FN_X_HERE, fn_x_tick);                                          \
+        }                                                                                          \
     } while (0)
 
 #define FN_ORDERED(...)                                                                            \

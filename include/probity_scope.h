@@ -326,16 +326,25 @@ PROBITY_API void probity_scope_enter_site(struct probity_scope_here *scope,
 PROBITY_API uint64_t probity_scope_enter_slow(struct probity_site_function *function) PROBITY_COLD;
 
 /* Set in its result if the duration of the call is compared with limits of `probity record --when`.
- * Then the functions below are called: at its enter, for the tick, and after its leave was
- * recorded. Any thread, async-signal-safe. */
+ * What is compared are the ticks of its two records: another reading of the clock may be much
+ * earlier or later, if the thread loses its CPU in between. Any thread, async-signal-safe. */
 #define PROBITY_SCOPE_ENTERED_WATCHED (UINT64_C(1) << 63)
-PROBITY_API uint64_t probity_scope_watch_begin(void) PROBITY_COLD;
-PROBITY_API void probity_scope_watch_end(const struct probity_site_function *function,
-                                         uint64_t entered) PROBITY_COLD;
 
 /* Bit of struct probity_scope_here.place of such a call: makes the place differ from the thread's
  * depth, which every leave compares. It is not part of the index of the place. */
 #define PROBITY_SCOPE_WATCHED (UINT32_C(1) << 31)
+
+/* Records an enter or leave of such a call that has no values. Returns the tick of the record, or 0
+ * if it is dropped. */
+PROBITY_API uint64_t probity_scope_watch_hit(uint32_t code) PROBITY_COLD;
+
+/* Compares a call with the limits, by the ticks of its two records. To be called after its leave
+ * was recorded. Does nothing if a tick is 0. */
+PROBITY_API void probity_scope_watch_end(const struct probity_site_function *function,
+                                         uint64_t entered, uint64_t left) PROBITY_COLD;
+
+/* Returns the present tick, or 0 if nothing is recorded. */
+PROBITY_API uint64_t probity_scope_watch_begin(void) PROBITY_COLD;
 
 /* Called if the scope at place - 1 may be over (probity_scope_is_suspect()): it was jumped over, or
  * it is in the same frame because the compiler has inlined one function into the other, or it is
@@ -353,14 +362,16 @@ PROBITY_API void probity_scope_free_deep(uint32_t place) PROBITY_COLD;
 PROBITY_API void probity_scope_leave_slow(uint32_t code, uint32_t depth, uint32_t place)
     PROBITY_COLD;
 
-/* Records that an exception leaves the scope. */
-PROBITY_API void probity_scope_leave_raised(uint32_t code) PROBITY_COLD;
+/* Records that an exception leaves the scope. Returns the tick of the record, or 0 if it is
+ * dropped. */
+PROBITY_API uint64_t probity_scope_leave_raised(uint32_t code) PROBITY_COLD;
 
 /* Records an event of `kind` with its values. Declares the format (NULL: none) and the function
- * (code 0: none) if necessary. code: of the enter, or 0. entered: of a CHECKPOINT. */
-PROBITY_API void probity_values_slow(uint32_t kind, uint32_t code, uint64_t entered,
-                                     struct probity_site_format *format,
-                                     const struct probity_value *values) PROBITY_COLD;
+ * (code 0: none) if necessary. code: of the enter, or 0. entered: of a CHECKPOINT. Returns the tick
+ * of the record, or 0 if it is dropped. */
+PROBITY_API uint64_t probity_values_slow(uint32_t kind, uint32_t code, uint64_t entered,
+                                         struct probity_site_format *format,
+                                         const struct probity_value *values) PROBITY_COLD;
 
 /* Records an event of any kind for the calling thread, at most PROBITY_EVENT_ROOM bytes. Any
  * thread, async-signal-safe. Returns 0, or a negative error if it was dropped or nothing is
@@ -467,6 +478,13 @@ PROBITY_INLINE int probity_scope_is_on(int level)
     int is_on = level <= PROBITY_LOAD(int, &probity_scope_level);
 
     return PROBITY_EXPECT(is_on, 0) != 0;
+}
+
+/* The enter of the scope was recorded at this tick: the beginning of a call that is compared. */
+PROBITY_INLINE void probity_scope_entered(struct probity_scope_here *scope, uint64_t tick)
+{
+    if (PROBITY_EXPECT((scope->place & PROBITY_SCOPE_WATCHED) != 0, 0))
+        scope->entered = tick;
 }
 
 /* The scope of a call that is not recorded. */

@@ -41,15 +41,17 @@ FORMAT(result_pair, 3, TYPES(PROBITY_CALLS_I64, PROBITY_CALLS_I32, PROBITY_CALLS
 
 enum { EVENT_ENTER = 7, EVENT_LEAVE = 8 };
 
-static void record(uint32_t kind, uint32_t code, struct probity_site_format *format,
-                   const struct probity_value *values)
+/* Returns the record's tick, or 0 if it is dropped. */
+static uint64_t record(uint32_t kind, uint32_t code, struct probity_site_format *format,
+                       const struct probity_value *values)
 {
     int saved = errno;
 
     probity_thread_inside++;
-    probity_values_slow(kind, code, 0, format, values);
+    uint64_t tick = probity_values_slow(kind, code, 0, format, values);
     probity_thread_inside--;
     errno = saved;
+    return tick;
 }
 
 /* ---- Calls that a budget only counts -----------------------------------------------------------
@@ -173,10 +175,15 @@ int probity_call_begin_slow(struct probity_call *call, struct probity_site_funct
     return call->code != 0 || call->scope.is_open;
 }
 
-void probity_call_enter_slow(const struct probity_call *call, struct probity_site_format *format,
+void probity_call_enter_slow(struct probity_call *call, struct probity_site_format *format,
                              const struct probity_value *values)
 {
-    record(EVENT_ENTER, call->code, format, values);
+    probity_scope_entered(&call->scope, record(EVENT_ENTER, call->code, format, values));
+}
+
+void probity_call_enter_watched(struct probity_call *call)
+{
+    call->scope.entered = probity_scope_watch_hit(call->code);
 }
 
 /* The place, without the bit that marks a call whose duration is compared. */
@@ -210,11 +217,11 @@ void probity_call_leave_slow(struct probity_call *call, struct probity_site_form
     if (probity_scope_depth != place + 1)
         probity_scope_leave_slow(call->code, call->scope.depth, place);
     probity_scope_free(place);
-    record(EVENT_LEAVE, call->code, format, values);
+    uint64_t left = record(EVENT_LEAVE, call->code, format, values);
     if (call->scope.place != place && call->since != 0)
         note_wait(call);
     else if (call->scope.place != place)
-        probity_scope_watch_end(call->scope.function, call->scope.entered);
+        probity_scope_watch_end(call->scope.function, call->scope.entered, left);
 }
 
 void probity_call_leave_error(struct probity_call *call, int64_t result, int error)
@@ -290,7 +297,7 @@ int64_t probity_calls_limit_ns(const struct timespec *limit)
 }
 
 /* A text that ends on its first page is copied without the slow path. */
-void probity_call_enter_path(const struct probity_call *call, const char *path)
+void probity_call_enter_path(struct probity_call *call, const char *path)
 {
     enum { SHORT_BYTES = 256 };
     const struct probity_value value = {&path, sizeof path, NULL, PROBITY_AT_POINTER};
@@ -437,7 +444,7 @@ static void put_address(struct text *text, const struct sockaddr *address, sockl
     }
 }
 
-void probity_call_enter_peer(const struct probity_call *call, int fd,
+void probity_call_enter_peer(struct probity_call *call, int fd,
                              const struct sockaddr *address, socklen_t length)
 {
     struct text text;

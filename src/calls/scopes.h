@@ -103,8 +103,10 @@ enum { PROBITY_CALLS_PEER_BYTES = 128 };
 /* The slow paths. Preserve errno. */
 int probity_call_begin_slow(struct probity_call *call, struct probity_site_function *function,
                             uintptr_t frame) __attribute__((cold, visibility("hidden")));
-void probity_call_enter_slow(const struct probity_call *call, struct probity_site_format *format,
+void probity_call_enter_slow(struct probity_call *call, struct probity_site_format *format,
                              const struct probity_value *values)
+    __attribute__((cold, visibility("hidden")));
+void probity_call_enter_watched(struct probity_call *call)
     __attribute__((cold, visibility("hidden")));
 void probity_call_leave_slow(struct probity_call *call, struct probity_site_format *format,
                              const struct probity_value *values)
@@ -184,6 +186,13 @@ probity_call_counts(const struct probity_site_function *function, const void *ba
     return 1;
 }
 
+/* Whether the ticks of its enter and leave are to be known: only the slow path returns them. */
+static inline __attribute__((always_inline)) int
+probity_call_is_watched(const struct probity_call *call)
+{
+    return (call->scope.place & PROBITY_SCOPE_WATCHED) != 0;
+}
+
 /* Room for the enter's values, of `bytes` bytes; NULL: to be recorded on the slow path. */
 static inline __attribute__((always_inline)) uint8_t *
 probity_call_room(const struct probity_call *call, struct probity_event_room *room, uint32_t kind,
@@ -192,7 +201,7 @@ probity_call_room(const struct probity_call *call, struct probity_event_room *ro
     uint32_t number = probity_site_format_number(format);
     uint8_t *at = NULL;
 
-    if (__builtin_expect(number != 0, 1))
+    if (__builtin_expect(number != 0 && !probity_call_is_watched(call), 1))
         at = probity_event_reserve(room, kind, 8 + bytes);
     return __builtin_expect(at != NULL, 1) ? probity_put_head(at, kind, call->code, number, 0)
                                            : NULL;
@@ -200,15 +209,19 @@ probity_call_room(const struct probity_call *call, struct probity_event_room *ro
 
 /* A call without parameters. */
 static inline __attribute__((always_inline)) void
-probity_call_enter(const struct probity_call *call)
+probity_call_enter(struct probity_call *call)
 {
-    if (__builtin_expect(call->code != 0, 1))
+    if (__builtin_expect(call->code == 0, 0))
+        return;
+    if (__builtin_expect(probity_call_is_watched(call), 0))
+        probity_call_enter_watched(call);
+    else
         probity_hit(call->code);
 }
 
 /* A number of 64 bits. */
 static inline __attribute__((always_inline)) void
-probity_call_enter_number(const struct probity_call *call, struct probity_site_format *format,
+probity_call_enter_number(struct probity_call *call, struct probity_site_format *format,
                           uint64_t number)
 {
     struct probity_event_room room;
@@ -227,7 +240,7 @@ probity_call_enter_number(const struct probity_call *call, struct probity_site_f
 
 /* A descriptor. */
 static inline __attribute__((always_inline)) void
-probity_call_enter_fd(const struct probity_call *call, int fd)
+probity_call_enter_fd(struct probity_call *call, int fd)
 {
     struct probity_event_room room;
 
@@ -245,7 +258,7 @@ probity_call_enter_fd(const struct probity_call *call, int fd)
 
 /* A descriptor and a number of 64 bits. */
 static inline __attribute__((always_inline)) void
-probity_call_enter_fd_number(const struct probity_call *call, struct probity_site_format *format,
+probity_call_enter_fd_number(struct probity_call *call, struct probity_site_format *format,
                              int fd, uint64_t number)
 {
     struct probity_event_room room;
@@ -266,7 +279,7 @@ probity_call_enter_fd_number(const struct probity_call *call, struct probity_sit
 
 /* Two numbers of 64 bits. */
 static inline __attribute__((always_inline)) void
-probity_call_enter_numbers(const struct probity_call *call, struct probity_site_format *format,
+probity_call_enter_numbers(struct probity_call *call, struct probity_site_format *format,
                            uint64_t one, uint64_t two)
 {
     struct probity_event_room room;
@@ -286,11 +299,11 @@ probity_call_enter_numbers(const struct probity_call *call, struct probity_site_
 }
 
 /* A zero-terminated text, which may be unreadable. */
-void probity_call_enter_path(const struct probity_call *call, const char *path)
+void probity_call_enter_path(struct probity_call *call, const char *path)
     __attribute__((visibility("hidden")));
 
 /* A descriptor and an address. */
-void probity_call_enter_peer(const struct probity_call *call, int fd,
+void probity_call_enter_peer(struct probity_call *call, int fd,
                              const struct sockaddr *address, socklen_t length)
     __attribute__((visibility("hidden")));
 

@@ -246,8 +246,9 @@ struct event {
     struct probity_site_format *format;
 };
 
-/* Stores values whose bytes are recorded, as FnTrace.h does. Returns whether it could. */
-static int record_fixed(const struct event *event, const struct read_value *read)
+/* Stores values whose bytes are recorded, as FnTrace.h does. Returns the record's tick, or 0 if it
+ * could not. */
+static uint64_t record_fixed(const struct event *event, const struct read_value *read)
 {
     struct probity_event_room room;
     uint32_t number = probity_site_format_number(event->format);
@@ -260,10 +261,10 @@ static int record_fixed(const struct event *event, const struct read_value *read
     for (uint32_t i = 0; i < event->count; i++)
         at = probity_put_bytes(at, read[i].words, event->values[i].bytes);
     probity_event_publish(&room);
-    return 1;
+    return room.tick;
 }
 
-void probity_argument_values_record(const struct probity_arguments *all,
+uint64_t probity_argument_values_record(const struct probity_arguments *all,
                                     struct probity_valued_function *function, int is_result,
                                     uint32_t code, const struct probity_registers *registers)
 {
@@ -277,6 +278,7 @@ void probity_argument_values_record(const struct probity_arguments *all,
         .values = &all->values[description->first_value + (is_result ? description->arguments : 0)],
         .format = is_result ? &function->results : &function->arguments};
     int is_read = 1, as_addresses = 0;
+    uint64_t tick = 0;
 
     for (uint32_t i = 0; i < event.count && is_read; i++)
         is_read = read_value(registers, &event.values[i], is_result, 0, &read[i]) == 0;
@@ -287,10 +289,12 @@ void probity_argument_values_record(const struct probity_arguments *all,
             read[i].words[0] = read[i].words[1] = 0;
             read_value(registers, &event.values[i], is_result, 1, &read[i]);
         }
-    } else if (record_fixed(&event, read)) {
-        return;
+    } else {
+        tick = record_fixed(&event, read);
     }
+    if (tick != 0)
+        return tick;
     for (uint32_t i = 0; i < event.count; i++)
         values[i] = value_to_record(all, &event.values[i], as_addresses, &read[i]);
-    probity_values_slow(event.kind, code, 0, event.format, values);
+    return probity_values_slow(event.kind, code, 0, event.format, values);
 }

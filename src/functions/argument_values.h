@@ -14,7 +14,7 @@ int probity_argument_values_prepare(const struct probity_arguments *all,
 
 /* Records the leave (is_result) or the enter of a call with its values. Async-signal-safe;
  * preserves errno. */
-void probity_argument_values_record(const struct probity_arguments *all,
+uint64_t probity_argument_values_record(const struct probity_arguments *all,
                                     struct probity_valued_function *function, int is_result,
                                     uint32_t code, const struct probity_registers *registers);
 

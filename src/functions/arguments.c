@@ -208,16 +208,16 @@ probity_function_valued(struct probity_site_function *found)
                : NULL;
 }
 
-void probity_arguments_record(struct probity_valued_function *function, uint32_t code,
-                              const struct probity_registers *registers)
+uint64_t probity_arguments_record(struct probity_valued_function *function, uint32_t code,
+                                  const struct probity_registers *registers)
 {
-    probity_argument_values_record(&all, function, 0, code, registers);
+    return probity_argument_values_record(&all, function, 0, code, registers);
 }
 
-void probity_results_record(struct probity_valued_function *function, uint32_t code,
-                            const struct probity_registers *registers)
+uint64_t probity_results_record(struct probity_valued_function *function, uint32_t code,
+                                const struct probity_registers *registers)
 {
-    probity_argument_values_record(&all, function, 1, code, registers);
+    return probity_argument_values_record(&all, function, 1, code, registers);
 }
 
 void probity_arguments_report_unseen(const struct probity_site_function *found)

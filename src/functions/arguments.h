@@ -67,11 +67,12 @@ probity_function_own(struct probity_site_function *found)
 struct probity_valued_function *
 probity_function_valued(struct probity_site_function *found);
 
-/* Records the enter or the leave of a call, with the values. code: of the enter. */
-void probity_arguments_record(struct probity_valued_function *function, uint32_t code,
-                              const struct probity_registers *registers);
-void probity_results_record(struct probity_valued_function *function, uint32_t code,
-                            const struct probity_registers *registers);
+/* Records the enter or the leave of a call, with the values. code: of the enter. Returns the
+ * record's tick, or 0 if it is dropped. */
+uint64_t probity_arguments_record(struct probity_valued_function *function, uint32_t code,
+                                  const struct probity_registers *registers);
+uint64_t probity_results_record(struct probity_valued_function *function, uint32_t code,
+                                const struct probity_registers *registers);
 
 /* Reports, once, that a function whose arguments are requested has no hook with access to them. */
 void probity_arguments_report_unseen(const struct probity_site_function *found);

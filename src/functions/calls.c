@@ -259,11 +259,29 @@ static void begin(struct probity_call *call, struct probity_site_function *funct
     /* Its frame is unknown to probity_scope.h, which then does not use it. */
     if (code != 0)
         probity_scope_take(call->place, 0, 0);
-    if (entered & PROBITY_SCOPE_ENTERED_WATCHED) {
+    if (entered & PROBITY_SCOPE_ENTERED_WATCHED)
         call->place |= PROBITY_CALL_WATCHED;
-        call->depth = tick_after(probity_scope_watch_begin());
-    }
     call->code = code;
+}
+
+/* The enter or leave of a call without values. Returns the record's tick if the call's duration is
+ * compared. */
+static uint64_t hit(const struct probity_call *call, uint32_t code)
+{
+    if (__builtin_expect((call->place & PROBITY_CALL_WATCHED) != 0, 0))
+        return probity_scope_watch_hit(code);
+    probity_hit(code);
+    return 0;
+}
+
+/* The beginning of a call whose duration is compared; tick 0: it was not recorded. */
+static void set_entered(struct probity_call *call, uint64_t tick)
+{
+    if ((call->place & PROBITY_CALL_WATCHED) == 0)
+        return;
+    call->depth = tick_after(tick);
+    if (tick == 0)
+        call->place &= ~PROBITY_CALL_WATCHED;
 }
 
 /* Records that a call of this function begins, with its arguments if requested. */
@@ -273,7 +291,7 @@ static void record_enter(struct probity_call *call, struct probity_site_function
     struct probity_valued_function *valued = probity_function_valued(found);
 
     if (__builtin_expect(valued == NULL || registers == NULL, 1)) {
-        probity_hit(call->code);
+        set_entered(call, hit(call, call->code));
         return;
     }
     if (valued->description->results > 0 && probity_calls.count <= CALLS_MAX &&
@@ -282,10 +300,9 @@ static void record_enter(struct probity_call *call, struct probity_site_function
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         call->place |= PROBITY_CALL_VALUED;
     }
-    if (valued->description->arguments > 0)
-        probity_arguments_record(valued, call->code, registers);
-    else
-        probity_hit(call->code);
+    set_entered(call, valued->description->arguments > 0
+                          ? probity_arguments_record(valued, call->code, registers)
+                          : hit(call, call->code));
 }
 
 /* Takes a place on the stack; complete once `stack` is set. */
@@ -424,32 +441,31 @@ static struct probity_valued_function *valued_of(const struct probity_call *call
     return found != NULL ? probity_function_valued(found) : NULL;
 }
 
-/* registers: NULL if the result is not known. */
-static void record_leave(const struct probity_call *call, const struct probity_registers *registers)
+/* registers: NULL if the result is not known. Returns as hit(). */
+static uint64_t record_leave(const struct probity_call *call,
+                             const struct probity_registers *registers)
 {
     struct probity_valued_function *valued = registers != NULL ? valued_of(call) : NULL;
 
     if (__builtin_expect(raised() > call->raised, 0))
-        probity_scope_leave_raised(call->code);
-    else if (valued != NULL)
-        probity_results_record(valued, call->code, registers);
-    else
-        probity_hit(call->code + 2);
+        return probity_scope_leave_raised(call->code);
+    if (valued != NULL)
+        return probity_results_record(valued, call->code, registers);
+    return hit(call, call->code + 2);
 }
 
-/* Compares the duration of the call, now that its end is recorded. */
-static __attribute__((noinline)) void watch_end(const struct probity_call *call)
+/* Compares the duration of a call whose end was recorded at this tick; 0: it was not recorded. */
+static __attribute__((noinline)) void watch_end(const struct probity_call *call, uint64_t left)
 {
     struct probity_site_function *found = probity_function_at_once(call->site.function);
-    uint64_t now = probity_scope_watch_begin();
-    /* The rounded beginning may be after `now`. */
-    uint64_t since = (uint64_t)(tick_after(now) - call->depth) << PROBITY_CALL_TICK_SHIFT;
-    uint64_t next = ((now >> PROBITY_CALL_TICK_SHIFT) + 1) << PROBITY_CALL_TICK_SHIFT;
+    /* The rounded beginning may be after `left`. */
+    uint64_t since = (uint64_t)(tick_after(left) - call->depth) << PROBITY_CALL_TICK_SHIFT;
+    uint64_t next = ((left >> PROBITY_CALL_TICK_SHIFT) + 1) << PROBITY_CALL_TICK_SHIFT;
 
     if (found == NULL)
         found = probity_function_find(call->site.function);
     if (found != NULL && found != &probity_function_left_out)
-        probity_scope_watch_end(probity_function_own(found), next - since);
+        probity_scope_watch_end(probity_function_own(found), next - since, left);
 }
 
 static void end(const struct probity_call *call, const struct probity_registers *registers)
@@ -462,10 +478,11 @@ static void end(const struct probity_call *call, const struct probity_registers 
                          0))
         probity_scope_leave_slow(call->code, call->depth, place);
     probity_scope_free(place);
-    if (call->code != PROBITY_SCOPE_PROFILED)
-        record_leave(call, registers);
+    if (call->code == PROBITY_SCOPE_PROFILED)
+        return;
+    uint64_t left = record_leave(call, registers);
     if (__builtin_expect((call->place & PROBITY_CALL_WATCHED) != 0, 0))
-        watch_end(call);
+        watch_end(call, left);
 }
 
 /* Whether an open call may be the one that ends. At its end, a function with a variable-length

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/hooked.h"
 #include "base/share.h"
 #include "base/ticks.h"
 #include "base/window.h"
@@ -116,24 +117,27 @@ struct change {
 /* State of a search through the declarations for functions that the budget no longer records. */
 static const struct probity_condition *sought;
 static const struct change *sought_with; /* what else the request changes */
-static int is_found;
+static int is_found, is_endless;
 
 static void find_unrecorded(uint32_t kind, const uint8_t *payload, size_t bytes)
 {
     uint32_t site;
 
-    if (is_declared_for(sought, kind, payload, bytes, &site) && site < PROBITY_LIMIT_SITES)
-        is_found |= (__atomic_load_n(&probity_budget_state[site + 1], __ATOMIC_RELAXED) &
-                     (PROBITY_BUDGET_COUNTED | PROBITY_BUDGET_OFF)) != 0 &&
-                    !probity_switches_turn_on(sought_with->switches, sought_with->switches_count,
-                                              kind, payload, bytes);
+    if (!is_declared_for(sought, kind, payload, bytes, &site) || site >= PROBITY_LIMIT_SITES)
+        return;
+    is_endless |= sought->kind == PROBITY_CONDITION_FUNCTION &&
+                  (payload[9] & PROBITY_FUNCTION_ENTRIES) != 0;
+    is_found |= (__atomic_load_n(&probity_budget_state[site + 1], __ATOMIC_RELAXED) &
+                 (PROBITY_BUDGET_COUNTED | PROBITY_BUDGET_OFF)) != 0 &&
+                !probity_switches_turn_on(sought_with->switches, sought_with->switches_count, kind,
+                                          payload, bytes);
 }
 
 /* In the writer thread, which also decides what is only counted. */
 static int names_unrecorded(const struct probity_condition *condition)
 {
     sought = condition;
-    is_found = 0;
+    is_found = is_endless = 0;
     probity_declare_each(find_unrecorded);
     return is_found;
 }
@@ -199,6 +203,8 @@ static const char *why_not(const struct probity_condition *condition, uint32_t f
         return "there are already 64 conditions";
     if (found == PROBITY_CONDITIONS_MAX && names_unrecorded(condition))
         return "calls that it names are only counted (budget, or switched off); see on=";
+    if (found == PROBITY_CONDITIONS_MAX && is_endless)
+        return "-fpatchable-function-entry records no ends of calls";
     if (added_count + earlier >= ADDED_MAX)
         return "the conditions of this recording were already changed 32 times";
     return condition->length >= ADDED_BYTES ? "the condition is too long" : NULL;
@@ -383,8 +389,15 @@ static int try_conditions(struct probity_session *session, const struct change *
                           char *ret_why, size_t room)
 {
     const char *why;
+    size_t bytes = 0;
     int result = 0;
 
+    for (uint32_t i = 0; i < session->dumps.conditions; i++)
+        bytes += session->dumps.condition_bytes[i] + 1;
+    for (uint32_t i = 0; i < change->conditions_count; i++)
+        bytes += change->conditions[i].length + 1;
+    if (change->conditions_count > 0 && bytes > sizeof session->settings.when)
+        return refuse(ret_why, room, "when", "the condition is too long");
     sought_with = change;
     for (uint32_t i = 0; i < change->conditions_count && result == 0; i++) {
         result = change_condition(session, &change->conditions[i], i, &why);
@@ -411,8 +424,9 @@ static void apply_dumps(struct probity_session *session,
     dumps->period = probity_ticks_of_ns((int64_t)wanted->period_ns, rate);
 }
 
-/* The window is never shorter than the dumps need. */
-static void apply_ring(struct probity_session *session, const struct change *change)
+/* The window is never shorter than the dumps need. ret_settings: of children. */
+static void apply_ring(struct probity_session *session, const struct change *change,
+                       struct probity_settings *ret_settings)
 {
     const struct probity_dumps_settings *dumps = &session->dumps.settings;
     uint64_t rate = probity_live_rate(&session->live);
@@ -424,6 +438,28 @@ static void apply_ring(struct probity_session *session, const struct change *cha
         session->live.ring_ticks = probity_ticks_of_ns((int64_t)change->ring_ns, rate);
     if (session->live.ring_ticks != 0 && session->live.ring_ticks < least)
         session->live.ring_ticks = least;
+    if (change->has_ring)
+        ret_settings->ring_ns = change->ring_ns;
+    if (ret_settings->ring_ns != 0 && ret_settings->ring_ns < least_ns)
+        ret_settings->ring_ns = least_ns;
+}
+
+/* The conditions in force, as PROBITY_WHEN. They fit: see try_conditions(). */
+static void join_conditions(const struct probity_dumps *dumps,
+                            struct probity_settings *ret_settings)
+{
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < dumps->conditions; i++) {
+        if (i > 0)
+            ret_settings->when[used++] = ';';
+        memcpy(ret_settings->when + used, dumps->condition[i], dumps->condition_bytes[i]);
+        used += dumps->condition_bytes[i];
+        ret_settings->has_watched |=
+            probity_condition_is_read(&probity_trigger_parts()->conditions[i]);
+    }
+    ret_settings->when[used] = 0;
+    ret_settings->texts_set |= used > 0 ? PROBITY_SETTINGS_HAS_WHEN : 0;
 }
 
 /* Sequentially consistent: see probity_levels_publish(). A thread reads the mode only when it has
@@ -432,6 +468,31 @@ static void apply_mode(struct probity_session *session, int mode)
 {
     __atomic_store_n(&session->live.mode, (uint32_t)mode, __ATOMIC_SEQ_CST);
     probity_levels_publish(session);
+}
+
+/* Also for children that are forked from now on. */
+static void apply(struct probity_session *session, const struct change *change)
+{
+    struct probity_settings *settings = probity_session_inherit_begin();
+
+    if (change->budget != 0) {
+        probity_budget_change(session, change->budget);
+        settings->budget = change->budget;
+        if (settings->cost == PROBITY_SETTINGS_COST_OFF)
+            settings->cost = PROBITY_SETTINGS_COST_LONG; /* as with a budget from the beginning */
+    }
+    if (change->mode != 0) {
+        apply_mode(session, change->mode);
+        settings->mode = change->mode;
+    }
+    if (change->has_dumps)
+        apply_dumps(session, &change->dumps);
+    if (session->dumps.is_on) {
+        apply_ring(session, change, settings);
+        settings->dumps = session->dumps.settings;
+        join_conditions(&session->dumps, settings);
+    }
+    probity_session_inherit_end();
 }
 
 static void say_switched(char *ret_said, size_t room)
@@ -480,14 +541,7 @@ static int change_settings(void *owner, const char *text, char *ret_why, size_t 
         return refuse(ret_why, room, "when", why);
     if (change.switches_count > 0)
         probity_switches_apply(session, change.switches, change.switches_count);
-    if (change.budget != 0)
-        probity_budget_change(session, change.budget);
-    if (change.mode != 0)
-        apply_mode(session, change.mode);
-    if (change.has_dumps)
-        apply_dumps(session, &change.dumps);
-    if (session->dumps.is_on)
-        apply_ring(session, &change);
+    apply(session, &change);
     if (change.switches_count > 0)
         say_switched(ret_why, room);
     return 0;

@@ -233,14 +233,16 @@ static uint64_t tick_of_reading(struct probity_session *session, struct probity_
     }
 }
 
-/* Records the CPU time and the hit that found the gap, in one reservation. */
-static void record_measured_hit(struct probity_session *session, struct probity_thread_state *slot,
-                                const struct item *item, uint64_t tick)
+/* Records the CPU time and the hit that found the gap, in one reservation. Returns the tick of the
+ * hit, or 0 if it is dropped. */
+static uint64_t record_measured_hit(struct probity_session *session,
+                                    struct probity_thread_state *slot, const struct item *item,
+                                    uint64_t tick)
 {
     uint64_t at = reserve_words(session, slot, CPU_WORDS + words_of(item));
 
     if (at == 0)
-        return;
+        return 0;
     /* The thread was preempted since the clock was read, or had to wait for a chunk: the reading is
      * not valid for that moment. The probe is still running, so the present moment can be used,
      * unlike the reading's moment, which may be between two records of a signal handler. The time
@@ -255,13 +257,14 @@ static void record_measured_hit(struct probity_session *session, struct probity_
     store_head(at,
                probity_word(reading.tick, probity_word_special(PROBITY_WORD_CPU, CPU_WORDS)));
     store_item(at + CPU_WORDS * 8, tick, item);
+    return tick;
 }
 
 /* Records the hit in words other than those reserved at `at` before its clock was read, and turns
  * these into padding last. The writer is informed (pass.c, slot_drain), because the tick is older
- * than the new words. */
-static void move_hit(struct probity_session *session, struct probity_thread_state *slot,
-                     const struct item *item, uint64_t at, uint64_t tick)
+ * than the new words. Returns the tick of the record, or 0 if it is dropped. */
+static uint64_t move_hit(struct probity_session *session, struct probity_thread_state *slot,
+                         const struct item *item, uint64_t at, uint64_t tick)
 {
     uint32_t relocations = (slot->relocations + 1) | 1, words = words_of(item);
     int is_inside = slot->relocations & 1; /* a signal handler's hit, during a move of an older
@@ -276,10 +279,11 @@ static void move_hit(struct probity_session *session, struct probity_thread_stat
         __atomic_store_n(&slot->relocating_tick, tick, __ATOMIC_RELEASE);
         __atomic_store_n(&slot->relocations, relocations, __ATOMIC_RELEASE);
     }
-    record_measured_hit(session, slot, item, tick);
+    uint64_t stored = record_measured_hit(session, slot, item, tick);
     store_head(at, probity_word(tick, probity_word_special(PROBITY_WORD_PAD, words)));
     if (!is_inside)
         __atomic_store_n(&slot->relocations, relocations + 1, __ATOMIC_RELEASE);
+    return stored;
 }
 
 /* Probes may share an entry: then they merely compete for readings. */
@@ -425,24 +429,25 @@ int64_t probity_record_gap(struct probity_session *session, struct probity_threa
     return price != 0 ? measure_gap(session, slot, &place, gap, price) : 0;
 }
 
-/* Stores a hit after a gap. */
-static COLD void finish_gap(struct probity_session *session, struct probity_thread_state *slot,
-                            const struct item *item, uint64_t at, uint64_t gap, uint64_t tick)
+/* Stores a hit after a gap. Returns its tick, or 0 if it is dropped. */
+static COLD uint64_t finish_gap(struct probity_session *session, struct probity_thread_state *slot,
+                                const struct item *item, uint64_t at, uint64_t gap, uint64_t tick)
 {
     uint64_t price = price_if_due(session, slot, item, gap, tick);
     if (price == 0) {
         store_item(at, tick, item);
-        return;
+        return tick;
     }
     measure_gap(session, slot, item, gap, price);
-    move_hit(session, slot, item, at, tick);
+    return move_hit(session, slot, item, at, tick);
 }
 
-/* A span or wait that took longer than its limit ends with a gap. */
-static __attribute__((cold, noinline)) void compare_gap(struct probity_session *session,
-                                                  struct probity_thread_state *slot,
-                                                  const struct item *item, uint64_t at,
-                                                  uint64_t gap, uint64_t tick)
+/* A span or wait that took longer than its limit ends with a gap. Compares once the record is
+ * stored, whose tick may be later than the reading that found the gap. */
+static __attribute__((cold, noinline)) uint64_t compare_gap(struct probity_session *session,
+                                                            struct probity_thread_state *slot,
+                                                            const struct item *item, uint64_t at,
+                                                            uint64_t gap, uint64_t tick)
 {
     const struct probity_trigger_record record = {item->code, item->kind, item->payload,
                                                   item->bytes};
@@ -450,18 +455,19 @@ static __attribute__((cold, noinline)) void compare_gap(struct probity_session *
     struct probity_cpu_registers kept;
 
     probity_cpu_keep(&kept);
-    probity_trigger_calls.gap_found(session, slot, &record, at, tick - gap, tick, &met);
-    finish_gap(session, slot, item, at, gap, tick);
-    if (met.conditions != 0)
-        probity_trigger_calls.post(&met);
+    probity_trigger_calls.gap_found(session, slot, &record, at, tick - gap, &met);
+    met.end = finish_gap(session, slot, item, at, gap, tick);
+    if (met.conditions != 0 && met.end != 0)
+        probity_trigger_calls.compare(&met);
     probity_cpu_restore(&kept);
+    return met.end;
 }
 
 /* Stores a hit in the word or words reserved at `at`. After a gap the thread may have been off the
  * CPU; the words then stay empty until the replacing records are stored, so that the writer does
- * not pass them. */
-static void finish_hit(struct probity_session *session, struct probity_thread_state *slot,
-                       const struct item *item, uint64_t at, uint64_t tick)
+ * not pass them. Returns the tick of the record, or 0 if it is dropped. */
+static uint64_t finish_hit(struct probity_session *session, struct probity_thread_state *slot,
+                           const struct item *item, uint64_t at, uint64_t tick)
 {
     uint64_t gap = tick - slot->hot.last_tick;
 
@@ -471,12 +477,11 @@ static void finish_hit(struct probity_session *session, struct probity_thread_st
         slot->hot.last_tick = tick;
     if (gap < slot->hot.gap_ticks) {
         store_item(at, tick, item);
-        return;
+        return tick;
     }
     if (__builtin_expect(probity_trigger_has_gaps, 0))
-        compare_gap(session, slot, item, at, gap, tick);
-    else
-        finish_gap(session, slot, item, at, gap, tick);
+        return compare_gap(session, slot, item, at, gap, tick);
+    return finish_gap(session, slot, item, at, gap, tick);
 }
 
 /* Delays the end of a recording, and so the next start, until the thread leaves. Returns whether
@@ -568,36 +573,44 @@ static struct probity_thread_state *slot_here(struct probity_session **ret_sessi
     return assign_slot(ret_session);
 }
 
-/* is_trial: the slot is in no recording. */
-static void record_in(struct probity_session *session, struct probity_thread_state *slot,
-                      const struct item *item, int is_trial)
+/* is_trial: the slot is in no recording. Returns the tick of the record, or 0 if it is dropped. */
+static uint64_t record_in(struct probity_session *session, struct probity_thread_state *slot,
+                          const struct item *item, int is_trial)
 {
     int may_record = slot_enter(session, slot) || is_trial;
     uint64_t at = may_record ? reserve_words(session, slot, words_of(item)) : 0;
+    uint64_t tick = 0;
 
     if (at != 0)
-        finish_hit(session, slot, item, at, probity_clock_ticks(session->live.clock));
+        tick = finish_hit(session, slot, item, at, probity_clock_ticks(session->live.clock));
     slot_leave(slot);
+    return tick;
 }
 
-static void record_item(const struct item *item)
+static uint64_t record_item(const struct item *item)
 {
     struct probity_session *session;
     int before = errno;
     struct probity_thread_state *slot = slot_here(&session);
+    uint64_t tick = slot != NULL ? record_in(session, slot, item, 0) : 0;
 
-    if (slot != NULL)
-        record_in(session, slot, item, 0);
     errno = before;
+    return tick;
 }
 
-void probity_record_values(uint32_t kind, const void *payload, size_t bytes)
+uint64_t probity_record_values(uint32_t kind, const void *payload, size_t bytes)
 {
     struct item item = {.kind = kind, .number = 2 * (uint64_t)kind, .payload = payload,
                         .bytes = bytes < PROBITY_EVENT_ROOM ? bytes : PROBITY_EVENT_ROOM};
 
-    if (__atomic_load_n(&probity_active, __ATOMIC_RELAXED))
-        record_item(&item);
+    return __atomic_load_n(&probity_active, __ATOMIC_RELAXED) ? record_item(&item) : 0;
+}
+
+PROBITY_API uint64_t probity_scope_watch_hit(uint32_t code)
+{
+    const struct item item = {.code = code};
+
+    return __atomic_load_n(&probity_active, __ATOMIC_RELAXED) ? record_item(&item) : 0;
 }
 
 /* The bit that is set in addresses of chunks, while the slot is in a recording; else 0. */

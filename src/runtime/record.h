@@ -16,8 +16,9 @@ int probity_record_event(struct probity_session *session, struct probity_thread_
                          uint32_t kind, const void *payload, size_t bytes);
 
 /* Records an event that is part of the program's timeline, like a hit: CPU time is measured if
- * necessary. By the calling thread, async-signal-safe. Truncated to PROBITY_EVENT_ROOM bytes. */
-void probity_record_values(uint32_t kind, const void *payload, size_t bytes);
+ * necessary. By the calling thread, async-signal-safe. Truncated to PROBITY_EVENT_ROOM bytes.
+ * Returns the tick of the record, or 0 if it is dropped. */
+uint64_t probity_record_values(uint32_t kind, const void *payload, size_t bytes);
 
 /* To be called after a gap that ends at `tick`; the slot need not be one of the session's. Reads
  * the CPU clock if that is worth its cost. Gaps with the same number are treated alike. Returns the

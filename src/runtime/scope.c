@@ -101,7 +101,7 @@ PROBITY_API void probity_scope_leave_slow(uint32_t code, uint32_t depth, uint32_
     probity_profile_leave(depth);
 }
 
-PROBITY_API void probity_scope_leave_raised(uint32_t code)
+PROBITY_API uint64_t probity_scope_leave_raised(uint32_t code)
 {
     struct probity_cpu_registers kept;
     uint8_t payload[8];
@@ -110,9 +110,10 @@ PROBITY_API void probity_scope_leave_raised(uint32_t code)
     probity_cpu_keep(&kept);
     probity_put_u32(payload, (code - PROBITY_CODE_FIRST) / 2);
     probity_put_u32(payload + 4, PROBITY_FORMAT_RAISED);
-    probity_record_values(PROBITY_EVENT_LEAVE, payload, sizeof payload);
+    uint64_t tick = probity_record_values(PROBITY_EVENT_LEAVE, payload, sizeof payload);
     probity_cpu_restore(&kept);
     errno = before;
+    return tick;
 }
 
 void probity_scope_pause_slow(int is_pause)
@@ -133,9 +134,9 @@ static void put_head(struct probity_payload *payload, uint32_t kind, uint32_t co
     probity_payload_put(payload, head, (size_t)(at - head));
 }
 
-PROBITY_API void probity_values_slow(uint32_t kind, uint32_t code, uint64_t entered,
-                                     struct probity_site_format *format,
-                                     const struct probity_value *values)
+PROBITY_API uint64_t probity_values_slow(uint32_t kind, uint32_t code, uint64_t entered,
+                                         struct probity_site_format *format,
+                                         const struct probity_value *values)
 {
     const struct probity_session *session = probity_session_recording();
     struct probity_payload payload; /* not initialized, to avoid zeroing 2 KiB */
@@ -150,8 +151,9 @@ PROBITY_API void probity_values_slow(uint32_t kind, uint32_t code, uint64_t ente
         for (uint32_t i = 0; number != 0 && i < format->count; i++)
             probity_payload_put_value(&payload, probity_format_type(format, i), &values[i]);
     }
-    probity_record_values(kind, payload.bytes, payload.used);
+    uint64_t tick = probity_record_values(kind, payload.bytes, payload.used);
     errno = before;
+    return tick;
 }
 
 PROBITY_API size_t probity_text_length(const void *text, size_t unit, size_t most,

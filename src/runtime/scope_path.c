@@ -205,6 +205,7 @@ begin_any(struct probity_scope_here *scope, struct probity_site_function **funct
         probity_scope_take(place, minus, where);
         if (entered & PROBITY_SCOPE_ENTERED_WATCHED) {
             scope->place |= PROBITY_SCOPE_WATCHED;
+            /* Replaced by the tick of the enter once that is recorded. */
             scope->entered = probity_scope_watch_begin();
         }
     } else if (is_counted(scope->function)) {
@@ -219,6 +220,21 @@ static __attribute__((noinline)) uint32_t begin_unusual(struct probity_scope_her
                                                         const void *note)
 {
     return begin_any(scope, function, minus, where, note);
+}
+
+/* Whether the duration of the call is compared. */
+static int is_watched(const struct probity_scope_here *scope)
+{
+    return (scope->place & PROBITY_SCOPE_WATCHED) != 0;
+}
+
+static inline __attribute__((always_inline)) void hit_begun(struct probity_scope_here *scope,
+                                                            uint32_t code)
+{
+    if (__builtin_expect(is_watched(scope), 0))
+        scope->entered = probity_scope_watch_hit(code);
+    else
+        probity_hit(code);
 }
 
 static struct probity_site_function *described(struct probity_site_function *const *function)
@@ -258,7 +274,7 @@ probity_scope_enter_frame(struct probity_scope_here *scope, struct probity_site_
         begin_called_from(scope, function, frame, note, __builtin_return_address(0));
 
     if (code != 0)
-        probity_hit(code);
+        hit_begun(scope, code);
 }
 
 PROBITY_API void probity_scope_enter_site(struct probity_scope_here *scope,
@@ -268,7 +284,7 @@ PROBITY_API void probity_scope_enter_site(struct probity_scope_here *scope,
     uint32_t code_of_enter = begin_called_from(scope, function, frame, note, code);
 
     if (code_of_enter != 0)
-        probity_hit(code_of_enter);
+        hit_begun(scope, code_of_enter);
 }
 
 #if PROBITY_SCOPE_NOTED
@@ -288,7 +304,7 @@ enter_rare_at(struct probity_scope_here *scope, struct probity_site_function **f
     uint32_t code = begin_any(scope, function, minus, where, note_after(back));
 
     if (code != 0)
-        probity_hit(code);
+        hit_begun(scope, code);
 }
 
 /* Begins such a scope. Returns the code of its enter, or 0 if this is not such a scope. */
@@ -360,20 +376,20 @@ static void put_value(uint8_t *at, const void *value, uint32_t bytes)
     }
 }
 
-static __attribute__((noinline)) void format_value(const struct probity_scope_here *scope)
+static __attribute__((noinline)) uint64_t format_value(const struct probity_scope_here *scope)
 {
     struct probity_value value = {scope->ret, 0, scope->ret_formatter, scope->ret_how};
 
     if (scope->ret_describe != NULL)
         value = scope->ret_describe(scope->ret);
-    probity_values_slow(8, scope->code, 0, scope->ret_format, &value);
+    return probity_values_slow(8, scope->code, 0, scope->ret_format, &value);
 }
 
 /* Records values of fixed size if there is no room yet or the format is not declared. Uses little
- * stack, since a signal handler's may be small. */
-static __attribute__((noinline)) void record_bytes(uint32_t kind, uint32_t code,
-                                                   struct probity_site_format *format,
-                                                   const void *values, uint32_t bytes)
+ * stack, since a signal handler's may be small. Returns the record's tick, or 0: dropped. */
+static __attribute__((noinline)) uint64_t record_bytes(uint32_t kind, uint32_t code,
+                                                       struct probity_site_format *format,
+                                                       const void *values, uint32_t bytes)
 {
     uint8_t payload[8 + 16 * PROBITY_SCOPE_VALUES_MAX];
     int before = errno;
@@ -384,21 +400,25 @@ static __attribute__((noinline)) void record_bytes(uint32_t kind, uint32_t code,
         memcpy(at, values, bytes);
         at += bytes;
     }
-    probity_record_values(kind, payload, (size_t)(at - payload));
+    uint64_t tick = probity_record_values(kind, payload, (size_t)(at - payload));
     errno = before;
+    return tick;
 }
 
-/* For a thread without room, or a value that is not a number. */
-static __attribute__((cold, noinline)) void leave_any_value(const struct probity_scope_here *scope)
+/* For a thread without room, a value that is not a number, or a call that is compared. */
+static __attribute__((cold, noinline)) uint64_t
+leave_any_value(const struct probity_scope_here *scope)
 {
     struct probity_cpu_registers kept;
+    uint64_t tick;
 
     probity_cpu_keep(&kept);
     if (scope->ret_bytes != 0)
-        record_bytes(8, scope->code, scope->ret_format, scope->ret, scope->ret_bytes);
+        tick = record_bytes(8, scope->code, scope->ret_format, scope->ret, scope->ret_bytes);
     else
-        format_value(scope);
+        tick = format_value(scope);
     probity_cpu_restore(&kept);
+    return tick;
 }
 
 /* With the value of the variable named by FN_RETVAL. */
@@ -437,6 +457,23 @@ record_leave(const struct probity_scope_here *scope, uint32_t code)
         probity_hit(code + 2);
 }
 
+/* Records the leave of a call whose duration is compared, and compares it. */
+static __attribute__((noinline)) void leave_watched(const struct probity_scope_here *scope)
+{
+    struct probity_cpu_registers kept;
+    uint64_t tick;
+
+    probity_cpu_keep(&kept);
+    if (is_left_by_exception(scope))
+        tick = probity_scope_leave_raised(scope->code);
+    else if (scope->ret != NULL)
+        tick = leave_any_value(scope);
+    else
+        tick = probity_scope_watch_hit(scope->code + 2);
+    probity_scope_watch_end(scope->function, scope->entered, tick);
+    probity_cpu_restore(&kept);
+}
+
 /* Ends a scope that is in profile mode, above an abandoned scope, deeply nested, or compared by its
  * duration. */
 static __attribute__((noinline)) void leave_unusual(const struct probity_scope_here *scope)
@@ -451,14 +488,12 @@ static __attribute__((noinline)) void leave_unusual(const struct probity_scope_h
     if (code == PROBITY_SCOPE_PROFILED || probity_scope_depth != place + 1)
         probity_scope_leave_slow(code, scope->depth, place);
     probity_scope_free(place);
-    if (code != PROBITY_SCOPE_PROFILED)
+    if (code == PROBITY_SCOPE_PROFILED)
+        return;
+    if (is_watched(scope))
+        leave_watched(scope);
+    else
         record_leave(scope, code);
-    if (__builtin_expect(scope->place != place && code != PROBITY_SCOPE_PROFILED, 0)) {
-        struct probity_cpu_registers kept;
-        probity_cpu_keep(&kept);
-        probity_scope_watch_end(scope->function, scope->entered);
-        probity_cpu_restore(&kept);
-    }
 }
 
 PROBITY_API void probity_scope_leave_open(struct probity_scope_here *scope)
@@ -485,15 +520,15 @@ PROBITY_API void probity_scope_leave_open(struct probity_scope_here *scope)
  */
 
 #if PROBITY_SCOPE_NOTED
-static __attribute__((cold, noinline)) void enter_any_values(uint32_t code,
-                                                             struct probity_scope_values *values,
-                                                             const void *block)
+static __attribute__((cold, noinline)) uint64_t
+enter_any_values(uint32_t code, struct probity_scope_values *values, const void *block)
 {
     struct probity_cpu_registers kept;
 
     probity_cpu_keep(&kept);
-    record_bytes(7, code, &values->enter, block, values->bytes);
+    uint64_t tick = record_bytes(7, code, &values->enter, block, values->bytes);
     probity_cpu_restore(&kept);
+    return tick;
 }
 
 /* Words of four bytes: the program has just stored each value, and a load of two values would wait
@@ -525,6 +560,34 @@ enter_values(uint32_t code, struct probity_scope_values *values, const void *blo
     probity_event_publish(&room);
 }
 
+/* The variable whose value its leave records; NULL: none. */
+static inline __attribute__((always_inline)) void
+set_return(struct probity_scope_here *scope, struct probity_scope_values *values, const void *ret)
+{
+    if (ret == NULL)
+        return;
+    scope->ret = ret;
+    scope->ret_format = &values->leave;
+    scope->ret_bytes = values->ret_bytes;
+    scope->ret_describe = NULL;
+    scope->ret_formatter = NULL;
+    scope->ret_how = PROBITY_AT_VALUE;
+}
+
+/* Records the enter of a call whose duration is compared. */
+static __attribute__((noinline)) void enter_watched(struct probity_scope_here *scope,
+                                                    uint32_t code, const void *block,
+                                                    const void *ret)
+{
+    struct probity_scope_values *values = probity_scope_values_of(scope->function);
+
+    if (values != NULL)
+        set_return(scope, values, ret);
+    scope->entered = values != NULL && values->enter.count != 0
+                         ? enter_any_values(code, values, block)
+                         : probity_scope_watch_hit(code);
+}
+
 static __attribute__((noinline)) uint32_t
 begin_unusual_at(struct probity_scope_here *scope, struct probity_site_function **function,
                  uint64_t minus, uint64_t where, const uint8_t *back)
@@ -543,25 +606,23 @@ probity_scope_enter_values_at(struct probity_scope_here *scope,
     const struct coming here = coming(scope, described(function), frame, back);
     uint32_t code = here.code;
 
-    if (is_usual(&here))
+    if (is_usual(&here)) {
         begin_usual(scope, &here);
-    else
+    } else {
         code = count(scope) ? 0 : begin_unusual_at(scope, function, here.minus, here.where, back);
-    if (code == 0)
-        return;
+        if (code == 0)
+            return;
+        if (is_watched(scope)) {
+            enter_watched(scope, code, block, ret);
+            return;
+        }
+    }
     struct probity_scope_values *values = probity_scope_values_of(scope->function);
     if (__builtin_expect(values == NULL, 0)) {
         probity_hit(code);
         return;
     }
-    if (ret != NULL) {
-        scope->ret = ret;
-        scope->ret_format = &values->leave;
-        scope->ret_bytes = values->ret_bytes;
-        scope->ret_describe = NULL;
-        scope->ret_formatter = NULL;
-        scope->ret_how = PROBITY_AT_VALUE;
-    }
+    set_return(scope, values, ret);
     if (values->enter.count != 0)
         enter_values(code, values, block);
     else

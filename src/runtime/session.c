@@ -49,7 +49,8 @@ unsigned *probity_session_thread_count;
 uint64_t probity_session_own_threads;
 
 /* Survives a fork: the settings with which the child of a recording process continues. */
-static struct probity_settings inherited;
+static struct probity_settings inherited[2]; /* the other one may be incomplete */
+static uint32_t inherited_now;
 static int inherited_records;
 static int inherited_stop; /* probity_stop() applies to children too */
 
@@ -384,8 +385,8 @@ int probity_session_start(struct probity_session *session, const struct probity_
     probity_levels_begin(session);
     probity_assert(live->header != NULL && live->pool.segments == 1);
     live->header->state = PROBITY_SPOOL_RECORDING;
-    probity_settings_copy(&inherited, settings);
-    probity_settings_keep_directory(&inherited);
+    probity_settings_copy(&inherited[inherited_now], settings);
+    probity_settings_keep_directory(&inherited[inherited_now]);
     inherited_records = 1;
     inherited_stop = 0;
     /* Delays an end until the writer has been started. */
@@ -401,6 +402,20 @@ int probity_session_start(struct probity_session *session, const struct probity_
     return 0;
 }
 
+struct probity_settings *probity_session_inherit_begin(void)
+{
+    struct probity_settings *settings = &inherited[inherited_now ^ 1];
+
+    probity_settings_copy(settings, &inherited[inherited_now]);
+    return settings;
+}
+
+/* Release: a child forked by another thread at any moment sees settings that are complete. */
+void probity_session_inherit_end(void)
+{
+    __atomic_store_n(&inherited_now, inherited_now ^ 1, __ATOMIC_RELEASE);
+}
+
 int probity_session_start_if_asked(struct probity_session *session, int is_main)
 {
     struct probity_settings *settings = &session->wanted;
@@ -412,7 +427,7 @@ int probity_session_start_if_asked(struct probity_session *session, int is_main)
         return state == PROBITY_SESSION_RECORDING ? 0 : PROBITY_ERROR_STATE;
     if (inherited_records)
         return is_main || !probity_os_is_in_parents_memory()
-                   ? probity_session_start(session, &inherited, is_main)
+                   ? probity_session_start(session, &inherited[inherited_now], is_main)
                    : PROBITY_ERROR_STATE; /* the parent has to start it */
     if (inherited_stop) {
         probity_session_switch_off();

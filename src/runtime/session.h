@@ -132,6 +132,11 @@ int probity_session_is_late(struct probity_session *session);
 int probity_session_start(struct probity_session *session, const struct probity_settings *settings,
                           int is_main);
 
+/* Between these two, the settings returned may be changed; then a forked child begins with them. In
+ * the writer thread. */
+struct probity_settings *probity_session_inherit_begin(void);
+void probity_session_inherit_end(void);
+
 /* To be called at the first probe without a session: starts recording if the environment requests
  * it, or if the parent of this forked child is recording. Lock held. Returns 0 if it is recording
  * now. */

@@ -450,6 +450,7 @@ static const uint16_t texts[] = {TEXT(out),   TEXT(spool_directory), TEXT(log), 
 
 enum { TEXTS = sizeof texts / sizeof texts[0], ONLY_OUT = 1 };
 _Static_assert(sizeof(struct probity_settings) <= UINT16_MAX, "an offset fits");
+_Static_assert(PROBITY_SETTINGS_HAS_WHEN == 1 << (TEXTS - 1), "it is the last one");
 
 static void text_move(char *ret_text, const char *text)
 {

@@ -52,6 +52,9 @@ struct probity_settings {
 enum { PROBITY_LEVEL_MAX = 5 };
 int probity_settings_levels(const char *text, int *ret_functions, int *ret_parameters);
 
+/* The bit of texts_set for `when`. */
+enum { PROBITY_SETTINGS_HAS_WHEN = 1 << 6 };
+
 /* In place of a setting's name: the trace would be standard output. */
 #define PROBITY_SETTINGS_STREAM "output '-'"
 

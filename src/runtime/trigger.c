@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "base/hooked.h"
 #include "base/selection.h"
 #include "base/thread_local.h"
 #include "base/ticks.h"
@@ -32,6 +33,7 @@ enum { GENERATION_S = 60 }; /* a percentile covers this one and the one before *
 
 static uint32_t watched_end; /* functions from here on have no conditions */
 static int are_added; /* then any function may have one */
+static int is_endless_reported;
 
 /* The recording's conditions; entries from condition_count on may be from an earlier one. Their
  * names and limits are read by all threads, and stored before any function is declared. */
@@ -154,6 +156,22 @@ static int is_name_of(const char *pattern, const struct probity_site_function *f
            probity_selection_matches(pattern, name);
 }
 
+/* Reports a condition that calls of the function never meet; the first one of a recording. */
+static void report_endless(const struct probity_condition *condition,
+                           const struct probity_site_function *function)
+{
+    char text[512];
+
+    if (__atomic_exchange_n(&is_endless_reported, 1, __ATOMIC_RELAXED))
+        return;
+    snprintf(text, sizeof text,
+             "'%.*s' is never met: -fpatchable-function-entry records no ends of '%.80s'; compile "
+             "with -fxray-instrument or -finstrument-functions",
+             condition->length < 160 ? (int)condition->length : 160, condition->text,
+             function->name);
+    probity_session_say_once(text);
+}
+
 /* Gives a function the conditions that name it. Returns whether its calls are compared. */
 static int give_conditions(const struct probity_site_function *function, uint32_t number)
 {
@@ -164,7 +182,10 @@ static int give_conditions(const struct probity_site_function *function, uint32_
     for (uint32_t i = 0, count = conditions_now(); i < count; i++) {
         if (conditions[i].name.is_number || !is_name_of(conditions[i].name.name, function))
             continue;
-        if (conditions[i].kind == PROBITY_CONDITION_FUNCTION)
+        if (conditions[i].kind == PROBITY_CONDITION_FUNCTION &&
+            (function->flags & PROBITY_FUNCTION_ENTRIES))
+            report_endless(&conditions[i], function);
+        else if (conditions[i].kind == PROBITY_CONDITION_FUNCTION)
             set |= UINT64_C(1) << i;
         else if (conditions[i].kind == PROBITY_CONDITION_GAP ||
                  conditions[i].kind == PROBITY_CONDITION_RATE)
@@ -219,23 +240,23 @@ static void compare(const struct probity_site_function *function, uint32_t condi
     post(&notice);
 }
 
-static void call_ended(const struct probity_site_function *function, uint64_t entered)
+static void call_ended(const struct probity_site_function *function, uint64_t entered,
+                       uint64_t left)
 {
     const struct probity_thread_state *slot = probity_thread_slot();
     uint32_t number = __atomic_load_n(&function->number, __ATOMIC_RELAXED);
     int before = errno;
 
-    if (slot == NULL || number == 0 || entered == 0)
+    if (slot == NULL || number == 0 || entered == 0 || left == 0)
         return;
     /* The call may have begun in an earlier recording. */
     const struct probity_session *session = probity_session_recording();
     if (session == NULL || (int64_t)(entered - session->live.first.ticks) < 0)
         return;
-    uint64_t set = probity_trigger_of(number - 1), end = slot->hot.last_tick;
     /* The enter tick of a call without a macro is rounded up. */
-    entered = (int64_t)(end - entered) > 0 ? entered : end;
-    for (; set != 0; set &= set - 1)
-        compare(function, (uint32_t)__builtin_ctzll(set), entered, end);
+    entered = (int64_t)(left - entered) > 0 ? entered : left;
+    for (uint64_t set = probity_trigger_of(number - 1); set != 0; set &= set - 1)
+        compare(function, (uint32_t)__builtin_ctzll(set), entered, left);
     errno = before;
 }
 
@@ -407,22 +428,22 @@ static uint64_t find_before(struct probity_session *session,
     return record_before(kept, kept + sizeof kept_words, last);
 }
 
-static void compare_block(struct probity_trigger_met *met)
+static void find_blocks(struct probity_trigger_met *met)
 {
     for (uint32_t i = 0, count = conditions_now(); i < count; i++) {
         const struct probity_condition *condition = &conditions[i];
-        if (condition->kind == PROBITY_CONDITION_BLOCK && met->end - met->start > limit_of(i) &&
+        if (condition->kind == PROBITY_CONDITION_BLOCK &&
             is_probe(&condition->name, sites_from, i, met->from) &&
             is_probe(&condition->to, sites_to, i, met->code))
             met->conditions |= UINT64_C(1) << i;
     }
 }
 
-static void compare_wait(struct probity_trigger_met *met)
+static void find_waits(struct probity_trigger_met *met)
 {
     for (uint32_t i = 0, count = conditions_now(); i < count; i++) {
         const struct probity_condition *condition = &conditions[i];
-        if (condition->kind == PROBITY_CONDITION_WAIT && met->end - met->start > limit_of(i) &&
+        if (condition->kind == PROBITY_CONDITION_WAIT &&
             (condition->name.name[0] == 0 ||
              is_probe(&condition->name, sites_to, i, met->code)))
             met->conditions |= UINT64_C(1) << i;
@@ -445,9 +466,10 @@ static int take_before(uint64_t before, int is_hit, struct probity_hit_with *ret
                                 ret_hit);
 }
 
-/* Compares with the record at `before`. */
-static void compare_record(uint64_t before, int is_hit, const struct probity_trigger_record *record,
-                           struct probity_trigger_met *met)
+/* What began with the record at `before`. */
+static void find_conditions(uint64_t before, int is_hit,
+                            const struct probity_trigger_record *record,
+                            struct probity_trigger_met *met)
 {
     struct probity_hit_with from = {0}, to = {.code = record->code - PROBITY_WORD_CODE_FIRST};
 
@@ -456,15 +478,15 @@ static void compare_record(uint64_t before, int is_hit, const struct probity_tri
         return;
     met->from = (uint32_t)from.code;
     met->code = (uint32_t)to.code;
-    compare_block(met);
+    find_blocks(met);
     met->id = to.object;
     if (probity_role_is_wait(from.role, to.role) && from.object == to.object)
-        compare_wait(met);
+        find_waits(met);
 }
 
 static void gap_found(struct probity_session *session, const struct probity_thread_state *slot,
                       const struct probity_trigger_record *record, uint64_t at, uint64_t last,
-                      uint64_t tick, struct probity_trigger_met *ret_met)
+                      struct probity_trigger_met *ret_met)
 {
     uint64_t before = find_before(session, slot, at, last);
     int is_hit = before != 0 &&
@@ -475,18 +497,20 @@ static void gap_found(struct probity_session *session, const struct probity_thre
     if (before == 0)
         return;
     ret_met->start = is_hit ? full_tick(word_at(before), last) : word_at(before + 8);
-    ret_met->end = tick;
-    compare_record(before, is_hit, record, ret_met);
+    find_conditions(before, is_hit, record, ret_met);
     errno = saved;
 }
 
-static void post_met(const struct probity_trigger_met *met)
+static void compare_met(const struct probity_trigger_met *met)
 {
     struct probity_notice notice;
     int saved = errno;
 
     for (uint64_t set = met->conditions; set != 0; set &= set - 1) {
         int condition = __builtin_ctzll(set);
+        uint64_t limit = limit_of((uint32_t)condition);
+        if (met->end - met->start <= limit)
+            continue;
         int is_wait = conditions[condition].kind == PROBITY_CONDITION_WAIT;
         notice_init(&notice, conditions[condition].kind, condition);
         notice.from = is_wait ? (uint32_t)PROBITY_DUMP_NONE : met->from;
@@ -495,7 +519,7 @@ static void post_met(const struct probity_trigger_met *met)
         notice.id = is_wait ? met->id : 0;
         notice.start = met->start;
         notice.end = met->end;
-        notice.limit = limit_of((uint32_t)condition);
+        notice.limit = limit;
         post(&notice);
     }
     errno = saved;
@@ -686,6 +710,7 @@ static int begin(struct probity_session *session)
     uint64_t rate = probity_live_rate(&session->live);
 
     condition_count = 0;
+    is_endless_reported = 0;
     forget_functions();
     if (watch != NULL)
         probity_watch_close(watch);
@@ -769,6 +794,6 @@ const struct probity_trigger_calls probity_trigger_calls = {
     .switch_site = probity_switches_site,
     .call_ended = call_ended,
     .gap_found = gap_found,
-    .post = post_met,
+    .compare = compare_met,
     .keep_words = keep_words,
     .report = report};

@@ -34,7 +34,7 @@ struct probity_trigger_record {
     size_t bytes;
 };
 
-/* Conditions that a record has met. */
+/* Conditions that a record has met, or may have met. */
 struct probity_trigger_met {
     uint64_t conditions; /* a set */
     uint64_t start, end, id;
@@ -68,17 +68,19 @@ struct probity_trigger_calls {
     uint32_t (*switch_site)(struct probity_session *session, struct probity_site *site,
                             uint32_t number, uint32_t code);
 
-    /* A call has ended whose duration is compared. */
-    void (*call_ended)(const struct probity_site_function *function, uint64_t entered);
+    /* A call has ended whose duration is compared: the ticks of its two records; 0: dropped. */
+    void (*call_ended)(const struct probity_site_function *function, uint64_t entered,
+                       uint64_t left);
 
-    /* The record will be stored at `at` or later, with this tick; the thread's record before it has
-     * the tick `last`. */
+    /* The record will be stored at `at` or later; the thread's record before it has the tick
+     * `last`. Finds the conditions whose span or wait ends there, and where it began. */
     void (*gap_found)(struct probity_session *session, const struct probity_thread_state *slot,
                       const struct probity_trigger_record *record, uint64_t at, uint64_t last,
-                      uint64_t tick, struct probity_trigger_met *ret_met);
+                      struct probity_trigger_met *ret_met);
 
-    /* To be called once the record is stored, since the dump must have it. */
-    void (*post)(const struct probity_trigger_met *met);
+    /* Compares with the limits. To be called once the record is stored, with its tick as the end:
+     * the dump must have it. */
+    void (*compare)(const struct probity_trigger_met *met);
 
     /* To be called when the thread hands over its chunk, whose last words may be needed. */
     void (*keep_words)(const uint64_t *words, uint32_t count);

@@ -17,8 +17,8 @@ PROBITY_API uint64_t probity_scope_watch_begin(void)
 }
 
 PROBITY_API void probity_scope_watch_end(const struct probity_site_function *function,
-                                         uint64_t entered)
+                                         uint64_t entered, uint64_t left)
 {
     if (probity_trigger_is_linked())
-        probity_trigger_calls.call_ended(function, entered);
+        probity_trigger_calls.call_ended(function, entered, left);
 }

@@ -166,6 +166,14 @@ END
     done
 done
 
+# A condition on the duration of calls whose ends are not recorded is reported, once.
+rm -rf trace
+gcc -g -O2 -fpatchable-function-entry=5 -o program program.c
+"$PROBITY" record --functions --ring 10s --when 'function leaf > 1min' --when 'function m* > 1min' \
+    -o trace ./program > out 2> errors || fail "endless: status $?: $(tail -n 3 errors)"
+expect "endless: messages" 1 "$(grep -c "^probity: 'function .* > 1min' is never met: \
+-fpatchable-function-entry records no ends of '.*'; compile with " errors)"
+
 # A damaged or malicious section: nothing but entries is changed.
 gcc -O2 -fno-pie -no-pie -fpatchable-function-entry=5 -o program program.c
 objcopy -O binary -j __patchable_function_entries program section 2> errors || true

@@ -7,12 +7,16 @@
  *     name N    passes the named site "tick" N times
  *     call N    calls step() N times
  *     work N    calls busy() N times, each of which lasts some ten microseconds of CPU time
+ *     fork N    forks N times a child that calls slow(), which takes 100 ms
  */
 #define FN_INSTRUMENT
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "FnTrace.h"
 #include "probity.h"
@@ -29,6 +33,23 @@ static void busy(void)
         ;
 }
 
+static void slow(void)
+{
+    FN_FUNC(void, FN_1);
+    usleep(100000);
+}
+
+static void fork_child(void)
+{
+    pid_t child = fork();
+
+    if (child == 0) {
+        slow();
+        exit(0);
+    }
+    waitpid(child, NULL, 0);
+}
+
 static void hit(void)
 {
     PROBITY_PROBE(1);
@@ -42,7 +63,8 @@ static void tick(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} commands[] = {{"hit", hit}, {"name", tick}, {"call", step}, {"work", busy}};
+} commands[] = {{"hit", hit}, {"name", tick}, {"call", step}, {"work", busy},
+                {"fork", fork_child}};
 
 static void *run_worker(void *unused)
 {

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 
 #if defined(__has_feature)
@@ -27,6 +28,7 @@ static struct {
     volatile int has_run;
     /* Set by the program: */
     int passes_calls;
+    int stops_at_mask; /* passes other calls only: the mask may block the signal */
     int (*is_due)(uintptr_t instruction); /* instead of a number of steps */
     void (*run)(void);
 } stepped;
@@ -37,9 +39,10 @@ static void stepped_trap(int signal, siginfo_t *info, void *context)
 {
     static const unsigned char system_call[] = {0x0f, 0x05};
     greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+    int is_stop = !stepped.passes_calls ||
+                  (stepped.stops_at_mask && registers[REG_RAX] == SYS_rt_sigprocmask);
     int is_over =
-        !stepped.passes_calls &&
-        memcmp((const void *)registers[REG_RIP], system_call, sizeof system_call) == 0;
+        is_stop && memcmp((const void *)registers[REG_RIP], system_call, sizeof system_call) == 0;
 
     (void)signal;
     (void)info;

@@ -41,8 +41,8 @@ int probity_why_dump_find(const struct probity_trace_facts *facts,
     }
     if (best.kind == 0)
         return 0;
-    /* The start may be long before the record of the enter, if the thread lost its CPU in
-     * between. */
+    /* In dumps of versions before 0.2, the start may be long before the record of the enter, if the
+     * thread lost its CPU in between. */
     *ret_dump = (struct probity_why_dump){best, best.end,
                                           probity_trace_ns_of_ticks(facts, best.limit)};
     return 1;
