@@ -129,7 +129,7 @@ $(addprefix $(OBJ)/src/,base/cpu.o base/error.o base/linux/functions.o spool/cel
     runtime/outputs.o runtime/describe.o runtime/declare.o runtime/sites.o runtime/budget.o \
     runtime/external.o runtime/child.o runtime/hooks.o runtime/session.o runtime/session_mapping.o runtime/wake.o writer/writer.o spool/segment.o \
     runtime/profile_set.o spool/place.o spool/usage.o base/linux/objects.o base/conditions.o base/share.o base/window.o base/selection.o \
-    format/dump.o writer/dumps.o writer/dump_chunks.o writer/dump_file.o writer/watch.o writer/watch_gaps.o writer/watch_rates.o writer/watch_requests.o writer/durations.o runtime/change.o runtime/switches.o runtime/trigger.o \
+    format/dump.o format/stream.o writer/dumps.o writer/dump_chunks.o writer/dump_file.o writer/watch.o writer/watch_gaps.o writer/watch_rates.o writer/watch_requests.o writer/durations.o runtime/change.o runtime/switches.o runtime/trigger.o \
     runtime/control_page.o runtime/frames.o runtime/values.o runtime/scope.o runtime/thread.o spool/live.o spool/control.o base/linux/clock.o base/own_threads.o runtime/trigger_settings.o runtime/levels.o embed/embed.o base/temporary.o base/parent.o \
     base/linux/os_confine.o base/linux/os.o base/linux/os_signals.o format/block.o format/sites.o format/cost.o format/profile.o writer/append.o writer/pass.o writer/profile.o writer/ring.o writer/tally.o base/linux/thread_count.o): OPTIMIZE := $(if $(SANITIZE),$(OPTIMIZE),-Os)
 # Code that runs only in our own threads, at load, during a fork, or while signals and cancellation

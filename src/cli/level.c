@@ -190,6 +190,18 @@ static void print_json(uint32_t pid, int functions, int parameters, const char *
     puts("}");
 }
 
+/* The library is in every program, so it gives no reasons. */
+static void print_text(const char *said)
+{
+    static const char stays[] = "' stays on";
+    const char *at = strstr(said, stays);
+    int before = at != NULL ? (int)(at - said) + (int)sizeof stays - 1 : 0;
+
+    printf("%s%.*s%s%s\n", said[0] != 0 ? "; " : "", before, said,
+           at != NULL ? ", since it is in a library or was compiled with an older probity.h" : "",
+           said + before);
+}
+
 static int ask(const struct level_request *wanted, const struct probity_request *request)
 {
     /* The process may have a different id in its PID namespace. */
@@ -207,11 +219,12 @@ static int ask(const struct level_request *wanted, const struct probity_request 
 
     if (error != 0)
         return report_error(pid, probity_request_has_writer(request), error);
-    if (wanted->as_json)
+    if (wanted->as_json) {
         print_json(pid, functions, parameters, said);
-    else
-        printf("%" PRIu32 ": levels %d, %d%s%s\n", pid, functions, parameters,
-               said[0] != 0 ? "; " : "", said);
+        return CLI_OK;
+    }
+    printf("%" PRIu32 ": levels %d, %d", pid, functions, parameters);
+    print_text(said);
     return CLI_OK;
 }
 

@@ -204,7 +204,7 @@ static const char *why_not(const struct probity_condition *condition, uint32_t f
     if (found == PROBITY_CONDITIONS_MAX && names_unrecorded(condition))
         return "calls that it names are only counted (budget, or switched off); see on=";
     if (found == PROBITY_CONDITIONS_MAX && is_endless)
-        return "-fpatchable-function-entry records no ends of calls";
+        return PROBITY_TRIGGER_ENDLESS;
     if (added_count + earlier >= ADDED_MAX)
         return "the conditions of this recording were already changed 32 times";
     return condition->length >= ADDED_BYTES ? "the condition is too long" : NULL;
@@ -498,15 +498,14 @@ static void apply(struct probity_session *session, const struct change *change)
 static void say_switched(char *ret_said, size_t room)
 {
     struct probity_switched now;
-    char sites[80] = "", stays[PROBITY_LIMIT_NAME + 160] = "";
+    char sites[80] = "", stays[PROBITY_LIMIT_NAME + 32] = "";
 
     probity_switches_count(&now);
     if (now.sites > 0)
         snprintf(sites, sizeof sites, "; %u of %u sites hit so far are off", now.sites_off,
                  now.sites);
     if (now.stays[0] != 0)
-        snprintf(stays, sizeof stays, "; site '%s' stays on, since it is in a library or was "
-                 "compiled with an older probity.h", now.stays);
+        snprintf(stays, sizeof stays, "; site '%s' stays on", now.stays);
     snprintf(ret_said, room, "%u of %u functions called so far are only counted%s%s%s%s%s",
              now.functions_off, now.functions, sites, stays,
              now.unmatched != NULL ? "; none of them matches '" : "",

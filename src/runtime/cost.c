@@ -506,7 +506,7 @@ static ONCE void measure_many(struct trial *trial, const struct subject *subject
 /* As if the function's calls were only counted. */
 static ONCE void measure_counted(struct trial *trial, struct probity_cost *cost)
 {
-    static const struct subject counted = {PROBITY_COST_COUNTED, 0, call_scope, plain_scope, 0, 0};
+    const struct subject counted = {PROBITY_COST_COUNTED, 0, call_scope, plain_scope, 0, 0};
 
     probity_assert(trial->calls > 0);
     trial->function.code = 0;
@@ -516,25 +516,24 @@ static ONCE void measure_counted(struct trial *trial, struct probity_cost *cost)
 
 static ONCE void measure_all(struct trial *trial, struct probity_cost *cost)
 {
-    static const struct subject recorded[] = {
+    /* Not static: pointers in static data need relocations. */
+    struct subject recorded[] = {
         {PROBITY_COST_HIT, 0, call_hit, plain_hit, 1, 0},
         {PROBITY_COST_SCOPE, PROBITY_COST_SCOPE_INNER, call_scope, plain_scope, 2, 1},
         {PROBITY_COST_VALUES, PROBITY_COST_VALUES_INNER, call_values, plain_scope, 11, 6},
         {PROBITY_COST_MESSAGE, 0, call_message, plain_hit, 6, 0}};
-    static const struct subject slow[] = {
-        {PROBITY_COST_HIT, 0, call_hit, plain_hit, 1, 0},
-        {PROBITY_COST_SCOPE, PROBITY_COST_SCOPE_INNER, call_scope_slow, plain_scope, 2, 1}};
-    static const struct subject profiled = {PROBITY_COST_PROFILED, PROBITY_COST_PROFILED_INNER,
-                                            call_profiled, plain_scope, 0, 0};
-    const struct subject *subject = trial->is_fast ? recorded : slow;
-    size_t count = trial->is_fast ? sizeof recorded / sizeof *recorded : sizeof slow / sizeof *slow;
+    const struct subject profiled = {PROBITY_COST_PROFILED, PROBITY_COST_PROFILED_INNER,
+                                     call_profiled, plain_scope, 0, 0};
+    size_t count = trial->is_fast ? sizeof recorded / sizeof *recorded : 2;
     struct kept kept;
 
+    if (!trial->is_fast)
+        recorded[1].call = call_scope_slow;
     state_take(trial, &kept);
     if (trial->set != NULL)
         measure_subject(trial, &profiled, cost);
     for (size_t i = 0; trial->set == NULL && i < count; i++)
-        measure_subject(trial, &subject[i], cost);
+        measure_subject(trial, &recorded[i], cost);
     if (trial->session->settings.budget != 0)
         measure_counted(trial, cost);
     for (int kind = 0; trial->is_fast && kind < PROBITY_CPU_CHAINS; kind++)
@@ -545,9 +544,9 @@ static ONCE void measure_all(struct trial *trial, struct probity_cost *cost)
 /* The hooks put their calls on the stack of scopes, too. */
 static ONCE void measure_hooked(struct trial *trial, struct probity_cost *cost)
 {
-    static const struct subject subject = {PROBITY_COST_HOOKED, PROBITY_COST_HOOKED_INNER,
+    const struct subject subject = {PROBITY_COST_HOOKED, PROBITY_COST_HOOKED_INNER,
                                            call_hooked, plain_scope, 2, 1};
-    static const struct subject counted = {PROBITY_COST_HOOKED_COUNTED, 0, call_hooked, plain_scope,
+    const struct subject counted = {PROBITY_COST_HOOKED_COUNTED, 0, call_hooked, plain_scope,
                                            0, 0};
     struct kept kept;
 

@@ -164,11 +164,9 @@ static void report_endless(const struct probity_condition *condition,
 
     if (__atomic_exchange_n(&is_endless_reported, 1, __ATOMIC_RELAXED))
         return;
-    snprintf(text, sizeof text,
-             "'%.*s' is never met: -fpatchable-function-entry records no ends of '%.80s'; compile "
-             "with -fxray-instrument or -finstrument-functions",
+    snprintf(text, sizeof text, "'%.*s' is never met by '%.80s': %s; see probity-functions(7)",
              condition->length < 160 ? (int)condition->length : 160, condition->text,
-             function->name);
+             function->name, PROBITY_TRIGGER_ENDLESS);
     probity_session_say_once(text);
 }
 

@@ -25,6 +25,9 @@ static inline uint64_t probity_trigger_of(uint32_t number)
     return __atomic_load_n(&probity_trigger_functions[number / 2], __ATOMIC_RELAXED);
 }
 
+/* Why calls of a function do not meet a condition on their duration. */
+#define PROBITY_TRIGGER_ENDLESS "-fpatchable-function-entry records no ends of calls"
+
 /* ---- Only where it is linked (trigger.c, trigger_settings.c) ---- */
 
 /* A record, as the thread stores it: the code of a hit, or the kind and payload of an event. */

@@ -171,8 +171,8 @@ rm -rf trace
 gcc -g -O2 -fpatchable-function-entry=5 -o program program.c
 "$PROBITY" record --functions --ring 10s --when 'function leaf > 1min' --when 'function m* > 1min' \
     -o trace ./program > out 2> errors || fail "endless: status $?: $(tail -n 3 errors)"
-expect "endless: messages" 1 "$(grep -c "^probity: 'function .* > 1min' is never met: \
--fpatchable-function-entry records no ends of '.*'; compile with " errors)"
+expect "endless: messages" 1 "$(grep -c "^probity: 'function .* > 1min' is never met by '.*': \
+-fpatchable-function-entry records no ends of calls; see probity-functions(7)" errors)"
 
 # A damaged or malicious section: nothing but entries is changed.
 gcc -O2 -fno-pie -no-pie -fpatchable-function-entry=5 -o program program.c
