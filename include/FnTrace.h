@@ -554,8 +554,7 @@ static inline __attribute__((__no_instrument_function__)) void (*fn_x_announce(v
             fn_x_at = probity_put_head(fn_x_at, (kind_), (code_), fn_x_number, (entered_));        \
             FN_X_EACH(FN_X_STORE, __VA_ARGS__)                                                     \
             (void)fn_x_at;                                                                         \
-            probity_event_publish(&fn_x_room);                                                     \
-            takes fn_x_room.tick;                                                                  \
+            takes probity_event_publish(&fn_x_room);                                               \
         } else {                                                                                   \
             const struct probity_value fn_x_values[] = {                                           \
                 FN_X_EACH(FN_X_VALUE, __VA_ARGS__){NULL, 0, NULL, PROBITY_AT_VALUE}};              \

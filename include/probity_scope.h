@@ -459,14 +459,16 @@ probity_event_reserve(struct probity_event_room *room, uint32_t kind, uint32_t b
 }
 #endif
 
-/* Release: the payload comes before the head. Pairs with load_word in src/spool/drain.c. */
-PROBITY_INLINE void
+/* Returns the record's tick. Release: the payload comes before the head. Pairs with load_word in
+ * src/spool/drain.c. */
+PROBITY_INLINE uint64_t
 probity_event_publish(const struct probity_event_room *room)
 {
 #if PROBITY_MEMORY_SANITIZER
     __msan_unpoison(room, sizeof *room);
 #endif
     PROBITY_PUBLISH(PROBITY_VOLATILE(room->slot), room->tick << 24 | room->words << 4 | 5u);
+    return room->tick;
 }
 
 /* ---- Scopes, inline -------------------------------------------------------------------------- */

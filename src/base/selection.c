@@ -414,8 +414,8 @@ static int append_text(struct cxx_name *name, const char *text)
 /* Expands the standard library's abbreviations: St is std, Sa is std::allocator. */
 static int append_standard(struct cxx_name *name)
 {
-    static const char *const names[] = {"aallocator", "bbasic_string", "sstring", "iistream",
-                                        "oostream",   "diostream"};
+    static const char names[][14] = {"aallocator", "bbasic_string", "sstring", "iistream",
+                                     "oostream",   "diostream"};
     char c = name->at[1];
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -7,17 +7,17 @@
 #include <string.h>
 
 struct unit {
-    const char *name;
+    char name[4]; /* not a pointer, which needs a relocation in every program */
     uint64_t value;
 };
 
 /* Longer names first, because a shorter one may be their beginning. */
 static const struct unit times[] = {
     {"min", UINT64_C(60000000000)}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}, {"s", 1000000000},
-    {NULL, 0}};
+    {"", 0}};
 static const struct unit sizes[] = {
     {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"K", 1 << 10}, {"M", 1 << 20},
-    {"G", 1 << 30}, {"", 1}, {NULL, 0}};
+    {"G", 1 << 30}, {"", 1}, {"", 0}};
 
 static int is_digit(char byte)
 {
@@ -49,7 +49,7 @@ static int take_number(const char **at, uint64_t *ret_thousandths)
 
 static const struct unit *take_unit(const struct unit *units, const char **at)
 {
-    for (; units->name != NULL; units++) {
+    for (; units->value != 0; units++) {
         size_t length = strlen(units->name);
         if (strncmp(*at, units->name, length) == 0) {
             *at += length;

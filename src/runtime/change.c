@@ -230,8 +230,10 @@ static int change_condition(struct probity_session *session,
     number = is_new ? count_now() : number;
     char *text = added[added_count++];
     memcpy(text, condition->text, condition->length);
-    if (is_new)
+    if (is_new) {
         parts->conditions[number] = *condition;
+        parts->conditions[number].text = text; /* the request's is on the stack */
+    }
     parts->conditions[number].limit_ns = condition->limit_ns;
     parts->conditions[number].number = condition->number;
     __atomic_store_n(&parts->limits[number], limit, __ATOMIC_RELAXED);
@@ -261,7 +263,7 @@ static uint64_t longest_ns_now(void)
 
 /* Settings that are refused, and why. */
 static const char *const fixed[][2] = {
-    {"functions", "their entries are patched when a recording begins; see off= and on="},
+    {"functions", "they are patched when a recording begins; see off= and on="},
     {"args", "they are described when the program starts"},
     {"calls", "they are chosen when a recording begins"},
 };
@@ -394,8 +396,11 @@ static int try_conditions(struct probity_session *session, const struct change *
 
     for (uint32_t i = 0; i < session->dumps.conditions; i++)
         bytes += session->dumps.condition_bytes[i] + 1;
-    for (uint32_t i = 0; i < change->conditions_count; i++)
+    for (uint32_t i = 0; i < change->conditions_count; i++) {
+        uint32_t same = find_condition(&change->conditions[i]);
         bytes += change->conditions[i].length + 1;
+        bytes -= same < PROBITY_CONDITIONS_MAX ? session->dumps.condition_bytes[same] + 1 : 0;
+    }
     if (change->conditions_count > 0 && bytes > sizeof session->settings.when)
         return refuse(ret_why, room, "when", "the condition is too long");
     sought_with = change;

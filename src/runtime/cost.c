@@ -473,7 +473,7 @@ static ONCE void measure_early(struct trial *trial, enum probity_cpu_chain kind,
 {
     uint32_t clock = trial->session->live.clock;
     uint64_t early[EARLY_WINDOWS], ordered[EARLY_WINDOWS];
-
+    uint32_t before = trial->calls;
     uint32_t calls = trial->windows == WINDOWS_OF_START ? EARLY_CALLS_OF_START : EARLY_CALLS;
 
     chain_window(kind, clock, calls);
@@ -490,6 +490,7 @@ static ONCE void measure_early(struct trial *trial, enum probity_cpu_chain kind,
     row->windows = EARLY_WINDOWS;
     row->least = figure(trial, ordered[0], early[0]);
     row->median = figure(trial, ordered[EARLY_MEDIAN], early[EARLY_MEDIAN]);
+    trial->calls = before;
 }
 
 /* For calls that are only counted. Windows without probes have as many calls, too. */

@@ -352,6 +352,19 @@ uint32_t probity_declare_function(struct probity_site_function *function)
     return code;
 }
 
+void probity_declare_dropped(void)
+{
+    struct probity_os_signals before;
+
+    probity_inside_begin(&before);
+    struct probity_session *session = probity_session_enter();
+    if (session != NULL) {
+        count_dropped(session);
+        probity_session_leave(session);
+    }
+    probity_inside_end(&before);
+}
+
 uint32_t probity_format_type(const struct probity_site_format *format, uint32_t value)
 {
     const char *text = format->texts[value];

@@ -22,6 +22,10 @@ int probity_declare_all(struct probity_session *session, struct probity_thread_s
  * enter, or 0 if nothing is recorded. Async-signal-safe. */
 uint32_t probity_declare_function(struct probity_site_function *function);
 
+/* Counts a record as dropped whose declaration could not be made for lack of memory.
+ * Async-signal-safe. */
+void probity_declare_dropped(void);
+
 /* The same for a format. Returns the number, or 0. */
 uint32_t probity_declare_format(struct probity_site_format *format);
 

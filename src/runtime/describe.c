@@ -276,8 +276,10 @@ struct probity_site_function *probity_scope_describe(struct probity_site_functio
     struct described *described = find(note, hash);
     if (described == NULL)
         described = make(&read, note, hash);
-    if (described == NULL)
+    if (described == NULL) {
+        probity_declare_dropped();
         return NULL;
+    }
     /* Release: a thread that loads the address sees the description. */
     struct probity_site_function *made = &described->description.function;
     if (__atomic_compare_exchange_n(function, &before, made, 0, __ATOMIC_RELEASE,

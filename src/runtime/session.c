@@ -94,6 +94,15 @@ void probity_session_say_once(const char *text)
     complain_once("probity: %.900s\n", text);
 }
 
+void probity_session_say(const char *line, size_t length)
+{
+    int before = errno;
+
+    if (!__atomic_load_n(&is_silent, __ATOMIC_RELAXED))
+        probity_os_say(line, length);
+    errno = before;
+}
+
 void probity_session_complain_of_csv(const char *path, const char *what, const char *why)
 {
     complain_once("probity: '%.400s' %s: %s; its trace was kept\n", path, what, why);

@@ -161,6 +161,10 @@ void probity_session_keep_silent(int is_silent);
 /* Prints another text: "probity: TEXT". */
 void probity_session_say_once(const char *text);
 
+/* Prints a line that is no complaint, and does not keep later ones from being printed.
+ * Async-signal-safe. */
+void probity_session_say(const char *line, size_t length);
+
 /* Reports a CSV file that could not be made: "probity: 'PATH' WHAT: WHY; its trace is kept". */
 void probity_session_complain_of_csv(const char *path, const char *what, const char *why);
 

@@ -104,13 +104,25 @@ static void list(const struct probity_session *session, struct probity_site *sit
                           __ATOMIC_RELAXED);
 }
 
+/* Returns whether it was off. */
+static int unmark_off(uint32_t number)
+{
+    return (__atomic_fetch_and(&probity_budget_state[number + 1], (uint16_t)~PROBITY_BUDGET_OFF,
+                               __ATOMIC_SEQ_CST) & PROBITY_BUDGET_OFF) != 0;
+}
+
 /* Marks a site as off, if that is possible. Returns whether it was on. */
 static int mark_off(uint32_t number)
 {
-    return !(state_of(number) & (PROBITY_BUDGET_STAYS | PROBITY_BUDGET_HITS)) &&
-           !probity_trigger_names_site(number) &&
-           !(__atomic_fetch_or(&probity_budget_state[number + 1], PROBITY_BUDGET_OFF,
-                               __ATOMIC_SEQ_CST) & PROBITY_BUDGET_OFF);
+    const uint16_t stays = PROBITY_BUDGET_STAYS | PROBITY_BUDGET_HITS;
+
+    if ((state_of(number) & stays) || probity_trigger_names_site(number))
+        return 0;
+    uint16_t before = __atomic_fetch_or(&probity_budget_state[number + 1], PROBITY_BUDGET_OFF,
+                                        __ATOMIC_SEQ_CST);
+    if (before & stays) /* meanwhile */
+        unmark_off(number);
+    return !(before & (stays | PROBITY_BUDGET_OFF));
 }
 
 /* The code is stored before the writer thread clears codes, or after new rules are in force: see
@@ -118,26 +130,33 @@ static int mark_off(uint32_t number)
 uint32_t probity_switches_site(struct probity_session *session, struct probity_site *site,
                                uint32_t number, uint32_t code)
 {
-    uint8_t off[8] = {0}; /* 0: off */
-    int is_first = 0;
+    int may_be_switched = (site->line & PROBITY_SITE_SWITCHED) != 0, is_change = 0;
+    uint8_t event[8];
 
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the declaration is in the list */
     __atomic_fetch_add(&readers, 1, __ATOMIC_SEQ_CST);
     const struct rules *rules = __atomic_load_n(&in_force, __ATOMIC_SEQ_CST);
-    if ((site->line & PROBITY_SITE_SWITCHED) && is_site_off(rules, site->name))
-        is_first = mark_off(number);
-    if (state_of(number) & PROBITY_BUDGET_OFF)
+    /* Other descriptors of the same site may have been switched off. */
+    if (!may_be_switched || state_of(number) & PROBITY_BUDGET_HITS) {
+        list(session, site, number);
+        is_change = unmark_off(number);
+    } else if (is_site_off(rules, site->name)) {
+        is_change = mark_off(number);
+    }
+    uint32_t is_off = state_of(number) & PROBITY_BUDGET_OFF;
+    if (is_off)
         code = 0;
     else
         list(session, site, number);
-    if (site->line & PROBITY_SITE_SWITCHED)
+    if (may_be_switched)
         __atomic_store_n(&site->number, number + 1, __ATOMIC_RELAXED);
     /* Release: a thread that probes with this code sees the declaration. */
     __atomic_store_n(&site->code, code, __ATOMIC_RELEASE);
     __atomic_fetch_sub(&readers, 1, __ATOMIC_SEQ_CST);
-    probity_put_u32(off + 4, number);
-    if (is_first) /* may wait for a chunk, and so for the writer thread */
-        probity_record_event_here(PROBITY_EVENT_SITES_SWITCHED, off, sizeof off);
+    probity_put_u32(event, !is_off);
+    probity_put_u32(event + 4, number);
+    if (is_change) /* may wait for a chunk, and so for the writer thread */
+        probity_record_event_here(PROBITY_EVENT_SITES_SWITCHED, event, sizeof event);
     return code;
 }
 
@@ -212,13 +231,6 @@ static void switch_on(struct probity_session *session, uint32_t number)
     for (set = session->profile.first; set != NULL; set = set->next)
         __atomic_store_n(&set->counter[number + 1], NULL, __ATOMIC_RELAXED);
     probity_os_unlock(&session->profile.lock);
-}
-
-/* A hit declares the site again, under the same number. Returns whether it was off. */
-static int switch_site_on(uint32_t number)
-{
-    return (__atomic_fetch_and(&probity_budget_state[number + 1], (uint16_t)~PROBITY_BUDGET_OFF,
-                               __ATOMIC_SEQ_CST) & PROBITY_BUDGET_OFF) != 0;
 }
 
 static void clear_site_codes(void)
@@ -296,7 +308,8 @@ static void switch_declared(uint32_t kind, const uint8_t *payload, size_t bytes)
         probity_budget_mark(number);
     else if (kind == PROBITY_EVENT_FUNCTION && !is_off)
         switch_on(walk.session, number);
-    else if (kind == PROBITY_EVENT_SITE && (is_off ? mark_off(number) : switch_site_on(number)))
+    else if (kind == PROBITY_EVENT_SITE && (is_off ? mark_off(number) : unmark_off(number)))
+        /* The next hit of a site that is on again declares it, under the same number. */
         __atomic_fetch_xor(&probity_budget_state[number + 1], PROBITY_BUDGET_CHANGED,
                            __ATOMIC_RELAXED);
 }

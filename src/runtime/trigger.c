@@ -164,10 +164,11 @@ static void report_endless(const struct probity_condition *condition,
 
     if (__atomic_exchange_n(&is_endless_reported, 1, __ATOMIC_RELAXED))
         return;
-    snprintf(text, sizeof text, "'%.*s' is never met by '%.80s': %s; see probity-functions(7)",
-             condition->length < 160 ? (int)condition->length : 160, condition->text,
-             function->name, PROBITY_TRIGGER_ENDLESS);
-    probity_session_say_once(text);
+    int length = snprintf(text, sizeof text,
+                          "probity: '%.*s' is never met by '%.80s': %s; see probity-functions(7)\n",
+                          condition->length < 160 ? (int)condition->length : 160, condition->text,
+                          function->name, PROBITY_TRIGGER_ENDLESS);
+    probity_session_say(text, (size_t)length);
 }
 
 /* Gives a function the conditions that name it. Returns whether its calls are compared. */

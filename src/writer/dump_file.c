@@ -172,12 +172,28 @@ static int has_thread(const struct probity_dump_file *file, uint32_t thread)
     return thread / 8 >= THREADS_BYTES || (file->threads[thread / 8] >> thread % 8 & 1);
 }
 
-/* Copies the declarations of a DATA block in file->input, as of the dump's first tick. */
+/* Whether a dump needs the record although it is older. */
+static int is_copied(const struct probity_dump_file *file, const struct probity_record *record,
+                     uint32_t thread)
+{
+    return probity_event_declares(record->kind) && record->kind != PROBITY_EVENT_SITES_SWITCHED &&
+           (record->kind != PROBITY_EVENT_THREAD_NAME || has_thread(file, thread));
+}
+
+/* The tick of a switch of sites. Older ones come after all declarations, in the order in which they
+ * are copied. */
+static uint64_t switched_at(struct probity_dump_file *file, uint64_t tick)
+{
+    return tick > file->first_tick + file->switched ? tick : file->first_tick + ++file->switched;
+}
+
+/* Copies the declarations of a DATA block in file->input, as of the dump's first tick, and then its
+ * switches of sites. */
 static int copy_declarations(struct probity_dump_file *file, size_t bytes)
 {
     const uint8_t *from = file->input + PROBITY_BLOCK_HEADER_BYTES;
     uint64_t table[PROBITY_STREAM_TABLE];
-    struct probity_unpacker unpacker;
+    struct probity_unpacker unpacker, again;
     struct probity_record record;
     struct probity_data data;
 
@@ -192,17 +208,25 @@ static int copy_declarations(struct probity_dump_file *file, size_t bytes)
     struct probity_packer packer =
         probity_packer_start(payload + PROBITY_DATA_FIXED_BYTES, file->first_tick, table);
     data.records = 0;
+    again = unpacker;
     while (probity_unpack(&unpacker, &record) > 0) {
-        if (!probity_event_declares(record.kind) ||
-            (record.kind == PROBITY_EVENT_THREAD_NAME && !has_thread(file, data.thread)))
+        if (!is_copied(file, &record, data.thread))
             continue;
         probity_pack_event(&packer, file->first_tick, record.kind, record.payload,
                            record.payload_bytes);
         data.records++;
     }
+    while (probity_unpack(&again, &record) > 0) {
+        if (record.kind != PROBITY_EVENT_SITES_SWITCHED)
+            continue;
+        probity_pack_event(&packer, switched_at(file, record.tick), record.kind, record.payload,
+                           record.payload_bytes);
+        data.records++;
+    }
     if (data.records == 0)
         return 0;
-    data.first_tick = data.last_tick = file->first_tick;
+    data.first_tick = file->first_tick;
+    data.last_tick = packer.tick;
     data.flags = PROBITY_DATA_HAS_EVENTS;
     /* No words: the chunk itself may follow, if it was discarded after it had been copied. */
     data.holes = data.first_word = data.end_word = 0;

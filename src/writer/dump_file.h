@@ -51,6 +51,7 @@ struct probity_dump_file {
     struct probity_drain_scratch scratch;
     uint8_t *threads; /* set of those that have records in it */
     uint64_t serial, records, first_tick;
+    uint64_t switched; /* older switches of sites that were copied */
 };
 
 /* Creates the file in the directory (a descriptor). Returns 0, PROBITY_ERROR_MEMORY or
