@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# request.sh BUILD_DIR: what a request of a web server pays in its own thread for the calls that are
-# recorded, by parts: request.c alone, with libraries that do only a part of the work (stub.c), and
+# request.sh BUILD_DIR: what recording calls costs a request of a web server in its own thread,
+# by parts: request.c alone, with libraries that do only a part of the work (stub.c), and
 # recorded with and without each part. ROUNDS of all in turn. Each row is the median of the lower
 # half of the rounds' minima, less the same without a library: other programs only add to a window.
 # x86-64 only.

@@ -63,4 +63,8 @@ else
     printf 'note\tcalls\theaptrack left out: it is not installed\n'
 fi
 "$bench/httpd.sh" "$build"
-"$bench/request.sh" "$build"
+if [ "$(uname -m)" = x86_64 ]; then
+    "$bench/request.sh" "$build"
+else
+    printf 'note\tcalls\tparts of a request left out: they are for x86-64 only\n'
+fi

@@ -48,11 +48,11 @@ char *probity_temporary_name(const char *path)
 int probity_temporary_unnamed(int directory, char *path, unsigned mode)
 {
     return access(probity_os_descriptors(), X_OK) == 0
-               ? probity_temporary_nameless(directory, path, mode)
+               ? probity_temporary_unnamed_only(directory, path, mode)
                : -1;
 }
 
-int probity_temporary_nameless(int directory, char *path, unsigned mode)
+int probity_temporary_unnamed_only(int directory, char *path, unsigned mode)
 {
     char *slash = strrchr(path, '/');
 

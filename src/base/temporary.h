@@ -19,7 +19,7 @@ char *probity_temporary_name(const char *path);
 int probity_temporary_unnamed(int directory, char *path, unsigned mode);
 
 /* The same for a caller that can do without naming it: does not check whether that will work. */
-int probity_temporary_nameless(int directory, char *path, unsigned mode);
+int probity_temporary_unnamed_only(int directory, char *path, unsigned mode);
 
 /* Gives the file a name, which must be free. Returns 0, or -1 with errno set. */
 int probity_temporary_link(int unnamed, int directory, const char *path);

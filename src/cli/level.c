@@ -190,7 +190,7 @@ static void print_json(uint32_t pid, int functions, int parameters, const char *
     puts("}");
 }
 
-/* The library is in every program, so it gives no reasons. */
+/* The reason is added here, since the library is in every program and is to be small. */
 static void print_text(const char *said)
 {
     static const char stays[] = "' stays on";

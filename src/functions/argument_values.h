@@ -12,10 +12,10 @@
 int probity_argument_values_prepare(const struct probity_arguments *all,
                                     struct probity_valued_function *function);
 
-/* Records the leave (is_result) or the enter of a call with its values. Async-signal-safe;
- * preserves errno. */
+/* Records the leave (is_result) or the enter of a call with its values. Returns the record's tick,
+ * or 0 if it is dropped. Async-signal-safe; preserves errno. */
 uint64_t probity_argument_values_record(const struct probity_arguments *all,
-                                    struct probity_valued_function *function, int is_result,
-                                    uint32_t code, const struct probity_registers *registers);
+                                        struct probity_valued_function *function, int is_result,
+                                        uint32_t code, const struct probity_registers *registers);
 
 #endif

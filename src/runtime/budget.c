@@ -43,7 +43,7 @@ enum {
 
 uint16_t probity_budget_state[PROBITY_LIMIT_SITES + 1];
 
-/* All functions have lower numbers. Usually far below the limit, so searches end here. */
+/* All functions and sites have lower numbers. Usually far below the limit, so searches end here. */
 static uint32_t site_end;
 static uint32_t number_count, list_lock;
 

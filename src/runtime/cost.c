@@ -546,9 +546,9 @@ static ONCE void measure_all(struct trial *trial, struct probity_cost *cost)
 static ONCE void measure_hooked(struct trial *trial, struct probity_cost *cost)
 {
     const struct subject subject = {PROBITY_COST_HOOKED, PROBITY_COST_HOOKED_INNER,
-                                           call_hooked, plain_scope, 2, 1};
+                                    call_hooked, plain_scope, 2, 1};
     const struct subject counted = {PROBITY_COST_HOOKED_COUNTED, 0, call_hooked, plain_scope,
-                                           0, 0};
+                                    0, 0};
     struct kept kept;
 
     if (!trial->is_fast || trial->set != NULL || probity_hooked_trial_begin == NULL)

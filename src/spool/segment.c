@@ -210,7 +210,8 @@ int probity_segment_make(char *path, const struct probity_spool_header *header,
         return PROBITY_ERROR_LIMIT;
     /* Without a name if possible: until the trace records the name, the file could not be found. If
      * it cannot get a name then, another one takes its place. */
-    int descriptor = probity_temporary_nameless(AT_FDCWD, path, 0600), is_unnamed = descriptor >= 0;
+    int descriptor = probity_temporary_unnamed_only(AT_FDCWD, path, 0600);
+    int is_unnamed = descriptor >= 0;
     if (!is_unnamed)
         descriptor = probity_os_create_spool(path);
     if (descriptor >= 0) {

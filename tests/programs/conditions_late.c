@@ -83,7 +83,7 @@ NOT_CALLED static void run(const char *kind)
         PROBITY_PROBE(2);
 }
 
-/* Returns whether the CPU was lost, which requires that there are so many instructions. */
+/* Returns whether the CPU was lost, which requires at least `steps` instructions. */
 NOT_CALLED static int lose_after(const char *kind, long steps)
 {
     PROBITY_PROBE(1);

@@ -96,7 +96,7 @@ int main(int argc, char **argv)
     require(kept >= 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0);
     for (int i = 0; i < threads; i++)
         require(pipe(pipes[i]) == 0);
-    /* Half of the threads are at work at a time. */
+    /* Half of the threads run at a time. */
     for (int i = 0; i < threads; i += 2)
         require(write(pipes[i][1], "x", 1) == 1);
     for (intptr_t i = 0; i < threads; i++)

@@ -65,6 +65,9 @@ for records in 512 1024 2048 4096 8192 16384 32768 65536; do
     expect "strict order, chunks of $records: scopes that take no time" 0 \
         "$("$PROBITY" info --json strict | jq '[.[0].overhead.measurements[].rows[] |
             select(.kind == 3 and .least_ns < 1)] | length')"
+    expect "strict order, chunks of $records: scopes" true \
+        "$("$PROBITY" info --json strict | jq '[.[0].overhead.measurements[].rows[] |
+            select(.kind == 3)] | length > 0')"
 done
 
 export PROBITY_COST=1
