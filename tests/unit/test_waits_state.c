@@ -191,7 +191,7 @@ static void a_resumed_analysis_reports_the_same(void **state)
     free(lists);
 }
 
-/* A thread waits for a condition; before the state, another one wakes it, according to the kernel. */
+/* A thread waits for a condition. By the kernel, another one wakes it before the state. */
 static void a_waking_before_the_state_is_kept(void **state)
 {
     uint8_t runnable[PROBITY_STATE_EVENT_BYTES] = {PROBITY_STATE_RUNNABLE, 0, 0, 0, 101};
