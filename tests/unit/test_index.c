@@ -445,6 +445,63 @@ static void a_listed_block_is_not_longer_than_any_other(void **state)
     assert_int_equal(is_listed(PROBITY_BLOCK_HEADER_BYTES + PROBITY_DATA_FIXED_BYTES - 1), 0);
 }
 
+/* What the callbacks of a reader open. */
+struct opened {
+    int has_index;
+    struct probity_sched_block block;
+};
+
+static int open_states(void *context, const char *path, const struct probity_range *trace,
+                       struct probity_range *ret_range)
+{
+    struct opened *opened = context;
+
+    (void)path;
+    (void)trace;
+    *ret_range = probity_range_whole(make_sched(0, &opened->block));
+    return 0;
+}
+
+static int open_index_of_states(void *context, const char *path,
+                                const struct probity_range *trace, int attempt)
+{
+    struct opened *opened = context;
+
+    (void)path;
+    if (attempt > 0 || !opened->has_index)
+        return -1;
+    int sched = make_sched(0, &opened->block);
+    int file = index_with_states(trace->file, sched, &opened->block);
+    close(sched);
+    return file;
+}
+
+static void a_block_of_no_states_is_not_damage(void **state)
+{
+    struct opened opened = {.has_index = 0};
+    const struct probity_reader_options options = {
+        .open_index = open_index_of_states, .index_context = &opened,
+        .open_sched = open_states, .sched_context = &opened};
+    static struct make make;
+    const struct probity_event *event;
+    const char *path = make.path;
+    struct probity_reader *reader;
+
+    (void)state;
+    make_two_blocks(&make);
+    make_write(&make, "states");
+    for (; opened.has_index < 2; opened.has_index++) {
+        assert_int_equal(probity_reader_open(&path, 1, &options, NULL, &reader), 0);
+        assert_int_equal(probity_reader_set_window(reader, MAKE_WALL + 150, UINT64_MAX), 0);
+        while (probity_reader_next(reader, &event) > 0)
+            continue;
+        assert_non_null(probity_reader_facts(reader, 0)->sched);
+        assert_int_equal(probity_reader_facts(reader, 0)->sched_damages, 0);
+        probity_reader_close(reader);
+    }
+    unlink(make.path);
+}
+
 /* ---- Out of memory -----------------------------------------------------------------------------
  */
 
@@ -508,6 +565,7 @@ int main(void)
         cmocka_unit_test(threads_have_the_same_slots_as_without_an_index),
         cmocka_unit_test(a_loss_before_the_next_record_is_returned),
         cmocka_unit_test(a_listed_block_is_not_longer_than_any_other),
+        cmocka_unit_test(a_block_of_no_states_is_not_damage),
         cmocka_unit_test(no_memory_is_an_error),
     };
 
