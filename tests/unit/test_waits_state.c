@@ -239,6 +239,35 @@ static void a_waking_before_the_state_is_kept(void **state)
     free(list);
 }
 
+/* The state in between has no time for it; those after the next record have. */
+static void a_waking_after_the_latest_record_is_saved_later(void **state)
+{
+    uint8_t runnable[PROBITY_STATE_EVENT_BYTES] = {PROBITY_STATE_RUNNABLE, 0, 0, 0, 101};
+    struct probity_event hit = {.kind = PROBITY_EVENT_HIT, .tid = 100, .tick = 1000,
+                                .wall_ns = START};
+    const struct probity_event wake = {.kind = PROBITY_EVENT_THREAD_STATE, .tid = 100,
+                                       .tick = 1001, .wall_ns = START + 1, .payload = runnable,
+                                       .payload_bytes = sizeof runnable};
+    static struct list list = {.after_ns = UINT64_MAX};
+    struct probity_waits *waits;
+    uint8_t *bytes;
+    size_t count;
+
+    (void)state;
+    assert_int_equal(probity_waits_open(take, &list, &waits), 0);
+    put(waits, &hit);
+    put(waits, &wake);
+    assert_int_equal(probity_waits_save(waits, 1001, &bytes, &count), 1);
+    assert_null(bytes);
+    hit.tick = 1002;
+    hit.wall_ns = START + 2;
+    put(waits, &hit);
+    assert_int_equal(probity_waits_save(waits, 1002, &bytes, &count), 1);
+    assert_non_null(bytes);
+    free(bytes);
+    probity_waits_close(waits);
+}
+
 static void a_damaged_state_does_no_harm(void **state)
 {
     struct probity_event *events = calloc(EVENTS, sizeof *events);
@@ -367,6 +396,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_resumed_analysis_reports_the_same),
         cmocka_unit_test(a_waking_before_the_state_is_kept),
+        cmocka_unit_test(a_waking_after_the_latest_record_is_saved_later),
         cmocka_unit_test(a_damaged_state_does_no_harm),
         cmocka_unit_test(any_descriptor_is_kept),
     };
